@@ -1,0 +1,24 @@
+// How raw text becomes words and words become text again: written by `prepare`, copied into every checkpoint, so that
+// `translate` treats new text exactly as the training text was treated.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rnnsearch::corpus {
+
+struct TextPipeline {
+  std::string source_language = "src";
+  std::string target_language = "tgt";
+  std::string tokenizer = "words";  // words: reversible word tokens (text/tokenizer.h); none: split at white space
+  bool lowercase = false;
+
+  std::vector<std::string> to_words(std::string_view line) const;
+  /// The inverse on the target side, up to white space (and case, when it was lowered).
+  std::string to_text(const std::vector<std::string>& words) const;
+
+  friend bool operator==(const TextPipeline&, const TextPipeline&) = default;
+};
+
+}  // namespace rnnsearch::corpus

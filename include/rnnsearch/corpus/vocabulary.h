@@ -1,0 +1,38 @@
+// Words and their ids.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "rnnsearch/base/sentences.h"
+
+namespace rnnsearch::corpus {
+
+/// index = id; 0 <unk>, 1 <s>, 2 </s>, then by falling frequency (ties: by the bytes of the word).
+class Vocabulary {
+ public:
+  Vocabulary() = default;
+  /// `counts` may be empty (then all 0). Throws Error when the special symbols are not in their places or a word repeats.
+  explicit Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t> counts = {});
+
+  std::size_t size() const { return words_.size(); }
+  const std::string& word(WordId id) const { return words_[id]; }
+  /// kUnknown for a word that is not in it.
+  WordId id(std::string_view word) const;
+  const std::vector<std::string>& words() const { return words_; }
+  const std::vector<std::uint64_t>& counts() const { return counts_; }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  std::vector<std::string> words_;
+  std::vector<std::uint64_t> counts_;
+  std::unordered_map<std::string, WordId, Hash, std::equal_to<>> ids_;
+};
+
+}  // namespace rnnsearch::corpus

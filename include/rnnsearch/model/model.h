@@ -1,0 +1,106 @@
+// RNNsearch (Bahdanau, Cho and Bengio 2015, appendix A) and RNNencdec (Cho et al. 2014): one model, forward and backward.
+//
+// Letters used in shapes: B sentences, R rows (hypotheses), m embedding, n state, C context width (2n with attention, n
+// without), K target vocabulary. Real is float; double is for the central-difference check.
+// A Model is not thread-safe: one caller at a time (inside, it uses all threads of kernels/parallel.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "rnnsearch/base/matrix.h"
+#include "rnnsearch/base/sentences.h"
+#include "rnnsearch/model/options.h"
+#include "rnnsearch/model/parameters.h"
+
+namespace rnnsearch::model {
+
+/// A sum over words, never a mean: ranks add theirs up and divide once.
+struct Loss {
+  double negative_log_likelihood = 0;  // nats
+  std::uint64_t words = 0;             // target words, </s> included
+};
+
+/// What the decoder sees of a batch of source sentences. Made by Model::encode, owned by the caller, read-only afterwards.
+template <class Real>
+struct Encoded {
+  std::vector<std::size_t> offsets;   // [B + 1]: rows of sentence b, </s> included, are offsets[b] to offsets[b + 1]
+  std::vector<Real> annotations;      // [words, C] h_j, sentence by sentence (empty without attention)
+  std::vector<Real> keys;             // [words, n'] h_j U_a (empty without attention)
+  std::vector<Real> contexts;         // [B, C] c (empty with attention)
+  std::vector<Real> initial_states;   // [B, n] s_0
+
+  std::size_t sentences() const { return offsets.size() - 1; }
+  std::size_t source_length(std::size_t b) const { return offsets[b + 1] - offsets[b]; }
+};
+
+/// One decoder step of R hypotheses: which word could be y_i.
+template <class Real>
+struct PredictInput {
+  std::span<const std::uint32_t> sentence;  // [R] the encoded sentence each row translates
+  std::span<const WordId> previous_word;    // [R] y_{i-1}; kStart at i = 1
+  MatrixView<const Real> state;             // [R, n] s_{i-1}
+};
+template <class Real>
+struct PredictOutput {
+  MatrixView<Real> log_probabilities;  // [R, K] natural logarithm of p(y_i | ...)
+  MatrixView<Real> context;            // [R, C] c_i
+  MatrixView<Real> alpha;              // [R, at least the longest source length of the rows] or empty data: not wanted.
+                                       // Columns past a row's source length are exactly 0. Without attention: all 0.
+};
+/// ... and what the state becomes once y_i is chosen. Rows may have been reordered, dropped and repeated in between.
+template <class Real>
+struct AdvanceInput {
+  MatrixView<const Real> state;           // [R, n] s_{i-1}
+  MatrixView<const Real> context;         // [R, C] c_i
+  std::span<const WordId> previous_word;  // [R] y_{i-1}; kStart at i = 1
+  std::span<const WordId> word;           // [R] y_i
+};
+
+template <class Real>
+class Model {
+ public:
+  /// Weights are zero until `initialise`, or until they are written through `parameters`.
+  explicit Model(const ModelOptions& options);
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+
+  const ModelOptions& options() const;
+  const ParameterLayout& layout() const;
+  std::span<Real> parameters();
+  std::span<const Real> parameters() const;
+  std::span<Real> gradient();  // same layout; zero it before a batch
+
+  /// The paper's initialisation (recipe: orthogonal U, N(0, 0.001^2) for W_a and U_a, v_a = 0, N(0, 0.01^2) for the other
+  /// matrices, biases 0). A function of the seed and the layout alone.
+  void initialise(std::uint64_t seed);
+
+  /// ADDS the gradient of the summed negative log-likelihood of the batch to `gradient`. </s> is appended to both sides
+  /// here. Pairs may come in any order; the sum's rounding depends on it. No pairs: nothing is done.
+  Loss accumulate_gradient(const Sentences& source, const Sentences& target);
+  /// The same sum without the gradient.
+  Loss loss(const Sentences& source, const Sentences& target);
+  /// log p(target | source) of each pair, </s> included.
+  std::vector<double> score(const Sentences& source, const Sentences& target);
+
+  /// Any order of sentences; rows of the result are in the caller's order.
+  Encoded<Real> encode(const Sentences& source);
+  void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input, const PredictOutput<Real>& output);
+  void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state);
+
+  std::size_t state_width() const;    // n
+  std::size_t context_width() const;  // C
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+extern template class Model<float>;
+extern template class Model<double>;
+
+}  // namespace rnnsearch::model

@@ -1,0 +1,56 @@
+#include "rnnsearch/base/random.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace rnnsearch {
+namespace {
+
+std::uint64_t rotate_left(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+
+std::uint64_t splitmix64(std::uint64_t& x) {
+  x += 0x9e3779b97f4a7c15u;
+  std::uint64_t z = x;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+Random::Random(std::uint64_t seed, std::uint64_t stream) {
+  std::uint64_t x = seed;
+  std::uint64_t mixed_seed = splitmix64(x);
+  std::uint64_t y = stream ^ 0x6a09e667f3bcc909u;
+  x = mixed_seed ^ splitmix64(y);
+  for (auto& word : state_) word = splitmix64(x);
+}
+
+std::uint64_t Random::next() {
+  auto& s = state_;
+  const std::uint64_t result = rotate_left(s[0] + s[3], 23) + s[0];
+  const std::uint64_t t = s[1] << 17;
+  s[2] ^= s[0];
+  s[3] ^= s[1];
+  s[1] ^= s[2];
+  s[0] ^= s[3];
+  s[2] ^= t;
+  s[3] = rotate_left(s[3], 45);
+  return result;
+}
+
+double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+std::uint64_t Random::below(std::uint64_t bound) {
+  const std::uint64_t threshold = (0 - bound) % bound;  // 2^64 mod bound: below it the residues are unevenly covered
+  std::uint64_t draw = next();
+  while (draw < threshold) draw = next();
+  return draw % bound;
+}
+
+double Random::normal() {
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+  return radius * std::cos(2.0 * std::numbers::pi * uniform());
+}
+
+}  // namespace rnnsearch
