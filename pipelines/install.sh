@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Installs what is missing of what rnnsearch needs to be built, tested and run on Debian 12. Silent when all is there.
+set -euo pipefail
+
+# package = reason. The only such list: a package that the project comes to need is added here, with its reason.
+packages='
+  g++                           = compiler with C++20, and OpenMP, which oneDNN runs on
+  cmake                         = configures the build
+  ninja-build                   = runs the build
+  libtbb-dev                    = oneTBB: threads inside a rank
+  libdnnl-dev                   = oneDNN: matrix products
+  libhwy-dev                    = Highway: vector instructions chosen at run time
+  libopenmpi-dev                = MPI: sums over ranks
+  openmpi-bin                   = mpirun
+  libhdf5-dev                   = HDF5: corpora and checkpoints
+  libxxhash-dev                 = xxHash: digests of corpora and checkpoints
+  libicu-dev                    = ICU: Unicode in the tokenisers
+  libboost-program-options-dev  = command line and configuration files
+  nlohmann-json3-dev            = JSON: log.jsonl, environment.json, evaluate --json
+  libgtest-dev                  = GoogleTest
+  libgmock-dev                  = GoogleMock: matchers for GoogleTest
+  perl                          = the corpora of data/ and the layering test
+'
+
+names=$(awk 'NF {print $1}' <<<"$packages")
+# dpkg-query fails when it has never heard of one of them; that one is then missing, which is all we ask
+installed=$(xargs dpkg-query --show -f '${Package} ${db:Status-Status}\n' <<<"$names" 2>/dev/null |
+  sed -n 's/ installed$//p') || true
+missing=$(grep -vxFf <(echo "$installed") <<<"$names") || exit 0
+
+as_root=()
+if [[ $(id -u) != 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install: packages are missing, and user $(id -un) is not root and has no sudo to install them with: run as root" \
+      "apt-get install --no-install-recommends" $missing >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "[install] missing, to be installed with ${as_root[*]:+sudo }apt-get, which needs root because it writes to /usr:"
+awk -F ' += ' 'NR == FNR {wanted[$1]; next} {sub(/^ +/, "", $1)} $1 in wanted {print "[install]   " $1 ": " $2}' \
+  <(echo "$missing") <(echo "$packages")
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 && return
+  cat "$log" >&2
+  echo "install: apt-get $1 failed (its own words are above): mend that and run the same command again" >&2
+  exit 1
+}
+apt update
+# shellcheck disable=SC2086  # one word a package
+apt install -y --no-install-recommends $missing
+echo "[install] done"
