@@ -51,7 +51,9 @@ void set_threads(std::size_t count) {
   pool() = std::make_unique<Pool>(count);
 }
 
-std::size_t threads() { return pool()->count; }
+std::size_t threads() {
+  return pool()->count;
+}
 
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece) {
   if (pieces <= 1 || threads() == 1) {

@@ -1,5 +1,5 @@
-// The one place that knows oneTBB. Work is cut by the caller into pieces that do not depend on the number of threads, so
-// that 1 thread and 64 compute the same bits.
+// The one place that knows oneTBB. Work is cut by the caller into pieces that do not depend on the number of threads,
+// so that 1 thread and 64 compute the same bits.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ std::size_t allowed_cpus();
 void set_threads(std::size_t count);
 std::size_t threads();
 
-/// piece(0) ... piece(pieces - 1), in any order, on all threads; returns when all are done. The first exception is rethrown.
-/// Inside a piece oneDNN runs on the piece's own thread.
+/// piece(0) ... piece(pieces - 1), in any order, on all threads; returns when all are done. The first exception is
+/// rethrown. Inside a piece oneDNN runs on the piece's own thread.
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece);
 
 }  // namespace rnnsearch::kernels

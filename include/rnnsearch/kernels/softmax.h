@@ -1,0 +1,29 @@
+// The output layer's elementwise parts. float: exp is within 2 units in the last place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "rnnsearch/base/matrix.h"
+
+namespace rnnsearch::kernels {
+
+/// Each row of logits [R, K] becomes its log-probabilities.
+template <class Real>
+void log_softmax(MatrixView<Real> logits);
+
+/// loss[i] = -log softmax(logits row i)[target[i]]; the logits become the loss's gradient, softmax - onehot(target).
+template <class Real>
+void softmax_cross_entropy(MatrixView<Real> logits, std::span<const std::uint32_t> target, std::span<double> loss);
+/// The same losses; the logits are left as they are.
+template <class Real>
+void softmax_loss(ConstMatrixView<Real> logits, std::span<const std::uint32_t> target, std::span<double> loss);
+
+/// Maxout over pairs (Goodfellow et al. 2013): t[k] = max(x[2k], x[2k+1]).  x [R, 2l], t [R, l]
+template <class Real>
+void maxout_forward(ConstMatrixView<Real> x, MatrixView<Real> t);
+/// The larger of each pair receives the gradient (the first of two equal ones), the other 0.
+template <class Real>
+void maxout_backward(ConstMatrixView<Real> x, ConstMatrixView<Real> t_gradient, MatrixView<Real> x_gradient);
+
+}  // namespace rnnsearch::kernels

@@ -1,0 +1,159 @@
+#include "rnnsearch/kernels/attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/attention_rows.h"
+#include "kernels/partition.h"
+#include "kernels/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rnnsearch::kernels::HWY_NAMESPACE {
+
+template <class T>
+T dot(std::size_t n, const T* a, const T* b) {
+  return sum_of<T>(n,
+                   [&](auto d, std::size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
+}
+
+template <class T>
+void forward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, std::size_t keys_stride,
+                 const T* annotations, std::size_t annotations_stride, const T* v_a, const T* query, T* alpha,
+                 T* context) {
+  T largest = -std::numeric_limits<T>::infinity();
+  for (std::size_t j = 0; j < Tx; ++j) {
+    const T* key = keys + j * keys_stride;
+    alpha[j] = sum_of<T>(A, [&](auto d, std::size_t i) HWY_ATTR {
+      return hn::Mul(hn::LoadU(d, v_a + i), tanh_of(d, hn::Add(hn::LoadU(d, query + i), hn::LoadU(d, key + i))));
+    });
+    largest = std::max(largest, alpha[j]);
+  }
+  for_each<T>(Tx, [&](auto d, std::size_t j) HWY_ATTR {
+    hn::StoreU(hn::Exp(d, hn::Sub(hn::LoadU(d, alpha + j), hn::Set(d, largest))), d, alpha + j);
+  });
+  T sum = 0;
+  for (std::size_t j = 0; j < Tx; ++j) sum += alpha[j];
+  for (std::size_t j = 0; j < Tx; ++j) alpha[j] /= sum;
+  for_each<T>(C, [&](auto d, std::size_t i) HWY_ATTR {
+    auto c = hn::Zero(d);
+    for (std::size_t j = 0; j < Tx; ++j) {
+      c = hn::MulAdd(hn::Set(d, alpha[j]), hn::LoadU(d, annotations + j * annotations_stride + i), c);
+    }
+    hn::StoreU(c, d, context + i);
+  });
+}
+
+template <class T>
+void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, std::size_t keys_stride,
+                  const T* annotations, std::size_t annotations_stride, const T* v_a, const T* query, const T* alpha,
+                  const T* context_gradient, T* energy_gradient, T* query_gradient, T* annotations_gradient,
+                  std::size_t annotations_gradient_stride, T* keys_gradient, std::size_t keys_gradient_stride,
+                  T* v_a_gradient) {
+  T mean = 0;  // of dL/dalpha under alpha: the softmax's backward subtracts it
+  for (std::size_t j = 0; j < Tx; ++j) {
+    energy_gradient[j] = dot(C, context_gradient, annotations + j * annotations_stride);
+    mean += alpha[j] * energy_gradient[j];
+    T* gradient = annotations_gradient + j * annotations_gradient_stride;
+    for_each<T>(C, [&](auto d, std::size_t i) HWY_ATTR {
+      const auto sum = hn::MulAdd(hn::Set(d, alpha[j]), hn::LoadU(d, context_gradient + i), hn::LoadU(d, gradient + i));
+      hn::StoreU(sum, d, gradient + i);
+    });
+  }
+  for (std::size_t j = 0; j < Tx; ++j) energy_gradient[j] = alpha[j] * (energy_gradient[j] - mean);
+  for_each<T>(A, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto one = hn::Set(d, T{1});
+    const auto q = hn::LoadU(d, query + i);
+    const auto v = hn::LoadU(d, v_a + i);
+    auto dq = hn::Zero(d);
+    auto dv = hn::LoadU(d, v_a_gradient + i);
+    for (std::size_t j = 0; j < Tx; ++j) {
+      const auto t = tanh_of(d, hn::Add(q, hn::LoadU(d, keys + j * keys_stride + i)));
+      const auto de = hn::Set(d, energy_gradient[j]);
+      const auto g = hn::Mul(hn::Mul(de, v), hn::NegMulAdd(t, t, one));
+      T* dk = keys_gradient + j * keys_gradient_stride + i;
+      hn::StoreU(hn::Add(hn::LoadU(d, dk), g), d, dk);
+      dq = hn::Add(dq, g);
+      dv = hn::MulAdd(de, t, dv);
+    }
+    hn::StoreU(dq, d, query_gradient + i);
+    hn::StoreU(dv, d, v_a_gradient + i);
+  });
+}
+
+template <class T>
+constexpr AttentionRows<T> kRows = {forward_row<T>, backward_row<T>};
+const AttentionRows<float>* float_attention() {
+  return &kRows<float>;
+}
+const AttentionRows<double>* double_attention() {
+  return &kRows<double>;
+}
+
+}  // namespace rnnsearch::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rnnsearch::kernels {
+
+HWY_EXPORT(float_attention);
+HWY_EXPORT(double_attention);
+
+template <>
+const AttentionRows<float>& attention_rows() {
+  static const AttentionRows<float>* const rows = HWY_DYNAMIC_DISPATCH(float_attention)();
+  return *rows;
+}
+template <>
+const AttentionRows<double>& attention_rows() {
+  static const AttentionRows<double>* const rows = HWY_DYNAMIC_DISPATCH(double_attention)();
+  return *rows;
+}
+
+template <class Real>
+void attention_forward(const AttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
+                       ConstMatrixView<Real> query, MatrixView<Real> alpha, MatrixView<Real> context) {
+  assert(query.rows == sentence.size() && alpha.rows == query.rows && context.rows == query.rows);
+  parallel_for(sentence.size(), [&](std::size_t row) {
+    const std::size_t first = memory.offsets[sentence[row]];
+    const std::size_t Tx = memory.offsets[sentence[row] + 1] - first;
+    attention_rows<Real>().forward(Tx, query.cols, context.cols, memory.keys.row(first), memory.keys.stride,
+                                   memory.annotations.row(first), memory.annotations.stride, memory.v_a.data(),
+                                   query.row(row), alpha.row(row), context.row(row));
+    std::fill(alpha.row(row) + Tx, alpha.row(row) + alpha.cols, Real{0});
+  });
+}
+
+template <class Real>
+void attention_backward(const AttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
+                        const AttentionBackward<Real>& of) {
+  parallel_for(sentence.size(), [&](std::size_t row) {
+    const std::size_t b = sentence[row];
+    const std::size_t first = memory.offsets[b];
+    const std::size_t Tx = memory.offsets[b + 1] - first;
+    thread_local std::vector<Real> energy_gradient;
+    energy_gradient.resize(Tx);
+    attention_rows<Real>().backward(Tx, of.query.cols, of.context_gradient.cols, memory.keys.row(first),
+                                    memory.keys.stride, memory.annotations.row(first), memory.annotations.stride,
+                                    memory.v_a.data(), of.query.row(row), of.alpha.row(row),
+                                    of.context_gradient.row(row), energy_gradient.data(), of.query_gradient.row(row),
+                                    of.annotations_gradient.row(first), of.annotations_gradient.stride,
+                                    of.keys_gradient.row(first), of.keys_gradient.stride, of.v_a_gradient.row(b));
+  });
+}
+
+#define RNNSEARCH_INSTANTIATE(Real)                                                                                    \
+  template void attention_forward(const AttentionMemory<Real>&, std::span<const std::uint32_t>, ConstMatrixView<Real>, \
+                                  MatrixView<Real>, MatrixView<Real>);                                                 \
+  template void attention_backward(const AttentionMemory<Real>&, std::span<const std::uint32_t>,                       \
+                                   const AttentionBackward<Real>&);
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::kernels
+#endif

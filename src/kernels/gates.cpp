@@ -1,0 +1,200 @@
+#include "rnnsearch/kernels/gates.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/gates.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/gates_rows.h"
+#include "kernels/partition.h"
+#include "kernels/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rnnsearch::kernels::HWY_NAMESPACE {
+
+template <class T>
+void gates_forward_row(std::size_t n, const T* x, const T* extra, const T* recurrent, const T* previous, T* z, T* r,
+                       T* reset) {
+  const T* extra_z = extra ? extra + n : nullptr;
+  const T* extra_r = extra ? extra + 2 * n : nullptr;
+  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
+    auto sum_z = hn::Add(hn::LoadU(d, x + n + i), hn::LoadU(d, recurrent + i));
+    auto sum_r = hn::Add(hn::LoadU(d, x + 2 * n + i), hn::LoadU(d, recurrent + n + i));
+    if (extra) {
+      sum_z = hn::Add(sum_z, hn::LoadU(d, extra_z + i));
+      sum_r = hn::Add(sum_r, hn::LoadU(d, extra_r + i));
+    }
+    const auto gate_r = sigmoid_of(d, sum_r);
+    hn::StoreU(sigmoid_of(d, sum_z), d, z + i);
+    hn::StoreU(gate_r, d, r + i);
+    hn::StoreU(hn::Mul(gate_r, hn::LoadU(d, previous + i)), d, reset + i);
+  });
+}
+
+template <class T>
+void state_forward_row(std::size_t n, const T* x, const T* extra, const T* recurrent, const T* z, const T* previous,
+                       T* candidate, T* state) {
+  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
+    auto sum = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, recurrent + i));
+    if (extra) sum = hn::Add(sum, hn::LoadU(d, extra + i));
+    const auto h = tanh_of(d, sum);
+    const auto before = hn::LoadU(d, previous + i);
+    hn::StoreU(h, d, candidate + i);
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, z + i), hn::Sub(h, before), before), d, state + i);
+  });
+}
+
+template <class T>
+void state_backward_row(std::size_t n, const T* gradient, const T* z, const T* candidate, const T* previous, T* x,
+                        T* previous_gradient) {
+  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto one = hn::Set(d, T{1});
+    const auto g = hn::LoadU(d, gradient + i);
+    const auto gate = hn::LoadU(d, z + i);
+    const auto h = hn::LoadU(d, candidate + i);
+    const auto keep = hn::Sub(one, gate);
+    const auto dz = hn::Mul(g, hn::Sub(h, hn::LoadU(d, previous + i)));
+    hn::StoreU(hn::Mul(hn::Mul(g, gate), hn::NegMulAdd(h, h, one)), d, x + i);
+    hn::StoreU(hn::Mul(dz, hn::Mul(gate, keep)), d, x + n + i);
+    hn::StoreU(hn::MulAdd(g, keep, hn::LoadU(d, previous_gradient + i)), d, previous_gradient + i);
+  });
+}
+
+template <class T>
+void gates_backward_row(std::size_t n, const T* reset_gradient, const T* r, const T* previous, T* x, T* recurrent,
+                        T* previous_gradient) {
+  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto g = hn::LoadU(d, reset_gradient + i);
+    const auto gate = hn::LoadU(d, r + i);
+    const auto keep = hn::Sub(hn::Set(d, T{1}), gate);
+    const auto dr = hn::Mul(hn::Mul(g, hn::LoadU(d, previous + i)), hn::Mul(gate, keep));
+    hn::StoreU(dr, d, x + 2 * n + i);
+    hn::StoreU(hn::LoadU(d, x + n + i), d, recurrent + i);
+    hn::StoreU(dr, d, recurrent + n + i);
+    hn::StoreU(hn::MulAdd(g, gate, hn::LoadU(d, previous_gradient + i)), d, previous_gradient + i);
+  });
+}
+
+template <class T>
+void tanh_forward_row(std::size_t n, T* y) {
+  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR { hn::StoreU(tanh_of(d, hn::LoadU(d, y + i)), d, y + i); });
+}
+
+template <class T>
+void tanh_backward_row(std::size_t n, const T* y, T* gradient) {
+  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto value = hn::LoadU(d, y + i);
+    const auto slope = hn::NegMulAdd(value, value, hn::Set(d, T{1}));
+    hn::StoreU(hn::Mul(hn::LoadU(d, gradient + i), slope), d, gradient + i);
+  });
+}
+
+template <class T>
+constexpr GatesRows<T> kRows = {gates_forward_row<T>,  state_forward_row<T>, state_backward_row<T>,
+                                gates_backward_row<T>, tanh_forward_row<T>,  tanh_backward_row<T>};
+const GatesRows<float>* float_rows() {
+  return &kRows<float>;
+}
+const GatesRows<double>* double_rows() {
+  return &kRows<double>;
+}
+
+}  // namespace rnnsearch::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rnnsearch::kernels {
+
+HWY_EXPORT(float_rows);
+HWY_EXPORT(double_rows);
+
+template <>
+const GatesRows<float>& gates_rows() {
+  static const GatesRows<float>* const rows = HWY_DYNAMIC_DISPATCH(float_rows)();
+  return *rows;
+}
+template <>
+const GatesRows<double>& gates_rows() {
+  static const GatesRows<double>* const rows = HWY_DYNAMIC_DISPATCH(double_rows)();
+  return *rows;
+}
+
+namespace {
+
+template <class Real>
+const Real* row_or_null(const ConstMatrixView<Real>& matrix, std::size_t i) {
+  return matrix.data ? matrix.row(i) : nullptr;
+}
+
+template <class Row>
+void for_rows(std::size_t rows, std::size_t cols, const Row& row) {
+  parallel_ranges(rows, rows_a_piece(4 * cols), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) row(i);
+  });
+}
+
+}  // namespace
+
+template <class Real>
+void gates_forward(const GatesForward<Real>& of) {
+  const std::size_t n = of.previous.cols;
+  assert(of.x.cols == 3 * n && of.recurrent.cols == 2 * n);
+  for_rows(of.previous.rows, n, [&](std::size_t i) {
+    gates_rows<Real>().gates_forward(n, of.x.row(i), row_or_null(of.extra, i), of.recurrent.row(i), of.previous.row(i),
+                                     of.z.row(i), of.r.row(i), of.reset.row(i));
+  });
+}
+
+template <class Real>
+void state_forward(const StateForward<Real>& of) {
+  const std::size_t n = of.previous.cols;
+  assert(of.x.cols == 3 * n && of.recurrent.cols == n);
+  for_rows(of.previous.rows, n, [&](std::size_t i) {
+    gates_rows<Real>().state_forward(n, of.x.row(i), row_or_null(of.extra, i), of.recurrent.row(i), of.z.row(i),
+                                     of.previous.row(i), of.candidate.row(i), of.state.row(i));
+  });
+}
+
+template <class Real>
+void state_backward(const StateBackward<Real>& of) {
+  const std::size_t n = of.gradient.cols;
+  assert(of.x.cols == 3 * n);
+  for_rows(of.gradient.rows, n, [&](std::size_t i) {
+    gates_rows<Real>().state_backward(n, of.gradient.row(i), of.z.row(i), of.candidate.row(i), of.previous.row(i),
+                                      of.x.row(i), of.previous_gradient.row(i));
+  });
+}
+
+template <class Real>
+void gates_backward(const GatesBackward<Real>& of) {
+  const std::size_t n = of.reset_gradient.cols;
+  assert(of.x.cols == 3 * n && of.recurrent.cols == 2 * n);
+  for_rows(of.reset_gradient.rows, n, [&](std::size_t i) {
+    gates_rows<Real>().gates_backward(n, of.reset_gradient.row(i), of.r.row(i), of.previous.row(i), of.x.row(i),
+                                      of.recurrent.row(i), of.previous_gradient.row(i));
+  });
+}
+
+template <class Real>
+void tanh_forward(MatrixView<Real> y) {
+  for_rows(y.rows, y.cols, [&](std::size_t i) { gates_rows<Real>().tanh_forward(y.cols, y.row(i)); });
+}
+
+template <class Real>
+void tanh_backward(ConstMatrixView<Real> y, MatrixView<Real> gradient) {
+  for_rows(y.rows, y.cols, [&](std::size_t i) { gates_rows<Real>().tanh_backward(y.cols, y.row(i), gradient.row(i)); });
+}
+
+#define RNNSEARCH_INSTANTIATE(Real)                         \
+  template void gates_forward(const GatesForward<Real>&);   \
+  template void state_forward(const StateForward<Real>&);   \
+  template void state_backward(const StateBackward<Real>&); \
+  template void gates_backward(const GatesBackward<Real>&); \
+  template void tanh_forward(MatrixView<Real>);             \
+  template void tanh_backward(ConstMatrixView<Real>, MatrixView<Real>);
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::kernels
+#endif

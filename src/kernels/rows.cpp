@@ -1,0 +1,86 @@
+#include "rnnsearch/kernels/rows.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "kernels/partition.h"
+
+namespace rnnsearch::kernels {
+namespace {
+constexpr std::size_t kColumns = 64;  // a piece's columns where rows must be added in order
+}
+
+template <class Real>
+void gather_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to) {
+  assert(index.size() == to.rows && from.cols == to.cols);
+  parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) std::copy_n(from.row(index[i]), to.cols, to.row(i));
+  });
+}
+
+template <class Real>
+void scatter_add_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to) {
+  assert(index.size() == from.rows && from.cols == to.cols);
+  parallel_ranges(to.cols, kColumns, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = 0; i < from.rows; ++i) {
+      const Real* source = from.row(i);
+      Real* target = to.row(index[i]);
+      for (std::size_t j = first; j < last; ++j) target[j] += source[j];
+    }
+  });
+}
+
+template <class Real>
+void copy_rows(ConstMatrixView<Real> from, MatrixView<Real> to) {
+  assert(from.rows == to.rows && from.cols == to.cols);
+  parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) std::copy_n(from.row(i), to.cols, to.row(i));
+  });
+}
+
+template <class Real>
+void add(ConstMatrixView<Real> from, MatrixView<Real> to) {
+  assert(from.rows == to.rows && from.cols == to.cols);
+  parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const Real* source = from.row(i);
+      Real* target = to.row(i);
+      for (std::size_t j = 0; j < to.cols; ++j) target[j] += source[j];
+    }
+  });
+}
+
+template <class Real>
+void add_to_rows(std::span<const Real> bias, MatrixView<Real> to) {
+  assert(bias.size() == to.cols);
+  parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      Real* target = to.row(i);
+      for (std::size_t j = 0; j < to.cols; ++j) target[j] += bias[j];
+    }
+  });
+}
+
+template <class Real>
+void add_column_sums(ConstMatrixView<Real> from, std::span<Real> sums) {
+  assert(sums.size() == from.cols);
+  parallel_ranges(from.cols, kColumns, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = 0; i < from.rows; ++i) {
+      const Real* source = from.row(i);
+      for (std::size_t j = first; j < last; ++j) sums[j] += source[j];
+    }
+  });
+}
+
+#define RNNSEARCH_INSTANTIATE(Real)                                                                        \
+  template void gather_rows(ConstMatrixView<Real>, std::span<const std::uint32_t>, MatrixView<Real>);      \
+  template void scatter_add_rows(ConstMatrixView<Real>, std::span<const std::uint32_t>, MatrixView<Real>); \
+  template void copy_rows(ConstMatrixView<Real>, MatrixView<Real>);                                        \
+  template void add(ConstMatrixView<Real>, MatrixView<Real>);                                              \
+  template void add_to_rows(std::span<const Real>, MatrixView<Real>);                                      \
+  template void add_column_sums(ConstMatrixView<Real>, std::span<Real>);
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::kernels

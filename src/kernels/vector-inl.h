@@ -1,0 +1,85 @@
+// Vector functions for the kernels, compiled once for every instruction set (Highway's foreach_target includes this
+// file again for each). float: the rational functions below. double: Highway's own, for gradient checks.
+#if defined(RNNSEARCH_KERNELS_VECTOR_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RNNSEARCH_KERNELS_VECTOR_INL_H
+#undef RNNSEARCH_KERNELS_VECTOR_INL_H
+#else
+#define RNNSEARCH_KERNELS_VECTOR_INL_H
+#endif
+
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace rnnsearch::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// body(d, i) for whole vectors, then one element at a time: nothing past n is touched.
+template <class T, class Body>
+HWY_INLINE void for_each(std::size_t n, const Body& body) {
+  const hn::ScalableTag<T> whole;
+  const hn::CappedTag<T, 1> single;
+  const std::size_t lanes = hn::Lanes(whole);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) body(whole, i);
+  for (; i < n; ++i) body(single, i);
+}
+
+/// tanh. float: odd polynomial of degree 13 over an even one of degree 6 in the argument, clamped where tanh is 1 to
+/// the last bit (the minimax coefficients that Eigen's and XNNPACK's vector tanh use).
+template <class D, class V>
+HWY_INLINE V tanh_of(D d, V x) {
+  if constexpr (std::is_same_v<hn::TFromD<D>, double>) {
+    return hn::Tanh(d, x);
+  } else {
+    const auto set = [d](float value) HWY_ATTR { return hn::Set(d, value); };
+    x = hn::Min(hn::Max(x, set(-7.90531110763549805f)), set(7.90531110763549805f));
+    const V x2 = hn::Mul(x, x);
+    V p = hn::MulAdd(x2, set(-2.76076847742355e-16f), set(2.00018790482477e-13f));
+    p = hn::MulAdd(x2, p, set(-8.60467152213735e-11f));
+    p = hn::MulAdd(x2, p, set(5.12229709037114e-08f));
+    p = hn::MulAdd(x2, p, set(1.48572235717979e-05f));
+    p = hn::MulAdd(x2, p, set(6.37261928875436e-04f));
+    p = hn::MulAdd(x2, p, set(4.89352455891786e-03f));
+    V q = hn::MulAdd(x2, set(1.19825839466702e-06f), set(1.18534705686654e-04f));
+    q = hn::MulAdd(x2, q, set(2.26843463243900e-03f));
+    q = hn::MulAdd(x2, q, set(4.89352518554385e-03f));
+    return hn::Div(hn::Mul(x, p), q);
+  }
+}
+
+/// 1 / (1 + exp(-x)) = (1 + tanh(x / 2)) / 2
+template <class D, class V>
+HWY_INLINE V sigmoid_of(D d, V x) {
+  using T = hn::TFromD<D>;
+  const V half = hn::Set(d, T{0.5});
+  return hn::MulAdd(half, tanh_of(d, hn::Mul(half, x)), half);
+}
+
+/// sum of term(d, i) over i < n; term returns a vector. Vector lanes are summed apart, so the bits depend on the
+/// instruction set, and on nothing else.
+template <class T, class Term>
+HWY_INLINE T sum_of(std::size_t n, const Term& term) {
+  const hn::ScalableTag<T> whole;
+  const hn::CappedTag<T, 1> single;
+  const std::size_t lanes = hn::Lanes(whole);
+  auto even = hn::Zero(whole), odd = hn::Zero(whole);
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    even = hn::Add(even, term(whole, i));
+    odd = hn::Add(odd, term(whole, i + lanes));
+  }
+  for (; i + lanes <= n; i += lanes) even = hn::Add(even, term(whole, i));
+  T total = hn::GetLane(hn::SumOfLanes(whole, hn::Add(even, odd)));
+  for (; i < n; ++i) total += hn::GetLane(term(single, i));
+  return total;
+}
+
+}  // namespace rnnsearch::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
