@@ -1,33 +1,33 @@
-// Raw text to words and back, and the tokenisers that BLEU is defined over.
+// Raw text to words and back: the tokeniser of the training text.
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/text/bleu_tokenizer.h"
+#include "rnnsearch/text/unicode.h"
+
 namespace rnnsearch::text {
 
-/// Byte position of the first byte that is not valid UTF-8 (overlong forms, surrogates and values past U+10FFFF included).
-std::optional<std::size_t> first_invalid_utf8(std::string_view text);
-
-/// Splits at white space as Python's str.split() does (Unicode white space; no empty words).
-std::vector<std::string> split_words(std::string_view text);
-
-/// ICU's full lower-casing, root locale. Valid UTF-8 in and out.
-std::string lowercase(std::string_view text);
-
-/// The training tokeniser: splits as mteval-13a does, and after elisions (l' d' qu' ...), and keeps what it needs to undo
-/// itself: a token that was written without a space before it begins with U+FFED, one without a space after it ends with it.
+/// Splits at white space (as split_words), and inside it much as mteval-13a does, over all of Unicode and any language:
+/// - punctuation and symbols are words of their own, one each; marks, format characters and what a zero-width joiner
+/// binds
+///   stay with the character before them, so an emoji sequence is one word; other control characters count as letters;
+/// - Chinese characters and kana are words of their own;
+/// - a hyphen belongs to the word it touches (libfoo-dev, --help), except between digits (1990 - 2000);
+/// - a full stop, underscore, apostrophe or middle dot stays inside a word (foo.conf, x86_64, 2.0.1, aujourd'hui),
+///   a comma between digits;
+/// - but an apostrophe, ' or U+2019, splits before 's 't 'm 'd 'll 're 've at the end of a word (don 't, it 's), and
+/// after at
+///   most two letters or letters that end in qu (l' d' j' s' qu' jusqu' lorsqu' puisqu' quoiqu').
+/// Where two words touch, exactly one of them bears the mark U+FFED, the left one at its end or the right one at its
+/// beginning: an opening bracket, else the punctuation on the right, else that on the left, else an elided word (l'),
+/// else the word on the right. So "(" bears it at its end, "." at its beginning, "/" in "and/or" at both. U+FFED in the
+/// text itself is written U+FFEE j, and U+FFEE twice. Valid UTF-8; bytes that are not count as letters.
 std::vector<std::string> tokenize_words(std::string_view line);
-/// join(tokenize_words(x)) == x with every run of white space made one space and the ends trimmed, for every valid x.
+/// join_words(tokenize_words(x)) == x with every run of white space made one space and the ends trimmed, for every
+/// valid x. Takes any words, also those that a model made up: where two meet, a mark on either side joins them.
 std::string join_words(const std::vector<std::string>& words);
-
-/// sacreBLEU's tokenisers, byte for byte: the result is one line of words separated by single spaces.
-enum class BleuTokenizer { k13a, kIntl, kChar, kZh, kNone };
-BleuTokenizer bleu_tokenizer_of(const std::string& name);  // "13a", "intl", "char", "zh", "none"; throws Error naming them
-std::string name_of(BleuTokenizer tokenizer);
-std::string tokenize_for_bleu(std::string_view line, BleuTokenizer tokenizer);
 
 }  // namespace rnnsearch::text

@@ -1,0 +1,226 @@
+// The passes below are sacreBLEU's regular expressions one for one, each a scan from left to right whose matches do not
+// overlap: a character taken by one match is not looked at again by the same pass. The expressions stand beside the
+// scans.
+#include "rnnsearch/text/bleu_tokenizer.h"
+
+#include <unicode/uchar.h>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/text/unicode.h"
+#include "text/code_points.h"
+
+namespace rnnsearch::text {
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  std::size_t at = text.find(from);
+  if (at == std::string::npos) return;
+  std::string result;
+  std::size_t copied = 0;
+  for (; at != std::string::npos; at = text.find(from, copied)) {
+    result.append(text, copied, at - copied).append(to);
+    copied = at + from.size();
+  }
+  result.append(text, copied);
+  text = std::move(result);
+}
+
+std::string single_spaced(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  for (const std::string_view word : split_views(text)) {
+    if (!line.empty()) line.push_back(' ');
+    line.append(word);
+  }
+  return line;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_stop(char c) {
+  return c == '.' || c == ',';
+}
+
+constexpr std::array<bool, 256> kApart = [] {
+  std::array<bool, 256> apart{};
+  for (const auto& [first, last] : {std::pair{'{', '~'}, {'[', '`'}, {' ', '&'}, {'(', '+'}, {':', '@'}, {'/', '/'}}) {
+    for (int c = first; c <= last; ++c) apart[static_cast<std::size_t>(c)] = true;
+  }
+  return apart;
+}();
+
+// mteval-v13a's language-dependent part. Byte by byte: the expressions name ASCII only, and of a longer character that
+// a group takes whole ([^0-9]) only the byte beside the full stop matters.
+std::string separate_western_punctuation(std::string_view line) {
+  std::string text, next;
+  text.reserve(2 * line.size());
+  next.reserve(2 * line.size());
+  for (const char c : line) {  // ([\{-\~\[-\` -\&\(-\+\:-\@\/]) -> " \1 "
+    if (kApart[static_cast<unsigned char>(c)])
+      text.append({' ', c, ' '});
+    else
+      text.push_back(c);
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {  // ([^0-9])([\.,]) -> "\1 \2 "
+    next.push_back(text[i]);
+    if (!is_digit(text[i]) && i + 1 < text.size() && is_stop(text[i + 1])) next.append({' ', text[++i], ' '});
+  }
+  text.clear();
+  for (std::size_t i = 0; i < next.size(); ++i) {  // ([\.,])([^0-9]) -> " \1 \2"
+    if (is_stop(next[i]) && i + 1 < next.size() && !is_digit(next[i + 1])) {
+      text.append({' ', next[i], ' ', next[i + 1]});
+      ++i;
+    } else {
+      text.push_back(next[i]);
+    }
+  }
+  next.clear();
+  for (std::size_t i = 0; i < text.size(); ++i) {  // ([0-9])(-) -> "\1 \2 "
+    next.push_back(text[i]);
+    if (is_digit(text[i]) && i + 1 < text.size() && text[i + 1] == '-') next.append({' ', text[++i], ' '});
+  }
+  return single_spaced(next);
+}
+
+std::string tokenize_13a(std::string_view line) {
+  std::string text(line);
+  replace_all(text, "<skipped>", "");
+  replace_all(text, "-\n", "");
+  replace_all(text, "\n", " ");
+  if (text.find('&') != std::string::npos) {
+    replace_all(text, "&quot;", "\"");
+    replace_all(text, "&amp;", "&");
+    replace_all(text, "&lt;", "<");
+    replace_all(text, "&gt;", ">");
+  }
+  return separate_western_punctuation(" " + text + " ");
+}
+
+bool is_punctuation(UChar32 c) {
+  return (U_GET_GC_MASK(c) & U_GC_P_MASK) != 0;
+}
+bool is_number(UChar32 c) {
+  return (U_GET_GC_MASK(c) & U_GC_N_MASK) != 0;
+}
+bool is_symbol(UChar32 c) {
+  return (U_GET_GC_MASK(c) & U_GC_S_MASK) != 0;
+}
+
+std::string tokenize_intl(std::string_view line) {
+  std::vector<UChar32> text, next;
+  text.reserve(line.size());
+  for (std::size_t i = 0; i < line.size();) text.push_back(next_code_point(line, i));
+  next.reserve(2 * text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {  // (\P{N})(\p{P}) -> "\1 \2 "
+    next.push_back(text[i]);
+    if (i + 1 < text.size() && is_punctuation(text[i + 1]) && !is_number(text[i])) {
+      next.insert(next.end(), {' ', text[++i], ' '});
+    }
+  }
+  text.clear();
+  for (std::size_t i = 0; i < next.size(); ++i) {  // (\p{P})(\P{N}) -> " \1 \2"
+    if (i + 1 < next.size() && is_punctuation(next[i]) && !is_number(next[i + 1])) {
+      text.insert(text.end(), {' ', next[i], ' ', next[i + 1]});
+      ++i;
+    } else {
+      text.push_back(next[i]);
+    }
+  }
+  std::string result;
+  result.reserve(2 * line.size());
+  for (const UChar32 c : text) {  // (\p{S}) -> " \1 "
+    const bool symbol = is_symbol(c);
+    if (symbol) result.push_back(' ');
+    append_code_point(result, c);
+    if (symbol) result.push_back(' ');
+  }
+  return single_spaced(result);
+}
+
+std::string tokenize_char(std::string_view line) {
+  std::string result;
+  result.reserve(2 * line.size());
+  for (std::size_t i = 0; i < line.size();) {
+    if (i > 0) result.push_back(' ');
+    append_code_point(result, next_code_point(line, i));
+  }
+  return result;
+}
+
+// The ranges of sacreBLEU's zh tokeniser, ascending.
+constexpr std::pair<UChar32, UChar32> kChineseRanges[] = {
+    {0x2600, 0x26FF}, {0x2700, 0x27BF}, {0x2E80, 0x2EFF},   {0x2F00, 0x2FDF},   {0x2FF0, 0x2FFF}, {0x3000, 0x303F},
+    {0x3100, 0x312F}, {0x31A0, 0x31BF}, {0x31C0, 0x31EF},   {0x3200, 0x32FF},   {0x3300, 0x33FF}, {0x3400, 0x4DB5},
+    {0x4E00, 0x9FA5}, {0x9FA6, 0x9FBB}, {0xF900, 0xFA2D},   {0xFA30, 0xFA6A},   {0xFA70, 0xFAD9}, {0xFE10, 0xFE1F},
+    {0xFE30, 0xFE4F}, {0xFF00, 0xFFEF}, {0x20000, 0x2A6D6}, {0x2F800, 0x2FA1D},
+};
+
+bool is_chinese(UChar32 c) {
+  if (c < kChineseRanges[0].first) return false;
+  for (const auto& [first, last] : kChineseRanges) {
+    if (c <= last) return c >= first;
+  }
+  return false;
+}
+
+std::string tokenize_zh(std::string_view line) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < line.size() && is_space(next_code_point(line, i));) first = i;
+  line = strip_right(line.substr(first));
+  std::string text;
+  text.reserve(2 * line.size());
+  for (std::size_t i = 0; i < line.size();) {
+    const UChar32 c = next_code_point(line, i);
+    const bool chinese = is_chinese(c);
+    if (chinese) text.push_back(' ');
+    append_code_point(text, c);
+    if (chinese) text.push_back(' ');
+  }
+  return separate_western_punctuation(text);
+}
+
+constexpr std::pair<const char*, BleuTokenizer> kNames[] = {{"13a", BleuTokenizer::k13a},
+                                                            {"intl", BleuTokenizer::kIntl},
+                                                            {"char", BleuTokenizer::kChar},
+                                                            {"zh", BleuTokenizer::kZh},
+                                                            {"none", BleuTokenizer::kNone}};
+
+}  // namespace
+
+BleuTokenizer bleu_tokenizer_of(const std::string& name) {
+  for (const auto& [known, tokenizer] : kNames) {
+    if (name == known) return tokenizer;
+  }
+  throw Error("text: there is no BLEU tokenizer \"" + name + "\"; choose 13a, intl, char, zh or none");
+}
+
+std::string name_of(BleuTokenizer tokenizer) {
+  for (const auto& [name, known] : kNames) {
+    if (tokenizer == known) return name;
+  }
+  return {};
+}
+
+std::string tokenize_for_bleu(std::string_view line, BleuTokenizer tokenizer) {
+  switch (tokenizer) {
+    case BleuTokenizer::k13a:
+      return tokenize_13a(line);
+    case BleuTokenizer::kIntl:
+      return tokenize_intl(line);
+    case BleuTokenizer::kChar:
+      return tokenize_char(line);
+    case BleuTokenizer::kZh:
+      return tokenize_zh(line);
+    case BleuTokenizer::kNone:
+      break;
+  }
+  return std::string(line);
+}
+
+}  // namespace rnnsearch::text

@@ -1,0 +1,280 @@
+#include "rnnsearch/text/tokenizer.h"
+
+#include <unicode/uchar.h>
+
+#include <array>
+#include <cstdint>
+
+#include "text/code_points.h"
+
+namespace rnnsearch::text {
+namespace {
+
+constexpr UChar32 kJoinerMark = 0xFFED;
+constexpr UChar32 kEscapeMark = 0xFFEE;
+constexpr std::string_view kJoiner = "\uFFED";
+constexpr std::string_view kEscapedJoiner = "\uFFEEj";
+constexpr std::string_view kEscapedEscape = "\uFFEE\uFFEE";
+constexpr UChar32 kZeroWidthJoiner = 0x200D;
+
+enum class Kind : std::uint8_t {
+  kSpace,
+  kLetter,  // and control characters, and whatever else is not listed
+  kDigit,   // numbers of all kinds
+  kExtend,  // belongs to the character before it
+  kIdeograph,
+  kOpening,  // opening brackets and quotes
+  kOther,    // any other punctuation, symbols
+};
+
+Kind kind_by_property(UChar32 c) {
+  if (is_space(c)) return Kind::kSpace;
+  if (c >= 0x1F3FB && c <= 0x1F3FF) return Kind::kExtend;  // skin tones: symbols that change the emoji before them
+  if (c >= 0x3041 && c <= 0x30FF && u_isalpha(c)) return Kind::kIdeograph;  // kana
+  switch (u_charType(c)) {
+    case U_DECIMAL_DIGIT_NUMBER:
+    case U_LETTER_NUMBER:
+    case U_OTHER_NUMBER:
+      // Both a number and a Chinese character: U+3007 and the like.
+      return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) ? Kind::kIdeograph : Kind::kDigit;
+    case U_NON_SPACING_MARK:
+    case U_ENCLOSING_MARK:
+    case U_COMBINING_SPACING_MARK:
+    case U_FORMAT_CHAR:
+      return Kind::kExtend;
+    case U_START_PUNCTUATION:
+    case U_INITIAL_PUNCTUATION:
+      return Kind::kOpening;
+    case U_DASH_PUNCTUATION:
+    case U_END_PUNCTUATION:
+    case U_FINAL_PUNCTUATION:
+    case U_CONNECTOR_PUNCTUATION:
+    case U_OTHER_PUNCTUATION:
+    case U_MATH_SYMBOL:
+    case U_CURRENCY_SYMBOL:
+    case U_MODIFIER_SYMBOL:
+    case U_OTHER_SYMBOL:
+      return Kind::kOther;
+    case U_OTHER_LETTER:
+      return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) ? Kind::kIdeograph : Kind::kLetter;
+    default:
+      return Kind::kLetter;
+  }
+}
+
+Kind kind_of(UChar32 c) {
+  static const auto kAscii = [] {
+    std::array<Kind, 128> kinds{};
+    for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] = kind_by_property(static_cast<UChar32>(i));
+    return kinds;
+  }();
+  return c < 128 ? kAscii[static_cast<std::size_t>(c)] : kind_by_property(c);
+}
+
+bool is_hyphen(UChar32 c) {
+  return c == '-' || c == 0x2010 || c == 0x2011;
+}
+bool is_apostrophe(UChar32 c) {
+  return c == '\'' || c == 0x2019;
+}
+bool is_word(Kind kind) {
+  return kind == Kind::kLetter || kind == Kind::kDigit;
+}
+bool is_word_or_extend(Kind kind) {
+  return is_word(kind) || kind == Kind::kExtend;
+}
+
+struct Character {
+  UChar32 code_point;
+  Kind kind;
+  std::size_t begin;  // byte of the line
+};
+
+// Splits one stretch without white space. `characters` ends with a sentinel of Kind::kSpace.
+class Stretch {
+ public:
+  Stretch(std::string_view line, const std::vector<Character>& characters, std::vector<std::string>& words)
+      : line_(line), characters_(characters), words_(words) {}
+
+  void split() {
+    const std::size_t end = characters_.size() - 1;
+    Token token = token_at(0);
+    for (bool mark_before = false;;) {
+      if (token.end == end) return add(token, mark_before, false);
+      const Token next = token_at(token.end);
+      const bool mark_after = bears_mark(token.role, next.role);
+      add(token, mark_before, mark_after);
+      mark_before = !mark_after;
+      token = next;
+    }
+  }
+
+ private:
+  enum class Role : std::uint8_t { kWord, kElided, kOpening, kOther };
+  struct Token {
+    std::size_t begin, end;
+    Role role;
+  };
+
+  // Whether, of two tokens that touch, the left one bears the mark.
+  static bool bears_mark(Role left, Role right) {
+    if (left == Role::kOpening) return true;
+    return left != Role::kWord && (right == Role::kWord || right == Role::kElided);
+  }
+
+  Token token_at(std::size_t i) const {
+    const auto [c, kind, byte] = characters_[i];
+    const bool after_word = i > 0 && is_word_or_extend(characters_[i - 1].kind);
+    if (is_word_or_extend(kind) || (is_hyphen(c) && !after_word)) return word_at(i);
+    if (kind == Kind::kIdeograph) return {i, skip_extensions(i + 1), Role::kWord};
+    if (is_apostrophe(c) && after_word) {
+      if (const std::size_t letters = clitic_at(i + 1)) return {i, i + 1 + letters, Role::kWord};
+    }
+    return {i, skip_extensions(i + 1), kind == Kind::kOpening ? Role::kOpening : Role::kOther};
+  }
+
+  // Past what belongs to the character before `i`.
+  std::size_t skip_extensions(std::size_t i) const {
+    while (characters_[i].kind == Kind::kExtend) {
+      const bool binds = characters_[i].code_point == kZeroWidthJoiner;
+      ++i;
+      if (binds && (characters_[i].kind == Kind::kOther || characters_[i].kind == Kind::kOpening)) ++i;
+    }
+    return i;
+  }
+
+  Token word_at(std::size_t begin) const {
+    std::size_t i = begin;
+    for (;; ++i) {
+      while (is_word_or_extend(characters_[i].kind)) i = skip_extensions(i + 1);
+      const auto [c, kind, byte] = characters_[i];
+      if (kind == Kind::kSpace) break;
+      const Kind previous = i > begin ? characters_[i - 1].kind : Kind::kSpace;
+      const Kind next = characters_[i + 1].kind;
+      if (is_hyphen(c)) {
+        if (previous == Kind::kDigit && next == Kind::kDigit) break;
+      } else if (!is_word_or_extend(previous) || !is_word(next)) {
+        break;
+      } else if (is_apostrophe(c)) {
+        if (clitic_at(i + 1) > 0) break;
+        if (is_elided(begin, i)) return {begin, i + 1, Role::kElided};
+      } else if (c == ',') {
+        if (previous != Kind::kDigit || next != Kind::kDigit) break;
+      } else if (c != '.' && c != '_' && c != 0xB7) {
+        break;
+      }
+    }
+    return {begin, i, Role::kWord};
+  }
+
+  // The number of letters of s, t, m, d, ll, re, ve, if that is all that follows of the word; else 0.
+  std::size_t clitic_at(std::size_t i) const {
+    const auto small = [&](std::size_t at) {
+      const UChar32 c = characters_[at].code_point;
+      return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+    };
+    std::size_t letters = 0;
+    switch (small(i)) {
+      case 's':
+      case 't':
+      case 'm':
+      case 'd':
+        letters = 1;
+        break;
+      case 'l':
+        letters = small(i + 1) == 'l' ? 2 : 0;
+        break;
+      case 'r':
+      case 'v':
+        letters = small(i + 1) == 'e' ? 2 : 0;
+        break;
+      default:
+        break;
+    }
+    return letters > 0 && !is_word_or_extend(characters_[i + letters].kind) ? letters : 0;
+  }
+
+  // One or two letters from the word's beginning or a hyphen to the apostrophe, or any that end in qu.
+  bool is_elided(std::size_t begin, std::size_t apostrophe) const {
+    std::size_t first = apostrophe, letters = 0;
+    for (; first > begin &&
+           (characters_[first - 1].kind == Kind::kLetter || characters_[first - 1].kind == Kind::kExtend);
+         --first) {
+      letters += characters_[first - 1].kind == Kind::kLetter;
+    }
+    const bool whole = first == begin || is_hyphen(characters_[first - 1].code_point);
+    if (letters <= 2) return whole && letters > 0;
+    const auto is = [&](std::size_t i, char small) { return (characters_[i].code_point | 0x20) == small; };
+    return is(apostrophe - 2, 'q') && is(apostrophe - 1, 'u');
+  }
+
+  void add(const Token& token, bool mark_before, bool mark_after) {
+    std::string& word = words_.emplace_back();
+    if (mark_before) word.append(kJoiner);
+    for (std::size_t i = token.begin, copied = i; i < token.end;) {
+      while (i < token.end && characters_[i].code_point != kJoinerMark && characters_[i].code_point != kEscapeMark) ++i;
+      word.append(line_.substr(characters_[copied].begin, characters_[i].begin - characters_[copied].begin));
+      if (i == token.end) break;
+      word.append(characters_[i].code_point == kJoinerMark ? kEscapedJoiner : kEscapedEscape);
+      copied = ++i;
+    }
+    if (mark_after) word.append(kJoiner);
+  }
+
+  std::string_view line_;
+  const std::vector<Character>& characters_;
+  std::vector<std::string>& words_;
+};
+
+void append_unescaped(std::string& text, std::string_view word) {
+  constexpr std::string_view kEscape = kEscapedEscape.substr(0, kEscapedEscape.size() / 2);
+  for (std::size_t at; (at = word.find(kEscape)) != std::string_view::npos;) {
+    text.append(word.substr(0, at));
+    word.remove_prefix(at);
+    if (word.starts_with(kEscapedJoiner)) {
+      text.append(kJoiner);
+      word.remove_prefix(kEscapedJoiner.size());
+    } else {  // a lone U+FFEE is nothing that tokenize_words writes: it stays
+      text.append(kEscape);
+      word.remove_prefix(word.starts_with(kEscapedEscape) ? kEscapedEscape.size() : kEscape.size());
+    }
+  }
+  text.append(word);
+}
+
+}  // namespace
+
+std::vector<std::string> tokenize_words(std::string_view line) {
+  std::vector<std::string> words;
+  std::vector<Character> stretch;
+  for (std::size_t i = 0; i < line.size();) {
+    const std::size_t begin = i;
+    const UChar32 c = next_code_point(line, i);
+    stretch.push_back({c, kind_of(c), begin});
+    if (stretch.back().kind != Kind::kSpace) {
+      if (i < line.size()) continue;
+      stretch.push_back({' ', Kind::kSpace, i});
+    }
+    if (stretch.size() > 1) Stretch(line, stretch, words).split();
+    stretch.clear();
+  }
+  return words;
+}
+
+std::string join_words(const std::vector<std::string>& words) {
+  std::string text;
+  bool joined = true;
+  for (std::string_view word : words) {
+    if (word.empty()) continue;
+    const bool mark_before = word.starts_with(kJoiner);
+    if (mark_before) word.remove_prefix(kJoiner.size());
+    const bool mark_after = word.ends_with(kJoiner);
+    if (mark_after) word.remove_suffix(kJoiner.size());
+    if (!joined && !mark_before) text.push_back(' ');
+    append_unescaped(text, word);
+    joined = mark_after || (word.empty() && mark_before);
+  }
+  return text;
+}
+
+}  // namespace rnnsearch::text

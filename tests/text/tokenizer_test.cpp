@@ -1,0 +1,152 @@
+#include "rnnsearch/text/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rnnsearch/base/random.h"
+#include "text/code_points.h"
+
+namespace rnnsearch::text {
+namespace {
+
+using testing::ElementsAre;
+
+std::string spaced(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text.push_back(' ');
+    text.append(word);
+  }
+  return text;
+}
+
+// Tokens in one line, the joiner written as ~.
+std::string shown(std::string_view line) {
+  const std::string text = spaced(tokenize_words(line));
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool joiner = std::string_view(text).substr(i, 3) == "\uFFED";
+    result.push_back(joiner ? '~' : text[i]);
+    if (joiner) i += 2;
+  }
+  return result;
+}
+
+std::string random_text(Random& random, std::size_t characters) {
+  static const std::string kPieces[] = {"\uFFED",   "\uFFEE",   "\uFFEEj", "\uFFED\uFFED",
+                                        "'",        "’",        "-",       ".",
+                                        ",",        "_",        "qu'",     "l'",
+                                        "'s",       "'ll",      "n't",     "...",
+                                        "--",       " ",        "  ",      "\t",
+                                        "\u00A0",   "\u2028",   "\x1C",    "\x85",
+                                        "\u3000",   "(",        ")",       "«",
+                                        "»",        "e\u0301",  "\u0301",  "\u200D",
+                                        "👩\u200D💻", "👍🏽", "中文",    "日本語カナ",
+                                        "。",       "12",       "3,4",     "a",
+                                        "Bc",       "\u00AD",   "\u0001",  std::string(1, '\0'),
+                                        "·",        "\uFE0F",   "🇫🇷",      "ß",
+                                        "İ"};
+  std::string text;
+  for (std::size_t i = 0; i < characters; ++i) {
+    if (random.below(3) > 0) {
+      const std::string& piece = kPieces[random.below(std::size(kPieces))];
+      text += piece == "\x85" ? std::string("\u0085") : piece;
+      continue;
+    }
+    static constexpr std::uint64_t kLimits[] = {0x80, 0x800, 0x10000, 0x110000};
+    auto c = static_cast<UChar32>(random.below(kLimits[random.below(4)]));
+    if (U_IS_SURROGATE(c)) c = 'x';
+    append_code_point(text, c);
+  }
+  return text;
+}
+
+TEST(TokenizeWords, IsUndoneByJoinWordsForAnyText) {
+  Random random(1);
+  for (int i = 0; i < 100000; ++i) {
+    const std::string text = random_text(random, random.below(24));
+    ASSERT_EQ(first_invalid_utf8(text), std::nullopt);
+    const std::vector<std::string> words = tokenize_words(text);
+    ASSERT_EQ(join_words(words), spaced(split_words(text))) << "trial " << i;
+    for (const std::string& word : words) {
+      ASSERT_FALSE(word.empty());
+      ASSERT_THAT(split_words(word), ElementsAre(word)) << "a word with white space in it";
+    }
+  }
+}
+
+TEST(TokenizeWords, PutsExactlyOneMarkWhereWordsTouch) {
+  Random random(2);
+  for (int i = 0; i < 20000; ++i) {
+    const std::vector<std::string> words = tokenize_words(random_text(random, random.below(24)));
+    if (words.empty()) continue;
+    EXPECT_FALSE(words.front().starts_with("\uFFED"));
+    EXPECT_FALSE(words.back().ends_with("\uFFED"));
+    for (std::size_t w = 1; w < words.size(); ++w) {
+      EXPECT_FALSE(words[w - 1].ends_with("\uFFED") && words[w].starts_with("\uFFED"));
+    }
+  }
+}
+
+TEST(TokenizeWords, SetsPunctuationApart) {
+  EXPECT_EQ(shown("Hello, world (again)!"), "Hello ~, world (~ again ~) ~!");
+  EXPECT_EQ(shown("\"and/or\" 100% of $5"), "\"~ and ~/~ or ~\" 100 ~% of $~ 5");
+  EXPECT_EQ(shown("Dit-il : « non » …"), "Dit-il : « non » …");
+  EXPECT_EQ(shown("end. Next... C++"), "end ~. Next ~. ~. ~. C ~+ ~+");
+  EXPECT_EQ(shown("((x))"), "(~ (~ x ~) ~)");
+}
+
+TEST(TokenizeWords, KeepsNamesVersionsAndNumbersWhole) {
+  for (const std::string whole :
+       {"libfoo-dev", "2.0.1", "foo.conf", "x86_64", "www.example.org", "1,234.5", "--help", "-O2"}) {
+    EXPECT_EQ(shown(whole), whole);
+  }
+  EXPECT_EQ(shown("1990-2000"), "1990 ~-~ 2000");
+  EXPECT_EQ(shown("foo.conf."), "foo.conf ~.");
+  EXPECT_EQ(shown("http://a.b/c"), "http ~: ~/ ~/~ a.b ~/~ c");
+  EXPECT_EQ(shown("one,two 3,x"), "one ~,~ two 3 ~,~ x");
+}
+
+TEST(TokenizeWords, SplitsElisionsAfterAndCliticsBeforeTheApostrophe) {
+  EXPECT_EQ(shown("l'eau d’un jusqu'à Lorsqu’il puisqu'on quoiqu'elle"),
+            "l'~ eau d’~ un jusqu'~ à Lorsqu’~ il puisqu'~ on quoiqu'~ elle");
+  EXPECT_EQ(shown("j'ai n'est s'il c'est m'a t'es qu'y"), "j'~ ai n'~ est s'~ il c'~ est m'~ a t'~ es qu'~ y");
+  EXPECT_EQ(shown("aujourd'hui d'aujourd’hui va-t'en"), "aujourd'hui d'~ aujourd’hui va-t'~ en");
+  EXPECT_EQ(shown("don't it's we'll O'Neill's I’M"), "don ~'t it ~'s we ~'ll O'~ Neill ~'s I ~’M");
+  EXPECT_EQ(shown("'quoted' users' rock'n'roll 'it'."), "'~ quoted ~' users ~' rock'n'roll '~ it ~' ~.");
+}
+
+TEST(TokenizeWords, KeepsWhatAddsToACharacterWithIt) {
+  EXPECT_EQ(shown("e\u0301te\u0301,"), "e\u0301te\u0301 ~,");
+  EXPECT_EQ(shown("ok👩🏽\u200D💻!"), "ok ~👩🏽\u200D💻 ~!");
+  EXPECT_EQ(shown("✔\uFE0F done"), "✔\uFE0F done");
+}
+
+TEST(TokenizeWords, SetsChineseCharactersAndKanaApart) {
+  EXPECT_EQ(shown("我用GNU软件。"), "我 ~用 ~GNU ~软 ~件 ~。");
+  EXPECT_EQ(shown("「カナ」"), "「~ カ ~ナ ~」");
+}
+
+TEST(TokenizeWords, EscapesItsOwnMark) {
+  EXPECT_THAT(tokenize_words("a\uFFED b\uFFEEj"),
+              ElementsAre("a", "\uFFED\uFFEEj", "b", "\uFFED\uFFEE\uFFEE\uFFED", "j"));
+}
+
+TEST(TokenizeWords, GivesNothingForNothing) {
+  EXPECT_TRUE(tokenize_words("").empty());
+  EXPECT_TRUE(tokenize_words(" \t\u00A0\n").empty());
+}
+
+TEST(TokenizeWords, LetsInvalidBytesPass) {
+  EXPECT_EQ(join_words(tokenize_words("a\xFF, \xE2\x82 \xED\xA0\x80")), "a\xFF, \xE2\x82 \xED\xA0\x80");
+}
+
+TEST(JoinWords, TakesMarksThatNoTextCouldHaveLeft) {
+  EXPECT_EQ(join_words({"a\uFFED", "\uFFEDb"}), "ab");
+  EXPECT_EQ(join_words({"\uFFED.", "a", "\uFFED", "b", "", "c\uFFED"}), ". ab c");
+  EXPECT_EQ(join_words({"a\uFFEEx", "\uFFED\uFFED"}), "a\uFFEEx");
+  EXPECT_EQ(join_words({}), "");
+}
+
+}  // namespace
+}  // namespace rnnsearch::text
