@@ -1,0 +1,70 @@
+// The gated hidden unit over a packed batch (Cho et al. 2014; Bahdanau, Cho and Bengio 2015, appendix A.1.1 and A.2.1).
+//   z = sigma(x W_z + h' U_z)   r = sigma(x W_r + h' U_r)   h~ = tanh(x W + (r o h') U + b)   h = (1 - z) o h' + z o h~
+// X words of the batch, m input width, n state width.
+#pragma once
+
+#include <span>
+
+#include "rnnsearch/base/matrix.h"
+#include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/layers/packing.h"
+
+namespace rnnsearch::layers {
+
+/// Matrices that share an input are one: a product over it computes all three at once.
+template <class Real>
+struct GatedWeights {
+  MatrixView<Real> W_in;     // [m, 3n]  W | W_z | W_r
+  MatrixView<Real> U_gates;  // [n, 2n]  U_z | U_r
+  MatrixView<Real> U;        // [n, n]
+  std::span<Real> b;         // [n]: b, or [3n]: b | b_z | b_r
+};
+
+/// One step of R rows, from the recurrent product h' [U_z | U_r] on.
+template <class Real>
+struct GatedStep {
+  ConstMatrixView<Real> x;                  // [R, 3n]
+  ConstMatrixView<Real> extra;              // [R, 3n], added to x; or empty
+  ConstMatrixView<Real> recurrent;          // [R, 2n]
+  ConstMatrixView<Real> previous;           // [R, n] h'
+  MatrixView<Real> z, r, reset, candidate;  // [R, n] out; reset = r o h'
+  MatrixView<Real> state;                   // [R, n] out
+};
+/// `scratch` is [at least R, n].
+template <class Real>
+void gated_step_forward(ConstMatrixView<Real> U, const GatedStep<Real>& step, MatrixView<Real> scratch);
+
+template <class Real>
+struct GatedStepBackward {
+  ConstMatrixView<Real> state_gradient;             // [R, n]
+  ConstMatrixView<Real> z, r, candidate, previous;  // [R, n] of the forward pass
+  MatrixView<Real> x_gradient;                      // [R, 3n] out
+  MatrixView<Real> recurrent_gradient;              // [R, 2n] out
+  MatrixView<Real> previous_gradient;               // [R, n] ADDS all but the share that goes through `recurrent`
+};
+template <class Real>
+void gated_step_backward(ConstMatrixView<Real> U, const GatedStepBackward<Real>& step, MatrixView<Real> scratch);
+
+enum class Direction { kForward, kBackward };
+
+/// What the forward pass leaves for the backward pass. Rows are packed.
+template <class Real>
+struct GatedActivations {
+  kernels::Buffer<Real> x;                                      // [X, 3n]
+  kernels::Buffer<Real> previous, z, r, reset, candidate;       // [X, n]
+  kernels::Buffer<Real> states;                                 // [X, n] the result
+  kernels::Buffer<Real> recurrent, scratch;                     // [B, 2n], [B, n]
+  kernels::Buffer<Real> x_gradient, recurrent_gradient, carry;  // [X, 3n], [X, 2n], [B, n]
+};
+
+/// States start from 0 at the first word read. The result is in activations.states.
+template <class Real>
+void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Direction direction,
+                   ConstMatrixView<Real> input, GatedActivations<Real>& activations);
+/// ADDS to `gradient` and `input_gradient` [X, m]. state_gradient [X, n] holds the gradient from above and is used up.
+template <class Real>
+void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>& gradient, const Packing& packing,
+                    Direction direction, ConstMatrixView<Real> input, GatedActivations<Real>& activations,
+                    MatrixView<Real> state_gradient, MatrixView<Real> input_gradient);
+
+}  // namespace rnnsearch::layers

@@ -1,0 +1,133 @@
+#include "rnnsearch/layers/decoder.h"
+
+#include <algorithm>
+
+#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/rows.h"
+#include "rnnsearch/layers/gated_recurrence.h"
+
+namespace rnnsearch::layers {
+namespace {
+
+template <class Real>
+std::size_t longest_source(const kernels::AttentionMemory<Real>& memory) {
+  std::size_t longest = 0;
+  for (std::size_t b = 0; b + 1 < memory.offsets.size(); ++b) {
+    longest = std::max(longest, memory.offsets[b + 1] - memory.offsets[b]);
+  }
+  return longest;
+}
+
+template <class Real>
+void zero_rows(MatrixView<Real> rows) {
+  for (std::size_t i = 0; i < rows.rows; ++i) std::fill_n(rows.row(i), rows.cols, Real{0});
+}
+
+}  // namespace
+
+template <class Real>
+void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing, const DecoderInput<Real>& input,
+                     DecoderActivations<Real>& activations) {
+  const std::size_t Y = packing.words(), B = packing.sentences();
+  const std::size_t n = weights.U.rows, A = weights.v_a.size(), C = weights.C.rows;
+  const auto x = activations.x.shape(Y, 3 * n);
+  kernels::multiply<Real>(input.words, weights.W_in, x);
+  kernels::add_to_rows<Real>(weights.b, x.columns(0, weights.b.size()));
+
+  const auto previous = activations.previous.shape(Y, n), context = activations.context.shape(Y, C);
+  const auto fused = activations.fused.shape(Y, A + 2 * n);
+  const auto z = activations.z.shape(Y, n), r = activations.r.shape(Y, n);
+  const auto candidate = activations.candidate.shape(Y, n);
+  const auto reset = activations.reset.zeros(Y, n);  // 0 where a sentence ends: there is no s_i to make
+  const auto extra = activations.extra.shape(B, 3 * n), scratch = activations.scratch.shape(B, n);
+  const auto alpha = activations.alpha.shape(Y, input.memory ? longest_source(*input.memory) : 0);
+  if (!input.memory) kernels::multiply<Real>(input.fixed_context, weights.C, extra);
+
+  kernels::copy_rows<Real>(input.initial_states, packing.step(previous, 0));
+  for (std::size_t t = 0; t < packing.steps(); ++t) {
+    const std::size_t active = packing.active[t], continuing = packing.continuing(t);
+    const auto context_t = packing.step(context, t);
+    kernels::multiply<Real>(packing.step(previous, t), weights.U_query_gates, packing.step(fused, t));
+    if (input.memory) {
+      kernels::attention_forward<Real>(*input.memory, {packing.order.data(), active},
+                                       packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_t);
+      kernels::multiply<Real>(context_t.row_range(0, continuing), weights.C, extra.row_range(0, continuing));
+    } else {
+      kernels::copy_rows<Real>(input.fixed_context.row_range(0, active), context_t);
+    }
+    if (continuing == 0) break;
+    gated_step_forward<Real>(
+        weights.U,
+        {packing.step(x, t, continuing), extra.row_range(0, continuing),
+         packing.step(fused, t, continuing).columns(A, 2 * n), packing.step(previous, t, continuing),
+         packing.step(z, t, continuing), packing.step(r, t, continuing), packing.step(reset, t, continuing),
+         packing.step(candidate, t, continuing), packing.step(previous, t + 1)},
+        scratch);
+  }
+}
+
+template <class Real>
+void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<Real>& gradient, const Packing& packing,
+                      const DecoderInput<Real>& input, DecoderActivations<Real>& activations,
+                      const DecoderGradients<Real>& gradients) {
+  const std::size_t Y = packing.words(), B = packing.sentences();
+  const std::size_t n = weights.U.rows, A = weights.v_a.size();
+  const auto previous = activations.previous.view(), context = activations.context.view();
+  const auto fused = activations.fused.view(), alpha = activations.alpha.view();
+  const auto z = activations.z.view(), r = activations.r.view(), candidate = activations.candidate.view();
+  const auto x_gradient = activations.x_gradient.shape(Y, 3 * n);
+  const auto fused_gradient = activations.fused_gradient.shape(Y, A + 2 * n);
+  const auto v_a_gradient = activations.v_a_gradient.zeros(B, A);
+  const auto scratch = activations.scratch.shape(B, n);
+
+  for (std::size_t t = packing.steps(); t-- > 0;) {
+    const std::size_t active = packing.active[t], continuing = packing.continuing(t);
+    const auto x_gradient_t = packing.step(x_gradient, t), fused_gradient_t = packing.step(fused_gradient, t);
+    const auto previous_gradient_t = packing.step(gradients.previous, t);
+    const auto context_gradient_t = packing.step(gradients.context, t);
+    zero_rows(x_gradient_t.row_range(continuing, active - continuing));
+    zero_rows(fused_gradient_t.row_range(continuing, active - continuing).columns(A, 2 * n));
+    if (continuing > 0) {
+      gated_step_backward<Real>(
+          weights.U,
+          {packing.step(gradients.previous, t + 1), packing.step(z, t, continuing), packing.step(r, t, continuing),
+           packing.step(candidate, t, continuing), packing.step(previous, t, continuing),
+           x_gradient_t.row_range(0, continuing), fused_gradient_t.row_range(0, continuing).columns(A, 2 * n),
+           previous_gradient_t.row_range(0, continuing)},
+          scratch);
+    }
+    if (input.memory) {
+      if (continuing > 0) {
+        kernels::multiply_transposed<Real>(x_gradient_t.row_range(0, continuing), weights.C,
+                                           context_gradient_t.row_range(0, continuing), kernels::Into::kAdd);
+      }
+      kernels::attention_backward<Real>(
+          *input.memory, {packing.order.data(), active},
+          {packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_gradient_t,
+           fused_gradient_t.columns(0, A), gradients.annotations, gradients.keys, v_a_gradient});
+    }
+    kernels::multiply_transposed<Real>(fused_gradient_t, weights.U_query_gates, previous_gradient_t,
+                                       kernels::Into::kAdd);
+  }
+  if (!input.memory) {
+    kernels::multiply_transposed<Real>(x_gradient, weights.C, gradients.context, kernels::Into::kAdd);
+  }
+  kernels::accumulate_outer<Real>(previous, fused_gradient, gradient.U_query_gates);
+  kernels::accumulate_outer<Real>(activations.reset.view(), x_gradient.columns(0, n), gradient.U);
+  kernels::accumulate_outer<Real>(context, x_gradient, gradient.C);
+  kernels::accumulate_outer<Real>(input.words, x_gradient, gradient.W_in);
+  kernels::add_column_sums<Real>(x_gradient.columns(0, gradient.b.size()), gradient.b);
+  kernels::add_column_sums<Real>(v_a_gradient, gradient.v_a);
+  kernels::multiply_transposed<Real>(x_gradient, weights.W_in, gradients.words, kernels::Into::kAdd);
+}
+
+#define RNNSEARCH_INSTANTIATE(Real)                                                                        \
+  template void decoder_forward(const DecoderWeights<Real>&, const Packing&, const DecoderInput<Real>&,    \
+                                DecoderActivations<Real>&);                                                \
+  template void decoder_backward(const DecoderWeights<Real>&, const DecoderWeights<Real>&, const Packing&, \
+                                 const DecoderInput<Real>&, DecoderActivations<Real>&, const DecoderGradients<Real>&);
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::layers

@@ -1,0 +1,121 @@
+#include "rnnsearch/layers/gated_recurrence.h"
+
+#include "rnnsearch/kernels/gates.h"
+#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/rows.h"
+
+namespace rnnsearch::layers {
+namespace {
+
+// The step before t in the direction of reading, and how many of its sentences go on into t.
+struct Before {
+  std::size_t step = 0;
+  std::size_t carried = 0;
+};
+
+Before before(const Packing& packing, Direction direction, std::size_t t) {
+  if (direction == Direction::kForward) return t == 0 ? Before{} : Before{t - 1, packing.active[t]};
+  return {t + 1, packing.continuing(t)};
+}
+
+}  // namespace
+
+template <class Real>
+void gated_step_forward(ConstMatrixView<Real> U, const GatedStep<Real>& step, MatrixView<Real> scratch) {
+  kernels::gates_forward<Real>({step.x, step.extra, step.recurrent, step.previous, step.z, step.r, step.reset});
+  const MatrixView<Real> through_reset = scratch.row_range(0, step.previous.rows);
+  kernels::multiply<Real>(step.reset, U, through_reset);
+  kernels::state_forward<Real>({step.x, step.extra, through_reset, step.z, step.previous, step.candidate, step.state});
+}
+
+template <class Real>
+void gated_step_backward(ConstMatrixView<Real> U, const GatedStepBackward<Real>& step, MatrixView<Real> scratch) {
+  kernels::state_backward<Real>(
+      {step.state_gradient, step.z, step.candidate, step.previous, step.x_gradient, step.previous_gradient});
+  const MatrixView<Real> reset_gradient = scratch.row_range(0, step.previous.rows);
+  kernels::multiply_transposed<Real>(step.x_gradient.columns(0, U.rows), U, reset_gradient);
+  kernels::gates_backward<Real>(
+      {reset_gradient, step.r, step.previous, step.x_gradient, step.recurrent_gradient, step.previous_gradient});
+}
+
+template <class Real>
+void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Direction direction,
+                   ConstMatrixView<Real> input, GatedActivations<Real>& activations) {
+  const std::size_t X = packing.words(), n = weights.U.rows;
+  const auto x = activations.x.shape(X, 3 * n);
+  kernels::multiply<Real>(input, weights.W_in, x);
+  kernels::add_to_rows<Real>(weights.b, x.columns(0, weights.b.size()));
+
+  const auto previous = activations.previous.zeros(X, n);
+  const auto z = activations.z.shape(X, n), r = activations.r.shape(X, n);
+  const auto reset = activations.reset.shape(X, n), candidate = activations.candidate.shape(X, n);
+  const auto states = activations.states.shape(X, n);
+  const auto scratch = activations.scratch.shape(packing.sentences(), n);
+  for (std::size_t i = 0; i < packing.steps(); ++i) {
+    const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
+    const Before from = before(packing, direction, t);
+    const auto recurrent = activations.recurrent.zeros(packing.active[t], 2 * n);
+    if (from.carried > 0) {
+      const auto carried = packing.step(previous, t, from.carried);
+      kernels::copy_rows<Real>(packing.step(states, from.step, from.carried), carried);
+      kernels::multiply<Real>(carried, weights.U_gates, recurrent.row_range(0, from.carried));
+    }
+    gated_step_forward<Real>(weights.U,
+                             {packing.step(x, t),
+                              {},
+                              recurrent,
+                              packing.step(previous, t),
+                              packing.step(z, t),
+                              packing.step(r, t),
+                              packing.step(reset, t),
+                              packing.step(candidate, t),
+                              packing.step(states, t)},
+                             scratch);
+  }
+}
+
+template <class Real>
+void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>& gradient, const Packing& packing,
+                    Direction direction, ConstMatrixView<Real> input, GatedActivations<Real>& activations,
+                    MatrixView<Real> state_gradient, MatrixView<Real> input_gradient) {
+  const std::size_t X = packing.words(), n = weights.U.rows;
+  const auto previous = activations.previous.view(), z = activations.z.view(), r = activations.r.view();
+  const auto candidate = activations.candidate.view();
+  const auto x_gradient = activations.x_gradient.shape(X, 3 * n);
+  const auto recurrent_gradient = activations.recurrent_gradient.shape(X, 2 * n);
+  const auto scratch = activations.scratch.shape(packing.sentences(), n);
+  for (std::size_t i = packing.steps(); i-- > 0;) {
+    const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
+    const Before from = before(packing, direction, t);
+    const auto carry = activations.carry.zeros(packing.active[t], n);
+    gated_step_backward<Real>(
+        weights.U,
+        {packing.step(state_gradient, t), packing.step(z, t), packing.step(r, t), packing.step(candidate, t),
+         packing.step(previous, t), packing.step(x_gradient, t), packing.step(recurrent_gradient, t), carry},
+        scratch);
+    if (from.carried > 0) {
+      const auto carried = carry.row_range(0, from.carried);
+      kernels::multiply_transposed<Real>(packing.step(recurrent_gradient, t, from.carried), weights.U_gates, carried,
+                                         kernels::Into::kAdd);
+      kernels::add<Real>(carried, packing.step(state_gradient, from.step, from.carried));
+    }
+  }
+  kernels::accumulate_outer<Real>(previous, recurrent_gradient, gradient.U_gates);
+  kernels::accumulate_outer<Real>(activations.reset.view(), x_gradient.columns(0, n), gradient.U);
+  kernels::accumulate_outer<Real>(input, x_gradient, gradient.W_in);
+  kernels::add_column_sums<Real>(x_gradient.columns(0, gradient.b.size()), gradient.b);
+  kernels::multiply_transposed<Real>(x_gradient, weights.W_in, input_gradient, kernels::Into::kAdd);
+}
+
+#define RNNSEARCH_INSTANTIATE(Real)                                                                             \
+  template void gated_step_forward(ConstMatrixView<Real>, const GatedStep<Real>&, MatrixView<Real>);            \
+  template void gated_step_backward(ConstMatrixView<Real>, const GatedStepBackward<Real>&, MatrixView<Real>);   \
+  template void gated_forward(const GatedWeights<Real>&, const Packing&, Direction, ConstMatrixView<Real>,      \
+                              GatedActivations<Real>&);                                                         \
+  template void gated_backward(const GatedWeights<Real>&, const GatedWeights<Real>&, const Packing&, Direction, \
+                               ConstMatrixView<Real>, GatedActivations<Real>&, MatrixView<Real>, MatrixView<Real>);
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::layers

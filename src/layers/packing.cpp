@@ -1,0 +1,64 @@
+#include "rnnsearch/layers/packing.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "rnnsearch/kernels/rows.h"
+
+namespace rnnsearch::layers {
+
+Packing::Packing(std::span<const std::size_t> lengths) : order(lengths.size()) {
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return lengths[a] > lengths[b]; });
+  first_row.push_back(0);
+  std::size_t running = lengths.size();
+  const std::size_t steps = lengths.empty() ? 0 : lengths[order[0]];
+  for (std::size_t t = 0; t < steps; ++t) {
+    while (lengths[order[running - 1]] <= t) --running;
+    active.push_back(running);
+    first_row.push_back(first_row.back() + running);
+  }
+}
+
+std::vector<std::size_t> lengths_with_end(const Sentences& sentences) {
+  std::vector<std::size_t> lengths(sentences.size());
+  for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = sentences.length(i) + 1;
+  return lengths;
+}
+
+std::vector<WordId> pack_words(const Packing& packing, const Sentences& sentences) {
+  std::vector<WordId> words(packing.words());
+  for (std::size_t t = 0; t < packing.steps(); ++t) {
+    for (std::size_t p = 0; p < packing.active[t]; ++p) {
+      const auto sentence = sentences[packing.order[p]];
+      words[packing.first_row[t] + p] = t < sentence.size() ? sentence[t] : kEnd;
+    }
+  }
+  return words;
+}
+
+template <class Real>
+void shift_forward(const Packing& packing, ConstMatrixView<Real> from, MatrixView<Real> to) {
+  for (std::size_t t = 0; t < packing.steps(); ++t) {
+    const MatrixView<Real> rows = packing.step(to, t);
+    if (t == 0) {
+      for (std::size_t p = 0; p < rows.rows; ++p) std::fill_n(rows.row(p), rows.cols, Real{0});
+    } else {
+      kernels::copy_rows<Real>(packing.step(from, t - 1, rows.rows), rows);
+    }
+  }
+}
+
+template <class Real>
+void shift_backward(const Packing& packing, ConstMatrixView<Real> to_gradient, MatrixView<Real> from_gradient) {
+  for (std::size_t t = 1; t < packing.steps(); ++t) {
+    kernels::add<Real>(packing.step(to_gradient, t), packing.step(from_gradient, t - 1, packing.active[t]));
+  }
+}
+
+template void shift_forward(const Packing&, ConstMatrixView<float>, MatrixView<float>);
+template void shift_forward(const Packing&, ConstMatrixView<double>, MatrixView<double>);
+template void shift_backward(const Packing&, ConstMatrixView<float>, MatrixView<float>);
+template void shift_backward(const Packing&, ConstMatrixView<double>, MatrixView<double>);
+
+}  // namespace rnnsearch::layers

@@ -1,0 +1,130 @@
+#include "model/weights.h"
+
+#include <cassert>
+#include <string>
+#include <utility>
+
+namespace rnnsearch::model {
+namespace {
+
+// Walks through the block: the same walk lists the parameters and makes the views, so the two cannot disagree.
+template <class Real>
+class Walk {
+ public:
+  explicit Walk(std::span<Real> block) : block_(block) {}
+
+  struct Part {
+    std::string name;
+    std::size_t cols;
+  };
+  // One matrix in memory, several parameters on disk, side by side. Parts of no columns are left out.
+  MatrixView<Real> matrix(std::size_t rows, std::initializer_list<Part> parts) {
+    std::size_t cols = 0;
+    for (const auto& part : parts) cols += part.cols;
+    std::size_t column = 0;
+    for (const auto& part : parts) {
+      if (part.cols > 0) layout_.parameters.push_back({part.name, {rows, part.cols}, layout_.size + column, cols});
+      column += part.cols;
+    }
+    return {take(rows * cols), rows, cols};
+  }
+  std::span<Real> vector(std::initializer_list<Part> parts) {
+    const std::size_t start = layout_.size;
+    std::size_t size = 0;
+    for (const auto& part : parts) {
+      layout_.parameters.push_back({part.name, {part.cols}, start + size, part.cols});
+      size += part.cols;
+    }
+    return {take(size), size};
+  }
+  ParameterLayout layout() && { return std::move(layout_); }
+
+ private:
+  Real* take(std::size_t count) {
+    Real* here = block_.empty() ? nullptr : block_.data() + layout_.size;
+    layout_.size += count;
+    return here;
+  }
+
+  std::span<Real> block_;
+  ParameterLayout layout_;
+};
+
+template <class Real>
+std::span<Real> gated_bias(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
+  if (!o.gate_biases) return walk.vector({{at + "b", o.state}});
+  return walk.vector({{at + "b", o.state}, {at + "b_z", o.state}, {at + "b_r", o.state}});
+}
+
+template <class Real>
+layers::EmbeddingWeights<Real> embedding(Walk<Real>& walk, const ModelOptions& o, std::size_t words,
+                                         const std::string& at) {
+  layers::EmbeddingWeights<Real> weights;
+  weights.E = walk.matrix(words, {{at + "embedding", o.embedding}});
+  if (o.embedding_biases) weights.bias = walk.vector({{at + "embedding_bias", o.embedding}});
+  return weights;
+}
+
+template <class Real>
+layers::GatedWeights<Real> encoder(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
+  layers::GatedWeights<Real> weights;
+  weights.W_in = walk.matrix(o.embedding, {{at + "W", o.state}, {at + "W_z", o.state}, {at + "W_r", o.state}});
+  weights.U_gates = walk.matrix(o.state, {{at + "U_z", o.state}, {at + "U_r", o.state}});
+  weights.U = walk.matrix(o.state, {{at + "U", o.state}});
+  weights.b = gated_bias(walk, o, at);
+  return weights;
+}
+
+template <class Real>
+Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
+  const bool attention = o.attention == Attention::kAdditive;
+  const std::size_t n = o.state, C = attention ? 2 * n : n, A = attention ? o.alignment : 0;
+  Weights<Real> w;
+  w.source_embedding = embedding(walk, o, o.source_words, "encoder/");
+  w.forward_encoder = encoder(walk, o, "encoder/forward/");
+  if (attention) {
+    w.backward_encoder = encoder(walk, o, "encoder/backward/");
+    w.U_a = walk.matrix(C, {{"attention/U_a", A}});
+    w.decoder.v_a = walk.vector({{"attention/v_a", A}});
+  } else {
+    w.summary.W = walk.matrix(n, {{"context/V", n}});
+    w.summary.b = walk.vector({{"context/b_V", n}});
+  }
+  w.initial.W = walk.matrix(n, {{"decoder/initial/W_s", n}});
+  w.initial.b = walk.vector({{"decoder/initial/b_s", n}});
+  w.target_embedding = embedding(walk, o, o.target_words, "decoder/");
+  w.decoder.W_in = walk.matrix(o.embedding, {{"decoder/W", n}, {"decoder/W_z", n}, {"decoder/W_r", n}});
+  w.decoder.U_query_gates = walk.matrix(n, {{"attention/W_a", A}, {"decoder/U_z", n}, {"decoder/U_r", n}});
+  w.decoder.U = walk.matrix(n, {{"decoder/U", n}});
+  w.decoder.C = walk.matrix(C, {{"decoder/C", n}, {"decoder/C_z", n}, {"decoder/C_r", n}});
+  w.decoder.b = gated_bias(walk, o, "decoder/");
+  w.readout.U_o = walk.matrix(n, {{"readout/U_o", 2 * o.maxout}});
+  w.readout.V_o = walk.matrix(o.embedding, {{"readout/V_o", 2 * o.maxout}});
+  w.readout.C_o = walk.matrix(C, {{"readout/C_o", 2 * o.maxout}});
+  w.readout.b_o = walk.vector({{"readout/b_o", 2 * o.maxout}});
+  if (o.readout_rank > 0) w.readout.W_o_left = walk.matrix(o.maxout, {{"readout/W_o_left", o.readout_rank}});
+  w.readout.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : o.maxout, {{"readout/W_o", o.target_words}});
+  w.readout.b_w = walk.vector({{"readout/b_w", o.target_words}});
+  return w;
+}
+
+}  // namespace
+
+ParameterLayout layout_of(const ModelOptions& options) {
+  Walk<float> walk({});
+  walk_through(walk, options);
+  return std::move(walk).layout();
+}
+
+template <class Real>
+Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block) {
+  Walk<Real> walk(block);
+  Weights<Real> weights = walk_through(walk, options);
+  assert(std::move(walk).layout().size == block.size());
+  return weights;
+}
+
+template Weights<float> weights_in(const ModelOptions&, std::span<float>);
+template Weights<double> weights_in(const ModelOptions&, std::span<double>);
+
+}  // namespace rnnsearch::model
