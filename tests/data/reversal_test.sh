@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# data/reversal.sh: really reversed, held out, deterministic, within its bounds, and refusing what it cannot do.
+set -euo pipefail
+reversal=$SOURCE/data/reversal.sh
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+small=(--vocabulary 5 --min-length 2 --max-length 6 --train 300 --dev 40 --test 60)
+"$reversal" first "${small[@]}"
+"$reversal" second "${small[@]}"
+diff -r first second || fail "the same options gave other bytes"
+"$reversal" other "${small[@]}" --seed 2
+! cmp -s first/train.source other/train.source || fail "another seed gave the same bytes"
+
+for part in train:300 dev:40 test:60; do
+  pairs=${part#*:} part=${part%:*}
+  paste first/$part.source first/$part.target | awk -F '\t' -v pairs="$pairs" -v part="$part" '
+    {
+      n = split($1, source, " "); m = split($2, target, " ")
+      if (n != m || n < 2 || n > 6) exit bad = 1
+      for (i = 1; i <= n; ++i) if (source[i] != target[n + 1 - i] || source[i] !~ /^[1-5]$/) exit bad = 1
+      ++length_[n]
+    }
+    END {
+      if (bad || NR != pairs) { print "line " NR ": " $0; exit 1 }
+      for (n = 2; n <= 6; ++n) if (part == "train" && !length_[n]) { print "no sequence of length " n; exit 1 }
+    }' || fail "$part is not $pairs reversed sequences of 2 to 6 words"
+done
+[[ -z $(sort first/{dev,test}.source | uniq -d) ]] || fail "dev and test share a sequence or repeat one"
+[[ -z $(sort -u first/{dev,test}.source | comm -12 - <(sort -u first/train.source)) ]] || fail "train holds a held-out source"
+
+# the default lengths begin at 1, where there are only 20 sequences: training must keep some of them
+"$reversal" default --train 2000
+grep -qxE '[0-9]+' default/train.source || fail "train never sees a sequence of length 1"
+
+touch -d '2001-01-01' first/train.source
+"$reversal" first "${small[@]}"
+[[ $(date -r first/train.source +%Y) == 2001 ]] || fail "a complete corpus was made again"
+
+refuses() {  # pattern, arguments
+  local pattern=$1
+  shift
+  if "$reversal" "$@" 2>error; then fail "accepted: $*"; fi
+  grep -q -- "$pattern" error && (($(wc -l <error) == 1)) || fail "$*: not one sentence with '$pattern': $(<error)"
+}
+refuses "another folder" first "${small[@]}" --seed 3
+refuses "unknown option '--sead'" new --sead 3
+refuses "whole number, not 'x'" new --seed x
+refuses "min-length 7" new --min-length 7 --max-length 6
+refuses "too few sequences" new --vocabulary 2 --max-length 3
+[[ ! -e new ]] || fail "a refused call left something behind: $(ls -A new)"
+mkdir taken && touch taken/mine
+refuses "something else" taken
+[[ $(ls -A taken) == mine ]] || fail "a refused call changed the folder: $(ls -A taken)"
