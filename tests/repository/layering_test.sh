@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# The house's rules on who may include what and on what stands where, read from the files themselves; and a proof, on a
+# copy with each rule broken in turn, that this test can fail.
+set -euo pipefail
+
+rules=$(cat <<'RULES'
+# room     may include, besides itself and the standard library              owns (no other room may include it)
+base       -                                                                 nlohmann-json
+kernels    base                                                              oneDNN oneTBB OpenMP Highway
+storage    base                                                              HDF5 xxHash
+comm       base                                                              MPI
+text       base                                                              ICU SentencePiece
+corpus     base storage text                                                 compression
+layers     base kernels                                                      -
+model      base kernels storage layers                                       -
+train      base kernels storage comm corpus layers model                     -
+decode     base kernels comm corpus layers model                             -
+evaluate   base text kernels/parallel.h                                      -
+report     base evaluate                                                     -
+cli        base kernels storage comm text corpus layers model train decode evaluate report    Boost.Program_options
+main       cli                                                               -
+RULES
+)
+libraries=$(cat <<'LIBRARIES'
+# library               its headers begin with
+nlohmann-json           nlohmann/
+oneDNN                  dnnl oneapi/dnnl/
+oneTBB                  tbb/ oneapi/tbb
+OpenMP                  omp.h
+Highway                 hwy/
+HDF5                    hdf5 H5
+xxHash                  xxhash.h xxh3.h
+MPI                     mpi.h mpi-ext.h
+ICU                     unicode/
+SentencePiece           sentencepiece
+compression             zlib.h zstd.h lzma.h bzlib.h lz4
+Boost.Program_options   boost/program_options
+LIBRARIES
+)
+operating_system='dlfcn.h errno.h fcntl.h pthread.h sched.h signal.h time.h unistd.h sys/'
+top_level='CMakeLists.txt README.md src include pipelines cluster data tests build* runs'  # runs: what pipelines make
+# C++ tests of a property of a whole room, not of one thing in it
+properties='model/gradient'
+
+check() {  # folder: prints what breaks a rule, nothing when all is well
+  (cd "$1" && RULES=$rules LIBRARIES=$libraries SYSTEM=$operating_system TOP=$top_level PROPERTIES=$properties perl -e '
+    use strict; use warnings; use File::Find;
+    my (%may, %owns, %owner, %header);
+    for (grep { !/^#/ } split /\n/, $ENV{RULES}) {
+      my ($room, $may, $owns) = split /\s{2,}/;
+      $may{$room} = {map { $_ => 1 } $room, grep { $_ ne "-" } split / /, $may};
+      for (grep { $_ ne "-" } split / /, $owns) { $owner{$_} = $room }
+    }
+    for (grep { !/^#/ } split /\n/, $ENV{LIBRARIES}) { my ($name, @begin) = split; $header{$_} = $name for @begin }
+    my @system = split / /, $ENV{SYSTEM};
+    my @files;
+    find({no_chdir => 1, wanted => sub { push @files, $_ if -f }}, grep { -d } qw(include src tests));
+    my %file = map { $_ => 1 } @files;
+
+    for my $file (sort @files) {
+      my ($tree, $room, $thing) = $file =~ m{^(include/rnnsearch|src)/(?:(\w+)/)?([^/]+)$} or do {
+        print "$file: stands in no room\n" if $file =~ m{^(include|src)/};
+        next;
+      };
+      $room //= $thing eq "main.cpp" ? "main" : "";
+      if (!$may{$room}) { print "$file: stands in no room\n"; next }
+      open my $in, "<", $file or die "$file: $!";
+      while (<$in>) {
+        my ($bracket, $what) = /^\s*#\s*include\s*([<"])([^>"]+)/ or next;
+        my $place = "$file:$.";
+        if ($bracket eq "<") {
+          next if $what =~ /^[a-z0-9_]+$/ || grep { index($what, $_) == 0 } @system;
+          my ($begin) = grep { index($what, $_) == 0 } keys %header;
+          if (!$begin) { print "$place: <$what> is of no library in the table\n"; next }
+          my $library = $header{$begin};
+          print "$place: $library belongs to $owner{$library}, and $room may not include it\n" if $owner{$library} ne $room;
+          print "$place: a public header includes $library\n" if $tree ne "src";
+        } elsif ($what =~ m{^rnnsearch/((\w+)/.+)$}) {
+          print "$place: $room may not include $1\n" unless $may{$room}{$2} || $may{$room}{$1};
+        } elsif ($what =~ m{^(\w+)/}) {
+          print "$place: \"$what\" is private to $1\n" if $1 ne $room;
+        } else {
+          print "$place: \"$what\" does not name its room\n";
+        }
+      }
+    }
+
+    my %property = map { $_ => 1 } split / /, $ENV{PROPERTIES};
+    for my $file (sort @files) {
+      if ($file =~ m{^src/(\w+)/(\w+)\.cpp$}) {
+        print "$file: has no header include/rnnsearch/$1/$2.h or src/$1/$2.h\n"
+          unless $file{"include/rnnsearch/$1/$2.h"} || $file{"src/$1/$2.h"};
+      } elsif ($file =~ m{^tests/(\w+)/(\w+?)(?:_mpi)?_(?:test|bench)\.cpp$} && $1 ne "support") {
+        print "$file: tests no thing: there is no $2 in $1\n"
+          unless $property{"$1/$2"} || grep { $file{$_} } "include/rnnsearch/$1/$2.h", "src/$1/$2.h", "src/$1/$2.cpp";
+      }
+    }
+
+    my $allowed = join "|", map { quotemeta =~ s/\\\*/.*/r } split / /, $ENV{TOP};
+    opendir my $here, "." or die;
+    for (sort readdir $here) { print "$_: not allowed at the top level\n" unless /^\./ || /^(?:$allowed)$/ }
+  ')
+}
+
+broken=$(check "$SOURCE")
+if [[ -n $broken ]]; then
+  printf 'The house rules are broken:\n%s\n' "$broken"
+  exit 1
+fi
+
+must_find() {  # message, file, line to add: the copy with this added is refused with this message, and only with it
+  mkdir -p copy && cp -r "$SOURCE"/{CMakeLists.txt,include,src,tests} copy
+  mkdir -p "$(dirname "copy/$2")" && echo "$3" >>"copy/$2"
+  local found
+  found=$(check copy)
+  if [[ $found != *"$1" || $found == *$'\n'* ]]; then
+    printf "adding '%s' to %s should give '... %s' but gave:\n%s\n" "$3" "$2" "$1" "$found"
+    exit 1
+  fi
+  rm -r copy
+}
+must_find "model may not include corpus/batches.h" include/rnnsearch/model/model.h '#include "rnnsearch/corpus/batches.h"'
+must_find "base may not include text/tokenizer.h" src/base/log.cpp '  #  include "rnnsearch/text/tokenizer.h"'
+must_find "evaluate may not include kernels/gemm.h" src/evaluate/bleu.h '#include "rnnsearch/kernels/gemm.h"'
+must_find '"corpus/private.h" is private to corpus' src/model/model.cpp '#include "corpus/private.h"'
+must_find '"private.h" does not name its room' src/model/model.cpp '#include "private.h"'
+must_find "HDF5 belongs to storage, and model may not include it" src/model/model.cpp '#include <hdf5.h>'
+must_find "a public header includes oneTBB" include/rnnsearch/kernels/parallel.h '#include <tbb/task_arena.h>'
+must_find "<eigen3/Eigen/Core> is of no library in the table" src/model/model.cpp '#include <eigen3/Eigen/Core>'
+must_find "stands in no room" src/misc/things.h ''
+must_find "has no header include/rnnsearch/model/lonely.h or src/model/lonely.h" src/model/lonely.cpp ''
+must_find "tests no thing: there is no lonely in model" tests/model/lonely_test.cpp ''
+must_find "notes.txt: not allowed at the top level" notes.txt ''
