@@ -1,0 +1,224 @@
+#include "rnnsearch/evaluate/bleu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+constexpr std::string_view kVersion = "rnnsearch-0.1.0";
+constexpr std::size_t kSentencesPerPiece = 256;
+
+constexpr std::pair<const char*, Smoothing> kSmoothings[] = {
+    {"exp", Smoothing::kExp}, {"floor", Smoothing::kFloor}, {"add-k", Smoothing::kAddK}, {"none", Smoothing::kNone}};
+
+std::string tokenized(std::string_view line, const BleuOptions& options) {
+  if (!options.lowercase) return text::tokenize_for_bleu(text::strip_right(line), options.tokenizer);
+  return text::tokenize_for_bleu(text::strip_right(text::lowercase(line)), options.tokenizer);
+}
+
+// One n-gram of one text (0 the hypothesis, k the k-th reference).
+template <class Key>
+struct Ngram {
+  Key key;
+  std::uint32_t text;
+  std::size_t position;
+};
+
+// Gives equal n-grams equal ids, and the number of those of text 0 that the other texts hold, each at most as often as
+// the one text that has it most often.
+template <class Key>
+std::uint64_t identify(std::vector<Ngram<Key>>& ngrams, std::size_t texts,
+                       std::vector<std::vector<std::uint64_t>>& ids) {
+  std::sort(ngrams.begin(), ngrams.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  std::vector<std::uint64_t> counts(texts);
+  std::uint64_t matches = 0, id = 0;
+  for (std::size_t i = 0; i < ngrams.size(); ++id) {
+    std::fill(counts.begin(), counts.end(), 0);
+    const Key key = ngrams[i].key;
+    for (; i < ngrams.size() && ngrams[i].key == key; ++i) {
+      ++counts[ngrams[i].text];
+      ids[ngrams[i].text][ngrams[i].position] = id;
+    }
+    matches += std::min(counts[0], *std::max_element(counts.begin() + 1, counts.end()));
+  }
+  return matches;
+}
+
+double smooth_value(const BleuOptions& options) {
+  return options.smooth_value.value_or(options.smoothing == Smoothing::kAddK ? 1.0 : 0.1);
+}
+
+double distance(std::uint64_t a, std::uint64_t b) {
+  return std::abs(static_cast<double>(a) - static_cast<double>(b));
+}
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace
+
+Smoothing smoothing_of(const std::string& name) {
+  for (const auto& [known, smoothing] : kSmoothings) {
+    if (name == known) return smoothing;
+  }
+  throw Error("evaluate: there is no smoothing \"" + name + "\"; choose exp, floor, add-k or none");
+}
+
+std::string name_of(Smoothing smoothing) {
+  for (const auto& [name, known] : kSmoothings) {
+    if (smoothing == known) return name;
+  }
+  return {};
+}
+
+BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
+  for (std::size_t n = 0; n < kBleuOrders; ++n) {
+    correct[n] += other.correct[n];
+    total[n] += other.total[n];
+  }
+  hypothesis_length += other.hypothesis_length;
+  reference_length += other.reference_length;
+  return *this;
+}
+
+BleuStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                                   const BleuOptions& options) {
+  if (references.empty()) throw Error("evaluate: a sentence has no reference; BLEU needs at least one");
+  const std::size_t texts = 1 + references.size();
+  std::vector<std::string> lines;
+  lines.push_back(tokenized(hypothesis, options));
+  for (const std::string_view reference : references) lines.push_back(tokenized(reference, options));
+
+  std::vector<Ngram<std::string_view>> words;
+  std::vector<std::size_t> lengths(texts);
+  std::vector<std::vector<std::uint64_t>> word_ids(texts);
+  for (std::uint32_t t = 0; t < texts; ++t) {
+    for (const std::string_view word : text::split_views(lines[t])) words.push_back({word, t, lengths[t]++});
+    word_ids[t].resize(lengths[t]);
+  }
+
+  BleuStatistics statistics;
+  statistics.hypothesis_length = lengths[0];
+  statistics.reference_length = *std::min_element(lengths.begin() + 1, lengths.end(), [&](auto a, auto b) {
+    return std::pair(distance(a, lengths[0]), a) < std::pair(distance(b, lengths[0]), b);
+  });
+  statistics.correct[0] = identify(words, texts, word_ids);
+  statistics.total[0] = lengths[0];
+
+  // An n-gram is the pair of the (n-1)-gram at its place and its last word: exact, no hash that could collide.
+  std::vector<std::vector<std::uint64_t>> ids = word_ids;
+  std::vector<Ngram<std::pair<std::uint64_t, std::uint64_t>>> ngrams;
+  for (std::size_t n = 2; n <= kBleuOrders; ++n) {
+    ngrams.clear();
+    for (std::uint32_t t = 0; t < texts; ++t) {
+      for (std::size_t i = 0; i + n <= lengths[t]; ++i) ngrams.push_back({{ids[t][i], word_ids[t][i + n - 1]}, t, i});
+    }
+    statistics.correct[n - 1] = identify(ngrams, texts, ids);
+    statistics.total[n - 1] = lengths[0] >= n ? lengths[0] - n + 1 : 0;
+  }
+  return statistics;
+}
+
+std::vector<BleuStatistics> corpus_statistics(std::span<const std::string> hypotheses,
+                                              std::span<const std::vector<std::string>> references,
+                                              const BleuOptions& options) {
+  if (references.empty()) throw Error("evaluate: there are no references; BLEU needs at least one for each hypothesis");
+  for (std::size_t k = 0; k < references.size(); ++k) {
+    if (references[k].size() == hypotheses.size()) continue;
+    throw Error(text_of("evaluate: ", hypotheses.size(), " hypotheses but ", references[k].size(), " references",
+                        references.size() > 1 ? text_of(" in set ", k + 1) : "",
+                        "; line i of one must translate the same sentence as line i of the other"));
+  }
+  std::vector<BleuStatistics> statistics(hypotheses.size());
+  const std::size_t pieces = (hypotheses.size() + kSentencesPerPiece - 1) / kSentencesPerPiece;
+  kernels::parallel_for(pieces, [&](std::size_t piece) {
+    std::vector<std::string_view> of_sentence(references.size());
+    const std::size_t end = std::min(hypotheses.size(), (piece + 1) * kSentencesPerPiece);
+    for (std::size_t i = piece * kSentencesPerPiece; i < end; ++i) {
+      for (std::size_t k = 0; k < references.size(); ++k) of_sentence[k] = references[k][i];
+      statistics[i] = sentence_statistics(hypotheses[i], of_sentence, options);
+    }
+  });
+  return statistics;
+}
+
+Bleu bleu_of(const BleuStatistics& statistics, const BleuOptions& options) {
+  Bleu bleu;
+  bleu.statistics = statistics;
+  const auto hypothesis_length = static_cast<double>(statistics.hypothesis_length);
+  const auto reference_length = static_cast<double>(statistics.reference_length);
+  bleu.ratio = reference_length > 0 ? hypothesis_length / reference_length : 0;
+  bleu.brevity_penalty = 1;
+  if (hypothesis_length < reference_length) {
+    bleu.brevity_penalty = hypothesis_length > 0 ? std::exp(1 - reference_length / hypothesis_length) : 0;
+  }
+  if (std::all_of(statistics.correct.begin(), statistics.correct.end(), [](auto c) { return c == 0; })) return bleu;
+
+  double unmatched = 1;  // 2^k after k orders without a match
+  std::size_t orders = kBleuOrders;
+  for (std::size_t n = 0; n < kBleuOrders; ++n) {
+    const double added = options.smoothing == Smoothing::kAddK && n > 0 ? smooth_value(options) : 0;
+    const double correct = static_cast<double>(statistics.correct[n]) + added;
+    const double total = static_cast<double>(statistics.total[n]) + added;
+    if (total == 0) break;
+    if (options.effective_order) orders = n + 1;
+    if (correct != 0) {
+      bleu.precisions[n] = 100 * correct / total;
+    } else if (options.smoothing == Smoothing::kExp) {
+      unmatched *= 2;
+      bleu.precisions[n] = 100 / (unmatched * total);
+    } else if (options.smoothing == Smoothing::kFloor) {
+      bleu.precisions[n] = 100 * smooth_value(options) / total;
+    }
+  }
+  double log_sum = 0;
+  for (std::size_t n = 0; n < orders; ++n)
+    log_sum += std::log(bleu.precisions[n]);  // log 0: -infinity, so a score of 0
+  bleu.score = bleu.brevity_penalty * std::exp(log_sum / static_cast<double>(orders));
+  return bleu;
+}
+
+Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
+                 const BleuOptions& options) {
+  BleuStatistics sum;
+  for (const BleuStatistics& statistics : corpus_statistics(hypotheses, references, options)) sum += statistics;
+  if (hypotheses.empty()) throw Error("evaluate: nothing to score: there are 0 hypotheses and 0 references");
+  return bleu_of(sum, options);
+}
+
+std::size_t word_count(std::string_view line, const BleuOptions& options) {
+  return text::split_views(tokenized(line, options)).size();
+}
+
+std::string signature(const BleuOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
+  std::string smooth = name_of(options.smoothing);
+  if (options.smoothing == Smoothing::kFloor || options.smoothing == Smoothing::kAddK) {
+    smooth = text_of(smooth, "[", fixed(smooth_value(options), 2), "]");
+  }
+  return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
+                 "|case:", options.lowercase ? "lc" : "mixed", "|eff:", options.effective_order ? "yes" : "no",
+                 "|tok:", text::name_of(options.tokenizer), "|smooth:", smooth, "|version:", kVersion);
+}
+
+std::string describe(const Bleu& bleu) {
+  std::string precisions;
+  for (const double precision : bleu.precisions) {
+    if (!precisions.empty()) precisions.push_back('/');
+    precisions.append(fixed(precision, 1));
+  }
+  return text_of(fixed(bleu.score, 2), " ", precisions, " (BP = ", fixed(bleu.brevity_penalty, 3),
+                 " ratio = ", fixed(bleu.ratio, 3), " hyp_len = ", bleu.statistics.hypothesis_length,
+                 " ref_len = ", bleu.statistics.reference_length, ")");
+}
+
+}  // namespace rnnsearch::evaluate

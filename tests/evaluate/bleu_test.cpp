@@ -1,0 +1,251 @@
+#include "rnnsearch/evaluate/bleu.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/random.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+BleuOptions with(Smoothing smoothing, std::optional<double> value = std::nullopt) {
+  BleuOptions options;
+  options.tokenizer = text::BleuTokenizer::kNone;
+  options.smoothing = smoothing;
+  options.smooth_value = value;
+  return options;
+}
+
+double score(const std::string& hypothesis, const std::string& reference, const BleuOptions& options) {
+  const std::vector<Lines> references = {{reference}};
+  return corpus_bleu(Lines{hypothesis}, references, options).score;
+}
+
+// BLEU from its definition: counts of n-grams in maps, logarithms of their ratios.
+double slow_bleu(const Lines& hypotheses, const std::vector<Lines>& references, Smoothing smoothing, double value) {
+  using Counts = std::map<Lines, double>;
+  const auto ngrams = [](const Lines& words, std::size_t n) {
+    Counts counts;
+    for (std::size_t i = 0; i + n <= words.size(); ++i) {
+      counts[Lines(words.begin() + static_cast<long>(i), words.begin() + static_cast<long>(i + n))] += 1;
+    }
+    return counts;
+  };
+  double correct[4] = {}, total[4] = {}, length = 0, reference_length = 0, matches = 0;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    const Lines words = text::split_words(hypotheses[i]);
+    const auto size = static_cast<double>(words.size());
+    double closest = 1e9;
+    for (const Lines& set : references) {
+      const auto candidate = static_cast<double>(text::split_words(set[i]).size());
+      const double gain = std::abs(closest - size) - std::abs(candidate - size);
+      if (gain > 0 || (gain == 0 && candidate < closest)) closest = candidate;
+    }
+    length += size;
+    reference_length += closest;
+    for (std::size_t n = 1; n <= 4; ++n) {
+      Counts best;
+      for (const Lines& set : references) {
+        for (const auto& [ngram, count] : ngrams(text::split_words(set[i]), n)) {
+          best[ngram] = std::max(best[ngram], count);
+        }
+      }
+      for (const auto& [ngram, count] : ngrams(words, n)) {
+        total[n - 1] += count;
+        const double clipped = std::min(count, best.contains(ngram) ? best[ngram] : 0);
+        correct[n - 1] += clipped;
+        matches += clipped;
+      }
+    }
+  }
+  if (matches == 0) return 0;
+  double product = 1, halves = 1;
+  for (int n = 0; n < 4; ++n) {
+    if (smoothing == Smoothing::kAddK && n > 0) correct[n] += value, total[n] += value;
+    if (total[n] == 0) return 0;
+    if (correct[n] == 0 && smoothing == Smoothing::kExp) correct[n] = halves /= 2;
+    if (correct[n] == 0 && smoothing == Smoothing::kFloor) correct[n] = value;
+    product *= correct[n] / total[n];
+  }
+  const double brevity = length < reference_length ? std::exp(1 - reference_length / length) : 1;
+  return 100 * brevity * std::pow(product, 0.25);
+}
+
+// The example of sacreBLEU's README, and the scores its test suite publishes for it.
+const Lines kHypotheses = {"The dog bit the man.", "It wasn't surprising.", "The man had just bitten him."};
+const std::vector<Lines> kReferences = {
+    {"The dog bit the man.", "It was not unexpected.", "The man bit him first."},
+    {"The dog had bit the man.", "No one was surprised.", "The man had bitten the dog."}};
+
+TEST(CorpusBleu, GivesThePublishedScores) {
+  BleuOptions options;
+  EXPECT_NEAR(corpus_bleu(kHypotheses, kReferences, options).score, 48.530827, 1e-8);
+  options.smoothing = Smoothing::kNone;
+  EXPECT_NEAR(corpus_bleu(kHypotheses, kReferences, options).score, 48.530827, 1e-8);
+  options = {};
+  options.tokenizer = text::BleuTokenizer::kNone;
+  EXPECT_NEAR(corpus_bleu(kHypotheses, kReferences, options).score, 49.1919566, 1e-8);
+  options.tokenizer = text::BleuTokenizer::kIntl;
+  EXPECT_NEAR(corpus_bleu(kHypotheses, kReferences, options).score, 43.91623493, 1e-8);
+  EXPECT_EQ(corpus_bleu(Lines(3), kReferences, {}).score, 0);
+}
+
+TEST(CorpusBleu, GivesThePublishedSentenceScores) {
+  EXPECT_NEAR(score("this is a test", "this is a test", with(Smoothing::kFloor, 0.01)), 100, 1e-9);
+  EXPECT_NEAR(score("this is a fest", "this is a test", with(Smoothing::kFloor, 0.01)), 22.3606797749979, 1e-9);
+  EXPECT_NEAR(score("am I am a character sequence", "I am a symbol string sequence a a", with(Smoothing::kFloor)),
+              15.55722182, 1e-7);
+  EXPECT_EQ(score("am I am a character sequence", "I am a symbol string sequence a a", with(Smoothing::kFloor, 0.0)),
+            0);
+  BleuOptions effective = with(Smoothing::kFloor, 0.01);
+  effective.effective_order = true;
+  EXPECT_NEAR(score("test", "a test", effective), 36.78794411714425, 1e-9);
+  EXPECT_NEAR(score("a test", "a test", effective), 100, 1e-9);
+  EXPECT_NEAR(score("a little test", "a test", effective), 3.218297948685433, 1e-9);
+}
+
+TEST(BleuOf, GivesThePublishedScoreOfCounts) {
+  EXPECT_NEAR(bleu_of({{9, 7, 5, 3}, {10, 8, 6, 4}, 11, 11}, with(Smoothing::kNone)).score, 83.75922397, 1e-8);
+  EXPECT_EQ(bleu_of({{6, 5, 4, 0}, {6, 5, 4, 3}, 6, 6}, with(Smoothing::kFloor, 0.0)).score, 0);
+  EXPECT_EQ(bleu_of({{0, 0, 0, 0}, {4, 4, 2, 1}, 0, 1}, with(Smoothing::kFloor, 0.1)).score, 0);
+  EXPECT_EQ(bleu_of({}, {}).score, 0);
+}
+
+TEST(BleuOf, SmoothsAsWrittenDown) {
+  // 4 of 6 words, 2 of 5 pairs, nothing longer; as long as the reference.
+  const BleuStatistics counts = {{4, 2, 0, 0}, {6, 5, 4, 3}, 6, 6};
+  const auto of = [](double a, double b, double c, double d) { return 100 * std::pow(a * b * c * d, 0.25); };
+  EXPECT_NEAR(bleu_of(counts, with(Smoothing::kExp)).score, of(4. / 6, 2. / 5, 1. / 8, 1. / 12), 1e-9);
+  EXPECT_NEAR(bleu_of(counts, with(Smoothing::kFloor)).score, of(4. / 6, 2. / 5, 0.1 / 4, 0.1 / 3), 1e-9);
+  EXPECT_NEAR(bleu_of(counts, with(Smoothing::kAddK)).score, of(4. / 6, 3. / 6, 1. / 5, 1. / 4), 1e-9);
+  EXPECT_NEAR(bleu_of(counts, with(Smoothing::kAddK, 0.5)).score, of(4. / 6, 2.5 / 5.5, .5 / 4.5, .5 / 3.5), 1e-9);
+  EXPECT_EQ(bleu_of(counts, with(Smoothing::kNone)).score, 0);
+  EXPECT_NEAR(bleu_of(counts, with(Smoothing::kExp)).precisions[3], 100. / 12, 1e-12);
+}
+
+TEST(BleuOf, GivesZeroWhenNothingMatchesWhateverTheSmoothing) {
+  for (const Smoothing smoothing : {Smoothing::kExp, Smoothing::kFloor, Smoothing::kAddK, Smoothing::kNone}) {
+    const Bleu bleu = bleu_of({{0, 0, 0, 0}, {6, 5, 4, 3}, 6, 6}, with(smoothing));
+    EXPECT_EQ(bleu.score, 0);
+    EXPECT_EQ(bleu.precisions[0], 0);
+  }
+}
+
+TEST(BleuOf, LeavesOutOrdersTheHypothesisIsTooShortForOnlyWhenAsked) {
+  BleuOptions options = with(Smoothing::kExp);
+  EXPECT_EQ(score("a b", "a b", options), 0);
+  options.effective_order = true;
+  EXPECT_NEAR(score("a b", "a b", options), 100, 1e-9);
+}
+
+TEST(BleuOf, PunishesShortHypotheses) {
+  const Bleu bleu = bleu_of({{4, 3, 2, 1}, {4, 3, 2, 1}, 4, 6}, with(Smoothing::kExp));
+  EXPECT_NEAR(bleu.brevity_penalty, std::exp(-0.5), 1e-12);
+  EXPECT_NEAR(bleu.score, 100 * std::exp(-0.5), 1e-9);
+  EXPECT_NEAR(bleu.ratio, 4. / 6, 1e-12);
+  EXPECT_EQ(bleu_of({{4, 3, 2, 1}, {9, 8, 7, 6}, 9, 6}, with(Smoothing::kExp)).brevity_penalty, 1);
+}
+
+TEST(SentenceStatistics, ClipsByTheReferenceThatHasTheNgramMostOften) {
+  const std::string_view references[] = {"a b a b x", "a a a y"};
+  const BleuStatistics statistics = sentence_statistics("a a a a b", references, with(Smoothing::kExp));
+  EXPECT_EQ(statistics.correct, (std::array<std::uint64_t, 4>{4, 3, 1, 0}));  // 3 a + b; aa aa ab; aaa
+  EXPECT_EQ(statistics.total, (std::array<std::uint64_t, 4>{5, 4, 3, 2}));
+}
+
+TEST(SentenceStatistics, TakesTheClosestReferenceLengthAndOfTwoTheShorter) {
+  const auto length = [](std::string_view hypothesis, std::vector<std::string_view> references) {
+    return sentence_statistics(hypothesis, references, with(Smoothing::kExp)).reference_length;
+  };
+  EXPECT_EQ(length("a b c", {"a b c d e f", "a b"}), 2u);
+  EXPECT_EQ(length("a b c", {"a b c d", "a b"}), 2u);
+  EXPECT_EQ(length("a b c", {"a b", "a b c d"}), 2u);
+  EXPECT_EQ(length("a b c", {"", "a b c d e f g"}), 0u);
+  EXPECT_EQ(length("", {"", "a"}), 0u);
+}
+
+TEST(SentenceStatistics, PreparesLinesAsSacrebleuDoes) {
+  const auto same = [](std::string_view a, std::string_view b, const BleuOptions& options) {
+    const std::string_view reference[] = {b};
+    const BleuStatistics statistics = sentence_statistics(a, reference, options);
+    return statistics.correct[0] == statistics.hypothesis_length &&
+           statistics.hypothesis_length == statistics.reference_length;
+  };
+  BleuOptions options;
+  EXPECT_TRUE(same("&quot;a&quot; \u00A0b. \r", "\" a \" b .", options));
+  EXPECT_FALSE(same("A ÉTÉ", "a été", options));
+  options.lowercase = true;
+  EXPECT_TRUE(same("A ÉTÉ", "a été", options));
+  options.tokenizer = text::BleuTokenizer::kIntl;
+  EXPECT_TRUE(same("in 2004. \u3000", "in 2004.", options));  // white space at the end is gone before intl looks
+  options.tokenizer = text::BleuTokenizer::kChar;
+  EXPECT_TRUE(same("a b c", "abc", options));
+}
+
+TEST(CorpusBleu, AgreesWithTheDefinition) {
+  Random random(5);
+  for (int trial = 0; trial < 300; ++trial) {
+    const std::size_t sentences = 1 + random.below(6), sets = 1 + random.below(3);
+    const auto line = [&] {
+      std::string text;
+      for (std::size_t words = random.below(12); words > 0; --words) text += "abcd"[random.below(4)], text += ' ';
+      return text;
+    };
+    Lines hypotheses(sentences);
+    std::vector<Lines> references(sets, Lines(sentences));
+    for (auto& hypothesis : hypotheses) hypothesis = line();
+    for (auto& set : references) {
+      for (auto& reference : set) reference = line();
+    }
+    for (const Smoothing smoothing : {Smoothing::kExp, Smoothing::kFloor, Smoothing::kAddK, Smoothing::kNone}) {
+      const double value = smoothing == Smoothing::kAddK ? 1 : 0.1;
+      EXPECT_NEAR(corpus_bleu(hypotheses, references, with(smoothing)).score,
+                  slow_bleu(hypotheses, references, smoothing, value), 1e-9);
+    }
+  }
+}
+
+TEST(CorpusBleu, RefusesDifferentNumbersOfLinesWithBothCounts) {
+  const std::vector<Lines> references = {Lines(3), Lines(2)};
+  try {
+    corpus_bleu(Lines(3), references, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "evaluate: 3 hypotheses but 2 references in set 2; line i of one must translate the same sentence as "
+                 "line i of the other");
+  }
+  EXPECT_THROW(corpus_bleu(Lines(3), {}, {}), Error);
+  EXPECT_THROW(corpus_bleu({}, std::vector<Lines>(1), {}), Error);
+}
+
+TEST(Signature, HasTheKeysOfSacrebleuInItsOrder) {
+  BleuOptions options;
+  EXPECT_EQ(signature(options, 1), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:rnnsearch-0.1.0");
+  EXPECT_EQ(signature(options, 2, Bootstrap{}),
+            "nrefs:2|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:rnnsearch-0.1.0");
+  options = with(Smoothing::kFloor);
+  options.lowercase = options.effective_order = true;
+  EXPECT_EQ(signature(options, 1), "nrefs:1|case:lc|eff:yes|tok:none|smooth:floor[0.10]|version:rnnsearch-0.1.0");
+  EXPECT_EQ(signature(with(Smoothing::kAddK), 1),
+            "nrefs:1|case:mixed|eff:no|tok:none|smooth:add-k[1.00]|version:rnnsearch-0.1.0");
+}
+
+TEST(Smoothing, HasNamesBothWays) {
+  for (const auto* name : {"exp", "floor", "add-k", "none"}) EXPECT_EQ(name_of(smoothing_of(name)), name);
+  EXPECT_THROW(smoothing_of("add-n"), Error);
+}
+
+TEST(Describe, PrintsWhatSacrebleuPrints) {
+  EXPECT_EQ(describe(corpus_bleu(kHypotheses, kReferences, {})),
+            "48.53 82.4/50.0/45.5/37.5 (BP = 0.943 ratio = 0.944 hyp_len = 17 ref_len = 18)");
+}
+
+}  // namespace
+}  // namespace rnnsearch::evaluate
