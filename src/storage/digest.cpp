@@ -1,0 +1,41 @@
+#include "rnnsearch/storage/digest.h"
+
+#include <xxhash.h>
+
+#include <array>
+#include <new>
+
+namespace rnnsearch::storage {
+
+struct Digest::State {
+  XXH3_state_t* state = XXH3_createState();
+  State() {
+    if (!state || XXH3_128bits_reset(state) == XXH_ERROR) throw std::bad_alloc();
+  }
+  ~State() { XXH3_freeState(state); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+};
+
+Digest::Digest() : state_(std::make_unique<State>()) {}
+Digest::~Digest() = default;
+Digest::Digest(Digest&&) noexcept = default;
+Digest& Digest::operator=(Digest&&) noexcept = default;
+
+Digest& Digest::add(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) XXH3_128bits_update(state_->state, bytes.data(), bytes.size());
+  return *this;
+}
+
+std::string Digest::hex() const {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_->state));
+  std::string text;
+  for (const unsigned char byte : canonical.digest) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace rnnsearch::storage

@@ -1,0 +1,585 @@
+#include "rnnsearch/storage/hdf5.h"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::storage {
+namespace {
+
+// A read fetches whole chunks, so one-dimensional chunks are small enough for reads of a thousand sentences; matrices
+// are written and read whole.
+constexpr std::size_t kChunkElements = 1 << 15;
+constexpr std::size_t kMatrixChunkBytes = 4 << 20;
+
+/// Debian's HDF5 is not thread-safe; and the library is set up at the first call: silent, and without its work at exit,
+/// which loops over files that a full disk kept from being closed.
+class Lock {
+ public:
+  Lock() : guard_(mutex()) {
+    static const bool ready = [] {
+      H5dont_atexit();
+      H5open();
+      H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+      return true;
+    }();
+    static_cast<void>(ready);
+    H5Eclear2(H5E_DEFAULT);
+  }
+
+ private:
+  static std::recursive_mutex& mutex() {
+    static std::recursive_mutex the_one;
+    return the_one;
+  }
+  std::lock_guard<std::recursive_mutex> guard_;
+};
+
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Handle(hid_t id, Close close_with) : id_(id), close_(close_with) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
+  hid_t get() const { return id_; }
+  bool ok() const { return id_ >= 0; }
+  hid_t release() { return std::exchange(id_, -1); }
+  /// Errors of the last flush of an object appear here.
+  bool close() { return close_(std::exchange(id_, -1)) >= 0; }
+
+ private:
+  hid_t id_;
+  Close close_;
+};
+
+/// HDF5's error stack in a few words: the system's reason when there is one, else the outermost and innermost
+/// complaints.
+std::string reason() {
+  std::vector<std::string> complaints;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_DOWNWARD,
+      [](unsigned, const H5E_error2_t* entry, void* list) -> herr_t {
+        if (entry->desc) static_cast<std::vector<std::string>*>(list)->emplace_back(entry->desc);
+        return 0;
+      },
+      &complaints);
+  H5Eclear2(H5E_DEFAULT);
+  if (complaints.empty()) return "HDF5 gave no reason";
+  std::string text = "HDF5: " + complaints.front();
+  if (complaints.size() > 1) text += " (" + complaints.back() + ")";
+  for (const std::string& complaint : complaints) {
+    const auto at = complaint.find("errno = ");
+    if (at == std::string::npos) continue;
+    const int number = std::atoi(complaint.c_str() + at + std::strlen("errno = "));
+    text = std::strerror(number);
+    if (number == ENOSPC || number == EDQUOT) text += "; make room there or choose another folder";
+    if (complaint.find("lock") != std::string::npos)
+      text = "it cannot be locked (" + text +
+             "); where another process holds it, wait; where the file system has no locks, set "
+             "HDF5_USE_FILE_LOCKING=FALSE";
+  }
+  return text;
+}
+
+template <Number T>
+hid_t type_of() {
+  if constexpr (std::same_as<T, float>) return H5T_IEEE_F32LE;
+  if constexpr (std::same_as<T, double>) return H5T_IEEE_F64LE;
+  if constexpr (std::same_as<T, std::uint8_t>) return H5T_STD_U8LE;
+  if constexpr (std::same_as<T, std::uint32_t>) return H5T_STD_U32LE;
+  if constexpr (std::same_as<T, std::uint64_t>) return H5T_STD_U64LE;
+  if constexpr (std::same_as<T, std::int64_t>) return H5T_STD_I64LE;
+}
+
+template <Number T>
+hid_t memory_type_of() {
+  if constexpr (std::same_as<T, float>) return H5T_NATIVE_FLOAT;
+  if constexpr (std::same_as<T, double>) return H5T_NATIVE_DOUBLE;
+  if constexpr (std::same_as<T, std::uint8_t>) return H5T_NATIVE_UINT8;
+  if constexpr (std::same_as<T, std::uint32_t>) return H5T_NATIVE_UINT32;
+  if constexpr (std::same_as<T, std::uint64_t>) return H5T_NATIVE_UINT64;
+  if constexpr (std::same_as<T, std::int64_t>) return H5T_NATIVE_INT64;
+}
+
+template <Number T>
+const char* name_of() {
+  if constexpr (std::same_as<T, float>) return "float32";
+  if constexpr (std::same_as<T, double>) return "float64";
+  if constexpr (std::same_as<T, std::uint8_t>) return "uint8";
+  if constexpr (std::same_as<T, std::uint32_t>) return "uint32";
+  if constexpr (std::same_as<T, std::uint64_t>) return "uint64";
+  if constexpr (std::same_as<T, std::int64_t>) return "int64";
+}
+
+Handle text_type() {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+struct Place {  // "FILE, at /path"
+  const std::string& file;
+  const std::string& path;
+};
+[[noreturn]] void cannot(const char* act, const Place& place) {
+  throw Error(text_of("cannot ", act, " ", place.file, " at ", place.path, ": ", reason()));
+}
+[[noreturn]] void unlike(const Place& place, const std::string& found, const std::string& expected) {
+  throw Error(text_of(place.file, " at ", place.path, " holds ", found, " where ", expected,
+                      " was expected; it was not written by this program, or by another version of it"));
+}
+
+std::string shape_text(std::span<const std::uint64_t> shape) {
+  std::string text = "[";
+  for (const std::uint64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + "]";
+}
+
+/// Whole chunks are written and read directly; a cache would only add memory for each open dataset.
+Handle without_cache() {
+  Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, 1.0);
+  return access;
+}
+
+/// `chunk`: of the same rank as `extents`, or empty: contiguous, without checksums (HDF5 has none for texts). A dataset
+/// that may grow, or is empty, has no upper bound.
+Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hsize_t> extents,
+                      std::vector<hsize_t> chunk, bool grows) {
+  std::vector<hsize_t> limits = extents;
+  if (!chunk.empty() && (grows || std::find(extents.begin(), extents.end(), 0) != extents.end()))
+    limits.assign(extents.size(), H5S_UNLIMITED);
+  for (hsize_t& length : chunk) length = std::max<hsize_t>(length, 1);
+  const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), limits.data()), H5Sclose);
+  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links.get(), 1);
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  if (!chunk.empty()) {
+    H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
+    H5Pset_fletcher32(creation.get());
+    H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
+  }
+  const Handle access = without_cache();
+  Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), links.get(), creation.get(), access.get()),
+                 H5Dclose);
+  if (!dataset.ok()) cannot("write", place);  // here: closing the other handles would clear the reason
+  return dataset;
+}
+
+Handle open_dataset(hid_t file, const Place& place) {
+  const Handle access = without_cache();
+  Handle dataset(H5Dopen2(file, place.path.c_str(), access.get()), H5Dclose);
+  if (!dataset.ok()) cannot("read", place);
+  return dataset;
+}
+
+std::vector<std::uint64_t> shape_of(hid_t dataset, const Place& place) {
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  if (rank < 0) cannot("read", place);
+  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+  if (rank > 0) H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+  return {extents.begin(), extents.end()};
+}
+
+template <Number T>
+void expect_type(hid_t dataset, const Place& place) {
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  if (H5Tequal(type.get(), type_of<T>()) <= 0) unlike(place, "values of another type", name_of<T>());
+}
+
+std::uint64_t one_dimension(hid_t dataset, const Place& place) {
+  const auto shape = shape_of(dataset, place);
+  if (shape.size() != 1) unlike(place, "an array of shape " + shape_text(shape), "a list");
+  return shape[0];
+}
+
+/// Memory of [rows, stride] of which the first `cols` columns take part.
+template <class T>
+Handle memory_space(const MatrixView<T>& view) {
+  const std::array<hsize_t, 2> whole{view.rows, view.stride}, start{0, 0}, part{view.rows, view.cols};
+  Handle space(H5Screate_simple(2, whole.data(), nullptr), H5Sclose);
+  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, part.data(), nullptr);
+  return space;
+}
+
+Handle open_object(hid_t file, const Place& place) {
+  Handle object(H5Oopen(file, place.path.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!object.ok()) cannot("read", place);
+  return object;
+}
+
+bool link_exists(hid_t file, const std::string& path) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {  // HDF5 asks for one step at a time
+    const std::string step = path.substr(0, end);
+    if (step != "/" && H5Lexists(file, step.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (end == std::string::npos) return true;
+  }
+}
+
+void write_scalar(hid_t file, const Place& place, const std::string& attribute, hid_t type, hid_t memory_type,
+                  const void* value) {
+  if (!link_exists(file, place.path)) {
+    const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+    H5Pset_create_intermediate_group(links.get(), 1);
+    const Handle group(H5Gcreate2(file, place.path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    if (!group.ok()) cannot("write", place);
+  }
+  const Handle object = open_object(file, place);
+  if (H5Aexists(object.get(), attribute.c_str()) > 0) H5Adelete(object.get(), attribute.c_str());
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  Handle handle(H5Acreate2(object.get(), attribute.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  if (!handle.ok() || H5Awrite(handle.get(), memory_type, value) < 0 || !handle.close()) cannot("write", place);
+}
+
+Handle open_attribute(hid_t file, const Place& place, const std::string& attribute, H5T_class_t type_class) {
+  const Handle object = open_object(file, place);
+  if (H5Aexists(object.get(), attribute.c_str()) <= 0) unlike(place, "no attribute", "'" + attribute + "'");
+  Handle handle(H5Aopen(object.get(), attribute.c_str(), H5P_DEFAULT), H5Aclose);
+  if (!handle.ok()) cannot("read", place);
+  const Handle type(H5Aget_type(handle.get()), H5Tclose);
+  const Handle space(H5Aget_space(handle.get()), H5Sclose);
+  if (H5Tget_class(type.get()) != type_class || H5Sget_simple_extent_npoints(space.get()) != 1 ||
+      (type_class == H5T_STRING && H5Tis_variable_str(type.get()) <= 0))
+    unlike(place, "an attribute '" + attribute + "' of another type",
+           type_class == H5T_STRING ? "one text" : "one number");
+  return handle;
+}
+
+template <Number T>
+T read_scalar(hid_t file, const Place& place, const std::string& attribute) {
+  const Handle handle = open_attribute(file, place, attribute, std::floating_point<T> ? H5T_FLOAT : H5T_INTEGER);
+  T value{};
+  if (H5Aread(handle.get(), memory_type_of<T>(), &value) < 0) cannot("read", place);
+  return value;
+}
+
+}  // namespace
+
+File File::create(const std::filesystem::path& path, const std::filesystem::path& shown_as) {
+  const Lock lock;
+  const std::string name = (shown_as.empty() ? path : shown_as).string();
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
+  H5Pset_file_locking(access.get(), false, true);
+  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
+  if (id < 0) throw Error(text_of("cannot create ", name, ": ", reason()));
+  return File(id, name);
+}
+
+File File::open(const std::filesystem::path& path) {
+  const Lock lock;
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
+  H5Pset_file_locking(access.get(), false, true);
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get());
+  if (id < 0) throw Error(text_of("cannot open ", path.string(), ": ", reason()));
+  return File(id, path.string());
+}
+
+File::~File() {
+  if (id_ < 0) return;
+  const Lock lock;
+  H5Fclose(id_);
+  H5Eclear2(H5E_DEFAULT);
+}
+
+File::File(File&& other) noexcept : id_(std::exchange(other.id_, -1)), name_(std::move(other.name_)) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(name_, other.name_);
+  return *this;
+}
+
+void File::close() {
+  if (id_ < 0) return;
+  const Lock lock;
+  const bool flushed = H5Fflush(id_, H5F_SCOPE_GLOBAL) >= 0;
+  const std::string why = flushed ? "" : reason();
+  if (H5Fclose(std::exchange(id_, -1)) < 0 || !flushed)
+    throw Error(text_of("cannot write ", name_, ": ", flushed ? reason() : why));
+}
+
+bool File::exists(const std::string& path) const {
+  const Lock lock;
+  return link_exists(id_, path);
+}
+
+std::vector<std::string> File::children(const std::string& group) const {
+  const Lock lock;
+  const Place place{name_, group};
+  const Handle handle(H5Gopen2(id_, group.c_str(), H5P_DEFAULT), H5Gclose);
+  if (!handle.ok()) cannot("read", place);
+  std::vector<std::string> names;
+  const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  if (H5Literate(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &names) < 0) cannot("read", place);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::uint64_t> File::shape(const std::string& dataset) const {
+  const Lock lock;
+  const Place place{name_, dataset};
+  return shape_of(open_dataset(id_, place).get(), place);
+}
+
+template <Number T>
+void File::write(const std::string& dataset, std::span<const T> values) {
+  const Lock lock;
+  const Place place{name_, dataset};
+  Handle handle =
+      create_dataset(id_, place, type_of<T>(), {values.size()}, {std::min(values.size(), kChunkElements)}, false);
+  if (!values.empty() && H5Dwrite(handle.get(), memory_type_of<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+    cannot("write", place);
+  if (!handle.close()) cannot("write", place);
+}
+
+template <Number T>
+void File::write(const std::string& dataset, ConstMatrixView<T> values) {
+  const Lock lock;
+  const Place place{name_, dataset};
+  const std::size_t chunk_cols = std::min(values.cols, kMatrixChunkBytes / sizeof(T));
+  const std::size_t chunk_rows = kMatrixChunkBytes / sizeof(T) / std::max<std::size_t>(chunk_cols, 1);
+  Handle handle = create_dataset(id_, place, type_of<T>(), {values.rows, values.cols},
+                                 {std::min(values.rows, chunk_rows), chunk_cols}, false);
+  if (values.rows * values.cols > 0) {
+    const Handle memory = memory_space(values);
+    if (H5Dwrite(handle.get(), memory_type_of<T>(), memory.get(), H5S_ALL, H5P_DEFAULT, values.data) < 0)
+      cannot("write", place);
+  }
+  if (!handle.close()) cannot("write", place);
+}
+
+void File::write_texts(const std::string& dataset, std::span<const std::string> texts) {
+  const Lock lock;
+  const Place place{name_, dataset};
+  std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  const Handle type = text_type();
+  Handle handle = create_dataset(id_, place, type.get(), {texts.size()}, {}, false);
+  if (!texts.empty() && H5Dwrite(handle.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0)
+    cannot("write", place);
+  if (!handle.close()) cannot("write", place);
+}
+
+template <Number T>
+std::vector<T> File::read(const std::string& dataset) const {
+  const Lock lock;
+  const Place place{name_, dataset};
+  return read_range<T>(dataset, 0, one_dimension(open_dataset(id_, place).get(), place));
+}
+
+template <Number T>
+std::vector<T> File::read_range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const {
+  const Lock lock;
+  const Place place{name_, dataset};
+  const Handle handle = open_dataset(id_, place);
+  const std::uint64_t size = one_dimension(handle.get(), place);
+  if (first > size || count > size - first)
+    unlike(place, text_of(size, " values"), text_of("at least ", first, " + ", count));
+  expect_type<T>(handle.get(), place);
+  std::vector<T> values(count);
+  if (count == 0) return values;
+  const hsize_t start = first, length = count;
+  const Handle memory(H5Screate_simple(1, &length, nullptr), H5Sclose);
+  const Handle space(H5Dget_space(handle.get()), H5Sclose);
+  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &length, nullptr);
+  if (H5Dread(handle.get(), memory_type_of<T>(), memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
+    cannot("read", place);
+  return values;
+}
+
+template <Number T>
+void File::read_into(const std::string& dataset, std::span<T> values) const {
+  const Lock lock;
+  const Place place{name_, dataset};
+  const Handle handle = open_dataset(id_, place);
+  expect_type<T>(handle.get(), place);
+  const std::vector<std::uint64_t> found = shape_of(handle.get(), place), expected{values.size()};
+  if (found != expected) unlike(place, "an array of shape " + shape_text(found), shape_text(expected));
+  if (!values.empty() && H5Dread(handle.get(), memory_type_of<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+    cannot("read", place);
+}
+
+template <Number T>
+void File::read_into(const std::string& dataset, MatrixView<T> values) const {
+  const Lock lock;
+  const Place place{name_, dataset};
+  const Handle handle = open_dataset(id_, place);
+  expect_type<T>(handle.get(), place);
+  const std::vector<std::uint64_t> found = shape_of(handle.get(), place), expected{values.rows, values.cols};
+  if (found != expected) unlike(place, "an array of shape " + shape_text(found), shape_text(expected));
+  if (values.rows * values.cols == 0) return;
+  const Handle memory = memory_space(values);
+  if (H5Dread(handle.get(), memory_type_of<T>(), memory.get(), H5S_ALL, H5P_DEFAULT, values.data) < 0)
+    cannot("read", place);
+}
+
+std::vector<std::string> File::read_texts(const std::string& dataset) const {
+  const Lock lock;
+  const Place place{name_, dataset};
+  const Handle handle = open_dataset(id_, place);
+  const Handle found(H5Dget_type(handle.get()), H5Tclose);
+  if (H5Tget_class(found.get()) != H5T_STRING || H5Tis_variable_str(found.get()) <= 0)
+    unlike(place, "values of another type", "texts");
+  std::vector<char*> pointers(one_dimension(handle.get(), place));
+  if (pointers.empty()) return {};
+  const Handle type = text_type();
+  if (H5Dread(handle.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0) cannot("read", place);
+  std::vector<std::string> texts;
+  texts.reserve(pointers.size());
+  for (const char* pointer : pointers) texts.emplace_back(pointer ? pointer : "");
+  const Handle space(H5Dget_space(handle.get()), H5Sclose);
+  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());
+  return texts;
+}
+
+void File::write_attribute(const std::string& object, const std::string& attribute, std::string_view text) {
+  const Lock lock;
+  const std::string terminated(text);
+  const char* pointer = terminated.c_str();
+  const Handle type = text_type();
+  write_scalar(id_, {name_, object}, attribute, type.get(), type.get(), &pointer);
+}
+
+void File::write_attribute(const std::string& object, const std::string& attribute, double value) {
+  const Lock lock;
+  write_scalar(id_, {name_, object}, attribute, type_of<double>(), memory_type_of<double>(), &value);
+}
+
+void File::write_integer(const std::string& object, const std::string& attribute, std::int64_t value) {
+  const Lock lock;
+  write_scalar(id_, {name_, object}, attribute, type_of<std::int64_t>(), memory_type_of<std::int64_t>(), &value);
+}
+
+void File::write_integer(const std::string& object, const std::string& attribute, std::uint64_t value) {
+  const Lock lock;
+  write_scalar(id_, {name_, object}, attribute, type_of<std::uint64_t>(), memory_type_of<std::uint64_t>(), &value);
+}
+
+bool File::has_attribute(const std::string& object, const std::string& attribute) const {
+  const Lock lock;
+  return link_exists(id_, object) && H5Aexists_by_name(id_, object.c_str(), attribute.c_str(), H5P_DEFAULT) > 0;
+}
+
+std::vector<std::string> File::attributes(const std::string& object) const {
+  const Lock lock;
+  const Place place{name_, object};
+  const Handle handle = open_object(id_, place);
+  std::vector<std::string> names;
+  const auto visit = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  if (H5Aiterate2(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &names) < 0) cannot("read", place);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string File::text_attribute(const std::string& object, const std::string& attribute) const {
+  const Lock lock;
+  const Place place{name_, object};
+  const Handle handle = open_attribute(id_, place, attribute, H5T_STRING);
+  const Handle type = text_type();
+  char* pointer = nullptr;
+  if (H5Aread(handle.get(), type.get(), &pointer) < 0) cannot("read", place);
+  std::string text = pointer ? pointer : "";
+  H5free_memory(pointer);
+  return text;
+}
+
+double File::double_attribute(const std::string& object, const std::string& attribute) const {
+  const Lock lock;
+  return read_scalar<double>(id_, {name_, object}, attribute);
+}
+
+std::int64_t File::integer_attribute(const std::string& object, const std::string& attribute) const {
+  const Lock lock;
+  return read_scalar<std::int64_t>(id_, {name_, object}, attribute);
+}
+
+std::uint64_t File::unsigned_attribute(const std::string& object, const std::string& attribute) const {
+  const Lock lock;
+  return read_scalar<std::uint64_t>(id_, {name_, object}, attribute);
+}
+
+template <Number T>
+Appender<T>::Appender(File& file, const std::string& dataset) : place_(file.name() + " at " + dataset) {
+  const Lock lock;
+  id_ = create_dataset(file.id_, {file.name_, dataset}, type_of<T>(), {0}, {kChunkElements}, true).release();
+  buffer_.reserve(kChunkElements);
+}
+
+template <Number T>
+Appender<T>::~Appender() {
+  if (id_ < 0) return;
+  const Lock lock;
+  H5Dclose(id_);
+}
+
+template <Number T>
+void Appender<T>::append(std::span<const T> values) {
+  while (!values.empty()) {
+    const std::size_t part = std::min(values.size(), kChunkElements - buffer_.size());
+    buffer_.insert(buffer_.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(part));
+    values = values.subspan(part);
+    if (buffer_.size() == kChunkElements) write_out(buffer_);
+  }
+}
+
+template <Number T>
+void Appender<T>::write_out(std::span<const T> values) {
+  const Lock lock;
+  const hsize_t start = written_, length = values.size(), extent = start + length;
+  if (H5Dset_extent(id_, &extent) < 0) throw Error(text_of("cannot write ", place_, ": ", reason()));
+  const Handle memory(H5Screate_simple(1, &length, nullptr), H5Sclose);
+  const Handle space(H5Dget_space(id_), H5Sclose);
+  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &length, nullptr);
+  if (H5Dwrite(id_, memory_type_of<T>(), memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
+    throw Error(text_of("cannot write ", place_, ": ", reason()));
+  written_ = extent;
+  buffer_.clear();
+}
+
+template <Number T>
+void Appender<T>::close() {
+  const Lock lock;
+  if (!buffer_.empty()) write_out(buffer_);
+  if (H5Dclose(std::exchange(id_, -1)) < 0) throw Error(text_of("cannot write ", place_, ": ", reason()));
+}
+
+#define RNNSEARCH_INSTANTIATE(T)                                                                       \
+  template void File::write<T>(const std::string&, std::span<const T>);                                \
+  template void File::write<T>(const std::string&, ConstMatrixView<T>);                                \
+  template std::vector<T> File::read<T>(const std::string&) const;                                     \
+  template std::vector<T> File::read_range<T>(const std::string&, std::uint64_t, std::uint64_t) const; \
+  template void File::read_into<T>(const std::string&, std::span<T>) const;                            \
+  template void File::read_into<T>(const std::string&, MatrixView<T>) const;                           \
+  template class Appender<T>;
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+RNNSEARCH_INSTANTIATE(std::uint8_t)
+RNNSEARCH_INSTANTIATE(std::uint32_t)
+RNNSEARCH_INSTANTIATE(std::uint64_t)
+RNNSEARCH_INSTANTIATE(std::int64_t)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::storage

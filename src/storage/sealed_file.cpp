@@ -1,0 +1,209 @@
+#include "rnnsearch/storage/sealed_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/storage/digest.h"
+
+namespace rnnsearch::storage {
+namespace {
+
+namespace fs = std::filesystem;
+static_assert(std::endian::native == std::endian::little, "the seal's integers are copied as they are");
+
+constexpr char kMagic[9] = "RNNSSEAL";
+constexpr std::uint64_t kSealVersion = 1;
+constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};  // of every HDF5 file
+constexpr std::size_t kBufferBytes = 1 << 20;
+
+struct Footer {
+  char magic[8];
+  std::uint64_t version;
+  std::uint64_t payload_bytes;
+  XXH128_canonical_t digest;
+  std::uint64_t check;
+
+  std::uint64_t expected_check() const { return XXH3_64bits(this, offsetof(Footer, check)); }
+};
+static_assert(sizeof(Footer) == kSealBytes);
+
+class Descriptor {
+ public:
+  Descriptor(const fs::path& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+  bool ok() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+/// False at the end of the file or at an error (errno then says which: 0 is the end).
+bool read_exactly(int descriptor, void* memory, std::size_t bytes, std::uint64_t offset) {
+  auto* to = static_cast<char*>(memory);
+  while (bytes > 0) {
+    errno = 0;
+    const ssize_t count = ::pread(descriptor, to, bytes, static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    to += count;
+    offset += static_cast<std::uint64_t>(count);
+    bytes -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+/// False as read_exactly.
+bool digest_of(int descriptor, std::uint64_t bytes, XXH128_canonical_t& digest) {
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  const std::unique_ptr<XXH3_state_t, Free> state(XXH3_createState());
+  XXH3_128bits_reset(state.get());
+  std::vector<char> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kBufferBytes)));
+  for (std::uint64_t offset = 0; offset < bytes; offset += buffer.size()) {
+    const std::size_t part = static_cast<std::size_t>(std::min<std::uint64_t>(bytes - offset, buffer.size()));
+    if (!read_exactly(descriptor, buffer.data(), part, offset)) return false;
+    XXH3_128bits_update(state.get(), buffer.data(), part);
+  }
+  XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(state.get()));
+  return true;
+}
+
+std::string system_reason() {
+  return errno == 0 ? "it ended early" : std::strerror(errno);
+}
+
+/// `name`: what errors call the file, which may be a temporary.
+void seal_as(const fs::path& path, const std::string& name) {
+  const Descriptor file(path, O_RDWR | O_APPEND);
+  struct stat status {};
+  if (!file.ok() || ::fstat(file.get(), &status) != 0)
+    throw Error(text_of("cannot seal ", name, ": ", std::strerror(errno)));
+  Footer footer{};
+  std::memcpy(footer.magic, kMagic, sizeof footer.magic);
+  footer.version = kSealVersion;
+  footer.payload_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (!digest_of(file.get(), footer.payload_bytes, footer.digest))
+    throw Error(text_of("cannot read back ", name, ": ", system_reason()));
+  footer.check = footer.expected_check();
+  errno = ENOSPC;  // what a short write means
+  if (::write(file.get(), &footer, sizeof footer) != ssize_t{sizeof footer} || ::fsync(file.get()) != 0)
+    throw Error(
+        text_of("cannot write ", name, ": ", std::strerror(errno), "; make room there or choose another folder"));
+  // What verify_seal reads afterwards shall come from the disk, not from memory.
+  ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+}
+
+void verify_seal_as(const fs::path& path, const std::string& name, SealCheck check) {
+  const Descriptor file(path, O_RDONLY);
+  struct stat status {};
+  if (!file.ok() || ::fstat(file.get(), &status) != 0)
+    throw Error(text_of("cannot open ", name, ": ", std::strerror(errno)));
+  if (S_ISDIR(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is a folder, a file was expected"));
+  if (!S_ISREG(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is no regular file"));
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  if (bytes == 0) throw Error(text_of("cannot read ", name, ": it is empty"));
+
+  unsigned char signature[8] = {};
+  read_exactly(file.get(), signature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8)), 0);
+  if (std::memcmp(signature, kSignature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8))) != 0)
+    throw Error(text_of("cannot read ", name, ": it is a file of another kind (no HDF5 signature)"));
+  const std::string truncated = text_of("cannot read ", name, ": it is truncated, or was not written by rnnsearch (");
+  const char* remedy = "); make it again or take another copy";
+  if (bytes < 8 + kSealBytes) throw Error(text_of(truncated, "only ", bytes, " bytes", remedy));
+
+  Footer footer{};
+  if (!read_exactly(file.get(), &footer, sizeof footer, bytes - kSealBytes))
+    throw Error(text_of("cannot read ", name, ": ", system_reason()));
+  const bool has_magic = std::memcmp(footer.magic, kMagic, sizeof footer.magic) == 0;
+  if (!has_magic && footer.check != footer.expected_check())
+    throw Error(text_of(truncated, "no seal at the end of its ", bytes, " bytes", remedy));
+  const std::string damaged = text_of("cannot read ", name, ": it is damaged (");
+  if (!has_magic || footer.check != footer.expected_check())
+    throw Error(text_of(damaged, "its seal does not agree with itself", remedy));
+  if (footer.version > kSealVersion)
+    throw Error(text_of("cannot read ", name, ": its seal has version ", footer.version, ", this program knows ",
+                        kSealVersion, "; use a newer rnnsearch"));
+  if (footer.payload_bytes != bytes - kSealBytes)
+    throw Error(
+        text_of(damaged, "it holds ", bytes - kSealBytes, " bytes where its seal says ", footer.payload_bytes, remedy));
+  if (check == SealCheck::kFooter) return;
+
+  XXH128_canonical_t digest;
+  if (!digest_of(file.get(), footer.payload_bytes, digest))
+    throw Error(text_of("cannot read ", name, ": ", system_reason()));
+  if (std::memcmp(&digest, &footer.digest, sizeof digest) != 0)
+    throw Error(text_of(damaged, "its content does not have the digest that its seal says", remedy));
+}
+
+}  // namespace
+
+void seal(const fs::path& path) {
+  seal_as(path, path.string());
+}
+
+void verify_seal(const fs::path& path, const std::string& what, SealCheck check) {
+  try {
+    verify_seal_as(path, path.string(), check);
+  } catch (const Error& error) {
+    throw Error(text_of(what, ": ", error.what()));
+  }
+}
+
+File open_sealed(const fs::path& path, const std::string& what, SealCheck check) {
+  verify_seal(path, what, check);
+  return File::open(path);
+}
+
+SealedWriter::SealedWriter(fs::path target)
+    : target_(std::move(target)), temporary_(temporary_beside(target_)), file_(File::create(temporary_, target_)) {}
+
+SealedWriter::~SealedWriter() {
+  if (temporary_.empty()) return;
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+}
+
+void SealedWriter::publish() {
+  file_.close();
+  seal_as(temporary_, target_.string());
+  verify_seal_as(temporary_, target_.string(), SealCheck::kDigest);
+  publish_file(temporary_, target_);
+  temporary_.clear();
+}
+
+void write_format(File& file, const std::string& format, std::int64_t version) {
+  file.write_attribute("/", "format", format);
+  file.write_attribute("/", "format_version", version);
+  file.write_attribute("/", "created_by", text_of("rnnsearch ", kVersion));
+}
+
+void check_format(const File& file, const std::string& format, std::int64_t version) {
+  const std::string found = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "unknown";
+  if (found != format)
+    throw Error(text_of("cannot read ", file.name(), ": its format is ", found, ", expected ", format));
+  const std::int64_t found_version = file.integer_attribute("/", "format_version");
+  if (found_version > version)
+    throw Error(text_of("cannot read ", file.name(), ": it is ", format, " version ", found_version,
+                        ", this program knows versions up to ", version, "; use a newer rnnsearch"));
+}
+
+}  // namespace rnnsearch::storage

@@ -1,0 +1,208 @@
+#include "rnnsearch/storage/hdf5.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+
+#include "rnnsearch/base/error.h"
+#include "tests/support/scratch.h"
+
+namespace rnnsearch::storage {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <class Act>
+std::string message_of(Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(File, ReturnsWhatWasWritten) {
+  const Scratch scratch;
+  const auto path = scratch / "file.h5";
+  const std::vector<float> floats{1.5f, -0.0f, std::numeric_limits<float>::infinity()};
+  const std::vector<std::uint64_t> longs{0, std::numeric_limits<std::uint64_t>::max()};
+  const std::vector<std::string> texts{"<unk>", "", "\xe2\x80\x99t", std::string(100000, 'x')};
+  std::vector<std::uint32_t> many(100000);
+  std::iota(many.begin(), many.end(), 7u);
+  {
+    File file = File::create(path);
+    file.write<float>("/a/b/floats", floats);
+    file.write<double>("/a/doubles", std::vector<double>{0.1});
+    file.write<std::uint64_t>("/longs", longs);
+    file.write<std::uint32_t>("/many", many);
+    file.write<std::uint32_t>("/empty", std::span<const std::uint32_t>{});
+    file.write_texts("/texts", texts);
+    file.write_texts("/no_texts", {});
+    file.close();
+  }
+  const File file = File::open(path);
+  EXPECT_EQ(file.read<float>("/a/b/floats"), floats);
+  EXPECT_EQ(file.read<double>("/a/doubles"), std::vector<double>{0.1});
+  EXPECT_EQ(file.read<std::uint64_t>("/longs"), longs);
+  EXPECT_EQ(file.read<std::uint32_t>("/many"), many);
+  EXPECT_TRUE(file.read<std::uint32_t>("/empty").empty());
+  EXPECT_EQ(file.read_texts("/texts"), texts);
+  EXPECT_TRUE(file.read_texts("/no_texts").empty());
+  EXPECT_THAT(file.children("/"), ElementsAre("a", "empty", "longs", "many", "no_texts", "texts"));
+  EXPECT_TRUE(file.exists("/a/b/floats"));
+  EXPECT_TRUE(file.exists("/"));
+  EXPECT_FALSE(file.exists("/a/c/floats"));
+  EXPECT_THAT(file.read_range<std::uint32_t>("/many", 32767, 3), ElementsAre(32774u, 32775u, 32776u));
+  EXPECT_THAT(file.read_range<std::uint32_t>("/many", 100000, 0), ElementsAre());
+}
+
+TEST(File, WritesAndReadsAMatrixInsideAWiderOne) {
+  const Scratch scratch;
+  std::vector<float> wide(7 * 10);
+  std::iota(wide.begin(), wide.end(), 0.0f);
+  const ConstMatrixView<float> part = MatrixView<const float>(wide.data(), 7, 10).columns(3, 4);
+  {
+    File file = File::create(scratch / "file.h5");
+    file.write("/part", part);
+    file.close();
+  }
+  const File file = File::open(scratch / "file.h5");
+  EXPECT_THAT(file.shape("/part"), ElementsAre(7, 4));
+  std::vector<float> dense(7 * 4), strided(7 * 5, -1.0f);
+  file.read_into("/part", MatrixView<float>(dense.data(), 7, 4));
+  file.read_into("/part", MatrixView<float>(strided.data(), 7, 4, 5));
+  for (std::size_t i = 0; i < 7; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      EXPECT_EQ(dense[i * 4 + j], part(i, j));
+      EXPECT_EQ(strided[i * 5 + j], part(i, j));
+    }
+    EXPECT_EQ(strided[i * 5 + 4], -1.0f);
+  }
+}
+
+TEST(File, WritesAMatrixOfManyChunks) {
+  const Scratch scratch;
+  std::vector<float> values(3000 * 1001);
+  std::iota(values.begin(), values.end(), 0.0f);
+  {
+    File file = File::create(scratch / "file.h5");
+    file.write("/matrix", ConstMatrixView<float>(values.data(), 3000, 1001));
+    file.close();
+  }
+  std::vector<float> found(values.size());
+  File::open(scratch / "file.h5").read_into("/matrix", MatrixView<float>(found.data(), 3000, 1001));
+  EXPECT_EQ(found, values);
+}
+
+TEST(File, ReturnsAttributes) {
+  const Scratch scratch;
+  {
+    File file = File::create(scratch / "file.h5");
+    file.write_attribute("/", "format", "old");
+    file.write_attribute("/", "format", "rnnsearch-corpus");
+    file.write_attribute("/", "empty", "");
+    file.write_attribute("/state/inner", "seed", std::numeric_limits<std::uint64_t>::max());
+    file.write_attribute("/state/inner", "minus", -3);
+    file.write_attribute("/state/inner", "loss", 0.1);
+    file.close();
+  }
+  const File file = File::open(scratch / "file.h5");
+  EXPECT_EQ(file.text_attribute("/", "format"), "rnnsearch-corpus");
+  EXPECT_EQ(file.text_attribute("/", "empty"), "");
+  EXPECT_EQ(file.unsigned_attribute("/state/inner", "seed"), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(file.integer_attribute("/state/inner", "minus"), -3);
+  EXPECT_EQ(file.double_attribute("/state/inner", "loss"), 0.1);
+  EXPECT_THAT(file.attributes("/state/inner"), ElementsAre("loss", "minus", "seed"));
+  EXPECT_TRUE(file.has_attribute("/", "format"));
+  EXPECT_FALSE(file.has_attribute("/", "missing"));
+  EXPECT_FALSE(file.has_attribute("/missing", "format"));
+  EXPECT_THAT(message_of([&] { file.text_attribute("/", "missing"); }), HasSubstr("missing"));
+  EXPECT_THAT(message_of([&] { file.text_attribute("/state/inner", "minus"); }), HasSubstr("another type"));
+  EXPECT_THAT(message_of([&] { file.integer_attribute("/state/inner", "loss"); }), HasSubstr("another type"));
+}
+
+TEST(File, GrowsADatasetPieceByPiece) {
+  const Scratch scratch;
+  std::vector<std::uint32_t> expected;
+  {
+    File file = File::create(scratch / "file.h5");
+    Appender<std::uint32_t> words(file, "/train/00000/words");
+    Appender<std::uint64_t> nothing(file, "/train/00000/nothing");
+    for (std::uint32_t length : {0u, 1u, 5u, 40000u, 70000u, 3u}) {
+      std::vector<std::uint32_t> piece(length);
+      std::iota(piece.begin(), piece.end(), length);
+      words.append(piece);
+      expected.insert(expected.end(), piece.begin(), piece.end());
+      EXPECT_EQ(words.size(), expected.size());
+    }
+    words.close();
+    nothing.close();
+    file.close();
+  }
+  const File file = File::open(scratch / "file.h5");
+  EXPECT_EQ(file.read<std::uint32_t>("/train/00000/words"), expected);
+  EXPECT_TRUE(file.read<std::uint64_t>("/train/00000/nothing").empty());
+}
+
+TEST(File, SaysWhatItFoundWhereSomethingElseWasExpected) {
+  const Scratch scratch;
+  const auto path = scratch / "file.h5";
+  {
+    File file = File::create(path);
+    file.write<float>("/floats", std::vector<float>{1, 2, 3});
+    file.write_texts("/texts", std::vector<std::string>{"a"});
+    file.close();
+  }
+  const File file = File::open(path);
+  EXPECT_THAT(message_of([&] { file.read<double>("/floats"); }), HasSubstr("expected"));
+  EXPECT_THAT(message_of([&] { file.read<float>("/texts"); }), HasSubstr("expected"));
+  EXPECT_THAT(message_of([&] { file.read_texts("/floats"); }), HasSubstr("texts"));
+  EXPECT_THAT(message_of([&] { file.read<float>("/none"); }), testing::AllOf(HasSubstr("/none"), HasSubstr("file.h5")));
+  EXPECT_THAT(message_of([&] { file.read_range<float>("/floats", 2, 2); }), HasSubstr("3 values"));
+  EXPECT_THAT(message_of([&] { file.read_range<float>("/floats", ~0ull, 2); }), HasSubstr("3 values"));
+  std::vector<float> four(4);
+  EXPECT_THAT(message_of([&] { file.read_into<float>("/floats", std::span(four)); }),
+              testing::AllOf(HasSubstr("[3]"), HasSubstr("[4]")));
+  EXPECT_THAT(message_of([&] { file.read_into<float>("/floats", MatrixView<float>(four.data(), 2, 2)); }),
+              testing::AllOf(HasSubstr("[3]"), HasSubstr("[2, 2]")));
+  EXPECT_THAT(message_of([&] { file.children("/none"); }), HasSubstr("/none"));
+}
+
+TEST(File, NamesTheSystemsReasonWhenItCannotBeMadeOrOpened) {
+  const Scratch scratch;
+  EXPECT_THAT(message_of([&] { File::create(scratch / "missing" / "file.h5"); }),
+              HasSubstr("No such file or directory"));
+  EXPECT_THAT(message_of([&] { File::open(scratch / "missing.h5"); }), HasSubstr("No such file or directory"));
+  std::ofstream(scratch / "text.h5") << "a text";
+  EXPECT_THAT(message_of([&] { File::open(scratch / "text.h5"); }), HasSubstr("text.h5"));
+}
+
+TEST(File, KeepsAChecksumOnEveryDataset) {
+  const Scratch scratch;
+  const auto path = scratch / "file.h5";
+  {
+    File file = File::create(path);
+    file.write<std::uint32_t>("/words", std::vector<std::uint32_t>(1000, 0x61626364));
+    file.close();
+  }
+  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(bytes), {}};
+  const auto at = content.find("dcbadcbadcba");
+  ASSERT_NE(at, std::string::npos);
+  bytes.clear();
+  bytes.seekp(static_cast<std::streamoff>(at));
+  bytes << 'x';
+  bytes.close();
+  const File file = File::open(path);
+  EXPECT_THAT(message_of([&] { file.read<std::uint32_t>("/words"); }), HasSubstr("Fletcher32"));
+}
+
+}  // namespace
+}  // namespace rnnsearch::storage

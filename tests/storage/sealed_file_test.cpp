@@ -1,0 +1,206 @@
+#include "rnnsearch/storage/sealed_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <fstream>
+#include <numeric>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/storage/digest.h"
+#include "tests/support/scratch.h"
+
+namespace rnnsearch::storage {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+template <class Act>
+std::string message_of(Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+void write_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+void write_small(const fs::path& path) {
+  SealedWriter writer(path);
+  write_format(writer.file(), "rnnsearch-test", 1);
+  std::vector<std::uint32_t> words(500);
+  std::iota(words.begin(), words.end(), 0u);
+  writer.file().write<std::uint32_t>("/words", words);
+  writer.publish();
+}
+
+TEST(SealedFile, IsReadAsItWasWrittenAndLeavesNoTemporary) {
+  const Scratch scratch;
+  write_small(scratch / "a.h5");
+  EXPECT_EQ(scratch.files(), 1u);
+  const File file = open_sealed(scratch / "a.h5", "test");
+  EXPECT_EQ(file.read<std::uint32_t>("/words")[499], 499u);
+  check_format(file, "rnnsearch-test", 1);
+}
+
+TEST(SealedFile, IsNotThereUntilItIsPublished) {
+  const Scratch scratch;
+  write_bytes(scratch / "a.h5", "former");
+  {
+    SealedWriter writer(scratch / "a.h5");
+    writer.file().write<float>("/values", std::vector<float>{1});
+    EXPECT_EQ(read_file(scratch / "a.h5"), "former");
+  }
+  EXPECT_EQ(read_file(scratch / "a.h5"), "former");
+  EXPECT_EQ(scratch.files(), 1u);
+  write_small(scratch / "a.h5");
+  verify_seal(scratch / "a.h5", "test");
+}
+
+TEST(SealedFile, IsRefusedAtEveryShorterLength) {
+  const Scratch scratch;
+  write_small(scratch / "whole.h5");
+  const std::string whole = read_file(scratch / "whole.h5");
+  for (std::size_t length = 0; length < whole.size(); length += length < 64 || length + 64 > whole.size() ? 1 : 97) {
+    write_bytes(scratch / "cut.h5", whole.substr(0, length));
+    for (const SealCheck check : {SealCheck::kDigest, SealCheck::kFooter})
+      ASSERT_THAT(message_of([&] { verify_seal(scratch / "cut.h5", "test", check); }),
+                  AllOf(testing::StartsWith("test: cannot read "), HasSubstr(length == 0 ? "empty" : "truncated")))
+          << length;
+  }
+}
+
+TEST(SealedFile, IsRefusedWithAnyBitFlipped) {
+  const Scratch scratch;
+  write_small(scratch / "whole.h5");
+  const std::string whole = read_file(scratch / "whole.h5");
+  for (std::size_t i = 0; i<whole.size(); i += i + 64> whole.size() ? 1 : 41) {
+    std::string flipped = whole;
+    flipped[i] = static_cast<char>(flipped[i] ^ (1 << (i % 8)));
+    write_bytes(scratch / "flipped.h5", flipped);
+    ASSERT_THAT(message_of([&] { verify_seal(scratch / "flipped.h5", "test"); }),
+                testing::ContainsRegex(i < 8 ? "another kind" : "damaged|truncated"))
+        << i;
+  }
+}
+
+TEST(SealedFile, IsRefusedWithBytesBehindIt) {
+  const Scratch scratch;
+  write_small(scratch / "a.h5");
+  std::ofstream(scratch / "a.h5", std::ios::app) << "x";
+  EXPECT_THAT(message_of([&] { verify_seal(scratch / "a.h5", "test", SealCheck::kFooter); }), HasSubstr("seal"));
+}
+
+TEST(SealedFile, IsToldFromOtherKindsOfFiles) {
+  const Scratch scratch;
+  const auto refusal = [&](const fs::path& path) { return message_of([&] { open_sealed(path, "test"); }); };
+  EXPECT_THAT(refusal(scratch / "missing.h5"), HasSubstr("No such file or directory"));
+  EXPECT_THAT(refusal(scratch.path()), HasSubstr("folder"));
+  EXPECT_THAT(refusal("/dev/null"), HasSubstr("regular"));
+  write_bytes(scratch / "text", "A man is no more than the sum of his parts, said the text.\n");
+  EXPECT_THAT(refusal(scratch / "text"), HasSubstr("another kind"));
+  write_bytes(scratch / "zip", std::string("PK\x03\x04\0\0\0\0", 8) + std::string(100, '\0'));
+  EXPECT_THAT(refusal(scratch / "zip"), HasSubstr("another kind"));
+  File::create(scratch / "unsealed.h5").close();
+  EXPECT_THAT(refusal(scratch / "unsealed.h5"), HasSubstr("truncated, or was not written by rnnsearch"));
+}
+
+TEST(SealedFile, OfAnotherFormatOrALaterVersionIsRefused) {
+  const Scratch scratch;
+  {
+    SealedWriter writer(scratch / "later.h5");
+    write_format(writer.file(), "rnnsearch-test", 2);
+    writer.publish();
+    SealedWriter plain(scratch / "plain.h5");
+    plain.publish();
+  }
+  const File later = open_sealed(scratch / "later.h5", "test");
+  EXPECT_THAT(message_of([&] { check_format(later, "rnnsearch-test", 1); }), HasSubstr("version 2"));
+  EXPECT_THAT(message_of([&] { check_format(later, "rnnsearch-corpus", 1); }),
+              AllOf(HasSubstr("rnnsearch-test"), HasSubstr("rnnsearch-corpus")));
+  EXPECT_THAT(message_of([&] { check_format(open_sealed(scratch / "plain.h5", "test"), "rnnsearch-corpus", 1); }),
+              HasSubstr("unknown"));
+}
+
+TEST(SealedFile, OpensInOtherProgramsOfHdf5) {
+  if (std::system("command -v h5dump > /dev/null") != 0) GTEST_SKIP() << "no h5dump here";
+  const Scratch scratch;
+  write_small(scratch / "a.h5");
+  EXPECT_EQ(
+      std::system(("h5dump -d /words '" + (scratch / "a.h5").string() + "' > '" + (scratch / "out").string() + "' 2>&1")
+                      .c_str()),
+      0);
+  EXPECT_THAT(read_file(scratch / "out"), HasSubstr("499"));
+}
+
+/// A file system of a few hundred kilobytes.
+class SmallDisk {
+ public:
+  explicit SmallDisk(fs::path folder) : folder_(std::move(folder)) {
+    fs::create_directory(folder_);
+    mounted_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=512k") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+
+ private:
+  fs::path folder_;
+  bool mounted_;
+};
+
+TEST(SealedFile, GivesOneSentenceForAFullDiskWhereverItRunsOut) {
+  const Scratch scratch;
+  const fs::path disk = scratch / "disk";
+  const SmallDisk small(disk);
+  if (!small.mounted()) GTEST_SKIP() << "mounting a small file system needs root";
+  write_bytes(disk / "a.h5", "former");
+  int refused = 0, published = 0;
+  // The disk fills while data, then while only metadata, then while only the footer is written.
+  for (std::size_t filler = 0; filler < 508 << 10; filler += 4 << 10) {
+    write_bytes(disk / "filler", std::string(filler, 'x'));
+    const std::string message = message_of([&] {
+      SealedWriter writer(disk / "a.h5");
+      writer.file().write<float>("/values", std::vector<float>(3 << 15, 1.0f));
+      for (int i = 0; i < 20; ++i)
+        writer.file().write_attribute("/group", "attribute" + std::to_string(i), std::string(200, 'x'));
+      writer.file().write_texts("/texts", std::vector<std::string>(100, std::string(100, 'x')));
+      writer.publish();
+    });
+    if (message == "nothing was thrown") {
+      verify_seal(disk / "a.h5", "test");
+      ++published;
+      write_bytes(disk / "a.h5", "former");
+    } else {
+      ++refused;
+      ASSERT_THAT(message, AllOf(HasSubstr("cannot"), HasSubstr((disk / "a.h5").string()),
+                                 HasSubstr("No space left on device"), testing::Not(HasSubstr("\n"))));
+      ASSERT_EQ(read_file(disk / "a.h5"), "former");
+    }
+    ASSERT_EQ(std::distance(fs::directory_iterator(disk), {}), 2) << "a temporary was left";
+  }
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(published, 2);
+}
+
+TEST(Digest, DoesNotDependOnHowTheBytesAreDivided) {
+  const std::string text(10000, 'x');
+  Digest whole, parts;
+  whole.add(text);
+  for (std::size_t i = 0; i < text.size(); i += 7) parts.add(std::string_view(text).substr(i, 7));
+  EXPECT_EQ(whole.hex(), parts.hex());
+  EXPECT_EQ(Digest().hex(), "99aa06d3014798d86001c324468d497f");  // XXH3-128 of nothing, seed 0
+  EXPECT_NE(whole.hex(), Digest().add("x").hex());
+}
+
+}  // namespace
+}  // namespace rnnsearch::storage
