@@ -1,0 +1,202 @@
+#include "rnnsearch/comm/communicator.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <source_location>
+
+#include "comm/chunks.h"
+#include "comm/launch.h"
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+int world_rank() {
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+void check(int result, const char* what, std::source_location place = std::source_location::current()) {
+  if (result == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> reason{};
+  int length = 0;
+  MPI_Error_string(result, reason.data(), &length);
+  throw Error(text_of("comm: ", what, " failed on rank ", world_rank(), ": ",
+                      std::string_view(reason.data(), static_cast<std::size_t>(length)), " (", place.function_name(),
+                      ", line ", place.line(), ")"));
+}
+
+void set_default(const char* name, const char* value) {
+  ::setenv(name, value, 0);  // 0: what the user set stays
+}
+
+MPI_Datatype type_of(const float*) {
+  return MPI_FLOAT;
+}
+MPI_Datatype type_of(const double*) {
+  return MPI_DOUBLE;
+}
+
+template <class T>
+void reduce(std::span<T> values, MPI_Op operation, std::size_t chunk) {
+  for (std::size_t first = 0; first < values.size(); first += chunk) {
+    const auto part = values.subspan(first, std::min(chunk, values.size() - first));
+    check(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), type_of(part.data()), operation,
+                        MPI_COMM_WORLD),
+          "MPI_Allreduce");
+  }
+}
+
+}  // namespace
+
+Environment::Environment() {
+  const Lookup environment = [](const char* name) -> const char* { return std::getenv(name); };
+  // Before MPI_Init: under an srun without PMIx that call ends the process with a page of text of its own.
+  if (!has_launcher(environment)) check_launch(environment, 1);
+  // Open MPI chooses the algorithm of an allreduce by size and number of ranks; the sum's rounding depends on it. The
+  // ring (4): every element is summed in one place, so all ranks get the same bits, and it is the fastest for large
+  // gradients. Measured: 10 of 10 repetitions equal at 3 and 4 ranks, 1 to 300,007 elements
+  // (tests/comm/communicator_mpi_test.cpp).
+  set_default("OMPI_MCA_coll_tuned_use_dynamic_rules", "1");
+  set_default("OMPI_MCA_coll_tuned_allreduce_algorithm", "4");
+  int provided = 0;
+  // Any thread may call, one at a time. Until the error handler is set, MPI itself ends the process on an error.
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  try {
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (provided < MPI_THREAD_SERIALIZED) {
+      throw Error("comm: this MPI was built without support for threads; use one that provides MPI_THREAD_SERIALIZED");
+    }
+    check_launch(environment, Communicator().size());
+  } catch (...) {
+    MPI_Finalize();  // all ranks fail here alike
+    throw;
+  }
+}
+
+Environment::~Environment() {
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (!ended) abort(1);
+}
+
+void Environment::finish() {
+  check(MPI_Finalize(), "MPI_Finalize");
+}
+
+void Environment::abort(int exit_code) {
+  int begun = 0, ended = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&ended);
+  if (begun && !ended) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+
+int Communicator::rank() const {
+  int rank = 0;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+int Communicator::size() const {
+  int size = 0;
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  return size;
+}
+
+void Communicator::sum(std::span<float> values) const {
+  sum_in_chunks(values, kChunk);
+}
+
+void Communicator::sum(std::span<double> values) const {
+  reduce(values, MPI_SUM, kChunk);
+}
+
+void Communicator::max(std::span<double> values) const {
+  reduce(values, MPI_MAX, kChunk);
+}
+
+void Communicator::barrier() const {
+  check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+}
+
+void Communicator::broadcast(std::string& text, int from) const {
+  std::uint64_t bytes = text.size();
+  broadcast(std::span(&bytes, 1), from);
+  text.resize(bytes);
+  broadcast_in_chunks(std::as_writable_bytes(std::span(text)), from, kChunk);
+}
+
+void Communicator::broadcast(std::span<float> values, int from) const {
+  broadcast_in_chunks(std::as_writable_bytes(values), from, kChunk);
+}
+
+void Communicator::broadcast(std::span<std::uint64_t> values, int from) const {
+  broadcast_in_chunks(std::as_writable_bytes(values), from, kChunk);
+}
+
+std::vector<std::string> Communicator::gather(const std::string& text) const {
+  return gather_in_chunks(text, kChunk);
+}
+
+std::vector<std::string> Communicator::hosts() const {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  const auto names = gather(std::string(name.data(), static_cast<std::size_t>(length)));
+  std::string lines;
+  for (const auto& one : names) lines += one + '\n';
+  broadcast(lines);
+  std::vector<std::string> hosts;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = lines.find('\n', at);
+    hosts.push_back(lines.substr(at, end - at));
+    at = end + 1;
+  }
+  return hosts;
+}
+
+void sum_in_chunks(std::span<float> values, std::size_t chunk) {
+  reduce(values, MPI_SUM, chunk);
+}
+
+void broadcast_in_chunks(std::span<std::byte> bytes, int from, std::size_t chunk) {
+  for (std::size_t first = 0; first < bytes.size(); first += chunk) {
+    const auto part = bytes.subspan(first, std::min(chunk, bytes.size() - first));
+    check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, MPI_COMM_WORLD), "MPI_Bcast");
+  }
+}
+
+std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t chunk) {
+  const Communicator world;
+  constexpr int kTag = 1;
+  const auto count_of = [chunk](std::size_t first, std::size_t size) {
+    return static_cast<int>(std::min(chunk, size - first));
+  };
+  std::vector<std::uint64_t> sizes(world.is_root() ? static_cast<std::size_t>(world.size()) : 0);
+  const std::uint64_t size = text.size();
+  check(MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Gather");
+  if (!world.is_root()) {
+    for (std::size_t first = 0; first < text.size(); first += chunk) {
+      check(MPI_Send(text.data() + first, count_of(first, text.size()), MPI_BYTE, 0, kTag, MPI_COMM_WORLD), "MPI_Send");
+    }
+    return {};
+  }
+  std::vector<std::string> texts(sizes.size());
+  texts[0] = text;
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    texts[rank].resize(sizes[rank]);
+    for (std::size_t first = 0; first < texts[rank].size(); first += chunk) {
+      check(MPI_Recv(texts[rank].data() + first, count_of(first, texts[rank].size()), MPI_BYTE, static_cast<int>(rank),
+                     kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+            "MPI_Recv");
+    }
+  }
+  return texts;
+}
+
+}  // namespace rnnsearch::comm

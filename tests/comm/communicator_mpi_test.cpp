@@ -1,0 +1,146 @@
+#include "rnnsearch/comm/communicator.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "comm/chunks.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/random.h"
+#include "tests/support/mpi_main.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+const Communicator world;
+
+std::vector<float> values_of_this_rank(std::size_t count) {
+  Random random(11, static_cast<std::uint64_t>(world.rank()));
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return values;
+}
+
+std::string bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+TEST(Sum, GivesEveryRankTheSameBits) {
+  for (const std::size_t count : {1, 2, 3, 5, 1000, 4099, 300007}) {
+    auto values = values_of_this_rank(count);
+    world.sum(values);
+    const auto all = world.gather(bytes_of(values));
+    for (const auto& one : all) EXPECT_TRUE(one == all.front()) << count << " elements";
+  }
+}
+
+TEST(Sum, GivesTheSameBitsEveryTime) {
+  for (const std::size_t count : {1, 7, 1000, 300007}) {
+    std::string first;
+    for (int repetition = 0; repetition < 10; ++repetition) {
+      auto values = values_of_this_rank(count);
+      world.sum(values);
+      if (repetition == 0) first = bytes_of(values);
+      EXPECT_TRUE(bytes_of(values) == first) << count << " elements, repetition " << repetition;
+    }
+  }
+}
+
+TEST(Sum, AddsWhatAllRanksHave) {
+  std::vector<double> values{static_cast<double>(world.rank()), 1.0};
+  world.sum(values);
+  EXPECT_EQ(values[0], world.size() * (world.size() - 1) / 2.0);
+  EXPECT_EQ(values[1], world.size());
+  std::vector<double> largest{static_cast<double>(world.rank()), -static_cast<double>(world.rank())};
+  world.max(largest);
+  EXPECT_EQ(largest[0], world.size() - 1);
+  EXPECT_EQ(largest[1], 0.0);
+}
+
+TEST(Sum, CutsWhatIsLongerThanAChunk) {
+  for (const std::size_t count : {9, 10, 11, 20}) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
+    sum_in_chunks(values, 10);
+    for (std::size_t i = 0; i < count; ++i)
+      EXPECT_EQ(values[i], static_cast<float>(i) * static_cast<float>(world.size()));
+  }
+}
+
+TEST(Sum, TakesNothing) {
+  world.sum(std::span<float>());
+  world.sum(std::span<double>());
+}
+
+TEST(Broadcast, GivesEveryRankTheTextOfOne) {
+  const int last = world.size() - 1;
+  for (const std::string& sent : {std::string(), std::string("one"), std::string(100000, 'x'), std::string("\0a", 2)}) {
+    std::string text = world.rank() == last ? sent : "something else";
+    world.broadcast(text, last);
+    EXPECT_EQ(text, sent);
+  }
+}
+
+TEST(Broadcast, CutsWhatIsLongerThanAChunk) {
+  std::string text = world.is_root() ? "a text of some length" : std::string(21, '?');
+  broadcast_in_chunks(std::as_writable_bytes(std::span(text)), 0, 4);
+  EXPECT_EQ(text, "a text of some length");
+}
+
+TEST(Broadcast, GivesEveryRankTheNumbersOfTheRoot) {
+  std::vector<float> numbers(5, world.is_root() ? 2.5F : 0.0F);
+  world.broadcast(numbers);
+  EXPECT_EQ(numbers, std::vector<float>(5, 2.5F));
+  std::vector<std::uint64_t> wide(3, world.is_root() ? ~0ULL : 0ULL);
+  world.broadcast(wide);
+  EXPECT_EQ(wide, std::vector<std::uint64_t>(3, ~0ULL));
+}
+
+TEST(Gather, GivesTheRootTheTextsInTheOrderOfRanks) {
+  const auto text_of_rank = [](int rank) {
+    return std::string(static_cast<std::size_t>(rank) * 7, 'a') + std::to_string(rank);
+  };
+  const auto expect_all = [&](const std::vector<std::string>& texts) {
+    ASSERT_EQ(texts.size(), world.is_root() ? static_cast<std::size_t>(world.size()) : 0U);
+    for (std::size_t rank = 0; rank < texts.size(); ++rank)
+      EXPECT_EQ(texts[rank], text_of_rank(static_cast<int>(rank)));
+  };
+  expect_all(world.gather(text_of_rank(world.rank())));
+  expect_all(gather_in_chunks(text_of_rank(world.rank()), 3));
+}
+
+TEST(Hosts, NamesTheMachineOfEveryRankAtEveryRank) {
+  const auto hosts = world.hosts();
+  ASSERT_EQ(hosts.size(), static_cast<std::size_t>(world.size()));
+  for (const auto& host : hosts) EXPECT_FALSE(host.empty());
+}
+
+TEST(Checks, TurnAnErrorOfMpiIntoASentence) {
+  std::string text = "x";
+  try {
+    broadcast_in_chunks(std::as_writable_bytes(std::span(text)), 999, 4);
+    FAIL() << "no rank 999";
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("MPI_Bcast failed on rank " + std::to_string(world.rank())), said.npos) << said;
+    EXPECT_NE(said.find("MPI_ERR_ROOT"), said.npos) << said;
+  }
+}
+
+// For tests/comm/abort_test.sh: rank 1 fails while the others wait for it.
+int fail_on_one_rank() {
+  Environment environment;
+  if (world.rank() == 1) return 3;  // leaves without finish(), as an exception would
+  world.barrier();
+  environment.finish();
+  return 0;
+}
+
+}  // namespace
+}  // namespace rnnsearch::comm
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--fail-on-one-rank") return rnnsearch::comm::fail_on_one_rank();
+  return rnnsearch::support::run_mpi_tests(argc, argv);
+}
