@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <source_location>
 
 #include "comm/chunks.h"
 #include "comm/launch.h"
@@ -20,7 +19,8 @@ int world_rank() {
   return rank;
 }
 
-void check(int result, const char* what, std::source_location place = std::source_location::current()) {
+// clang 14 has no std::source_location; the builtins behind it exist in every compiler we build with.
+void check(int result, const char* what, const char* function = __builtin_FUNCTION(), int line = __builtin_LINE()) {
   if (result == MPI_SUCCESS) return;
   std::array<char, MPI_MAX_ERROR_STRING> reason{};
   int length = 0;
