@@ -26,8 +26,8 @@ void check(int result, const char* what, const char* function = __builtin_FUNCTI
   int length = 0;
   MPI_Error_string(result, reason.data(), &length);
   throw Error(text_of("comm: ", what, " failed on rank ", world_rank(), ": ",
-                      std::string_view(reason.data(), static_cast<std::size_t>(length)), " (", place.function_name(),
-                      ", line ", place.line(), ")"));
+                      std::string_view(reason.data(), static_cast<std::size_t>(length)), " (", function, ", line ",
+                      line, ")"));
 }
 
 void set_default(const char* name, const char* value) {
