@@ -51,7 +51,7 @@ reason() { grep -m1 '^[EW]:' "$apt/log" || echo 'it gave no reason'; }
 [[ -n $(lists '*Release') ]] ||
   fail "apt could not reach Debian's archive ($(reason)): check the network and /etc/apt"
 for language in "$src" "$tgt"; do
-  [[ -n $(translations "$language") ]] || {
+  if [[ -z $(translations "$language") ]] || grep -q "Failed to fetch .*Translation-$language" "$apt/log"; then
     known=$(lists '*Release' |
       xargs -d '\n' grep -ohE '/Translation-[A-Za-z_@]+' | sed 's,.*-,,' | sort -u | tr '\n' ' ')
     [[ " $known" != *" $language "* ]] ||
@@ -59,7 +59,7 @@ for language in "$src" "$tgt"; do
     rm -r "$apt" "$out/.incomplete"
     rmdir "$out"
     fail "'$language' is no language of Debian's package descriptions, which are: ${known% }"
-  }
+  fi
 done
 mapfile -t files < <(translations "$src"; translations "$tgt"; lists '*_Packages')
 echo "[data] pairing them"

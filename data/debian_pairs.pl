@@ -80,8 +80,8 @@ sub paragraphs {
 }
 
 my $abbreviation = qr/(?:\b(?:e\.g|i\.e|etc|vs|cf|ex|resp|approx|incl|esp|inc|ltd|co|corp|dr|mr|mrs|ms|st|jr|sr|no|nr
-    |fig|vol|ed|al|ver|v|p|pp|z\.\s?b|d\.\s?h|u\.\s?a|bzw|bspw|usw|ca|evtl|ggf|c\.-?à-?d|env|av|apr|sig|ecc|ad\ es|pag|ej
-    |p\.\s?ej|núm|pág|т\.\s?е|т\.\s?д)|\b\p{Lu})\.$/xi;
+    |fig|vol|ed|al|ver|v|p|pp|z\.\s?b|d\.\s?h|u\.\s?a|bzw|bspw|usw|ca|evtl|ggf|c\.-?à-?d|env|av|apr|sig|ecc
+    |ad\ es|pag|ej|p\.\s?ej|núm|pág|т\.\s?е|т\.\s?д)|\b\p{Lu})\.$/xi;
 my $next = qr/["“«‘'(\[]?\s?[\p{Lu}\p{Lo}]/;    # what a sentence begins with
 my %sentences;                                   # of a text, remembered: boilerplate is everywhere
 
@@ -141,7 +141,7 @@ for (@order) {
   my ($synopsis, @lines) = @{$both->{$src}};
   my ($translated, @translated_lines) = @{$both->{$tgt}};
   my ($pairs, $lost) = align([paragraphs(@lines)], [paragraphs(@translated_lines)]);
-  $dropped{'structures differ'} += $lost;
+  $dropped{'structures differ'} += $lost if $lost;
   for (['S', map({ clean($_) =~ s{ ?[;,]$}{}r } $synopsis, $translated)], @$pairs) {
     push @blocks, [$group, @$_];
     $source_characters += length $_->[1];

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # data/reversal.sh OUT_DIR [OPTION VALUE]...: a synthetic task. The source is a random sequence of the words 1 to
-# --vocabulary (20), of a length between --min-length (1) and --max-length (15), and the target is that sequence reversed.
-# Makes OUT_DIR/{train,dev,test}.{source,target} of --train (20000), --dev (500) and --test (1000) pairs, offline. No source
-# of dev or test is in train or occurs twice. The same options, --seed (1) among them, give the same bytes. Does nothing
+# --vocabulary (20), of --min-length (1) to --max-length (15) words, and the target is that sequence reversed.
+# Makes OUT_DIR/{train,dev,test}.{source,target}: --train (20000), --dev (500) and --test (1000) pairs. No source of dev
+# or test is in train or occurs twice. The same options, --seed (1) among them, give the same bytes. Does nothing
 # when OUT_DIR is complete.
 set -euo pipefail
 

@@ -31,7 +31,7 @@ missing=$(grep -vxFf <(echo "$installed") <<<"$names") || exit 0
 as_root=()
 if [[ $(id -u) != 0 ]]; then
   if ! command -v sudo >/dev/null; then
-    echo "install: packages are missing, and user $(id -un) is not root and has no sudo to install them with: run as root" \
+    echo "install: packages are missing, and user $(id -un) is neither root nor has sudo: run as root" \
       "apt-get install --no-install-recommends" $missing >&2
     exit 1
   fi

@@ -29,7 +29,8 @@ for part in train:300 dev:40 test:60; do
     }' || fail "$part is not $pairs reversed sequences of 2 to 6 words"
 done
 [[ -z $(sort first/{dev,test}.source | uniq -d) ]] || fail "dev and test share a sequence or repeat one"
-[[ -z $(sort -u first/{dev,test}.source | comm -12 - <(sort -u first/train.source)) ]] || fail "train holds a held-out source"
+[[ -z $(sort -u first/{dev,test}.source | comm -12 - <(sort -u first/train.source)) ]] ||
+  fail "train holds a held-out source"
 
 # the default lengths begin at 1, where there are only 20 sequences: training must keep some of them
 "$reversal" default --train 2000

@@ -73,7 +73,8 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
           my ($begin) = grep { index($what, $_) == 0 } keys %header;
           if (!$begin) { print "$place: <$what> is of no library in the table\n"; next }
           my $library = $header{$begin};
-          print "$place: $library belongs to $owner{$library}, and $room may not include it\n" if $owner{$library} ne $room;
+          print "$place: $library belongs to $owner{$library}, and $room may not include it\n"
+            if $owner{$library} ne $room;
           print "$place: a public header includes $library\n" if $tree ne "src";
         } elsif ($what =~ m{^rnnsearch/((\w+)/.+)$}) {
           print "$place: $room may not include $1\n" unless $may{$room}{$2} || $may{$room}{$1};
@@ -119,7 +120,7 @@ must_find() {  # message, file, line to add: the copy with this added is refused
   fi
   rm -r copy
 }
-must_find "model may not include corpus/batches.h" include/rnnsearch/model/model.h '#include "rnnsearch/corpus/batches.h"'
+must_find "model may not include corpus/batches.h" src/model/model.cpp '#include "rnnsearch/corpus/batches.h"'
 must_find "base may not include text/tokenizer.h" src/base/log.cpp '  #  include "rnnsearch/text/tokenizer.h"'
 must_find "evaluate may not include kernels/gemm.h" src/evaluate/bleu.h '#include "rnnsearch/kernels/gemm.h"'
 must_find '"corpus/private.h" is private to corpus' src/model/model.cpp '#include "corpus/private.h"'
