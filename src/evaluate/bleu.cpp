@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/version.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
 namespace {
 
-constexpr std::string_view kVersion = "rnnsearch-0.1.0";
 constexpr std::size_t kSentencesPerPiece = 256;
 
 constexpr std::pair<const char*, Smoothing> kSmoothings[] = {
@@ -207,7 +207,7 @@ std::string signature(const BleuOptions& options, std::size_t references, const 
   }
   return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
                  "|case:", options.lowercase ? "lc" : "mixed", "|eff:", options.effective_order ? "yes" : "no",
-                 "|tok:", text::name_of(options.tokenizer), "|smooth:", smooth, "|version:", kVersion);
+                 "|tok:", text::name_of(options.tokenizer), "|smooth:", smooth, "|version:rnnsearch-", kVersion);
 }
 
 std::string describe(const Bleu& bleu) {

@@ -12,27 +12,33 @@
 namespace rnnsearch::evaluate {
 namespace {
 
-// The statistics of one sentence in a cache line: a bootstrap sample reads them in random order.
-struct alignas(64) Packed {
-  std::array<std::uint32_t, 2 * kBleuOrders + 2> values{};
-};
+constexpr std::size_t kValues = 2 * kBleuOrders + 2;
+using Values = std::array<std::uint32_t, kValues>;  // the statistics of one sentence
 
-Packed packed(const BleuStatistics& statistics) {
-  Packed result;
+Values packed(const BleuStatistics& statistics) {
+  Values values;
   for (std::size_t n = 0; n < kBleuOrders; ++n) {
-    result.values[n] = static_cast<std::uint32_t>(statistics.correct[n]);
-    result.values[kBleuOrders + n] = static_cast<std::uint32_t>(statistics.total[n]);
+    values[n] = static_cast<std::uint32_t>(statistics.correct[n]);
+    values[kBleuOrders + n] = static_cast<std::uint32_t>(statistics.total[n]);
   }
-  result.values[2 * kBleuOrders] = static_cast<std::uint32_t>(statistics.hypothesis_length);
-  result.values[2 * kBleuOrders + 1] = static_cast<std::uint32_t>(statistics.reference_length);
-  return result;
+  values[2 * kBleuOrders] = static_cast<std::uint32_t>(statistics.hypothesis_length);
+  values[2 * kBleuOrders + 1] = static_cast<std::uint32_t>(statistics.reference_length);
+  return values;
 }
 
-double sample_score(const std::vector<Packed>& sentences, Random random, const BleuOptions& options) {
-  std::array<std::uint64_t, 2 * kBleuOrders + 2> sums{};
+// Draws as many sentences as there are, with replacement. Counting the draws first, and reading the statistics in their
+// order afterwards, is several times faster than reading them in the order of the draws.
+double sample_score(const std::vector<Values>& sentences, Random random, const BleuOptions& options) {
+  std::vector<std::uint32_t> drawn(sentences.size());
   for (std::size_t i = 0; i < sentences.size(); ++i) {
-    const Packed& drawn = sentences[random.below(sentences.size())];
-    for (std::size_t v = 0; v < sums.size(); ++v) sums[v] += drawn.values[v];
+    // A fraction of 64 bits times n: uneven by less than n / 2^64, and without the divisions of Random::below.
+    using Wide = unsigned __int128;
+    ++drawn[static_cast<std::size_t>(Wide{random.next()} * sentences.size() >> 64)];
+  }
+  std::array<std::uint64_t, kValues> sums{};
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const std::uint64_t times = drawn[i];
+    for (std::size_t v = 0; v < kValues; ++v) sums[v] += times * sentences[i][v];
   }
   BleuStatistics statistics;
   std::copy_n(sums.begin(), kBleuOrders, statistics.correct.begin());
@@ -52,7 +58,7 @@ BucketScore score(std::string label, const std::vector<BleuStatistics>& statisti
   result.bleu = bleu_of(sum, options);
   if (sentences.empty() || bootstrap.samples == 0) return result;
 
-  std::vector<Packed> chosen;
+  std::vector<Values> chosen;
   chosen.reserve(sentences.size());
   for (const std::size_t i : sentences) chosen.push_back(packed(statistics[i]));
   std::vector<double> scores(bootstrap.samples);

@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
+#include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
@@ -226,15 +227,15 @@ TEST(CorpusBleu, RefusesDifferentNumbersOfLinesWithBothCounts) {
 }
 
 TEST(Signature, HasTheKeysOfSacrebleuInItsOrder) {
+  const std::string version = text_of("|version:rnnsearch-", kVersion);
   BleuOptions options;
-  EXPECT_EQ(signature(options, 1), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:rnnsearch-0.1.0");
+  EXPECT_EQ(signature(options, 1), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp" + version);
   EXPECT_EQ(signature(options, 2, Bootstrap{}),
-            "nrefs:2|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:rnnsearch-0.1.0");
+            "nrefs:2|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp" + version);
   options = with(Smoothing::kFloor);
   options.lowercase = options.effective_order = true;
-  EXPECT_EQ(signature(options, 1), "nrefs:1|case:lc|eff:yes|tok:none|smooth:floor[0.10]|version:rnnsearch-0.1.0");
-  EXPECT_EQ(signature(with(Smoothing::kAddK), 1),
-            "nrefs:1|case:mixed|eff:no|tok:none|smooth:add-k[1.00]|version:rnnsearch-0.1.0");
+  EXPECT_EQ(signature(options, 1), "nrefs:1|case:lc|eff:yes|tok:none|smooth:floor[0.10]" + version);
+  EXPECT_EQ(signature(with(Smoothing::kAddK), 1), "nrefs:1|case:mixed|eff:no|tok:none|smooth:add-k[1.00]" + version);
 }
 
 TEST(Smoothing, HasNamesBothWays) {

@@ -89,10 +89,10 @@ TEST(EvaluateByLength, ScoresEachBucketAsACorpusOfItsOwn) {
 }
 
 TEST(EvaluateByLength, GivesTheSameBitsOnAnyNumberOfThreads) {
-  const Corpus lines = corpus(1500);
+  const Corpus lines = corpus(600);
   const std::size_t before = kernels::threads();
   std::string first;
-  for (const std::size_t threads : {1, 2, 3}) {
+  for (const std::size_t threads : {1u, 2u, 3u}) {
     kernels::set_threads(threads);
     const std::string json = to_json(evaluate_by_length(lines.input(), {}, {})).dump();
     if (first.empty()) first = json;
@@ -172,8 +172,7 @@ over 20                        0                         -                      
 all                          121   100.00 [100.00, 100.00]  100.00 [100.00, 100.00]
 without unknown words          0                         -                        -
 * fewer than 100 sentences: not to be trusted
-BLEU [95% bootstrap interval]  nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:rnnsearch-0.1.0
-)")
+BLEU [95% bootstrap interval]  )")
                                                           .substr(1));
   second.buckets[0].sentences = 119;
   EXPECT_THROW(render_table(std::vector{first, second}), Error);

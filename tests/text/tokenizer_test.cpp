@@ -63,7 +63,7 @@ std::string random_text(Random& random, std::size_t characters) {
 
 TEST(TokenizeWords, IsUndoneByJoinWordsForAnyText) {
   Random random(1);
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < 30000; ++i) {
     const std::string text = random_text(random, random.below(24));
     ASSERT_EQ(first_invalid_utf8(text), std::nullopt);
     const std::vector<std::string> words = tokenize_words(text);
@@ -77,7 +77,7 @@ TEST(TokenizeWords, IsUndoneByJoinWordsForAnyText) {
 
 TEST(TokenizeWords, PutsExactlyOneMarkWhereWordsTouch) {
   Random random(2);
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     const std::vector<std::string> words = tokenize_words(random_text(random, random.below(24)));
     if (words.empty()) continue;
     EXPECT_FALSE(words.front().starts_with("\uFFED"));
