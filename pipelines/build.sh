@@ -16,4 +16,4 @@ quietly() {
 : >"$log"
 [[ -e $build/build.ninja ]] || echo "[build] the first time takes minutes; follow it in $log"
 quietly cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRNNSEARCH_WERROR="${RNNSEARCH_WERROR:-OFF}"
-quietly ninja -C "$build" "${-rnnsearch}"
+quietly ninja -C "$build" "${@:-rnnsearch}"
