@@ -1,0 +1,26 @@
+// The program: a table of commands, and what happens around each of them.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "rnnsearch/cli/options.h"
+
+namespace rnnsearch::cli {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  /// Runs on any number of ranks: MPI is started before `run` and ended after it. The others are for one process.
+  bool parallel;
+  /// Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error.
+  int (*run)(const Arguments& arguments);
+};
+std::span<const Command> commands();
+
+/// Finds the command and runs it. An exception becomes one line on standard error, "rnnsearch COMMAND: sentence" (with
+/// the rank when there are several), and exit code 1; with several ranks it ends all of them. What rooms log goes to
+/// standard error. Results that could not be written to standard output are an error.
+int run_program(int argc, const char* const* argv);
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,151 @@
+// The options of one command: declared once, bound onto the fields of settings structs, read from the command line, a
+// configuration file (INI) and a preset, shown by --help, and rendered back as the INI file that repeats the run.
+// An option's name is its field's name with dashes. Precedence: command line, --config, --preset, the field's default.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rnnsearch::cli {
+
+/// What follows the command's name on the command line.
+using Arguments = std::vector<std::string>;
+
+/// Everything about an option but its name and field. Designated initialisers: {.help = "...", .low = 1}
+struct About {
+  std::string help{};                  // a phrase that begins in lower case, without full stop
+  std::string value{};                 // its placeholder in --help: FILE, NAME ...; empty: by type (N, X, TEXT)
+  bool required = false;               // refuse to run without it
+  bool recorded = true;                // part of ini(); false for what says how to run, not what
+  std::vector<std::string> choices{};  // of a text: the values there are; empty: any
+  double low = -std::numeric_limits<double>::infinity();  // of a number, both ends included
+  double high = std::numeric_limits<double>::infinity();
+};
+
+/// Text to value and back. `read` returns false when the text is not such a value; `write(x)` reads back as x.
+namespace value {
+bool read(const std::string& text, bool& field);  // true, false, yes, no, on, off, 1, 0
+bool read(const std::string& text, int& field);
+bool read(const std::string& text, std::int64_t& field);
+bool read(const std::string& text, std::uint64_t& field);  // std::size_t
+bool read(const std::string& text, double& field);         // finite
+bool read(const std::string& text, std::string& field);
+bool read(const std::string& text, std::filesystem::path& field);
+bool read(const std::string& text, std::vector<std::uint64_t>& field);  // 10,20,30
+std::string write(bool field);
+std::string write(int field);
+std::string write(std::int64_t field);
+std::string write(std::uint64_t field);
+std::string write(double field);
+std::string write(const std::string& field);
+std::string write(const std::filesystem::path& field);
+std::string write(const std::vector<std::uint64_t>& field);
+
+enum class Kind { kSwitch, kInteger, kNumber, kText, kIntegers };
+template <class T>
+constexpr Kind kind_of() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return Kind::kSwitch;
+  } else if constexpr (std::is_integral_v<T>) {
+    return Kind::kInteger;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return Kind::kNumber;
+  } else if constexpr (std::is_same_v<T, std::vector<std::uint64_t>>) {
+    return Kind::kIntegers;
+  } else {
+    return Kind::kText;
+  }
+}
+}  // namespace value
+
+class Options {
+ public:
+  /// `about`: what the command does and needs, shown under the usage line of --help.
+  Options(std::string command, std::string about);
+
+  /// Options declared from here on stand under this title in --help and in ini().
+  void group(std::string title);
+
+  /// The field's present value is the default. The field outlives this. A bool is a switch: --name, or --name=false.
+  template <class T>
+  void add(const std::string& name, T& field, About about) {
+    declare({name, group_, std::move(about), value::kind_of<T>(), false, false,
+             [&field](const std::string& text) { return value::read(text, field); },
+             [&field] { return std::vector<std::string>{value::write(field)}; }});
+  }
+  /// No default: empty unless given.
+  template <class T>
+  void add(const std::string& name, std::optional<T>& field, About about) {
+    declare({name, group_, std::move(about), value::kind_of<T>(), false, false,
+             [&field](const std::string& text) { return value::read(text, field.emplace()); },
+             [&field] { return field ? std::vector<std::string>{value::write(*field)} : std::vector<std::string>{}; }});
+  }
+  /// May be repeated; what is given on the command line replaces a configuration file's list, not adds to it.
+  void add(const std::string& name, std::vector<std::string>& field, About about);
+  /// An enumeration with its pair of functions: `of` throws Error naming the choices.
+  template <class T>
+  void add(const std::string& name, T& field, T (*of)(const std::string&), std::string (*name_of)(T), About about) {
+    declare({name, group_, std::move(about), value::Kind::kText, false, false,
+             [&field, of](const std::string& text) {
+               field = of(text);
+               return true;
+             },
+             [&field, name_of] { return std::vector<std::string>{name_of(field)}; }});
+  }
+  /// Offers --preset NAME: the files of pipelines/presets, which the program carries inside.
+  void offer_presets();
+
+  /// Sets the fields. False when --help was asked for, and was printed: the command then returns 0. Throws Error, in
+  /// one sentence, for unknown options and keys (with the nearest name), values of the wrong type or out of range,
+  /// options given twice, required ones missing, and stray arguments.
+  bool parse(const Arguments& arguments);
+
+  /// After parse: was it set by the command line, the configuration file or the preset?
+  bool given(const std::string& name) const { return from_.contains(name); }
+  /// Name and value of every recorded option as it stands now; repeated ones several times.
+  std::vector<std::pair<std::string, std::string>> values() const;
+  /// The same as an INI file: `--config` with it repeats the run. Throws Error for a value that INI cannot carry.
+  std::string ini() const;
+  std::string help() const;
+
+ private:
+  struct Option {
+    std::string name, group;
+    About about;
+    value::Kind kind;
+    bool repeatable;
+    bool built_in;  // --help, --config, --preset: read before the fields are set
+    std::function<bool(const std::string&)> read;
+    std::function<std::vector<std::string>()> write;
+    std::function<void()> clear{};  // repeatable ones
+    std::string default_text{};
+  };
+  struct Source {      // who gives values: the command line, or a file
+    std::string name;  // empty: the command line
+    std::vector<std::pair<std::string, std::string>> values{};
+  };
+
+  void declare(Option option);
+  const Option* find(const std::string& name) const;
+  Source read_command_line(const Arguments& arguments) const;
+  Source read_ini(const std::string& text, const std::string& name) const;
+  void apply(const Source& source);
+  std::string place(const Source& source, const std::string& option) const;
+  [[noreturn]] void refuse_unknown(const Source& source, const std::string& name) const;
+
+  std::string command_, about_, group_ = "Options";
+  std::vector<Option> options_;
+  std::map<std::string, std::string> from_;  // option -> the source that set it
+};
+
+/// --threads N, in the group at hand: default kernels::allowed_cpus(). The command hands it to kernels::set_threads.
+void add_threads(Options& options, std::size_t& threads);
+
+}  // namespace rnnsearch::cli

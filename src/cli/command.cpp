@@ -1,0 +1,118 @@
+#include "rnnsearch/cli/command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "cli/evaluate.h"
+#include "cli/inspect.h"
+#include "cli/nearest.h"
+#include "cli/prepare.h"
+#include "cli/score.h"
+#include "cli/train.h"
+#include "cli/translate.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/comm/communicator.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"prepare", "parallel text -> one HDF5 corpus: vocabularies, training pairs, dev and test sets", false,
+     run_prepare},
+    {"train", "corpus -> run directory: checkpoints, log, record of the run", true, run_train},
+    {"translate", "text -> text, by greedy or beam search", true, run_translate},
+    {"score", "log-probabilities of given translations", false, run_score},
+    {"evaluate", "BLEU overall and by sentence length, of a model or of any system's output", true, run_evaluate},
+    {"inspect", "says what a corpus or a checkpoint holds", false, run_inspect},
+};
+
+std::string usage() {
+  std::string text =
+      "rnnsearch COMMAND [--OPTION VALUE]...\n\n"
+      "Trains neural machine translation with attention (Bahdanau, Cho and Bengio 2015) on clusters of CPUs.\n\n"
+      "Commands:\n";
+  for (const Command& command : kCommands) {
+    std::string name = command.name;
+    name.resize(12, ' ');
+    text += "  " + name + command.summary + "\n";
+  }
+  return text + "\nrnnsearch COMMAND --help explains a command, rnnsearch --version says the version.\n";
+}
+
+// One line, whatever an exception's text holds.
+std::string line_of(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+void print_error(const std::string& who, const std::string& what) {
+  std::cout.flush();
+  std::cerr << line_of("rnnsearch" + who + ": " + what) + "\n" << std::flush;
+}
+
+int run_command(const Command& command, const Arguments& arguments) {
+  const auto asks_for_help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
+  std::string who = std::string(" ") + command.name;
+  std::optional<comm::Environment> environment;
+  bool several = false, root = true;
+  try {
+    if (command.parallel && !asks_for_help) {
+      environment.emplace();
+      const comm::Communicator world;
+      several = world.size() > 1;
+      root = world.is_root();
+      if (several) who += " [rank " + std::to_string(world.rank()) + "]";
+    }
+    set_log_sink([prefix = root ? "" : who.substr(who.find('[')) + " "](std::string_view line) {
+      std::cerr << prefix + std::string(line) + "\n";
+    });
+    const int exit_code = command.run(arguments);
+    std::cout.flush();
+    if (!std::cout) throw Error("standard output did not take the results: is the disk full, or the reader gone?");
+    if (environment) environment->finish();
+    return exit_code;
+  } catch (const std::bad_alloc&) {
+    print_error(who, "there is not enough memory: give the process more, or take smaller batches or a smaller model");
+  } catch (const std::exception& error) {
+    // What all ranks find wrong is said once: the root speaks first, and its abort ends the others.
+    if (!root) std::this_thread::sleep_for(std::chrono::seconds(2));
+    print_error(who, error.what());
+  }
+  if (several) comm::Environment::abort(1);
+  if (environment) environment->finish();
+  return 1;
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+int run_program(int argc, const char* const* argv) {
+  const Arguments arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string name = arguments.empty() ? "" : arguments.front();
+  if (name == "--help" || name == "help" || name == "--version") {
+    std::cout << (name == "--version" ? std::string("rnnsearch ") + kVersion + "\n" : usage()) << std::flush;
+    return std::cout ? 0 : 1;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (command.name == name) return run_command(command, {arguments.begin() + 1, arguments.end()});
+    names.push_back(command.name);
+  }
+  if (name.empty()) {
+    std::cerr << usage();
+  } else {
+    print_error("", "unknown command '" + name + "'" + suggestion(name, names, "rnnsearch --help names them all"));
+  }
+  return 1;
+}
+
+}  // namespace rnnsearch::cli

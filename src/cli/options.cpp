@@ -1,0 +1,428 @@
+#include "rnnsearch/cli/options.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include "cli/nearest.h"
+#include "cli/presets.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/kernels/parallel.h"
+
+namespace po = boost::program_options;
+
+namespace rnnsearch::cli {
+namespace value {
+namespace {
+
+template <class T>
+bool read_number(const std::string& text, T& field) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  field = number;
+  return true;
+}
+
+}  // namespace
+
+bool read(const std::string& text, bool& field) {
+  const auto is = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return text == name; });
+  };
+  if (!is({"true", "yes", "on", "1", "false", "no", "off", "0"})) return false;
+  field = is({"true", "yes", "on", "1"});
+  return true;
+}
+bool read(const std::string& text, int& field) {
+  return read_number(text, field);
+}
+bool read(const std::string& text, std::int64_t& field) {
+  return read_number(text, field);
+}
+bool read(const std::string& text, std::uint64_t& field) {
+  return read_number(text, field);
+}
+bool read(const std::string& text, double& field) {
+  double number = 0;
+  if (!read_number(text, number) || !std::isfinite(number)) return false;
+  field = number;
+  return true;
+}
+bool read(const std::string& text, std::string& field) {
+  field = text;
+  return true;
+}
+bool read(const std::string& text, std::filesystem::path& field) {
+  field = text;
+  return true;
+}
+bool read(const std::string& text, std::vector<std::uint64_t>& field) {
+  std::vector<std::uint64_t> numbers;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (!read_number(part, numbers.emplace_back())) return false;
+  }
+  if (text.ends_with(',')) return false;
+  field = std::move(numbers);
+  return true;
+}
+
+std::string write(bool field) {
+  return field ? "true" : "false";
+}
+std::string write(int field) {
+  return std::to_string(field);
+}
+std::string write(std::int64_t field) {
+  return std::to_string(field);
+}
+std::string write(std::uint64_t field) {
+  return std::to_string(field);
+}
+std::string write(double field) {
+  char buffer[32];  // the shortest text that reads back as the same bits
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, field).ptr};
+}
+std::string write(const std::string& field) {
+  return field;
+}
+std::string write(const std::filesystem::path& field) {
+  return field.string();
+}
+std::string write(const std::vector<std::uint64_t>& field) {
+  std::string text;
+  for (const std::uint64_t number : field) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
+}  // namespace value
+
+namespace {
+
+std::string number_text(double number) {
+  return number == std::floor(number) && std::fabs(number) < 1e15 ? std::to_string(static_cast<std::int64_t>(number))
+                                                                  : value::write(number);
+}
+
+// "a whole number from 1 to 1000"
+std::string expected(value::Kind kind, const About& about) {
+  std::string text;
+  switch (kind) {
+    case value::Kind::kSwitch:
+      return "true or false";
+    case value::Kind::kInteger:
+      text = "a whole number";
+      break;
+    case value::Kind::kNumber:
+      text = "a number";
+      break;
+    case value::Kind::kIntegers:
+      return "whole numbers with commas between them";
+    case value::Kind::kText:
+      for (std::size_t i = 0; i < about.choices.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == about.choices.size() ? " or " : ", ") + about.choices[i];
+      }
+      return text;
+  }
+  const bool low = std::isfinite(about.low), high = std::isfinite(about.high);
+  if (low && high) return text + " from " + number_text(about.low) + " to " + number_text(about.high);
+  if (low) return text + " of at least " + number_text(about.low);
+  if (high) return text + " of at most " + number_text(about.high);
+  return text;
+}
+
+bool within(value::Kind kind, const About& about, const std::string& text) {
+  if (kind == value::Kind::kText) {
+    return about.choices.empty() || std::find(about.choices.begin(), about.choices.end(), text) != about.choices.end();
+  }
+  if (kind == value::Kind::kInteger || kind == value::Kind::kNumber) {
+    const double number = std::strtod(text.c_str(), nullptr);
+    return number >= about.low && number <= about.high;
+  }
+  return true;
+}
+
+// `text` broken at spaces into lines of `width`, each after the first indented.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::string lines, word;
+  std::size_t column = 0;
+  for (std::istringstream words(text); words >> word;) {
+    if (column > 0 && column + 1 + word.size() > width) {
+      lines += "\n" + std::string(indent, ' ');
+      column = 0;
+    }
+    if (column > 0) lines += ' ', ++column;
+    lines += word;
+    column += word.size();
+  }
+  return lines;
+}
+
+constexpr std::size_t kHelpIndent = 32, kHelpWidth = 110;
+
+}  // namespace
+
+Options::Options(std::string command, std::string about) : command_(std::move(command)), about_(std::move(about)) {
+  const auto built_in = [&](const char* name, value::Kind kind, const char* placeholder, const char* help) {
+    declare({name,
+             "General",
+             {.help = help, .value = placeholder, .recorded = false},
+             kind,
+             false,
+             true,
+             [](const std::string&) { return true; },
+             [] { return std::vector<std::string>{}; }});
+  };
+  built_in("help", value::Kind::kSwitch, "", "say this and do nothing");
+  built_in("config", value::Kind::kText, "FILE", "read options from this INI file; the command line wins over it");
+}
+
+void Options::offer_presets() {
+  std::string names;
+  for (const Preset& preset : presets()) names += std::string(names.empty() ? "" : ", ") + preset.name;
+  declare({"preset",
+           "General",
+           {.help = "begin from these settings, over which --config and the command line win: " + names,
+            .value = "NAME",
+            .recorded = false},
+           value::Kind::kText,
+           false,
+           true,
+           [](const std::string&) { return true; },
+           [] { return std::vector<std::string>{}; }});
+}
+
+void Options::group(std::string title) {
+  group_ = std::move(title);
+}
+
+void Options::add(const std::string& name, std::vector<std::string>& field, About about) {
+  declare({name, group_, std::move(about), value::Kind::kText, true, false,
+           [&field](const std::string& text) {
+             field.push_back(text);
+             return true;
+           },
+           [&field] { return field; }, [&field] { field.clear(); }});
+}
+
+void Options::declare(Option option) {
+  for (const std::string& text : option.write()) option.default_text += (option.default_text.empty() ? "" : " ") + text;
+  options_.push_back(std::move(option));
+}
+
+const Options::Option* Options::find(const std::string& name) const {
+  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  return found == options_.end() ? nullptr : &*found;
+}
+
+std::string Options::place(const Source& source, const std::string& option) const {
+  return source.name.empty() ? "--" + option : source.name + ": " + option;
+}
+
+void Options::refuse_unknown(const Source& source, const std::string& name) const {
+  std::vector<std::string> names;
+  for (const Option& option : options_) {
+    if (source.name.empty()) {
+      names.push_back("--" + option.name);
+    } else if (option.name != "help" && option.name != "config") {
+      names.push_back(option.name);
+    }
+  }
+  const std::string advice = "rnnsearch " + command_ + " --help names them all";
+  if (source.name.empty()) throw Error("unknown option '" + name + "'" + suggestion(name, names, advice));
+  throw Error(source.name + ": unknown key '" + name + "'" + suggestion(name, names, advice));
+}
+
+Options::Source Options::read_command_line(const Arguments& arguments) const {
+  po::options_description description;
+  for (const Option& option : options_) {
+    // all as text: the sentences about values are ours
+    auto* semantic = po::value<std::string>();
+    if (option.kind == value::Kind::kSwitch) semantic->implicit_value("true");  // --switch, or --switch=value
+    description.add_options()(option.name.c_str(), semantic);
+  }
+  Source source;
+  using namespace po::command_line_style;
+  try {
+    const auto parsed = po::command_line_parser(arguments)
+                            .options(description)
+                            .style(allow_long | long_allow_adjacent | long_allow_next)
+                            .allow_unregistered()
+                            .run();
+    for (const auto& option : parsed.options) {
+      if (option.position_key != -1 || option.string_key.empty()) {
+        throw Error("unexpected argument '" + option.original_tokens.front() + "': options begin with --");
+      }
+      if (option.unregistered) {
+        const std::string& token = option.original_tokens.front();
+        refuse_unknown(source, token.substr(0, token.find('=')));
+      }
+      const std::string text = option.value.empty() ? "true" : option.value.front();
+      if (text.starts_with("--") && option.original_tokens.size() == 2 && find(text.substr(2))) {
+        throw Error("--" + option.string_key + " needs a value");
+      }
+      source.values.emplace_back(option.string_key, text);
+    }
+  } catch (const po::error_with_option_name& error) {
+    throw Error(error.get_option_name() + " needs a value");
+  }
+  return source;
+}
+
+Options::Source Options::read_ini(const std::string& text, const std::string& name) const {
+  po::options_description description;
+  for (const Option& option : options_) description.add_options()(option.name.c_str(), po::value<std::string>());
+  Source source{name};
+  try {
+    std::istringstream stream(text);
+    for (const auto& option : po::parse_config_file(stream, description, true).options) {
+      if (option.unregistered || option.string_key == "help" || option.string_key == "config") {
+        refuse_unknown(source, option.string_key);
+      }
+      source.values.emplace_back(option.string_key, option.value.empty() ? "" : option.value.front());
+    }
+  } catch (const po::invalid_config_file_syntax& error) {
+    throw Error(name + ": '" + error.tokens() + "' is not of the form 'key = value'");
+  }
+  return source;
+}
+
+void Options::apply(const Source& source) {
+  std::set<std::string> seen;
+  for (const auto& [name, text] : source.values) {
+    const Option& option = *find(name);
+    if (!seen.insert(name).second && !option.repeatable) throw Error(place(source, name) + " is given twice");
+    if (option.built_in) continue;
+    if (option.repeatable && from_[name] != place(source, name)) option.clear();
+    from_[name] = place(source, name);
+    bool good = within(option.kind, option.about, text);
+    try {
+      good = good && option.read(text);
+    } catch (const Error& error) {  // an enumeration's own words
+      throw Error(place(source, name) + " is '" + text + "': " + error.what());
+    }
+    if (!good) {
+      throw Error(place(source, name) + " is '" + text + "' but must be " + expected(option.kind, option.about));
+    }
+  }
+}
+
+bool Options::parse(const Arguments& arguments) {
+  if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
+    std::cout << help();
+    return false;
+  }
+  const auto value_of = [](const Source& source, const std::string& name) -> std::optional<std::string> {
+    for (const auto& [key, text] : source.values) {
+      if (key == name) return text;
+    }
+    return std::nullopt;
+  };
+  const Source command_line = read_command_line(arguments);
+  Source file;
+  if (const auto path = value_of(command_line, "config")) file = read_ini(read_file(*path), *path);
+  auto preset = value_of(command_line, "preset");
+  if (!preset) preset = value_of(file, "preset");
+  if (preset) {
+    std::vector<std::string> names;
+    const Preset* found = nullptr;
+    for (const Preset& candidate : presets()) {
+      names.push_back(candidate.name);
+      if (candidate.name == *preset) found = &candidate;
+    }
+    std::string all;
+    for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
+    if (!found) throw Error("unknown preset '" + *preset + "'" + suggestion(*preset, names, "there are " + all));
+    apply(read_ini(found->ini, "preset " + *preset));
+  }
+  apply(file);
+  apply(command_line);
+  for (const Option& option : options_) {
+    if (option.about.required && !given(option.name)) {
+      throw Error("--" + option.name + " is missing: " + option.about.help);
+    }
+  }
+  return true;
+}
+
+std::vector<std::pair<std::string, std::string>> Options::values() const {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Option& option : options_) {
+    if (!option.about.recorded) continue;
+    for (std::string& text : option.write()) values.emplace_back(option.name, std::move(text));
+  }
+  return values;
+}
+
+std::string Options::ini() const {
+  std::string text = "# rnnsearch " + command_ + " --config THIS_FILE\n", group;
+  for (const Option& option : options_) {
+    if (!option.about.recorded) continue;
+    if (option.group != group) {
+      group = option.group;
+      text += "\n# " + group + "\n";
+    }
+    for (const std::string& written : option.write()) {
+      if (written.find_first_of("#\n\r") != std::string::npos || written.starts_with(' ') || written.ends_with(' ')) {
+        throw Error("--" + option.name + " is '" + written +
+                    "', which a configuration file cannot carry: choose a value without #, line ends and outer spaces");
+      }
+      text += option.name + " = " + written + "\n";
+    }
+  }
+  return text;
+}
+
+std::string Options::help() const {
+  std::string text = "rnnsearch " + command_ + " [--OPTION VALUE]...\n\n" + wrapped(about_, 0, kHelpWidth) + "\n";
+  std::vector<std::string> groups;
+  for (const Option& option : options_) {
+    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
+  }
+  std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // General, declared first, stands last
+  for (const std::string& group : groups) {
+    text += "\n" + group + ":\n";
+    for (const Option& option : options_) {
+      if (option.group != group) continue;
+      std::string placeholder = option.about.value;
+      if (placeholder.empty()) {
+        placeholder = option.kind == value::Kind::kInteger    ? "N"
+                      : option.kind == value::Kind::kNumber   ? "X"
+                      : option.kind == value::Kind::kIntegers ? "N,N,..."
+                                                              : "TEXT";
+        for (std::size_t i = 0; i < option.about.choices.size(); ++i) {
+          placeholder = (i == 0 ? "" : placeholder + "|") + option.about.choices[i];
+        }
+      }
+      std::string line = "  --" + option.name;
+      if (option.kind != value::Kind::kSwitch) line += " " + placeholder;
+      line += line.size() + 2 <= kHelpIndent ? std::string(kHelpIndent - line.size(), ' ')
+                                             : "\n" + std::string(kHelpIndent, ' ');
+      std::string help = option.about.help;
+      if (option.about.required) help += " (required)";
+      if (option.repeatable) help += " (repeatable)";
+      if (!option.default_text.empty() && !(option.kind == value::Kind::kSwitch && option.default_text == "false")) {
+        help += " [" + option.default_text + "]";
+      }
+      text += line + wrapped(help, kHelpIndent, kHelpWidth - kHelpIndent) + "\n";
+    }
+  }
+  return text;
+}
+
+void add_threads(Options& options, std::size_t& threads) {
+  threads = kernels::allowed_cpus();
+  options.add("threads", threads,
+              {.help = "threads of each rank; the default is the CPUs it is allowed to use",
+               .recorded = false,
+               .low = 1,
+               .high = 4096});
+}
+
+}  // namespace rnnsearch::cli

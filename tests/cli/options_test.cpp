@@ -1,0 +1,211 @@
+#include "rnnsearch/cli/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/nearest.h"
+#include "cli/presets.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "tests/support/scratch.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+using testing::HasSubstr;
+
+enum class Shape { kRound, kSquare };
+Shape shape_of(const std::string& name) {
+  if (name == "round") return Shape::kRound;
+  if (name == "square") return Shape::kSquare;
+  throw Error("a shape is round or square");
+}
+std::string name_of(Shape shape) {
+  return shape == Shape::kRound ? "round" : "square";
+}
+
+struct Settings {
+  std::uint64_t beam = 10;
+  double rate = 0.25;
+  bool normalize = false;
+  bool biases = true;
+  std::string tokenizer = "words";
+  std::filesystem::path output;
+  std::vector<std::string> test;
+  std::vector<std::uint64_t> edges{10, 20};
+  std::optional<std::uint64_t> limit;
+  Shape shape = Shape::kRound;
+};
+
+struct Fixture {
+  Settings settings;
+  Options options{"cook", "Cooks."};
+  Fixture() {
+    options.group("Search");
+    options.add("beam", settings.beam, {.help = "hypotheses kept", .low = 1, .high = 1000});
+    options.add("rate", settings.rate, {.help = "how fast", .low = 0});
+    options.add("normalize", settings.normalize, {.help = "divide by length"});
+    options.add("biases", settings.biases, {.help = "have biases"});
+    options.group("Text");
+    options.add("tokenizer", settings.tokenizer, {.help = "how to cut", .choices = {"words", "none"}});
+    options.add("output", settings.output, {.help = "the file to write", .value = "FILE", .recorded = false});
+    options.add("test", settings.test, {.help = "a test set", .value = "NAME"});
+    options.add("edges", settings.edges, {.help = "bucket edges"});
+    options.add("limit", settings.limit, {.help = "stop there"});
+    options.add("shape", settings.shape, shape_of, name_of, {.help = "its shape"});
+  }
+};
+
+std::string refusal(const Arguments& arguments) {
+  Fixture fixture;
+  try {
+    fixture.options.parse(arguments);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Options, SetTheFieldsFromTheCommandLine) {
+  Fixture f;
+  EXPECT_TRUE(f.options.parse({"--beam", "3", "--rate=1e-3", "--normalize", "--biases=false", "--test", "a", "--test=b",
+                               "--edges", "5,15", "--limit", "7", "--shape", "square", "--output", "x.h5"}));
+  EXPECT_EQ(f.settings.beam, 3u);
+  EXPECT_EQ(f.settings.rate, 1e-3);
+  EXPECT_TRUE(f.settings.normalize);
+  EXPECT_FALSE(f.settings.biases);
+  EXPECT_THAT(f.settings.test, testing::ElementsAre("a", "b"));
+  EXPECT_THAT(f.settings.edges, testing::ElementsAre(5, 15));
+  EXPECT_EQ(f.settings.limit, 7u);
+  EXPECT_EQ(f.settings.shape, Shape::kSquare);
+  EXPECT_EQ(f.settings.output, "x.h5");
+  EXPECT_TRUE(f.options.given("beam"));
+  EXPECT_FALSE(f.options.given("tokenizer"));
+}
+
+TEST(Options, LetTheCommandLineWinOverTheFile) {
+  Scratch scratch;
+  write_file_atomically(scratch / "c.ini", "# why\nbeam = 3\nrate = 2\ntest = a\ntest = b\nnormalize = true\n");
+  Fixture f;
+  f.options.parse({"--config", (scratch / "c.ini").string(), "--beam", "5", "--test", "c", "--normalize=no"});
+  EXPECT_EQ(f.settings.beam, 5u);
+  EXPECT_EQ(f.settings.rate, 2);
+  EXPECT_FALSE(f.settings.normalize);
+  EXPECT_THAT(f.settings.test, testing::ElementsAre("c"));
+}
+
+TEST(Options, RenderAnIniThatRepeatsTheRun) {
+  Fixture f;
+  f.options.parse({"--beam", "3", "--rate", "0.1", "--test", "a b", "--test", "c", "--shape", "square", "--biases=0"});
+  const std::string ini = f.options.ini();
+  Scratch scratch;
+  write_file_atomically(scratch / "c.ini", ini);
+  Fixture again;
+  again.options.parse({"--config", (scratch / "c.ini").string()});
+  EXPECT_EQ(again.options.ini(), ini);
+  EXPECT_EQ(again.settings.rate, 0.1);
+  EXPECT_THAT(again.settings.test, testing::ElementsAre("a b", "c"));
+  EXPECT_FALSE(again.settings.biases);
+  EXPECT_THAT(ini, Not(HasSubstr("output")));
+  EXPECT_THAT(ini, Not(HasSubstr("limit")));
+}
+
+TEST(Options, RefuseToRenderWhatAnIniWouldCutShort) {
+  Fixture f;
+  f.options.parse({"--test", "a#b"});
+  EXPECT_THROW(f.options.ini(), Error);
+}
+
+TEST(Options, AreRefusedWithTheNearestNameWhenUnknown) {
+  EXPECT_EQ(refusal({"--bema", "3"}), "unknown option '--bema': did you mean '--beam'?");
+  EXPECT_EQ(refusal({"--bea=3"}), "unknown option '--bea': did you mean '--beam'?");
+  EXPECT_EQ(refusal({"--quite-another"}), "unknown option '--quite-another': rnnsearch cook --help names them all");
+}
+
+TEST(Options, AreRefusedInAFileWithItsNameAndTheNearestKey) {
+  Scratch scratch;
+  const std::string file = (scratch / "c.ini").string();
+  const auto refused = [&](const char* text) {
+    write_file_atomically(file, text);
+    return refusal({"--config", file});
+  };
+  EXPECT_EQ(refused("tokeniser = words\n"), file + ": unknown key 'tokeniser': did you mean 'tokenizer'?");
+  EXPECT_EQ(refused("beam = many\n"), file + ": beam is 'many' but must be a whole number from 1 to 1000");
+  EXPECT_EQ(refused("beam = 1\nbeam = 2\n"), file + ": beam is given twice");
+  EXPECT_EQ(refused("beam 3\n"), file + ": 'beam 3' is not of the form 'key = value'");
+  EXPECT_THAT(refused("[search]\nbeam = 3\n"), HasSubstr("unknown key 'search.beam'"));
+  EXPECT_THAT(refusal({"--config", file + ".not"}), HasSubstr("c.ini.not"));
+}
+
+TEST(Options, SayWhatWasFoundAndWhatIsExpected) {
+  EXPECT_EQ(refusal({"--beam", "0"}), "--beam is '0' but must be a whole number from 1 to 1000");
+  EXPECT_EQ(refusal({"--beam", "1001"}), "--beam is '1001' but must be a whole number from 1 to 1000");
+  EXPECT_EQ(refusal({"--beam=-1"}), "--beam is '-1' but must be a whole number from 1 to 1000");
+  EXPECT_EQ(refusal({"--beam", "3x"}), "--beam is '3x' but must be a whole number from 1 to 1000");
+  EXPECT_EQ(refusal({"--beam", ""}), "--beam is '' but must be a whole number from 1 to 1000");
+  EXPECT_EQ(refusal({"--limit", "18446744073709551616"}),
+            "--limit is '18446744073709551616' but must be a whole number");
+  EXPECT_EQ(refusal({"--rate", "nan"}), "--rate is 'nan' but must be a number of at least 0");
+  EXPECT_EQ(refusal({"--tokenizer", "13a"}), "--tokenizer is '13a' but must be words or none");
+  EXPECT_EQ(refusal({"--edges", "1,,2"}), "--edges is '1,,2' but must be whole numbers with commas between them");
+  EXPECT_EQ(refusal({"--edges", "1,2,"}), "--edges is '1,2,' but must be whole numbers with commas between them");
+  EXPECT_EQ(refusal({"--normalize=maybe"}), "--normalize is 'maybe' but must be true or false");
+  EXPECT_EQ(refusal({"--shape", "flat"}), "--shape is 'flat': a shape is round or square");
+}
+
+TEST(Options, AreRefusedTwiceWithoutValueAndWithoutDashes) {
+  EXPECT_EQ(refusal({"--beam", "3", "--beam", "4"}), "--beam is given twice");
+  EXPECT_EQ(refusal({"--normalize", "--beam", "3"}), "accepted");
+  EXPECT_EQ(refusal({"--beam"}), "--beam needs a value");
+  EXPECT_EQ(refusal({"--beam", "--normalize"}), "--beam needs a value");
+  EXPECT_EQ(refusal({"corpus.h5"}), "unexpected argument 'corpus.h5': options begin with --");
+  EXPECT_EQ(refusal({"--normalize", "corpus.h5"}), "--normalize is 'corpus.h5' but must be true or false");
+  EXPECT_EQ(refusal({"-b", "3"}), "unexpected argument '-b': options begin with --");
+}
+
+TEST(Options, AreMissedWhenRequired) {
+  std::string output;
+  Options options("cook", "Cooks.");
+  options.add("output", output, {.help = "the file to write", .required = true});
+  EXPECT_THAT([&] { options.parse({}); },
+              testing::ThrowsMessage<Error>(std::string("--output is missing: the file to write")));
+}
+
+TEST(Options, ExplainThemselvesByGroupWithDefaults) {
+  const std::string help = Fixture().options.help();
+  EXPECT_LT(help.find("Search:"), help.find("Text:"));
+  EXPECT_LT(help.find("Text:"), help.find("General:"));
+  EXPECT_THAT(help, HasSubstr("--beam N"));
+  EXPECT_THAT(help, HasSubstr("hypotheses kept [10]"));
+  EXPECT_THAT(help, HasSubstr("--tokenizer words|none"));
+  EXPECT_THAT(help, HasSubstr("--output FILE"));
+  EXPECT_THAT(help, HasSubstr("[10,20]"));
+  EXPECT_THAT(help, Not(HasSubstr("[false]")));
+}
+
+TEST(Presets, AreListedAndRefusedWithTheNearestName) {
+  Fixture f;
+  f.options.offer_presets();
+  EXPECT_THAT(
+      [&] {
+        f.options.parse({"--preset", "no-such-preset-at-all"});
+      },
+      testing::ThrowsMessage<Error>(HasSubstr("unknown preset 'no-such-preset-at-all'")));
+  for (const Preset& preset : presets()) EXPECT_THAT(f.options.help(), HasSubstr(preset.name));
+}
+
+TEST(EditDistance, CountsInsertionsDeletionsSubstitutionsAndSwaps) {
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("beam", "bema"), 1u);
+  EXPECT_EQ(edit_distance("same", "same"), 0u);
+}
+
+TEST(Nearest, StaysSilentWhenNothingIsNear) {
+  const std::vector<std::string> names{"beam", "seed"};
+  EXPECT_EQ(nearest("seeds", names), "seed");
+  EXPECT_FALSE(nearest("quite-another", names));
+}
+
+}  // namespace
+}  // namespace rnnsearch::cli
