@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
@@ -9,28 +10,32 @@
 
 namespace rnnsearch::decode {
 
-/// Defaults: the released code of Bahdanau, Cho and Bengio (2015), sample.py.
+/// Defaults: the released code of Bahdanau, Cho and Bengio (2015), sample.py. Its lengths count </s>, as does Tx here.
 struct SearchOptions {
-  std::size_t beam = 10;               // 1: greedy
-  std::size_t best = 1;                // translations returned for each sentence, at most `beam`
-  bool normalize = false;              // rank finished hypotheses by log-probability divided by length (</s> counted)
-  bool suppress_unknown = false;       // probability of <unk> set to zero
-  double minimum_length_ratio = 0.5;   // </s> is banned while i < ratio * source words
-  double maximum_length_ratio = 3.0;   // at most ratio * source words (</s> of the source counted)
-  std::size_t batch_sentences = 32;    // sentences searched together; has no influence on the result's words
-  bool alignments = false;             // keep alpha
+  std::size_t beam = 10;              // hypotheses kept, the finished ones among them; 1: greedy
+  std::size_t n_best = 1;             // translations returned for each sentence, at most `beam`
+  bool normalize = false;             // rank finished hypotheses by log-probability divided by length (</s> counted)
+  bool no_unknown = false;            // probability of <unk> set to zero
+  double minimum_length_ratio = 0.5;  // </s> is banned from the first floor(ratio * Tx) words
+  double maximum_length_ratio = 3.0;  // at most floor(ratio * Tx) words, </s> counted
+  std::size_t batch_sentences = 32;   // sentences searched together: speed and memory, not the result
+  bool alignments = false;            // keep alpha
 };
 
 struct Translation {
-  std::vector<WordId> words;           // without </s>
-  double log_probability = 0;          // of the words and </s>
-  bool finished = true;                // false: cut off at the maximum length
-  std::vector<float> alignment;        // [words + 1 (</s>), source words + 1 (</s>)] row-major, when asked for
+  std::vector<WordId> words;     // without </s>
+  double log_probability = 0;    // natural; of the words and, when finished, of </s>
+  bool finished = true;          // false: cut off at the maximum length; only when no hypothesis ended before it
+  std::vector<float> alignment;  // [words + 1 when finished (</s>), Tx] row-major, when asked for; 0 without attention
 };
 
-/// translations[i] holds 1 to `best` translations of source[i], best first; in the caller's order. An empty source
-/// sentence gives one empty translation. Sentences are searched together with others of similar length.
+/// translations[i] holds 1 to `n_best` translations of source[i], best first; in the caller's order. An empty source
+/// sentence gives one empty translation. Sentences are searched together with others of similar length; that changes
+/// nothing but the rounding of float sums. On any number of threads: the same bits. Equally probable words: the lower
+/// id of the better hypothesis. <s> is never produced. `done`, when given, is told how many sentences are finished,
+/// after every batch.
 std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
-                                                const SearchOptions& options);
+                                                const SearchOptions& options,
+                                                const std::function<void(std::size_t done)>& done = {});
 
 }  // namespace rnnsearch::decode

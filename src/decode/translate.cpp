@@ -1,0 +1,255 @@
+#include "rnnsearch/decode/translate.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/kernels/rows.h"
+
+namespace rnnsearch::decode {
+namespace {
+
+// One word of a hypothesis; its history is the chain of parents. The first word's parent is kRoot.
+struct Node {
+  std::size_t parent;
+  WordId word;
+};
+constexpr std::size_t kRoot = std::numeric_limits<std::size_t>::max();
+
+struct Hypothesis {
+  double score;      // log-probability so far
+  std::size_t node;  // its last word, kRoot before the first
+};
+
+struct Candidate {
+  double score;
+  std::uint32_t hypothesis;
+  WordId word;
+
+  bool better_than(const Candidate& other) const {
+    if (score != other.score) return score > other.score;
+    return hypothesis != other.hypothesis ? hypothesis < other.hypothesis : word < other.word;
+  }
+};
+
+// The search for one sentence.
+class Search {
+ public:
+  Search(std::size_t source_length, const SearchOptions& options)
+      : options_(options),
+        source_length_(source_length),
+        wanted_(options.beam),
+        minimum_(static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(source_length))),
+        maximum_(std::max<std::size_t>(
+            1, static_cast<std::size_t>(options.maximum_length_ratio * static_cast<double>(source_length)))),
+        live_{{0.0, kRoot}} {}
+
+  std::size_t live() const { return live_.size(); }
+
+  // The best continuations by word number `step` (from 0); row i of log_probabilities and alpha belongs to hypothesis
+  // i. Finished ones leave the beam, and it shrinks by as many.
+  void extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha) {
+    select(step, log_probabilities);
+    std::vector<Hypothesis> next;
+    survivors_.clear();
+    for (const Candidate& candidate : best_) {
+      nodes_.push_back({live_[candidate.hypothesis].node, candidate.word});
+      if (options_.alignments) {
+        const float* row = alpha.row(candidate.hypothesis);
+        alpha_.insert(alpha_.end(), row, row + source_length_);
+      }
+      const Hypothesis extended{candidate.score, nodes_.size() - 1};
+      if (candidate.word == kEnd) {
+        finished_.push_back(extended);
+        --wanted_;
+      } else {
+        next.push_back(extended);
+        survivors_.push_back(candidate);
+      }
+    }
+    live_ = std::move(next);
+    if (wanted_ == 0 || live_.empty() || step + 1 == maximum_) {
+      if (finished_.empty()) cut_off_ = live_;
+      live_.clear();
+      survivors_.clear();
+    }
+  }
+
+  // What each live hypothesis continues: the index before the last `extend`, and the word.
+  const std::vector<Candidate>& survivors() const { return survivors_; }
+
+  std::vector<Translation> result() const {
+    std::vector<Translation> translations;
+    for (const Hypothesis& hypothesis : finished_.empty() ? cut_off_ : finished_) {
+      translations.push_back(translation_of(hypothesis));
+    }
+    const auto rank = [&](const Translation& t) {
+      const std::size_t length = t.words.size() + (t.finished ? 1 : 0);
+      return options_.normalize ? t.log_probability / static_cast<double>(length) : t.log_probability;
+    };
+    std::stable_sort(translations.begin(), translations.end(),
+                     [&](const Translation& a, const Translation& b) { return rank(a) > rank(b); });
+    translations.resize(std::min(translations.size(), options_.n_best));
+    return translations;
+  }
+
+ private:
+  // best_ becomes the `wanted_` best of all continuations, best first.
+  void select(std::size_t step, MatrixView<const float> log_probabilities) {
+    constexpr float kNever = -std::numeric_limits<float>::infinity();
+    const auto worse_on_top = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
+    best_.clear();
+    for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+      const float* row = log_probabilities.row(hypothesis);
+      const double score = live_[hypothesis].score;
+      for (WordId word = 0; word < log_probabilities.cols; ++word) {
+        // a candidate met later loses a tie, so it has to be strictly better than the worst that is kept
+        if (best_.size() == wanted_ && !(score + static_cast<double>(row[word]) > best_.front().score)) continue;
+        if (!(row[word] > kNever) || word == kStart) continue;
+        if (word == kEnd && step < minimum_) continue;
+        if (word == kUnknown && options_.no_unknown) continue;
+        if (best_.size() == wanted_) {
+          std::pop_heap(best_.begin(), best_.end(), worse_on_top);
+          best_.pop_back();
+        }
+        best_.push_back({score + static_cast<double>(row[word]), hypothesis, word});
+        std::push_heap(best_.begin(), best_.end(), worse_on_top);
+      }
+    }
+    std::sort_heap(best_.begin(), best_.end(), worse_on_top);
+  }
+
+  Translation translation_of(const Hypothesis& hypothesis) const {
+    Translation translation;
+    translation.log_probability = hypothesis.score;
+    std::vector<std::size_t> path;
+    for (std::size_t node = hypothesis.node; node != kRoot; node = nodes_[node].parent) path.push_back(node);
+    std::reverse(path.begin(), path.end());
+    for (const std::size_t node : path) {
+      if (nodes_[node].word != kEnd) translation.words.push_back(nodes_[node].word);
+      if (options_.alignments) {
+        const auto row = alpha_.begin() + static_cast<std::ptrdiff_t>(node * source_length_);
+        translation.alignment.insert(translation.alignment.end(), row,
+                                     row + static_cast<std::ptrdiff_t>(source_length_));
+      }
+    }
+    translation.finished = !path.empty() && nodes_[path.back()].word == kEnd;
+    return translation;
+  }
+
+  const SearchOptions& options_;
+  std::size_t source_length_;  // Tx, </s> counted
+  std::size_t wanted_;         // what is left of the beam
+  std::size_t minimum_, maximum_;
+  std::vector<Node> nodes_;
+  std::vector<float> alpha_;  // [nodes, source_length_]
+  std::vector<Hypothesis> live_, finished_, cut_off_;
+  std::vector<Candidate> best_, survivors_;
+};
+
+class BatchSearch {
+ public:
+  BatchSearch(model::Model<float>& model, const SearchOptions& options) : model_(model), options_(options) {}
+
+  // Rows of all matrices: the live hypotheses of sentence 0, of sentence 1, ...
+  std::vector<std::vector<Translation>> run(const Sentences& source) {
+    const auto encoded = model_.encode(source);
+    std::vector<Search> searches;
+    std::size_t longest = 0;
+    for (std::size_t b = 0; b < source.size(); ++b) {
+      searches.emplace_back(encoded.source_length(b), options_);
+      longest = std::max(longest, encoded.source_length(b));
+    }
+    std::vector<std::uint32_t> sentence(source.size()), parent;
+    std::iota(sentence.begin(), sentence.end(), 0u);
+    std::vector<WordId> previous(source.size(), kStart), parent_word, word;
+    auto state = states_[0].shape(source.size(), model_.state_width());
+    kernels::copy_rows<float>({encoded.initial_states.data(), source.size(), model_.state_width()}, state);
+
+    for (std::size_t step = 0; !sentence.empty(); ++step) {
+      const std::size_t rows = sentence.size();
+      const auto log_probabilities = log_probabilities_.shape(rows, model_.options().target_words);
+      const auto context = context_.shape(rows, model_.context_width());
+      const auto alpha = options_.alignments ? alpha_.shape(rows, longest) : MatrixView<float>();
+      model_.predict(encoded, {sentence, previous, state}, {log_probabilities, context, alpha});
+
+      std::vector<std::size_t> first_row(searches.size() + 1, 0);
+      for (std::size_t b = 0; b < searches.size(); ++b) first_row[b + 1] = first_row[b] + searches[b].live();
+      kernels::parallel_for(searches.size(), [&](std::size_t b) {
+        const std::size_t live = searches[b].live();
+        if (live == 0) return;
+        searches[b].extend(step, log_probabilities.row_range(first_row[b], live),
+                           options_.alignments ? alpha.row_range(first_row[b], live) : MatrixView<float>());
+      });
+
+      sentence.clear();
+      parent.clear();
+      parent_word.clear();
+      word.clear();
+      for (std::size_t b = 0; b < searches.size(); ++b) {
+        if (searches[b].live() == 0) continue;
+        for (const Candidate& survivor : searches[b].survivors()) {
+          const std::size_t row = first_row[b] + survivor.hypothesis;
+          sentence.push_back(static_cast<std::uint32_t>(b));
+          parent.push_back(static_cast<std::uint32_t>(row));
+          parent_word.push_back(previous[row]);
+          word.push_back(survivor.word);
+        }
+      }
+      const std::size_t survivors = sentence.size();
+      const auto parent_state = parent_state_.shape(survivors, model_.state_width());
+      const auto parent_context = parent_context_.shape(survivors, model_.context_width());
+      kernels::gather_rows<float>(state, parent, parent_state);
+      kernels::gather_rows<float>(context, parent, parent_context);
+      state = states_[(step + 1) % 2].shape(survivors, model_.state_width());
+      model_.advance({parent_state, parent_context, parent_word, word}, state);
+      previous = word;
+    }
+
+    std::vector<std::vector<Translation>> results;
+    for (const Search& search : searches) results.push_back(search.result());
+    return results;
+  }
+
+ private:
+  model::Model<float>& model_;
+  const SearchOptions& options_;
+  kernels::Buffer<float> states_[2], parent_state_, context_, parent_context_, alpha_, log_probabilities_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
+                                                const SearchOptions& options,
+                                                const std::function<void(std::size_t done)>& done) {
+  assert(options.beam > 0 && options.n_best > 0 && options.batch_sentences > 0);
+  std::vector<std::vector<Translation>> translations(source.size());
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source.length(i) > 0) {
+      order.push_back(i);
+    } else {
+      translations[i].resize(1);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return source.length(a) > source.length(b); });
+  std::size_t finished = source.size() - order.size();
+  BatchSearch search(model, options);
+  for (std::size_t first = 0; first < order.size(); first += options.batch_sentences) {
+    const std::size_t count = std::min(options.batch_sentences, order.size() - first);
+    Sentences batch;
+    for (std::size_t i = 0; i < count; ++i) batch.add(source[order[first + i]]);
+    auto results = search.run(batch);
+    for (std::size_t i = 0; i < count; ++i) translations[order[first + i]] = std::move(results[i]);
+    finished += count;
+    if (done) done(finished);
+  }
+  return translations;
+}
+
+}  // namespace rnnsearch::decode

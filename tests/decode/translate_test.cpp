@@ -1,0 +1,272 @@
+#include "rnnsearch/decode/translate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "rnnsearch/base/random.h"
+#include "rnnsearch/kernels/parallel.h"
+
+namespace rnnsearch::decode {
+namespace {
+
+// Weights large enough that words differ in probability and no two hypotheses tie.
+model::Model<float> random_model(std::size_t target_words, model::Attention attention = model::Attention::kAdditive,
+                                 double scale = 0.6, std::uint64_t seed = 1) {
+  model::ModelOptions options;
+  options.source_words = 12;
+  options.target_words = target_words;
+  options.embedding = 5;
+  options.state = 6;
+  options.alignment = 7;
+  options.maxout = 4;
+  options.attention = attention;
+  model::Model<float> model(options);
+  Random random(seed);
+  for (float& weight : model.parameters()) weight = static_cast<float>(scale * random.normal());
+  return model;
+}
+
+Sentences some_sentences(std::size_t count, std::size_t longest, std::uint64_t seed = 2) {
+  Random random(seed);
+  Sentences sentences;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<WordId> words(1 + random.below(longest));
+    for (WordId& word : words) word = static_cast<WordId>(3 + random.below(9));
+    sentences.add(words);
+  }
+  return sentences;
+}
+
+double score_of(model::Model<float>& model, std::span<const WordId> source, const std::vector<WordId>& target) {
+  Sentences sources, targets;
+  sources.add(source);
+  targets.add(target);
+  return model.score(sources, targets).front();
+}
+
+class BothSystems : public testing::TestWithParam<model::Attention> {};
+INSTANTIATE_TEST_SUITE_P(Search, BothSystems, testing::Values(model::Attention::kAdditive, model::Attention::kNone));
+
+TEST_P(BothSystems, FindsTranslationsAsProbableAsTheModelScoresThem) {
+  auto model = random_model(9, GetParam());
+  const Sentences source = some_sentences(20, 7);
+  const auto translations = translate(model, source, {.beam = 4, .n_best = 4, .batch_sentences = 6});
+  ASSERT_EQ(translations.size(), source.size());
+  std::size_t finished = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    for (const Translation& translation : translations[i]) {
+      if (!translation.finished) continue;
+      ++finished;
+      EXPECT_NEAR(translation.log_probability, score_of(model, source[i], translation.words), 1e-4);
+    }
+  }
+  EXPECT_GT(finished, 10u);
+}
+
+// log p(word | prefix) of every next word, stepping through the model one sentence and one hypothesis at a time.
+std::vector<float> next_word(model::Model<float>& model, std::span<const WordId> source,
+                             const std::vector<WordId>& prefix) {
+  Sentences one;
+  one.add(source);
+  const auto encoded = model.encode(one);
+  std::vector<float> state(encoded.initial_states), next(state.size()), context(model.context_width());
+  std::vector<float> log_probabilities(model.options().target_words);
+  const auto row = [](std::vector<float>& values) { return MatrixView<float>(values.data(), 1, values.size()); };
+  const std::vector<std::uint32_t> sentence{0};
+  std::vector<WordId> previous{kStart};
+  for (std::size_t k = 0;; ++k) {
+    model.predict(encoded, {sentence, previous, row(state)}, {row(log_probabilities), row(context), {}});
+    if (k == prefix.size()) return log_probabilities;
+    const std::vector<WordId> word{prefix[k]};
+    model.advance({row(state), row(context), previous, word}, row(next));
+    state = next;
+    previous = word;
+  }
+}
+
+TEST_P(BothSystems, IsGreedyWithABeamOfOne) {
+  auto model = random_model(9, GetParam());
+  const Sentences source = some_sentences(6, 5);
+  const auto translations = translate(model, source, {.beam = 1});
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::size_t Tx = source.length(i) + 1;
+    std::vector<WordId> words;
+    while (words.size() < 3 * Tx) {
+      auto log_probabilities = next_word(model, source[i], words);
+      log_probabilities[kStart] = -1e30f;
+      if (words.size() < Tx / 2) log_probabilities[kEnd] = -1e30f;
+      const auto best = std::max_element(log_probabilities.begin(), log_probabilities.end());
+      const auto word = static_cast<WordId>(best - log_probabilities.begin());
+      if (word == kEnd) break;
+      words.push_back(word);
+    }
+    EXPECT_EQ(translations[i].front().words, words) << "sentence " << i;
+  }
+}
+
+// Every translation of up to the maximum length, by brute force, against a beam that can hold them all.
+TEST_P(BothSystems, FindsTheTrueOptimumWhenTheBeamIsWide) {
+  auto model = random_model(6, GetParam());
+  Sentences source;
+  source.add(std::vector<WordId>{5});  // Tx = 2: at least 1 word, at most 4 with </s>
+  source.add(std::vector<WordId>{3});
+  const std::vector<WordId> alphabet{0, 3, 4, 5};
+  const auto translations = translate(model, source, {.beam = 500, .n_best = 500, .maximum_length_ratio = 2.0});
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    std::vector<std::vector<WordId>> all, layer{{}};
+    for (std::size_t length = 1; length <= 3; ++length) {
+      std::vector<std::vector<WordId>> longer;
+      for (const auto& prefix : layer) {
+        for (const WordId word : alphabet) {
+          longer.push_back(prefix);
+          longer.back().push_back(word);
+        }
+      }
+      all.insert(all.end(), longer.begin(), longer.end());
+      layer = std::move(longer);
+    }
+    std::vector<std::pair<double, std::vector<WordId>>> ranked;
+    for (const auto& words : all) ranked.emplace_back(score_of(model, source[i], words), words);
+    std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    ASSERT_EQ(translations[i].size(), ranked.size());  // 4 + 16 + 64
+    for (std::size_t k = 0; k < ranked.size(); ++k) {
+      EXPECT_EQ(translations[i][k].words, ranked[k].second);
+      EXPECT_NEAR(translations[i][k].log_probability, ranked[k].first, 1e-4);
+    }
+  }
+}
+
+TEST(Search, ReturnsSortedDistinctTranslationsWithinTheLimits) {
+  auto model = random_model(9);
+  const Sentences source = some_sentences(30, 8);
+  for (const bool normalize : {false, true}) {
+    const auto translations = translate(model, source, {.beam = 6, .n_best = 5, .normalize = normalize});
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      const std::size_t Tx = source.length(i) + 1;
+      ASSERT_GE(translations[i].size(), 1u);
+      ASSERT_LE(translations[i].size(), 5u);
+      std::set<std::vector<WordId>> distinct;
+      double before = 1;
+      for (const Translation& t : translations[i]) {
+        const std::size_t length = t.words.size() + (t.finished ? 1 : 0);
+        const double rank = t.log_probability / (normalize ? static_cast<double>(length) : 1.0);
+        EXPECT_LE(rank, before);
+        before = rank;
+        EXPECT_TRUE(distinct.insert(t.words).second);
+        EXPECT_GE(t.words.size(), Tx / 2);
+        EXPECT_LE(length, 3 * Tx);
+        for (const WordId word : t.words) EXPECT_TRUE(word != kEnd && word != kStart);
+      }
+    }
+  }
+}
+
+TEST(Search, NeverSaysUnknownWhenToldNotTo) {
+  auto model = random_model(9);
+  const auto& b_w = model.layout().find("readout/b_w");
+  model.parameters()[b_w.offset + kUnknown] = 8;  // what it would say above all
+  const Sentences source = some_sentences(10, 6);
+  const auto says_unknown = [&](bool no_unknown) {
+    std::size_t count = 0;
+    for (const auto& best : translate(model, source, {.beam = 3, .no_unknown = no_unknown})) {
+      const auto& words = best.front().words;
+      count += static_cast<std::size_t>(std::count(words.begin(), words.end(), kUnknown));
+    }
+    return count;
+  };
+  EXPECT_GT(says_unknown(false), 0u);
+  EXPECT_EQ(says_unknown(true), 0u);
+}
+
+TEST(Search, CutsOffWhatDoesNotEnd) {
+  auto model = random_model(9);
+  model.parameters()[model.layout().find("readout/b_w").offset + kEnd] = -200;
+  const Sentences source = some_sentences(5, 4);
+  const auto translations = translate(model, source, {.beam = 3, .n_best = 3, .alignments = true});
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::size_t Tx = source.length(i) + 1;
+    ASSERT_EQ(translations[i].size(), 3u);
+    EXPECT_FALSE(translations[i].front().finished);
+    EXPECT_EQ(translations[i].front().words.size(), 3 * Tx);
+    EXPECT_EQ(translations[i].front().alignment.size(), 3 * Tx * Tx);
+  }
+}
+
+TEST(Search, GivesAnEmptySourceOneEmptyTranslationInItsPlace) {
+  auto model = random_model(9);
+  Sentences source;
+  source.add({});
+  source.add(std::vector<WordId>{4, 5});
+  source.add({});
+  const auto translations = translate(model, source, {.beam = 2, .n_best = 2});
+  EXPECT_EQ(translations[0].size(), 1u);
+  EXPECT_TRUE(translations[0].front().words.empty() && translations[0].front().finished);
+  EXPECT_FALSE(translations[1].front().words.empty());
+  EXPECT_EQ(translations[2].size(), 1u);
+  EXPECT_TRUE(translate(model, {}, {}).empty());
+}
+
+TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
+  auto model = random_model(9);
+  const Sentences source = some_sentences(33, 9);
+  const auto one = translate(model, source, {.beam = 4, .n_best = 2, .batch_sentences = 1});
+  for (const std::size_t batch_sentences : {5u, 32u, 100u}) {
+    std::vector<std::size_t> done;
+    const auto many = translate(model, source, {.beam = 4, .n_best = 2, .batch_sentences = batch_sentences},
+                                [&](std::size_t count) { done.push_back(count); });
+    EXPECT_EQ(done.back(), source.size());
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      EXPECT_EQ(many[i].front().words, one[i].front().words) << "sentence " << i;
+      EXPECT_NEAR(many[i].front().log_probability, one[i].front().log_probability, 1e-4);
+    }
+  }
+}
+
+TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
+  auto model = random_model(9);
+  const Sentences source = some_sentences(20, 9);
+  const std::size_t threads = kernels::threads();
+  kernels::set_threads(1);
+  const auto one = translate(model, source, {.beam = 4});
+  kernels::set_threads(3);
+  const auto three = translate(model, source, {.beam = 4});
+  kernels::set_threads(threads);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    EXPECT_EQ(three[i].front().words, one[i].front().words);
+    EXPECT_EQ(three[i].front().log_probability, one[i].front().log_probability);
+  }
+}
+
+TEST(Search, PrefersTheLowerIdAmongEquallyProbableWords) {
+  auto model = random_model(9, model::Attention::kAdditive, 0.0);  // zero weights: every word is as probable
+  Sentences source;
+  source.add(std::vector<WordId>{4, 5, 6});
+  const auto translations = translate(model, source, {.beam = 3, .n_best = 3});
+  const auto again = translate(model, source, {.beam = 3, .n_best = 3});
+  EXPECT_EQ(translations[0][0].words, (std::vector<WordId>{0, 0}));  // Tx = 4: </s> may come third
+  EXPECT_EQ(translations[0][0].words, again[0][0].words);
+}
+
+TEST(Search, GivesAlignmentsWhoseRowsSumToOne) {
+  auto model = random_model(9);
+  const Sentences source = some_sentences(10, 7);
+  const auto translations = translate(model, source, {.beam = 4, .n_best = 2, .alignments = true});
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::size_t Tx = source.length(i) + 1;
+    for (const Translation& t : translations[i]) {
+      const std::size_t rows = t.words.size() + (t.finished ? 1 : 0);
+      ASSERT_EQ(t.alignment.size(), rows * Tx);
+      for (std::size_t k = 0; k < rows; ++k) {
+        float sum = 0;
+        for (std::size_t j = 0; j < Tx; ++j) sum += t.alignment[k * Tx + j];
+        EXPECT_NEAR(sum, 1, 1e-5);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::decode
