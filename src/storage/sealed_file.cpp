@@ -174,7 +174,15 @@ File open_sealed(const fs::path& path, const std::string& what, SealCheck check)
 }
 
 SealedWriter::SealedWriter(fs::path target)
-    : target_(std::move(target)), temporary_(temporary_beside(target_)), file_(File::create(temporary_, target_)) {}
+    : target_(std::move(target)), temporary_(temporary_beside(target_)), file_([this] {
+        try {
+          return File::create(temporary_, target_);
+        } catch (...) {
+          std::error_code ignored;
+          fs::remove(temporary_, ignored);
+          throw;
+        }
+      }()) {}
 
 SealedWriter::~SealedWriter() {
   if (temporary_.empty()) return;

@@ -1,9 +1,12 @@
 // The sequence of training batches: a function of the seed and the corpus alone, not of the number of ranks or threads.
 //
-// An epoch: blocks of `block_pairs` consecutive pairs in an order drawn from (seed, epoch); `window_blocks` blocks at a time
-// are read in bulk and their pairs shuffled; pools of `pool_batches` batches are sorted by max(source, target) length, cut
-// into batches, and the batches of a pool shuffled. (GroundHog: pools of 20 batches of 80.) Memory is one window.
-// Rank r of R computes the pairs r, r + R, r + 2R, ... of a batch sorted by length, so that the slices weigh the same.
+// An epoch: blocks of `block_pairs` consecutive pairs in an order drawn from (seed, epoch) make a stream of pairs. A
+// window of the stream, some `window_blocks` blocks long, is read in bulk and its pairs shuffled; it is a whole number
+// of pools of `pool_batches` batches, so that no batch is cut short at its end. A pool is sorted by max(source, target)
+// length, cut into batches, and the batches shuffled. (GroundHog: pools of 20 batches of 80.) What an epoch's last pool
+// lacks or has too much (it holds half a pool to one and a half) is spread over its batches; none has more than
+// `batch_sentences`. Memory is one window, and the order of the blocks (4 bytes a block). Rank r of R computes the
+// pairs r, r + R, r + 2R, ... of a batch sorted by length, so that the slices weigh the same.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +25,8 @@ struct BatchOptions {
   std::uint64_t seed = 1;
 };
 
-/// Where in the data a run is. `pairs` of epoch `epoch` have been handed out; always at a batch's boundary.
+/// Where in the data a run is. `pairs` of epoch `epoch` have been handed out; always at a batch's boundary. The end of
+/// an epoch is the beginning of the next: `pairs` is less than the corpus has.
 struct DataPosition {
   std::uint64_t epoch = 0;
   std::uint64_t pairs = 0;
@@ -35,7 +39,7 @@ struct BatchSlice {
   std::uint64_t batch_pairs = 0;         // of the global batch
   std::uint64_t batch_source_words = 0;  // of the global batch, without </s>
   std::uint64_t batch_target_words = 0;
-  DataPosition after;                    // where the run is once this batch is done
+  DataPosition after;  // where the run is once this batch is done
 };
 
 class BatchSequence {

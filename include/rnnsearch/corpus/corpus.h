@@ -30,7 +30,8 @@ enum class Verify { kDigest, kSkip };  // the digest reads the whole file once: 
 
 class Corpus {
  public:
-  /// Throws Error, in one sentence, for a file that is missing, truncated, damaged, of another kind or of a newer version.
+  /// Throws Error, in one sentence, for a file that is missing, truncated, damaged, of another kind or of a newer
+  /// version.
   explicit Corpus(const std::filesystem::path& path, Verify verify = Verify::kDigest);
   ~Corpus();
   Corpus(Corpus&&) noexcept;

@@ -1,7 +1,9 @@
 // Words and their ids.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,16 +13,20 @@
 
 namespace rnnsearch::corpus {
 
+/// By id: kUnknown, kStart, kEnd.
+inline constexpr std::array<std::string_view, 3> kSpecialSymbols{"<unk>", "<s>", "</s>"};
+
 /// index = id; 0 <unk>, 1 <s>, 2 </s>, then by falling frequency (ties: by the bytes of the word).
 class Vocabulary {
  public:
   Vocabulary() = default;
-  /// `counts` may be empty (then all 0). Throws Error when the special symbols are not in their places or a word repeats.
+  /// `counts` may be empty (then all 0). Throws Error when the special symbols are not in their places or a word
+  /// repeats.
   explicit Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t> counts = {});
 
   std::size_t size() const { return words_.size(); }
   const std::string& word(WordId id) const { return words_[id]; }
-  /// kUnknown for a word that is not in it.
+  /// kUnknown for a word that is not in it, and for one spelled like a special symbol: text never becomes <s> or </s>.
   WordId id(std::string_view word) const;
   const std::vector<std::string>& words() const { return words_; }
   const std::vector<std::uint64_t>& counts() const { return counts_; }

@@ -1,0 +1,197 @@
+#include "rnnsearch/corpus/corpus.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/corpus/format.h"
+#include "rnnsearch/storage/sealed_file.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+constexpr const char* kRemedy = "; make it again with rnnsearch prepare";
+
+/// One side ("source", "target") of a shard or an evaluation set.
+struct SideData {
+  std::string words_path, offset_path;
+  std::uint64_t pairs = 0, words = 0;
+};
+
+struct Shard {
+  std::uint64_t first = 0;  // its first pair in the training part
+  SideData source, target;
+  std::uint64_t pairs() const { return source.pairs; }
+};
+
+SideData inspect_side(const storage::File& file, const std::string& group, const std::string& side) {
+  SideData data{group + "/" + side + "_words", group + "/" + side + "_offset", 0, 0};
+  const auto one = [&](const std::string& path) {
+    const auto shape = file.shape(path);
+    if (shape.size() != 1) throw Error(text_of("corpus: ", path, " of ", file.name(), " is no list", kRemedy));
+    return shape[0];
+  };
+  const std::uint64_t offsets = one(data.offset_path);
+  data.words = one(data.words_path);
+  if (offsets == 0) throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " is empty", kRemedy));
+  data.pairs = offsets - 1;
+  const std::uint64_t first = file.read_range<std::uint64_t>(data.offset_path, 0, 1)[0];
+  const std::uint64_t last = file.read_range<std::uint64_t>(data.offset_path, data.pairs, 1)[0];
+  if (first != 0 || last != data.words)
+    throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " begins at ", first, " and ends at ", last,
+                        " but there are ", data.words, " words", kRemedy));
+  return data;
+}
+
+/// Appends sentences [first, first + count) of one side.
+void read_side(const storage::File& file, const SideData& data, std::uint64_t first, std::uint64_t count,
+               std::size_t vocabulary, Sentences& sentences) {
+  const auto offsets = file.read_range<std::uint64_t>(data.offset_path, first, count + 1);
+  if (!std::is_sorted(offsets.begin(), offsets.end()) || offsets.back() > data.words)
+    throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " does not ascend among the pairs ", first,
+                        " to ", first + count, kRemedy));
+  const auto words = file.read_range<WordId>(data.words_path, offsets.front(), offsets.back() - offsets.front());
+  const auto beyond = std::find_if(words.begin(), words.end(), [&](WordId id) { return id >= vocabulary; });
+  if (beyond != words.end())
+    throw Error(text_of("corpus: ", data.words_path, " of ", file.name(), " holds the word id ", *beyond,
+                        " but the vocabulary has ", vocabulary, " words", kRemedy));
+  const std::uint64_t shift = sentences.words.size() - offsets.front();  // may wrap around, and back
+  sentences.words.insert(sentences.words.end(), words.begin(), words.end());
+  for (std::size_t i = 1; i < offsets.size(); ++i) sentences.offsets.push_back(offsets[i] + shift);
+}
+
+}  // namespace
+
+struct Corpus::Implementation {
+  std::filesystem::path path;
+  storage::File file;
+  Vocabulary source_vocabulary, target_vocabulary;
+  TextPipeline pipeline;
+  std::string fingerprint;
+  std::vector<Shard> shards;
+  std::uint64_t pairs = 0, source_words = 0, target_words = 0;
+
+  Implementation(const std::filesystem::path& path_, Verify verify)
+      : path(path_),
+        file(storage::open_sealed(
+            path, "corpus", verify == Verify::kDigest ? storage::SealCheck::kDigest : storage::SealCheck::kFooter)) {
+    storage::check_format(file, kCorpusFormat, kCorpusVersion);
+    source_vocabulary = read_vocabulary(file, "source");
+    target_vocabulary = read_vocabulary(file, "target");
+    pipeline = read_pipeline(file);
+    fingerprint = file.text_attribute("/", "fingerprint");
+    const std::size_t count = file.children("/train").size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string group = shard_path(i);
+      Shard shard{pairs, inspect_side(file, group, "source"), inspect_side(file, group, "target")};
+      expect_pairs(group, shard);
+      pairs += shard.pairs();
+      source_words += shard.source.words;
+      target_words += shard.target.words;
+      shards.push_back(std::move(shard));
+    }
+  }
+
+  void expect_pairs(const std::string& group, const Shard& shard) const {
+    if (shard.source.pairs != shard.target.pairs)
+      throw Error(text_of("corpus: ", group, " of ", file.name(), " has ", shard.source.pairs, " source and ",
+                          shard.target.pairs, " target sentences", kRemedy));
+  }
+
+  std::vector<std::string> set_names() const {
+    std::vector<std::string> names;
+    if (file.exists("/dev")) names.emplace_back("dev");
+    if (file.exists("/test"))
+      for (const std::string& name : file.children("/test")) names.push_back("test/" + name);
+    return names;
+  }
+};
+
+Corpus::Corpus(const std::filesystem::path& path, Verify verify) {
+  try {
+    implementation_ = std::make_unique<Implementation>(path, verify);
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    throw Error(message.starts_with("corpus: ") ? message : "corpus: " + message);
+  }
+}
+Corpus::~Corpus() = default;
+Corpus::Corpus(Corpus&&) noexcept = default;
+Corpus& Corpus::operator=(Corpus&&) noexcept = default;
+
+const std::filesystem::path& Corpus::path() const {
+  return implementation_->path;
+}
+const Vocabulary& Corpus::source_vocabulary() const {
+  return implementation_->source_vocabulary;
+}
+const Vocabulary& Corpus::target_vocabulary() const {
+  return implementation_->target_vocabulary;
+}
+const TextPipeline& Corpus::pipeline() const {
+  return implementation_->pipeline;
+}
+const std::string& Corpus::fingerprint() const {
+  return implementation_->fingerprint;
+}
+std::uint64_t Corpus::train_pairs() const {
+  return implementation_->pairs;
+}
+std::uint64_t Corpus::train_source_words() const {
+  return implementation_->source_words;
+}
+std::uint64_t Corpus::train_target_words() const {
+  return implementation_->target_words;
+}
+std::vector<std::string> Corpus::set_names() const {
+  return implementation_->set_names();
+}
+
+PairBlock Corpus::read_pairs(std::uint64_t first, std::uint64_t count) const {
+  const Implementation& it = *implementation_;
+  assert(first <= it.pairs && count <= it.pairs - first);
+  PairBlock block;
+  auto shard = std::upper_bound(it.shards.begin(), it.shards.end(), first,
+                                [](std::uint64_t pair, const Shard& other) { return pair < other.first; });
+  if (shard != it.shards.begin()) --shard;
+  for (; count > 0; ++shard) {
+    const std::uint64_t start = first - shard->first, part = std::min(count, shard->pairs() - start);
+    read_side(it.file, shard->source, start, part, it.source_vocabulary.size(), block.source);
+    read_side(it.file, shard->target, start, part, it.target_vocabulary.size(), block.target);
+    first += part;
+    count -= part;
+  }
+  return block;
+}
+
+EvaluationSet Corpus::read_set(const std::string& name) const {
+  const Implementation& it = *implementation_;
+  const std::vector<std::string> names = it.set_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    std::string list;
+    for (const std::string& other : names) list += (list.empty() ? "" : ", ") + other;
+    throw Error(text_of("corpus: ", it.file.name(), " has no set '", name, "'; it has ", list.empty() ? "none" : list));
+  }
+  const std::string group = "/" + name;
+  EvaluationSet set;
+  set.name = name;
+  const Shard shard{0, inspect_side(it.file, group, "source"), inspect_side(it.file, group, "target")};
+  it.expect_pairs(group, shard);
+  read_side(it.file, shard.source, 0, shard.pairs(), it.source_vocabulary.size(), set.source);
+  read_side(it.file, shard.target, 0, shard.pairs(), it.target_vocabulary.size(), set.target);
+  const auto texts = [&](const std::string& path) {
+    auto lines = it.file.read_texts(path);
+    if (lines.size() != shard.pairs())
+      throw Error(text_of("corpus: ", path, " of ", it.file.name(), " has ", lines.size(), " lines for ", shard.pairs(),
+                          " pairs", kRemedy));
+    return lines;
+  };
+  set.source_text = texts(group + "/source_text");
+  do {
+    set.references.push_back(texts(group + "/" + reference_name(set.references.size())));
+  } while (it.file.exists(group + "/" + reference_name(set.references.size())));
+  return set;
+}
+
+}  // namespace rnnsearch::corpus

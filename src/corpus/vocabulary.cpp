@@ -1,0 +1,32 @@
+#include "rnnsearch/corpus/vocabulary.h"
+
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::corpus {
+
+Vocabulary::Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t> counts)
+    : words_(std::move(words)), counts_(std::move(counts)) {
+  if (counts_.empty()) counts_.assign(words_.size(), 0);
+  if (counts_.size() != words_.size())
+    throw Error(text_of("the vocabulary has ", words_.size(), " words but ", counts_.size(), " counts"));
+  for (std::size_t i = 0; i < kSpecialSymbols.size(); ++i) {
+    if (i >= words_.size() || words_[i] != kSpecialSymbols[i])
+      throw Error(text_of("the vocabulary has '", i < words_.size() ? words_[i] : "", "' as word ", i, " where ",
+                          kSpecialSymbols[i], " was expected"));
+  }
+  ids_.reserve(words_.size());
+  for (std::size_t i = kSpecialSymbols.size(); i < words_.size(); ++i) {
+    const auto [entry, inserted] = ids_.emplace(words_[i], static_cast<WordId>(i));
+    if (!inserted)
+      throw Error(text_of("the vocabulary has '", words_[i], "' twice, as words ", entry->second, " and ", i));
+  }
+}
+
+WordId Vocabulary::id(std::string_view word) const {
+  const auto entry = ids_.find(word);
+  return entry == ids_.end() ? kUnknown : entry->second;
+}
+
+}  // namespace rnnsearch::corpus

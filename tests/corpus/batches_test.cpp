@@ -1,0 +1,212 @@
+#include "rnnsearch/corpus/batches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/corpus/tiny_corpus.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+/// A corpus whose pairs can be told apart by their first source word.
+struct Tiny {
+  explicit Tiny(std::size_t pairs)
+      : corpus((prepare(shards_of(tiny_options(scratch, pairs))), scratch / "corpus.h5")) {}
+  static PrepareOptions shards_of(PrepareOptions options) {
+    options.shard_pairs = 37;
+    return options;
+  }
+  std::vector<std::string> names(const BatchSlice& slice) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < slice.source.size(); ++i)
+      names.push_back(corpus.source_vocabulary().word(slice.source[i][0]));
+    return names;
+  }
+  Scratch scratch;
+  Corpus corpus;
+};
+
+using Batches = std::vector<std::vector<std::string>>;
+
+/// One rank's batches of one epoch.
+Batches epoch_of(const Tiny& tiny, BatchSequence& sequence) {
+  Batches batches;
+  const std::uint64_t epoch = sequence.position().epoch;
+  while (sequence.position().epoch == epoch) batches.push_back(tiny.names(sequence.next()));
+  return batches;
+}
+
+BatchOptions small_options() {
+  BatchOptions options;
+  options.batch_sentences = 8;
+  options.pool_batches = 3;
+  options.block_pairs = 10;
+  options.window_blocks = 7;
+  return options;
+}
+
+class BatchSequenceOfSize : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Pairs, BatchSequenceOfSize, testing::Values(1, 2, 7, 8, 9, 12, 23, 36, 37, 100, 211));
+
+TEST_P(BatchSequenceOfSize, HandsOutEveryPairOnceAnEpochInBatchesThatAreNotTooLargeOrTiny) {
+  const Tiny tiny(GetParam());
+  const BatchOptions options = small_options();
+  BatchSequence sequence(tiny.corpus, options, 0, 1);
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    EXPECT_EQ(sequence.position(), (DataPosition{epoch, 0}));
+    std::map<std::string, int> seen;
+    for (const auto& batch : epoch_of(tiny, sequence)) {
+      EXPECT_LE(batch.size(), options.batch_sentences);
+      EXPECT_GE(batch.size(), std::min<std::size_t>(GetParam(), options.batch_sentences / 2));
+      for (const std::string& name : batch) ++seen[name];
+    }
+    EXPECT_EQ(seen.size(), GetParam());
+    for (const auto& [name, times] : seen) ASSERT_EQ(times, 1) << name;
+  }
+}
+
+TEST_P(BatchSequenceOfSize, GivesEveryRankCountTheSameBatches) {
+  const Tiny tiny(GetParam());
+  BatchSequence alone(tiny.corpus, small_options(), 0, 1);
+  const Batches expected = epoch_of(tiny, alone);
+  for (int ranks = 2; ranks <= 5; ++ranks) {
+    std::vector<BatchSequence> sequences;
+    for (int rank = 0; rank < ranks; ++rank) sequences.emplace_back(tiny.corpus, small_options(), rank, ranks);
+    for (const auto& batch : expected) {
+      std::vector<std::vector<std::string>> slices;
+      std::uint64_t source_words = 0, target_words = 0;
+      BatchSlice last;
+      for (BatchSequence& sequence : sequences) {
+        last = sequence.next();
+        slices.push_back(tiny.names(last));
+        ASSERT_EQ(last.batch_pairs, batch.size());
+        ASSERT_EQ(last.source.size(), last.target.size());
+        ASSERT_EQ(last.after, sequence.position());
+        source_words += last.source.words.size();
+        target_words += last.target.words.size();
+      }
+      ASSERT_EQ(source_words, last.batch_source_words);
+      ASSERT_EQ(target_words, last.batch_target_words);
+      for (std::size_t i = 0; i < batch.size(); ++i) {  // interleaved
+        const std::size_t rank = i % static_cast<std::size_t>(ranks), place = i / static_cast<std::size_t>(ranks);
+        ASSERT_LT(place, slices[rank].size());
+        ASSERT_EQ(slices[rank][place], batch[i]);
+      }
+    }
+  }
+}
+
+TEST_P(BatchSequenceOfSize, GoesOnAlikeFromEveryBoundaryAndRefusesEveryOtherPlace) {
+  const Tiny tiny(GetParam());
+  BatchSequence whole(tiny.corpus, small_options(), 0, 1);
+  Batches batches;
+  std::vector<DataPosition> boundaries{{0, 0}};
+  while (boundaries.back().epoch < 2) {
+    batches.push_back(tiny.names(whole.next()));
+    boundaries.push_back(whole.position());
+  }
+  BatchSequence other(tiny.corpus, small_options(), 0, 1);
+  for (std::size_t i = batches.size(); i-- > 0;) {
+    other.seek(boundaries[i]);
+    ASSERT_EQ(other.position(), boundaries[i]);
+    for (std::size_t k = i; k < std::min(batches.size(), i + 5); ++k) ASSERT_EQ(tiny.names(other.next()), batches[k]);
+  }
+  for (std::uint64_t pairs = 0; pairs <= GetParam() + 1; pairs += 1 + GetParam() / 40) {
+    if (std::count(boundaries.begin(), boundaries.end(), DataPosition{1, pairs})) continue;
+    other.seek(boundaries[batches.size() / 2]);
+    ASSERT_THAT(message_of([&] { other.seek({1, pairs}); }), testing::HasSubstr("no batch's beginning"));
+    ASSERT_EQ(tiny.names(other.next()), batches[batches.size() / 2]) << "a refusal changes nothing";
+  }
+}
+
+TEST(BatchSequence, SortsPoolsByLengthSoThatBatchesAreEven) {
+  const Tiny tiny(480);
+  BatchOptions options = small_options();
+  options.pool_batches = 20;
+  options.window_blocks = 16;
+  BatchSequence sequence(tiny.corpus, options, 0, 1);
+  std::size_t padded = 0, words = 0, batches_in_order = 0, former = 0;
+  for (int i = 0; i < 60; ++i) {
+    const BatchSlice slice = sequence.next();
+    std::size_t longest = 0, before = 0;
+    for (std::size_t k = 0; k < slice.source.size(); ++k) {
+      const std::size_t length = std::max(slice.source.length(k), slice.target.length(k));
+      EXPECT_GE(length, before);
+      before = longest = length;
+      words += length;
+    }
+    padded += longest * slice.source.size();
+    batches_in_order += longest >= former;
+    former = longest;
+  }
+  EXPECT_LT(static_cast<double>(padded), 1.1 * static_cast<double>(words));
+  EXPECT_LT(batches_in_order, 50u) << "the batches of a pool are shuffled";
+}
+
+TEST(BatchSequence, BalancesTheSlices) {
+  const Tiny tiny(500);
+  BatchOptions options = small_options();
+  options.batch_sentences = 40;
+  options.pool_batches = 4;
+  std::vector<BatchSequence> sequences;
+  for (int rank = 0; rank < 3; ++rank) sequences.emplace_back(tiny.corpus, options, rank, 3);
+  for (int i = 0; i < 12; ++i) {
+    std::size_t fewest = 1000, most = 0, shortest = 1000, longest = 0;
+    for (BatchSequence& sequence : sequences) {
+      const BatchSlice slice = sequence.next();
+      std::size_t steps = 0;
+      for (std::size_t k = 0; k < slice.source.size(); ++k)
+        steps += std::max(slice.source.length(k), slice.target.length(k));
+      fewest = std::min(fewest, slice.source.size());
+      most = std::max(most, slice.source.size());
+      shortest = std::min(shortest, steps);
+      longest = std::max(longest, steps);
+    }
+    EXPECT_LE(most - fewest, 1u);
+    EXPECT_LE(longest - shortest, 13u) << "no more than one sentence";
+  }
+}
+
+TEST(BatchSequence, OrdersEveryEpochAndEverySeedAnew) {
+  const Tiny tiny(211);
+  BatchOptions options = small_options();
+  BatchSequence first(tiny.corpus, options, 0, 1), same(tiny.corpus, options, 0, 1);
+  options.seed = 2;
+  BatchSequence other(tiny.corpus, options, 0, 1);
+  const Batches one = epoch_of(tiny, first);
+  EXPECT_EQ(one, epoch_of(tiny, same));
+  EXPECT_NE(one, epoch_of(tiny, first));
+  EXPECT_NE(one, epoch_of(tiny, other));
+}
+
+TEST(BatchSequence, ShufflesFarBeyondABlock) {
+  const Tiny tiny(500);
+  BatchOptions options = small_options();
+  options.pool_batches = 1;
+  BatchSequence sequence(tiny.corpus, options, 0, 1);
+  std::size_t neighbours = 0;
+  for (const auto& batch : epoch_of(tiny, sequence)) {
+    std::vector<int> numbers;
+    for (const std::string& name : batch) numbers.push_back(std::stoi(name.substr(1)));
+    std::sort(numbers.begin(), numbers.end());
+    for (std::size_t i = 1; i < numbers.size(); ++i) neighbours += numbers[i] == numbers[i - 1] + 1;
+  }
+  EXPECT_LT(neighbours, 100u) << "of 437";
+}
+
+TEST(BatchSequence, TakesAnyOptionsButZero) {
+  const Tiny tiny(50);
+  BatchOptions options;
+  options.batch_sentences = options.pool_batches = options.block_pairs = options.window_blocks = ~0ull;
+  BatchSequence sequence(tiny.corpus, options, 0, 1);
+  EXPECT_EQ(sequence.next().source.size(), 50u);
+  options.pool_batches = 0;
+  EXPECT_THAT(message_of([&] { BatchSequence none(tiny.corpus, options, 0, 1); }),
+              testing::HasSubstr("pool-batches is 0"));
+}
+
+}  // namespace
+}  // namespace rnnsearch::corpus

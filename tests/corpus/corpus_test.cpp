@@ -1,0 +1,144 @@
+#include "rnnsearch/corpus/corpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/corpus/format.h"
+#include "rnnsearch/storage/sealed_file.h"
+#include "tests/corpus/tiny_corpus.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(Corpus, ReadsTheSamePairsWhateverTheShards) {
+  const Scratch scratch;
+  PrepareOptions options = tiny_options(scratch, 50);
+  prepare(options);
+  options.output = scratch / "shards.h5";
+  options.shard_pairs = 7;
+  prepare(options);
+  const Corpus whole(scratch / "corpus.h5"), cut(scratch / "shards.h5", Verify::kSkip);
+  EXPECT_EQ(cut.train_pairs(), 50u);
+  EXPECT_EQ(cut.train_source_words(), whole.train_source_words());
+  for (std::uint64_t first = 0; first <= 50; first += 5) {
+    for (std::uint64_t count = 0; count <= 50 - first; count += 3) {
+      const PairBlock a = whole.read_pairs(first, count), b = cut.read_pairs(first, count);
+      ASSERT_EQ(a.source.size(), count);
+      ASSERT_EQ(a.source.words, b.source.words);
+      ASSERT_EQ(a.source.offsets, b.source.offsets);
+      ASSERT_EQ(a.target.words, b.target.words);
+      ASSERT_EQ(a.target.offsets, b.target.offsets);
+      if (count > 0) {
+        ASSERT_EQ(whole.source_vocabulary().word(a.source[0][0]), "p" + std::to_string(first));
+      }
+    }
+  }
+}
+
+TEST(Corpus, IsRefusedInOneSentenceWhenTruncatedOrWithABitFlipped) {
+  const Scratch scratch;
+  PrepareOptions options = tiny_options(scratch, 20);
+  prepare(options);
+  const std::string whole = read_file(options.output);
+  const auto refused = [&](const std::string& bytes) {
+    write_text(scratch / "damaged.h5", bytes);
+    return message_of([&] { Corpus corpus(scratch / "damaged.h5"); });
+  };
+  for (std::size_t length = 0; length < whole.size(); length += 1 + whole.size() / 50)
+    ASSERT_THAT(
+        refused(whole.substr(0, length)),
+        AllOf(testing::StartsWith("corpus: "), testing::ContainsRegex("truncated|empty"), HasSubstr("damaged.h5")));
+  for (std::size_t k = 0; k < 60; ++k) {
+    std::string flipped = whole;
+    const std::size_t at = k * (whole.size() - 1) / 59;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << (k % 8)));
+    ASSERT_THAT(refused(flipped), testing::ContainsRegex("damaged \\(|another kind")) << at;
+  }
+}
+
+TEST(Corpus, IsToldFromOtherKindsOfFilesAndLaterVersions) {
+  const Scratch scratch;
+  const auto refusal = [&](const std::filesystem::path& path) { return message_of([&] { Corpus corpus(path); }); };
+  EXPECT_THAT(refusal(scratch / "none.h5"), AllOf(HasSubstr("none.h5"), HasSubstr("No such file")));
+  EXPECT_THAT(refusal(write_text(scratch / "text.h5", "one sentence a line\n")), HasSubstr("another kind"));
+  EXPECT_THAT(refusal(write_text(scratch / "zip.h5", "PK\x03\x04" + std::string(500, '\1'))),
+              HasSubstr("another kind"));
+  for (const auto& [name, format, version] : {std::tuple{"checkpoint.h5", "rnnsearch-checkpoint", 1},
+                                              {"later.h5", kCorpusFormat, static_cast<int>(kCorpusVersion) + 1}}) {
+    storage::SealedWriter writer(scratch / name);
+    storage::write_format(writer.file(), format, version);
+    writer.publish();
+  }
+  EXPECT_THAT(refusal(scratch / "checkpoint.h5"),
+              AllOf(HasSubstr("rnnsearch-checkpoint"), HasSubstr("rnnsearch-corpus")));
+  EXPECT_THAT(refusal(scratch / "later.h5"), AllOf(HasSubstr("version 2"), HasSubstr("newer rnnsearch")));
+}
+
+/// A sealed file with one shard, good unless told otherwise.
+struct Content {
+  std::vector<std::uint64_t> source_offset{0, 2, 3}, target_offset{0, 1, 2};
+  std::vector<WordId> source_words{3, 3, 0}, target_words{3, 3};
+  std::vector<std::string> vocabulary{"<unk>", "<s>", "</s>", "a"};
+  std::string shard = "/train/00000";
+};
+
+std::string refusal_of(const Content& content) {
+  const Scratch scratch;
+  {
+    storage::SealedWriter writer(scratch / "corpus.h5");
+    storage::File& file = writer.file();
+    storage::write_format(file, kCorpusFormat, kCorpusVersion);
+    file.write_attribute("/", "fingerprint", "0");
+    write_pipeline(file, {});
+    for (const std::string side : {"source", "target"}) {
+      file.write_texts("/vocabulary/" + side, content.vocabulary);
+      file.write<std::uint64_t>("/vocabulary/" + side + "_count",
+                                std::vector<std::uint64_t>(content.vocabulary.size()));
+    }
+    file.write<std::uint64_t>(content.shard + "/source_offset", content.source_offset);
+    file.write<std::uint64_t>(content.shard + "/target_offset", content.target_offset);
+    file.write<WordId>(content.shard + "/source_words", content.source_words);
+    file.write<WordId>(content.shard + "/target_words", content.target_words);
+    writer.publish();
+  }
+  return message_of([&] {
+    const Corpus corpus(scratch / "corpus.h5");
+    corpus.read_pairs(0, corpus.train_pairs());
+  });
+}
+
+TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
+  EXPECT_EQ(refusal_of({}), "nothing was thrown");
+  Content content;
+  content.source_offset = {0, 2, 4};
+  EXPECT_THAT(refusal_of(content),
+              AllOf(HasSubstr("/train/00000/source_offset"), HasSubstr("ends at 4"), HasSubstr("3 words")));
+  content = {};
+  content.source_offset = {1, 2, 3};
+  EXPECT_THAT(refusal_of(content), HasSubstr("begins at 1"));
+  content = {};
+  content.source_offset = {0, 9, 3};
+  EXPECT_THAT(refusal_of(content), HasSubstr("does not ascend"));
+  content = {};
+  content.source_offset = {};
+  EXPECT_THAT(refusal_of(content), HasSubstr("is empty"));
+  content = {};
+  content.target_offset = {0, 2};
+  EXPECT_THAT(refusal_of(content), AllOf(HasSubstr("2 source and 1 target"), HasSubstr("prepare")));
+  content = {};
+  content.target_words = {3, 4};
+  EXPECT_THAT(refusal_of(content), AllOf(HasSubstr("word id 4"), HasSubstr("has 4 words")));
+  content = {};
+  content.vocabulary = {"a", "b"};
+  EXPECT_THAT(refusal_of(content), AllOf(testing::StartsWith("corpus: "), HasSubstr("<unk> was expected")));
+  content = {};
+  content.shard = "/train/00001";
+  EXPECT_THAT(refusal_of(content), HasSubstr("/train/00000"));
+}
+
+}  // namespace
+}  // namespace rnnsearch::corpus

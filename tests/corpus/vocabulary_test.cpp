@@ -1,0 +1,38 @@
+#include "rnnsearch/corpus/vocabulary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rnnsearch/base/error.h"
+#include "tests/corpus/tiny_corpus.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Vocabulary, TurnsWordsIntoIdsAndBack) {
+  const Vocabulary vocabulary({"<unk>", "<s>", "</s>", "the", "cat"}, {5, 0, 2, 9, 1});
+  EXPECT_EQ(vocabulary.size(), 5u);
+  EXPECT_EQ(vocabulary.id("the"), 3u);
+  EXPECT_EQ(vocabulary.word(4), "cat");
+  EXPECT_EQ(vocabulary.id("dog"), kUnknown);
+  EXPECT_EQ(vocabulary.id(""), kUnknown);
+  EXPECT_EQ(vocabulary.counts()[3], 9u);
+  EXPECT_EQ(Vocabulary({"<unk>", "<s>", "</s>"}).counts(), std::vector<std::uint64_t>(3, 0));
+}
+
+TEST(Vocabulary, NeverTakesAWordOfTheTextForASpecialSymbol) {
+  const Vocabulary vocabulary({"<unk>", "<s>", "</s>", "the"});
+  for (const auto symbol : kSpecialSymbols) EXPECT_EQ(vocabulary.id(symbol), kUnknown);
+}
+
+TEST(Vocabulary, RefusesWhatIsNone) {
+  EXPECT_THAT(message_of([] { Vocabulary({"the", "<s>", "</s>"}); }), HasSubstr("<unk> was expected"));
+  EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>"}); }), HasSubstr("</s> was expected"));
+  EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>", "</s>", "a", "b", "a"}); }), HasSubstr("'a' twice"));
+  EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>", "</s>", "a"}, {1, 2}); }), HasSubstr("4 words but 2 counts"));
+}
+
+}  // namespace
+}  // namespace rnnsearch::corpus
