@@ -1,0 +1,260 @@
+#include "rnnsearch/model/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <numeric>
+
+#include "rnnsearch/base/error.h"
+#include "tests/model/fixtures.h"
+
+namespace rnnsearch::model {
+namespace {
+
+using Shapes = std::map<std::string, std::vector<std::size_t>>;
+
+Shapes shapes(const ModelOptions& options) {
+  Shapes result;
+  const Model<float> model(options);
+  for (const Parameter& parameter : model.layout().parameters) {
+    EXPECT_TRUE(result.emplace(parameter.name, parameter.shape).second) << parameter.name << " occurs twice";
+  }
+  return result;
+}
+
+/// Widths that are all different: Kx 30, Ky 31, m 4, n 5, n' 6, l 7.
+ModelOptions distinct_widths() {
+  return widths(30, 4, 5, 6, 7);
+}
+
+Shapes rnnsearch_shapes() {
+  Shapes all = {{"encoder/embedding", {30, 4}}, {"decoder/embedding", {31, 4}}, {"decoder/initial/W_s", {5, 5}},
+                {"decoder/initial/b_s", {5}},   {"attention/W_a", {5, 6}},      {"attention/U_a", {10, 6}},
+                {"attention/v_a", {6}},         {"readout/U_o", {5, 14}},       {"readout/V_o", {4, 14}},
+                {"readout/C_o", {10, 14}},      {"readout/b_o", {14}},          {"readout/W_o", {7, 31}},
+                {"readout/b_w", {31}}};
+  for (const std::string unit : {"encoder/forward", "encoder/backward", "decoder"}) {
+    for (const std::string gate : {"", "_z", "_r"}) {
+      all[unit + "/W" + gate] = {4, 5};
+      all[unit + "/U" + gate] = {5, 5};
+      if (unit == "decoder") all[unit + "/C" + gate] = {10, 5};
+    }
+    all[unit + "/b"] = {5};
+  }
+  return all;
+}
+
+TEST(Parameters, HaveTheCheckpointsNamesAndShapes) {
+  ModelOptions options = distinct_widths();
+  options.embedding_biases = false;
+  EXPECT_EQ(shapes(options), rnnsearch_shapes());
+}
+
+TEST(Parameters, FollowTheOptions) {
+  ModelOptions options = distinct_widths();
+  options.embedding_biases = true;
+  options.gate_biases = true;
+  options.readout_rank = 3;
+  Shapes expected = rnnsearch_shapes();
+  expected["encoder/embedding_bias"] = expected["decoder/embedding_bias"] = {4};
+  for (const std::string unit : {"encoder/forward", "encoder/backward", "decoder"}) {
+    expected[unit + "/b_z"] = expected[unit + "/b_r"] = {5};
+  }
+  expected["readout/W_o_left"] = {7, 3};
+  expected["readout/W_o"] = {3, 31};
+  EXPECT_EQ(shapes(options), expected);
+}
+
+TEST(Parameters, LeaveOutAttentionAndTheBackwardEncoderWithoutAttention) {
+  ModelOptions options = distinct_widths();
+  options.embedding_biases = false;
+  options.attention = Attention::kNone;
+  Shapes expected = rnnsearch_shapes();
+  std::erase_if(expected, [](const auto& entry) {
+    return entry.first.starts_with("attention/") || entry.first.starts_with("encoder/backward/");
+  });
+  for (const std::string gate : {"", "_z", "_r"}) expected["decoder/C" + gate] = {5, 5};
+  expected["readout/C_o"] = {5, 14};
+  expected["context/V"] = {5, 5};
+  expected["context/b_V"] = {5};
+  EXPECT_EQ(shapes(options), expected);
+}
+
+class ParameterLayouts : public testing::TestWithParam<Variant> {};
+
+TEST_P(ParameterLayouts, GiveEveryElementToExactlyOneParameter) {
+  const Model<float> model(GetParam().options);
+  const ParameterLayout& layout = model.layout();
+  ASSERT_EQ(model.parameters().size(), layout.size);
+  std::vector<int> owners(layout.size);
+  for (const Parameter& parameter : layout.parameters) {
+    for (std::size_t i = 0; i < parameter.rows(); ++i) {
+      for (std::size_t j = 0; j < parameter.cols(); ++j) ++owners.at(parameter.offset + i * parameter.stride + j);
+    }
+  }
+  EXPECT_EQ(std::count(owners.begin(), owners.end(), 1), static_cast<std::ptrdiff_t>(layout.size));
+}
+
+TEST_P(ParameterLayouts, CopyOutAndInWithoutLossAndTouchNothingElse) {
+  Model<double> model(GetParam().options);
+  std::iota(model.parameters().begin(), model.parameters().end(), 1.0);
+  const std::vector<double> original(model.parameters().begin(), model.parameters().end());
+  std::vector<double> rebuilt(original.size(), 0.0);
+  for (const Parameter& parameter : model.layout().parameters) {
+    std::vector<double> dense(parameter.count(), -1.0);
+    copy_out<double>(parameter, original, dense);
+    for (std::size_t i = 0; i < parameter.rows(); ++i) {
+      for (std::size_t j = 0; j < parameter.cols(); ++j) {
+        ASSERT_EQ(dense[i * parameter.cols() + j], original[parameter.offset + i * parameter.stride + j]);
+      }
+    }
+    const auto zeros = std::count(rebuilt.begin(), rebuilt.end(), 0.0);
+    copy_in<double>(parameter, dense, rebuilt);
+    EXPECT_EQ(zeros - std::count(rebuilt.begin(), rebuilt.end(), 0.0), static_cast<std::ptrdiff_t>(parameter.count()));
+  }
+  EXPECT_EQ(rebuilt, original);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ParameterLayouts, testing::ValuesIn(variants(distinct_widths(), 3)),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+TEST(Parameters, AreAsManyAsInTheReleasedRnnsearch50) {
+  ModelOptions options;  // the defaults are the paper's widths
+  options.source_words = options.target_words = 30001;
+  options.readout_rank = 620;
+  EXPECT_EQ(Model<float>(options).layout().size, 84'349'101u);
+}
+
+TEST(Parameters, AreFoundByNameOrRefused) {
+  const Model<float> model(distinct_widths());
+  EXPECT_EQ(model.layout().find("attention/U_a").shape, (std::vector<std::size_t>{10, 6}));
+  EXPECT_THROW(model.layout().find("attention/U_b"), Error);
+}
+
+std::vector<double> values_of(const Model<double>& model, const std::string& name) {
+  const Parameter& parameter = model.layout().find(name);
+  std::vector<double> dense(parameter.count());
+  copy_out<double>(parameter, model.parameters(), dense);
+  return dense;
+}
+
+ModelOptions initialised_options(Attention attention) {
+  ModelOptions options = widths(400, 60, 80, 70, 50);
+  options.attention = attention;
+  options.gate_biases = true;
+  options.readout_rank = 40;
+  return options;
+}
+
+TEST(Initialisation, MakesRecurrentMatricesOrthogonal) {
+  for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
+    Model<double> model(initialised_options(attention));
+    model.initialise(5);
+    int matrices = 0;
+    for (const Parameter& parameter : model.layout().parameters) {
+      if (parameter.name.find("/U") == std::string::npos || parameter.name.starts_with("attention/") ||
+          parameter.name.starts_with("readout/")) {
+        continue;
+      }
+      ++matrices;
+      const std::size_t n = parameter.cols();
+      const std::vector<double> u = values_of(model, parameter.name);
+      double trace = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        trace += u[i * n + i];
+        for (std::size_t j = 0; j < n; ++j) {
+          double dot = 0;
+          for (std::size_t k = 0; k < n; ++k) dot += u[k * n + i] * u[k * n + j];
+          ASSERT_NEAR(dot, i == j ? 1 : 0, 1e-6) << parameter.name;
+        }
+      }
+      EXPECT_LT(std::abs(trace), 6) << parameter.name << " is not random: a random one's trace is about N(0, 1)";
+    }
+    EXPECT_EQ(matrices, attention == Attention::kAdditive ? 9 : 6);
+  }
+}
+
+TEST(Initialisation, DrawsTheOthersWithTheRecipesDeviations) {
+  for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
+    Model<double> model(initialised_options(attention));
+    std::fill(model.parameters().begin(), model.parameters().end(), 9.0);  // nothing may be left as it was
+    model.initialise(6);
+    for (const Parameter& parameter : model.layout().parameters) {
+      const std::vector<double> values = values_of(model, parameter.name);
+      if (parameter.shape.size() == 1) {  // biases and v_a
+        EXPECT_TRUE(std::all_of(values.begin(), values.end(), [](double x) { return x == 0; })) << parameter.name;
+        continue;
+      }
+      const auto count = static_cast<double>(values.size());
+      const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+      double square = 0, fourth = 0;
+      for (const double x : values) {
+        square += x * x / count;
+        fourth += x * x * x * x / count;
+      }
+      double deviation = 0.01;
+      if (parameter.name.starts_with("attention/")) deviation = 0.001;
+      if (parameter.name.find("/U") != std::string::npos && parameter.name.find("_a") == std::string::npos &&
+          parameter.name.find("_o") == std::string::npos) {
+        deviation = 1 / std::sqrt(80.0);  // orthogonal
+      }
+      // 5 standard errors of each estimate.
+      EXPECT_NEAR(mean, 0, 5 * deviation / std::sqrt(count)) << parameter.name;
+      EXPECT_NEAR(std::sqrt(square), deviation, 5 * deviation / std::sqrt(2 * count)) << parameter.name;
+      EXPECT_NEAR(fourth / (square * square), 3, 5 * std::sqrt(24 / count) + 0.1) << parameter.name << " is not normal";
+    }
+  }
+}
+
+TEST(Initialisation, IsAFunctionOfTheSeed) {
+  const ModelOptions options = initialised_options(Attention::kAdditive);
+  Model<float> a(options), b(options), other(options);
+  std::fill(b.parameters().begin(), b.parameters().end(), 3.0f);
+  a.initialise(7);
+  b.initialise(7);
+  other.initialise(8);
+  EXPECT_EQ(std::memcmp(a.parameters().data(), b.parameters().data(), a.parameters().size_bytes()), 0);
+  for (const Parameter& parameter : a.layout().parameters) {
+    if (parameter.shape.size() == 1) continue;
+    std::vector<float> x(parameter.count()), y(parameter.count());
+    copy_out<float>(parameter, a.parameters(), x);
+    copy_out<float>(parameter, other.parameters(), y);
+    std::size_t equal = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) equal += x[i] == y[i] ? 1 : 0;
+    EXPECT_LT(equal, x.size() / 100) << parameter.name;
+  }
+}
+
+TEST(Initialisation, DrawsEveryParameterFromItsOwnStream) {
+  Model<double> model(initialised_options(Attention::kAdditive));
+  model.initialise(9);
+  std::map<double, std::string> first;
+  for (const Parameter& parameter : model.layout().parameters) {
+    if (parameter.shape.size() == 1) continue;
+    const double value = std::abs(values_of(model, parameter.name).front() / values_of(model, parameter.name)[1]);
+    EXPECT_TRUE(first.emplace(value, parameter.name).second) << parameter.name << " repeats " << first[value];
+  }
+}
+
+TEST(Initialisation, DoesNotDependOnTheVocabulary) {
+  ModelOptions options = initialised_options(Attention::kAdditive);
+  Model<double> small(options);
+  options.source_words = 531;
+  options.target_words = 777;
+  Model<double> large(options);
+  small.initialise(10);
+  large.initialise(10);
+  std::size_t compared = 0;
+  for (const Parameter& parameter : small.layout().parameters) {
+    if (large.layout().find(parameter.name).shape != parameter.shape) continue;
+    EXPECT_EQ(values_of(small, parameter.name), values_of(large, parameter.name)) << parameter.name;
+    ++compared;
+  }
+  EXPECT_EQ(compared, small.layout().parameters.size() - 4);  // two embeddings, W_o and b_w
+}
+
+}  // namespace
+}  // namespace rnnsearch::model

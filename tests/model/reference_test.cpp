@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tests/model/fixtures.h"
+
+namespace rnnsearch::model {
+namespace {
+
+template <class Real>
+constexpr double kTolerance = std::is_same_v<Real, float> ? 1e-5 : 1e-10;  // relative
+
+template <class Real>
+void expect_reference(Model<Real>& model, const Sentences& source, const Sentences& target) {
+  const reference::Parameters parameters = named(model);
+  double sum = 0;
+  const std::vector<double> scores = model.score(source, target);
+  ASSERT_EQ(scores.size(), source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const double expected =
+        reference::trace(parameters, state_reads(model.options()), source[i], target[i]).log_probability();
+    EXPECT_NEAR(scores[i], expected, kTolerance<Real> * std::abs(expected)) << "sentence " << i;
+    sum -= expected;
+  }
+  const Loss loss = model.loss(source, target);
+  EXPECT_NEAR(loss.negative_log_likelihood, sum, kTolerance<Real> * sum);
+  EXPECT_EQ(loss.words, target.words.size() + target.size());
+}
+
+class ModelForward : public testing::TestWithParam<Variant> {};
+
+TEST_P(ModelForward, AgreesWithTheEquationsInDouble) {
+  Model<double> model(GetParam().options);
+  fill(model, 11);
+  Random random(12);
+  expect_reference(model, random_sentences(random, 5, 12, 50), random_sentences(random, 5, 12, 51));
+}
+
+TEST_P(ModelForward, AgreesWithTheEquationsInFloat) {
+  Model<float> model(GetParam().options);
+  fill(model, 13);
+  Random random(14);
+  expect_reference(model, random_sentences(random, 9, 20, 50), random_sentences(random, 9, 20, 51));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ModelForward, testing::ValuesIn(variants(widths(50, 17, 22, 13, 9), 7)),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+/// Widths odd, even, of whole vectors and just past them; batches of 1 to 17 sentences of 0 to 40 words.
+TEST(ModelForwardShapes, AgreeWithTheEquationsAtAnyWidthAndBatch) {
+  const std::vector<ModelOptions> all = {widths(50, 5, 5, 5, 5),     widths(50, 16, 16, 16, 16),
+                                         widths(50, 64, 70, 33, 31), widths(50, 7, 32, 64, 17),
+                                         widths(50, 70, 6, 48, 64),  widths(50, 31, 65, 8, 1)};
+  Random random(21);
+  for (ModelOptions options : all) {
+    for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
+      options.attention = attention;
+      options.readout_rank = attention == Attention::kNone ? 0 : options.embedding;
+      Model<float> model(options);
+      fill(model, random.next());
+      for (const std::size_t count : {1u, 2u, 3u, 17u}) {
+        SCOPED_TRACE(testing::Message() << "m " << options.embedding << ", n " << options.state << ", " << count
+                                        << " sentences, " << name_of(attention));
+        expect_reference(model, random_sentences(random, count, 40, 50), random_sentences(random, count, 40, 51));
+      }
+    }
+  }
+}
+
+TEST(ModelForwardShapes, AgreeWithTheEquationsForEmptyAndExtremeSentences) {
+  Model<float> model(widths(50, 9, 12, 10, 7));
+  fill(model, 31);
+  Random random(32);
+  Sentences source, target;
+  for (const auto& [x, y] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {0, 0}, {40, 0}, {0, 40}, {1, 40}, {40, 1}, {40, 40}, {1, 1}, {0, 1}, {1, 0}}) {
+    source.add(random_sentence(random, x, 50));
+    target.add(random_sentence(random, y, 51));
+  }
+  expect_reference(model, source, target);
+}
+
+TEST(ModelForwardShapes, GiveNoPairsNoLoss) {
+  Model<float> model(widths(50, 9, 12, 10, 7));
+  fill(model, 33);
+  const Loss loss = model.loss({}, {});
+  EXPECT_EQ(loss.negative_log_likelihood, 0);
+  EXPECT_EQ(loss.words, 0u);
+  EXPECT_TRUE(model.score({}, {}).empty());
+}
+
+/// Sigma, tanh and both softmaxes at the ends of their range.
+TEST(ModelForwardValues, StayFiniteAndRightWithHugeWeights) {
+  Model<double> model(widths(50, 9, 12, 10, 7));
+  fill(model, 34);
+  for (double& weight : model.parameters()) weight *= 60;
+  Random random(35);
+  const Sentences source = random_sentences(random, 7, 15, 50), target = random_sentences(random, 7, 15, 51);
+  expect_reference(model, source, target);
+
+  Model<float> rounded(model.options());
+  std::transform(model.parameters().begin(), model.parameters().end(), rounded.parameters().begin(),
+                 [](double weight) { return static_cast<float>(weight); });
+  EXPECT_TRUE(std::isfinite(rounded.accumulate_gradient(source, target).negative_log_likelihood));
+  for (const float value : rounded.gradient()) ASSERT_TRUE(std::isfinite(value));
+}
+
+TEST(ModelBatch, GivesEachPairItsScoreInAnyOrder) {
+  Model<double> model(widths(50, 9, 12, 10, 7));
+  fill(model, 41);
+  Random random(42);
+  const Sentences source = random_sentences(random, 12, 15, 50), target = random_sentences(random, 12, 15, 51);
+  const std::vector<double> scores = model.score(source, target);
+  const double loss = model.loss(source, target).negative_log_likelihood;
+  std::vector<std::size_t> order(source.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (int round = 0; round < 5; ++round) {
+    random.shuffle(order);
+    Sentences shuffled_source, shuffled_target;
+    for (const std::size_t i : order) {
+      shuffled_source.add(source[i]);
+      shuffled_target.add(target[i]);
+    }
+    const std::vector<double> shuffled = model.score(shuffled_source, shuffled_target);
+    for (std::size_t i = 0; i < order.size(); ++i) EXPECT_NEAR(shuffled[i], scores[order[i]], 1e-11);
+    EXPECT_NEAR(model.loss(shuffled_source, shuffled_target).negative_log_likelihood, loss, 1e-10);
+  }
+}
+
+/// Loss and gradient: a batch is the sum of its sentences, and the gradient is added to what is there.
+TEST(ModelBatch, EqualsItsSentencesOneByOne) {
+  for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
+    ModelOptions options = widths(50, 9, 12, 10, 7);
+    options.attention = attention;
+    Model<double> together(options), apart(options);
+    fill(together, 51);
+    fill(apart, 51);
+    Random random(52);
+    const Sentences source = random_sentences(random, 12, 15, 50), target = random_sentences(random, 12, 15, 51);
+    const Loss loss = together.accumulate_gradient(source, target);
+    Loss sum;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      Sentences one_source, one_target;
+      one_source.add(source[i]);
+      one_target.add(target[i]);
+      const Loss one = apart.accumulate_gradient(one_source, one_target);
+      EXPECT_NEAR(one.negative_log_likelihood, -together.score(source, target)[i], 1e-11);
+      sum.negative_log_likelihood += one.negative_log_likelihood;
+      sum.words += one.words;
+    }
+    EXPECT_NEAR(loss.negative_log_likelihood, sum.negative_log_likelihood, 1e-10);
+    EXPECT_EQ(loss.words, sum.words);
+    for (std::size_t i = 0; i < together.gradient().size(); ++i) {
+      ASSERT_NEAR(together.gradient()[i], apart.gradient()[i], 1e-11 * (1 + std::abs(apart.gradient()[i])));
+    }
+    std::fill(apart.gradient().begin(), apart.gradient().end(), 0.0);
+    EXPECT_EQ(apart.accumulate_gradient({}, {}).words, 0u);
+    EXPECT_TRUE(std::all_of(apart.gradient().begin(), apart.gradient().end(), [](double g) { return g == 0; }));
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::model

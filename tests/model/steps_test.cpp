@@ -1,0 +1,207 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tests/model/fixtures.h"
+
+namespace rnnsearch::model {
+namespace {
+
+/// Steps know <s> as "there is no word before": it is never a word of a target here.
+std::vector<WordId> random_target(Random& random, std::size_t length, std::size_t vocabulary) {
+  std::vector<WordId> words = random_sentence(random, length, vocabulary);
+  std::replace(words.begin(), words.end(), kStart, kUnknown);
+  return words;
+}
+
+/// Pairs that share sources and the beginnings of targets, so that hypotheses can branch from one another.
+struct Tree {
+  Sentences sources;
+  std::vector<std::uint32_t> source_of;  // of each target
+  Sentences targets;
+
+  bool share(std::size_t a, std::size_t b, std::size_t words) const {
+    const auto x = targets[a], y = targets[b];
+    return source_of[a] == source_of[b] && x.size() >= words && y.size() >= words &&
+           std::equal(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(words), y.begin());
+  }
+};
+
+Tree random_tree(Random& random, const ModelOptions& options) {
+  Tree tree;
+  for (const std::size_t length : {4u, 0u, 17u, 1u, 9u}) {
+    const std::vector<WordId> stem = random_target(random, 3, options.target_words);
+    for (int branch = 0; branch < 3; ++branch) {
+      std::vector<WordId> target = random_target(random, 6 + random.below(6), options.target_words);
+      std::copy(stem.begin(), stem.begin() + branch + 1, target.begin());
+      tree.source_of.push_back(static_cast<std::uint32_t>(tree.sources.size()));
+      tree.targets.add(target);
+    }
+    tree.sources.add(random_sentence(random, length, options.source_words));
+  }
+  return tree;
+}
+
+template <class Real>
+void expect_near(std::span<const Real> found, const reference::Vector& expected, const std::string& what) {
+  constexpr double kTolerance = std::is_same_v<Real, float> ? 2e-5 : 1e-11;
+  ASSERT_GE(found.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], kTolerance * (1 + std::abs(expected[i]))) << what << " [" << i << "]";
+  }
+}
+
+/// Follows all targets of a tree as a beam does: rows are reordered, dropped, repeated and branch to other targets with
+/// the same beginning; each step's results are compared with the reference's trace of the row's target.
+template <class Real>
+void follow(const ModelOptions& options, bool alpha_wanted) {
+  Model<Real> model(options);
+  fill(model, 61);
+  Random random(62);
+  const Tree tree = random_tree(random, options);
+  const reference::Parameters parameters = named(model);
+  std::vector<reference::Trace> traces;
+  for (std::size_t target = 0; target < tree.targets.size(); ++target) {
+    traces.push_back(
+        reference::trace(parameters, state_reads(options), tree.sources[tree.source_of[target]], tree.targets[target]));
+  }
+
+  const Encoded<Real> encoded = model.encode(tree.sources);
+  ASSERT_EQ(encoded.sentences(), tree.sources.size());
+  const std::size_t n = model.state_width(), C = model.context_width(), K = options.target_words;
+  const bool attention = options.attention == Attention::kAdditive;
+  EXPECT_EQ(n, options.state);
+  EXPECT_EQ(C, attention ? 2 * options.state : options.state);
+
+  std::vector<std::size_t> followed(tree.targets.size());  // the target each row follows
+  std::iota(followed.begin(), followed.end(), std::size_t{0});
+  random.shuffle(followed);
+  std::vector<Real> state;
+  for (const std::size_t target : followed) {
+    const auto first = encoded.initial_states.begin() + static_cast<std::ptrdiff_t>(tree.source_of[target] * n);
+    state.insert(state.end(), first, first + static_cast<std::ptrdiff_t>(n));
+  }
+
+  std::size_t steps = 0;
+  for (std::size_t step = 0; !followed.empty(); ++step, ++steps) {
+    const std::size_t rows = followed.size();
+    std::vector<std::uint32_t> sentence(rows);
+    std::vector<WordId> previous(rows, kStart);
+    std::size_t longest = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      sentence[row] = tree.source_of[followed[row]];
+      if (step > 0) previous[row] = tree.targets[followed[row]][step - 1];
+      EXPECT_EQ(encoded.source_length(sentence[row]), tree.sources.length(sentence[row]) + 1);
+      longest = std::max(longest, encoded.source_length(sentence[row]));
+    }
+    const Real kRubbish = std::numeric_limits<Real>::quiet_NaN();
+    const std::size_t wide = longest + step % 3;  // exactly wide enough, or wider
+    std::vector<Real> log_p(rows * K, kRubbish), context(rows * C, kRubbish), alpha(rows * wide, kRubbish);
+    model.predict(encoded, {sentence, previous, {state.data(), rows, n}},
+                  {{log_p.data(), rows, K},
+                   {context.data(), rows, C},
+                   alpha_wanted ? MatrixView<Real>{alpha.data(), rows, wide} : MatrixView<Real>{}});
+    for (std::size_t row = 0; row < rows; ++row) {
+      SCOPED_TRACE(testing::Message() << "step " << step << ", row " << row << " of " << rows);
+      const reference::Trace& expected = traces[followed[row]];
+      const std::span<const Real> distribution(log_p.data() + row * K, K);
+      expect_near<Real>({state.data() + row * n, n}, expected.states[step], "state");
+      expect_near<Real>({context.data() + row * C, C}, expected.contexts[step], "context");
+      expect_near<Real>(distribution, expected.log_probabilities[step], "log p");
+      double total = 0;
+      for (const Real value : distribution) total += std::exp(static_cast<double>(value));
+      EXPECT_NEAR(total, 1, (std::is_same_v<Real, float> ? 1e-5 : 1e-12));
+      if (!alpha_wanted) continue;
+      const std::span<const Real> weights(alpha.data() + row * wide, wide);
+      expect_near<Real>(weights, expected.alpha[step], "alpha");
+      const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+      EXPECT_NEAR(sum, attention ? 1 : 0, (std::is_same_v<Real, float> ? 1e-6 : 1e-14));
+      for (std::size_t j = attention ? encoded.source_length(sentence[row]) : 0; j < wide; ++j)
+        EXPECT_EQ(weights[j], 0);
+    }
+    if (testing::Test::HasFatalFailure()) return;
+
+    // Of every target that goes on, up to two rows, each from any row that has seen the same words.
+    std::vector<std::size_t> next;
+    for (std::size_t target = 0; target < tree.targets.size(); ++target) {
+      if (tree.targets.length(target) > step) next.insert(next.end(), 1 + random.below(2), target);
+    }
+    random.shuffle(next);
+    std::vector<Real> from_state, from_context;
+    std::vector<WordId> from_previous, word;
+    for (const std::size_t target : next) {
+      std::vector<std::size_t> parents;
+      for (std::size_t row = 0; row < rows; ++row) {
+        if (tree.share(followed[row], target, step)) parents.push_back(row);
+      }
+      ASSERT_FALSE(parents.empty());
+      const std::size_t parent = parents[random.below(parents.size())];
+      from_state.insert(from_state.end(), state.data() + parent * n, state.data() + (parent + 1) * n);
+      from_context.insert(from_context.end(), context.data() + parent * C, context.data() + (parent + 1) * C);
+      from_previous.push_back(previous[parent]);
+      word.push_back(tree.targets[target][step]);
+    }
+    std::vector<Real> advanced(next.size() * n, kRubbish);
+    model.advance({{from_state.data(), next.size(), n}, {from_context.data(), next.size(), C}, from_previous, word},
+                  {advanced.data(), next.size(), n});
+    followed = next;
+    state = advanced;
+  }
+  EXPECT_GT(steps, 6u);
+}
+
+class ModelSteps : public testing::TestWithParam<Variant> {};
+
+TEST_P(ModelSteps, FollowTheReferenceThroughReorderedAndRepeatedRowsInDouble) {
+  follow<double>(GetParam().options, true);
+}
+
+TEST_P(ModelSteps, FollowTheReferenceThroughReorderedAndRepeatedRowsInFloat) {
+  follow<float>(GetParam().options, true);
+}
+
+TEST_P(ModelSteps, NeedNoRoomForAlpha) {
+  follow<float>(GetParam().options, false);
+}
+
+/// score() of every beginning of a target is the sum over its words, then </s>: word by word, the steps must agree.
+TEST_P(ModelSteps, ReproduceTheScoreWordByWord) {
+  Model<double> model(GetParam().options);
+  fill(model, 71);
+  Random random(72);
+  const std::size_t n = model.state_width(), C = model.context_width(), K = model.options().target_words;
+  Sentences source, beginnings, sources;
+  source.add(random_sentence(random, 8, model.options().source_words));
+  const std::vector<WordId> target = random_target(random, 11, model.options().target_words);
+  for (std::size_t words = 0; words <= target.size(); ++words) {
+    sources.add(source[0]);
+    beginnings.add(std::span(target).first(words));
+  }
+  const std::vector<double> scores = model.score(sources, beginnings);
+
+  const Encoded<double> encoded = model.encode(source);
+  std::vector<double> state = encoded.initial_states;
+  double sum = 0;
+  const std::vector<std::uint32_t> sentence{0};
+  for (std::size_t i = 0; i <= target.size(); ++i) {
+    const std::vector<WordId> previous{i == 0 ? kStart : target[i - 1]};
+    std::vector<double> log_p(K), context(C), next(n);
+    model.predict(encoded, {sentence, previous, {state.data(), 1, n}},
+                  {{log_p.data(), 1, K}, {context.data(), 1, C}, {}});
+    EXPECT_NEAR(sum + log_p[kEnd], scores[i], 1e-11 * std::abs(scores[i])) << i;
+    if (i == target.size()) break;
+    sum += log_p[target[i]];
+    const std::vector<WordId> word{target[i]};
+    model.advance({{state.data(), 1, n}, {context.data(), 1, C}, previous, word}, {next.data(), 1, n});
+    state = next;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ModelSteps, testing::ValuesIn(variants(widths(40, 17, 22, 13, 9), 7)),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+}  // namespace
+}  // namespace rnnsearch::model
