@@ -1,0 +1,203 @@
+#include "cli/inspect.h"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "cli/translation.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/format.h"
+#include "rnnsearch/storage/sealed_file.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using storage::File;
+
+Json head_of(const File& file, const std::string& format) {
+  Json json;
+  json["format"] = format;
+  json["format_version"] = file.integer_attribute("/", "format_version");
+  json["created_by"] = file.text_attribute("/", "created_by");
+  const auto pipeline = corpus::read_pipeline(file);
+  json["source_language"] = pipeline.source_language;
+  json["target_language"] = pipeline.target_language;
+  json["tokenizer"] = pipeline.tokenizer;
+  json["lowercase"] = pipeline.lowercase;
+  json["source_vocabulary"] = file.shape("/vocabulary/source").front();
+  json["target_vocabulary"] = file.shape("/vocabulary/target").front();
+  return json;
+}
+
+Json of_corpus(const File& file, const fs::path& path) {
+  const corpus::Corpus corpus(path, corpus::Verify::kSkip);
+  Json json = head_of(file, corpus::kCorpusFormat);
+  json["fingerprint"] = corpus.fingerprint();
+  json["train"]["pairs"] = corpus.train_pairs();
+  json["train"]["source_words"] = corpus.train_source_words();
+  json["train"]["target_words"] = corpus.train_target_words();
+  json["train"]["shards"] = file.children("/train").size();
+  json["sets"] = Json::object();
+  for (const std::string& name : corpus.set_names()) {
+    const auto set = corpus.read_set(name);
+    json["sets"][name]["pairs"] = set.source.size();
+    json["sets"][name]["source_words"] = set.source.words.size();
+    json["sets"][name]["target_words"] = set.target.words.size();
+    json["sets"][name]["references"] = set.references.size();
+  }
+  return json;
+}
+
+// Appends name and shape of every dataset below `group`; returns how many numbers they hold.
+std::uint64_t list_parameters(const File& file, const std::string& group, const std::string& prefix, Json& list) {
+  std::uint64_t count = 0;
+  for (const std::string& name : file.children(group)) {
+    const std::string path = group + "/" + name;
+    if (file.is_group(path)) {
+      count += list_parameters(file, path, prefix + name + "/", list);
+      continue;
+    }
+    std::uint64_t elements = 1;
+    Json shape = Json::array();
+    for (const std::uint64_t extent : file.shape(path)) {
+      shape.push_back(extent);
+      elements *= extent;
+    }
+    list[prefix + name] = std::move(shape);
+    count += elements;
+  }
+  return count;
+}
+
+Json value_of(const File& file, const std::string& object, const std::string& name) {
+  try {
+    return file.text_attribute(object, name);
+  } catch (const Error&) {  // a number: the file knows of which kind
+  }
+  try {
+    return file.unsigned_attribute(object, name);
+  } catch (const Error&) {
+    return file.double_attribute(object, name);
+  }
+}
+
+Json of_checkpoint(const File& file) {
+  Json json = head_of(file, "rnnsearch-checkpoint");
+  json["update"] = file.unsigned_attribute("/", "update");
+  json["system"] = file.text_attribute("/config", "attention") == "none" ? "RNNencdec" : "RNNsearch";
+  Json parameters = Json::object();
+  json["parameter_count"] = list_parameters(file, "/parameters", "", parameters);
+  json["parameters"] = std::move(parameters);
+  for (const std::string& name : file.attributes("/config")) json["config"][name] = value_of(file, "/config", name);
+  for (const std::string& name : file.attributes("/state")) json["state"][name] = value_of(file, "/state", name);
+  return json;
+}
+
+Json history_of(const File& file) {
+  Json history = Json::object();
+  const auto table = [&](const std::string& group, std::initializer_list<const char*> columns) {
+    Json rows = Json::array();
+    const auto updates = file.read<std::uint64_t>(group + "/update");
+    std::vector<std::vector<double>> values;
+    for (const char* column : columns) values.push_back(file.read<double>(group + "/" + column));
+    for (std::size_t i = 0; i < updates.size(); ++i) {
+      Json row;
+      row["update"] = updates[i];
+      std::size_t k = 0;
+      for (const char* column : columns) row[column] = values[k++].at(i);
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  };
+  history["updates"] = table("/history", {"loss_per_word", "learning_rate", "target_words_per_second"});
+  history["validations"] = table("/history/validation", {"loss_per_word", "bleu"});
+  return history;
+}
+
+std::string text_of_value(const Json& value) {
+  if (value.is_string()) return value.string();
+  if (!value.is_array()) return value.dump();
+  std::string text = "[";
+  for (const Json& item : value.items()) text += (text.size() > 1 ? ", " : "") + item.dump();
+  return text + "]";
+}
+
+// Members one a line, objects indented below their name; history as columns.
+void print(const Json& json, const std::string& indent) {
+  for (const auto& [name, value] : json.members()) {
+    if (value.is_array() && !value.items().empty() && value.items().front().is_object()) {
+      std::cout << indent << name << "\n" << indent << " ";
+      for (const auto& [column, _] : value.items().front().members()) std::cout << " " << column;
+      std::cout << "\n";
+      for (const Json& row : value.items()) {
+        std::cout << indent << " ";
+        for (const auto& [column, cell] : row.members()) {
+          char text[64];
+          const bool whole = column == "update";
+          const double number = cell.is_null() ? std::nan("") : cell.number();
+          std::snprintf(text, sizeof text, whole ? "%*.0f" : "%*.5g", static_cast<int>(column.size()), number);
+          std::cout << " " << (cell.is_null() ? std::string(column.size() - 1, ' ') + "-" : std::string(text));
+        }
+        std::cout << "\n";
+      }
+    } else if (value.is_object()) {
+      std::cout << indent << name << "\n";
+      print(value, indent + "  ");
+    } else {
+      std::string label = name;
+      label.resize(std::max<std::size_t>(label.size() + 1, 26), ' ');
+      std::cout << indent << label << text_of_value(value) << "\n";
+    }
+  }
+}
+
+}  // namespace
+
+int run_inspect(const Arguments& arguments) {
+  fs::path path;
+  bool verify = true, history = false, json = false;
+  Options options(
+      "inspect",
+      "Says what a file of ours holds: a corpus (languages, words, sets) or a checkpoint (system, parameters with "
+      "their shapes, options, state of the training).");
+  options.add("file", path,
+              {.help = "a corpus, a checkpoint, or a run directory", .value = "FILE|RUN", .required = true});
+  options.add(
+      "verify", verify,
+      {.help = "compare all of the file with its digest first; --verify=false looks at its ends alone, at once"});
+  options.add("history", history, {.help = "also the losses and scores of the training so far"});
+  options.add("json", json, {.help = "print JSON"});
+  // the one thing that is inspected needs no option's name
+  Arguments named = arguments;
+  if (!named.empty() && !named.front().starts_with("--")) named.insert(named.begin(), "--file");
+  if (!options.parse(named)) return 0;
+
+  path = checkpoint_of(path);
+  const File file =
+      storage::open_sealed(path, "inspect", verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
+  const std::string format = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "";
+  Json result;
+  if (format == corpus::kCorpusFormat) {
+    storage::check_format(file, format, corpus::kCorpusVersion);
+    if (history) throw Error(text_of("--history is for checkpoints, and ", path.string(), " is a corpus"));
+    result = of_corpus(file, path);
+  } else if (format == "rnnsearch-checkpoint") {
+    storage::check_format(file, format, 1);
+    result = of_checkpoint(file);
+    if (history) result["history"] = history_of(file);
+  } else {
+    throw Error(text_of(path.string(), " says that its format is '", format, "', which this version does not know"));
+  }
+  if (verify) result["verified"] = true;
+  if (json) {
+    std::cout << result.dump(2) << "\n";
+  } else {
+    print(result, "");
+  }
+  return 0;
+}
+
+}  // namespace rnnsearch::cli

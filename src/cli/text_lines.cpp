@@ -1,0 +1,48 @@
+#include "cli/text_lines.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::cli {
+
+std::vector<std::string> LineSource::next(std::size_t count) {
+  std::vector<std::string> lines;
+  for (std::string line; lines.size() < count && std::getline(stream_, line);) {
+    ++lines_;
+    const auto refuse = [&](const char* what, std::size_t byte) {
+      throw Error(text_of(name_, ", line ", lines_, ", byte ", byte + 1, ": ", what,
+                          "; the text must be plain UTF-8, one sentence a line"));
+    };
+    if (const auto byte = text::first_invalid_utf8(line)) refuse("not valid UTF-8", *byte);
+    if (const auto byte = line.find('\0'); byte != std::string::npos) refuse("a NUL byte", byte);
+    lines.push_back(std::move(line));
+  }
+  if (stream_.bad()) throw Error(text_of(name_, ": cannot be read after line ", lines_, ": ", std::strerror(errno)));
+  return lines;
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(text_of(path.string(), " is a folder, not a text file"));
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw Error(text_of("cannot read ", path.string(), ": ", std::strerror(errno)));
+  auto lines = LineSource(stream, path.string()).next(static_cast<std::size_t>(-1));
+  if (lines.empty()) throw Error(text_of(path.string(), " is empty: it must hold one sentence a line"));
+  return lines;
+}
+
+void check_same_lines(const std::filesystem::path& a, std::size_t a_lines, const std::filesystem::path& b,
+                      std::size_t b_lines) {
+  if (a_lines != b_lines) {
+    throw Error(text_of(a.string(), " has ", a_lines, " lines but ", b.string(), " has ", b_lines,
+                        "; line i of one must belong to line i of the other"));
+  }
+}
+
+}  // namespace rnnsearch::cli

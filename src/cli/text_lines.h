@@ -1,0 +1,33 @@
+// Lines of text that are hostile until read.
+#pragma once
+
+#include <filesystem>
+#include <istream>
+#include <string>
+#include <vector>
+
+namespace rnnsearch::cli {
+
+/// Lines without their "\n" (the only line end); a last line without one counts.
+class LineSource {
+ public:
+  /// Calls the stream `name` in errors; the stream outlives this.
+  LineSource(std::istream& stream, std::string name) : stream_(stream), name_(std::move(name)) {}
+  /// At most `count` further lines; fewer only at the end. Throws Error (file, line, byte) for what is not UTF-8 and
+  /// for NUL bytes.
+  std::vector<std::string> next(std::size_t count);
+
+ private:
+  std::istream& stream_;
+  std::string name_;
+  std::size_t lines_ = 0;
+};
+
+/// All lines of a file. Throws Error as LineSource, and for a file that is missing, a folder, or empty.
+std::vector<std::string> read_lines(const std::filesystem::path& path);
+
+/// Throws Error with both counts when they differ.
+void check_same_lines(const std::filesystem::path& a, std::size_t a_lines, const std::filesystem::path& b,
+                      std::size_t b_lines);
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,138 @@
+#include "cli/translation.h"
+
+#include <algorithm>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/json.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The source word that the decoder looked at most when it wrote word `i`; none when it was </s>.
+std::optional<std::size_t> aligned_word(const decode::Translation& translation, std::size_t i, std::size_t words) {
+  const std::size_t Tx = words + 1;
+  const auto row = translation.alignment.begin() + static_cast<std::ptrdiff_t>(i * Tx);
+  const auto most = std::max_element(row, row + static_cast<std::ptrdiff_t>(Tx));
+  const auto j = static_cast<std::size_t>(most - row);
+  return j < words ? std::optional(j) : std::nullopt;
+}
+
+LineTranslation in_words(const train::LoadedModel& loaded, const std::vector<std::string>& source,
+                         const decode::Translation& translation, const TranslationOptions& options) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < translation.words.size(); ++i) {
+    const WordId id = translation.words[i];
+    words.push_back(loaded.target_vocabulary.word(id));
+    if (id == kUnknown && options.replace_unknown) {
+      if (const auto j = aligned_word(translation, i, source.size())) words.back() = source[*j];
+    }
+  }
+  const std::size_t length = translation.words.size() + (translation.finished ? 1 : 0);
+  return {loaded.pipeline.to_text(words),
+          translation.log_probability / (options.search.normalize ? static_cast<double>(length) : 1.0)};
+}
+
+std::vector<std::string> strings_of(const Json& array) {
+  std::vector<std::string> strings;
+  for (const Json& item : array.items()) strings.push_back(item.string());
+  return strings;
+}
+
+}  // namespace
+
+void add_translation_options(Options& options, TranslationOptions& translation) {
+  options.group("Search");
+  decode::SearchOptions& search = translation.search;
+  options.add("beam", search.beam, {.help = "hypotheses kept; 1 is greedy search", .low = 1, .high = 1000});
+  options.add("normalize", search.normalize, {.help = "rank by log-probability divided by length"});
+  options.add("no-unknown", search.no_unknown, {.help = "never produce <unk>: its probability is set to zero"});
+  options.add("replace-unknown", translation.replace_unknown,
+              {.help = "write instead of <unk> the source word that the decoder looked at most"});
+  options.add("minimum-length-ratio", search.minimum_length_ratio,
+              {.help = "no translation shorter than this times the source", .low = 0, .high = 100});
+  options.add("maximum-length-ratio", search.maximum_length_ratio,
+              {.help = "no translation longer than this times the source", .low = 0.01, .high = 100});
+  options.add(
+      "batch-sentences", search.batch_sentences,
+      {.help = "sentences searched together by each rank: memory and speed, not the result", .low = 1, .high = 100000});
+}
+
+fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
+  if (!fs::is_directory(run_or_checkpoint)) return run_or_checkpoint;
+  const fs::path folder = run_or_checkpoint / "checkpoints";
+  for (const char* link : {"best", "latest"}) {
+    if (!fs::exists(folder / link)) continue;
+    std::string name = read_file(folder / link);
+    while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
+    return folder / name;
+  }
+  throw Error(
+      text_of(run_or_checkpoint.string(),
+              " is a folder without checkpoints/best or checkpoints/latest; name a checkpoint, or a run directory "
+              "in which rnnsearch train has written one"));
+}
+
+std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary) {
+  std::vector<WordId> ids;
+  for (const std::string& word : words) ids.push_back(vocabulary.id(word));
+  return ids;
+}
+
+std::vector<std::vector<LineTranslation>> translate_lines(
+    train::LoadedModel& loaded, std::vector<std::string> lines, const TranslationOptions& options,
+    const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done) {
+  if (options.replace_unknown && loaded.model.options().attention == model::Attention::kNone) {
+    throw Error("--replace-unknown needs a model with attention, and this one was trained with attention = none");
+  }
+  const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+  if (ranks > 1) {  // as JSON: a line may hold any byte but a line end
+    Json message = Json::array();
+    for (std::string& line : lines) message.push_back(std::move(line));
+    std::string text = message.dump();
+    world.broadcast(text);
+    lines = strings_of(Json::parse(text, "lines to translate"));
+  }
+  std::vector<std::vector<std::string>> words;  // of this rank's share
+  Sentences source;
+  for (std::size_t i = rank; i < lines.size(); i += ranks) {
+    words.push_back(loaded.pipeline.to_words(lines[i]));
+    source.add(ids_of(words.back(), loaded.source_vocabulary));
+  }
+  decode::SearchOptions search = options.search;
+  search.alignments = options.replace_unknown;
+  const auto found = decode::translate(loaded.model, source, search, [&](std::size_t count) {
+    if (done && world.is_root()) done(count, source.size());
+  });
+  std::vector<std::vector<LineTranslation>> own;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    auto& translations = own.emplace_back();
+    for (const auto& translation : found[i]) translations.push_back(in_words(loaded, words[i], translation, options));
+  }
+  if (ranks == 1) return own;
+
+  Json message = Json::array();
+  for (const auto& translations : own) {
+    Json of_line = Json::array();
+    for (const auto& translation : translations) {
+      of_line.push_back(Json::array({Json(translation.text), Json(translation.score)}));
+    }
+    message.push_back(std::move(of_line));
+  }
+  const auto gathered = world.gather(message.dump());
+  if (!world.is_root()) return {};
+  std::vector<std::vector<LineTranslation>> all(lines.size());
+  for (std::size_t from = 0; from < ranks; ++from) {
+    std::size_t i = from;
+    const Json parsed = Json::parse(gathered[from], text_of("translations of rank ", from));
+    for (const Json& of_line : parsed.items()) {
+      for (const Json& pair : of_line.items()) all[i].push_back({pair.items()[0].string(), pair.items()[1].number()});
+      i += ranks;
+    }
+  }
+  return all;
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,42 @@
+// A trained model at work on raw lines, on any number of ranks.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rnnsearch/cli/options.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/vocabulary.h"
+#include "rnnsearch/decode/translate.h"
+#include "rnnsearch/train/checkpoint.h"
+
+namespace rnnsearch::cli {
+
+struct TranslationOptions {
+  decode::SearchOptions search;
+  bool replace_unknown = false;
+};
+/// Declares them, in a group of their own; n-best is left to the command.
+void add_translation_options(Options& options, TranslationOptions& translation);
+
+/// A checkpoint as it is; of a run directory its `best` checkpoint, or `latest` where none was validated. Throws Error.
+std::filesystem::path checkpoint_of(const std::filesystem::path& run_or_checkpoint);
+
+struct LineTranslation {
+  std::string text;
+  double score = 0;  // log-probability, divided by length with `normalize`
+};
+
+/// Collective: the lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each
+/// line, best first and in order, are at the root, nothing elsewhere. A line without words has one empty translation.
+/// `done` is told at the root how many lines of its own share are finished, and how many there are.
+std::vector<std::vector<LineTranslation>> translate_lines(
+    train::LoadedModel& loaded, std::vector<std::string> lines, const TranslationOptions& options,
+    const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done = {});
+
+/// Of words by the vocabulary: kUnknown where it does not know one.
+std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary);
+
+}  // namespace rnnsearch::cli
