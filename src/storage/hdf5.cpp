@@ -319,6 +319,11 @@ bool File::exists(const std::string& path) const {
   return link_exists(id_, path);
 }
 
+bool File::is_group(const std::string& path) const {
+  const Lock lock;
+  return Handle(H5Gopen2(id_, path.c_str(), H5P_DEFAULT), H5Gclose).ok();
+}
+
 std::vector<std::string> File::children(const std::string& group) const {
   const Lock lock;
   const Place place{name_, group};

@@ -40,6 +40,7 @@ class File {
   const std::string& name() const { return name_; }
 
   bool exists(const std::string& path) const;
+  bool is_group(const std::string& path) const;
   /// Names of what a group holds, sorted.
   std::vector<std::string> children(const std::string& group) const;
   std::vector<std::uint64_t> shape(const std::string& dataset) const;
