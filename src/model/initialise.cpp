@@ -56,7 +56,7 @@ std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::ui
 }
 
 template <class Real>
-void initialise(const ParameterLayout& layout, std::uint64_t seed, std::span<Real> block) {
+void initialise(const ParameterLayout& layout, std::uint64_t seed, double deviation, std::span<Real> block) {
   kernels::parallel_for(layout.parameters.size(), [&](std::size_t index) {
     const Parameter& parameter = layout.parameters[index];
     const std::uint64_t stream = stream_of(parameter.name);
@@ -65,16 +65,15 @@ void initialise(const ParameterLayout& layout, std::uint64_t seed, std::span<Rea
     if (kind == Kind::kOrthogonal) {
       values = random_orthogonal(parameter.rows(), seed, stream);
     } else if (kind != Kind::kZero) {
-      const double deviation = kind == Kind::kNarrow ? 0.001 : 0.01;
       Random random(seed, stream);
-      for (double& value : values) value = deviation * random.normal();
+      for (double& value : values) value = (kind == Kind::kNarrow ? deviation / 10 : deviation) * random.normal();
     }
     const std::vector<Real> rounded(values.begin(), values.end());
     copy_in<Real>(parameter, rounded, block);
   });
 }
 
-template void initialise(const ParameterLayout&, std::uint64_t, std::span<float>);
-template void initialise(const ParameterLayout&, std::uint64_t, std::span<double>);
+template void initialise(const ParameterLayout&, std::uint64_t, double, std::span<float>);
+template void initialise(const ParameterLayout&, std::uint64_t, double, std::span<double>);
 
 }  // namespace rnnsearch::model

@@ -353,7 +353,7 @@ std::size_t Model<Real>::context_width() const {
 
 template <class Real>
 void Model<Real>::initialise(std::uint64_t seed) {
-  model::initialise<Real>(layout(), seed, parameters());
+  model::initialise<Real>(layout(), seed, options().initial_deviation, parameters());
 }
 
 template <class Real>

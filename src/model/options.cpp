@@ -13,6 +13,9 @@ void check(const ModelOptions& options) {
   at_least("embedding", options.embedding, 1);
   at_least("state", options.state, 1);
   at_least("maxout", options.maxout, 1);
+  if (!(options.initial_deviation >= 0)) {
+    throw Error(text_of("model: initial-deviation is ", options.initial_deviation, "; it must be at least 0"));
+  }
   if (options.attention == Attention::kAdditive) at_least("alignment", options.alignment, 1);
 }
 

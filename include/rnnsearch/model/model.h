@@ -1,4 +1,5 @@
-// RNNsearch (Bahdanau, Cho and Bengio 2015, appendix A) and RNNencdec (Cho et al. 2014): one model, forward and backward.
+// RNNsearch (Bahdanau, Cho and Bengio 2015, appendix A) and RNNencdec (Cho et al. 2014): one model, forward and
+// backward.
 //
 // Letters used in shapes: B sentences, R rows (hypotheses), m embedding, n state, C context width (2n with attention, n
 // without), K target vocabulary. Real is float; double is for the central-difference check.
@@ -24,14 +25,15 @@ struct Loss {
   std::uint64_t words = 0;             // target words, </s> included
 };
 
-/// What the decoder sees of a batch of source sentences. Made by Model::encode, owned by the caller, read-only afterwards.
+/// What the decoder sees of a batch of source sentences. Made by Model::encode, owned by the caller, read-only
+/// afterwards.
 template <class Real>
 struct Encoded {
-  std::vector<std::size_t> offsets;   // [B + 1]: rows of sentence b, </s> included, are offsets[b] to offsets[b + 1]
-  std::vector<Real> annotations;      // [words, C] h_j, sentence by sentence (empty without attention)
-  std::vector<Real> keys;             // [words, n'] h_j U_a (empty without attention)
-  std::vector<Real> contexts;         // [B, C] c (empty with attention)
-  std::vector<Real> initial_states;   // [B, n] s_0
+  std::vector<std::size_t> offsets;  // [B + 1]: rows of sentence b, </s> included, are offsets[b] to offsets[b + 1]
+  std::vector<Real> annotations;     // [words, C] h_j, sentence by sentence (empty without attention)
+  std::vector<Real> keys;            // [words, n'] h_j U_a (empty without attention)
+  std::vector<Real> contexts;        // [B, C] c (empty with attention)
+  std::vector<Real> initial_states;  // [B, n] s_0
 
   std::size_t sentences() const { return offsets.size() - 1; }
   std::size_t source_length(std::size_t b) const { return offsets[b + 1] - offsets[b]; }
@@ -75,8 +77,8 @@ class Model {
   std::span<const Real> parameters() const;
   std::span<Real> gradient();  // same layout; zero it before a batch
 
-  /// The paper's initialisation (recipe: orthogonal U, N(0, 0.001^2) for W_a and U_a, v_a = 0, N(0, 0.01^2) for the other
-  /// matrices, biases 0). A function of the seed and the layout alone.
+  /// The paper's initialisation (orthogonal U, v_a = 0, biases 0, the other matrices Gaussian with
+  /// options().initial_deviation). A function of the seed and the options alone.
   void initialise(std::uint64_t seed);
 
   /// ADDS the gradient of the summed negative log-likelihood of the batch to `gradient`. </s> is appended to both sides

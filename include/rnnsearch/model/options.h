@@ -1,4 +1,5 @@
-// What one composable model can be. Defaults are RNNsearch-50 of Bahdanau, Cho and Bengio (2015), as its code trained it.
+// What one composable model can be. Defaults are RNNsearch-50 of Bahdanau, Cho and Bengio (2015), as its code trained
+// it.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,12 @@ struct ModelOptions {
   Attention attention = Attention::kAdditive;
   /// current: s_i = f(s_{i-1}, y_i, c_i), as the released code. previous: y_{i-1}, as the paper writes.
   StateWord state_word = StateWord::kCurrent;
-  bool gate_biases = false;       // b_z, b_r; the released code has none
-  bool embedding_biases = true;   // one vector a side, added to every embedding; the released code has them
+  bool gate_biases = false;      // b_z, b_r; the released code has none
+  bool embedding_biases = true;  // one vector a side, added to every embedding; the released code has them
+
+  /// Standard deviation of the matrices that are not recurrent when training begins (the released code: 0.01); W_a and
+  /// U_a get a tenth of it.
+  double initial_deviation = 0.01;
 
   friend bool operator==(const ModelOptions&, const ModelOptions&) = default;
 };
@@ -33,7 +38,7 @@ struct ModelOptions {
 /// Throws Error for a combination that makes no sense, with the reason.
 void check(const ModelOptions& options);
 
-Attention attention_of(const std::string& name);  // "none", "additive"; throws Error naming the choices
+Attention attention_of(const std::string& name);   // "none", "additive"; throws Error naming the choices
 StateWord state_word_of(const std::string& name);  // "current", "previous"
 std::string name_of(Attention attention);
 std::string name_of(StateWord state_word);

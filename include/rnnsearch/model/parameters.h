@@ -8,8 +8,8 @@
 
 namespace rnnsearch::model {
 
-/// One weight as formats of the checkpoint name it: "decoder/W_z" [m, n]. A matrix multiplies a row vector from the left.
-/// In memory it is a block of columns of a wider matrix (W, W_z, W_r share their input, so they are one product):
+/// One weight as formats of the checkpoint name it: "decoder/W_z" [m, n]. A matrix multiplies a row vector from the
+/// left. In memory it is a block of columns of a wider matrix (W, W_z, W_r share their input, so they are one product):
 /// element (i, j) is block[offset + i * stride + j].
 struct Parameter {
   std::string name;
@@ -30,7 +30,8 @@ struct ParameterLayout {
   const Parameter& find(const std::string& name) const;
 };
 
-/// Row-major copy of one parameter out of a block with the layout's size, and back. `dense` has parameter.count() elements.
+/// Row-major copy of one parameter out of a block with the layout's size, and back. `dense` has parameter.count()
+/// elements.
 template <class Element>
 void copy_out(const Parameter& parameter, std::span<const Element> block, std::span<Element> dense);
 template <class Element>
