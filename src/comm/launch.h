@@ -18,7 +18,7 @@ bool has_launcher(const Lookup& environment);
 ///   - a batch script, or a shell of salloc, starts one process without a launcher: one rank works, the others' cores
 ///   idle.
 /// Both are refused; whoever wants one rank says so (`mpirun -n 1`, `srun -n 1`). Only commands that make an
-/// Environment come here: `prepare`, `inspect` or `evaluate --hypotheses` run in any batch script.
+/// Environment come here: `prepare` and `inspect` run in any batch script.
 void check_launch(const Lookup& environment, int world_size);
 
 }  // namespace rnnsearch::comm

@@ -1,0 +1,80 @@
+// How a model is trained. Defaults are RNNsearch-50 of Bahdanau, Cho and Bengio (2015), as its code (GroundHog) trained
+// it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "rnnsearch/model/options.h"
+
+namespace rnnsearch::train {
+
+enum class OptimizerKind { kAdadelta, kAdam };
+enum class GradientOf { kSum, kSentence, kWord };
+enum class Schedule { kConstant, kInverseSquareRoot, kPlateau };
+enum class BestMetric { kLoss, kBleu };
+
+struct TrainOptions {
+  std::uint64_t batch_sentences = 80;  // pairs in an update, all ranks together (GroundHog: bs)
+  std::uint64_t pool_batches = 20;     // batches sorted by length together (GroundHog: sort_k_batches)
+  std::uint64_t seed = 1;              // of the weights and of the order of the data
+
+  OptimizerKind optimizer = OptimizerKind::kAdadelta;  // paper, appendix B.2
+  double learning_rate = 1;                            // Adadelta has none: 1
+  double rho = 0.95;                                   // Adadelta (paper, appendix B.2)
+  double epsilon = 1e-6;                               // Adadelta (paper, appendix B.2)
+  double adam_beta1 = 0.9;                             // Kingma and Ba (2015), algorithm 1
+  double adam_beta2 = 0.999;                           // the same
+  double adam_epsilon = 1e-8;                          // the same
+
+  /// What the clip sees and the optimiser follows: the sum over all words of the batch (GroundHog), or that sum divided
+  /// by the pairs, or by the target words, of the global batch.
+  GradientOf gradient_of = GradientOf::kSum;
+  double clip_norm = 1;            // largest norm of the gradient (paper, appendix B.2: 1); 0: no clip
+  std::uint64_t max_skipped = 20;  // updates in a row that may be skipped because their gradient is not finite
+
+  Schedule schedule = Schedule::kConstant;
+  std::uint64_t warmup_updates = 0;    // linear from 0, in every schedule; where the inverse square root begins to fall
+  std::uint64_t plateau_patience = 1;  // validations without a lower dev loss until the learning rate is halved
+
+  std::uint64_t max_updates = 0;  // 0: no limit (likewise below). The first limit reached ends the training
+  std::uint64_t max_epochs = 0;
+  double max_minutes = 0;                 // of training, over all attempts, validation included
+  std::uint64_t early_stop_patience = 0;  // validations without gain in best_metric
+  BestMetric best_metric = BestMetric::kLoss;
+  std::uint64_t validate_every = 1000;  // updates; 0: never
+
+  std::uint64_t checkpoint_every = 1000;  // updates; 0: only by the clock
+  double checkpoint_minutes = 15;         // since the last one; 0: only by updates
+  std::uint64_t keep_checkpoints = 2;     // the newest, and the best besides; at least 2
+  std::uint64_t log_every = 10;           // updates
+  std::string resume = "auto";  // auto: from the newest checkpoint if there is one; never; or a checkpoint's path
+};
+
+/// Throws Error for a value that makes no sense.
+void check(const TrainOptions& options);
+
+// Names as the options spell them; the readers throw Error naming the choices.
+OptimizerKind optimizer_of(const std::string& name);  // adadelta, adam
+GradientOf gradient_of_of(const std::string& name);   // sum, sentence, word
+Schedule schedule_of(const std::string& name);        // constant, inverse-square-root, plateau
+BestMetric best_metric_of(const std::string& name);   // loss, bleu
+std::string name_of(OptimizerKind optimizer);
+std::string name_of(GradientOf gradient_of);
+std::string name_of(Schedule schedule);
+std::string name_of(BestMetric best_metric);
+
+/// Option names and values, as in config.ini and in a checkpoint's /config.
+using Config = std::map<std::string, std::string>;
+
+Config config_of(const model::ModelOptions& options);
+Config config_of(const TrainOptions& options);
+/// Throws Error naming the option that is missing or unreadable.
+model::ModelOptions model_options_of(const Config& config);
+
+/// The options that decide which numbers a run computes: a run directory, or a checkpoint, goes on only with the same.
+/// (Limits, learning rate, clip and intervals may change from one attempt to the next.)
+Config identity_of(const model::ModelOptions& model, const TrainOptions& options);
+
+}  // namespace rnnsearch::train

@@ -1,0 +1,251 @@
+#include "rnnsearch/train/run_directory.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/log.h"
+#include "rnnsearch/storage/sealed_file.h"
+#include "train/attempt.h"
+
+namespace rnnsearch::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string checkpoint_name(std::uint64_t update) {
+  std::array<char, 40> name{};
+  std::snprintf(name.data(), name.size(), "update-%08llu.h5", static_cast<unsigned long long>(update));
+  return name.data();
+}
+
+/// Of "update-00000010.h5"; nothing for other names.
+std::optional<std::uint64_t> update_of(const std::string& name) {
+  constexpr std::string_view kBefore = "update-", kAfter = ".h5";
+  if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) return {};
+  std::uint64_t update = 0;
+  const char* end = name.data() + name.size() - kAfter.size();
+  const auto parsed = std::from_chars(name.data() + kBefore.size(), end, update);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return {};
+  return update;
+}
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
+  return first == text.npos ? "" : text.substr(first, last - first + 1);
+}
+
+/// Keys and values of an INI file.
+Config read_ini(const fs::path& path) {
+  std::istringstream lines(read_file(path));
+  Config config;
+  for (std::string line; std::getline(lines, line);) {
+    line = trimmed(line);
+    const auto equals = line.find('=');
+    if (equals == line.npos || line.starts_with('#')) continue;
+    config[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+  }
+  return config;
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code reason;
+  fs::create_directories(path, reason);
+  if (reason) throw Error(text_of("train: cannot make the folder ", path.string(), ": ", reason.message()));
+}
+
+/// What a pointer file (`latest`, `best`) says; empty when it is not there.
+std::string pointed_at(const fs::path& path) {
+  return fs::exists(path) ? trimmed(read_file(path).substr(0, 100)) : "";
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity,
+                           const std::string& config_ini)
+    : path_(std::move(path)),
+      resume_(options.resume),
+      keep_checkpoints_(options.keep_checkpoints),
+      attempt_(this_attempt()) {
+  refuse_what_is_not_this_run(identity);
+  make_folder(checkpoints());
+  write_file_atomically(path_ / "attempt", attempt_);
+  check_attempt();
+  remove_temporaries();
+  write_file_atomically(path_ / "config.ini", config_ini);
+}
+
+RunDirectory::~RunDirectory() {
+  try {
+    if (read_file(path_ / "attempt") == attempt_) fs::remove(path_ / "attempt");
+  } catch (const std::exception&) {  // the folder is gone: nothing to give back
+  }
+}
+
+void RunDirectory::refuse_what_is_not_this_run(const Config& identity) const {
+  std::error_code reason;
+  if (!fs::exists(path_, reason)) return;
+  if (!fs::is_directory(path_))
+    throw Error(text_of("train: ", path_.string(), " is a file; --run names a folder to make"));
+  if (fs::is_empty(path_)) return;
+  if (!fs::exists(path_ / "config.ini")) {
+    // The very first moments of a run: its attempt file, perhaps its checkpoints folder, nothing else yet.
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      const std::string name = entry.path().filename().string();
+      if (name == "attempt" || name.starts_with(".attempt.tmp-") || name.starts_with(".config.ini.tmp-")) continue;
+      if (name == "checkpoints" && updates().empty()) continue;
+      throw Error(text_of("train: the folder ", path_.string(), " holds ", name,
+                          " and is no run of rnnsearch; choose another --run"));
+    }
+  } else {
+    const Config found = read_ini(path_ / "config.ini");
+    for (const auto& [name, value] : identity) {
+      const auto here = found.find(name);
+      if (here == found.end() || here->second == value) continue;
+      throw Error(text_of("train: ", path_.string(), " holds another run: its ", name, " is ", here->second,
+                          ", now it is ", value, "; give the same value, or choose another --run"));
+    }
+  }
+  if (fs::exists(path_ / "attempt")) {
+    const std::string other = read_file(path_ / "attempt");
+    if (lives_here(other)) {
+      throw Error(text_of("train: another trainer is writing ", path_.string(), " (host, process, start: ",
+                          trimmed(other.substr(0, other.find('\n'))), "); end it first, or choose another --run"));
+    }
+  }
+  if (resume_ == "never" && !updates().empty()) {
+    throw Error(text_of("train: ", path_.string(),
+                        " holds checkpoints and resume is never; choose another --run, or "
+                        "--resume auto"));
+  }
+}
+
+void RunDirectory::remove_temporaries() const {
+  for (const auto& folder : {path_, checkpoints()}) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      std::error_code ignored;
+      if (name.starts_with('.') && name.find(".tmp-") != name.npos) fs::remove(entry.path(), ignored);
+    }
+  }
+}
+
+fs::path RunDirectory::checkpoint_path(std::uint64_t update) const {
+  return checkpoints() / checkpoint_name(update);
+}
+
+fs::path RunDirectory::validation_path(const std::string& name) const {
+  make_folder(path_ / "validation");
+  return path_ / "validation" / name;
+}
+
+std::vector<std::uint64_t> RunDirectory::updates() const {
+  std::vector<std::uint64_t> updates;
+  if (!fs::is_directory(checkpoints())) return updates;
+  for (const auto& entry : fs::directory_iterator(checkpoints())) {
+    if (const auto update = update_of(entry.path().filename().string())) updates.push_back(*update);
+  }
+  std::sort(updates.rbegin(), updates.rend());
+  return updates;
+}
+
+bool RunDirectory::has_checkpoint(std::uint64_t update) const {
+  return fs::exists(checkpoint_path(update));
+}
+
+std::optional<fs::path> RunDirectory::checkpoint_to_resume() const {
+  const auto there = updates();
+  if (resume_ != "auto" && resume_ != "never") {
+    const fs::path wanted = resume_;
+    std::error_code ignored;
+    const auto update = update_of(wanted.filename().string());
+    const bool own_newest =
+        !there.empty() && update == there.front() && fs::equivalent(wanted, checkpoint_path(there.front()), ignored);
+    if (!there.empty() && !own_newest) {
+      throw Error(text_of("train: ", path_.string(), " already holds ", checkpoint_name(there.front()),
+                          ", so it cannot go on from ", resume_, " instead; choose another --run"));
+    }
+    return wanted;
+  }
+  std::vector<std::pair<fs::path, std::string>> damaged;  // and why
+  for (const std::uint64_t update : there) {
+    const fs::path path = checkpoint_path(update);
+    try {
+      storage::verify_seal(path, "checkpoint");
+    } catch (const Error& error) {
+      damaged.emplace_back(path, error.what());
+      continue;
+    }
+    for (const auto& [bad, why] : damaged) {
+      log_line(text_of("[train] ", why, "; it is set aside as ", bad.filename().string(),
+                       ".damaged and training goes on from ", path.filename().string()));
+      fs::path aside = bad;
+      fs::rename(bad, aside += ".damaged");
+    }
+    return path;
+  }
+  if (!damaged.empty()) {
+    throw Error(text_of("train: no checkpoint of ", path_.string(), " is whole (the newest: ", damaged.front().second,
+                        "); choose another --run to begin anew"));
+  }
+  return {};
+}
+
+void RunDirectory::check_attempt() const {
+  std::string other;
+  try {
+    other = read_file(path_ / "attempt");
+  } catch (const Error& error) {
+    throw Error(text_of("train: this run's attempt file cannot be read any more (", error.what(),
+                        "), so this trainer writes nothing more"));
+  }
+  if (other == attempt_) return;
+  throw Error(text_of("train: another trainer has taken over ", path_.string(), " (host, process, start: ",
+                      trimmed(other.substr(0, other.find('\n'))), "), so this one writes nothing more"));
+}
+
+void RunDirectory::published(std::uint64_t update, bool best) {
+  const std::string name = checkpoint_name(update) + "\n";
+  write_file_atomically(checkpoints() / "latest", name);
+  if (best) write_file_atomically(checkpoints() / "best", name);
+  const auto best_update = update_of(pointed_at(checkpoints() / "best"));
+  std::uint64_t kept = 0;
+  for (const std::uint64_t there : updates()) {
+    if (kept++ < keep_checkpoints_ || there == best_update) continue;
+    std::error_code ignored;
+    fs::remove(checkpoint_path(there), ignored);
+  }
+}
+
+void RunDirectory::log(const Json& record) {
+  const fs::path path = path_ / "log.jsonl";
+  const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  std::string line = record.dump() + '\n';
+  bool fine = file >= 0;
+  if (fine) {
+    // A killed attempt may have left half a line.
+    const off_t end = ::lseek(file, 0, SEEK_END);
+    char last = '\n';
+    if (end > 0 && ::pread(file, &last, 1, end - 1) == 1 && last != '\n') line = text_of('\n', line);
+    errno = ENOSPC;  // what a short write means
+    fine = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  }
+  const int reason = errno;
+  if (file >= 0) ::close(file);
+  if (!fine) throw Error(text_of("train: cannot write ", path.string(), ": ", std::strerror(reason)));
+}
+
+void RunDirectory::write_environment(const Json& environment) const {
+  write_file_atomically(path_ / "environment.json", environment.dump(2) + "\n");
+}
+
+}  // namespace rnnsearch::train

@@ -1,0 +1,33 @@
+#include "rnnsearch/train/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rnnsearch::train {
+
+double learning_rate(const TrainOptions& options, std::uint64_t update, double plateau_factor) {
+  const double u = static_cast<double>(update), w = static_cast<double>(options.warmup_updates);
+  const double warmup = u < w ? u / w : 1.0;
+  switch (options.schedule) {
+    case Schedule::kConstant:
+      return options.learning_rate * warmup;
+    case Schedule::kInverseSquareRoot:
+      return options.learning_rate * std::min(u / w, std::sqrt(w / u));
+    case Schedule::kPlateau:
+      return options.learning_rate * warmup * plateau_factor;
+  }
+  return options.learning_rate;
+}
+
+void Plateau::validated(double loss, std::uint64_t patience) {
+  if (!seen || loss < best_loss) {
+    seen = true;
+    best_loss = loss;
+    validations_without_gain = 0;
+  } else if (++validations_without_gain >= patience) {
+    factor /= 2;
+    validations_without_gain = 0;
+  }
+}
+
+}  // namespace rnnsearch::train

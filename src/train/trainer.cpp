@@ -1,0 +1,375 @@
+#include "rnnsearch/train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
+#include "rnnsearch/train/signals.h"
+
+namespace rnnsearch::train {
+namespace {
+
+class Stopwatch {
+ public:
+  /// Seconds since construction or the last lap.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    start_ = now;
+    return seconds;
+  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// What the ranks sum beside the gradient. All fields are doubles: one reduction.
+struct Shared {
+  double negative_log_likelihood = 0, words = 0;
+  double signals = 0;  // ranks that were asked to stop
+  double time_up = 0;  // the root's clock alone decides
+};
+
+/// Sums since the last logged update.
+struct Interval {
+  std::uint64_t updates = 0;
+  double negative_log_likelihood = 0, words = 0;
+  double source_words = 0, target_words = 0;
+  double data = 0, compute = 0, communication = 0, optimizer = 0;  // seconds
+
+  double seconds() const { return data + compute + communication + optimizer; }
+};
+
+class Trainer {
+ public:
+  explicit Trainer(const TrainerParts& parts)
+      : p_(parts),
+        o_(parts.options),
+        root_(parts.communicator.is_root()),
+        optimizer_(make_optimizer(o_, parts.model.parameters().size())),
+        batches_(parts.corpus, batch_options(o_), parts.communicator.rank(), parts.communicator.size()) {}
+
+  TrainingResult run() {
+    start();
+    for (;;) {
+      if (validation_is_due()) validate();
+      if (const auto reason = reason_to_stop()) return finish(*reason);
+      if (checkpoint_is_due()) save();
+      update();
+    }
+  }
+
+ private:
+  static corpus::BatchOptions batch_options(const TrainOptions& o) {
+    corpus::BatchOptions options;
+    options.batch_sentences = o.batch_sentences;
+    options.pool_batches = o.pool_batches;
+    options.seed = o.seed;
+    return options;
+  }
+
+  void start() {
+    std::string checkpoint;
+    if (root_) {
+      if (const auto path = p_.run->checkpoint_to_resume()) checkpoint = path->string();
+    }
+    p_.communicator.broadcast(checkpoint);
+    if (checkpoint.empty()) {
+      p_.model.initialise(o_.seed);
+      state_.corpus_fingerprint = p_.corpus.fingerprint();
+      state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
+      return;
+    }
+    // The root reads, so that the file need not be visible to the other ranks and all weights are its bits.
+    std::string state;
+    if (root_) {
+      state_ = resume_checkpoint(checkpoint, p_.corpus.fingerprint(), o_, p_.model, *optimizer_, history_);
+      state = json_of(state_).dump();
+    }
+    p_.communicator.broadcast(state);
+    state_ = training_state_of(Json::parse(state, "the state of the run"));
+    state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
+    p_.communicator.broadcast(p_.model.parameters());
+    for (const auto& [name, values] : optimizer_->accumulators()) p_.communicator.broadcast(values);
+    p_.communicator.broadcast(std::span(&optimizer_->steps, 1));
+    batches_.seek(state_.position);
+    elapsed_before_ = state_.elapsed_seconds;
+    time_up_ = o_.max_minutes > 0 && elapsed_before_ >= o_.max_minutes * 60;
+    if (!root_) return;
+    // Another run's checkpoint is not in this folder. One of ours may have been killed before it was pointed to.
+    saved_ = p_.run->has_checkpoint(state_.update);
+    if (saved_) p_.run->published(state_.update, state_.best_update == state_.update);
+    record("resume", {{"checkpoint", checkpoint}, {"ranks", state_.world_size}});
+    if (p_.progress) p_.progress->resumed(checkpoint, state_);
+  }
+
+  void update() {
+    Stopwatch watch;
+    const corpus::BatchSlice slice = batches_.next();
+    interval_.data += watch.lap();
+
+    const auto gradient = p_.model.gradient();
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    const model::Loss loss = p_.model.accumulate_gradient(slice.source, slice.target);
+    interval_.compute += watch.lap();
+
+    Shared sum{loss.negative_log_likelihood, static_cast<double>(loss.words), signals_.received() != 0 ? 1.0 : 0.0,
+               root_ && time_is_up() ? 1.0 : 0.0};
+    p_.communicator.sum(gradient);
+    reduce(sum);
+    interval_.communication += watch.lap();
+
+    double scale = scale_of(sum, slice);
+    const double norm = scale * norm_of(gradient);
+    const bool finite = std::isfinite(norm);
+    const double rate = learning_rate(o_, state_.update + 1, state_.plateau.factor);
+    if (finite) {
+      if (o_.clip_norm > 0 && norm > o_.clip_norm) scale *= o_.clip_norm / norm;
+      optimizer_->update(p_.model.parameters(), gradient, rate, scale);
+      state_.skipped_in_a_row = 0;
+    } else {
+      ++state_.skipped_updates;
+      ++state_.skipped_in_a_row;
+    }
+    interval_.optimizer += watch.lap();
+
+    ++state_.update;
+    saved_ = false;
+    state_.position = slice.after;
+    signalled_ = sum.signals > 0;
+    time_up_ = sum.time_up > 0;
+    ++interval_.updates;
+    interval_.source_words += static_cast<double>(slice.batch_source_words);
+    interval_.target_words += static_cast<double>(slice.batch_target_words);
+    if (finite) {
+      interval_.negative_log_likelihood += sum.negative_log_likelihood;
+      interval_.words += sum.words;
+    }
+    if (root_) report(norm, rate, !finite);
+    if (!finite && state_.skipped_in_a_row >= o_.max_skipped) {
+      throw Error(text_of("train: the gradients of ", state_.skipped_in_a_row,
+                          " updates in a row were not finite, to update ", state_.update,
+                          "; resume from an earlier checkpoint with a lower learning-rate or clip-norm"));
+    }
+  }
+
+  double scale_of(const Shared& sum, const corpus::BatchSlice& slice) const {
+    switch (o_.gradient_of) {
+      case GradientOf::kSum:
+        return 1;
+      case GradientOf::kSentence:
+        return 1 / static_cast<double>(slice.batch_pairs);
+      case GradientOf::kWord:
+        return 1 / sum.words;
+    }
+    return 1;
+  }
+
+  void reduce(Shared& sum) const {
+    double fields[] = {sum.negative_log_likelihood, sum.words, sum.signals, sum.time_up};
+    p_.communicator.sum(std::span<double>(fields));
+    sum = {fields[0], fields[1], fields[2], fields[3]};
+  }
+
+  void report(double norm, double rate, bool skipped) {
+    const double updates = static_cast<double>(interval_.updates), wall = interval_.seconds();
+    UpdateReport r;
+    r.update = state_.update;
+    r.epoch = state_.position.epoch;
+    r.epoch_share = static_cast<double>(state_.position.pairs) / static_cast<double>(p_.corpus.train_pairs());
+    r.loss_per_word = interval_.words > 0 ? interval_.negative_log_likelihood / interval_.words : std::nan("");
+    r.gradient_norm = norm;
+    r.learning_rate = rate;
+    r.source_words_per_second = interval_.source_words / wall;
+    r.target_words_per_second = interval_.target_words / wall;
+    r.data_seconds = interval_.data / updates;
+    r.compute_seconds = interval_.compute / updates;
+    r.communication_seconds = interval_.communication / updates;
+    r.optimizer_seconds = interval_.optimizer / updates;
+    r.seconds_left = seconds_left(wall / updates);
+    r.skipped = skipped;
+    r.logged = state_.update % o_.log_every == 0;
+    if (skipped) {
+      log_line(text_of("[train] update ", r.update, ": the gradient is not finite, so the weights stay as they are (",
+                       state_.skipped_updates, " such updates so far)"));
+      record("skip", {{"skipped_updates", state_.skipped_updates}});
+    }
+    if (r.logged) {
+      record("update", {{"epoch", r.epoch},
+                        {"epoch_share", r.epoch_share},
+                        {"loss_per_word", r.loss_per_word},
+                        {"gradient_norm", r.gradient_norm},
+                        {"learning_rate", r.learning_rate},
+                        {"source_words_per_second", r.source_words_per_second},
+                        {"target_words_per_second", r.target_words_per_second},
+                        {"seconds", wall / updates},
+                        {"data_seconds", r.data_seconds},
+                        {"compute_seconds", r.compute_seconds},
+                        {"communication_seconds", r.communication_seconds},
+                        {"optimizer_seconds", r.optimizer_seconds}});
+      history_.updates.push_back({r.update, r.loss_per_word, r.learning_rate, r.target_words_per_second});
+      interval_ = {};
+    }
+    if (p_.progress) p_.progress->updated(r);
+  }
+
+  double seconds_left(double seconds_an_update) const {
+    double left = -1;
+    const auto consider = [&](double seconds) { left = left < 0 ? std::max(0.0, seconds) : std::min(left, seconds); };
+    if (o_.max_minutes > 0) consider(o_.max_minutes * 60 - elapsed());
+    if (o_.max_updates > 0) {
+      consider(seconds_an_update * (static_cast<double>(o_.max_updates) - static_cast<double>(state_.update)));
+    }
+    if (o_.max_epochs > 0) {
+      const double all = static_cast<double>(o_.max_epochs) * static_cast<double>(p_.corpus.train_pairs());
+      const double done = static_cast<double>(state_.position.epoch) * static_cast<double>(p_.corpus.train_pairs()) +
+                          static_cast<double>(state_.position.pairs);
+      consider(seconds_an_update * (all - done) / static_cast<double>(o_.batch_sentences));
+    }
+    return left;
+  }
+
+  bool validation_is_due() const {
+    return p_.validator && o_.validate_every > 0 && state_.update > 0 && state_.update % o_.validate_every == 0 &&
+           state_.validated_update < state_.update;
+  }
+
+  void validate() {
+    const std::uint64_t update = state_.update;
+    ValidationResult result = p_.validator(p_.model, update, [this] { return asked_to_stop(); });
+    double agreed[] = {root_ ? result.loss_per_word : 0.0, root_ ? result.bleu : 0.0, result.interrupted ? 1.0 : 0.0};
+    p_.communicator.sum(std::span<double>(agreed));
+    result = {agreed[0], agreed[1], agreed[2] > 0};
+    if (result.interrupted) return;  // the resumed run validates this update
+    state_.validated_update = update;
+    state_.plateau.validated(result.loss_per_word, o_.plateau_patience);
+    const bool by_loss = o_.best_metric == BestMetric::kLoss;
+    const double score = by_loss ? result.loss_per_word : result.bleu;
+    const bool best = std::isfinite(score) &&
+                      (state_.best_update == 0 || (by_loss ? score < state_.best_score : score > state_.best_score));
+    if (best) {
+      state_.best_score = score;
+      state_.best_update = update;
+      state_.validations_without_gain = 0;
+    } else {
+      ++state_.validations_without_gain;
+    }
+    if (root_) {
+      history_.validations.push_back({update, result.loss_per_word, result.bleu});
+      record("validation", {{"loss_per_word", result.loss_per_word}, {"bleu", result.bleu}, {"best", best}});
+      if (p_.progress) p_.progress->validated(update, result, best);
+    }
+    saved_ = false;
+    if (best) save();
+  }
+
+  /// COLLECTIVE.
+  bool asked_to_stop() {
+    double flag = signals_.received() != 0 ? 1.0 : 0.0;
+    p_.communicator.max(std::span(&flag, 1));
+    signalled_ = signalled_ || flag > 0;
+    return signalled_;
+  }
+
+  /// From what all ranks know alike.
+  std::optional<StopReason> reason_to_stop() const {
+    if (signalled_) return StopReason::kSignal;
+    if (o_.max_updates > 0 && state_.update >= o_.max_updates) return StopReason::kUpdates;
+    if (o_.max_epochs > 0 && state_.position.epoch >= o_.max_epochs) return StopReason::kEpochs;
+    if (o_.early_stop_patience > 0 && state_.validations_without_gain >= o_.early_stop_patience) {
+      return StopReason::kPatience;
+    }
+    if (time_up_) return StopReason::kMinutes;
+    return {};
+  }
+
+  double elapsed() const { return elapsed_before_ + attempt_.seconds(); }
+  bool time_is_up() const { return o_.max_minutes > 0 && elapsed() >= o_.max_minutes * 60; }
+
+  // Only the root writes, so only the root decides.
+  bool checkpoint_is_due() const {
+    if (!root_ || state_.update == 0 || saved_) return false;
+    return (o_.checkpoint_every > 0 && state_.update % o_.checkpoint_every == 0) ||
+           (o_.checkpoint_minutes > 0 && since_checkpoint_.seconds() >= o_.checkpoint_minutes * 60);
+  }
+
+  void save() {
+    if (!root_) return;
+    Stopwatch watch;
+    state_.elapsed_seconds = elapsed();
+    const auto path = p_.run->checkpoint_path(state_.update);
+    p_.run->check_attempt();
+    save_checkpoint(path, {p_.model, *optimizer_, state_, history_, p_.corpus.source_vocabulary(),
+                           p_.corpus.target_vocabulary(), p_.corpus.pipeline(), o_});
+    p_.run->check_attempt();
+    p_.run->published(state_.update, state_.best_update == state_.update);
+    saved_ = true;
+    since_checkpoint_ = {};
+    const double seconds = watch.seconds();
+    record("checkpoint", {{"file", path.filename().string()}, {"seconds", seconds}});
+    if (p_.progress) p_.progress->checkpointed(path, seconds);
+  }
+
+  TrainingResult finish(StopReason reason) {
+    if (root_ && reason == StopReason::kSignal) record("signal", {{"signal", signals_.received()}});
+    // So that `best` knows the last weights too. After a signal the time is short, and the resumed run goes on anyway.
+    const bool unseen = p_.validator && o_.validate_every > 0 && state_.validated_update < state_.update;
+    if (reason != StopReason::kSignal && unseen) validate();
+    if (!saved_) save();
+    if (root_) record("stop", {{"reason", sentence_of(reason)}, {"elapsed_seconds", elapsed()}});
+    state_.elapsed_seconds = elapsed();
+    return {signalled_ ? StopReason::kSignal : reason, state_};
+  }
+
+  void record(const char* event, std::vector<Json::Member> members) {
+    std::vector<Json::Member> all{{"event", event}, {"update", state_.update}};
+    std::move(members.begin(), members.end(), std::back_inserter(all));
+    p_.run->log(Json::object(std::move(all)));
+  }
+
+  const TrainerParts& p_;
+  const TrainOptions& o_;
+  const bool root_;
+  const StopSignals signals_;
+  std::unique_ptr<Optimizer> optimizer_;
+  corpus::BatchSequence batches_;
+  TrainingState state_;
+  History history_;         // the root's
+  bool signalled_ = false;  // agreed by all ranks, as is the next
+  bool time_up_ = false;
+  Stopwatch attempt_, since_checkpoint_;
+  double elapsed_before_ = 0;
+  bool saved_ = false;  // the run's newest checkpoint is of this very state
+  Interval interval_;
+};
+
+}  // namespace
+
+std::string sentence_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::kUpdates:
+      return "max-updates reached";
+    case StopReason::kEpochs:
+      return "max-epochs reached";
+    case StopReason::kMinutes:
+      return "max-minutes reached";
+    case StopReason::kPatience:
+      return "no gain for early-stop-patience validations";
+    case StopReason::kSignal:
+      return "a signal asked to stop";
+  }
+  return "";
+}
+
+TrainingResult train(const TrainerParts& parts) {
+  check(parts.options);
+  return Trainer(parts).run();
+}
+
+}  // namespace rnnsearch::train

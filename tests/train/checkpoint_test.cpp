@@ -1,0 +1,192 @@
+#include "rnnsearch/train/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/storage/sealed_file.h"
+#include "tests/support/scratch.h"
+#include "tests/support/tiny_corpus.h"
+#include "tests/train/tiny_training.h"
+
+namespace rnnsearch::train {
+namespace {
+
+using testing::HasSubstr;
+
+TrainingState some_state(const corpus::Corpus& corpus) {
+  TrainingState state;
+  state.update = 7;
+  state.position = {3, 24};
+  state.plateau = {0.25, 1.0 / 3, 5, true};
+  state.best_score = 0.1;
+  state.best_update = 6;
+  state.validations_without_gain = 2;
+  state.validated_update = 5;
+  state.elapsed_seconds = 1e9 + 0.1;
+  state.skipped_updates = 4;
+  state.skipped_in_a_row = 1;
+  state.world_size = 3;
+  state.corpus_fingerprint = corpus.fingerprint();
+  return state;
+}
+
+class CheckpointFile : public testing::Test {
+ protected:
+  CheckpointFile() {
+    model_.initialise(5);
+    for (std::size_t i = 0; i < model_.gradient().size(); ++i) model_.gradient()[i] = static_cast<float>(i % 17) - 8;
+    optimizer_->update(model_.parameters(), model_.gradient(), 1, 1);
+    history_.updates = {{1, 2.5, 1, 100}, {2, 2.25, 0.5, 101}};
+    history_.validations = {{2, 2.3, std::nan("")}};
+  }
+
+  void save() {
+    save_checkpoint(path_, {model_, *optimizer_, state_, history_, corpus_.source_vocabulary(),
+                            corpus_.target_vocabulary(), corpus_.pipeline(), options_});
+  }
+  /// What resuming says, for a run that would be done with these options.
+  std::string refusal(const model::ModelOptions& model_options, const TrainOptions& options,
+                      const std::string& fingerprint) {
+    model::Model<float> model(model_options);
+    const auto optimizer = make_optimizer(options, model.parameters().size());
+    History history;
+    try {
+      resume_checkpoint(path_, fingerprint, options, model, *optimizer, history);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  std::string refusal() { return refusal(model_.options(), options_, corpus_.fingerprint()); }
+
+  Scratch scratch_;
+  corpus::Corpus corpus_{support::make_tiny_corpus(scratch_.path())};
+  TrainOptions options_ = tiny_options();
+  model::Model<float> model_{tiny_model_options(corpus_)};
+  std::unique_ptr<Optimizer> optimizer_ = make_optimizer(options_, model_.parameters().size());
+  TrainingState state_ = some_state(corpus_);
+  History history_;
+  std::filesystem::path path_ = scratch_ / "update-00000007.h5";
+};
+
+TEST_F(CheckpointFile, GivesBackEveryBit) {
+  save();
+  model::Model<float> model(model_.options());
+  const auto optimizer = make_optimizer(options_, model.parameters().size());
+  History history;
+  const auto state = resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history);
+  EXPECT_EQ(bytes_of(model.parameters()), bytes_of(model_.parameters()));
+  const auto found = optimizer->accumulators(), expected = optimizer_->accumulators();
+  ASSERT_EQ(found.size(), 2U);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(bytes_of(found[i].values), bytes_of(expected[i].values));
+  EXPECT_EQ(optimizer->steps, 1U);
+  EXPECT_EQ(json_of(state), json_of(state_));
+  ASSERT_EQ(history.updates.size(), 2U);
+  EXPECT_EQ(history.updates[1].loss_per_word, 2.25);
+  ASSERT_EQ(history.validations.size(), 1U);
+  EXPECT_TRUE(std::isnan(history.validations[0].bleu));
+}
+
+TEST_F(CheckpointFile, HoldsAllThatTranslationNeeds) {
+  history_ = {};
+  save();
+  const auto loaded = load_model(path_);
+  EXPECT_EQ(bytes_of(loaded.model.parameters()), bytes_of(model_.parameters()));
+  EXPECT_EQ(loaded.model.options(), model_.options());
+  EXPECT_EQ(loaded.source_vocabulary.words(), corpus_.source_vocabulary().words());
+  EXPECT_EQ(loaded.target_vocabulary.words(), corpus_.target_vocabulary().words());
+  EXPECT_EQ(loaded.pipeline, corpus_.pipeline());
+  EXPECT_EQ(loaded.update, 7U);
+  EXPECT_EQ(loaded.config.at("optimizer"), "adam");
+  EXPECT_EQ(loaded.config.at("learning-rate"), "0.01");
+  EXPECT_EQ(loaded.config.at("state"), "24");
+}
+
+TEST_F(CheckpointFile, HasTheNamesAndShapesOfItsContract) {
+  save();
+  const auto file = storage::open_sealed(path_, "checkpoint");
+  const auto Kx = static_cast<std::uint64_t>(corpus_.source_vocabulary().size());
+  using Shape = std::vector<std::uint64_t>;
+  EXPECT_EQ(file.shape("/parameters/encoder/embedding"), (Shape{Kx, 16}));
+  EXPECT_EQ(file.shape("/parameters/decoder/W_z"), (Shape{16, 24}));
+  EXPECT_EQ(file.shape("/parameters/attention/U_a"), (Shape{48, 20}));
+  EXPECT_EQ(file.shape("/parameters/attention/v_a"), (Shape{20}));
+  EXPECT_EQ(file.shape("/optimizer/m/decoder/C_r"), (Shape{48, 24}));
+  EXPECT_EQ(file.text_attribute("/", "format"), "rnnsearch-checkpoint");
+  EXPECT_EQ(file.integer_attribute("/", "complete"), 1);
+  // W and W_z lie side by side in memory, apart in the file.
+  const auto& W_z = model_.layout().find("decoder/W_z");
+  std::vector<float> dense(W_z.count()), stored(W_z.count());
+  model::copy_out<float>(W_z, model_.parameters(), dense);
+  file.read_into<float>("/parameters/decoder/W_z", MatrixView<float>(stored.data(), 16, 24));
+  EXPECT_EQ(stored, dense);
+}
+
+TEST_F(CheckpointFile, IsRefusedForAnotherCorpus) {
+  save();
+  EXPECT_THAT(refusal(model_.options(), options_, "0123"), HasSubstr("was trained on another corpus"));
+}
+
+TEST_F(CheckpointFile, IsRefusedForAnotherModelOrOrderOfTheData) {
+  save();
+  auto model_options = model_.options();
+  model_options.state = 25;
+  EXPECT_THAT(refusal(model_options, options_, corpus_.fingerprint()), HasSubstr("with state = 24, now it is 25"));
+  TrainOptions options = options_;
+  options.optimizer = OptimizerKind::kAdadelta;
+  EXPECT_THAT(refusal(model_.options(), options, corpus_.fingerprint()),
+              HasSubstr("optimizer = adam, now it is adadelta"));
+  options = options_;
+  options.batch_sentences = 13;
+  EXPECT_THAT(refusal(model_.options(), options, corpus_.fingerprint()), HasSubstr("batch-sentences"));
+  options = options_;
+  options.learning_rate = 5;
+  options.max_updates = 99;
+  EXPECT_EQ(refusal(model_.options(), options, corpus_.fingerprint()), "");
+}
+
+TEST_F(CheckpointFile, IsRefusedWhenDamaged) {
+  save();
+  const std::string whole = read_file(path_);
+  for (std::size_t at = 100; at < whole.size(); at += whole.size() / 7) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    std::ofstream(path_, std::ios::binary) << flipped;
+    EXPECT_THAT(refusal(), HasSubstr("checkpoint: ")) << "byte " << at;
+    EXPECT_THROW(load_model(path_), Error);
+  }
+  std::ofstream(path_, std::ios::binary) << whole.substr(0, whole.size() / 2);
+  EXPECT_THAT(refusal(), HasSubstr("truncated"));
+  std::filesystem::remove(path_);
+  EXPECT_THAT(refusal(), HasSubstr("No such file"));
+}
+
+TEST_F(CheckpointFile, IsRefusedWhenOfAnotherKindOrVersion) {
+  path_ = scratch_ / "corpus.h5";
+  EXPECT_THAT(refusal(), HasSubstr("rnnsearch-corpus"));
+  path_ = scratch_ / "later.h5";
+  {
+    storage::SealedWriter writer(path_);
+    storage::write_format(writer.file(), "rnnsearch-checkpoint", 2);
+    writer.publish();
+  }
+  EXPECT_THAT(refusal(), HasSubstr("version 2"));
+}
+
+TEST_F(CheckpointFile, StaysAsItWasWhenTheNextCannotBeWritten) {
+  save();
+  const std::string before = read_file(path_);
+  const auto to_nowhere = scratch_ / "no such folder" / "update-00000008.h5";
+  EXPECT_THROW(save_checkpoint(to_nowhere, {model_, *optimizer_, state_, history_, corpus_.source_vocabulary(),
+                                            corpus_.target_vocabulary(), corpus_.pipeline(), options_}),
+               Error);
+  EXPECT_EQ(read_file(path_), before);
+}
+
+}  // namespace
+}  // namespace rnnsearch::train

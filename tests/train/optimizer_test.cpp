@@ -1,0 +1,115 @@
+#include "rnnsearch/train/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "rnnsearch/base/random.h"
+#include "rnnsearch/kernels/parallel.h"
+
+namespace rnnsearch::train {
+namespace {
+
+constexpr std::size_t kSize = 40000;  // three blocks, the last one not full
+constexpr double kScale = 0.25;
+
+std::vector<float> make_gradient(std::uint64_t step) {
+  Random random(3, step);
+  std::vector<float> gradient(kSize);
+  // Some elements are far larger than others, and some are 0, as in an embedding.
+  for (std::size_t i = 0; i < kSize; ++i) {
+    gradient[i] =
+        i % 7 == 0 ? 0.0F : static_cast<float>(random.normal() * std::pow(10.0, static_cast<double>(i % 5) - 3));
+  }
+  return gradient;
+}
+
+const std::vector<float>& gradient_of_step(std::uint64_t step) {
+  static std::vector<std::vector<float>> made;
+  while (made.size() <= step) made.push_back(make_gradient(made.size()));
+  return made[step];
+}
+
+std::vector<float> trained(const TrainOptions& options, int steps) {
+  const auto optimizer = make_optimizer(options, kSize);
+  std::vector<float> parameters(kSize, 0.5F);
+  for (int step = 0; step < steps; ++step) {
+    optimizer->update(parameters, gradient_of_step(static_cast<std::uint64_t>(step)), options.learning_rate, kScale);
+  }
+  return parameters;
+}
+
+TEST(Adadelta, FollowsItsFormulaInDoublePrecision) {
+  TrainOptions options;
+  const auto found = trained(options, 20);
+  for (std::size_t i = 0; i < kSize; i += 11) {
+    double p = 0.5, g2 = 0, d2 = 0;
+    for (std::uint64_t step = 0; step < 20; ++step) {
+      const double g = kScale * static_cast<double>(gradient_of_step(step)[i]);
+      g2 = 0.95 * g2 + 0.05 * g * g;
+      const double d = std::sqrt(d2 + 1e-6) / std::sqrt(g2 + 1e-6) * g;
+      d2 = 0.95 * d2 + 0.05 * d * d;
+      p -= d;
+    }
+    ASSERT_NEAR(found[i], p, 1e-6) << "element " << i;
+    if (i > 300) i += 3000;
+  }
+}
+
+TEST(Adam, FollowsItsFormulaInDoublePrecision) {
+  TrainOptions options;
+  options.optimizer = OptimizerKind::kAdam;
+  options.learning_rate = 1e-2;
+  const auto found = trained(options, 20);
+  for (std::size_t i = 0; i < kSize; i += 11) {
+    double p = 0.5, m = 0, v = 0;
+    for (int step = 1; step <= 20; ++step) {
+      const double g = kScale * static_cast<double>(gradient_of_step(static_cast<std::uint64_t>(step - 1))[i]);
+      m = 0.9 * m + 0.1 * g;
+      v = 0.999 * v + 0.001 * g * g;
+      p -= 1e-2 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
+    }
+    ASSERT_NEAR(found[i], p, 2e-6) << "element " << i;
+    if (i > 300) i += 3000;
+  }
+}
+
+TEST(Optimizer, GivesTheSameBitsOnOneThreadAndOnFour) {
+  for (const auto kind : {OptimizerKind::kAdadelta, OptimizerKind::kAdam}) {
+    TrainOptions options;
+    options.optimizer = kind;
+    const std::size_t before = kernels::threads();
+    kernels::set_threads(1);
+    const auto one = trained(options, 3);
+    const double norm = norm_of(one);
+    kernels::set_threads(4);
+    EXPECT_TRUE(trained(options, 3) == one) << name_of(kind);
+    EXPECT_EQ(norm_of(one), norm);
+    kernels::set_threads(before);
+  }
+}
+
+TEST(Optimizer, LeavesUntouchedParametersWhereTheyWere) {
+  TrainOptions options;
+  EXPECT_EQ(trained(options, 5)[7], 0.5F);
+}
+
+TEST(Norm, IsExactWhereFloatsWouldNotBe) {
+  std::vector<float> many(1'000'003, 1e-3F);
+  EXPECT_NEAR(norm_of(many), 1e-3 * std::sqrt(1'000'003.0), 1e-7);
+  EXPECT_EQ(norm_of(std::vector<float>{3, 4}), 5.0);
+  EXPECT_EQ(norm_of({}), 0.0);
+  EXPECT_TRUE(std::isfinite(norm_of(std::vector<float>(1000, std::numeric_limits<float>::max()))));
+}
+
+TEST(Norm, IsNotFiniteWhenOneElementIsNot) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::vector<float> gradient(50000, 1.0F);
+    gradient[49999] = bad;
+    EXPECT_FALSE(std::isfinite(norm_of(gradient)));
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::train

@@ -1,0 +1,178 @@
+#include "rnnsearch/train/run_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/log.h"
+#include "rnnsearch/storage/sealed_file.h"
+#include "tests/support/scratch.h"
+#include "train/attempt.h"
+
+namespace rnnsearch::train {
+namespace {
+
+using testing::HasSubstr;
+
+class Run : public testing::Test {
+ protected:
+  RunDirectory open(const std::string& resume = "auto") {
+    TrainOptions options;
+    options.resume = resume;
+    return RunDirectory(path_, options, identity_, ini_);
+  }
+  std::string refusal(const std::string& resume = "auto") {
+    try {
+      open(resume);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  /// An empty but whole sealed file.
+  void make_checkpoint(std::uint64_t update, bool best = false) {
+    auto run = open();
+    storage::SealedWriter writer(run.checkpoint_path(update));
+    writer.publish();
+    run.published(update, best);
+  }
+  void damage(std::uint64_t update) {
+    const auto path = open().checkpoint_path(update);
+    std::string content = read_file(path);
+    content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
+    std::ofstream(path, std::ios::binary) << content;
+  }
+  std::vector<std::string> files(const std::filesystem::path& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+    return names;
+  }
+
+  Scratch scratch_;
+  std::filesystem::path path_ = scratch_ / "run";
+  Config identity_{{"state", "24"}, {"optimizer", "adam"}};
+  std::string ini_ = "# of the model\n[model]\nstate=24\noptimizer = adam\n";
+};
+
+TEST_F(Run, IsMadeAndEnteredAgain) {
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(refusal("never"), "");  // no checkpoints yet
+  EXPECT_EQ(read_file(path_ / "config.ini"), ini_);
+}
+
+TEST_F(Run, IsRefusedWhereAnotherRunIs) {
+  open();
+  identity_["state"] = "25";
+  ini_ = "state=25\n";
+  EXPECT_THAT(refusal(), HasSubstr("its state is 24, now it is 25"));
+  EXPECT_THAT(read_file(path_ / "config.ini"), HasSubstr("state=24"));
+}
+
+TEST_F(Run, IsRefusedWhereSomethingElseIs) {
+  std::filesystem::create_directory(path_);
+  std::ofstream(path_ / "thesis.tex") << "years of work";
+  EXPECT_THAT(refusal(), HasSubstr("holds thesis.tex and is no run of rnnsearch"));
+  EXPECT_THAT(files(path_), testing::ElementsAre("thesis.tex"));
+  path_ = path_ / "thesis.tex";
+  EXPECT_THAT(refusal(), HasSubstr("is a file"));
+}
+
+TEST_F(Run, IsRefusedWhenItHoldsCheckpointsAndMustNotResume) {
+  make_checkpoint(10);
+  EXPECT_THAT(refusal("never"), HasSubstr("resume is never"));
+  EXPECT_EQ(open().checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
+}
+
+TEST_F(Run, IsRefusedWhileAnotherTrainerLives) {
+  open();
+  std::ofstream(path_ / "attempt") << "some other host 1 1\n";
+  EXPECT_EQ(refusal(), "");
+  int pipes[2];
+  ASSERT_EQ(::pipe(pipes), 0);
+  const pid_t other = ::fork();
+  if (other == 0) {  // a trainer that only waits
+    char byte = 0;
+    std::ofstream(path_ / "attempt") << this_attempt() << std::flush;
+    (void)!::write(pipes[1], "x", 1);
+    ::pause();
+    ::_exit(byte);
+  }
+  char ready = 0;
+  ASSERT_EQ(::read(pipes[0], &ready, 1), 1);
+  EXPECT_THAT(refusal(), HasSubstr("another trainer is writing"));
+  ::kill(other, SIGKILL);
+  ::siginfo_t info;
+  ::waitid(P_PID, static_cast<id_t>(other), &info, WEXITED | WNOWAIT);
+  EXPECT_EQ(refusal(), "");  // a zombie writes nothing
+  ::waitpid(other, nullptr, 0);
+  ::close(pipes[0]);
+  ::close(pipes[1]);
+}
+
+TEST_F(Run, MayNotBeWrittenByAnAttemptThatWasReplaced) {
+  auto stale = open();
+  stale.check_attempt();
+  std::ofstream(path_ / "attempt") << "n2 17 4711\n";
+  EXPECT_THROW(stale.check_attempt(), Error);
+}
+
+TEST_F(Run, KeepsTheNewestCheckpointsAndTheBest) {
+  for (const std::uint64_t update : {10, 20, 30, 40, 50}) make_checkpoint(update, update == 20);
+  EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "best", "update-00000020.h5",
+                                                                          "update-00000040.h5", "update-00000050.h5"));
+  EXPECT_EQ(read_file(path_ / "checkpoints/latest"), "update-00000050.h5\n");
+  EXPECT_EQ(read_file(path_ / "checkpoints/best"), "update-00000020.h5\n");
+}
+
+TEST_F(Run, FallsBackToTheCheckpointBeforeADamagedOneAndSaysSo) {
+  std::vector<std::string> said;
+  set_log_sink([&](std::string_view line) { said.emplace_back(line); });
+  make_checkpoint(10);
+  make_checkpoint(20);
+  damage(20);
+  EXPECT_EQ(open().checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0], HasSubstr("update-00000020.h5"));
+  EXPECT_THAT(said[0], HasSubstr("goes on from update-00000010.h5"));
+  EXPECT_TRUE(std::filesystem::exists(path_ / "checkpoints/update-00000020.h5.damaged"));
+  damage(10);
+  for (int again = 0; again < 2; ++again) EXPECT_THROW(open().checkpoint_to_resume(), Error);
+  set_log_sink({});
+}
+
+TEST_F(Run, DoesNotForkItsOwnHistory) {
+  make_checkpoint(10);
+  make_checkpoint(20);
+  const auto resume = [&](const std::string& checkpoint) { return open(checkpoint).checkpoint_to_resume(); };
+  EXPECT_EQ(resume(path_ / "checkpoints/update-00000020.h5"), path_ / "checkpoints/update-00000020.h5");
+  EXPECT_THROW(resume(path_ / "checkpoints/update-00000010.h5"), Error);
+  const auto former = path_ / "checkpoints/update-00000010.h5";
+  path_ = scratch_ / "fork";
+  EXPECT_EQ(resume(former), former);
+}
+
+TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
+  make_checkpoint(10);
+  std::ofstream(path_ / "checkpoints/.update-00000020.h5.tmp-n1-77") << "half";
+  std::ofstream(path_ / ".config.ini.tmp-n1-77") << "half";
+  open();
+  EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "update-00000010.h5"));
+  EXPECT_THAT(files(path_), testing::UnorderedElementsAre("checkpoints", "config.ini"));
+}
+
+TEST_F(Run, BeginsANewLineAfterHalfALine) {
+  auto run = open();
+  std::ofstream(path_ / "log.jsonl") << "{\"event\":\"upd";
+  run.log(Json::object({{"event", "resume"}}));
+  run.log(Json::object({{"event", "update"}}));
+  EXPECT_EQ(read_file(path_ / "log.jsonl"), "{\"event\":\"upd\n{\"event\":\"resume\"}\n{\"event\":\"update\"}\n");
+}
+
+}  // namespace
+}  // namespace rnnsearch::train

@@ -1,0 +1,92 @@
+// A model, options and a validator small enough to train in a blink.
+#pragma once
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/train/trainer.h"
+
+namespace rnnsearch::train {
+
+inline model::ModelOptions tiny_model_options(const corpus::Corpus& corpus) {
+  model::ModelOptions options;
+  options.source_words = corpus.source_vocabulary().size();
+  options.target_words = corpus.target_vocabulary().size();
+  options.embedding = 16;
+  options.state = 24;
+  options.alignment = 20;
+  options.maxout = 12;
+  return options;
+}
+
+/// 12 pairs an update, so that 300 pairs are an epoch of 25 updates and 50 updates cross its end.
+inline TrainOptions tiny_options() {
+  TrainOptions options;
+  options.batch_sentences = 12;
+  options.pool_batches = 4;
+  options.optimizer = OptimizerKind::kAdam;
+  options.learning_rate = 1e-2;
+  options.gradient_of = GradientOf::kWord;
+  options.max_updates = 50;
+  options.validate_every = 10;
+  options.checkpoint_every = 10;
+  options.checkpoint_minutes = 0;
+  options.log_every = 1;
+  return options;
+}
+
+/// Dev loss; every rank computes all of it.
+inline Validator dev_loss(const corpus::Corpus& corpus) {
+  const auto dev = std::make_shared<corpus::EvaluationSet>(corpus.read_set("dev"));
+  return [dev](model::Model<float>& model, std::uint64_t, const std::function<bool()>& should_stop) {
+    if (should_stop()) return ValidationResult{0, 0, true};
+    const model::Loss loss = model.loss(dev->source, dev->target);
+    return ValidationResult{loss.negative_log_likelihood / static_cast<double>(loss.words), std::nan(""), false};
+  };
+}
+
+inline std::string bytes_of(std::span<const float> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+/// What a run came to: the weights and the reports of its updates.
+struct Outcome {
+  TrainingResult result;
+  std::string weights;  // their bytes
+  std::vector<UpdateReport> updates;
+};
+
+class Recorder : public Progress {
+ public:
+  explicit Recorder(std::vector<UpdateReport>& updates) : updates_(updates) {}
+  void updated(const UpdateReport& report) override { updates_.push_back(report); }
+
+ private:
+  std::vector<UpdateReport>& updates_;
+};
+
+/// One attempt at the run in `folder`, on all ranks.
+inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path& folder, const TrainOptions& options,
+                       Validator validator = {}) {
+  const comm::Communicator world;
+  model::Model<float> model(tiny_model_options(corpus));
+  Outcome outcome;
+  Recorder recorder(outcome.updates);
+  std::unique_ptr<RunDirectory> run;
+  if (world.is_root()) {
+    std::string ini;
+    const Config identity = identity_of(model.options(), options);
+    for (const auto& [name, value] : identity) ini += name + " = " + value + "\n";
+    run = std::make_unique<RunDirectory>(folder, options, identity, ini);
+  }
+  outcome.result = train({world, corpus, model, options, run.get(), std::move(validator), &recorder});
+  outcome.weights = bytes_of(model.parameters());
+  return outcome;
+}
+
+}  // namespace rnnsearch::train
