@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "tests/model/fixtures.h"
@@ -159,6 +161,34 @@ TEST(ModelBatch, EqualsItsSentencesOneByOne) {
     EXPECT_EQ(apart.accumulate_gradient({}, {}).words, 0u);
     EXPECT_TRUE(std::all_of(apart.gradient().begin(), apart.gradient().end(), [](double g) { return g == 0; }));
   }
+}
+
+/// Memory is kept from batch to batch. A batch that was not a number must not reach the next one through rows that
+/// nobody wrote since, not even multiplied by 0.
+template <class Real>
+void expect_a_clean_start(const ModelOptions& options) {
+  Model<Real> used(options), fresh(options);
+  fill(used, 61);
+  fill(fresh, 61);
+  Random random(62);
+  const Sentences source = random_sentences(random, 12, 15, 50), target = random_sentences(random, 12, 15, 51);
+  const Sentences larger_source = random_sentences(random, 30, 20, 50),
+                  larger_target = random_sentences(random, 30, 20, 51);
+  const std::vector<Real> kept(used.parameters().begin(), used.parameters().end());
+  std::fill(used.parameters().begin(), used.parameters().end(), std::numeric_limits<Real>::quiet_NaN());
+  EXPECT_TRUE(std::isnan(used.accumulate_gradient(larger_source, larger_target).negative_log_likelihood));
+  std::copy(kept.begin(), kept.end(), used.parameters().begin());
+  std::fill(used.gradient().begin(), used.gradient().end(), Real{0});
+
+  EXPECT_EQ(used.accumulate_gradient(source, target).negative_log_likelihood,
+            fresh.accumulate_gradient(source, target).negative_log_likelihood);
+  EXPECT_EQ(std::memcmp(used.gradient().data(), fresh.gradient().data(), fresh.gradient().size_bytes()), 0);
+  EXPECT_EQ(used.score(source, target), fresh.score(source, target));
+}
+
+TEST_P(ModelForward, LeavesNothingOfABatchForTheNext) {
+  expect_a_clean_start<float>(GetParam().options);
+  expect_a_clean_start<double>(GetParam().options);
 }
 
 }  // namespace
