@@ -21,4 +21,10 @@ void Progress::show(const std::string& line) {
   live_ = terminal_;
 }
 
+void Progress::say(const std::string& line) {
+  if (quiet_) return;
+  std::cerr << (live_ ? "\r\x1b[K" : "") + line + "\n" << std::flush;
+  live_ = false;
+}
+
 }  // namespace rnnsearch::cli

@@ -16,6 +16,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   /// Shows `line` if the last one is old enough: 0.2 s on a terminal, 15 s elsewhere.
   void show(const std::string& line);
+  /// Shows `line` at once, and it stays.
+  void say(const std::string& line);
 
  private:
   bool quiet_, terminal_, live_ = false;

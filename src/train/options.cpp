@@ -159,27 +159,26 @@ model::ModelOptions model_options_of(const Config& config) {
     if (found == config.end()) throw Error(text_of("checkpoint: its configuration lacks ", name));
     return found->second;
   };
-  const auto count = [&](const char* name) {
+  const auto read = [&](const char* name, auto& value) {
     const std::string& digits = text(name);
-    std::size_t value = 0;
     const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (digits.empty() || end.ec != std::errc() || end.ptr != digits.data() + digits.size()) {
-      throw Error(text_of("checkpoint: its configuration says ", name, " = '", digits, "', expected a whole number"));
+      throw Error(text_of("checkpoint: its configuration says ", name, " = '", digits, "', expected a number"));
     }
-    return value;
   };
   model::ModelOptions o;
-  o.source_words = count("source-words");
-  o.target_words = count("target-words");
-  o.embedding = count("embedding");
-  o.state = count("state");
-  o.alignment = count("alignment");
-  o.maxout = count("maxout");
-  o.readout_rank = count("readout-rank");
+  read("source-words", o.source_words);
+  read("target-words", o.target_words);
+  read("embedding", o.embedding);
+  read("state", o.state);
+  read("alignment", o.alignment);
+  read("maxout", o.maxout);
+  read("readout-rank", o.readout_rank);
   o.attention = model::attention_of(text("attention"));
   o.state_word = model::state_word_of(text("state-word"));
   o.gate_biases = text("gate-biases") == "true";
   o.embedding_biases = text("embedding-biases") == "true";
+  read("initial-deviation", o.initial_deviation);
   o.initial_deviation = std::stod(text("initial-deviation"));
   return o;
 }

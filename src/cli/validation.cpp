@@ -1,0 +1,102 @@
+#include "cli/validation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/decode/translate.h"
+#include "rnnsearch/evaluate/bleu.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+class DevSet {
+ public:
+  DevSet(const corpus::Corpus& corpus, const comm::Communicator& world, const ValidationOptions& options)
+      : corpus_(corpus), world_(world), options_(options), set_(corpus.read_set("dev")) {
+    std::vector<std::uint32_t> order(set_.source.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return set_.source.length(a) < set_.source.length(b); });
+    const auto ranks = static_cast<std::size_t>(world.size());
+    shares_.resize(ranks);
+    for (std::size_t i = 0; i < order.size(); ++i) shares_[i % ranks].push_back(order[i]);
+  }
+
+  train::ValidationResult validate(model::Model<float>& model, const std::function<bool()>& should_stop,
+                                   std::string& translations) const {
+    const auto& share = shares_[static_cast<std::size_t>(world_.rank())];
+    const std::size_t chunk = options_.validate_sentences;
+    double loss[] = {0, 0};
+    std::string lines;
+    // Rank 0 has the largest share; all ranks make as many turns, for should_stop asks all of them.
+    for (std::size_t first = 0; first < shares_.front().size(); first += chunk) {
+      if (should_stop()) return {0, 0, true};
+      Sentences source, target;
+      for (std::size_t i = first; i < std::min(first + chunk, share.size()); ++i) {
+        source.add(set_.source[share[i]]);
+        target.add(set_.target[share[i]]);
+      }
+      const model::Loss part = model.loss(source, target);
+      loss[0] += part.negative_log_likelihood;
+      loss[1] += static_cast<double>(part.words);
+      if (options_.validate_bleu) lines += translated(model, source);
+    }
+    world_.sum(std::span<double>(loss));
+    const double bleu = options_.validate_bleu ? score(world_.gather(lines), translations) : std::nan("");
+    return {loss[0] / loss[1], bleu, false};
+  }
+
+ private:
+  /// One line a sentence.
+  std::string translated(model::Model<float>& model, const Sentences& source) const {
+    decode::SearchOptions search;
+    search.beam = options_.validate_beam;
+    search.batch_sentences = options_.validate_sentences;
+    std::string lines;
+    for (const auto& best : decode::translate(model, source, search)) {
+      std::vector<std::string> words;
+      for (const WordId id : best.front().words) words.push_back(corpus_.target_vocabulary().word(id));
+      lines += corpus_.pipeline().to_text(words) + '\n';
+    }
+    return lines;
+  }
+
+  /// At the root BLEU, and all translations in the order of the dev set; NaN elsewhere.
+  double score(const std::vector<std::string>& of_ranks, std::string& translations) const {
+    if (!world_.is_root()) return std::nan("");
+    std::vector<std::string> hypotheses(set_.source.size());
+    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+      std::istringstream lines(of_ranks[rank]);
+      for (const std::uint32_t sentence : shares_[rank]) std::getline(lines, hypotheses[sentence]);
+    }
+    for (const auto& line : hypotheses) translations += line + '\n';
+    return evaluate::corpus_bleu(hypotheses, set_.references, {}).score;
+  }
+
+  const corpus::Corpus& corpus_;
+  const comm::Communicator& world_;
+  ValidationOptions options_;
+  corpus::EvaluationSet set_;
+  std::vector<std::vector<std::uint32_t>> shares_;  // of each rank: sentences of the set
+};
+
+}  // namespace
+
+train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& world,
+                                const ValidationOptions& options,
+                                std::function<void(std::uint64_t update, const std::string& translations)> keep) {
+  return [dev = std::make_shared<const DevSet>(corpus, world, options), keep = std::move(keep)](
+             model::Model<float>& model, std::uint64_t update, const std::function<bool()>& should_stop) {
+    std::string translations;
+    const auto result = dev->validate(model, should_stop, translations);
+    if (!translations.empty()) keep(update, translations);
+    return result;
+  };
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,27 @@
+// Dev loss and dev BLEU of a model in training, on all ranks.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/train/trainer.h"
+
+namespace rnnsearch::cli {
+
+struct ValidationOptions {
+  bool validate_bleu = true;            // translate the dev set, too
+  std::size_t validate_beam = 1;        // 1: greedy, which is enough to compare checkpoints by
+  std::size_t validate_sentences = 64;  // together, on each rank
+};
+
+/// Each rank takes every size-th sentence of the dev set, sorted by length. `corpus` and `world` outlive the validator.
+/// `keep` gets the translations, one line a sentence, at the root. Throws Error when the corpus has no dev set.
+train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& world,
+                                const ValidationOptions& options,
+                                std::function<void(std::uint64_t update, const std::string& translations)> keep);
+
+}  // namespace rnnsearch::cli
