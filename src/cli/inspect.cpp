@@ -177,7 +177,7 @@ int run_inspect(const Arguments& arguments) {
 
   path = checkpoint_of(path);
   const File file =
-      storage::open_sealed(path, "inspect", verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
+      storage::open_sealed(path, "file", verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
   const std::string format = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "";
   Json result;
   if (format == corpus::kCorpusFormat) {
