@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# A disk that is full when a checkpoint is written: one sentence, code 1, the checkpoint before is whole, and with room again
+# the run ends as if nothing had been.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+make_corpus
+"$RNNSEARCH" $(train_arguments whole 40) 2>/dev/null
+bytes=$(stat -c %s "$(last_checkpoint whole)")
+
+mkdir small
+mount -t tmpfs -o size=$((bytes * 5 / 2)) rnnsearch-test small 2>/dev/null || { echo "skipped: may not mount" >&2; exit 77; }
+trap 'umount small' EXIT
+code=0
+"$RNNSEARCH" $(train_arguments small/run 40) --checkpoint-every 10 2>errors || code=$?
+[[ $code == 1 ]] || fail "expected code 1 on a full disk, found $code"
+[[ $(grep -c '^rnnsearch train: ' errors) == 1 ]] || fail "expected one sentence, found: $(cat errors)"
+grep -qi 'space' errors || fail "the sentence does not say that the disk is full: $(cat errors)"
+[[ -z $(find small -name '.*.tmp-*') ]] || fail "a temporary fills the disk"
+"$RNNSEARCH" inspect --file "$(last_checkpoint small/run)" >/dev/null || fail "the checkpoint before is not whole"
+
+mount -o remount,size=$((bytes * 8)) small
+"$RNNSEARCH" $(train_arguments small/run 40) --checkpoint-every 10 2>errors || fail "it did not go on: $(cat errors)"
+grep -q 'goes on from' errors || fail "it began anew: $(cat errors)"
+expect_equal small/run whole

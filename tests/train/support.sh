@@ -1,0 +1,39 @@
+# For the scripts beside it: a tiny corpus, a run of it, and the comparison of two runs' last checkpoints.
+command -v h5diff >/dev/null || { echo "skipped: h5diff (Debian: hdf5-tools) is not installed" >&2; exit 77; }
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+make_corpus() {
+  "$SOURCE/data/reversal.sh" text --vocabulary 10 --max-length 7 --train 600 --dev 16 --test 16 >/dev/null
+  "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \
+    --dev-target text/dev.target --tokenizer none --output corpus.h5 >/dev/null
+}
+
+# train_arguments RUN UPDATES: some 20,000 parameters, 50 updates an epoch, adaptive everything
+train_arguments() {
+  echo train --corpus corpus.h5 --run "$1" --max-updates "$2" --embedding 12 --state 24 --alignment 16 --maxout 12 \
+    --optimizer adam --learning-rate 0.01 --gradient-of word --batch-sentences 12 --schedule plateau --validate-every 7 \
+    --checkpoint-minutes 0 --log-every 1 --threads 1
+}
+
+last_checkpoint() {
+  echo "$1/checkpoints/$(cat "$1/checkpoints/latest")"
+}
+
+# expect_equal RUN RUN: parameters, optimiser and the state that counts are the same to the bit
+expect_equal() {
+  local one two group
+  one=$(last_checkpoint "$1") two=$(last_checkpoint "$2")
+  [[ $(basename "$one") == $(basename "$two") ]] || fail "$1 ends with $one, $2 with $two"
+  for group in /parameters /optimizer; do
+    h5diff "$one" "$two" $group $group || fail "$group differs between $1 and $2"
+  done
+  diff <(state_of "$1") <(state_of "$2") || fail "the state differs between $1 and $2"
+}
+
+state_of() {
+  h5dump -g /state "$(last_checkpoint "$1")" | awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /elapsed|world_size/ {print name, $0}'
+}
