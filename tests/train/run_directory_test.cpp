@@ -123,7 +123,7 @@ TEST_F(Run, MayNotBeWrittenByAnAttemptThatWasReplaced) {
 }
 
 TEST_F(Run, KeepsTheNewestCheckpointsAndTheBest) {
-  for (const std::uint64_t update : {10, 20, 30, 40, 50}) make_checkpoint(update, update == 20);
+  for (const std::uint64_t update : {10U, 20U, 30U, 40U, 50U}) make_checkpoint(update, update == 20);
   EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "best", "update-00000020.h5",
                                                                           "update-00000040.h5", "update-00000050.h5"));
   EXPECT_EQ(read_file(path_ / "checkpoints/latest"), "update-00000050.h5\n");

@@ -70,7 +70,7 @@ TEST_F(Training, ResumedRepeatsTheUninterruptedRunBitForBit) {
     options.plateau_patience = 1;
     const auto whole = run("whole-" + name_of(optimizer), options, dev_loss(corpus_));
     Outcome last;
-    for (const std::uint64_t stop : {7, 20, 31, 50}) {
+    for (const std::uint64_t stop : {7U, 20U, 31U, 50U}) {
       TrainOptions part = options;
       part.max_updates = stop;
       // No validation where this attempt ends: the uninterrupted run has none there either.

@@ -1,0 +1,179 @@
+#include "rnnsearch/train/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <optional>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "tests/support/mpi_main.h"
+#include "tests/support/scratch.h"
+#include "tests/support/tiny_corpus.h"
+#include "tests/train/tiny_training.h"
+
+namespace rnnsearch::train {
+namespace {
+
+const comm::Communicator world;
+
+/// A folder and a corpus that all ranks see; the root makes and removes them.
+class DistributedTraining : public testing::Test {
+ protected:
+  DistributedTraining() {
+    if (world.is_root()) {
+      scratch_.emplace();
+      path_ = scratch_->path().string();
+      support::make_tiny_corpus(*path_, 301);
+    } else {
+      path_.emplace();
+    }
+    world.broadcast(*path_);
+    corpus_.emplace(folder() / "corpus.h5");
+  }
+  ~DistributedTraining() override { world.barrier(); }
+
+  std::filesystem::path folder() const { return *path_; }
+  Outcome run(const std::string& name, const TrainOptions& options, Validator validator = {}) {
+    return attempt(*corpus_, folder() / name, options, std::move(validator));
+  }
+
+  std::optional<Scratch> scratch_;
+  std::optional<std::string> path_;
+  std::optional<corpus::Corpus> corpus_;
+};
+
+/// The same training written down once more, for one process: no ranks, no loop machinery.
+struct Reference {
+  const corpus::Corpus& corpus;
+  TrainOptions options;
+  model::Model<float> model{tiny_model_options(corpus)};
+  std::unique_ptr<Optimizer> optimizer = make_optimizer(options, model.parameters().size());
+  corpus::BatchSequence batches{corpus, batch_options(), 0, 1};
+  TrainingState state;
+  std::vector<double> losses;
+
+  Reference(const corpus::Corpus& corpus_, const TrainOptions& options_) : corpus(corpus_), options(options_) {
+    model.initialise(options.seed);
+    state.corpus_fingerprint = corpus.fingerprint();
+  }
+  corpus::BatchOptions batch_options() const {
+    corpus::BatchOptions o;
+    o.batch_sentences = options.batch_sentences;
+    o.pool_batches = options.pool_batches;
+    o.seed = options.seed;
+    return o;
+  }
+  void train(std::size_t updates) {
+    for (std::size_t i = 0; i < updates; ++i) {
+      const auto batch = batches.next();
+      std::fill(model.gradient().begin(), model.gradient().end(), 0.0F);
+      const auto loss = model.accumulate_gradient(batch.source, batch.target);
+      const double words = static_cast<double>(loss.words);
+      double squares = 0;
+      for (const float g : model.gradient()) squares += static_cast<double>(g) * g;
+      const double norm = std::sqrt(squares) / words;
+      optimizer->update(model.parameters(), model.gradient(), options.learning_rate, std::min(1.0, 1.0 / norm) / words);
+      losses.push_back(loss.negative_log_likelihood / words);
+      ++state.update;
+      state.position = batch.after;
+    }
+  }
+};
+
+/// At the root; elsewhere there are no reports.
+void expect_losses(const std::vector<UpdateReport>& updates, const std::vector<double>& expected) {
+  if (!world.is_root()) return;
+  ASSERT_EQ(updates.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(updates[i].loss_per_word / expected[i], 1, 1e-5) << "update " << updates[i].update;
+  }
+}
+
+TEST_F(DistributedTraining, HasTheLossesOfOneProcess) {
+  Reference reference(*corpus_, tiny_options());
+  reference.train(50);
+  expect_losses(run("run", tiny_options()).updates, reference.losses);
+}
+
+TEST_F(DistributedTraining, GivesEveryRankTheSameBits) {
+  const auto all = world.gather(run("run", tiny_options(), dev_loss(*corpus_)).weights);
+  for (const auto& one : all) EXPECT_TRUE(one == all.front());
+}
+
+TEST_F(DistributedTraining, ResumedRepeatsTheUninterruptedRunBitForBit) {
+  const auto whole = run("whole", tiny_options());
+  TrainOptions half = tiny_options();
+  half.max_updates = 23;
+  run("halves", half);
+  EXPECT_TRUE(run("halves", tiny_options()).weights == whole.weights);
+}
+
+TEST_F(DistributedTraining, GoesOnWithTheSameBatchesAfterAnotherNumberOfRanks) {
+  Reference reference(*corpus_, tiny_options());
+  reference.train(20);
+  if (world.is_root()) {
+    const auto checkpoint = folder() / "of-one-rank.h5";
+    save_checkpoint(checkpoint, {reference.model,
+                                 *reference.optimizer,
+                                 reference.state,
+                                 {},
+                                 corpus_->source_vocabulary(),
+                                 corpus_->target_vocabulary(),
+                                 corpus_->pipeline(),
+                                 tiny_options()});
+  }
+  world.barrier();
+  reference.train(30);
+  TrainOptions options = tiny_options();
+  options.resume = folder() / "of-one-rank.h5";
+  const auto outcome = run("run", options);
+  EXPECT_EQ(outcome.result.state.position, reference.state.position);
+  expect_losses(outcome.updates, {reference.losses.begin() + 20, reference.losses.end()});
+}
+
+TEST_F(DistributedTraining, TakesFewerPairsThanRanks) {
+  TrainOptions options = tiny_options();
+  options.batch_sentences = 1;
+  options.pool_batches = 20;
+  options.max_updates = 20;
+  Reference reference(*corpus_, options);
+  reference.train(20);
+  expect_losses(run("run", options).updates, reference.losses);
+}
+
+TEST_F(DistributedTraining, StopsOnAllRanksWhenOneIsSignalled) {
+  // The last rank is signalled while update 10 is validated: all agree at once, and validate it when they go on.
+  const Validator signalling = [inner = dev_loss(*corpus_)](auto& model, std::uint64_t update, const auto& stop) {
+    if (update == 10 && world.rank() == world.size() - 1) std::raise(SIGTERM);
+    return inner(model, update, stop);
+  };
+  const auto stopped = run("run", tiny_options(), signalling);
+  EXPECT_EQ(stopped.result.reason, StopReason::kSignal);
+  EXPECT_EQ(stopped.result.state.update, 10U);
+  const auto resumed = run("run", tiny_options(), dev_loss(*corpus_));
+  EXPECT_EQ(resumed.result.reason, StopReason::kUpdates);
+  EXPECT_EQ(resumed.result.state.validated_update, 50U);
+  EXPECT_TRUE(resumed.weights == run("whole", tiny_options(), dev_loss(*corpus_)).weights);
+}
+
+TEST_F(DistributedTraining, AgreesOnTheRootsValidation) {
+  TrainOptions options = tiny_options();
+  options.early_stop_patience = 1;
+  const Validator disagreeing = [](auto&, std::uint64_t update, const auto&) {
+    return ValidationResult{static_cast<double>(update) + world.rank() * (update == 10 ? 100 : -100), 0, false};
+  };
+  const auto outcome = run("run", options, disagreeing);
+  EXPECT_EQ(outcome.result.reason, StopReason::kPatience);
+  EXPECT_EQ(outcome.result.state.update, 20U);
+  EXPECT_EQ(outcome.result.state.best_score, 10);
+}
+
+}  // namespace
+}  // namespace rnnsearch::train
+
+int main(int argc, char** argv) {
+  return rnnsearch::support::run_mpi_tests(argc, argv);
+}
