@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# What the user or the machine got wrong is refused in one sentence on standard error, with exit code 1, nothing on standard
+# output, and no file written, changed or removed.
+set -euo pipefail
+
+fail() {
+  echo "$*"
+  exit 1
+}
+files() { find . -type f ! -path './.answer/*' -exec sha256sum {} + | LC_ALL=C sort -k 2; }
+refusals=0
+refused() {  # facts, separated by |, that the sentence must hold; then the arguments of rnnsearch
+  local facts=$1 before answer fact status=0
+  shift
+  before=$(files)
+  mkdir -p .answer
+  "$RNNSEARCH" "$@" >.answer/out 2>.answer/err </dev/null || status=$?
+  answer=$(grep -v '^\[' .answer/err) || true  # lines in brackets are progress
+  [[ $status == 1 ]] || fail "rnnsearch $*: exit code $status instead of 1: $answer"
+  [[ ! -s .answer/out ]] || fail "rnnsearch $*: standard output holds: $(<.answer/out)"
+  [[ $(wc -l <<<"$answer") == 1 ]] || fail "rnnsearch $*: not one line: $answer"
+  [[ $answer == "rnnsearch"* ]] || fail "rnnsearch $*: the line does not begin with rnnsearch: $answer"
+  while IFS= read -r -d '|' fact; do
+    [[ $answer == *"$fact"* ]] || fail "rnnsearch $*: '$fact' is not in: $answer"
+  done <<<"$facts|"
+  [[ $(files) == "$before" ]] || fail "rnnsearch $*: files changed: $(diff <(echo "$before") <(files))"
+  refusals=$((refusals + 1))
+}
+
+"$SOURCE/data/reversal.sh" text --train 200 --dev 20 --test 20 >/dev/null
+text=(--train-source text/train.source --train-target text/train.target --tokenizer none)
+sets=(--dev-source text/dev.source --dev-target text/dev.target --test t:text/test.source:text/test.target)
+"$RNNSEARCH" prepare "${text[@]}" "${sets[@]}" --output corpus.h5 >/dev/null
+tiny=(--embedding 8 --state 8 --alignment 8 --maxout 8 --optimizer adam --learning-rate 0.001 --max-updates 2)
+"$RNNSEARCH" train --corpus corpus.h5 --run run "${tiny[@]}" 2>/dev/null
+checkpoint=run/checkpoints/update-00000002.h5
+[[ -s $checkpoint ]] || fail "no checkpoint was written: $(ls run/checkpoints)"
+
+# the command line
+refused "unknown command 'tarin'|train" tarin
+refused "unknown option '--ouptut'|--output" prepare --ouptut x.h5
+refused "--max-length|'many'|whole number" prepare "${text[@]}" --output x.h5 --max-length many
+refused "--source-words|'0'|4" prepare "${text[@]}" --output x.h5 --source-words 0
+refused "--output is missing" prepare "${text[@]}"
+refused "--beam|'0'" translate --model run --beam 0
+refused "--n-best is 5|--beam is 2" translate --model run --n-best 5 --beam 2
+refused "unexpected argument 'more'" evaluate more
+refused "unknown preset 'smal'|small" train --corpus corpus.h5 --run x --preset smal
+printf 'embedding = 8\nmaxuot = 8\n' >wrong.ini
+refused "wrong.ini|'maxuot'|'maxout'" train --corpus corpus.h5 --run x --config wrong.ini
+refused "missing.ini" train --corpus corpus.h5 --run x --config missing.ini
+
+# text
+head -n 150 text/train.target >short
+refused "text/train.source|200|short|150" prepare --train-source text/train.source --train-target short --output x.h5
+refused "text/test.source|20|short|150" prepare "${text[@]}" --test t:text/test.source:short --output x.h5
+{ head -n 5 text/train.source; printf '1 2 \xc3\x28\n'; tail -n +7 text/train.source; } >invalid
+refused "invalid|line 6|byte 5|UTF-8" prepare --train-source invalid --train-target text/train.target --output x.h5
+refused "invalid|line 6|byte 5" translate --model run --input invalid --output y
+{ head -n 5 text/train.source; printf '1 \0002\n'; tail -n +7 text/train.source; } >nul
+refused "nul|line 6|NUL" prepare --train-source nul --train-target text/train.target --output x.h5
+refused "nul|line 6|NUL" translate --model run --input nul --output y
+: >empty
+refused "empty" prepare --train-source empty --train-target empty --output x.h5
+refused "empty" evaluate --hypotheses empty --references empty
+printf '\n%.0s' {1..200} >blank
+refused "200" prepare --train-source blank --train-target text/train.target --output x.h5  # all filtered: by reason
+awk 'NF > 3' text/train.source >long
+refused "$(wc -l <long)" prepare --train-source long --train-target long --tokenizer none --max-length 3 --output x.h5
+refused "100|20" prepare "${text[@]}" --source-words 100 --output x.h5  # more vocabulary than words
+refused "missing" prepare --train-source missing --train-target missing --output x.h5
+refused "text" prepare --train-source text --train-target text --output x.h5  # a folder
+refused "corpus.h5|--overwrite" prepare "${text[@]}" --output corpus.h5
+refused "nowhere" prepare "${text[@]}" --output nowhere/x.h5
+refused "nowhere" translate --model run --input text/test.source --output nowhere/y
+refused "text/test.source has 20|text/train.target has 200" score --model run --source text/test.source \
+  --target text/train.target
+refused "text/test.source has 20|text/train.target has 200" evaluate --hypotheses text/test.source \
+  --references text/train.target
+refused "test/u|test/t|dev" evaluate --hypotheses text/test.source --corpus corpus.h5 --set test/u
+refused "--references" evaluate --hypotheses text/test.source
+
+# corpora and checkpoints that are damaged or something else
+flip() {  # file, offset: the byte there with a bit of it turned over
+  local byte
+  byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+  printf "\\x$(printf %02x $((byte ^ 16)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+for kind in corpus checkpoint; do
+  if [[ $kind == corpus ]]; then file=corpus.h5; else file=$checkpoint; fi
+  size=$(stat -c %s "$file")
+  cp "$file" flipped.h5 && flip flipped.h5 $((size / 2))
+  head -c $((size / 2)) "$file" >truncated.h5
+  for damaged in flipped truncated; do
+    refused "$damaged.h5" inspect "$damaged.h5"
+    if [[ $kind == corpus ]]; then
+      refused "$damaged.h5" evaluate --hypotheses text/test.source --corpus $damaged.h5 --set test/t
+      refused "$damaged.h5" train --corpus $damaged.h5 --run x "${tiny[@]}"
+    else
+      refused "$damaged.h5" translate --model $damaged.h5 --input text/test.source --output y
+      refused "$damaged.h5" score --model $damaged.h5 --source text/test.source --target text/test.target
+    fi
+  done
+done
+refused "text/test.source" inspect text/test.source
+refused "corpus.h5|rnnsearch-corpus" translate --model corpus.h5 --input text/test.source --output y
+refused "$checkpoint|rnnsearch-checkpoint" train --corpus "$checkpoint" --run x "${tiny[@]}"
+refused "missing.h5" translate --model missing.h5
+refused "text|checkpoints" translate --model text
+
+# runs
+"$SOURCE/data/reversal.sh" other --seed 2 --train 200 --dev 20 --test 20 >/dev/null
+"$RNNSEARCH" prepare --train-source other/train.source --train-target other/train.target --tokenizer none \
+  --output other.h5 >/dev/null
+refused "corpus" train --corpus other.h5 --run run "${tiny[@]::10}" --max-updates 4
+refused "run|state" train --corpus corpus.h5 --run run "${tiny[@]}" --seed 1 --state-word previous
+refused "text" train --corpus corpus.h5 --run text "${tiny[@]}"
+refused "run" train --corpus corpus.h5 --run run "${tiny[@]}" --resume never
+
+# a full disk, where this user may mount a small one
+if mkdir small && mount -t tmpfs -o size=16k none small 2>/dev/null; then
+  trap 'umount small' EXIT
+  refused "small/x.h5" prepare "${text[@]}" --output small/x.h5
+  refused "small/y" translate --model run --input text/train.source --output small/y --beam 1 --n-best 1 \
+    --maximum-length-ratio 100 --minimum-length-ratio 100
+fi
+echo "$refusals refusals"
