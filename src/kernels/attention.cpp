@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/attention_rows.h"
+#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
 #include "kernels/vector-inl.h"
 
@@ -105,12 +106,12 @@ HWY_EXPORT(double_attention);
 
 template <>
 const AttentionRows<float>& attention_rows() {
-  static const AttentionRows<float>* const rows = HWY_DYNAMIC_DISPATCH(float_attention)();
+  static const AttentionRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_attention)());
   return *rows;
 }
 template <>
 const AttentionRows<double>& attention_rows() {
-  static const AttentionRows<double>* const rows = HWY_DYNAMIC_DISPATCH(double_attention)();
+  static const AttentionRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_attention)());
   return *rows;
 }
 

@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/gates_rows.h"
+#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
 #include "kernels/vector-inl.h"
 
@@ -110,12 +111,12 @@ HWY_EXPORT(double_rows);
 
 template <>
 const GatesRows<float>& gates_rows() {
-  static const GatesRows<float>* const rows = HWY_DYNAMIC_DISPATCH(float_rows)();
+  static const GatesRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_rows)());
   return *rows;
 }
 template <>
 const GatesRows<double>& gates_rows() {
-  static const GatesRows<double>* const rows = HWY_DYNAMIC_DISPATCH(double_rows)();
+  static const GatesRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_rows)());
   return *rows;
 }
 

@@ -1,0 +1,43 @@
+#include "rnnsearch/kernels/instruction_set.h"
+
+#include <hwy/highway.h>
+
+#include <cstdlib>
+
+#include "kernels/instruction_limit.h"
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::kernels {
+namespace {
+
+bool apply_limit() {
+  const char* const text = std::getenv("RNNSEARCH_SIMD");
+  const std::string_view limit = text ? text : "";
+  // Of Highway's targets, the better one has the lower bit.
+  if (limit == "avx2") {
+    hwy::DisableTargets(HWY_AVX2 - 1);
+  } else if (limit == "sse2") {
+    hwy::DisableTargets(2 * HWY_SSSE3 - 1);
+  } else if (!limit.empty() && limit != "avx512") {
+    throw Error(text_of("kernels: the environment variable RNNSEARCH_SIMD is '", limit,
+                        "'; set it to avx512, avx2 or sse2, or unset it to use the best this processor can do"));
+  }
+  return true;
+}
+
+}  // namespace
+
+void limit_instruction_set() {
+  [[maybe_unused]] static const bool applied = apply_limit();
+}
+
+std::string_view instruction_set() {
+  limit_instruction_set();
+  const auto targets = hwy::SupportedTargets() & HWY_TARGETS;
+  const auto best = targets & -targets;
+  if (best <= HWY_AVX3) return "avx512";
+  if (best == HWY_AVX2) return "avx2";
+  return HWY_ARCH_X86 ? "sse2" : hwy::TargetName(best);
+}
+
+}  // namespace rnnsearch::kernels
