@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
 #include "kernels/softmax_rows.h"
 #include "kernels/vector-inl.h"
@@ -28,23 +29,31 @@ T largest_of(std::size_t n, const T* x) {
 }
 
 template <class T>
-double log_sum_row(std::size_t n, const T* x) {
+LogSum<T> log_sum_row(std::size_t n, const T* x) {
   const T largest = largest_of(n, x);
   const T sum = sum_of<T>(
       n, [&](auto d, std::size_t i) HWY_ATTR { return hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest))); });
-  return static_cast<double>(largest) + std::log(static_cast<double>(sum));
+  return {largest, std::log(static_cast<double>(sum))};
+}
+
+// The maximum and the log of the sum are subtracted one after the other: added up first, they would lose in float the
+// digits that matter when the logits are large.
+template <class D, class T>
+HWY_INLINE auto log_share(D d, const T* x, T largest, T log) {
+  return hn::Sub(hn::Sub(hn::LoadU(d, x), hn::Set(d, largest)), hn::Set(d, log));
 }
 
 template <class T>
-void subtract_row(std::size_t n, T amount, T* x) {
-  for_each<T>(n, [&](auto d, std::size_t i)
-                     HWY_ATTR { hn::StoreU(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, amount)), d, x + i); });
+void subtract_row(std::size_t n, LogSum<T> sum, T* x) {
+  const T log = static_cast<T>(sum.log);
+  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR { hn::StoreU(log_share(d, x + i, sum.largest, log), d, x + i); });
 }
 
 template <class T>
-void exp_minus_row(std::size_t n, T amount, T* x) {
+void exp_minus_row(std::size_t n, LogSum<T> sum, T* x) {
+  const T log = static_cast<T>(sum.log);
   for_each<T>(n, [&](auto d, std::size_t i)
-                     HWY_ATTR { hn::StoreU(hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, amount))), d, x + i); });
+                     HWY_ATTR { hn::StoreU(hn::Exp(d, log_share(d, x + i, sum.largest, log)), d, x + i); });
 }
 
 template <class T>
@@ -67,20 +76,20 @@ HWY_EXPORT(double_softmax);
 
 template <>
 const SoftmaxRows<float>& softmax_rows() {
-  static const SoftmaxRows<float>* const rows = HWY_DYNAMIC_DISPATCH(float_softmax)();
+  static const SoftmaxRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_softmax)());
   return *rows;
 }
 template <>
 const SoftmaxRows<double>& softmax_rows() {
-  static const SoftmaxRows<double>* const rows = HWY_DYNAMIC_DISPATCH(double_softmax)();
+  static const SoftmaxRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_softmax)());
   return *rows;
 }
 
 template <class Real>
 void log_softmax(MatrixView<Real> logits) {
   parallel_for(logits.rows, [&](std::size_t i) {
-    const double log_sum = softmax_rows<Real>().log_sum(logits.cols, logits.row(i));
-    softmax_rows<Real>().subtract(logits.cols, static_cast<Real>(log_sum), logits.row(i));
+    const LogSum<Real> sum = softmax_rows<Real>().log_sum(logits.cols, logits.row(i));
+    softmax_rows<Real>().subtract(logits.cols, sum, logits.row(i));
   });
 }
 
@@ -89,9 +98,9 @@ void softmax_cross_entropy(MatrixView<Real> logits, std::span<const std::uint32_
   assert(target.size() == logits.rows && loss.size() == logits.rows);
   parallel_for(logits.rows, [&](std::size_t i) {
     Real* row = logits.row(i);
-    const double log_sum = softmax_rows<Real>().log_sum(logits.cols, row);
-    loss[i] = log_sum - static_cast<double>(row[target[i]]);
-    softmax_rows<Real>().exp_minus(logits.cols, static_cast<Real>(log_sum), row);
+    const LogSum<Real> sum = softmax_rows<Real>().log_sum(logits.cols, row);
+    loss[i] = sum.minus(row[target[i]]);
+    softmax_rows<Real>().exp_minus(logits.cols, sum, row);
     row[target[i]] -= Real{1};
   });
 }
@@ -101,7 +110,7 @@ void softmax_loss(ConstMatrixView<Real> logits, std::span<const std::uint32_t> t
   assert(target.size() == logits.rows && loss.size() == logits.rows);
   parallel_for(logits.rows, [&](std::size_t i) {
     const Real* row = logits.row(i);
-    loss[i] = softmax_rows<Real>().log_sum(logits.cols, row) - static_cast<double>(row[target[i]]);
+    loss[i] = softmax_rows<Real>().log_sum(logits.cols, row).minus(row[target[i]]);
   });
 }
 

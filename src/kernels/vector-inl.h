@@ -29,15 +29,17 @@ HWY_INLINE void for_each(std::size_t n, const Body& body) {
   for (; i < n; ++i) body(single, i);
 }
 
-/// tanh. float: odd polynomial of degree 13 over an even one of degree 6 in the argument, clamped where tanh is 1 to
-/// the last bit (the minimax coefficients that Eigen's and XNNPACK's vector tanh use).
+/// tanh. float: odd polynomial of degree 13 over an even one of degree 6 in the argument, clamped where tanh is
+/// within 7 units of 1 (the minimax coefficients that Eigen's and XNNPACK's vector tanh use).
 template <class D, class V>
 HWY_INLINE V tanh_of(D d, V x) {
   if constexpr (std::is_same_v<hn::TFromD<D>, double>) {
     return hn::Tanh(d, x);
   } else {
     const auto set = [d](float value) HWY_ATTR { return hn::Set(d, value); };
-    x = hn::Min(hn::Max(x, set(-7.90531110763549805f)), set(7.90531110763549805f));
+    // Not Min and Max, which may replace a NaN by the bound and so hide it.
+    const V most = set(7.90531110763549805f), least = set(-7.90531110763549805f);
+    x = hn::IfThenElse(hn::Gt(x, most), most, hn::IfThenElse(hn::Lt(x, least), least, x));
     const V x2 = hn::Mul(x, x);
     V p = hn::MulAdd(x2, set(-2.76076847742355e-16f), set(2.00018790482477e-13f));
     p = hn::MulAdd(x2, p, set(-8.60467152213735e-11f));

@@ -21,7 +21,8 @@ struct AttentionMemory {
 };
 
 /// alpha has at least the longest sentence's columns; columns past a row's sentence are set to exactly 0. The maximum
-/// of e is subtracted before exp.
+/// of e is subtracted before exp. float: an energy is within 1e-6 sum |v_a| of the exact one, so alpha within twice
+/// that, relative (and a rounding).
 template <class Real>
 void attention_forward(const AttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                        ConstMatrixView<Real> query, MatrixView<Real> alpha, MatrixView<Real> context);

@@ -1,4 +1,7 @@
-// The output layer's elementwise parts. float: exp is within 2 units in the last place.
+// The output layer's elementwise parts.
+//
+// float, up to 30,000 words, logits of any size: log-probabilities and losses within 2e-6 + 2e-7 |exact|, gradients
+// within 1e-6 + 1e-5 |exact|.
 #pragma once
 
 #include <cstdint>
