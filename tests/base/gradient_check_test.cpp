@@ -1,0 +1,63 @@
+#include "tests/support/gradient_check.h"
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace rnnsearch::support {
+namespace {
+
+std::vector<double> parameters;
+
+double loss() {
+  double sum = 0;
+  for (const double x : parameters) sum += std::sin(x);
+  return sum;
+}
+
+std::vector<double> gradient_of(std::size_t count) {
+  parameters.clear();
+  std::vector<double> gradient;
+  for (std::size_t i = 0; i < count; ++i) {
+    parameters.push_back(0.1 * static_cast<double>(i));
+    gradient.push_back(std::cos(parameters.back()));
+  }
+  return gradient;
+}
+
+TEST(GradientCheck, AcceptsTheGradientAndLeavesTheParametersAsTheyWere) {
+  const std::vector<double> gradient = gradient_of(50);
+  const std::vector<double> before = parameters;
+  expect_gradient(parameters, gradient, loss);
+  EXPECT_EQ(parameters, before);
+}
+
+TEST(GradientCheck, NamesTheWorstElement) {
+  static std::vector<double> gradient;
+  gradient = gradient_of(50);
+  gradient[11] *= 1 + 1e-4;
+  gradient[17] *= 1 + 1e-3;
+  EXPECT_NONFATAL_FAILURE(expect_gradient(parameters, gradient, loss, {.name = "W"}),
+                          "W: of 50 elements checked, the worst is [17]");
+}
+
+TEST(GradientCheck, RefusesNotANumberAndAnotherSize) {
+  static std::vector<double> gradient;
+  gradient = gradient_of(5);
+  gradient[3] = NAN;
+  EXPECT_NONFATAL_FAILURE(expect_gradient(parameters, gradient, loss), "[3]");
+  gradient.pop_back();
+  EXPECT_NONFATAL_FAILURE(expect_gradient(parameters, gradient, loss), "4 elements for 5 parameters");
+}
+
+TEST(GradientCheck, SamplesNoMoreThanAskedFor) {
+  const std::vector<double> gradient = gradient_of(100);
+  std::size_t calls = 0;
+  expect_gradient(parameters, gradient, [&] { return ++calls, loss(); }, {.maximum_elements = 7});
+  EXPECT_EQ(calls, 14u);
+}
+
+}  // namespace
+}  // namespace rnnsearch::support

@@ -1,0 +1,160 @@
+#include "rnnsearch/kernels/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tests/kernels/guarded.h"
+
+namespace rnnsearch::kernels {
+namespace {
+
+enum class Form { kPlain, kTransposed, kOuter };
+constexpr Form kForms[] = {Form::kPlain, Form::kTransposed, Form::kOuter};
+
+template <class Real>
+struct Product {
+  Form form;
+  Into into;
+  std::size_t M, N, K;
+  Guarded<Real> a, b, c;
+
+  Product(Form form_, Into into_, std::size_t M_, std::size_t N_, std::size_t K_)
+      : form(form_),
+        into(into_),
+        M(M_),
+        N(N_),
+        K(K_),
+        a(form == Form::kOuter ? Guarded<Real>(K, M, 1, 2) : Guarded<Real>(M, K, 3, 1)),
+        b(form == Form::kTransposed ? Guarded<Real>(N, K, 5, 0) : Guarded<Real>(K, N, 2, 5)),
+        c(M, N, 1, 3) {}
+
+  double a_at(std::size_t i, std::size_t k) const { return form == Form::kOuter ? a.read()(k, i) : a.read()(i, k); }
+  double b_at(std::size_t k, std::size_t j) const {
+    return form == Form::kTransposed ? b.read()(j, k) : b.read()(k, j);
+  }
+  bool adds() const { return form == Form::kOuter || into == Into::kAdd; }
+
+  /// c as it should become: the sum, and the sum of absolute values that its rounding scales with.
+  std::vector<double> expected(std::vector<double>* magnitude = nullptr) const {
+    std::vector<double> sums = adds() ? c.values() : std::vector<double>(M * N, 0.0);
+    if (magnitude) {
+      *magnitude = sums;
+      for (double& value : *magnitude) value = std::abs(value);
+    }
+    for (std::size_t i = 0; i < M; ++i) {
+      for (std::size_t k = 0; k < K; ++k) {
+        for (std::size_t j = 0; j < N; ++j) {
+          sums[i * N + j] += a_at(i, k) * b_at(k, j);
+          if (magnitude) (*magnitude)[i * N + j] += std::abs(a_at(i, k) * b_at(k, j));
+        }
+      }
+    }
+    return sums;
+  }
+  void run() {
+    if (form == Form::kPlain) multiply<Real>(a.read(), b.read(), c.view(), into);
+    if (form == Form::kTransposed) multiply_transposed<Real>(a.read(), b.read(), c.view(), into);
+    if (form == Form::kOuter) accumulate_outer<Real>(a.read(), b.read(), c.view());
+  }
+  std::string name() const {
+    const char* const forms[] = {"a b", "a b^T", "a^T b"};
+    return std::string(forms[static_cast<int>(form)]) + (adds() ? " added, " : ", ") + std::to_string(M) + " x " +
+           std::to_string(K) + " x " + std::to_string(N);
+  }
+};
+
+template <class Real>
+class Gemm : public testing::Test {};
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(Gemm, Reals);
+
+// Small integers: every sum is exact in float too, so a term lost, doubled or taken from elsewhere cannot hide.
+template <class Real>
+bool exact(Form form, Into into, std::size_t M, std::size_t N, std::size_t K) {
+  if (form == Form::kOuter && into == Into::kOverwrite) return true;  // there is no such product
+  Random random(M * 1000 + N * 10 + K);
+  Product<Real> product(form, into, M, N, K);
+  product.a.integers(random, 4);
+  product.b.integers(random, 4);
+  if (product.adds()) product.c.integers(random, 9);
+  const std::vector<double> expected = product.expected();
+  product.run();
+  return close(product.c, expected, {0.0}, product.name());
+}
+
+TYPED_TEST(Gemm, SumsEveryTermOnceInEveryShapeAcrossTheTiles) {
+  const std::size_t sizes[] = {1, 2, 3, 4, 5, 127, 128, 129, 159, 160, 161, 255, 256, 257};
+  for (const std::size_t M : sizes)
+    for (const std::size_t N : sizes)
+      for (const Form form : kForms)
+        for (const Into into : {Into::kOverwrite, Into::kAdd})
+          ASSERT_TRUE(exact<TypeParam>(form, into, M, N, 1 + (M + N) % 5));
+}
+
+TYPED_TEST(Gemm, SumsEveryTermOnceAtEveryDepth) {
+  std::vector<std::size_t> depths = lengths();
+  for (const std::size_t K : depths)
+    for (const Form form : kForms) ASSERT_TRUE(exact<TypeParam>(form, Into::kAdd, 7, 19, K));
+  for (const std::size_t K : {255u, 256u, 257u, 383u, 384u, 385u, 513u})
+    for (const Form form : kForms) ASSERT_TRUE(exact<TypeParam>(form, Into::kOverwrite, 33, 130, K));
+}
+
+TYPED_TEST(Gemm, OfDepthZeroIsZeroOrLeavesWhatItAddsTo) {
+  for (const Form form : kForms)
+    for (const Into into : {Into::kOverwrite, Into::kAdd}) ASSERT_TRUE(exact<TypeParam>(form, into, 5, 6, 0));
+}
+
+TYPED_TEST(Gemm, DoesNothingForNoRowsOrNoColumns) {
+  for (const Form form : kForms) {
+    for (const Into into : {Into::kOverwrite, Into::kAdd}) {
+      ASSERT_TRUE(exact<TypeParam>(form, into, 0, 5, 3));
+      ASSERT_TRUE(exact<TypeParam>(form, into, 5, 0, 3));
+      ASSERT_TRUE(exact<TypeParam>(form, into, 0, 0, 0));
+    }
+  }
+  multiply<TypeParam>({}, {}, {});
+}
+
+TYPED_TEST(Gemm, RoundsNoMoreThanItsHeaderSays) {
+  for (const Form form : kForms) {
+    for (const std::size_t K : {1u, 30u, 1000u}) {
+      Random random(K);
+      Product<TypeParam> product(form, Into::kAdd, 81, 131, K);
+      product.a.normal(random);
+      product.b.normal(random);
+      product.c.normal(random);
+      std::vector<double> magnitude;
+      const std::vector<double> expected = product.expected(&magnitude);
+      product.run();
+      const std::vector<double> found = product.c.values();
+      const double unit = sizeof(TypeParam) == 4 ? 0x1p-24 : 1e-15;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        ASSERT_LE(std::abs(found[i] - expected[i]), unit * static_cast<double>(K + 1) * magnitude[i]) << product.name();
+      }
+    }
+  }
+}
+
+TYPED_TEST(Gemm, GivesTheSameBitsOnAnyNumberOfThreads) {
+  for (const Form form : kForms) {
+    for (const auto& [M, N, K] : {std::array{80, 300, 70}, std::array{161, 259, 33}, std::array{513, 129, 20}}) {
+      expect_same_bits_on_any_number_of_threads([&, rows = static_cast<std::size_t>(M),
+                                                 cols = static_cast<std::size_t>(N),
+                                                 depth = static_cast<std::size_t>(K)] {
+        Random random(3);
+        Product<TypeParam> product(form, Into::kAdd, rows, cols, depth);
+        product.a.normal(random);
+        product.b.normal(random);
+        product.c.normal(random);
+        product.run();
+        return product.c.values();
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::kernels

@@ -1,0 +1,187 @@
+#include "rnnsearch/kernels/softmax.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/kernels/guarded.h"
+#include "tests/support/gradient_check.h"
+
+namespace rnnsearch::kernels {
+namespace {
+
+constexpr std::size_t kRows = 3;
+using Matrix = std::vector<double>;
+
+// log softmax(x)[k] = x[k] - log sum exp(x), of each row of K.
+Matrix log_softmax_of(const Matrix& x, std::size_t K) {
+  Matrix result = x;
+  for (std::size_t first = 0; first < x.size(); first += K) {
+    double largest = x[first], sum = 0;
+    for (std::size_t k = 0; k < K; ++k) largest = std::max(largest, x[first + k]);
+    for (std::size_t k = 0; k < K; ++k) sum += std::exp(x[first + k] - largest);
+    for (std::size_t k = 0; k < K; ++k) result[first + k] = (x[first + k] - largest) - std::log(sum);
+  }
+  return result;
+}
+
+std::vector<std::size_t> vocabularies() {
+  std::vector<std::size_t> all = lengths();
+  all.push_back(30000);
+  return all;
+}
+
+template <class Real>
+class SoftmaxTest : public testing::Test {
+ protected:
+  // All three kernels on the same logits; the float bounds are the header's.
+  static bool follows_the_equations(const Guarded<Real>& logits, const std::vector<std::uint32_t>& target,
+                                    std::size_t K, const std::string& what) {
+    const Matrix expected = log_softmax_of(logits.values(), K);
+    Matrix gradient = expected, losses;
+    for (double& value : gradient) value = std::exp(value);
+    for (std::size_t i = 0; i < target.size(); ++i) {
+      gradient[i * K + target[i]] -= 1;
+      losses.push_back(-expected[i * K + target[i]]);
+    }
+    Guarded<Real> logs = logits, gradients = logits;
+    std::vector<double> loss(target.size()), loss_again(target.size());
+    log_softmax<Real>(logs.view());
+    softmax_cross_entropy<Real>(gradients.view(), target, loss);
+    softmax_loss<Real>(logits.read(), target, loss_again);
+    EXPECT_EQ(loss, loss_again) << what;
+    return close(logs, expected, bound<Real>(2e-6, 2e-7), "log softmax, " + what) &&
+           close(gradients, gradient, bound<Real>(1e-6, 1e-5), "gradient, " + what) &&
+           close(loss, losses, bound<Real>(2e-6, 2e-7), "loss, " + what);
+  }
+};
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(SoftmaxTest, Reals);
+
+TYPED_TEST(SoftmaxTest, FollowsTheEquationsAtEveryLength) {
+  Random random(1);
+  for (const std::size_t K : vocabularies()) {
+    Guarded<TypeParam> logits(kRows, K, K % 5, K % 4);
+    logits.normal(random, 3);
+    const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
+    ASSERT_TRUE(this->follows_the_equations(logits, target, K, "K = " + std::to_string(K)));
+  }
+}
+
+TYPED_TEST(SoftmaxTest, HoldsItsBoundAtTheExtremes) {
+  for (const std::size_t K : {1u, 2u, 7u, 16u, 33u, 70u, 1000u, 30000u}) {
+    const std::string what = ", K = " + std::to_string(K);
+    const auto last = static_cast<std::uint32_t>(K - 1);
+    const std::vector<std::uint32_t> target{0, last, last / 2};
+    Guarded<TypeParam> logits(kRows, K, 1);
+    for (const double level : {0.0, 0.1, 1e4, -1e4}) {
+      logits.fill([&] { return level; });
+      ASSERT_TRUE(this->follows_the_equations(logits, target, K, "all equal " + std::to_string(level) + what));
+    }
+    int next = 0;
+    logits.fill([&] { return ++next % 2 ? 1e4 : -1e4; });
+    ASSERT_TRUE(this->follows_the_equations(logits, target, K, "+-1e4" + what));
+    Random random(K);
+    logits.fill([&] { return 1e4 + random.normal(); });
+    ASSERT_TRUE(this->follows_the_equations(logits, target, K, "about 1e4" + what));
+    logits.normal(random);
+    for (std::size_t i = 0; i < kRows; ++i) logits(i, target[i]) = 200;
+    ASSERT_TRUE(this->follows_the_equations(logits, target, K, "the target dominates" + what));
+    ASSERT_TRUE(this->follows_the_equations(logits, {last, 0, 0}, K, "another word dominates" + what));
+    logits.fill([] { return -std::numeric_limits<double>::infinity(); });
+    for (std::size_t i = 0; i < kRows; ++i) logits(i, target[i]) = 1;
+    std::vector<double> loss(kRows);
+    softmax_cross_entropy<TypeParam>(logits.view(), target, loss);
+    EXPECT_EQ(loss, std::vector<double>(kRows, 0.0)) << "the only word allowed is certain" << what;
+    EXPECT_EQ(logits.values(), Matrix(kRows * K, 0.0)) << what;
+  }
+}
+
+TEST(SoftmaxCrossEntropy, HasTheGradientOfItsLoss) {
+  Random random(3);
+  for (const std::size_t K : {1u, 2u, 23u}) {
+    Guarded<double> logits(kRows, K);
+    logits.normal(random, 2);
+    Matrix variables = logits.values();
+    const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
+    const auto total = [&] {
+      const Matrix logs = log_softmax_of(variables, K);
+      double sum = 0;
+      for (std::size_t i = 0; i < kRows; ++i) sum -= logs[i * K + target[i]];
+      return sum;
+    };
+    std::vector<double> loss(kRows);
+    softmax_cross_entropy<double>(logits.view(), target, loss);
+    support::expect_gradient(variables, logits.values(), total, {.name = "logits"});
+  }
+}
+
+TYPED_TEST(SoftmaxTest, GivesTheSameBitsOnAnyNumberOfThreads) {
+  expect_same_bits_on_any_number_of_threads([] {
+    Random random(4);
+    constexpr std::size_t kMany = 57, K = 1003;
+    Guarded<TypeParam> logits(kMany, K);
+    logits.normal(random, 4);
+    Guarded<TypeParam> gradient = logits;
+    std::vector<std::uint32_t> target(kMany);
+    for (auto& word : target) word = static_cast<std::uint32_t>(random.below(K));
+    std::vector<double> loss(kMany);
+    softmax_cross_entropy<TypeParam>(gradient.view(), target, loss);
+    log_softmax<TypeParam>(logits.view());
+    return joined({logits.values(), gradient.values(), loss});
+  });
+}
+
+TYPED_TEST(SoftmaxTest, DoesNothingForNoRows) {
+  Guarded<TypeParam> none(0, 5);
+  log_softmax<TypeParam>(none.view());
+  softmax_cross_entropy<TypeParam>(none.view(), {}, {});
+  softmax_loss<TypeParam>(none.read(), {}, {});
+  EXPECT_TRUE(none.guards_hold());
+}
+
+TYPED_TEST(SoftmaxTest, MaxoutTakesTheLargerOfEachPair) {
+  Random random(5);
+  for (const std::size_t l : lengths()) {
+    Guarded<TypeParam> x(kRows, 2 * l, l % 5, l % 3), t(kRows, l, l % 4), t_gradient(kRows, l, 2),
+        x_gradient(kRows, 2 * l, 1, l % 6);
+    x.integers(random, 2);  // many pairs are equal
+    t_gradient.normal(random);
+    Matrix larger, gradient;
+    for (std::size_t i = 0; i < kRows; ++i) {
+      for (std::size_t k = 0; k < l; ++k) {
+        const double first = x(i, 2 * k), second = x(i, 2 * k + 1), g = t_gradient(i, k);
+        larger.push_back(std::max(first, second));
+        gradient.push_back(second > first ? 0 : g);
+        gradient.push_back(second > first ? g : 0);
+      }
+    }
+    maxout_forward<TypeParam>(x.read(), t.view());
+    maxout_backward<TypeParam>(x.read(), t_gradient.read(), x_gradient.view());
+    ASSERT_TRUE(close(t, larger, {0.0}, "l = " + std::to_string(l)));
+    ASSERT_TRUE(close(x_gradient, gradient, {0.0}, "gradient, l = " + std::to_string(l)));
+  }
+}
+
+TEST(MaxoutBackward, EqualsCentralDifferences) {
+  Random random(6);
+  constexpr std::size_t l = 19;
+  Guarded<double> x(kRows, 2 * l), weights(kRows, l), gradient(kRows, 2 * l);
+  x.normal(random);
+  weights.normal(random);
+  Matrix variables = x.values();
+  const Matrix w = weights.values();
+  const auto loss = [&] {
+    double sum = 0;
+    for (std::size_t k = 0; k < w.size(); ++k) sum += w[k] * std::max(variables[2 * k], variables[2 * k + 1]);
+    return sum;
+  };
+  maxout_backward<double>(x.read(), weights.read(), gradient.view());
+  support::expect_gradient(variables, gradient.values(), loss, {.name = "x"});
+}
+
+}  // namespace
+}  // namespace rnnsearch::kernels
