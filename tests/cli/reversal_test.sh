@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The whole way in small: prepare, train on two ranks, stop and go on, translate, score, evaluate. The task is to reverse
+# sequences of up to 6 of 8 words; pipelines/reversal has the real one.
+set -euo pipefail
+
+fail() {
+  echo "$*"
+  exit 1
+}
+"$SOURCE/data/reversal.sh" text --vocabulary 8 --max-length 6 --train 4000 --dev 100 --test 200 >/dev/null
+"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none \
+  --dev-source text/dev.source --dev-target text/dev.target --test t:text/test.source:text/test.target \
+  --output corpus.h5 --json >prepare.json
+grep -q '"pairs_kept": 4000' prepare.json || fail "prepare did not keep all pairs: $(<prepare.json)"
+
+cat >config.ini <<'END'
+embedding = 32
+state = 64
+alignment = 64
+maxout = 32
+initial-deviation = 0.1
+optimizer = adam
+learning-rate = 0.005
+gradient-of = word
+batch-sentences = 40
+validate-every = 200
+END
+train() { mpirun -n 2 "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --run run --threads 1 "$@" 2>>train.log; }
+train --max-updates 200
+train --max-updates 600
+grep -q 'goes on from' train.log || fail "the second training did not go on from the first: $(<train.log)"
+
+"$RNNSEARCH" translate --model run --input text/test.source --output one
+mpirun -n 3 "$RNNSEARCH" translate --model run --threads 1 <text/test.source >three
+cmp one three || fail "three ranks translate otherwise than one"
+right=$(paste -d '\n' one text/test.target | awk 'NR % 2 { line = $0; next } line == $0' | wc -l)
+((right >= 180)) || fail "only $right of 200 test sequences came out right: $(<train.log)"
+
+"$RNNSEARCH" translate --model run --input text/test.source --n-best 3 --beam 4 --normalize >n-best
+[[ $(grep -c '^7 ||| .* ||| -[0-9.]*$' n-best) == 3 ]] || fail "not three translations of line 7: $(grep '^7 ' n-best)"
+[[ $(printf '1 2\n\n3\n' | "$RNNSEARCH" translate --model run | sed -n 2p) == "" ]] || fail "an empty line is not kept"
+
+# what search finds is at least as probable as what is right, and both have a score a line
+"$RNNSEARCH" score --model run --source text/test.source --target one >found
+"$RNNSEARCH" score --model run --source text/test.source --target text/test.target >expected
+paste found expected | awk '$1 < $2 - 1e-3 { ++worse } END { exit !(NR == 200 && worse <= 10) }' ||
+  fail "search finds less probable translations than there are"
+
+"$RNNSEARCH" evaluate --hypotheses search=one --model model=run --corpus corpus.h5 --set test/t --edges 3 --json >bleu.json
+[[ $(grep -c '"system"' bleu.json) == 2 ]] || fail "not two systems: $(<bleu.json)"
+"$RNNSEARCH" evaluate --hypotheses search=one --references text/test.target --edges 3 >table
+grep -q '^all  *200 ' table || fail "the table has no row for all: $(<table)"
+
+"$RNNSEARCH" inspect run --json >checkpoint.json
+grep -q '"system": "RNNsearch"' checkpoint.json || fail "inspect does not name the system"
+"$RNNSEARCH" inspect corpus.h5 >corpus.txt
+grep -q '^  test/t$' corpus.txt || fail "inspect does not list the test set"
+"$RNNSEARCH" train --config run/config.ini --run again --max-updates 1 2>>train.log || fail "config.ini does not repeat the run"
+cmp <(grep -v '^max-updates' run/config.ini) <(grep -v '^max-updates' again/config.ini) || fail "config.ini changed"
