@@ -1,0 +1,43 @@
+#include "rnnsearch/layers/embedding.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/layers/fixtures.h"
+
+namespace rnnsearch::layers {
+namespace {
+
+TEST(Embedding, TakesTheWordsRowsAndAddsTheBias) {
+  Random random(1);
+  Matrix E = random_matrix(random, 6, 3), bias = random_matrix(random, 1, 3), output(3, 3);
+  const std::vector<WordId> words = {4, 0, 4};
+  embedding_forward<double>({E.view(), bias.span()}, words, output.view());
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(output.view()(i, j), E.view()(words[i], j) + bias.values[j]);
+  }
+  embedding_forward<double>({E.view(), {}}, words, output.view());
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(output.view()(i, j), E.view()(words[i], j));
+  }
+}
+
+TEST(Embedding, BackwardEqualsCentralDifferencesWithRepeatedWords) {
+  Random random(2);
+  const std::vector<WordId> words = {3, 5, 3, 0, 3, 5, 8};
+  for (const bool biased : {true, false}) {
+    Matrix E = random_matrix(random, 9, 4), bias = random_matrix(random, 1, 4), output(words.size(), 4);
+    const Matrix above = random_matrix(random, words.size(), 4);
+    const auto loss = [&] {
+      embedding_forward<double>({E.view(), biased ? bias.span() : std::span<double>{}}, words, output.view());
+      return weighted_sum(above, output.view());
+    };
+    Matrix dE(9, 4, kBefore), dbias(1, 4, kBefore), from_above = above;
+    embedding_backward<double>({dE.view(), biased ? dbias.span() : std::span<double>{}}, words, from_above.view());
+    expect_gradient("E", E.span(), dE.span(), kBefore, loss);
+    if (biased) expect_gradient("bias", bias.span(), dbias.span(), kBefore, loss);
+    for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(dE.view()(7, j), kBefore) << "a word that did not occur";
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::layers
