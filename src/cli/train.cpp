@@ -191,8 +191,8 @@ void refuse_other_corpus(const fs::path& run, const corpus::Corpus& corpus) {
   const Json environment = Json::parse(read_file(record), record.string());
   const Json* fingerprint = environment.find("corpus_fingerprint");
   if (fingerprint && fingerprint->is_string() && fingerprint->string() != corpus.fingerprint()) {
-    throw Error(text_of("train: ", run.string(), " holds a run on another corpus (fingerprint ", fingerprint->string(),
-                        ", ", corpus.path().string(), " has ", corpus.fingerprint(),
+    throw Error(text_of("", run.string(), " holds a run on another corpus (fingerprint ", fingerprint->string(), ", ",
+                        corpus.path().string(), " has ", corpus.fingerprint(),
                         "); give its own corpus, or another run folder"));
   }
 }
@@ -220,12 +220,12 @@ int run_train(const Arguments& arguments) {
   const auto sets = corpus.set_names();
   const bool has_dev = std::find(sets.begin(), sets.end(), "dev") != sets.end();
   if (!has_dev && (s.train.early_stop_patience > 0 || s.train.schedule == train::Schedule::kPlateau)) {
-    throw Error(text_of("train: ", s.corpus.string(),
+    throw Error(text_of("", s.corpus.string(),
                         " has no dev set, which early-stop-patience and the schedule "
                         "plateau need; prepare it with --dev-source and --dev-target"));
   }
   if (s.train.best_metric == train::BestMetric::kBleu && !s.validation.validate_bleu) {
-    throw Error("train: best-metric is bleu but validate-bleu is false; set one of them otherwise");
+    throw Error("best-metric is bleu but validate-bleu is false; set one of them otherwise");
   }
   model::Model<float> model(s.model);
 
@@ -234,8 +234,9 @@ int run_train(const Arguments& arguments) {
   std::unique_ptr<Reporter> reporter;
   if (world.is_root()) {
     refuse_other_corpus(s.run, corpus);
-    run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train), options.ini());
-    run->write_environment(environment_of(s, arguments, places, corpus, model.parameters().size()));
+    run =
+        std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train), options.ini(),
+                                              environment_of(s, arguments, places, corpus, model.parameters().size()));
     reporter = std::make_unique<Reporter>();
     for (const auto& line : describe(places)) reporter->say(line);
     reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", model.parameters().size(), " parameters, ",

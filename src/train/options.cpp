@@ -51,7 +51,7 @@ std::string yes_or_no(bool value) {
 }
 
 void require(bool fine, const char* option, double value, const char* expected) {
-  if (!fine) throw Error(text_of("train: ", option, " is ", value, "; it must be ", expected));
+  if (!fine) throw Error(text_of("", option, " is ", value, "; it must be ", expected));
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ void check(const TrainOptions& o) {
   require(o.keep_checkpoints >= 2, "keep-checkpoints", number(o.keep_checkpoints),
           "at least 2, so that a damaged one can be replaced by the one before");
   require(o.log_every > 0, "log-every", number(o.log_every), "at least 1");
-  if (o.resume.empty()) throw Error("train: resume is empty; choose auto, never, or the path of a checkpoint");
+  if (o.resume.empty()) throw Error("resume is empty; choose auto, never, or the path of a checkpoint");
 }
 
 OptimizerKind optimizer_of(const std::string& name) {

@@ -60,7 +60,7 @@ Config read_ini(const fs::path& path) {
 void make_folder(const fs::path& path) {
   std::error_code reason;
   fs::create_directories(path, reason);
-  if (reason) throw Error(text_of("train: cannot make the folder ", path.string(), ": ", reason.message()));
+  if (reason) throw Error(text_of("cannot make the folder ", path.string(), ": ", reason.message()));
 }
 
 /// What a pointer file (`latest`, `best`) says; empty when it is not there.
@@ -70,32 +70,42 @@ std::string pointed_at(const fs::path& path) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity,
-                           const std::string& config_ini)
+RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity, std::string config_ini,
+                           Json environment)
     : path_(std::move(path)),
       resume_(options.resume),
       keep_checkpoints_(options.keep_checkpoints),
-      attempt_(this_attempt()) {
+      config_ini_(std::move(config_ini)),
+      environment_(std::move(environment)),
+      attempt_(this_attempt()),
+      made_here_(!fs::exists(path_)) {
   refuse_what_is_not_this_run(identity);
   make_folder(checkpoints());
   write_file_atomically(path_ / "attempt", attempt_);
   check_attempt();
   remove_temporaries();
-  write_file_atomically(path_ / "config.ini", config_ini);
 }
 
 RunDirectory::~RunDirectory() {
+  std::error_code ignored;
   try {
-    if (read_file(path_ / "attempt") == attempt_) fs::remove(path_ / "attempt");
+    if (read_file(path_ / "attempt") == attempt_) fs::remove(path_ / "attempt", ignored);
   } catch (const std::exception&) {  // the folder is gone: nothing to give back
   }
+  if (!made_here_ || fs::exists(path_ / "config.ini", ignored)) return;
+  fs::remove(checkpoints(), ignored);  // these remove empty folders only
+  fs::remove(path_, ignored);
+}
+
+void RunDirectory::begin() {
+  write_file_atomically(path_ / "config.ini", config_ini_);
+  write_file_atomically(path_ / "environment.json", environment_.dump(2) + '\n');
 }
 
 void RunDirectory::refuse_what_is_not_this_run(const Config& identity) const {
   std::error_code reason;
   if (!fs::exists(path_, reason)) return;
-  if (!fs::is_directory(path_))
-    throw Error(text_of("train: ", path_.string(), " is a file; --run names a folder to make"));
+  if (!fs::is_directory(path_)) throw Error(text_of("", path_.string(), " is a file; --run names a folder to make"));
   if (fs::is_empty(path_)) return;
   if (!fs::exists(path_ / "config.ini")) {
     // The very first moments of a run: its attempt file, perhaps its checkpoints folder, nothing else yet.
@@ -103,27 +113,27 @@ void RunDirectory::refuse_what_is_not_this_run(const Config& identity) const {
       const std::string name = entry.path().filename().string();
       if (name == "attempt" || name.starts_with(".attempt.tmp-") || name.starts_with(".config.ini.tmp-")) continue;
       if (name == "checkpoints" && updates().empty()) continue;
-      throw Error(text_of("train: the folder ", path_.string(), " holds ", name,
-                          " and is no run of rnnsearch; choose another --run"));
+      throw Error(
+          text_of("the folder ", path_.string(), " holds ", name, " and is no run of rnnsearch; choose another --run"));
     }
   } else {
     const Config found = read_ini(path_ / "config.ini");
     for (const auto& [name, value] : identity) {
       const auto here = found.find(name);
       if (here == found.end() || here->second == value) continue;
-      throw Error(text_of("train: ", path_.string(), " holds another run: its ", name, " is ", here->second,
-                          ", now it is ", value, "; give the same value, or choose another --run"));
+      throw Error(text_of("", path_.string(), " holds another run: its ", name, " is ", here->second, ", now it is ",
+                          value, "; give the same value, or choose another --run"));
     }
   }
   if (fs::exists(path_ / "attempt")) {
     const std::string other = read_file(path_ / "attempt");
     if (lives_here(other)) {
-      throw Error(text_of("train: another trainer is writing ", path_.string(), " (host, process, start: ",
+      throw Error(text_of("another trainer is writing ", path_.string(), " (host, process, start: ",
                           trimmed(other.substr(0, other.find('\n'))), "); end it first, or choose another --run"));
     }
   }
   if (resume_ == "never" && !updates().empty()) {
-    throw Error(text_of("train: ", path_.string(),
+    throw Error(text_of("", path_.string(),
                         " holds checkpoints and resume is never; choose another --run, or "
                         "--resume auto"));
   }
@@ -171,7 +181,7 @@ std::optional<fs::path> RunDirectory::checkpoint_to_resume() const {
     const bool own_newest =
         !there.empty() && update == there.front() && fs::equivalent(wanted, checkpoint_path(there.front()), ignored);
     if (!there.empty() && !own_newest) {
-      throw Error(text_of("train: ", path_.string(), " already holds ", checkpoint_name(there.front()),
+      throw Error(text_of("", path_.string(), " already holds ", checkpoint_name(there.front()),
                           ", so it cannot go on from ", resume_, " instead; choose another --run"));
     }
     return wanted;
@@ -194,7 +204,7 @@ std::optional<fs::path> RunDirectory::checkpoint_to_resume() const {
     return path;
   }
   if (!damaged.empty()) {
-    throw Error(text_of("train: no checkpoint of ", path_.string(), " is whole (the newest: ", damaged.front().second,
+    throw Error(text_of("no checkpoint of ", path_.string(), " is whole (the newest: ", damaged.front().second,
                         "); choose another --run to begin anew"));
   }
   return {};
@@ -205,11 +215,11 @@ void RunDirectory::check_attempt() const {
   try {
     other = read_file(path_ / "attempt");
   } catch (const Error& error) {
-    throw Error(text_of("train: this run's attempt file cannot be read any more (", error.what(),
+    throw Error(text_of("this run's attempt file cannot be read any more (", error.what(),
                         "), so this trainer writes nothing more"));
   }
   if (other == attempt_) return;
-  throw Error(text_of("train: another trainer has taken over ", path_.string(), " (host, process, start: ",
+  throw Error(text_of("another trainer has taken over ", path_.string(), " (host, process, start: ",
                       trimmed(other.substr(0, other.find('\n'))), "), so this one writes nothing more"));
 }
 
@@ -241,11 +251,7 @@ void RunDirectory::log(const Json& record) {
   }
   const int reason = errno;
   if (file >= 0) ::close(file);
-  if (!fine) throw Error(text_of("train: cannot write ", path.string(), ": ", std::strerror(reason)));
-}
-
-void RunDirectory::write_environment(const Json& environment) const {
-  write_file_atomically(path_ / "environment.json", environment.dump(2) + "\n");
+  if (!fine) throw Error(text_of("cannot write ", path.string(), ": ", std::strerror(reason)));
 }
 
 }  // namespace rnnsearch::train

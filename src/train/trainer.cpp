@@ -81,6 +81,7 @@ class Trainer {
     }
     p_.communicator.broadcast(checkpoint);
     if (checkpoint.empty()) {
+      if (root_) p_.run->begin();
       p_.model.initialise(o_.seed);
       state_.corpus_fingerprint = p_.corpus.fingerprint();
       state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
@@ -102,6 +103,7 @@ class Trainer {
     elapsed_before_ = state_.elapsed_seconds;
     time_up_ = o_.max_minutes > 0 && elapsed_before_ >= o_.max_minutes * 60;
     if (!root_) return;
+    p_.run->begin();
     // Another run's checkpoint is not in this folder. One of ours may have been killed before it was pointed to.
     saved_ = p_.run->has_checkpoint(state_.update);
     if (saved_) p_.run->published(state_.update, state_.best_update == state_.update);
@@ -153,8 +155,8 @@ class Trainer {
     }
     if (root_) report(norm, rate, !finite);
     if (!finite && state_.skipped_in_a_row >= o_.max_skipped) {
-      throw Error(text_of("train: the gradients of ", state_.skipped_in_a_row,
-                          " updates in a row were not finite, to update ", state_.update,
+      throw Error(text_of("the gradients of ", state_.skipped_in_a_row, " updates in a row were not finite, to update ",
+                          state_.update,
                           "; resume from an earlier checkpoint with a lower learning-rate or clip-norm"));
     }
   }

@@ -21,10 +21,15 @@ using testing::HasSubstr;
 
 class Run : public testing::Test {
  protected:
-  RunDirectory open(const std::string& resume = "auto") {
+  std::unique_ptr<RunDirectory> enter(const std::string& resume = "auto") {
     TrainOptions options;
     options.resume = resume;
-    return RunDirectory(path_, options, identity_, ini_);
+    return std::make_unique<RunDirectory>(path_, options, identity_, ini_, Json::object({{"version", "1"}}));
+  }
+  std::unique_ptr<RunDirectory> open(const std::string& resume = "auto") {
+    auto run = enter(resume);
+    run->begin();
+    return run;
   }
   std::string refusal(const std::string& resume = "auto") {
     try {
@@ -37,12 +42,12 @@ class Run : public testing::Test {
   /// An empty but whole sealed file.
   void make_checkpoint(std::uint64_t update, bool best = false) {
     auto run = open();
-    storage::SealedWriter writer(run.checkpoint_path(update));
+    storage::SealedWriter writer(run->checkpoint_path(update));
     writer.publish();
-    run.published(update, best);
+    run->published(update, best);
   }
   void damage(std::uint64_t update) {
-    const auto path = open().checkpoint_path(update);
+    const auto path = open()->checkpoint_path(update);
     std::string content = read_file(path);
     content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
     std::ofstream(path, std::ios::binary) << content;
@@ -66,6 +71,16 @@ TEST_F(Run, IsMadeAndEnteredAgain) {
   EXPECT_EQ(read_file(path_ / "config.ini"), ini_);
 }
 
+TEST_F(Run, LeavesNothingAndChangesNothingUnlessItIsBegun) {
+  enter();
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  open();
+  ini_ += "learning-rate = 2\n";
+  enter();
+  EXPECT_THAT(read_file(path_ / "config.ini"), testing::Not(HasSubstr("learning-rate")));
+  EXPECT_THAT(files(path_), testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json"));
+}
+
 TEST_F(Run, IsRefusedWhereAnotherRunIs) {
   open();
   identity_["state"] = "25";
@@ -86,7 +101,7 @@ TEST_F(Run, IsRefusedWhereSomethingElseIs) {
 TEST_F(Run, IsRefusedWhenItHoldsCheckpointsAndMustNotResume) {
   make_checkpoint(10);
   EXPECT_THAT(refusal("never"), HasSubstr("resume is never"));
-  EXPECT_EQ(open().checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
+  EXPECT_EQ(open()->checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
 }
 
 TEST_F(Run, IsRefusedWhileAnotherTrainerLives) {
@@ -117,9 +132,9 @@ TEST_F(Run, IsRefusedWhileAnotherTrainerLives) {
 
 TEST_F(Run, MayNotBeWrittenByAnAttemptThatWasReplaced) {
   auto stale = open();
-  stale.check_attempt();
+  stale->check_attempt();
   std::ofstream(path_ / "attempt") << "n2 17 4711\n";
-  EXPECT_THROW(stale.check_attempt(), Error);
+  EXPECT_THROW(stale->check_attempt(), Error);
 }
 
 TEST_F(Run, KeepsTheNewestCheckpointsAndTheBest) {
@@ -136,20 +151,20 @@ TEST_F(Run, FallsBackToTheCheckpointBeforeADamagedOneAndSaysSo) {
   make_checkpoint(10);
   make_checkpoint(20);
   damage(20);
-  EXPECT_EQ(open().checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
+  EXPECT_EQ(open()->checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
   ASSERT_EQ(said.size(), 1U);
   EXPECT_THAT(said[0], HasSubstr("update-00000020.h5"));
   EXPECT_THAT(said[0], HasSubstr("goes on from update-00000010.h5"));
   EXPECT_TRUE(std::filesystem::exists(path_ / "checkpoints/update-00000020.h5.damaged"));
   damage(10);
-  for (int again = 0; again < 2; ++again) EXPECT_THROW(open().checkpoint_to_resume(), Error);
+  for (int again = 0; again < 2; ++again) EXPECT_THROW(open()->checkpoint_to_resume(), Error);
   set_log_sink({});
 }
 
 TEST_F(Run, DoesNotForkItsOwnHistory) {
   make_checkpoint(10);
   make_checkpoint(20);
-  const auto resume = [&](const std::string& checkpoint) { return open(checkpoint).checkpoint_to_resume(); };
+  const auto resume = [&](const std::string& checkpoint) { return open(checkpoint)->checkpoint_to_resume(); };
   EXPECT_EQ(resume(path_ / "checkpoints/update-00000020.h5"), path_ / "checkpoints/update-00000020.h5");
   EXPECT_THROW(resume(path_ / "checkpoints/update-00000010.h5"), Error);
   const auto former = path_ / "checkpoints/update-00000010.h5";
@@ -163,14 +178,14 @@ TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
   std::ofstream(path_ / ".config.ini.tmp-n1-77") << "half";
   open();
   EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "update-00000010.h5"));
-  EXPECT_THAT(files(path_), testing::UnorderedElementsAre("checkpoints", "config.ini"));
+  EXPECT_THAT(files(path_), testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json"));
 }
 
 TEST_F(Run, BeginsANewLineAfterHalfALine) {
   auto run = open();
   std::ofstream(path_ / "log.jsonl") << "{\"event\":\"upd";
-  run.log(Json::object({{"event", "resume"}}));
-  run.log(Json::object({{"event", "update"}}));
+  run->log(Json::object({{"event", "resume"}}));
+  run->log(Json::object({{"event", "update"}}));
   EXPECT_EQ(read_file(path_ / "log.jsonl"), "{\"event\":\"upd\n{\"event\":\"resume\"}\n{\"event\":\"update\"}\n");
 }
 

@@ -82,7 +82,7 @@ inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path
     std::string ini;
     const Config identity = identity_of(model.options(), options);
     for (const auto& [name, value] : identity) ini += name + " = " + value + "\n";
-    run = std::make_unique<RunDirectory>(folder, options, identity, ini);
+    run = std::make_unique<RunDirectory>(folder, options, identity, ini, Json::object());
   }
   outcome.result = train({world, corpus, model, options, run.get(), std::move(validator), &recorder});
   outcome.weights = bytes_of(model.parameters());

@@ -140,7 +140,7 @@ TEST_F(Training, SkipsUpdatesWhoseGradientIsNotFinite) {
   model::Model<float> model(tiny_model_options(corpus_));
   TrainOptions options = tiny_options();
   options.max_updates = 15;
-  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options), "");
+  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options), "", Json());
   Breakage breakage(model, true);
   const auto result = train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
   EXPECT_EQ(result.state.update, 15U);
@@ -153,7 +153,7 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
   model::Model<float> model(tiny_model_options(corpus_));
   TrainOptions options = tiny_options();
   options.max_skipped = 4;
-  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options), "");
+  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options), "", Json());
   Breakage breakage(model, false);
   try {
     train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});

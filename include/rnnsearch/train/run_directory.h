@@ -22,13 +22,13 @@ namespace rnnsearch::train {
 
 class RunDirectory {
  public:
-  /// Makes the folder, or enters one in which the same run was begun, and takes the right to write from earlier
-  /// attempts. Throws Error, with nothing changed, when the folder holds something else, a run whose config.ini differs
-  /// in one of `identity`, a run whose trainer still lives on this machine, or checkpoints although options.resume is
-  /// "never". Then removes temporaries that dead attempts left and writes `config_ini`.
-  RunDirectory(std::filesystem::path path, const TrainOptions& options, const Config& identity,
-               const std::string& config_ini);
-  /// Gives the right to write back.
+  /// Makes the folder, or enters one in which the same run was begun, takes the right to write from earlier attempts,
+  /// and removes temporaries that dead ones left. Throws Error, with nothing changed, when the folder holds something
+  /// else, a run whose config.ini differs in one of `identity`, a run whose trainer still lives on this machine, or
+  /// checkpoints although options.resume is "never".
+  RunDirectory(std::filesystem::path path, const TrainOptions& options, const Config& identity, std::string config_ini,
+               Json environment);
+  /// Gives the right to write back. A folder that was made here is removed again unless the run was begun.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
@@ -42,6 +42,9 @@ class RunDirectory {
   /// hide it), and for the path of a checkpoint while the folder holds checkpoints newer than that.
   std::optional<std::filesystem::path> checkpoint_to_resume() const;
 
+  /// Writes config.ini and environment.json: once it is certain that this run can go on.
+  void begin();
+
   /// Throws Error when another attempt has taken over: a process cut off from the cluster must not write any more.
   void check_attempt() const;
   /// After a checkpoint was saved: points `latest` to it, and `best` if it is, and removes those that are neither the
@@ -51,7 +54,6 @@ class RunDirectory {
 
   /// Appends one line to log.jsonl. Throws Error (a full disk).
   void log(const Json& record);
-  void write_environment(const Json& environment) const;
 
  private:
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
@@ -62,7 +64,10 @@ class RunDirectory {
   std::filesystem::path path_;
   std::string resume_;
   std::uint64_t keep_checkpoints_;
+  std::string config_ini_;
+  Json environment_;
   std::string attempt_;
+  bool made_here_;
 };
 
 }  // namespace rnnsearch::train
