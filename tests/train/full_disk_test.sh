@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A disk that is full when a checkpoint is written: one sentence, code 1, the checkpoint before is whole, and with room again
-# the run ends as if nothing had been.
+# A disk that is full when a checkpoint is written: one sentence, code 1, the checkpoint before is whole, and with room
+# again the run ends as if nothing had been.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
@@ -8,7 +8,8 @@ make_corpus
 bytes=$(stat -c %s "$(last_checkpoint whole)")
 
 mkdir small
-mount -t tmpfs -o size=$((bytes * 5 / 2)) rnnsearch-test small 2>/dev/null || { echo "skipped: may not mount" >&2; exit 77; }
+mount -t tmpfs -o size=$((bytes * 5 / 2)) rnnsearch-test small 2>/dev/null ||
+  { echo "skipped: may not mount" >&2; exit 77; }
 trap 'umount small' EXIT
 code=0
 "$RNNSEARCH" $(train_arguments small/run 40) --checkpoint-every 10 2>errors || code=$?

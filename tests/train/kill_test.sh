@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A run that is killed again and again, while it starts, computes, or writes a checkpoint, and resumed each time ends with
-# the parameters, the optimiser and the state of the run that nobody killed. On one rank and on two.
+# A run that is killed again and again, while it starts, computes, or writes a checkpoint, and resumed each time ends
+# with the parameters, the optimiser and the state of the run that nobody killed. On one rank and on two.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 RANDOM=20140901
@@ -31,7 +31,8 @@ kill_and_resume() {
     wait $job 2>/dev/null && fail "it was done before it could be killed $kills times"
     temporaries=$((temporaries + $(find "$run" -name '.update-*.tmp-*' | wc -l)))
   done
-  "$@" $(train_arguments "$run" "$updates") --checkpoint-every 1 2>>killed.log || fail "it could not go on: $(tail -1 killed.log)"
+  "$@" $(train_arguments "$run" "$updates") --checkpoint-every 1 2>>killed.log ||
+    fail "it could not go on: $(tail -1 killed.log)"
   expect_equal "$run" "uninterrupted-$run"
   [[ -z $(find "$run" -name '.*.tmp-*') ]] || fail "a temporary of a killed attempt is still there"
   echo "$run: $kills kills, $temporaries of them while a checkpoint was written"

@@ -15,8 +15,8 @@ make_corpus() {
 # train_arguments RUN UPDATES: some 20,000 parameters, 50 updates an epoch, adaptive everything
 train_arguments() {
   echo train --corpus corpus.h5 --run "$1" --max-updates "$2" --embedding 12 --state 24 --alignment 16 --maxout 12 \
-    --optimizer adam --learning-rate 0.01 --gradient-of word --batch-sentences 12 --schedule plateau --validate-every 7 \
-    --checkpoint-minutes 0 --log-every 1 --threads 1
+    --optimizer adam --learning-rate 0.01 --gradient-of word --batch-sentences 12 --schedule plateau \
+    --validate-every 7 --checkpoint-minutes 0 --log-every 1 --threads 1
 }
 
 last_checkpoint() {
@@ -35,5 +35,6 @@ expect_equal() {
 }
 
 state_of() {
-  h5dump -g /state "$(last_checkpoint "$1")" | awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /elapsed|world_size/ {print name, $0}'
+  h5dump -g /state "$(last_checkpoint "$1")" |
+    awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /elapsed|world_size/ {print name, $0}'
 }
