@@ -48,7 +48,7 @@ for system in RNNsearch RNNencdec; do
   say "training $system"
   in_parallel "$rnnsearch" train --config "$here/$name.ini" --corpus "$corpus" --run "$run" --threads 1
   translation=$work/test.$name.$target
-  if [[ ! $translation -nt $run/checkpoints/latest ]]; then
+  if [[ ! $translation -nt $run/checkpoints/$(<"$run/checkpoints/best") ]]; then
     say "translating the test set with $system"
     in_parallel "$rnnsearch" translate --model "$run" --input "$work/text/test.$source" --output "$translation" \
       --beam "$beam" --normalize --threads 1
