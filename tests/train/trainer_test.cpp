@@ -166,6 +166,7 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
 TEST_F(Training, StopsEarlyAndKeepsTheBest) {
   TrainOptions options = tiny_options();
   options.early_stop_patience = 2;
+  options.checkpoint_every = 10;
   options.best_metric = BestMetric::kBleu;
   options.max_updates = 0;
   const Validator scores = [](auto&, std::uint64_t update, const auto&) {
