@@ -48,6 +48,9 @@ refused "unexpected argument 'more'" evaluate more
 refused "unknown preset 'smal'|small" train --corpus corpus.h5 --run x --preset smal
 printf 'embedding = 8\nmaxuot = 8\n' >wrong.ini
 refused "wrong.ini|'maxuot'|'maxout'" train --corpus corpus.h5 --run x --config wrong.ini
+for preset in "$SOURCE"/pipelines/presets/*.ini; do  # what is wrong is the corpus: each preset's keys and values are good
+  refused "nowhere.h5" train --corpus nowhere.h5 --run x --preset "$(basename "$preset" .ini)"
+done
 refused "missing.ini" train --corpus corpus.h5 --run x --config missing.ini
 
 # text
