@@ -184,19 +184,6 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
                        {"ranks", std::move(ranks)}});
 }
 
-/// Before anything in the run's folder is written: its checkpoints would be refused only after its record was replaced.
-void refuse_other_corpus(const fs::path& run, const corpus::Corpus& corpus) {
-  const fs::path record = run / "environment.json";
-  if (!fs::exists(record)) return;
-  const Json environment = Json::parse(read_file(record), record.string());
-  const Json* fingerprint = environment.find("corpus_fingerprint");
-  if (fingerprint && fingerprint->is_string() && fingerprint->string() != corpus.fingerprint()) {
-    throw Error(text_of("", run.string(), " holds a run on another corpus (fingerprint ", fingerprint->string(), ", ",
-                        corpus.path().string(), " has ", corpus.fingerprint(),
-                        "); give its own corpus, or another run folder"));
-  }
-}
-
 }  // namespace
 
 int run_train(const Arguments& arguments) {
@@ -233,7 +220,6 @@ int run_train(const Arguments& arguments) {
   std::unique_ptr<train::RunDirectory> run;
   std::unique_ptr<Reporter> reporter;
   if (world.is_root()) {
-    refuse_other_corpus(s.run, corpus);
     run =
         std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train), options.ini(),
                                               environment_of(s, arguments, places, corpus, model.parameters().size()));
