@@ -9,8 +9,8 @@ work=${RNNSEARCH_WORK:-runs/quickstart} # where everything goes
 ranks=${RNNSEARCH_RANKS:-2}             # MPI ranks, of one thread each
 source=${RNNSEARCH_SOURCE:-en}          # any two languages of Debian's descriptions
 target=${RNNSEARCH_TARGET:-fr}
-source_words=${RNNSEARCH_SOURCE_WORDS:-10000}
-target_words=${RNNSEARCH_TARGET_WORDS:-10000}
+source_words=${RNNSEARCH_SOURCE_WORDS:-8000}
+target_words=${RNNSEARCH_TARGET_WORDS:-8000}
 max_length=${RNNSEARCH_MAX_LENGTH:-50}
 beam=${RNNSEARCH_BEAM:-5}
 
