@@ -35,7 +35,7 @@ void forward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, st
     largest = std::max(largest, alpha[j]);
   }
   for_each<T>(Tx, [&](auto d, std::size_t j) HWY_ATTR {
-    hn::StoreU(hn::Exp(d, hn::Sub(hn::LoadU(d, alpha + j), hn::Set(d, largest))), d, alpha + j);
+    hn::StoreU(exp_of(d, hn::Sub(hn::LoadU(d, alpha + j), hn::Set(d, largest))), d, alpha + j);
   });
   T sum = 0;
   for (std::size_t j = 0; j < Tx; ++j) sum += alpha[j];

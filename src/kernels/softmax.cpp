@@ -32,7 +32,7 @@ template <class T>
 LogSum<T> log_sum_row(std::size_t n, const T* x) {
   const T largest = largest_of(n, x);
   const T sum = sum_of<T>(
-      n, [&](auto d, std::size_t i) HWY_ATTR { return hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest))); });
+      n, [&](auto d, std::size_t i) HWY_ATTR { return exp_of(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest))); });
   return {largest, std::log(static_cast<double>(sum))};
 }
 
@@ -53,7 +53,7 @@ template <class T>
 void exp_minus_row(std::size_t n, LogSum<T> sum, T* x) {
   const T log = static_cast<T>(sum.log);
   for_each<T>(n, [&](auto d, std::size_t i)
-                     HWY_ATTR { hn::StoreU(hn::Exp(d, log_share(d, x + i, sum.largest, log)), d, x + i); });
+                     HWY_ATTR { hn::StoreU(exp_of(d, log_share(d, x + i, sum.largest, log)), d, x + i); });
 }
 
 template <class T>

@@ -62,6 +62,12 @@ HWY_INLINE V sigmoid_of(D d, V x) {
   return hn::MulAdd(half, tanh_of(d, hn::Mul(half, x)), half);
 }
 
+/// exp. Highway's own makes 0 of a NaN, and so hides it.
+template <class D, class V>
+HWY_INLINE V exp_of(D d, V x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
+}
+
 /// sum of term(d, i) over i < n; term returns a vector. Vector lanes are summed apart, so the bits depend on the
 /// instruction set, and on nothing else.
 template <class T, class Term>

@@ -129,7 +129,7 @@ class Trainer {
 
     double scale = scale_of(sum, slice);
     const double norm = scale * norm_of(gradient);
-    const bool finite = std::isfinite(norm);
+    const bool finite = std::isfinite(norm) && std::isfinite(sum.negative_log_likelihood);
     const double rate = learning_rate(o_, state_.update + 1, state_.plateau.factor);
     if (finite) {
       if (o_.clip_norm > 0 && norm > o_.clip_norm) scale *= o_.clip_norm / norm;

@@ -1,8 +1,11 @@
 #include "rnnsearch/kernels/gemm.h"
 
 #include <gtest/gtest.h>
+#include <sys/time.h>
 
+#include <algorithm>
 #include <array>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -154,6 +157,30 @@ TYPED_TEST(Gemm, GivesTheSameBitsOnAnyNumberOfThreads) {
       });
     }
   }
+}
+
+volatile std::sig_atomic_t signals_seen = 0;
+
+TEST(Products, SurviveSignalHandlers) {
+  struct sigaction action {
+  }, former{};
+  action.sa_handler = [](int) { signals_seen = signals_seen + 1; };
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  sigaction(SIGALRM, &action, &former);
+  const itimerval often{{0, 300}, {0, 300}}, never{};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  for (const std::size_t threads : {1u, 2u}) {
+    set_threads(threads);
+    for (int round = 0; round < 200 || signals_seen < 100; ++round) {
+      const std::size_t M = 20 + 60 * (round % 5), N = 256,
+                        K = 512;  // on the heap anew each time, so that damage shows
+      std::vector<float> a(M * K, 1.0F), b(K * N, 1.0F), c(M * N);
+      multiply<float>({a.data(), M, K}, {b.data(), K, N}, {c.data(), M, N});
+      ASSERT_EQ(std::count(c.begin(), c.end(), 512.0F), static_cast<std::ptrdiff_t>(M * N));
+    }
+  }
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &former, nullptr);
 }
 
 }  // namespace

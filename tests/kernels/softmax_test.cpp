@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -97,6 +98,21 @@ TYPED_TEST(SoftmaxTest, HoldsItsBoundAtTheExtremes) {
     softmax_cross_entropy<TypeParam>(logits.view(), target, loss);
     EXPECT_EQ(loss, std::vector<double>(kRows, 0.0)) << "the only word allowed is certain" << what;
     EXPECT_EQ(logits.values(), Matrix(kRows * K, 0.0)) << what;
+  }
+}
+
+TYPED_TEST(SoftmaxTest, PassesANanOn) {
+  for (const std::size_t K : {2u, 16u, 37u}) {
+    for (std::size_t at = 0; at < K; ++at) {
+      std::vector<TypeParam> x(K, TypeParam{1});
+      x[at] = std::numeric_limits<TypeParam>::quiet_NaN();
+      const std::vector<std::uint32_t> target{static_cast<std::uint32_t>((at + 1) % K)};
+      std::vector<double> loss(1), gradient_loss(1);
+      softmax_loss<TypeParam>({x.data(), 1, K}, target, loss);
+      softmax_cross_entropy<TypeParam>({x.data(), 1, K}, target, gradient_loss);
+      ASSERT_TRUE(std::isnan(loss[0]) && std::isnan(gradient_loss[0])) << "of " << K << ", number " << at;
+      for (const TypeParam value : x) ASSERT_TRUE(std::isnan(value)) << "became " << value;
+    }
   }
 }
 

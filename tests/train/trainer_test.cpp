@@ -115,8 +115,8 @@ TEST_F(Training, DoesNothingWhenItIsDoneAlready) {
 /// Breaks one weight when update 10 is validated; mends it, if asked to, after three more updates.
 class Breakage : public Progress {
  public:
-  Breakage(model::Model<float>& model, bool mends)
-      : weight_(model.parameters()[model.layout().find("encoder/embedding_bias").offset]), mends_(mends) {}
+  Breakage(model::Model<float>& model, const std::string& parameter, bool mends)
+      : weight_(model.parameters()[model.layout().find(parameter).offset]), mends_(mends) {}
 
   Validator validator() {
     return [this](auto&, std::uint64_t update, const auto&) {
@@ -137,16 +137,21 @@ class Breakage : public Progress {
 };
 
 TEST_F(Training, SkipsUpdatesWhoseGradientIsNotFinite) {
-  model::Model<float> model(tiny_model_options(corpus_));
-  TrainOptions options = tiny_options();
-  options.max_updates = 15;
-  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options), "", Json());
-  Breakage breakage(model, true);
-  const auto result = train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
-  EXPECT_EQ(result.state.update, 15U);
-  EXPECT_EQ(result.state.skipped_updates, 3U);
-  EXPECT_EQ(result.state.skipped_in_a_row, 0U);
-  for (const float weight : model.parameters()) ASSERT_TRUE(std::isfinite(weight));
+  // Where a NaN enters: through the recurrence, the attention's softmax, the output's softmax.
+  for (const std::string parameter : {"encoder/embedding_bias", "attention/v_a", "readout/b_w"}) {
+    SCOPED_TRACE(parameter);
+    model::Model<float> model(tiny_model_options(corpus_));
+    TrainOptions options = tiny_options();
+    options.max_updates = 15;
+    RunDirectory run(scratch_ / std::filesystem::path(parameter).filename(), options,
+                     identity_of(model.options(), options), "", Json());
+    Breakage breakage(model, parameter, true);
+    const auto result = train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+    EXPECT_EQ(result.state.update, 15U);
+    EXPECT_EQ(result.state.skipped_updates, 3U);
+    EXPECT_EQ(result.state.skipped_in_a_row, 0U);
+    for (const float weight : model.parameters()) ASSERT_TRUE(std::isfinite(weight));
+  }
 }
 
 TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
@@ -154,7 +159,7 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
   TrainOptions options = tiny_options();
   options.max_skipped = 4;
   RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options), "", Json());
-  Breakage breakage(model, false);
+  Breakage breakage(model, "encoder/embedding_bias", false);
   try {
     train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
     FAIL() << "it went on";
