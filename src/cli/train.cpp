@@ -14,7 +14,9 @@
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/trainer.h"
 
 namespace rnnsearch::cli {
@@ -174,6 +176,8 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
   }
   return Json::object({{"version", kVersion},
                        {"compiler", __VERSION__},
+                       {"instruction_set", std::string(kernels::instruction_set())},
+                       {"libraries", text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library())},
                        {"started", now},
                        {"command", command},
                        {"folder", fs::current_path().string()},
@@ -198,6 +202,7 @@ int run_train(const Arguments& arguments) {
   if (!options.parse(arguments)) return 0;
   train::check(s.train);
   kernels::set_threads(s.threads);
+  const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
 
   const comm::Communicator world;
   s.corpus = fs::absolute(s.corpus).lexically_normal();
@@ -226,7 +231,7 @@ int run_train(const Arguments& arguments) {
     reporter = std::make_unique<Reporter>();
     for (const auto& line : describe(places)) reporter->say(line);
     reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", model.parameters().size(), " parameters, ",
-                          name_of(s.train.optimizer), "; run folder ", s.run.string()));
+                          name_of(s.train.optimizer), ", ", instruction_set, "; run folder ", s.run.string()));
     if (!has_dev) reporter->say("[train] the corpus has no dev set: nothing is validated");
   }
 

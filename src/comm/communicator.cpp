@@ -199,4 +199,12 @@ std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t c
   return texts;
 }
 
+std::string library() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
+  int length = 0;
+  check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  text.resize(static_cast<std::size_t>(length));
+  return text.substr(0, text.find_first_of(",\n"));  // Open MPI goes on with who built it where
+}
+
 }  // namespace rnnsearch::comm

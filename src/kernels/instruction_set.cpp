@@ -1,6 +1,8 @@
 #include "rnnsearch/kernels/instruction_set.h"
 
+#include <dnnl.h>
 #include <hwy/highway.h>
+#include <tbb/version.h>
 
 #include <cstdlib>
 
@@ -38,6 +40,13 @@ std::string_view instruction_set() {
   if (best <= HWY_AVX3) return "avx512";
   if (best == HWY_AVX2) return "avx2";
   return HWY_ARCH_X86 ? "sse2" : hwy::TargetName(best);
+}
+
+std::string libraries() {
+  const dnnl_version_t& dnnl = *dnnl_version();
+  const int tbb = TBB_runtime_interface_version();  // 12080: interface 12.8, released as 2021.8
+  return text_of("oneDNN ", dnnl.major, ".", dnnl.minor, ".", dnnl.patch, ", oneTBB ", tbb / 1000 + 2009, ".",
+                 tbb % 1000 / 10);
 }
 
 }  // namespace rnnsearch::kernels

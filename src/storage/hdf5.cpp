@@ -587,4 +587,10 @@ RNNSEARCH_INSTANTIATE(std::uint64_t)
 RNNSEARCH_INSTANTIATE(std::int64_t)
 #undef RNNSEARCH_INSTANTIATE
 
+std::string library() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return text_of("HDF5 ", major, ".", minor, ".", release);
+}
+
 }  // namespace rnnsearch::storage

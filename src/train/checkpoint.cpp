@@ -2,8 +2,7 @@
 // file (storage/sealed_file.h), never updated in place.
 //
 //   /                      format="rnnsearch-checkpoint", format_version=1, created_by, source_language,
-//   target_language,
-//                          update, complete=1 (written last)
+//                          target_language, update, complete=1 (written last)
 //   /config                one text attribute an option of the model and of the training, names = option names
 //   /vocabulary, /pipeline as in a corpus (corpus/format.h)
 //   /parameters/NAME       float32, names and shapes of model/parameters.h: decoder/W_z [m, n] and so on; [in, out]

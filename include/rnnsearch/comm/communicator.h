@@ -46,4 +46,7 @@ class Communicator {
   std::vector<std::string> hosts() const;
 };
 
+/// "Open MPI v4.1.4" or what else MPI calls itself, for the record of a run.
+std::string library();
+
 }  // namespace rnnsearch::comm

@@ -1,6 +1,7 @@
 // Which compiled form of the vector kernels runs. The best one the processor can do is chosen at the first call.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace rnnsearch::kernels {
@@ -11,5 +12,8 @@ namespace rnnsearch::kernels {
 /// machine, and to have machines of different kinds compute the same bits. It is read once, and does not concern the
 /// float products: those are oneDNN's, limited by DNNL_MAX_CPU_ISA. Throws if it is set to anything else.
 std::string_view instruction_set();
+
+/// "oneDNN 2.6.3, oneTBB 2021.8": what this process runs, for the record of a run.
+std::string libraries();
 
 }  // namespace rnnsearch::kernels

@@ -117,4 +117,7 @@ class Appender {
   std::uint64_t written_ = 0;
 };
 
+/// "HDF5 1.10.8", for the record of a run.
+std::string library();
+
 }  // namespace rnnsearch::storage
