@@ -45,7 +45,8 @@ echo "[data] fetching Debian's package descriptions in $src and $tgt"
 # one broken source among several does not matter: what is there afterwards does
 apt-get -qq "${options[@]}" update >"$apt/log" 2>&1 || true
 
-lists() { find "$apt/lists" -maxdepth 1 -type f \( -name "$1" -o -name "$1.*" \) -size +0 | LC_ALL=C sort; }
+# -L: of a mirror on this machine (file:) apt makes links
+lists() { find -L "$apt/lists" -maxdepth 1 -type f \( -name "$1" -o -name "$1.*" \) -size +0 | LC_ALL=C sort; }
 translations() { lists "*_i18n_Translation-${1//_/%5f}"; }  # apt writes _ so in a name that came from an address
 reason() { grep -m1 '^[EW]:' "$apt/log" || echo 'it gave no reason'; }
 [[ -n $(lists '*Release') ]] ||
