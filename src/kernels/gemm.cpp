@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -51,8 +52,7 @@ void product(ConstMatrixView<Real> a, Layout a_layout, ConstMatrixView<Real> b, 
              std::size_t K, Into into) {
   if (c.rows == 0 || c.cols == 0) return;
   if (K == 0) {  // oneDNN leaves C alone then
-    if (into == Into::kOverwrite)
-      for (std::size_t i = 0; i < c.rows; ++i) std::fill_n(c.row(i), c.cols, Real{0});
+    if (into == Into::kOverwrite) zero_rows<Real>(c);
     return;
   }
   // A step of the recurrence has some 80 rows: cut only columns, so that its threads read different weights. Products

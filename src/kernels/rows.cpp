@@ -31,6 +31,11 @@ void scatter_add_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t>
 }
 
 template <class Real>
+void zero_rows(MatrixView<Real> rows) {
+  for (std::size_t i = 0; i < rows.rows; ++i) std::fill_n(rows.row(i), rows.cols, Real{0});
+}
+
+template <class Real>
 void copy_rows(ConstMatrixView<Real> from, MatrixView<Real> to) {
   assert(from.rows == to.rows && from.cols == to.cols);
   parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
@@ -75,6 +80,7 @@ void add_column_sums(ConstMatrixView<Real> from, std::span<Real> sums) {
 #define RNNSEARCH_INSTANTIATE(Real)                                                                        \
   template void gather_rows(ConstMatrixView<Real>, std::span<const std::uint32_t>, MatrixView<Real>);      \
   template void scatter_add_rows(ConstMatrixView<Real>, std::span<const std::uint32_t>, MatrixView<Real>); \
+  template void zero_rows(MatrixView<Real>);                                                               \
   template void copy_rows(ConstMatrixView<Real>, MatrixView<Real>);                                        \
   template void add(ConstMatrixView<Real>, MatrixView<Real>);                                              \
   template void add_to_rows(std::span<const Real>, MatrixView<Real>);                                      \

@@ -18,11 +18,6 @@ std::size_t longest_source(const kernels::AttentionMemory<Real>& memory) {
   return longest;
 }
 
-template <class Real>
-void zero_rows(MatrixView<Real> rows) {
-  for (std::size_t i = 0; i < rows.rows; ++i) std::fill_n(rows.row(i), rows.cols, Real{0});
-}
-
 }  // namespace
 
 template <class Real>
@@ -85,8 +80,8 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
     const auto x_gradient_t = packing.step(x_gradient, t), fused_gradient_t = packing.step(fused_gradient, t);
     const auto previous_gradient_t = packing.step(gradients.previous, t);
     const auto context_gradient_t = packing.step(gradients.context, t);
-    zero_rows(x_gradient_t.row_range(continuing, active - continuing));
-    zero_rows(fused_gradient_t.row_range(continuing, active - continuing).columns(A, 2 * n));
+    kernels::zero_rows<Real>(x_gradient_t.row_range(continuing, active - continuing));
+    kernels::zero_rows<Real>(fused_gradient_t.row_range(continuing, active - continuing).columns(A, 2 * n));
     if (continuing > 0) {
       gated_step_backward<Real>(
           weights.U,

@@ -42,7 +42,7 @@ void shift_forward(const Packing& packing, ConstMatrixView<Real> from, MatrixVie
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     const MatrixView<Real> rows = packing.step(to, t);
     if (t == 0) {
-      for (std::size_t p = 0; p < rows.rows; ++p) std::fill_n(rows.row(p), rows.cols, Real{0});
+      kernels::zero_rows<Real>(rows);
     } else {
       kernels::copy_rows<Real>(packing.step(from, t - 1, rows.rows), rows);
     }

@@ -287,8 +287,7 @@ struct Model<Real>::Implementation {
       kernels::attention_forward<Real>(memory_of(encoded), input.sentence, query, alpha, output.context);
     } else {
       kernels::gather_rows<Real>(view_of(encoded.contexts, context_width()), input.sentence, output.context);
-      for (std::size_t i = 0; output.alpha.data && i < R; ++i)
-        std::fill_n(output.alpha.row(i), output.alpha.cols, Real{0});
+      kernels::zero_rows<Real>(output.alpha);
     }
     const auto words = embed_previous(input.previous_word, step_words);
     layers::readout_log_probabilities<Real>(weights.readout, {input.state, words, output.context}, readout,

@@ -17,6 +17,9 @@ template <class Real>
 void scatter_add_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to);
 
 template <class Real>
+void zero_rows(MatrixView<Real> rows);
+
+template <class Real>
 void copy_rows(ConstMatrixView<Real> from, MatrixView<Real> to);
 
 template <class Real>
