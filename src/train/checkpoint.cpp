@@ -117,29 +117,28 @@ void read_column(const storage::File& file, const std::string& path, std::vector
   for (std::size_t i = 0; i < values.size(); ++i) rows[i].*field = values[i];
 }
 
-void write_history(storage::File& file, const History& history) {
+/// visit(path, rows, field) for every column: reading cannot forget what was written.
+template <class SomeHistory, class Visit>
+void for_each_column(SomeHistory& history, const Visit& visit) {
   using U = History::Update;
   using V = History::Validation;
-  write_column(file, "/history/update", history.updates, &U::update);
-  write_column(file, "/history/loss_per_word", history.updates, &U::loss_per_word);
-  write_column(file, "/history/learning_rate", history.updates, &U::learning_rate);
-  write_column(file, "/history/target_words_per_second", history.updates, &U::target_words_per_second);
-  write_column(file, "/history/validation/update", history.validations, &V::update);
-  write_column(file, "/history/validation/loss_per_word", history.validations, &V::loss_per_word);
-  write_column(file, "/history/validation/bleu", history.validations, &V::bleu);
+  visit("/history/update", history.updates, &U::update);
+  visit("/history/loss_per_word", history.updates, &U::loss_per_word);
+  visit("/history/learning_rate", history.updates, &U::learning_rate);
+  visit("/history/target_words_per_second", history.updates, &U::target_words_per_second);
+  visit("/history/validation/update", history.validations, &V::update);
+  visit("/history/validation/loss_per_word", history.validations, &V::loss_per_word);
+  visit("/history/validation/bleu", history.validations, &V::bleu);
+}
+
+void write_history(storage::File& file, const History& history) {
+  for_each_column(history,
+                  [&](const char* path, const auto& rows, auto field) { write_column(file, path, rows, field); });
 }
 
 History read_history(const storage::File& file) {
-  using U = History::Update;
-  using V = History::Validation;
   History history;
-  read_column(file, "/history/update", history.updates, &U::update);
-  read_column(file, "/history/loss_per_word", history.updates, &U::loss_per_word);
-  read_column(file, "/history/learning_rate", history.updates, &U::learning_rate);
-  read_column(file, "/history/target_words_per_second", history.updates, &U::target_words_per_second);
-  read_column(file, "/history/validation/update", history.validations, &V::update);
-  read_column(file, "/history/validation/loss_per_word", history.validations, &V::loss_per_word);
-  read_column(file, "/history/validation/bleu", history.validations, &V::bleu);
+  for_each_column(history, [&](const char* path, auto& rows, auto field) { read_column(file, path, rows, field); });
   return history;
 }
 

@@ -179,7 +179,6 @@ model::ModelOptions model_options_of(const Config& config) {
   o.gate_biases = text("gate-biases") == "true";
   o.embedding_biases = text("embedding-biases") == "true";
   read("initial-deviation", o.initial_deviation);
-  o.initial_deviation = std::stod(text("initial-deviation"));
   return o;
 }
 
