@@ -9,19 +9,10 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::corpus {
-
-template <class Act>
-std::string message_of(Act act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 inline std::filesystem::path write_text(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;

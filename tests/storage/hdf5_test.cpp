@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "rnnsearch/base/error.h"
+#include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::storage {
@@ -17,16 +18,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class Act>
-std::string message_of(Act act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(File, ReturnsWhatWasWritten) {
   const Scratch scratch;

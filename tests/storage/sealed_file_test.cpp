@@ -10,6 +10,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/digest.h"
+#include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 
 /// HDF5 leaks a few kilobytes of its own for each file that a full disk keeps it from closing.
@@ -23,16 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
-
-template <class Act>
-std::string message_of(Act act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 void write_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;

@@ -1,0 +1,20 @@
+// What a refusal says.
+#pragma once
+
+#include <string>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch {
+
+template <class Act>
+std::string message_of(Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace rnnsearch
