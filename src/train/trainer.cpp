@@ -1,7 +1,6 @@
 #include "rnnsearch/train/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -9,32 +8,12 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/train/signals.h"
+#include "rnnsearch/train/update.h"
 
 namespace rnnsearch::train {
 namespace {
-
-class Stopwatch {
- public:
-  /// Seconds since construction or the last lap.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    start_ = now;
-    return seconds;
-  }
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-/// What the ranks sum beside the gradient. All fields are doubles: one reduction.
-struct Shared {
-  double negative_log_likelihood = 0, words = 0;
-  double signals = 0;  // ranks that were asked to stop
-  double time_up = 0;  // the root's clock alone decides
-};
 
 /// Sums since the last logged update.
 struct Interval {
@@ -52,7 +31,7 @@ class Trainer {
       : p_(parts),
         o_(parts.options),
         root_(parts.communicator.is_root()),
-        optimizer_(make_optimizer(o_, parts.model.parameters().size())),
+        step_(parts.communicator, parts.model, o_),
         batches_(parts.corpus, batch_options(o_), parts.communicator.rank(), parts.communicator.size()) {}
 
   TrainingResult run() {
@@ -90,15 +69,15 @@ class Trainer {
     // The root reads, so that the file need not be visible to the other ranks and all weights are its bits.
     std::string state;
     if (root_) {
-      state_ = resume_checkpoint(checkpoint, p_.corpus.fingerprint(), o_, p_.model, *optimizer_, history_);
+      state_ = resume_checkpoint(checkpoint, p_.corpus.fingerprint(), o_, p_.model, step_.optimizer(), history_);
       state = json_of(state_).dump();
     }
     p_.communicator.broadcast(state);
     state_ = training_state_of(Json::parse(state, "the state of the run"));
     state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
     p_.communicator.broadcast(p_.model.parameters());
-    for (const auto& [name, values] : optimizer_->accumulators()) p_.communicator.broadcast(values);
-    p_.communicator.broadcast(std::span(&optimizer_->steps, 1));
+    for (const auto& [name, values] : step_.optimizer().accumulators()) p_.communicator.broadcast(values);
+    p_.communicator.broadcast(std::span(&step_.optimizer().steps, 1));
     batches_.seek(state_.position);
     elapsed_before_ = state_.elapsed_seconds;
     time_up_ = o_.max_minutes > 0 && elapsed_before_ >= o_.max_minutes * 60;
@@ -116,67 +95,40 @@ class Trainer {
     const corpus::BatchSlice slice = batches_.next();
     interval_.data += watch.lap();
 
-    const auto gradient = p_.model.gradient();
-    std::fill(gradient.begin(), gradient.end(), 0.0F);
-    const model::Loss loss = p_.model.accumulate_gradient(slice.source, slice.target);
-    interval_.compute += watch.lap();
-
-    Shared sum{loss.negative_log_likelihood, static_cast<double>(loss.words), signals_.received() != 0 ? 1.0 : 0.0,
-               root_ && time_is_up() ? 1.0 : 0.0};
-    p_.communicator.sum(gradient);
-    reduce(sum);
-    interval_.communication += watch.lap();
-
-    double scale = scale_of(sum, slice);
-    const double norm = scale * norm_of(gradient);
-    const bool finite = std::isfinite(norm) && std::isfinite(sum.negative_log_likelihood);
+    double votes[2] = {};  // ranks that were asked to stop; and whether the time is up: the root's clock alone decides
     const double rate = learning_rate(o_, state_.update + 1, state_.plateau.factor);
-    if (finite) {
-      if (o_.clip_norm > 0 && norm > o_.clip_norm) scale *= o_.clip_norm / norm;
-      optimizer_->update(p_.model.parameters(), gradient, rate, scale);
+    const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, [&] {
+                                             votes[0] = signals_.received() != 0 ? 1 : 0;
+                                             votes[1] = root_ && time_is_up() ? 1 : 0;
+                                           }});
+    interval_.compute += result.compute_seconds;
+    interval_.communication += result.communication_seconds;
+    interval_.optimizer += result.optimizer_seconds;
+    if (result.applied) {
       state_.skipped_in_a_row = 0;
     } else {
       ++state_.skipped_updates;
       ++state_.skipped_in_a_row;
     }
-    interval_.optimizer += watch.lap();
 
     ++state_.update;
     saved_ = false;
     state_.position = slice.after;
-    signalled_ = sum.signals > 0;
-    time_up_ = sum.time_up > 0;
+    signalled_ = votes[0] > 0;
+    time_up_ = votes[1] > 0;
     ++interval_.updates;
     interval_.source_words += static_cast<double>(slice.batch_source_words);
     interval_.target_words += static_cast<double>(slice.batch_target_words);
-    if (finite) {
-      interval_.negative_log_likelihood += sum.negative_log_likelihood;
-      interval_.words += sum.words;
+    if (result.applied) {
+      interval_.negative_log_likelihood += result.negative_log_likelihood;
+      interval_.words += result.words;
     }
-    if (root_) report(norm, rate, !finite);
-    if (!finite && state_.skipped_in_a_row >= o_.max_skipped) {
+    if (root_) report(result.gradient_norm, rate, !result.applied);
+    if (!result.applied && state_.skipped_in_a_row >= o_.max_skipped) {
       throw Error(text_of("the gradients of ", state_.skipped_in_a_row, " updates in a row were not finite, to update ",
                           state_.update,
                           "; resume from an earlier checkpoint with a lower learning-rate or clip-norm"));
     }
-  }
-
-  double scale_of(const Shared& sum, const corpus::BatchSlice& slice) const {
-    switch (o_.gradient_of) {
-      case GradientOf::kSum:
-        return 1;
-      case GradientOf::kSentence:
-        return 1 / static_cast<double>(slice.batch_pairs);
-      case GradientOf::kWord:
-        return 1 / sum.words;
-    }
-    return 1;
-  }
-
-  void reduce(Shared& sum) const {
-    double fields[] = {sum.negative_log_likelihood, sum.words, sum.signals, sum.time_up};
-    p_.communicator.sum(std::span<double>(fields));
-    sum = {fields[0], fields[1], fields[2], fields[3]};
   }
 
   void report(double norm, double rate, bool skipped) {
@@ -307,7 +259,7 @@ class Trainer {
     state_.elapsed_seconds = elapsed();
     const auto path = p_.run->checkpoint_path(state_.update);
     p_.run->check_attempt();
-    save_checkpoint(path, {p_.model, *optimizer_, state_, history_, p_.corpus.source_vocabulary(),
+    save_checkpoint(path, {p_.model, step_.optimizer(), state_, history_, p_.corpus.source_vocabulary(),
                            p_.corpus.target_vocabulary(), p_.corpus.pipeline(), o_});
     p_.run->check_attempt();
     p_.run->published(state_.update, state_.best_update == state_.update);
@@ -339,7 +291,7 @@ class Trainer {
   const TrainOptions& o_;
   const bool root_;
   const StopSignals signals_;
-  std::unique_ptr<Optimizer> optimizer_;
+  UpdateStep step_;
   corpus::BatchSequence batches_;
   TrainingState state_;
   History history_;         // the root's

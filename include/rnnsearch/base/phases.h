@@ -1,0 +1,73 @@
+// Where the time of an update goes: seconds by phase, counted on the thread that runs the update.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+
+namespace rnnsearch {
+
+enum class Phase {
+  kPacking,        // words into packed order, weights into the layout of the products
+  kEmbedding,      // word vectors and their gradients
+  kEncoder,        // recurrence, annotations and keys
+  kAttention,      // energies, alpha and contexts, inside the decoder's loop
+  kDecoder,        // the rest of that loop
+  kReadout,        // maxout, softmax, loss
+  kCommunication,  // sums over the ranks, waiting for slower ones included
+  kOptimizer,      // norm, clip, update of the weights
+};
+inline constexpr std::array kPhases{Phase::kPacking, Phase::kEmbedding, Phase::kEncoder,       Phase::kAttention,
+                                    Phase::kDecoder, Phase::kReadout,   Phase::kCommunication, Phase::kOptimizer};
+inline constexpr const char* name_of(Phase phase) {
+  constexpr std::array names{"packing", "embedding",       "encoder",       "attention",
+                             "decoder", "readout/softmax", "communication", "optimiser"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+/// Sums by phase. Phases nest, and each counts its own time only: while an inner one runs the outer one stands still.
+/// Not to be shared by threads: what a phase's worker threads do is the time that its caller waits for them.
+class PhaseTimes {
+ public:
+  double seconds(Phase phase) const {
+    return std::chrono::duration<double>(spent_[static_cast<std::size_t>(phase)]).count();
+  }
+  /// All phases together.
+  double seconds() const {
+    Clock::duration sum{};
+    for (const auto spent : spent_) sum += spent;
+    return std::chrono::duration<double>(sum).count();
+  }
+  /// REQUIRES: no phase is running.
+  void clear() { spent_ = {}; }
+
+  /// From construction to destruction. Costs two readings of the clock, some 50 ns.
+  class Scope {
+   public:
+    Scope(PhaseTimes& times, Phase phase) : times_(times), outer_(times.running_) { times_.change_to(&at(phase)); }
+    ~Scope() { times_.change_to(outer_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    std::chrono::steady_clock::duration& at(Phase phase) { return times_.spent_[static_cast<std::size_t>(phase)]; }
+    PhaseTimes& times_;
+    std::chrono::steady_clock::duration* outer_;
+  };
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void change_to(Clock::duration* phase) {
+    const auto now = Clock::now();
+    if (running_) *running_ += now - since_;
+    running_ = phase;
+    since_ = now;
+  }
+
+  std::array<Clock::duration, kPhases.size()> spent_{};
+  Clock::duration* running_ = nullptr;  // nullptr: none
+  Clock::time_point since_;
+};
+
+}  // namespace rnnsearch

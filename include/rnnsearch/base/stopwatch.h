@@ -1,0 +1,24 @@
+// How long things take, by the clock on the wall.
+#pragma once
+
+#include <chrono>
+
+namespace rnnsearch {
+
+class Stopwatch {
+ public:
+  /// Seconds since construction or the last lap; the next lap begins.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    start_ = now;
+    return seconds;
+  }
+  /// Seconds since construction or the last lap.
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace rnnsearch

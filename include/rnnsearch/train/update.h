@@ -1,0 +1,57 @@
+// One update of the weights, on all ranks alike: gradient, sum over the ranks, clip, optimiser.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "rnnsearch/base/phases.h"
+#include "rnnsearch/base/sentences.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/model/model.h"
+#include "rnnsearch/train/optimizer.h"
+#include "rnnsearch/train/options.h"
+
+namespace rnnsearch::train {
+
+/// One rank's share of a global batch. May be empty: the rank still takes part.
+struct UpdateInput {
+  const Sentences& source;
+  const Sentences& target;
+  std::uint64_t batch_pairs = 0;  // of the global batch
+  double learning_rate = 0;
+  /// Numbers of this rank that are to be summed over all ranks besides; the sums replace them.
+  std::span<double> votes{};
+  /// Writes them, if it is set: after the gradient, as late as they can be known.
+  std::function<void()> vote{};
+};
+
+struct UpdateResult {
+  double negative_log_likelihood = 0;  // nats, all ranks
+  double words = 0;                    // target words, </s> included, all ranks
+  double gradient_norm = 0;            // of the gradient as `gradient_of` divides it, before the clip
+  bool applied = true;                 // false: gradient or loss were not finite, and the weights are as before
+  // of this rank; communication includes waiting for slower ranks
+  double compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
+  PhaseTimes phases;  // of this rank: the same seconds in more detail
+};
+
+class UpdateStep {
+ public:
+  /// All outlive this. Only what the optimiser, gradient_of and clip_norm say is read of the options.
+  UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options);
+
+  /// COLLECTIVE, with the same batch_pairs, learning_rate and number of votes on every rank.
+  UpdateResult run(const UpdateInput& input);
+
+  Optimizer& optimizer() { return *optimizer_; }
+
+ private:
+  const comm::Communicator& communicator_;
+  model::Model<float>& model_;
+  const TrainOptions& options_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+}  // namespace rnnsearch::train

@@ -1,0 +1,40 @@
+#include "rnnsearch/base/phases.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "rnnsearch/base/stopwatch.h"
+
+namespace rnnsearch {
+namespace {
+
+void wait() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+TEST(PhaseTimes, CountNoSecondTwice) {
+  PhaseTimes times;
+  const Stopwatch watch;
+  {
+    const PhaseTimes::Scope decoder(times, Phase::kDecoder);
+    wait();
+    for (int i = 0; i < 2; ++i) {
+      const PhaseTimes::Scope attention(times, Phase::kAttention);
+      wait();
+    }
+    wait();
+  }
+  const double inside = watch.seconds();
+  wait();  // belongs to no phase
+  EXPECT_GE(times.seconds(Phase::kDecoder), 0.04);
+  EXPECT_GE(times.seconds(Phase::kAttention), 0.04);
+  EXPECT_EQ(times.seconds(Phase::kEncoder), 0);
+  EXPECT_LE(times.seconds(), inside);
+  EXPECT_NEAR(times.seconds(), times.seconds(Phase::kDecoder) + times.seconds(Phase::kAttention), 1e-9);
+  times.clear();
+  EXPECT_EQ(times.seconds(), 0);
+}
+
+}  // namespace
+}  // namespace rnnsearch
