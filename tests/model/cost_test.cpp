@@ -1,0 +1,53 @@
+#include "rnnsearch/model/cost.h"
+
+#include <gtest/gtest.h>
+
+namespace rnnsearch::model {
+namespace {
+
+// 80 pairs of 25 words a side
+constexpr BatchSize kBatch{.pairs = 80, .source_words = 2000, .target_words = 2000};
+constexpr BatchSize kTwice{.pairs = 160, .source_words = 4000, .target_words = 4000};
+
+ModelOptions paper() {
+  ModelOptions options;
+  options.source_words = options.target_words = 30000;
+  return options;
+}
+
+// 2 rows inputs outputs of every product of an update, added up one by one by a program of its own (forward, gradient
+// of the input, gradient of the weights); it leaves out s_0.
+TEST(UpdateFlop, IsThatOfTheProductsOneByOne) {
+  EXPECT_NEAR(update_flop(paper(), kBatch) / 506.4e9, 1, 0.01);
+  ModelOptions small;
+  small.source_words = small.target_words = 8000;
+  small.embedding = 256;
+  small.state = small.alignment = 512;
+  small.maxout = 256;
+  EXPECT_NEAR(update_flop(small, kBatch) / 106.4e9, 1, 0.01);
+}
+
+TEST(UpdateFlop, KnowsTheFactoredOutputMatrix) {
+  ModelOptions factored = paper();
+  factored.readout_rank = 620;
+  const double whole = 500.0 * 30000, factors = 500.0 * 620 + 620.0 * 30000;
+  EXPECT_DOUBLE_EQ(update_flop(factored, kBatch) - update_flop(paper(), kBatch), 6 * 2000 * (factors - whole));
+}
+
+TEST(UpdateFlop, WithoutAttentionHasOneEncoderAndOneContextASentence) {
+  ModelOptions none = paper();
+  none.attention = Attention::kNone;
+  const double m = 620, n = 1000, l = 500, K = 30000;
+  const double source_word = 3 * n * (m + n);
+  const double target_word = 3 * n * (m + n) + 2 * l * (n + m) + l * K;
+  const double sentence = n * n + n * n + n * 3 * n + n * 2 * l;  // c, s_0, C c, C_o c
+  EXPECT_DOUBLE_EQ(update_flop(none, kBatch), 6 * (2000 * (source_word + target_word) + 80 * sentence));
+}
+
+TEST(UpdateFlop, GrowsWithTheBatch) {
+  EXPECT_DOUBLE_EQ(update_flop(paper(), kTwice), 2 * update_flop(paper(), kBatch));
+  EXPECT_EQ(update_flop(paper(), {}), 0);
+}
+
+}  // namespace
+}  // namespace rnnsearch::model
