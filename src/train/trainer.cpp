@@ -45,14 +45,6 @@ class Trainer {
   }
 
  private:
-  static corpus::BatchOptions batch_options(const TrainOptions& o) {
-    corpus::BatchOptions options;
-    options.batch_sentences = o.batch_sentences;
-    options.pool_batches = o.pool_batches;
-    options.seed = o.seed;
-    return options;
-  }
-
   void start() {
     std::string checkpoint;
     if (root_) {
@@ -319,6 +311,14 @@ std::string sentence_of(StopReason reason) {
       return "a signal asked to stop";
   }
   return "";
+}
+
+corpus::BatchOptions batch_options(const TrainOptions& options) {
+  corpus::BatchOptions batches;
+  batches.batch_sentences = options.batch_sentences;
+  batches.pool_batches = options.pool_batches;
+  batches.seed = options.seed;
+  return batches;
 }
 
 TrainingResult train(const TrainerParts& parts) {

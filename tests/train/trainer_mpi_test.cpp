@@ -51,20 +51,13 @@ struct Reference {
   TrainOptions options;
   model::Model<float> model{tiny_model_options(corpus)};
   std::unique_ptr<Optimizer> optimizer = make_optimizer(options, model.parameters().size());
-  corpus::BatchSequence batches{corpus, batch_options(), 0, 1};
+  corpus::BatchSequence batches{corpus, batch_options(options), 0, 1};
   TrainingState state;
   std::vector<double> losses;
 
   Reference(const corpus::Corpus& corpus_, const TrainOptions& options_) : corpus(corpus_), options(options_) {
     model.initialise(options.seed);
     state.corpus_fingerprint = corpus.fingerprint();
-  }
-  corpus::BatchOptions batch_options() const {
-    corpus::BatchOptions o;
-    o.batch_sentences = options.batch_sentences;
-    o.pool_batches = options.pool_batches;
-    o.seed = options.seed;
-    return o;
   }
   void train(std::size_t updates) {
     for (std::size_t i = 0; i < updates; ++i) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/model/model.h"
 #include "rnnsearch/train/checkpoint.h"
@@ -66,6 +67,9 @@ struct TrainerParts {
   Validator validator{};         // empty: no validation
   Progress* progress = nullptr;  // may be nullptr
 };
+
+/// The batches that a training with these options takes.
+corpus::BatchOptions batch_options(const TrainOptions& options);
 
 struct TrainingResult {
   StopReason reason = StopReason::kUpdates;
