@@ -1,0 +1,25 @@
+#include "cli/figures.h"
+
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::cli {
+
+std::string fixed(double value, int digits) {
+  std::ostringstream stream;
+  stream.precision(digits);
+  stream << std::fixed << value;
+  return std::move(stream).str();
+}
+
+std::string duration(double seconds) {
+  const auto s = static_cast<long long>(std::llround(seconds));
+  const auto two = [](long long n) { return text_of(n < 10 ? "0" : "", n); };
+  if (s >= 3600) return text_of(s / 3600, "h", two(s % 3600 / 60), "m");
+  return s >= 60 ? text_of(s / 60, "m", two(s % 60), "s") : text_of(s, "s");
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,19 @@
+// What is trained, and how: the options of `train`, which `benchmark` takes as well.
+#pragma once
+
+#include "cli/validation.h"
+#include "rnnsearch/cli/options.h"
+#include "rnnsearch/model/options.h"
+#include "rnnsearch/train/options.h"
+
+namespace rnnsearch::cli {
+
+struct TrainingSettings {
+  model::ModelOptions model;  // without the sizes of the vocabularies
+  train::TrainOptions train;  // without `resume`
+  ValidationOptions validation;
+};
+/// Declares them, in groups of their own: all that a preset or a configuration file of a training may hold, but files.
+void add_training_options(Options& options, TrainingSettings& settings);
+
+}  // namespace rnnsearch::cli
