@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/benchmark.h"
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
 #include "cli/nearest.h"
@@ -30,6 +31,7 @@ constexpr Command kCommands[] = {
     {"score", "log-probabilities of given translations", false, run_score},
     {"evaluate", "BLEU overall and by sentence length, of a model or of any system's output", true, run_evaluate},
     {"inspect", "says what a corpus or a checkpoint holds", false, run_inspect},
+    {"benchmark", "times updates, or translation, of any configuration on this machine", true, run_benchmark},
 };
 
 std::string usage() {

@@ -1,0 +1,419 @@
+#include "cli/benchmark.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <numeric>
+#include <set>
+
+#include "cli/figures.h"
+#include "cli/placement.h"
+#include "cli/progress.h"
+#include "cli/synthetic_batches.h"
+#include "cli/training_options.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/phases.h"
+#include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/batches.h"
+#include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/decode/translate.h"
+#include "rnnsearch/kernels/instruction_set.h"
+#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/model/cost.h"
+#include "rnnsearch/storage/hdf5.h"
+#include "rnnsearch/train/schedule.h"
+#include "rnnsearch/train/trainer.h"
+#include "rnnsearch/train/update.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Settings : TrainingSettings {
+  std::size_t updates = 10, untimed_updates = 2;
+  std::optional<std::uint64_t> estimate_updates;
+  fs::path lengths, corpus;
+  std::size_t source_length = 25, target_length = 25;
+  bool decode = false;
+  decode::SearchOptions search;
+  bool json = false;
+  std::size_t threads = 0;
+};
+
+void declare(Options& options, Settings& s) {
+  options.group("What is timed");
+  options.add("updates", s.updates, {.help = "updates that are timed", .low = 1, .high = 1e6});
+  options.add("untimed-updates", s.untimed_updates,
+              {.help = "updates before them: the first ones make buffers and code", .low = 0, .high = 1e6});
+  options.add("estimate-updates", s.estimate_updates,
+              {.help = "say how long so many updates would take; without it, max-updates if there is one", .low = 1});
+  options.add(
+      "decode", s.decode,
+      {.help = "time translation instead: batches of batch-sentences, every translation target-length words long "
+               "because an untrained model knows no end"});
+  options.add("beam", s.search.beam, {.help = "of --decode; 1 is greedy search", .low = 1, .high = 1000});
+
+  options.group("Sentences (drawn words)");
+  options.add("source-length", s.source_length, {.help = "words of each, without </s>", .low = 1, .high = 1e5});
+  options.add("target-length", s.target_length, {.help = "words of each, without </s>", .low = 1, .high = 1e5});
+  options.add(
+      "lengths", s.lengths,
+      {.help = "take the lengths from this file: 'SOURCE TARGET' on each line, words without </s>; as in training, "
+               "pools of pool-batches are sorted by length",
+       .value = "FILE"});
+  options.add("source-words", s.model.source_words,
+              {.help = "size of the source vocabulary, special symbols included", .low = 4, .high = 1e8});
+  options.add("target-words", s.model.target_words,
+              {.help = "size of the target vocabulary, special symbols included", .low = 4, .high = 1e8});
+  options.add("corpus", s.corpus,
+              {.help = "take vocabularies and the batches of a training from this corpus instead", .value = "FILE"});
+  options.group("Output");
+  options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
+  add_training_options(options, s);
+  options.group("Machine");
+  add_threads(options, s.threads);
+}
+
+void check(const Options& options, const Settings& s) {
+  const auto not_both = [&](const char* one, const char* other, const char* reason) {
+    if (options.given(one) && options.given(other)) throw Error(text_of("--", one, " and --", other, ": ", reason));
+  };
+  for (const char* length : {"source-length", "target-length"}) {
+    not_both("lengths", length, "the file says all lengths; give one of the two");
+    not_both("corpus", length, "the corpus says all lengths; give one of the two");
+  }
+  not_both("corpus", "lengths", "both say what is in a batch; give one of the two");
+  not_both("corpus", "source-words", "the corpus has its vocabularies; give one of the two");
+  not_both("corpus", "target-words", "the corpus has its vocabularies; give one of the two");
+  if (s.decode && options.given("estimate-updates")) {
+    throw Error("--estimate-updates and --decode: an update is of training, not of translation; give one of the two");
+  }
+  if (!s.decode && options.given("beam")) throw Error("--beam is of translation; give it with --decode");
+  train::check(s.train);
+}
+
+using Batches = std::vector<corpus::BatchSlice>;
+
+/// COLLECTIVE. May set the sizes of the vocabularies.
+Batches batches_of(Settings& s, const comm::Communicator& world) {
+  const std::size_t count = s.untimed_updates + s.updates;
+  Batches batches;
+  if (!s.corpus.empty()) {
+    const corpus::Corpus corpus(s.corpus, world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip);
+    s.model.source_words = corpus.source_vocabulary().size();
+    s.model.target_words = corpus.target_vocabulary().size();
+    corpus::BatchSequence sequence(corpus, train::batch_options(s.train), world.rank(), world.size());
+    while (batches.size() < count) batches.push_back(sequence.next());
+    return batches;
+  }
+  SyntheticOptions synthetic;
+  synthetic.lengths = {{s.source_length, s.target_length}};
+  if (!s.lengths.empty()) {  // the root reads it: the file need not be visible to the other ranks
+    std::string text;
+    if (world.is_root()) {
+      text = read_file(s.lengths);
+      read_pair_lengths(text, s.lengths.string());
+    }
+    world.broadcast(text);
+    synthetic.lengths = read_pair_lengths(text, s.lengths.string());
+  }
+  synthetic.source_words = s.model.source_words;
+  synthetic.target_words = s.model.target_words;
+  synthetic.batch_sentences = s.train.batch_sentences;
+  synthetic.pool_batches = s.train.pool_batches;
+  synthetic.seed = s.train.seed;
+  return synthetic_batches(synthetic, count, static_cast<std::size_t>(world.rank()),
+                           static_cast<std::size_t>(world.size()));
+}
+
+/// What was done between two readings of the clock.
+struct Timed {
+  double seconds = 0;
+  double target_words = 0;  // all ranks
+  PhaseTimes phases;
+};
+
+/// Updates of an untrained model by the code that trains.
+class Updates {
+ public:
+  Updates(const Settings& s, const comm::Communicator& world, model::Model<float>& model)
+      : train_(s.train), step_(world, model, s.train) {}
+
+  Timed run(const corpus::BatchSlice& slice) {
+    const double rate = train::learning_rate(train_, ++update_, 1);
+    const Stopwatch watch;
+    const auto result = step_.run({slice.source, slice.target, slice.batch_pairs, rate});
+    const double seconds = watch.seconds();
+    if (!result.applied) {
+      throw Error(text_of("the gradient of update ", update_,
+                          " is not finite, so the time of an update cannot be told; try a lower learning-rate or "
+                          "initial-deviation"));
+    }
+    return {seconds, static_cast<double>(slice.batch_target_words), result.phases};
+  }
+
+ private:
+  const train::TrainOptions& train_;
+  train::UpdateStep step_;
+  std::uint64_t update_ = 0;
+};
+
+/// Translations by an untrained model, all of the length that the targets of a batch have in proportion to its sources.
+class Translations {
+ public:
+  Translations(const Settings& s, const comm::Communicator& world, model::Model<float>& model)
+      : search_(s.search), world_(world), model_(model) {
+    search_.n_best = 1;
+  }
+
+  Timed run(const corpus::BatchSlice& slice) {
+    const double Tx = static_cast<double>(slice.batch_source_words + slice.batch_pairs);  // </s> counted
+    // A little more, so that the product with Tx does not fall below a whole number.
+    search_.maximum_length_ratio = (static_cast<double>(slice.batch_target_words) + 1e-6) / Tx;
+    search_.minimum_length_ratio = search_.maximum_length_ratio;
+    search_.batch_sentences = std::max<std::size_t>(slice.source.size(), 1);
+    Timed timed;
+    const Stopwatch watch;
+    const auto translations = decode::translate(model_, slice.source, search_);
+    {
+      const PhaseTimes::Scope scope(timed.phases, Phase::kCommunication);
+      for (const auto& best : translations) timed.target_words += static_cast<double>(best.front().words.size());
+      world_.sum(std::span(&timed.target_words, 1));  // waits for the slowest rank
+    }
+    timed.seconds = watch.seconds();
+    return timed;
+  }
+
+ private:
+  decode::SearchOptions search_;
+  const comm::Communicator& world_;
+  model::Model<float>& model_;
+};
+
+double peak_memory_bytes() {
+  std::ifstream status("/proc/self/status");
+  const std::string key = "VmHWM:";
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key)) return 1024 * std::strtod(line.c_str() + key.size(), nullptr);
+  }
+  return std::nan("");
+}
+
+/// Seen by the root.
+struct Measurement {
+  std::vector<double> seconds;
+  // of all timed batches, words without </s>
+  double pairs = 0, source_words = 0, target_words = 0;
+  double gflop = 0;       // of all timed updates; 0: not known
+  double peak_bytes = 0;  // of the rank that has most
+  std::array<double, kPhases.size()> phases{};
+
+  double total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+  double mean() const { return total() / static_cast<double>(seconds.size()); }
+  double minimum() const { return *std::min_element(seconds.begin(), seconds.end()); }
+  double maximum() const { return *std::max_element(seconds.begin(), seconds.end()); }
+  double median() const {
+    auto sorted = seconds;
+    std::sort(sorted.begin(), sorted.end());
+    return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+  }
+  double mean_of(double sum) const { return sum / static_cast<double>(seconds.size()); }
+  double other() const { return std::max(0.0, total() - std::accumulate(phases.begin(), phases.end(), 0.0)); }
+};
+
+template <class Work>
+Measurement measure(const Settings& s, const comm::Communicator& world, const Batches& batches, Work&& work) {
+  Measurement m;
+  Progress progress(!world.is_root());
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const Timed timed = work.run(batches[i]);
+    progress.show(text_of("[benchmark] ", i + 1, " of ", batches.size(), ": ", fixed(timed.seconds, 3), " s"));
+    if (i < s.untimed_updates) continue;
+    const corpus::BatchSlice& batch = batches[i];
+    const auto source = static_cast<double>(batch.batch_source_words);
+    const auto target = static_cast<double>(batch.batch_target_words);
+    const auto pairs = static_cast<double>(batch.batch_pairs);
+    m.seconds.push_back(timed.seconds);
+    m.pairs += pairs;
+    m.source_words += source;
+    m.target_words += timed.target_words;
+    if (!s.decode) m.gflop += model::update_flop(s.model, {pairs, source + pairs, target + pairs}) / 1e9;
+    for (const Phase phase : kPhases) m.phases[static_cast<std::size_t>(phase)] += timed.phases.seconds(phase);
+  }
+  m.peak_bytes = peak_memory_bytes();
+  world.max(std::span(&m.peak_bytes, 1));
+  return m;
+}
+
+/// What the figures were measured on.
+struct Machine {
+  std::string libraries, instruction_set;
+  std::array<double, 3> load{};  // averages of 1, 5 and 15 minutes, before anything was computed
+  std::vector<RankPlace> places;
+  std::size_t parameters = 0;
+
+  std::size_t hosts() const {
+    std::set<std::string> names;
+    for (const auto& place : places) names.insert(place.host);
+    return names.size();
+  }
+};
+
+std::uint64_t updates_to_estimate(const Settings& s) {
+  return s.decode ? 0 : s.estimate_updates.value_or(s.train.max_updates);
+}
+
+Json json_of(const Options& options, const Settings& s, const Machine& machine, const Measurement& m) {
+  Json configuration = Json::object();
+  for (const auto& [name, text] : options.values()) configuration[name] = text;
+  Json ranks = Json::array();
+  for (const auto& place : machine.places) {
+    ranks.push_back(Json::object({{"host", place.host}, {"threads", place.threads}, {"cpus", place.cpus}}));
+  }
+  Json phases = Json::object();
+  for (const Phase phase : kPhases) phases[name_of(phase)] = m.mean_of(m.phases[static_cast<std::size_t>(phase)]);
+  phases["other"] = m.mean_of(m.other());
+  Json result = Json::object({
+      {"timed", s.decode ? "batches translated" : "updates"},
+      {"version", kVersion},
+      {"compiler", __VERSION__},
+      {"instruction_set", machine.instruction_set},
+      {"libraries", machine.libraries},
+      {"load_average", Json::array({machine.load[0], machine.load[1], machine.load[2]})},
+      {"ranks", machine.places.size()},
+      {"hosts", machine.hosts()},
+      {"threads", s.threads},
+      {"places", std::move(ranks)},
+      {"parameters", machine.parameters},
+      {"updates", m.seconds.size()},
+      {"untimed_updates", s.untimed_updates},
+      {"seconds", Json::object({{"median", m.median()},
+                                {"minimum", m.minimum()},
+                                {"maximum", m.maximum()},
+                                {"mean", m.mean()},
+                                {"all", Json::array(std::vector<Json>(m.seconds.begin(), m.seconds.end()))}})},
+      {"source_words_per_second", m.source_words / m.total()},
+      {"target_words_per_second", m.target_words / m.total()},
+      {"peak_memory_bytes", std::llround(m.peak_bytes)},
+      {"phase_seconds", std::move(phases)},
+  });
+  if (m.gflop > 0) {
+    result["gflop"] = m.mean_of(m.gflop);
+    result["gflop_per_second"] = m.gflop / m.total();
+  }
+  if (const auto updates = updates_to_estimate(s); updates > 0) {
+    result["estimate"] = Json::object({{"updates", updates}, {"seconds", static_cast<double>(updates) * m.mean()}});
+  }
+  result["configuration"] = std::move(configuration);
+  return result;
+}
+
+std::string plural(std::size_t count, const char* one) {
+  return text_of(count, " ", one, count == 1 ? "" : "s");
+}
+
+std::string seconds_text(double seconds) {
+  return fixed(seconds, seconds < 0.1 ? 6 : 4);
+}
+
+std::string text_of_report(const Settings& s, const Machine& machine, const Measurement& m) {
+  const model::ModelOptions& o = s.model;
+  const bool attends = o.attention == model::Attention::kAdditive;
+  const std::size_t ranks = machine.places.size();
+  const char* unit = s.decode ? "batch" : "update";
+
+  const auto parameters = static_cast<double>(machine.parameters);
+  std::string text = text_of(attends ? "RNNsearch, " : "RNNencdec, ",
+                             parameters < 1e6 ? text_of(machine.parameters) : fixed(parameters / 1e6, 1) + " million",
+                             " parameters: embedding ", o.embedding, ", state ", o.state,
+                             attends ? text_of(", alignment ", o.alignment) : "", ", maxout ", o.maxout);
+  if (o.readout_rank > 0) text += text_of(", readout-rank ", o.readout_rank);
+  text += text_of("\n", o.source_words, " source and ", o.target_words, " target words in the vocabularies; ",
+                  fixed(m.mean_of(m.pairs), 0), " pairs of ", fixed(m.source_words / m.pairs, 1), " and ",
+                  fixed(m.target_words / m.pairs, 1), " words, ",
+                  s.decode ? (s.search.beam == 1 ? std::string("greedy") : text_of("beam ", s.search.beam))
+                           : name_of(s.train.optimizer),
+                  "\n", plural(ranks, "rank"), ranks == 1 ? " with " : " with each ", plural(s.threads, "thread"),
+                  machine.hosts() > 1 ? text_of(" on ", machine.hosts(), " hosts") : "", "; ", machine.instruction_set,
+                  ", ", machine.libraries, "; load average ", fixed(machine.load[0], 2), " at the start\n\n");
+
+  const auto row = [&](std::string name, const std::string& value) {
+    name.resize(20, ' ');
+    text += name + value + "\n";
+  };
+  row(text_of("seconds ", s.decode ? "a " : "an ", unit),
+      text_of("median ", seconds_text(m.median()), ", from ", seconds_text(m.minimum()), " to ",
+              seconds_text(m.maximum()), " (", m.seconds.size(), " timed after ", s.untimed_updates, ")"));
+  row("words a second",
+      text_of(fixed(m.source_words / m.total(), 0), " source, ", fixed(m.target_words / m.total(), 0), " target"));
+  if (m.gflop > 0) {
+    row("GFLOP/s", text_of(fixed(m.gflop / m.total(), 1),
+                           " (the matrix products of an update: ", fixed(m.mean_of(m.gflop), 1), " GFLOP)"));
+  }
+  row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
+  if (const auto updates = updates_to_estimate(s); updates > 0) {
+    row(plural(updates, "update"),
+        text_of(duration(static_cast<double>(updates) * m.mean()), ", without validation and checkpoints"));
+  }
+
+  text += "\n";
+  const auto phase_row = [&](std::string name, double sum) {
+    if (sum < 0.0005 * m.total()) return;
+    name.resize(20, ' ');
+    std::string seconds = seconds_text(m.mean_of(sum)), share = fixed(100 * sum / m.total(), 1);
+    seconds.insert(0, seconds.size() < 9 ? 9 - seconds.size() : 0, ' ');
+    share.insert(0, share.size() < 6 ? 6 - share.size() : 0, ' ');
+    text += name + seconds + " s" + share + "%\n";
+  };
+  for (const Phase phase : kPhases) phase_row(name_of(phase), m.phases[static_cast<std::size_t>(phase)]);
+  phase_row("other", m.other());
+  phase_row(text_of("mean ", unit), m.total());
+  return text;
+}
+
+}  // namespace
+
+int run_benchmark(const Arguments& arguments) {
+  Settings s;
+  s.model.source_words = s.model.target_words = 30000;
+  s.train.resume = "never";
+  Options options(
+      "benchmark",
+      "Times updates of any configuration on this machine, by the code that trains, of an untrained model on sentences "
+      "of drawn words; on several ranks (mpirun) as in training. Takes every option of train, so that a preset or the "
+      "config.ini of a run can be given; those that say nothing about an update are left aside.");
+  declare(options, s);
+  options.offer_presets();
+  if (!options.parse(arguments)) return 0;
+  check(options, s);
+  Machine machine;
+  if (::getloadavg(machine.load.data(), static_cast<int>(machine.load.size())) < 0) machine.load = {};
+  kernels::set_threads(s.threads);
+  machine.instruction_set = kernels::instruction_set();
+  machine.libraries = text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library());
+
+  const comm::Communicator world;
+  const Batches batches = batches_of(s, world);
+  model::Model<float> model(s.model);
+  model.initialise(s.train.seed);
+  machine.parameters = model.parameters().size();
+  machine.places = places_of_ranks(world, s.threads);
+  const Measurement m = s.decode ? measure(s, world, batches, Translations(s, world, model))
+                                 : measure(s, world, batches, Updates(s, world, model));
+  if (!world.is_root()) return 0;
+  for (const auto& line : describe(machine.places)) {
+    if (line.find("warning") != line.npos) std::cerr << line << "\n";
+  }
+  std::cout << (s.json ? json_of(options, s, machine, m).dump(2) + "\n" : text_of_report(s, machine, m));
+  return 0;
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# The benchmark in small: what it prints adds up, on one rank and on two, for updates and for translation; and what it
+# refuses.
+set -euo pipefail
+
+fail() {
+  echo "$*"
+  exit 1
+}
+tiny=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --target-words 60 --threads 1)
+
+# adds_up NAME: the JSON holds together; prints one line of what is to be compared
+adds_up() {
+  perl -MJSON::PP -e '
+    local $/; my $r = decode_json(<STDIN>);
+    my $fail = sub { print "@_\n"; exit 1 };
+    my ($s, $p) = @$r{qw(seconds phase_seconds)};
+    $s->{minimum} > 0 && $s->{minimum} <= $s->{median} && $s->{median} <= $s->{maximum} or $fail->("seconds are out of order");
+    @{$s->{all}} == $r->{updates} or $fail->("not a time for each update");
+    my ($sum, $all) = (0, 0); $sum += $_ for values %$p; $all += $_ for @{$s->{all}};
+    abs($sum / $s->{mean} - 1) < 1e-6 && abs($all / $r->{updates} / $s->{mean} - 1) < 1e-9
+      or $fail->("phases sum to $sum of $s->{mean} seconds");
+    $r->{peak_memory_bytes} > 1e6 && $r->{instruction_set} && $r->{libraries} =~ /oneTBB/ && @{$r->{load_average}} == 3
+      or $fail->("memory, instruction set, libraries or load is missing");
+    print join(" ", $r->{timed}, $r->{updates}, $r->{ranks}, $r->{threads},
+      map({ sprintf "%.0f", $r->{$_ . "_words_per_second"} * $s->{mean} } qw(source target)),
+      exists $r->{gflop} ? sprintf("%.6f", $r->{gflop}) : "-",
+      exists $r->{estimate} ? sprintf("%d %.3f", $r->{estimate}{updates}, $r->{estimate}{seconds} / $s->{mean}) : "-"), "\n"'
+}
+is() {  # expected line; then the arguments of rnnsearch benchmark after its launcher
+  local expected=$1 found
+  shift
+  "$@" --json >json 2>log || fail "$*: $(<log)"
+  found=$(adds_up <json) || fail "$*: $found: $(<json)"
+  [[ $found == "$expected" ]] || fail "$*: '$found' instead of '$expected'"
+}
+
+alone=("$RNNSEARCH" benchmark "${tiny[@]}")
+together=(mpirun -n 2 "$RNNSEARCH" benchmark "${tiny[@]}")
+lengths=(--source-length 6 --target-length 4 --batch-sentences 5)
+command -v perl >/dev/null && perl -MJSON::PP -e1 || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
+# 6 operations a weight and row: 5 rows of s_0; 35 of two encoders and the key; 25 of query, unit, contexts and readout
+flop=$((6 * (5 * 64 + 35 * (2 * 16 * 24 + 16 * 8) + 25 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * 60))))
+gflop=$(awk "BEGIN { printf \"%.6f\", $flop / 1e9 }")
+is "updates 3 1 1 30 20 $gflop -" "${alone[@]}" "${lengths[@]}" --updates 3
+is "updates 3 2 1 30 20 $gflop 700 700.000" "${together[@]}" "${lengths[@]}" --updates 3 --estimate-updates 700
+# greedy and beam: every translation has target-length words
+is "batches translated 2 1 1 30 20 - -" "${alone[@]}" "${lengths[@]}" --updates 2 --decode --beam 1
+is "batches translated 2 2 1 30 35 - -" "${together[@]}" "${lengths[@]:0:2}" --target-length 7 --batch-sentences 5 \
+  --updates 2 --decode --beam 3
+# a whole pool of real lengths: on average the file's
+printf '%s\n' '3 4' '9 2' '1 12' '7 6' >lengths
+is "updates 2 1 1 10 12 $(awk 'BEGIN { x = 6 * (2 * 64 + 12 * 896 + 14 * 1824) / 1e9; printf "%.6f", x }') -" \
+  "${alone[@]}" --lengths lengths --batch-sentences 2 --pool-batches 2 --updates 2 --untimed-updates 0
+# a configuration's limit is what is estimated; fewer pairs than ranks
+echo 'max-updates = 1800' >limit.ini
+is "updates 1 2 1 6 4 0.000093 1800 1800.000" "${together[@]}" --config limit.ini "${lengths[@]:0:4}" \
+  --batch-sentences 1 --updates 1
+# a corpus, and the configuration of a training on it
+"$SOURCE/data/reversal.sh" text --train 100 --dev 5 --test 5 >/dev/null
+"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none --output corpus.h5 \
+  >/dev/null
+"$RNNSEARCH" train --corpus corpus.h5 --run run "${tiny[@]:0:8}" --max-updates 1 --threads 1 2>/dev/null
+"$RNNSEARCH" benchmark --config run/config.ini --updates 2 --threads 1 >table || fail "a run's config.ini was refused"
+for words in RNNsearch 'seconds an update  *median' 'words a second' 'GFLOP/s' 'peak memory' '^1 update ' '100.0%'; do
+  grep -q "$words" table || fail "'$words' is not in the table: $(<table)"
+done
+
+refused() {  # facts, separated by |, that the sentence must hold; then the arguments
+  local facts=$1 status=0 fact
+  shift
+  "$RNNSEARCH" benchmark "$@" >out 2>err </dev/null || status=$?
+  [[ $status == 1 && ! -s out && $(wc -l <err) == 1 ]] || fail "benchmark $*: code $status, $(<out) $(<err)"
+  while IFS= read -r -d '|' fact; do
+    [[ $(<err) == "rnnsearch benchmark: "*"$fact"* ]] || fail "benchmark $*: '$fact' is not in: $(<err)"
+  done <<<"$facts|"
+}
+refused "missing" "${tiny[@]}" --lengths missing
+: >empty
+refused "empty" "${tiny[@]}" --lengths empty
+printf '3 4\n5\n' >malformed
+refused "malformed, line 2|'5'" "${tiny[@]}" --lengths malformed
+printf '3 4\n5 0\n' >zero
+refused "zero, line 2|'5 0'" "${tiny[@]}" --lengths zero
+refused "--source-length|'0'" "${tiny[@]}" --source-length 0
+refused "--updates|'0'" "${tiny[@]}" --updates 0
+refused "--lengths|--target-length" "${tiny[@]}" --lengths lengths --target-length 3
+refused "--corpus|--source-words" "${tiny[@]}" --corpus corpus.h5
+refused "--beam|--decode" "${tiny[@]}" --beam 2
+refused "--estimate-updates|--decode" "${tiny[@]}" --decode --estimate-updates 5
+refused "unknown preset" --preset smal
+refused "missing.h5" --corpus missing.h5
+status=0
+mpirun -n 2 "$RNNSEARCH" benchmark "${tiny[@]}" --lengths malformed >out 2>err || status=$?
+[[ $status == 1 && $(grep -c "malformed, line 2" err) == 1 ]] || fail "two ranks: code $status, $(<err)"
