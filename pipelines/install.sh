@@ -4,11 +4,10 @@ set -euo pipefail
 
 # package = reason. The only such list: a package that the project comes to need is added here, with its reason.
 packages='
-  g++                           = compiler with C++20, and OpenMP, which oneDNN runs on
+  g++                           = compiler with C++20
   cmake                         = configures the build
   ninja-build                   = runs the build
   libtbb-dev                    = oneTBB: threads inside a rank
-  libdnnl-dev                   = oneDNN: matrix products
   libhwy-dev                    = Highway: vector instructions chosen at run time
   libopenmpi-dev                = MPI: sums over ranks
   openmpi-bin                   = mpirun

@@ -1,6 +1,5 @@
 #include "rnnsearch/kernels/instruction_set.h"
 
-#include <dnnl.h>
 #include <hwy/highway.h>
 #include <tbb/version.h>
 
@@ -43,9 +42,8 @@ std::string_view instruction_set() {
 }
 
 std::string libraries() {
-  const dnnl_version_t& dnnl = *dnnl_version();
   const int tbb = TBB_runtime_interface_version();  // 12080: interface 12.8, released as 2021.8
-  return text_of("oneDNN ", dnnl.major, ".", dnnl.minor, ".", dnnl.patch, ", oneTBB ", tbb / 1000 + 2009, ".",
+  return text_of("Highway ", HWY_MAJOR, ".", HWY_MINOR, ".", HWY_PATCH, ", oneTBB ", tbb / 1000 + 2009, ".",
                  tbb % 1000 / 10);
 }
 

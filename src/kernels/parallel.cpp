@@ -1,8 +1,6 @@
 #include "rnnsearch/kernels/parallel.h"
 
-#include <omp.h>
 #include <sched.h>
-#include <signal.h>
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -29,42 +27,6 @@ std::unique_ptr<Pool>& pool() {
   return instance;
 }
 
-// The float products of oneDNN 2.6 borrow the stack pointer: a signal handler that runs on the thread's own stack
-// meanwhile overwrites the heap. With a stack of its own (SA_ONSTACK) it does not.
-class SignalStack {
- public:
-  SignalStack() {
-    stack_t present{};
-    if (sigaltstack(nullptr, &present) != 0 || (present.ss_flags & SS_DISABLE) == 0) return;  // somebody gave it one
-    memory_ = std::make_unique<char[]>(kBytes);
-    stack_t ours{};
-    ours.ss_sp = memory_.get();
-    ours.ss_size = kBytes;
-    sigaltstack(&ours, nullptr);
-  }
-  ~SignalStack() {
-    if (!memory_) return;
-    stack_t none{};
-    none.ss_flags = SS_DISABLE;
-    sigaltstack(&none, nullptr);
-  }
-  SignalStack(const SignalStack&) = delete;
-  SignalStack& operator=(const SignalStack&) = delete;
-
- private:
-  static constexpr std::size_t kBytes = 65536;  // the registers of AMX alone take 11 KB
-  std::unique_ptr<char[]> memory_;
-};
-
-// Once a thread, before its first piece.
-void prepare_thread() {
-  thread_local const SignalStack signal_stack;
-  thread_local bool done = false;
-  // oneDNN brings OpenMP; a team of OpenMP threads inside each oneTBB thread would fight for the cores.
-  if (!done) omp_set_num_threads(1);
-  done = true;
-}
-
 }  // namespace
 
 std::size_t allowed_cpus() {
@@ -87,7 +49,6 @@ std::size_t threads() {
 
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece) {
   if (pieces <= 1 || threads() == 1) {
-    prepare_thread();
     for (std::size_t i = 0; i < pieces; ++i) piece(i);
     return;
   }
@@ -95,7 +56,6 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
     tbb::parallel_for(
         tbb::blocked_range<std::size_t>(0, pieces, 1),
         [&](const tbb::blocked_range<std::size_t>& range) {
-          prepare_thread();
           for (std::size_t i = range.begin(); i < range.end(); ++i) piece(i);
         },
         tbb::simple_partitioner());

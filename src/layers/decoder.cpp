@@ -38,21 +38,24 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
   const auto alpha = activations.alpha.shape(Y, input.memory ? longest_source(*input.memory) : 0);
   if (!input.memory) kernels::multiply<Real>(input.fixed_context, weights.C, extra);
 
+  activations.packed_U_query_gates.pack(weights.U_query_gates);
+  activations.packed_U.pack(weights.U);
+  if (input.memory) activations.packed_C.pack(weights.C);
   kernels::copy_rows<Real>(input.initial_states, packing.step(previous, 0));
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     const std::size_t active = packing.active[t], continuing = packing.continuing(t);
     const auto context_t = packing.step(context, t);
-    kernels::multiply<Real>(packing.step(previous, t), weights.U_query_gates, packing.step(fused, t));
+    kernels::multiply<Real>(packing.step(previous, t), activations.packed_U_query_gates, packing.step(fused, t));
     if (input.memory) {
       kernels::attention_forward<Real>(*input.memory, {packing.order.data(), active},
                                        packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_t);
-      kernels::multiply<Real>(context_t.row_range(0, continuing), weights.C, extra.row_range(0, continuing));
+      kernels::multiply<Real>(context_t.row_range(0, continuing), activations.packed_C, extra.row_range(0, continuing));
     } else {
       kernels::copy_rows<Real>(input.fixed_context.row_range(0, active), context_t);
     }
     if (continuing == 0) break;
     gated_step_forward<Real>(
-        weights.U,
+        activations.packed_U,
         {packing.step(x, t, continuing), extra.row_range(0, continuing),
          packing.step(fused, t, continuing).columns(A, 2 * n), packing.step(previous, t, continuing),
          packing.step(z, t, continuing), packing.step(r, t, continuing), packing.step(reset, t, continuing),
@@ -75,6 +78,9 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
   const auto v_a_gradient = activations.v_a_gradient.zeros(B, A);
   const auto scratch = activations.scratch.shape(B, n);
 
+  activations.packed_U_query_gates.pack_transposed(weights.U_query_gates);
+  activations.packed_U.pack_transposed(weights.U);
+  if (input.memory) activations.packed_C.pack_transposed(weights.C);
   for (std::size_t t = packing.steps(); t-- > 0;) {
     const std::size_t active = packing.active[t], continuing = packing.continuing(t);
     const auto x_gradient_t = packing.step(x_gradient, t), fused_gradient_t = packing.step(fused_gradient, t);
@@ -84,7 +90,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
     kernels::zero_rows<Real>(fused_gradient_t.row_range(continuing, active - continuing).columns(A, 2 * n));
     if (continuing > 0) {
       gated_step_backward<Real>(
-          weights.U,
+          activations.packed_U,
           {packing.step(gradients.previous, t + 1), packing.step(z, t, continuing), packing.step(r, t, continuing),
            packing.step(candidate, t, continuing), packing.step(previous, t, continuing),
            x_gradient_t.row_range(0, continuing), fused_gradient_t.row_range(0, continuing).columns(A, 2 * n),
@@ -93,16 +99,16 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
     }
     if (input.memory) {
       if (continuing > 0) {
-        kernels::multiply_transposed<Real>(x_gradient_t.row_range(0, continuing), weights.C,
-                                           context_gradient_t.row_range(0, continuing), kernels::Into::kAdd);
+        kernels::multiply<Real>(x_gradient_t.row_range(0, continuing), activations.packed_C,
+                                context_gradient_t.row_range(0, continuing), kernels::Into::kAdd);
       }
       kernels::attention_backward<Real>(
           *input.memory, {packing.order.data(), active},
           {packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_gradient_t,
            fused_gradient_t.columns(0, A), gradients.annotations, gradients.keys, v_a_gradient});
     }
-    kernels::multiply_transposed<Real>(fused_gradient_t, weights.U_query_gates, previous_gradient_t,
-                                       kernels::Into::kAdd);
+    kernels::multiply<Real>(fused_gradient_t, activations.packed_U_query_gates, previous_gradient_t,
+                            kernels::Into::kAdd);
   }
   if (!input.memory) {
     kernels::multiply_transposed<Real>(x_gradient, weights.C, gradients.context, kernels::Into::kAdd);

@@ -20,8 +20,8 @@ Before before(const Packing& packing, Direction direction, std::size_t t) {
 
 }  // namespace
 
-template <class Real>
-void gated_step_forward(ConstMatrixView<Real> U, const GatedStep<Real>& step, MatrixView<Real> scratch) {
+template <class Real, class Matrix>
+void gated_step_forward(const Matrix& U, const GatedStep<Real>& step, MatrixView<Real> scratch) {
   kernels::gates_forward<Real>({step.x, step.extra, step.recurrent, step.previous, step.z, step.r, step.reset});
   const MatrixView<Real> through_reset = scratch.row_range(0, step.previous.rows);
   kernels::multiply<Real>(step.reset, U, through_reset);
@@ -29,11 +29,12 @@ void gated_step_forward(ConstMatrixView<Real> U, const GatedStep<Real>& step, Ma
 }
 
 template <class Real>
-void gated_step_backward(ConstMatrixView<Real> U, const GatedStepBackward<Real>& step, MatrixView<Real> scratch) {
+void gated_step_backward(const kernels::PackedMatrix<Real>& U_transposed, const GatedStepBackward<Real>& step,
+                         MatrixView<Real> scratch) {
   kernels::state_backward<Real>(
       {step.state_gradient, step.z, step.candidate, step.previous, step.x_gradient, step.previous_gradient});
   const MatrixView<Real> reset_gradient = scratch.row_range(0, step.previous.rows);
-  kernels::multiply_transposed<Real>(step.x_gradient.columns(0, U.rows), U, reset_gradient);
+  kernels::multiply<Real>(step.x_gradient.columns(0, U_transposed.rows()), U_transposed, reset_gradient);
   kernels::gates_backward<Real>(
       {reset_gradient, step.r, step.previous, step.x_gradient, step.recurrent_gradient, step.previous_gradient});
 }
@@ -51,6 +52,9 @@ void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Di
   const auto reset = activations.reset.shape(X, n), candidate = activations.candidate.shape(X, n);
   const auto states = activations.states.shape(X, n);
   const auto scratch = activations.scratch.shape(packing.sentences(), n);
+  auto& packed = activations.packed;
+  packed.U_gates.pack(weights.U_gates);
+  packed.U.pack(weights.U);
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
     const Before from = before(packing, direction, t);
@@ -58,9 +62,9 @@ void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Di
     if (from.carried > 0) {
       const auto carried = packing.step(previous, t, from.carried);
       kernels::copy_rows<Real>(packing.step(states, from.step, from.carried), carried);
-      kernels::multiply<Real>(carried, weights.U_gates, recurrent.row_range(0, from.carried));
+      kernels::multiply<Real>(carried, packed.U_gates, recurrent.row_range(0, from.carried));
     }
-    gated_step_forward<Real>(weights.U,
+    gated_step_forward<Real>(packed.U,
                              {packing.step(x, t),
                               {},
                               recurrent,
@@ -84,19 +88,22 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
   const auto x_gradient = activations.x_gradient.shape(X, 3 * n);
   const auto recurrent_gradient = activations.recurrent_gradient.shape(X, 2 * n);
   const auto scratch = activations.scratch.shape(packing.sentences(), n);
+  auto& packed = activations.packed;
+  packed.U_gates.pack_transposed(weights.U_gates);
+  packed.U.pack_transposed(weights.U);
   for (std::size_t i = packing.steps(); i-- > 0;) {
     const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
     const Before from = before(packing, direction, t);
     const auto carry = activations.carry.zeros(packing.active[t], n);
     gated_step_backward<Real>(
-        weights.U,
+        packed.U,
         {packing.step(state_gradient, t), packing.step(z, t), packing.step(r, t), packing.step(candidate, t),
          packing.step(previous, t), packing.step(x_gradient, t), packing.step(recurrent_gradient, t), carry},
         scratch);
     if (from.carried > 0) {
       const auto carried = carry.row_range(0, from.carried);
-      kernels::multiply_transposed<Real>(packing.step(recurrent_gradient, t, from.carried), weights.U_gates, carried,
-                                         kernels::Into::kAdd);
+      kernels::multiply<Real>(packing.step(recurrent_gradient, t, from.carried), packed.U_gates, carried,
+                              kernels::Into::kAdd);
       kernels::add<Real>(carried, packing.step(state_gradient, from.step, from.carried));
     }
   }
@@ -107,12 +114,14 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
   kernels::multiply_transposed<Real>(x_gradient, weights.W_in, input_gradient, kernels::Into::kAdd);
 }
 
-#define RNNSEARCH_INSTANTIATE(Real)                                                                             \
-  template void gated_step_forward(ConstMatrixView<Real>, const GatedStep<Real>&, MatrixView<Real>);            \
-  template void gated_step_backward(ConstMatrixView<Real>, const GatedStepBackward<Real>&, MatrixView<Real>);   \
-  template void gated_forward(const GatedWeights<Real>&, const Packing&, Direction, ConstMatrixView<Real>,      \
-                              GatedActivations<Real>&);                                                         \
-  template void gated_backward(const GatedWeights<Real>&, const GatedWeights<Real>&, const Packing&, Direction, \
+#define RNNSEARCH_INSTANTIATE(Real)                                                                               \
+  template void gated_step_forward(const ConstMatrixView<Real>&, const GatedStep<Real>&, MatrixView<Real>);       \
+  template void gated_step_forward(const kernels::PackedMatrix<Real>&, const GatedStep<Real>&, MatrixView<Real>); \
+  template void gated_step_backward(const kernels::PackedMatrix<Real>&, const GatedStepBackward<Real>&,           \
+                                    MatrixView<Real>);                                                            \
+  template void gated_forward(const GatedWeights<Real>&, const Packing&, Direction, ConstMatrixView<Real>,        \
+                              GatedActivations<Real>&);                                                           \
+  template void gated_backward(const GatedWeights<Real>&, const GatedWeights<Real>&, const Packing&, Direction,   \
                                ConstMatrixView<Real>, GatedActivations<Real>&, MatrixView<Real>, MatrixView<Real>);
 RNNSEARCH_INSTANTIATE(float)
 RNNSEARCH_INSTANTIATE(double)

@@ -305,7 +305,7 @@ struct Model<Real>::Implementation {
     kernels::add_to_rows<Real>(weights.decoder.b, x.columns(0, weights.decoder.b.size()));
     kernels::multiply<Real>(input.context, weights.decoder.C, extra);
     kernels::multiply<Real>(input.state, weights.decoder.U_query_gates.columns(A, 2 * n), recurrent);
-    layers::gated_step_forward<Real>(weights.decoder.U,
+    layers::gated_step_forward<Real>(ConstMatrixView<Real>(weights.decoder.U),
                                      {x, extra, recurrent, input.state, step_z.shape(R, n), step_r.shape(R, n),
                                       step_reset.shape(R, n), step_candidate.shape(R, n), next_state},
                                      step_scratch.shape(R, n));

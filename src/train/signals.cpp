@@ -15,8 +15,7 @@ StopSignals::StopSignals() {
   signal_received = 0;
   struct sigaction action {};
   action.sa_handler = remember;
-  action.sa_flags = SA_RESTART |  // reads and writes under way go on
-                    SA_ONSTACK;   // kernels/parallel.h says why
+  action.sa_flags = SA_RESTART;  // reads and writes under way go on
   ::sigaction(SIGTERM, &action, &former_terminate_);
   ::sigaction(SIGUSR1, &action, &former_user_);
 }

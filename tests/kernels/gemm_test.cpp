@@ -1,11 +1,9 @@
 #include "rnnsearch/kernels/gemm.h"
 
 #include <gtest/gtest.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <string>
 #include <vector>
 
@@ -118,7 +116,8 @@ TYPED_TEST(Gemm, DoesNothingForNoRowsOrNoColumns) {
       ASSERT_TRUE(exact<TypeParam>(form, into, 0, 0, 0));
     }
   }
-  multiply<TypeParam>({}, {}, {});
+  using Rows = ConstMatrixView<TypeParam>;
+  multiply<TypeParam>(Rows(), Rows(), {});
 }
 
 TYPED_TEST(Gemm, RoundsNoMoreThanItsHeaderSays) {
@@ -159,28 +158,56 @@ TYPED_TEST(Gemm, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-volatile std::sig_atomic_t signals_seen = 0;
-
-TEST(Products, SurviveSignalHandlers) {
-  struct sigaction action {
-  }, former{};
-  action.sa_handler = [](int) { signals_seen = signals_seen + 1; };
-  action.sa_flags = SA_RESTART | SA_ONSTACK;
-  sigaction(SIGALRM, &action, &former);
-  const itimerval often{{0, 300}, {0, 300}}, never{};
-  setitimer(ITIMER_REAL, &often, nullptr);
-  for (const std::size_t threads : {1u, 2u}) {
-    set_threads(threads);
-    for (int round = 0; round < 200 || signals_seen < 100; ++round) {
-      const std::size_t M = 20 + 60 * (round % 5), N = 256,
-                        K = 512;  // on the heap anew each time, so that damage shows
-      std::vector<float> a(M * K, 1.0F), b(K * N, 1.0F), c(M * N);
-      multiply<float>({a.data(), M, K}, {b.data(), K, N}, {c.data(), M, N});
-      ASSERT_EQ(std::count(c.begin(), c.end(), 512.0F), static_cast<std::ptrdiff_t>(M * N));
+TYPED_TEST(Gemm, OfAPackedMatrixHasTheBitsOfTheProductOfWhatWasPacked) {
+  for (const std::size_t M : {1u, 5u, 80u, 131u}) {
+    for (const std::size_t N : {1u, 16u, 33u, 200u}) {
+      for (const std::size_t K : {1u, 31u, 700u}) {
+        for (const Form form : {Form::kPlain, Form::kTransposed}) {
+          for (const Into into : {Into::kOverwrite, Into::kAdd}) {
+            Random random(M + N + K);
+            Product<TypeParam> product(form, into, M, N, K);
+            product.a.normal(random);
+            product.b.normal(random);
+            product.c.normal(random);
+            const std::vector<double> before = product.c.values();
+            product.run();
+            const std::vector<double> expected = product.c.values();
+            for (std::size_t i = 0; i < M; ++i)
+              for (std::size_t j = 0; j < N; ++j) product.c.view()(i, j) = static_cast<TypeParam>(before[i * N + j]);
+            PackedMatrix<TypeParam> packed;
+            form == Form::kPlain ? packed.pack(product.b.read()) : packed.pack_transposed(product.b.read());
+            ASSERT_EQ(packed.rows(), K);
+            ASSERT_EQ(packed.cols(), N);
+            multiply<TypeParam>(product.a.read(), packed, product.c.view(), into);
+            ASSERT_EQ(product.c.values(), expected) << product.name();
+          }
+        }
+      }
     }
   }
-  setitimer(ITIMER_REAL, &never, nullptr);
-  sigaction(SIGALRM, &former, nullptr);
+}
+
+TYPED_TEST(Gemm, GivesARowTheSameBitsWhateverTheOtherRowsAndColumnsAre) {
+  Random random(5);
+  Product<TypeParam> whole(Form::kPlain, Into::kOverwrite, 300, 90, 1500);
+  whole.a.normal(random);
+  whole.b.normal(random);
+  whole.run();
+  for (const std::size_t first : {0u, 7u, 299u}) {
+    for (const std::size_t count : {1u, 2u, 13u, 40u}) {
+      if (first + count > 300) continue;
+      std::vector<TypeParam> some(count * 50);
+      multiply<TypeParam>(whole.a.read().row_range(first, count), whole.b.read().columns(20, 50),
+                          {some.data(), count, 50});
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < 50; ++j) ASSERT_EQ(some[i * 50 + j], whole.c.read()(first + i, 20 + j));
+    }
+  }
+}
+
+// Every slab, block, strip and panel of a large product: sums of small integers are exact.
+TEST(Products, OfManyThousandsOfTermsLoseNone) {
+  for (const Form form : kForms) ASSERT_TRUE(exact<float>(form, Into::kAdd, 1300, 40, 9001));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ set -euo pipefail
 rules=$(cat <<'RULES'
 # room     may include, besides itself and the standard library              owns (no other room may include it)
 base       -                                                                 nlohmann-json
-kernels    base                                                              oneDNN oneTBB OpenMP Highway
+kernels    base                                                              oneTBB Highway
 storage    base                                                              HDF5 xxHash
 comm       base                                                              MPI
 text       base                                                              ICU SentencePiece
@@ -24,9 +24,7 @@ RULES
 libraries=$(cat <<'LIBRARIES'
 # library               its headers begin with
 nlohmann-json           nlohmann/
-oneDNN                  dnnl oneapi/dnnl/
 oneTBB                  tbb/ oneapi/tbb
-OpenMP                  omp.h
 Highway                 hwy/
 HDF5                    hdf5 H5
 xxHash                  xxhash.h xxh3.h

@@ -1,14 +1,20 @@
-// Memory for intermediate results: aligned to cache lines, kept from batch to batch, never smaller than it once was.
+// Memory for matrices: aligned to cache lines, on huge pages where it is large and the system has them, kept from batch
+// to batch, never smaller than it once was.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <new>
 
 #include "rnnsearch/base/matrix.h"
 
 namespace rnnsearch::kernels {
+
+/// Throws std::bad_alloc. The content is unspecified.
+void* allocate(std::size_t bytes);
+struct Release {
+  void operator()(void* memory) const;
+};
 
 template <class Real>
 class Buffer {
@@ -19,7 +25,7 @@ class Buffer {
     const std::size_t count = rows * cols;
     if (count > capacity_) {
       memory_.reset();
-      memory_.reset(static_cast<Real*>(::operator new(count * sizeof(Real), kAlignment)));
+      memory_.reset(static_cast<Real*>(allocate(count * sizeof(Real))));
       capacity_ = count;
     }
     view_ = {memory_.get(), rows, cols};
@@ -34,11 +40,7 @@ class Buffer {
   MatrixView<Real> view() const { return view_; }
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
-  struct Free {
-    void operator()(Real* memory) const { ::operator delete(memory, kAlignment); }
-  };
-  std::unique_ptr<Real[], Free> memory_;
+  std::unique_ptr<Real[], Release> memory_;
   std::size_t capacity_ = 0;
   MatrixView<Real> view_;
 };

@@ -1,10 +1,15 @@
-// Matrix products. float runs on oneDNN, double (for gradient checks) on a plain loop.
+// Matrix products. float runs on packed tiles in registers (src/kernels/product_tiles.h), double (for gradient checks)
+// on a plain loop.
 //
-// A product is cut into tiles of C that depend on its shape alone, not on the number of threads: same bits on 1 and 64.
-// float: an element is within (K + 1) 2^-24 times the sum of its terms' absolute values.
+// The bits of an element depend on its row of op(a), its column of op(b) and its old value alone: not on the other rows
+// and columns, and not on the number of threads. float: an element is within (K + 1) 2^-24 times the sum of its terms'
+// absolute values.
 #pragma once
 
+#include <cstddef>
+
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/kernels/buffer.h"
 
 namespace rnnsearch::kernels {
 
@@ -22,5 +27,32 @@ void multiply_transposed(ConstMatrixView<Real> a, ConstMatrixView<Real> b, Matri
 /// c += a^T b: the gradient of a layer's weights, over all rows at once.  a [R, M], b [R, N], c [M, N]
 template <class Real>
 void accumulate_outer(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixView<Real> c);
+
+struct ProductTiles;
+
+/// A right-hand side that many products share (recurrent weights, over all steps of a batch), in the order in which a
+/// product reads it. It is a copy: after the original has changed, pack again. double: a plain copy.
+template <class Real>
+class PackedMatrix {
+ public:
+  void pack(ConstMatrixView<Real> b);
+  /// As if b were transposed.
+  void pack_transposed(ConstMatrixView<Real> b);
+
+  std::size_t rows() const { return rows_; }  // K
+  std::size_t cols() const { return cols_; }  // N
+
+ private:
+  template <class Other>
+  friend void multiply(ConstMatrixView<Other> a, const PackedMatrix<Other>& b, MatrixView<Other> c, Into into);
+
+  const ProductTiles* tiles_ = nullptr;
+  std::size_t rows_ = 0, cols_ = 0;
+  Buffer<Real> elements_;
+};
+
+/// c = a b, or c += a b, with the bits of the product of what was packed.
+template <class Real>
+void multiply(ConstMatrixView<Real> a, const PackedMatrix<Real>& b, MatrixView<Real> c, Into into = Into::kOverwrite);
 
 }  // namespace rnnsearch::kernels

@@ -15,7 +15,7 @@ void set_threads(std::size_t count);
 std::size_t threads();
 
 /// piece(0) ... piece(pieces - 1), in any order, on all threads; returns when all are done. The first exception is
-/// rethrown. Inside a piece oneDNN runs on the piece's own thread.
+/// rethrown.
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece);
 
 }  // namespace rnnsearch::kernels

@@ -9,6 +9,7 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/layers/packing.h"
 
 namespace rnnsearch::layers {
@@ -41,6 +42,7 @@ struct DecoderActivations {
   kernels::Buffer<Real> extra, scratch;              // [B, 3n], [B, n]
   kernels::Buffer<Real> x_gradient, fused_gradient;  // [Y, 3n], [Y, A + 2n]
   kernels::Buffer<Real> v_a_gradient;                // [B, A]
+  kernels::PackedMatrix<Real> packed_U_query_gates, packed_U, packed_C;  // as in PackedRecurrence
 };
 
 template <class Real>

@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/layers/packing.h"
 
 namespace rnnsearch::layers {
@@ -20,6 +21,13 @@ struct GatedWeights {
   std::span<Real> b;         // [n]: b, or [3n]: b | b_z | b_r
 };
 
+/// Matrices of one pass over a batch, ordered for its many small products: the forward pass packs them as they are, the
+/// backward pass transposed.
+template <class Real>
+struct PackedRecurrence {
+  kernels::PackedMatrix<Real> U_gates, U;
+};
+
 /// One step of R rows, from the recurrent product h' [U_z | U_r] on.
 template <class Real>
 struct GatedStep {
@@ -30,9 +38,9 @@ struct GatedStep {
   MatrixView<Real> z, r, reset, candidate;  // [R, n] out; reset = r o h'
   MatrixView<Real> state;                   // [R, n] out
 };
-/// `scratch` is [at least R, n].
-template <class Real>
-void gated_step_forward(ConstMatrixView<Real> U, const GatedStep<Real>& step, MatrixView<Real> scratch);
+/// `scratch` is [at least R, n]. U is a ConstMatrixView, or packed: the bits are the same.
+template <class Real, class Matrix>
+void gated_step_forward(const Matrix& U, const GatedStep<Real>& step, MatrixView<Real> scratch);
 
 template <class Real>
 struct GatedStepBackward {
@@ -42,8 +50,10 @@ struct GatedStepBackward {
   MatrixView<Real> recurrent_gradient;              // [R, 2n] out
   MatrixView<Real> previous_gradient;               // [R, n] ADDS all but the share that goes through `recurrent`
 };
+/// U_transposed: U, packed transposed.
 template <class Real>
-void gated_step_backward(ConstMatrixView<Real> U, const GatedStepBackward<Real>& step, MatrixView<Real> scratch);
+void gated_step_backward(const kernels::PackedMatrix<Real>& U_transposed, const GatedStepBackward<Real>& step,
+                         MatrixView<Real> scratch);
 
 enum class Direction { kForward, kBackward };
 
@@ -55,6 +65,7 @@ struct GatedActivations {
   kernels::Buffer<Real> states;                                 // [X, n] the result
   kernels::Buffer<Real> recurrent, scratch;                     // [B, 2n], [B, n]
   kernels::Buffer<Real> x_gradient, recurrent_gradient, carry;  // [X, 3n], [X, 2n], [B, n]
+  PackedRecurrence<Real> packed;
 };
 
 /// States start from 0 at the first word read. The result is in activations.states.

@@ -1,0 +1,30 @@
+#include "rnnsearch/kernels/buffer.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+
+namespace rnnsearch::kernels {
+namespace {
+
+constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kHugePage = 2 << 20;
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+  const bool large = bytes >= 2 * kHugePage;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, large ? kHugePage : kCacheLine, bytes) != 0) throw std::bad_alloc();
+  // A step through a column of a large matrix touches a page a row: with small pages, the processor spends its time
+  // looking up addresses. Only advice: where the system has no huge pages, nothing changes.
+  if (large) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return memory;
+}
+
+void Release::operator()(void* memory) const {
+  std::free(memory);
+}
+
+}  // namespace rnnsearch::kernels

@@ -1,0 +1,15 @@
+// The sizes of the processor's caches: they decide how products are cut, and never what they compute.
+#pragma once
+
+#include <cstddef>
+
+namespace rnnsearch::kernels {
+
+struct Caches {
+  std::size_t level1 = 0, level2 = 0;  // bytes of data, of one core
+};
+
+/// What the system says; the sizes of a common small core where it says nothing.
+const Caches& caches();
+
+}  // namespace rnnsearch::kernels

@@ -1,0 +1,202 @@
+#include "kernels/product_tiles.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/product_tiles.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/instruction_limit.h"
+
+// Without unrolling, the sums of a tile would live in memory instead of registers.
+#ifndef RNNSEARCH_UNROLL
+#ifdef __clang__
+#define RNNSEARCH_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define RNNSEARCH_UNROLL _Pragma("GCC unroll 16")
+#endif
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace rnnsearch::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Floats4 = hn::CappedTag<float, 4>;
+
+// R rows by two vectors. 32 registers hold 12 x 2 sums, two vectors of b and one element of a; 16 hold 6 x 2.
+#if HWY_TARGET <= HWY_AVX3
+constexpr std::size_t kRows = 12;
+#else
+constexpr std::size_t kRows = 6;
+#endif
+constexpr std::size_t kLanes = hn::MaxLanes(Floats());
+constexpr std::size_t kCols = 2 * kLanes;
+
+template <std::size_t R>
+void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* HWY_RESTRICT panel,
+               std::size_t panel_stride, float* HWY_RESTRICT c, std::size_t c_stride, bool add) {
+  const Floats d;
+  hn::Vec<Floats> left[R], right[R];
+  if (add) {
+    RNNSEARCH_UNROLL
+    for (std::size_t i = 0; i < R; ++i) {
+      left[i] = hn::LoadU(d, c + i * c_stride);
+      right[i] = hn::LoadU(d, c + i * c_stride + kLanes);
+    }
+  } else {
+    RNNSEARCH_UNROLL
+    for (std::size_t i = 0; i < R; ++i) left[i] = right[i] = hn::Zero(d);
+  }
+  for (std::size_t k = 0; k < depth; ++k) {
+    const auto b_left = hn::LoadU(d, panel + k * panel_stride);
+    const auto b_right = hn::LoadU(d, panel + k * panel_stride + kLanes);
+    RNNSEARCH_UNROLL
+    for (std::size_t i = 0; i < R; ++i) {
+      const auto a = hn::Set(d, strip[k * R + i]);
+      left[i] = hn::MulAdd(a, b_left, left[i]);
+      right[i] = hn::MulAdd(a, b_right, right[i]);
+    }
+  }
+  RNNSEARCH_UNROLL
+  for (std::size_t i = 0; i < R; ++i) {
+    hn::StoreU(left[i], d, c + i * c_stride);
+    hn::StoreU(right[i], d, c + i * c_stride + kLanes);
+  }
+}
+
+using FullTile = void (*)(std::size_t, const float*, const float*, std::size_t, float*, std::size_t, bool);
+
+template <std::size_t... R>
+constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
+  return {full_tile<R + 1>...};
+}
+
+void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel,
+          std::size_t panel_stride, float* c, std::size_t c_stride, bool add) {
+  static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
+  const FullTile full = kTiles[rows - 1];
+  const auto* const a = static_cast<const float*>(strip);
+  const auto* const b = static_cast<const float*>(panel);
+  if (count == kCols) {
+    full(depth, a, b, panel_stride, c, c_stride, add);
+    return;
+  }
+  alignas(64) float whole[kRows * kCols];
+  if (add) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      std::copy_n(c + i * c_stride, count, whole + i * kCols);
+      std::fill(whole + i * kCols + count, whole + (i + 1) * kCols, 0.0F);
+    }
+  }
+  full(depth, a, b, panel_stride, whole, kCols, add);
+  for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
+}
+
+// to[k * to_stride + i] = from[i * from_stride + k]
+void transpose(std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from, std::size_t from_stride,
+               float* HWY_RESTRICT to, std::size_t to_stride) {
+  std::size_t k = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const Floats4 d;
+  if (rows >= 4) {
+    for (; k + 4 <= depth; k += 4) {
+      for (std::size_t next = 0; next < rows; next += 4) {
+        const std::size_t i = std::min(next, rows - 4);  // the last four overlap the ones before
+        const float* const in = from + i * from_stride + k;
+        const auto r0 = hn::LoadU(d, in), r1 = hn::LoadU(d, in + from_stride);
+        const auto r2 = hn::LoadU(d, in + 2 * from_stride), r3 = hn::LoadU(d, in + 3 * from_stride);
+        const auto low02 = hn::InterleaveLower(d, r0, r2), high02 = hn::InterleaveUpper(d, r0, r2);
+        const auto low13 = hn::InterleaveLower(d, r1, r3), high13 = hn::InterleaveUpper(d, r1, r3);
+        float* const out = to + k * to_stride + i;
+        hn::StoreU(hn::InterleaveLower(d, low02, low13), d, out);
+        hn::StoreU(hn::InterleaveUpper(d, low02, low13), d, out + to_stride);
+        hn::StoreU(hn::InterleaveLower(d, high02, high13), d, out + 2 * to_stride);
+        hn::StoreU(hn::InterleaveUpper(d, high02, high13), d, out + 3 * to_stride);
+      }
+    }
+  }
+#endif
+  for (; k < depth; ++k) {
+    for (std::size_t i = 0; i < rows; ++i) to[k * to_stride + i] = from[i * from_stride + k];
+  }
+}
+
+// to[k * to_stride + i] = from[k * from_stride + i]
+void copy(std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from, std::size_t from_stride,
+          float* HWY_RESTRICT to, std::size_t to_stride) {
+  const Floats4 d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t k = 0; k < depth; ++k, from += from_stride, to += to_stride) {
+    if (rows < lanes) {
+      for (std::size_t i = 0; i < rows; ++i) to[i] = from[i];
+    } else {
+      for (std::size_t next = 0; next < rows; next += lanes) {
+        const std::size_t i = std::min(next, rows - lanes);
+        hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+      }
+    }
+  }
+}
+
+// The same for a whole panel.
+void copy_panel(std::size_t depth, const float* HWY_RESTRICT from, std::size_t from_stride, float* HWY_RESTRICT to) {
+  const Floats d;
+  for (std::size_t k = 0; k < depth; ++k, from += from_stride, to += kCols) {
+    hn::Store(hn::LoadU(d, from), d, to);
+    hn::Store(hn::LoadU(d, from + kLanes), d, to + kLanes);
+  }
+}
+
+void fill_up(std::size_t count, std::size_t depth, float* panel) {
+  for (std::size_t k = 0; count < kCols && k < depth; ++k) {
+    std::fill(panel + k * kCols + count, panel + (k + 1) * kCols, 0.0F);
+  }
+}
+
+void pack_strip(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
+  transpose(rows, depth, a, stride, static_cast<float*>(strip), rows);
+}
+void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
+  copy(rows, depth, a, stride, static_cast<float*>(strip), rows);
+}
+void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  auto* const to = static_cast<float*>(panel);
+  if (count == kCols) {
+    copy_panel(depth, b, stride, to);
+  } else {
+    copy(count, depth, b, stride, to, kCols);
+    fill_up(count, depth, to);
+  }
+}
+void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  transpose(count, depth, b, stride, static_cast<float*>(panel), kCols);
+  fill_up(count, depth, static_cast<float*>(panel));
+}
+
+constexpr ProductTiles kTable = {
+    "float32", kRows, kCols, 1, sizeof(float), pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed,
+    tile,      true};
+const ProductTiles* tiles() {
+  return &kTable;
+}
+
+}  // namespace rnnsearch::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rnnsearch::kernels {
+
+HWY_EXPORT(tiles);
+
+const ProductTiles& float_tiles() {
+  static const ProductTiles* const table = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(tiles)());
+  return *table;
+}
+
+}  // namespace rnnsearch::kernels
+#endif

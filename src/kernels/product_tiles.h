@@ -1,0 +1,41 @@
+// The innermost part of a float product, as compiled for the processor at hand: a tile of C, a few rows by a few
+// vectors, whose sums stay in registers while all of K goes by.
+//
+// Both operands are packed first, so that a tile reads them from beginning to end: op(a) in strips of at most max_rows
+// rows, op(b) in panels of `cols` columns (the last one filled up with zeros). The first k of a strip of R rows lie in
+// its first k R elements, those of a panel in its first k `cols`, for any k that is a multiple of depth_step: K can be
+// cut anywhere there.
+#pragma once
+
+#include <cstddef>
+
+namespace rnnsearch::kernels {
+
+struct ProductTiles {
+  const char* name;        // of the arithmetic, for the record of a run
+  std::size_t max_rows;    // of a strip
+  std::size_t cols;        // of a panel
+  std::size_t depth_step;  // K is filled up with zeros to a multiple of it
+  std::size_t element;     // bytes of a packed one
+
+  /// A strip: element (i, k) of op(a) from a[i * stride + k], or, transposed, from a[k * stride + i].
+  void (*pack_strip)(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip);
+  void (*pack_strip_transposed)(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip);
+  /// A panel: element (k, j) of op(b) from b[k * stride + j], or, transposed, from b[j * stride + k]. count <= cols.
+  void (*pack_panel)(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel);
+  void (*pack_panel_transposed)(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel);
+
+  /// c [rows, count] = or += strip times panel. `depth` is a multiple of depth_step. Rows of the panel are panel_stride
+  /// elements apart: `cols`; or the stride of a float matrix that is read where it lies, `cols` columns of it.
+  void (*tile)(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel,
+               std::size_t panel_stride, float* c, std::size_t c_stride, bool add);
+  bool reads_unpacked;  // whether it can do the latter
+
+  std::size_t padded(std::size_t depth) const { return (depth + depth_step - 1) / depth_step * depth_step; }
+};
+
+/// float operands, float sums: each element is c + a_0 b_0 + a_1 b_1 + ... with one rounding a term, in this order,
+/// however K, M and N are cut, and on every processor that has fused multiply-add.
+const ProductTiles& float_tiles();
+
+}  // namespace rnnsearch::kernels
