@@ -341,7 +341,7 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
                   fixed(m.target_words / m.pairs, 1), " words, ",
                   s.decode ? (s.search.beam == 1 ? std::string("greedy") : text_of("beam ", s.search.beam))
                            : name_of(s.train.optimizer),
-                  "\n", plural(ranks, "rank"), ranks == 1 ? " with " : " with each ", plural(s.threads, "thread"),
+                  "\n", plural(ranks, "rank"), " of ", plural(s.threads, "thread"), ranks == 1 ? "" : " each",
                   machine.hosts() > 1 ? text_of(" on ", machine.hosts(), " hosts") : "", "; ", machine.instruction_set,
                   ", ", machine.libraries, "; load average ", fixed(machine.load[0], 2), " at the start\n\n");
 
