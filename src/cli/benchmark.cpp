@@ -184,7 +184,7 @@ class Translations {
     const Stopwatch watch;
     const auto translations = decode::translate(model_, slice.source, search_);
     {
-      const PhaseTimes::Scope scope(timed.phases, Phase::kCommunication);
+      const PhaseTimes::Scope scope(&timed.phases, Phase::kCommunication);
       for (const auto& best : translations) timed.target_words += static_cast<double>(best.front().words.size());
       world_.sum(std::span(&timed.target_words, 1));  // waits for the slowest rank
     }

@@ -33,7 +33,10 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
   UpdateResult result;
   Stopwatch watch;
   const auto gradient = model_.gradient();
-  std::fill(gradient.begin(), gradient.end(), 0.0F);
+  {
+    const PhaseTimes::Scope scope(&result.phases, Phase::kOptimizer);
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+  }
   const model::Loss loss = model_.accumulate_gradient(input.source, input.target);
   result.compute_seconds = watch.lap();
 
@@ -41,7 +44,7 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
   std::vector<double> sums{loss.negative_log_likelihood, static_cast<double>(loss.words)};  // one reduction for all
   sums.insert(sums.end(), input.votes.begin(), input.votes.end());
   {
-    const PhaseTimes::Scope scope(result.phases, Phase::kCommunication);
+    const PhaseTimes::Scope scope(&result.phases, Phase::kCommunication);
     communicator_.sum(gradient);
     communicator_.sum(std::span<double>(sums));
   }
@@ -50,7 +53,7 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
   std::copy(sums.begin() + 2, sums.end(), input.votes.begin());
   result.communication_seconds = watch.lap();
 
-  const PhaseTimes::Scope scope(result.phases, Phase::kOptimizer);
+  const PhaseTimes::Scope scope(&result.phases, Phase::kOptimizer);
   double scale = scale_of(options_.gradient_of, input.batch_pairs, result.words);
   result.gradient_norm = scale * norm_of(gradient);
   result.applied = std::isfinite(result.gradient_norm) && std::isfinite(result.negative_log_likelihood);

@@ -17,10 +17,10 @@ TEST(PhaseTimes, CountNoSecondTwice) {
   PhaseTimes times;
   const Stopwatch watch;
   {
-    const PhaseTimes::Scope decoder(times, Phase::kDecoder);
+    const PhaseTimes::Scope decoder(&times, Phase::kDecoder);
     wait();
     for (int i = 0; i < 2; ++i) {
-      const PhaseTimes::Scope attention(times, Phase::kAttention);
+      const PhaseTimes::Scope attention(&times, Phase::kAttention);
       wait();
     }
     wait();
@@ -34,6 +34,25 @@ TEST(PhaseTimes, CountNoSecondTwice) {
   EXPECT_NEAR(times.seconds(), times.seconds(Phase::kDecoder) + times.seconds(Phase::kAttention), 1e-9);
   times.clear();
   EXPECT_EQ(times.seconds(), 0);
+}
+
+TEST(PhaseTimes, CountOneAfterTheOtherInOneScope) {
+  PhaseTimes times;
+  const Stopwatch watch;
+  {
+    PhaseTimes::Scope scope(&times, Phase::kPacking);
+    wait();
+    scope.change(Phase::kEncoder);
+    wait();
+  }
+  EXPECT_GE(times.seconds(Phase::kPacking), 0.02);
+  EXPECT_GE(times.seconds(Phase::kEncoder), 0.02);
+  EXPECT_LE(times.seconds(), watch.seconds());
+}
+
+TEST(PhaseTimes, MayBeAbsent) {
+  PhaseTimes::Scope scope(nullptr, Phase::kPacking);
+  scope.change(Phase::kEncoder);
 }
 
 }  // namespace
