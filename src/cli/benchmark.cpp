@@ -320,15 +320,12 @@ std::string plural(std::size_t count, const char* one) {
   return text_of(count, " ", one, count == 1 ? "" : "s");
 }
 
-std::string seconds_text(double seconds) {
-  return fixed(seconds, seconds < 0.1 ? 6 : 4);
-}
-
 std::string text_of_report(const Settings& s, const Machine& machine, const Measurement& m) {
   const model::ModelOptions& o = s.model;
   const bool attends = o.attention == model::Attention::kAdditive;
   const std::size_t ranks = machine.places.size();
   const char* unit = s.decode ? "batch" : "update";
+  const auto seconds_text = [&](double seconds) { return fixed(seconds, m.mean() < 0.1 ? 6 : 4); };
 
   const auto parameters = static_cast<double>(machine.parameters);
   std::string text = text_of(attends ? "RNNsearch, " : "RNNencdec, ",
