@@ -181,14 +181,17 @@ class Translations {
     search_.minimum_length_ratio = search_.maximum_length_ratio;
     search_.batch_sentences = std::max<std::size_t>(slice.source.size(), 1);
     Timed timed;
+    PhaseTimes& phases = model_.phases();
+    phases.clear();
     const Stopwatch watch;
     const auto translations = decode::translate(model_, slice.source, search_);
     {
-      const PhaseTimes::Scope scope(&timed.phases, Phase::kCommunication);
+      const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
       for (const auto& best : translations) timed.target_words += static_cast<double>(best.front().words.size());
       world_.sum(std::span(&timed.target_words, 1));  // waits for the slowest rank
     }
     timed.seconds = watch.seconds();
+    timed.phases = phases;
     return timed;
   }
 

@@ -47,8 +47,11 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
     const auto context_t = packing.step(context, t);
     kernels::multiply<Real>(packing.step(previous, t), activations.packed_U_query_gates, packing.step(fused, t));
     if (input.memory) {
-      kernels::attention_forward<Real>(*input.memory, {packing.order.data(), active},
-                                       packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_t);
+      {
+        const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
+        kernels::attention_forward<Real>(*input.memory, {packing.order.data(), active},
+                                         packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_t);
+      }
       kernels::multiply<Real>(context_t.row_range(0, continuing), activations.packed_C, extra.row_range(0, continuing));
     } else {
       kernels::copy_rows<Real>(input.fixed_context.row_range(0, active), context_t);
@@ -102,6 +105,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
         kernels::multiply<Real>(x_gradient_t.row_range(0, continuing), activations.packed_C,
                                 context_gradient_t.row_range(0, continuing), kernels::Into::kAdd);
       }
+      const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
       kernels::attention_backward<Real>(
           *input.memory, {packing.order.data(), active},
           {packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_gradient_t,

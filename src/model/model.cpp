@@ -54,6 +54,7 @@ struct Model<Real>::Implementation {
   ParameterLayout layout;
   kernels::Buffer<Real> parameter_block, gradient_block;
   Weights<Real> weights, gradient;
+  PhaseTimes phases;
 
   // The last batch that was encoded.
   layers::Packing source_packing;
@@ -108,6 +109,7 @@ struct Model<Real>::Implementation {
   }
 
   Encoded<Real> encode(const Sentences& source) {
+    PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(source, options.source_words, "source");
     const std::size_t B = source.size(), n = options.state;
     Encoded<Real> encoded;
@@ -132,8 +134,10 @@ struct Model<Real>::Implementation {
       }
     }
 
+    scope.change(Phase::kEmbedding);
     const auto embedded = source_embedded.shape(X, options.embedding);
     layers::embedding_forward<Real>(weights.source_embedding, source_words, embedded);
+    scope.change(Phase::kEncoder);
     layers::gated_forward<Real>(weights.forward_encoder, source_packing, layers::Direction::kForward, embedded,
                                 forward_encoder);
     const ConstMatrixView<Real> forward_states = forward_encoder.states.view();
@@ -160,16 +164,20 @@ struct Model<Real>::Implementation {
 
   layers::DecoderInput<Real> run_decoder(const Encoded<Real>& encoded, const kernels::AttentionMemory<Real>& memory,
                                          const Sentences& target) {
+    PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(target, options.target_words, "target");
     target_packing = layers::Packing(layers::lengths_with_end(target));
     target_words = layers::pack_words(target_packing, target);
     const std::size_t B = target.size(), Y = target_packing.words();
     const auto embedded = target_embedded.shape(Y, options.embedding);
     const auto previous = previous_embedded.shape(Y, options.embedding);
+    scope.change(Phase::kEmbedding);
     layers::embedding_forward<Real>(weights.target_embedding, target_words, embedded);
     layers::shift_forward<Real>(target_packing, embedded, previous);
 
+    scope.change(Phase::kDecoder);
     layers::DecoderInput<Real> input;
+    input.phases = &phases;
     input.words = options.state_word == StateWord::kCurrent ? embedded : previous;
     const auto initial = initial_states.shape(B, options.state);
     kernels::gather_rows<Real>(view_of(encoded.initial_states, options.state), target_packing.order, initial);
@@ -194,6 +202,7 @@ struct Model<Real>::Implementation {
     const Encoded<Real> encoded = encode(source);
     const auto memory = memory_of(encoded);
     run_decoder(encoded, memory, target);
+    const PhaseTimes::Scope scope(&phases, Phase::kReadout);
     layers::readout_loss<Real>(weights.readout, readout_input(), target_words, readout, losses);
   }
 
@@ -204,12 +213,14 @@ struct Model<Real>::Implementation {
     const std::size_t B = target.size(), X = source_packing.words(), Y = target_packing.words();
     const std::size_t n = options.state, C = context_width(), m = options.embedding;
 
+    PhaseTimes::Scope scope(&phases, Phase::kReadout);
     const auto previous_gradient = state_gradient.shape(Y, n);
     const auto previous_words = previous_word_gradient.shape(Y, m);
     const auto contexts = context_gradient.shape(Y, C);
     layers::readout_loss_and_backward<Real>(weights.readout, gradient.readout, readout_input(), target_words, readout,
                                             losses, {previous_gradient, previous_words, contexts});
 
+    scope.change(Phase::kDecoder);
     const auto words = word_gradient.zeros(Y, m);
     const auto annotations = annotations_gradient.zeros(attends() ? X : 0, C);
     const auto keys = keys_gradient.zeros(attends() ? X : 0, options.alignment);
@@ -217,9 +228,11 @@ struct Model<Real>::Implementation {
         weights.decoder, gradient.decoder, target_packing, input, decoder,
         {previous_gradient, contexts, options.state_word == StateWord::kCurrent ? words : previous_words, annotations,
          keys});
+    scope.change(Phase::kEmbedding);
     layers::shift_backward<Real>(target_packing, previous_words, words);
     layers::embedding_backward<Real>(gradient.target_embedding, target_words, words);
 
+    scope.change(Phase::kEncoder);
     const auto initial = initial_gradient.zeros(B, n);
     kernels::scatter_add_rows<Real>(previous_gradient.row_range(0, B), target_packing.order, initial);
     encoder_backward(encoded, initial, contexts, annotations, keys);
@@ -262,11 +275,13 @@ struct Model<Real>::Implementation {
     layers::gated_backward<Real>(weights.forward_encoder, gradient.forward_encoder, source_packing,
                                  layers::Direction::kForward, source_embedded.view(), forward_encoder, forward_states,
                                  embedded_gradient);
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
     layers::embedding_backward<Real>(gradient.source_embedding, source_words, embedded_gradient);
   }
 
   // E y + b_e, and 0 where the word is kStart: nothing comes before the first word.
-  MatrixView<Real> embed_previous(std::span<const WordId> words, kernels::Buffer<Real>& buffer) const {
+  MatrixView<Real> embed_previous(std::span<const WordId> words, kernels::Buffer<Real>& buffer) {
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
     const auto embedded = buffer.shape(words.size(), options.embedding);
     layers::embedding_forward<Real>(weights.target_embedding, words, embedded);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -278,17 +293,20 @@ struct Model<Real>::Implementation {
   void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input, const PredictOutput<Real>& output) {
     const std::size_t R = input.state.rows, A = weights.decoder.v_a.size();
     if (R == 0) return;
+    PhaseTimes::Scope scope(&phases, Phase::kDecoder);
     if (attends()) {
       const auto query = step_query.shape(R, A);
       kernels::multiply<Real>(input.state, weights.decoder.U_query_gates.columns(0, A), query);
       std::size_t longest = 0;
       for (const auto b : input.sentence) longest = std::max(longest, encoded.source_length(b));
       const auto alpha = output.alpha.data ? output.alpha : step_alpha.shape(R, longest);
+      scope.change(Phase::kAttention);
       kernels::attention_forward<Real>(memory_of(encoded), input.sentence, query, alpha, output.context);
     } else {
       kernels::gather_rows<Real>(view_of(encoded.contexts, context_width()), input.sentence, output.context);
       kernels::zero_rows<Real>(output.alpha);
     }
+    scope.change(Phase::kReadout);
     const auto words = embed_previous(input.previous_word, step_words);
     layers::readout_log_probabilities<Real>(weights.readout, {input.state, words, output.context}, readout,
                                             output.log_probabilities);
@@ -297,6 +315,7 @@ struct Model<Real>::Implementation {
   void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) {
     const std::size_t R = input.state.rows, n = options.state, A = weights.decoder.v_a.size();
     if (R == 0) return;
+    const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
     const auto words =
         embed_previous(options.state_word == StateWord::kCurrent ? input.word : input.previous_word, step_words);
     const auto x = step_x.shape(R, 3 * n), extra = step_extra.shape(R, 3 * n);
@@ -348,6 +367,10 @@ std::size_t Model<Real>::state_width() const {
 template <class Real>
 std::size_t Model<Real>::context_width() const {
   return implementation_->context_width();
+}
+template <class Real>
+PhaseTimes& Model<Real>::phases() {
+  return implementation_->phases;
 }
 
 template <class Real>

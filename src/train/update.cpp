@@ -32,9 +32,11 @@ UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<floa
 UpdateResult UpdateStep::run(const UpdateInput& input) {
   UpdateResult result;
   Stopwatch watch;
+  PhaseTimes& phases = model_.phases();
+  phases.clear();
   const auto gradient = model_.gradient();
   {
-    const PhaseTimes::Scope scope(&result.phases, Phase::kOptimizer);
+    const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);
     std::fill(gradient.begin(), gradient.end(), 0.0F);
   }
   const model::Loss loss = model_.accumulate_gradient(input.source, input.target);
@@ -44,7 +46,7 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
   std::vector<double> sums{loss.negative_log_likelihood, static_cast<double>(loss.words)};  // one reduction for all
   sums.insert(sums.end(), input.votes.begin(), input.votes.end());
   {
-    const PhaseTimes::Scope scope(&result.phases, Phase::kCommunication);
+    const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
     communicator_.sum(gradient);
     communicator_.sum(std::span<double>(sums));
   }
@@ -53,17 +55,20 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
   std::copy(sums.begin() + 2, sums.end(), input.votes.begin());
   result.communication_seconds = watch.lap();
 
-  const PhaseTimes::Scope scope(&result.phases, Phase::kOptimizer);
-  double scale = scale_of(options_.gradient_of, input.batch_pairs, result.words);
-  result.gradient_norm = scale * norm_of(gradient);
-  result.applied = std::isfinite(result.gradient_norm) && std::isfinite(result.negative_log_likelihood);
-  if (result.applied) {
-    if (options_.clip_norm > 0 && result.gradient_norm > options_.clip_norm) {
-      scale *= options_.clip_norm / result.gradient_norm;
+  {
+    const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);
+    double scale = scale_of(options_.gradient_of, input.batch_pairs, result.words);
+    result.gradient_norm = scale * norm_of(gradient);
+    result.applied = std::isfinite(result.gradient_norm) && std::isfinite(result.negative_log_likelihood);
+    if (result.applied) {
+      if (options_.clip_norm > 0 && result.gradient_norm > options_.clip_norm) {
+        scale *= options_.clip_norm / result.gradient_norm;
+      }
+      optimizer_->update(model_.parameters(), gradient, input.learning_rate, scale);
     }
-    optimizer_->update(model_.parameters(), gradient, input.learning_rate, scale);
   }
   result.optimizer_seconds = watch.lap();
+  result.phases = phases;
   return result;
 }
 

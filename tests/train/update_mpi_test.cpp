@@ -52,7 +52,9 @@ TEST_F(Update, SumsLossWordsAndVotesOverTheRanks) {
   EXPECT_EQ(result.words, ranks * static_cast<double>(own.words));
   EXPECT_EQ(votes, (std::vector<double>{ranks * (ranks - 1) / 2, 5 * ranks}));
   EXPECT_EQ(step_.optimizer().steps, 1);
-  EXPECT_GT(result.phases.seconds(Phase::kOptimizer), 0);
+  for (const Phase phase : kPhases) EXPECT_GT(result.phases.seconds(phase), 0) << name_of(phase);
+  EXPECT_LE(result.phases.seconds(),
+            result.compute_seconds + result.communication_seconds + result.optimizer_seconds + 1e-6);
 }
 
 TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {

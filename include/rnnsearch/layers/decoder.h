@@ -7,6 +7,7 @@
 #include <span>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/base/phases.h"
 #include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/gemm.h"
@@ -30,6 +31,7 @@ struct DecoderInput {
   ConstMatrixView<Real> initial_states;                    // [B, n] s_0, sentences in packed order
   const kernels::AttentionMemory<Real>* memory = nullptr;  // with attention; sentences in the caller's order
   ConstMatrixView<Real> fixed_context;                     // [B, C] without attention; sentences in packed order
+  PhaseTimes* phases = nullptr;                            // may be nullptr: where attention's time is counted
 };
 
 template <class Real>

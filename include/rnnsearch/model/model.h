@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
@@ -96,6 +97,9 @@ class Model {
 
   std::size_t state_width() const;    // n
   std::size_t context_width() const;  // C
+
+  /// Where the time of all that was computed since they were last cleared went; whoever calls may count in it too.
+  PhaseTimes& phases();
 
  private:
   struct Implementation;
