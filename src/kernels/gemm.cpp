@@ -168,7 +168,7 @@ class Product {
 };
 
 const ProductTiles* pack_panels(const Operand& b, std::size_t K, std::size_t N, Buffer<float>& elements) {
-  const ProductTiles& tiles = float_tiles();
+  const ProductTiles& tiles = current_tiles();
   const std::size_t panel_bytes = tiles.padded(K) * tiles.cols * tiles.element, panels = pieces_of(N, tiles.cols);
   std::byte* const to = space_for(panels * panel_bytes, elements);
   parallel_for(panels, [&](std::size_t p) {
@@ -180,7 +180,7 @@ const ProductTiles* pack_panels(const Operand& b, std::size_t K, std::size_t N, 
 
 void product(ConstMatrixView<float> a, Layout a_layout, ConstMatrixView<float> b, Layout b_layout, MatrixView<float> c,
              std::size_t K, Into into) {
-  Product(float_tiles(), {a.data, a.stride, a_layout}, c, K, into).times({b.data, b.stride, b_layout});
+  Product(current_tiles(), {a.data, a.stride, a_layout}, c, K, into).times({b.data, b.stride, b_layout});
 }
 
 void product(ConstMatrixView<double> a, Layout a_layout, ConstMatrixView<double> b, Layout b_layout,

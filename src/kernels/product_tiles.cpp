@@ -178,11 +178,52 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
   fill_up(count, depth, static_cast<float*>(panel));
 }
 
+// To the nearest bfloat16, of two the even one; a NaN stays one. The emulation's operands.
+void round_to_bfloat16(std::size_t count, float* values) {
+  const Floats d;
+  const hn::RebindToUnsigned<Floats> bits;
+  const auto round = [](auto df, auto du, float* value) HWY_ATTR {
+    const auto v = hn::LoadU(df, value);
+    const auto u = hn::BitCast(du, v);
+    const auto even = hn::And(hn::ShiftRight<16>(u), hn::Set(du, 1));
+    const auto up = hn::Add(u, hn::Add(even, hn::Set(du, 0x7fff)));
+    const auto nearest = hn::BitCast(df, hn::And(up, hn::Set(du, 0xffff0000)));
+    hn::StoreU(hn::IfThenElse(hn::IsNaN(v), v, nearest), df, value);
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) round(d, bits, values + i);
+  const hn::CappedTag<float, 1> one;
+  for (; i < count; ++i) round(one, hn::RebindToUnsigned<decltype(one)>(), values + i);
+}
+
+template <auto kPack>
+void pack_strip_rounded(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
+  kPack(rows, depth, a, stride, strip);
+  round_to_bfloat16(rows * depth, static_cast<float*>(strip));
+}
+template <auto kPack>
+void pack_panel_rounded(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  kPack(count, depth, b, stride, panel);
+  round_to_bfloat16(kCols * depth, static_cast<float*>(panel));
+}
+
 constexpr ProductTiles kTable = {
-    "float32", kRows, kCols, 1, sizeof(float), pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed,
-    tile,      true};
+    kRows, kCols, 1, sizeof(float), pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed, tile, true};
+constexpr ProductTiles kRounded = {kRows,
+                                   kCols,
+                                   1,
+                                   sizeof(float),
+                                   pack_strip_rounded<pack_strip>,
+                                   pack_strip_rounded<pack_strip_transposed>,
+                                   pack_panel_rounded<pack_panel>,
+                                   pack_panel_rounded<pack_panel_transposed>,
+                                   tile,
+                                   false};
 const ProductTiles* tiles() {
   return &kTable;
+}
+const ProductTiles* rounded_tiles() {
+  return &kRounded;
 }
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
@@ -192,9 +233,15 @@ HWY_AFTER_NAMESPACE();
 namespace rnnsearch::kernels {
 
 HWY_EXPORT(tiles);
+HWY_EXPORT(rounded_tiles);
 
 const ProductTiles& float_tiles() {
   static const ProductTiles* const table = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(tiles)());
+  return *table;
+}
+
+const ProductTiles& emulated_bfloat16_tiles() {
+  static const ProductTiles* const table = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(rounded_tiles)());
   return *table;
 }
 

@@ -1,0 +1,61 @@
+// A tile of C on a matrix unit of AMX's kind: up to 32 rows by 32 columns, as two by two of its tile registers of 16
+// rows of 64 bytes. Written against `Unit`, so that a model of the unit in plain code can stand in for it in tests.
+//
+// A strip holds, for every 32 k, its rows one after the other, 32 bfloat16 each. A panel holds, for every two k, 32
+// columns of pairs. (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18.)
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace rnnsearch::kernels {
+
+/// Tile registers: 0 to 3 sums (upper left, upper right, lower left, lower right), 4 and 5 rows of the strip, 6 and 7
+/// columns of the panel.
+///
+/// Unit::shape(upper, lower): rows of the upper and lower registers; columns are 16 floats or 32 bfloat16.
+/// Unit::zero<T>(), load<T>(from, stride in bytes), store<T>(to, stride), multiply<C, A, B>(): C += A B.
+template <class Unit>
+void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* strip, const std::uint16_t* panel,
+                   float* c, std::size_t c_stride, bool add) {
+  constexpr std::size_t kHalf = 16, kDepth = 32, kCols = 32;
+  const std::size_t upper = std::min(rows, kHalf), lower = rows - upper, c_bytes = c_stride * sizeof(float);
+  Unit::shape(upper, lower);
+  if (add) {
+    Unit::template load<0>(c, c_bytes);
+    Unit::template load<1>(c + kHalf, c_bytes);
+    if (lower > 0) {
+      Unit::template load<2>(c + kHalf * c_stride, c_bytes);
+      Unit::template load<3>(c + kHalf * c_stride + kHalf, c_bytes);
+    }
+  } else {
+    Unit::template zero<0>();
+    Unit::template zero<1>();
+    if (lower > 0) {
+      Unit::template zero<2>();
+      Unit::template zero<3>();
+    }
+  }
+  constexpr std::size_t kStripRow = kDepth * sizeof(std::uint16_t), kPanelRow = 2 * kCols * sizeof(std::uint16_t);
+  for (std::size_t k = 0; k < depth; k += kDepth, strip += rows * kDepth, panel += kCols * kDepth) {
+    Unit::template load<4>(strip, kStripRow);
+    Unit::template load<6>(panel, kPanelRow);
+    Unit::template load<7>(panel + 2 * kHalf, kPanelRow);
+    Unit::template multiply<0, 4, 6>();
+    Unit::template multiply<1, 4, 7>();
+    if (lower > 0) {
+      Unit::template load<5>(strip + kHalf * kDepth, kStripRow);
+      Unit::template multiply<2, 5, 6>();
+      Unit::template multiply<3, 5, 7>();
+    }
+  }
+  Unit::template store<0>(c, c_bytes);
+  Unit::template store<1>(c + kHalf, c_bytes);
+  if (lower > 0) {
+    Unit::template store<2>(c + kHalf * c_stride, c_bytes);
+    Unit::template store<3>(c + kHalf * c_stride + kHalf, c_bytes);
+  }
+}
+
+}  // namespace rnnsearch::kernels

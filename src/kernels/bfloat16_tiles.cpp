@@ -1,0 +1,343 @@
+// Tiles on the bfloat16 units of x86 processors. Compiled for those processors function by function, and called only
+// where bfloat16_unit() says so.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "kernels/amx_tile.h"
+#include "kernels/instruction_limit.h"
+#include "kernels/product_tiles.h"
+#include "rnnsearch/kernels/instruction_set.h"
+#include "rnnsearch/kernels/precision.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define RNNSEARCH_BFLOAT16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+
+namespace rnnsearch::kernels {
+namespace {
+
+constexpr std::size_t kLanes = 16, kCols = 2 * kLanes;
+
+// Bit patterns: the low half of a pair is the first of the two. (The masked forms, because the compiler takes the plain
+// ones' unused operand for an uninitialised one.)
+RNNSEARCH_BFLOAT16 inline __m512i pairs_of(__m512 first, __m512 second) {
+  constexpr __mmask16 kAll = 0xffff;
+  const __m256i low = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(first));
+  const __m256i high = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(second));
+  const __m512i shifted = _mm512_maskz_slli_epi32(kAll, _mm512_maskz_cvtepu16_epi32(kAll, high), 16);
+  return _mm512_or_si512(_mm512_maskz_cvtepu16_epi32(kAll, low), shifted);
+}
+
+inline __mmask16 first_lanes(std::size_t count) {
+  return static_cast<__mmask16>(count >= kLanes ? 0xffff : (1u << count) - 1);
+}
+
+// Pairs of two neighbouring k. `to(k / 2, i)`: where the pairs of columns i to i + 15 go, from b[k * stride + i].
+template <class To>
+RNNSEARCH_BFLOAT16 void pack_columns(std::size_t count, std::size_t depth, const float* from, std::size_t stride,
+                                     const To& to) {
+  for (std::size_t k = 0; k < depth; k += 2) {
+    for (std::size_t i = 0; i < count; i += kLanes) {
+      const __mmask16 lanes = first_lanes(count - i);
+      const __m512 first = _mm512_maskz_loadu_ps(lanes, from + k * stride + i);
+      const __m512 second =
+          k + 1 < depth ? _mm512_maskz_loadu_ps(lanes, from + (k + 1) * stride + i) : _mm512_setzero_ps();
+      alignas(64) std::uint32_t pairs[kLanes];
+      _mm512_store_si512(pairs, pairs_of(first, second));
+      to(k / 2, i, std::min(kLanes, count - i), pairs);
+    }
+  }
+}
+
+// Row i of 32 k at a time, as 16 pairs, from a[i * stride + k]; zeros past the depth. `to(i, k / 2, pairs)`
+template <class To>
+RNNSEARCH_BFLOAT16 void pack_rows(std::size_t count, std::size_t depth, const float* from, std::size_t stride,
+                                  const To& to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < depth; k += 2 * kLanes) {
+      const float* const at = from + i * stride + k;
+      const __m512 low = _mm512_maskz_loadu_ps(first_lanes(depth - k), at);
+      const __m512 high = depth - k > kLanes ? _mm512_maskz_loadu_ps(first_lanes(depth - k - kLanes), at + kLanes)
+                                             : _mm512_setzero_ps();
+      alignas(64) std::uint32_t pairs[kLanes];
+      _mm256_store_si256(reinterpret_cast<__m256i*>(pairs), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(low)));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(pairs) + 1, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(high)));
+      to(i, k / 2, pairs);
+    }
+  }
+}
+
+// [k / 2][width] pairs: panels of both units, and strips of the vector unit. `padded`: pairs a column has.
+template <class Pair>
+struct Interleaved {
+  Pair* to;
+  std::size_t width, padded;
+
+  void operator()(std::size_t pair, std::size_t i, std::size_t count, const std::uint32_t* pairs) const {
+    std::copy_n(pairs, count, to + pair * width + i);
+  }
+  void operator()(std::size_t i, std::size_t pair, const std::uint32_t* pairs) const {
+    for (std::size_t p = 0; p < std::min(kLanes, padded - pair); ++p) to[(pair + p) * width + i] = pairs[p];
+  }
+};
+
+// Whole rows of 16 pairs: strips of the matrix unit.
+struct Blocked {
+  std::uint32_t* to;
+  std::size_t rows;
+
+  void operator()(std::size_t pair, std::size_t i, std::size_t count, const std::uint32_t* pairs) const {
+    std::uint32_t* const block = to + pair / kLanes * rows * kLanes + pair % kLanes;
+    for (std::size_t r = 0; r < count; ++r) block[(i + r) * kLanes] = pairs[r];
+  }
+  void operator()(std::size_t i, std::size_t pair, const std::uint32_t* pairs) const {
+    std::copy_n(pairs, kLanes, to + pair / kLanes * rows * kLanes + i * kLanes);
+  }
+};
+
+template <std::size_t kDepthStep>
+std::size_t pairs_in(std::size_t depth) {
+  return (depth + kDepthStep - 1) / kDepthStep * kDepthStep / 2;
+}
+
+template <std::size_t kDepthStep>
+void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  const std::size_t padded = pairs_in<kDepthStep>(depth), written = (depth + 1) / 2;
+  auto* const to = static_cast<std::uint32_t*>(panel);
+  if (count < kCols) std::fill_n(to, padded * kCols, 0u);
+  std::fill(to + written * kCols, to + padded * kCols, 0u);
+  pack_columns(count, depth, b, stride, Interleaved<std::uint32_t>{to, kCols, padded});
+}
+template <std::size_t kDepthStep>
+void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  const std::size_t padded = pairs_in<kDepthStep>(depth);
+  auto* const to = static_cast<std::uint32_t*>(panel);
+  if (count < kCols) std::fill_n(to, padded * kCols, 0u);
+  pack_rows(count, depth, b, stride, Interleaved<std::uint32_t>{to, kCols, padded});
+}
+
+// c [rows, count] through a whole tile where the columns do not fill one.
+template <class Full>
+void tile_of(std::size_t rows, std::size_t count, const float* c_in, float* c, std::size_t c_stride, bool add,
+             const Full& full) {
+  if (count == kCols) {
+    full(c, c_stride);
+    return;
+  }
+  alignas(64) float whole[32 * kCols] = {};
+  if (add) {
+    for (std::size_t i = 0; i < rows; ++i) std::copy_n(c_in + i * c_stride, count, whole + i * kCols);
+  }
+  full(whole, kCols);
+  for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
+}
+
+namespace vector_unit {
+
+constexpr std::size_t kRows = 12, kDepthStep = 2;
+
+template <std::size_t R>
+RNNSEARCH_BFLOAT16 void full_tile(std::size_t depth, const std::uint32_t* strip, const std::uint32_t* panel, float* c,
+                                  std::size_t c_stride, bool add) {
+  __m512 left[R], right[R];
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < R; ++i) {
+    left[i] = add ? _mm512_loadu_ps(c + i * c_stride) : _mm512_setzero_ps();
+    right[i] = add ? _mm512_loadu_ps(c + i * c_stride + kLanes) : _mm512_setzero_ps();
+  }
+  for (std::size_t pair = 0; pair < depth / 2; ++pair) {
+    const auto b_left = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + pair * kCols));
+    const auto b_right = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + pair * kCols + kLanes));
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < R; ++i) {
+      const auto a = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(strip[pair * R + i])));
+      left[i] = _mm512_dpbf16_ps(left[i], a, b_left);
+      right[i] = _mm512_dpbf16_ps(right[i], a, b_right);
+    }
+  }
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < R; ++i) {
+    _mm512_storeu_ps(c + i * c_stride, left[i]);
+    _mm512_storeu_ps(c + i * c_stride + kLanes, right[i]);
+  }
+}
+
+using FullTile = void (*)(std::size_t, const std::uint32_t*, const std::uint32_t*, float*, std::size_t, bool);
+template <std::size_t... R>
+constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
+  return {full_tile<R + 1>...};
+}
+
+void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
+          float* c, std::size_t c_stride, bool add) {
+  static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
+  tile_of(rows, count, c, c, c_stride, add, [&](float* to, std::size_t stride) {
+    kTiles[rows - 1](depth, static_cast<const std::uint32_t*>(strip), static_cast<const std::uint32_t*>(panel), to,
+                     stride, add);
+  });
+}
+
+void pack_strip(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
+  pack_rows(rows, depth, a, stride,
+            Interleaved<std::uint32_t>{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
+}
+void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
+  pack_columns(rows, depth, a, stride,
+               Interleaved<std::uint32_t>{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
+}
+
+constexpr ProductTiles kTable = {kRows,
+                                 kCols,
+                                 kDepthStep,
+                                 sizeof(std::uint16_t),
+                                 pack_strip,
+                                 pack_strip_transposed,
+                                 pack_panel<kDepthStep>,
+                                 pack_panel_transposed<kDepthStep>,
+                                 tile,
+                                 false};
+
+}  // namespace vector_unit
+
+namespace matrix_unit {
+
+constexpr std::size_t kRows = 32, kDepthStep = 32;
+
+// In assembly: the instructions' intrinsics need the whole file compiled for such a processor.
+struct Amx {
+  struct alignas(64) Configuration {
+    std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+    std::uint16_t row_bytes[16] = {};
+    std::uint8_t rows[16] = {};
+  };
+
+  static void shape(std::size_t upper, std::size_t lower) {
+    thread_local std::size_t last = 0;  // the configuration belongs to the thread
+    if (last == upper * 64 + lower) return;
+    last = upper * 64 + lower;
+    Configuration configuration;
+    const std::size_t rows[8] = {upper, upper, lower, lower, upper, lower, 16, 16};
+    for (std::size_t t = 0; t < 8; ++t) {
+      configuration.rows[t] = static_cast<std::uint8_t>(std::max<std::size_t>(rows[t], 1));
+      configuration.row_bytes[t] = 64;
+    }
+    __asm__ volatile("ldtilecfg %0" : : "m"(configuration));
+  }
+  template <int T>
+  static void zero() {
+    __asm__ volatile("tilezero %%tmm%c0" : : "i"(T));
+  }
+  template <int T>
+  static void load(const void* from, std::size_t stride) {
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(stride), "i"(T) : "memory");
+  }
+  template <int T>
+  static void store(void* to, std::size_t stride) {
+    __asm__ volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(T) : "memory");
+  }
+  template <int C, int A, int B>
+  static void multiply() {
+    __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(C), "i"(A), "i"(B));
+  }
+};
+
+void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
+          float* c, std::size_t c_stride, bool add) {
+  tile_of(rows, count, c, c, c_stride, add, [&](float* to, std::size_t stride) {
+    amx_full_tile<Amx>(rows, depth, static_cast<const std::uint16_t*>(strip), static_cast<const std::uint16_t*>(panel),
+                       to, stride, add);
+  });
+}
+
+void pack_strip(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
+  pack_rows(rows, depth, a, stride, Blocked{static_cast<std::uint32_t*>(strip), rows});
+}
+void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
+  auto* const to = static_cast<std::uint32_t*>(strip);
+  if (depth % kDepthStep != 0) std::fill_n(to + depth / 32 * rows * kLanes, rows * kLanes, 0u);
+  pack_columns(rows, depth, a, stride, Blocked{to, rows});
+}
+
+constexpr ProductTiles kTable = {kRows,
+                                 kCols,
+                                 kDepthStep,
+                                 sizeof(std::uint16_t),
+                                 pack_strip,
+                                 pack_strip_transposed,
+                                 pack_panel<kDepthStep>,
+                                 pack_panel_transposed<kDepthStep>,
+                                 tile,
+                                 false};
+
+}  // namespace matrix_unit
+
+// What the processor has, and the operating system keeps over a change of threads.
+struct Features {
+  bool bfloat16 = false, amx = false;
+
+  Features() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & bit_OSXSAVE) == 0) return;
+    unsigned low = 0, high = 0;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
+    const unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512VL;
+    const bool vectors = (low & 0xe6) == 0xe6 && (b & avx512) == avx512;
+    const bool matrices = (low & 0x60000) == 0x60000 && (d & (1u << 24)) != 0 && (d & (1u << 22)) != 0;
+    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d)) return;
+    bfloat16 = vectors && (a & (1u << 5)) != 0;
+    if (!bfloat16 || !matrices) return;
+    constexpr long kRequestPermission = 0x1023, kTileData = 18;  // Linux's arch_prctl(2)
+    amx = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }
+};
+
+}  // namespace
+
+const ProductTiles* matrix_unit_tiles() {
+  return &matrix_unit::kTable;
+}
+
+std::string_view bfloat16_unit() {
+  static const std::string_view unit = [] {
+    const char* const text = std::getenv("RNNSEARCH_SIMD");
+    const std::string_view limit = text ? text : "";
+    if (instruction_set() != "avx512") return "";  // checks the limit too
+    const Features features;
+    if (features.amx && limit.empty()) return "amx";
+    return features.bfloat16 ? "avx512-bf16" : "";
+  }();
+  return unit;
+}
+
+const ProductTiles& bfloat16_tiles() {
+  static const ProductTiles& tiles = bfloat16_unit() == "amx"           ? matrix_unit::kTable
+                                     : bfloat16_unit() == "avx512-bf16" ? vector_unit::kTable
+                                                                        : emulated_bfloat16_tiles();
+  return tiles;
+}
+
+}  // namespace rnnsearch::kernels
+#else
+namespace rnnsearch::kernels {
+
+const ProductTiles* matrix_unit_tiles() {
+  return nullptr;
+}
+std::string_view bfloat16_unit() {
+  return "";
+}
+const ProductTiles& bfloat16_tiles() {
+  return emulated_bfloat16_tiles();
+}
+
+}  // namespace rnnsearch::kernels
+#endif
