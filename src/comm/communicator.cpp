@@ -40,6 +40,9 @@ MPI_Datatype type_of(const float*) {
 MPI_Datatype type_of(const double*) {
   return MPI_DOUBLE;
 }
+MPI_Datatype type_of(const std::uint64_t*) {
+  return MPI_UINT64_T;
+}
 
 template <class T>
 void reduce(std::span<T> values, MPI_Op operation, std::size_t chunk) {
@@ -118,6 +121,10 @@ void Communicator::sum(std::span<double> values) const {
 
 void Communicator::max(std::span<double> values) const {
   reduce(values, MPI_MAX, kChunk);
+}
+
+void Communicator::unite(std::span<std::uint64_t> bits) const {
+  reduce(bits, MPI_BOR, kChunk);
 }
 
 void Communicator::barrier() const {

@@ -7,8 +7,9 @@
 
 namespace rnnsearch::kernels {
 namespace {
-constexpr std::size_t kColumns = 64;  // a piece's columns where rows must be added in order
-}
+constexpr std::size_t kColumns = 64;        // a piece's columns where rows must be added in order
+constexpr std::size_t kElements = 1 << 17;  // a piece's elements where nothing but writing is done
+}  // namespace
 
 template <class Real>
 void gather_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to) {
@@ -32,7 +33,13 @@ void scatter_add_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t>
 
 template <class Real>
 void zero_rows(MatrixView<Real> rows) {
-  for (std::size_t i = 0; i < rows.rows; ++i) std::fill_n(rows.row(i), rows.cols, Real{0});
+  if (rows.stride == rows.cols) {  // one long row
+    parallel_ranges(rows.rows * rows.cols, kElements, [&](std::size_t first, std::size_t last) {
+      std::fill(rows.data + first, rows.data + last, Real{0});
+    });
+  } else {
+    for (std::size_t i = 0; i < rows.rows; ++i) std::fill_n(rows.row(i), rows.cols, Real{0});
+  }
 }
 
 template <class Real>

@@ -1,6 +1,7 @@
 #include "rnnsearch/model/model.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <numeric>
 #include <utility>
@@ -54,6 +55,7 @@ struct Model<Real>::Implementation {
   ParameterLayout layout;
   kernels::Buffer<Real> parameter_block, gradient_block;
   Weights<Real> weights, gradient;
+  std::array<typename Model<Real>::TableGradient, 2> tables;  // source, target
   PhaseTimes phases;
 
   // The last batch that was encoded.
@@ -84,13 +86,15 @@ struct Model<Real>::Implementation {
     check(options);
     layout = layout_of(options);
     parameter_block.zeros(1, layout.size);
-    gradient_block.zeros(1, layout.size);
+    gradient_block.zeros(1, layout.dense);
+    tables[0] = {layout.find("encoder/embedding").offset, {options.source_words, options.embedding}};
+    tables[1] = {layout.find("decoder/embedding").offset, {options.target_words, options.embedding}};
     weights = weights_in(options, parameters());
     gradient = weights_in(options, gradients());
   }
 
   std::span<Real> parameters() const { return {parameter_block.view().data, layout.size}; }
-  std::span<Real> gradients() const { return {gradient_block.view().data, layout.size}; }
+  std::span<Real> gradients() const { return {gradient_block.view().data, layout.dense}; }
   bool attends() const { return options.attention == Attention::kAdditive; }
   std::size_t context_width() const { return attends() ? 2 * options.state : options.state; }
 
@@ -230,7 +234,7 @@ struct Model<Real>::Implementation {
          keys});
     scope.change(Phase::kEmbedding);
     layers::shift_backward<Real>(target_packing, previous_words, words);
-    layers::embedding_backward<Real>(gradient.target_embedding, target_words, words);
+    layers::embedding_backward<Real>(tables[1].rows, gradient.target_embedding.bias, target_words, words);
 
     scope.change(Phase::kEncoder);
     const auto initial = initial_gradient.zeros(B, n);
@@ -276,7 +280,7 @@ struct Model<Real>::Implementation {
                                  layers::Direction::kForward, source_embedded.view(), forward_encoder, forward_states,
                                  embedded_gradient);
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
-    layers::embedding_backward<Real>(gradient.source_embedding, source_words, embedded_gradient);
+    layers::embedding_backward<Real>(tables[0].rows, gradient.source_embedding.bias, source_words, embedded_gradient);
   }
 
   // E y + b_e, and 0 where the word is kStart: nothing comes before the first word.
@@ -359,6 +363,15 @@ std::span<const Real> Model<Real>::parameters() const {
 template <class Real>
 std::span<Real> Model<Real>::gradient() {
   return implementation_->gradients();
+}
+template <class Real>
+std::span<typename Model<Real>::TableGradient> Model<Real>::table_gradients() {
+  return implementation_->tables;
+}
+template <class Real>
+void Model<Real>::zero_gradient() {
+  kernels::zero_rows<Real>(implementation_->gradient_block.view());
+  for (TableGradient& table : implementation_->tables) table.rows.clear();
 }
 template <class Real>
 std::size_t Model<Real>::state_width() const {

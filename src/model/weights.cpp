@@ -37,11 +37,13 @@ class Walk {
     }
     return {take(size), size};
   }
+  /// What was taken so far is dense.
+  void end_of_dense() { layout_.dense = layout_.size; }
   ParameterLayout layout() && { return std::move(layout_); }
 
  private:
   Real* take(std::size_t count) {
-    Real* here = block_.empty() ? nullptr : block_.data() + layout_.size;
+    Real* here = layout_.size + count > block_.size() ? nullptr : block_.data() + layout_.size;
     layout_.size += count;
     return here;
   }
@@ -57,12 +59,8 @@ std::span<Real> gated_bias(Walk<Real>& walk, const ModelOptions& o, const std::s
 }
 
 template <class Real>
-layers::EmbeddingWeights<Real> embedding(Walk<Real>& walk, const ModelOptions& o, std::size_t words,
-                                         const std::string& at) {
-  layers::EmbeddingWeights<Real> weights;
-  weights.E = walk.matrix(words, {{at + "embedding", o.embedding}});
-  if (o.embedding_biases) weights.bias = walk.vector({{at + "embedding_bias", o.embedding}});
-  return weights;
+std::span<Real> embedding_bias(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
+  return o.embedding_biases ? walk.vector({{at + "embedding_bias", o.embedding}}) : std::span<Real>{};
 }
 
 template <class Real>
@@ -80,7 +78,7 @@ Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
   const bool attention = o.attention == Attention::kAdditive;
   const std::size_t n = o.state, C = attention ? 2 * n : n, A = attention ? o.alignment : 0;
   Weights<Real> w;
-  w.source_embedding = embedding(walk, o, o.source_words, "encoder/");
+  w.source_embedding.bias = embedding_bias(walk, o, "encoder/");
   w.forward_encoder = encoder(walk, o, "encoder/forward/");
   if (attention) {
     w.backward_encoder = encoder(walk, o, "encoder/backward/");
@@ -92,7 +90,7 @@ Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
   }
   w.initial.W = walk.matrix(n, {{"decoder/initial/W_s", n}});
   w.initial.b = walk.vector({{"decoder/initial/b_s", n}});
-  w.target_embedding = embedding(walk, o, o.target_words, "decoder/");
+  w.target_embedding.bias = embedding_bias(walk, o, "decoder/");
   w.decoder.W_in = walk.matrix(o.embedding, {{"decoder/W", n}, {"decoder/W_z", n}, {"decoder/W_r", n}});
   w.decoder.U_query_gates = walk.matrix(n, {{"attention/W_a", A}, {"decoder/U_z", n}, {"decoder/U_r", n}});
   w.decoder.U = walk.matrix(n, {{"decoder/U", n}});
@@ -105,6 +103,9 @@ Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
   if (o.readout_rank > 0) w.readout.W_o_left = walk.matrix(o.maxout, {{"readout/W_o_left", o.readout_rank}});
   w.readout.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : o.maxout, {{"readout/W_o", o.target_words}});
   w.readout.b_w = walk.vector({{"readout/b_w", o.target_words}});
+  walk.end_of_dense();
+  w.source_embedding.E = walk.matrix(o.source_words, {{"encoder/embedding", o.embedding}});
+  w.target_embedding.E = walk.matrix(o.target_words, {{"decoder/embedding", o.embedding}});
   return w;
 }
 
@@ -120,7 +121,8 @@ template <class Real>
 Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block) {
   Walk<Real> walk(block);
   Weights<Real> weights = walk_through(walk, options);
-  assert(std::move(walk).layout().size == block.size());
+  [[maybe_unused]] const ParameterLayout layout = std::move(walk).layout();
+  assert(block.size() == layout.size || block.size() == layout.dense);
   return weights;
 }
 

@@ -33,7 +33,7 @@ struct Weights {
 
 ParameterLayout layout_of(const ModelOptions& options);
 
-/// Views into a block of layout_of(options).size elements.
+/// Views into a block of layout_of(options).size elements; or of .dense elements: then without the embedding tables.
 template <class Real>
 Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "rnnsearch/kernels/parallel.h"
 
@@ -24,6 +26,10 @@ void for_blocks(std::size_t size, const Range& range) {
 // Zeiler (2012), algorithm 1, with the paper's rho = 0.95 and epsilon = 1e-6:
 //   g2 = rho g2 + (1 - rho) g^2;   d = sqrt(d2 + epsilon) / sqrt(g2 + epsilon) g;   d2 = rho d2 + (1 - rho) d^2;   p -=
 //   rate d
+//
+// Where g is 0, p stays and g2 and d2 shrink by rho: a row of a table that is touched again after k updates without it
+// is multiplied by rho k times then, with the k roundings it would have had. Averages below the smallest normal float
+// are 0: they mean nothing beside epsilon, and processors are slow with them.
 class Adadelta final : public Optimizer {
  public:
   Adadelta(double rho, double epsilon, std::size_t size)
@@ -32,34 +38,98 @@ class Adadelta final : public Optimizer {
         squared_gradient_(size),
         squared_delta_(size) {}
 
-  void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate,
-              double scale) override {
-    assert(parameters.size() == squared_gradient_.size() && gradient.size() == parameters.size());
-    const float rho = rho_, epsilon = epsilon_;
-    const float rate = static_cast<float>(learning_rate), s = static_cast<float>(scale);
-    for_blocks(parameters.size(), [=, this](std::size_t first, std::size_t last) {
-      const float* __restrict g = gradient.data();
-      float* __restrict p = parameters.data();
-      float* __restrict g2 = squared_gradient_.data();
-      float* __restrict d2 = squared_delta_.data();
-      for (std::size_t i = first; i < last; ++i) {
-        const float gradient_i = s * g[i];
-        g2[i] = rho * g2[i] + (1 - rho) * gradient_i * gradient_i;
-        const float d = std::sqrt(d2[i] + epsilon) / std::sqrt(g2[i] + epsilon) * gradient_i;
-        d2[i] = rho * d2[i] + (1 - rho) * d * d;
-        p[i] -= rate * d;
-      }
-    });
+  void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate, double scale,
+              std::span<const TableGradient> tables) override {
+    assert(parameters.size() == squared_gradient_.size() && gradient.size() <= parameters.size());
+    const Step step{parameters.data(), static_cast<float>(learning_rate), static_cast<float>(scale)};
+    for_blocks(gradient.size(),
+               [&](std::size_t first, std::size_t last) { run(step, first, gradient.data() + first, last - first); });
+    while (tables_.size() < tables.size()) {
+      const TableGradient& table = tables[tables_.size()];
+      tables_.push_back({table.offset, table.cols, std::vector<std::uint64_t>(table.table_rows, updates_)});
+    }
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      const TableGradient& table = tables[t];
+      kernels::parallel_for(table.words.size(), [&](std::size_t i) {
+        catch_up(tables_[t], table.words[i], updates_);
+        run(step, table.offset + table.words[i] * table.cols, table.rows.data() + i * table.cols, table.cols);
+        tables_[t].done[table.words[i]] = updates_ + 1;
+      });
+    }
+    ++updates_;
     ++steps;
   }
 
   std::vector<Accumulator> accumulators() override {
+    for (Table& table : tables_) {
+      kernels::parallel_for(table.done.size(), [&](std::size_t row) { catch_up(table, row, updates_); });
+    }
     return {{"squared_gradient", squared_gradient_}, {"squared_delta", squared_delta_}};
   }
 
  private:
+  static constexpr float kLeast = std::numeric_limits<float>::min();
+
+  struct Step {
+    float* parameters;
+    float rate, scale;
+  };
+  struct Table {
+    std::size_t offset, cols;
+    std::vector<std::uint64_t> done;  // of each row: the updates (updates_) it has gone through
+  };
+
+  // `count` elements of the parameter block from `first` on.
+  void run(const Step& step, std::size_t first, const float* gradient, std::size_t count) {
+    const float rho = rho_, epsilon = epsilon_, rate = step.rate, s = step.scale;
+    const float* __restrict g = gradient;
+    float* __restrict p = step.parameters + first;
+    float* __restrict g2 = squared_gradient_.data() + first;
+    float* __restrict d2 = squared_delta_.data() + first;
+    for (std::size_t i = 0; i < count; ++i) {
+      const float gradient_i = s * g[i];
+      const float next_g2 = rho * g2[i] + (1 - rho) * gradient_i * gradient_i;
+      g2[i] = next_g2 < kLeast ? 0.0F : next_g2;
+      const float d = std::sqrt(d2[i] + epsilon) / std::sqrt(g2[i] + epsilon) * gradient_i;
+      const float next_d2 = rho * d2[i] + (1 - rho) * d * d;
+      d2[i] = next_d2 < kLeast ? 0.0F : next_d2;
+      p[i] -= rate * d;
+    }
+  }
+
+  void catch_up(Table& table, std::size_t row, std::uint64_t updates) {
+    const std::uint64_t missed = updates - std::exchange(table.done[row], updates);
+    if (missed == 0) return;
+    const std::size_t first = table.offset + row * table.cols;
+    shrink(squared_gradient_.data() + first, table.cols, missed);
+    shrink(squared_delta_.data() + first, table.cols, missed);
+  }
+
+  // values = rho values, `times` times: some at once, so that no multiplication waits for the one before.
+  void shrink(float* values, std::size_t count, std::uint64_t times) const {
+    constexpr std::size_t kAtOnce = 64;
+    const float rho = rho_;
+    for (std::size_t first = 0; first < count; first += kAtOnce) {
+      const std::size_t here = std::min(kAtOnce, count - first);
+      float some[kAtOnce] = {};
+      std::copy_n(values + first, here, some);
+      for (std::uint64_t time = 0; time < times; ++time) {
+        float largest = 0;
+        for (float& value : some) {
+          const float next = rho * value;
+          value = next < kLeast ? 0.0F : next;
+          largest = std::max(largest, value);
+        }
+        if (largest == 0) break;
+      }
+      std::copy_n(some, here, values + first);
+    }
+  }
+
   float rho_, epsilon_;
   std::vector<float> squared_gradient_, squared_delta_;
+  std::uint64_t updates_ = 0;  // of this object
+  std::vector<Table> tables_;
 };
 
 // Kingma and Ba (2015), algorithm 1:
@@ -70,9 +140,9 @@ class Adam final : public Optimizer {
   Adam(double beta1, double beta2, double epsilon, std::size_t size)
       : beta1_(beta1), beta2_(beta2), epsilon_(static_cast<float>(epsilon)), m_(size), v_(size) {}
 
-  void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate,
-              double scale) override {
-    assert(parameters.size() == m_.size() && gradient.size() == parameters.size());
+  void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate, double scale,
+              std::span<const TableGradient> tables) override {
+    assert(parameters.size() == m_.size() && gradient.size() <= parameters.size());
     ++steps;
     const double t = static_cast<double>(steps);
     const float rate = static_cast<float>(learning_rate / (1 - std::pow(beta1_, t)));
@@ -81,18 +151,36 @@ class Adam final : public Optimizer {
     // 1 - 0.999 in float is wrong in the fifth digit
     const float rest1 = static_cast<float>(1 - beta1_), rest2 = static_cast<float>(1 - beta2_);
     const float s = static_cast<float>(scale), epsilon = epsilon_;
-    for_blocks(parameters.size(), [=, this](std::size_t first, std::size_t last) {
-      const float* __restrict g = gradient.data();
-      float* __restrict p = parameters.data();
-      float* __restrict m = m_.data();
-      float* __restrict v = v_.data();
-      for (std::size_t i = first; i < last; ++i) {
+    const auto run = [=, this](std::size_t first, const float* gradient_there, std::size_t count) {
+      const float* __restrict g = gradient_there;
+      float* __restrict p = parameters.data() + first;
+      float* __restrict m = m_.data() + first;
+      float* __restrict v = v_.data() + first;
+      for (std::size_t i = 0; i < count; ++i) {
         const float gradient_i = s * g[i];
         m[i] = beta1 * m[i] + rest1 * gradient_i;
         v[i] = beta2 * v[i] + rest2 * gradient_i * gradient_i;
         p[i] -= rate * m[i] / (std::sqrt(v_scale * v[i]) + epsilon);
       }
-    });
+    };
+    for_blocks(gradient.size(),
+               [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
+    // A parameter of gradient 0 moves on by its mean, so all rows take part.
+    for (const TableGradient& table : tables) {
+      const std::vector<float> zeros(table.cols);
+      const std::size_t rows_a_piece = std::max<std::size_t>(1, kBlock / table.cols);
+      kernels::parallel_for((table.table_rows + rows_a_piece - 1) / rows_a_piece, [&](std::size_t piece) {
+        const std::size_t last = std::min(table.table_rows, (piece + 1) * rows_a_piece);
+        auto next = std::lower_bound(table.words.begin(), table.words.end(), piece * rows_a_piece);
+        for (std::size_t row = piece * rows_a_piece; row < last; ++row) {
+          const bool touched = next != table.words.end() && *next == row;
+          const auto at = static_cast<std::size_t>(next - table.words.begin());
+          run(table.offset + row * table.cols, touched ? table.rows.data() + at * table.cols : zeros.data(),
+              table.cols);
+          if (touched) ++next;
+        }
+      });
+    }
   }
 
   std::vector<Accumulator> accumulators() override { return {{"m", m_}, {"v", v_}}; }
@@ -105,7 +193,7 @@ class Adam final : public Optimizer {
 
 }  // namespace
 
-double norm_of(std::span<const float> gradient) {
+double squared_norm_of(std::span<const float> gradient) {
   std::vector<double> sums((gradient.size() + kBlock - 1) / kBlock);
   for_blocks(gradient.size(), [&](std::size_t first, std::size_t last) {
     // Four sums, so that the additions need not wait for each other.
@@ -119,7 +207,7 @@ double norm_of(std::span<const float> gradient) {
   });
   double total = 0;
   for (const double sum : sums) total += sum;
-  return std::sqrt(total);
+  return total;
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size_t size) {

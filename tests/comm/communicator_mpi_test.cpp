@@ -26,6 +26,13 @@ std::string bytes_of(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
+TEST(Communicator, UnitesTheBitsOfAllRanks) {
+  const Communicator all;
+  std::vector<std::uint64_t> bits{std::uint64_t{1} << all.rank(), 0, std::uint64_t{1} << 63};
+  all.unite(bits);
+  EXPECT_EQ(bits, (std::vector<std::uint64_t>{(std::uint64_t{1} << all.size()) - 1, 0, std::uint64_t{1} << 63}));
+}
+
 TEST(Sum, GivesEveryRankTheSameBits) {
   for (const std::size_t count : {1, 2, 3, 5, 1000, 4099, 300007}) {
     auto values = values_of_this_rank(count);

@@ -51,7 +51,7 @@ class BothSystems : public testing::TestWithParam<model::Attention> {};
 INSTANTIATE_TEST_SUITE_P(Search, BothSystems, testing::Values(model::Attention::kAdditive, model::Attention::kNone));
 
 TEST_P(BothSystems, FindsTranslationsAsProbableAsTheModelScoresThem) {
-  auto model = random_model(9, GetParam());
+  auto model = random_model(13, GetParam());
   const Sentences source = some_sentences(20, 7);
   const auto translations = translate(model, source, {.beam = 4, .n_best = 4, .batch_sentences = 6});
   ASSERT_EQ(translations.size(), source.size());

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tests/model/fixtures.h"
+#include "tests/support/whole_gradient.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -106,7 +107,7 @@ TEST(ModelForwardValues, StayFiniteAndRightWithHugeWeights) {
   std::transform(model.parameters().begin(), model.parameters().end(), rounded.parameters().begin(),
                  [](double weight) { return static_cast<float>(weight); });
   EXPECT_TRUE(std::isfinite(rounded.accumulate_gradient(source, target).negative_log_likelihood));
-  for (const float value : rounded.gradient()) ASSERT_TRUE(std::isfinite(value));
+  for (const float value : whole_gradient(rounded)) ASSERT_TRUE(std::isfinite(value));
 }
 
 TEST(ModelBatch, GivesEachPairItsScoreInAnyOrder) {
@@ -154,12 +155,13 @@ TEST(ModelBatch, EqualsItsSentencesOneByOne) {
     }
     EXPECT_NEAR(loss.negative_log_likelihood, sum.negative_log_likelihood, 1e-10);
     EXPECT_EQ(loss.words, sum.words);
-    for (std::size_t i = 0; i < together.gradient().size(); ++i) {
-      ASSERT_NEAR(together.gradient()[i], apart.gradient()[i], 1e-11 * (1 + std::abs(apart.gradient()[i])));
+    const auto found = whole_gradient(together), expected = whole_gradient(apart);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      ASSERT_NEAR(found[i], expected[i], 1e-11 * (1 + std::abs(expected[i])));
     }
-    std::fill(apart.gradient().begin(), apart.gradient().end(), 0.0);
+    apart.zero_gradient();
     EXPECT_EQ(apart.accumulate_gradient({}, {}).words, 0u);
-    EXPECT_TRUE(std::all_of(apart.gradient().begin(), apart.gradient().end(), [](double g) { return g == 0; }));
+    for (const double g : whole_gradient(apart)) EXPECT_EQ(g, 0);
   }
 }
 
@@ -178,11 +180,11 @@ void expect_a_clean_start(const ModelOptions& options) {
   std::fill(used.parameters().begin(), used.parameters().end(), std::numeric_limits<Real>::quiet_NaN());
   EXPECT_TRUE(std::isnan(used.accumulate_gradient(larger_source, larger_target).negative_log_likelihood));
   std::copy(kept.begin(), kept.end(), used.parameters().begin());
-  std::fill(used.gradient().begin(), used.gradient().end(), Real{0});
+  used.zero_gradient();
 
   EXPECT_EQ(used.accumulate_gradient(source, target).negative_log_likelihood,
             fresh.accumulate_gradient(source, target).negative_log_likelihood);
-  EXPECT_EQ(std::memcmp(used.gradient().data(), fresh.gradient().data(), fresh.gradient().size_bytes()), 0);
+  EXPECT_EQ(whole_gradient(used), whole_gradient(fresh));
   EXPECT_EQ(used.score(source, target), fresh.score(source, target));
 }
 

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/kernels/parallel.h"
@@ -82,11 +84,51 @@ TEST(Optimizer, GivesTheSameBitsOnOneThreadAndOnFour) {
     const std::size_t before = kernels::threads();
     kernels::set_threads(1);
     const auto one = trained(options, 3);
-    const double norm = norm_of(one);
+    const double norm = squared_norm_of(one);
     kernels::set_threads(4);
     EXPECT_TRUE(trained(options, 3) == one) << name_of(kind);
-    EXPECT_EQ(norm_of(one), norm);
+    EXPECT_EQ(squared_norm_of(one), norm);
     kernels::set_threads(before);
+  }
+}
+
+// A table of 30 rows after 1,000 dense elements, of which an update touches some, never, or for thousands of updates
+// not at all: by rows it must be the same, bit for bit, as written out with zeros.
+TEST(Optimizer, OfATableByRowsHasTheBitsOfTheWholeGradient) {
+  constexpr std::size_t kDense = 1000, kRows = 30, kCols = 70, kAll = kDense + kRows * kCols;
+  for (const auto kind : {OptimizerKind::kAdadelta, OptimizerKind::kAdam}) {
+    TrainOptions options;
+    options.optimizer = kind;
+    const auto whole = make_optimizer(options, kAll), by_rows = make_optimizer(options, kAll);
+    std::vector<float> expected(kAll, 0.5F), found = expected;
+    Random random(9);
+    const auto check = [&](int update) {
+      EXPECT_TRUE(found == expected) << name_of(kind) << ", update " << update;
+      const auto a = whole->accumulators(), b = by_rows->accumulators();
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        EXPECT_TRUE(std::equal(a[i].values.begin(), a[i].values.end(), b[i].values.begin())) << a[i].name << update;
+      }
+    };
+    for (int update = 0; update < 5000; ++update) {
+      std::vector<float> gradient(kAll), rows;
+      for (std::size_t i = 0; i < kDense; ++i) gradient[i] = static_cast<float>(random.normal());
+      std::vector<WordId> words;
+      for (WordId row = 0; row < kRows; ++row) {
+        // row 0 always, row 1 once, row 29 never, the others ever more rarely
+        const bool touched = row == 0 || (row == 1 ? update == 3 : row < 29 && random.below(1u << row / 2) == 0);
+        if (!touched) continue;
+        words.push_back(row);
+        for (std::size_t j = 0; j < kCols; ++j) {
+          rows.push_back(static_cast<float>(random.normal() * std::pow(10.0, static_cast<double>(j % 9) - 6)));
+          gradient[kDense + row * kCols + j] = rows.back();
+        }
+      }
+      const TableGradient table{kDense, kRows, kCols, words, rows};
+      whole->update(expected, gradient, 1, 0.5);
+      by_rows->update(found, std::span(gradient).first(kDense), 1, 0.5, std::span(&table, 1));
+      if (update == 1700) check(update);  // rows catch up here, and go on
+    }
+    check(5000);
   }
 }
 
@@ -97,17 +139,17 @@ TEST(Optimizer, LeavesUntouchedParametersWhereTheyWere) {
 
 TEST(Norm, IsExactWhereFloatsWouldNotBe) {
   std::vector<float> many(1'000'003, 1e-3F);
-  EXPECT_NEAR(norm_of(many), 1e-3 * std::sqrt(1'000'003.0), 1e-7);
-  EXPECT_EQ(norm_of(std::vector<float>{3, 4}), 5.0);
-  EXPECT_EQ(norm_of({}), 0.0);
-  EXPECT_TRUE(std::isfinite(norm_of(std::vector<float>(1000, std::numeric_limits<float>::max()))));
+  EXPECT_NEAR(squared_norm_of(many), 1e-6 * 1'000'003.0, 1e-6);
+  EXPECT_EQ(squared_norm_of(std::vector<float>{3, 4}), 25.0);
+  EXPECT_EQ(squared_norm_of({}), 0.0);
+  EXPECT_TRUE(std::isfinite(squared_norm_of(std::vector<float>(1000, std::numeric_limits<float>::max()))));
 }
 
 TEST(Norm, IsNotFiniteWhenOneElementIsNot) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> gradient(50000, 1.0F);
     gradient[49999] = bad;
-    EXPECT_FALSE(std::isfinite(norm_of(gradient)));
+    EXPECT_FALSE(std::isfinite(squared_norm_of(gradient)));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "tests/support/mpi_main.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
+#include "tests/support/whole_gradient.h"
 #include "tests/train/tiny_training.h"
 
 namespace rnnsearch::train {
@@ -62,13 +63,14 @@ struct Reference {
   void train(std::size_t updates) {
     for (std::size_t i = 0; i < updates; ++i) {
       const auto batch = batches.next();
-      std::fill(model.gradient().begin(), model.gradient().end(), 0.0F);
+      model.zero_gradient();
       const auto loss = model.accumulate_gradient(batch.source, batch.target);
       const double words = static_cast<double>(loss.words);
+      const std::vector<float> gradient = whole_gradient(model);
       double squares = 0;
-      for (const float g : model.gradient()) squares += static_cast<double>(g) * g;
+      for (const float g : gradient) squares += static_cast<double>(g) * g;
       const double norm = std::sqrt(squares) / words;
-      optimizer->update(model.parameters(), model.gradient(), options.learning_rate, std::min(1.0, 1.0 / norm) / words);
+      optimizer->update(model.parameters(), gradient, options.learning_rate, std::min(1.0, 1.0 / norm) / words);
       losses.push_back(loss.negative_log_likelihood / words);
       ++state.update;
       state.position = batch.after;

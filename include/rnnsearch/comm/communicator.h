@@ -36,6 +36,8 @@ class Communicator {
   void sum(std::span<float> values) const;
   void sum(std::span<double> values) const;
   void max(std::span<double> values) const;
+  /// Every bit that is set on some rank.
+  void unite(std::span<std::uint64_t> bits) const;
   void barrier() const;
   void broadcast(std::string& text, int from = 0) const;
   void broadcast(std::span<float> values, int from = 0) const;

@@ -15,6 +15,7 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
 
@@ -76,7 +77,15 @@ class Model {
   const ParameterLayout& layout() const;
   std::span<Real> parameters();
   std::span<const Real> parameters() const;
-  std::span<Real> gradient();  // same layout; zero it before a batch
+  std::span<Real> gradient();  // of the layout's dense part
+  /// Of the embedding tables, source and target, with the table's place in the parameter block.
+  struct TableGradient {
+    std::size_t offset = 0;
+    layers::RowGradient<Real> rows;
+  };
+  std::span<TableGradient> table_gradients();
+  /// Of all: to be called before a batch.
+  void zero_gradient();
 
   /// The paper's initialisation (orthogonal U, v_a = 0, biases 0, the other matrices Gaussian with
   /// options().initial_deviation). A function of the seed and the options alone.

@@ -25,6 +25,9 @@ struct Parameter {
 struct ParameterLayout {
   std::vector<Parameter> parameters;
   std::size_t size = 0;  // elements of the block; every element belongs to exactly one parameter
+  /// Elements before the embedding tables, which come last: the gradient of [0, dense) is a block like the parameters',
+  /// that of the tables is kept by rows.
+  std::size_t dense = 0;
 
   /// Throws Error when there is none of this name.
   const Parameter& find(const std::string& name) const;

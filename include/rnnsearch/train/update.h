@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/sentences.h"
@@ -48,10 +49,22 @@ class UpdateStep {
   Optimizer& optimizer() { return *optimizer_; }
 
  private:
+  // An embedding's gradient, summed over the ranks: only the rows that some rank touched. Memory is kept.
+  struct Rows {
+    TableGradient summed(const comm::Communicator& communicator, const model::Model<float>::TableGradient& table);
+
+    std::vector<std::uint64_t> bits;   // one a word
+    std::vector<std::uint32_t> place;  // of a touched word in `words`
+    std::vector<WordId> words;
+    std::vector<float> rows;
+  };
+
   const comm::Communicator& communicator_;
   model::Model<float>& model_;
   const TrainOptions& options_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::vector<Rows> rows_;
+  std::vector<TableGradient> tables_;  // of the update under way
 };
 
 }  // namespace rnnsearch::train

@@ -1,0 +1,24 @@
+// A model's gradient as one block like its parameters, the embedding tables written out with their zeros.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "rnnsearch/model/model.h"
+
+namespace rnnsearch {
+
+template <class Real>
+std::vector<Real> whole_gradient(model::Model<Real>& model) {
+  std::vector<Real> whole(model.gradient().begin(), model.gradient().end());
+  whole.resize(model.layout().size);
+  for (const auto& table : model.table_gradients()) {
+    const auto rows = table.rows.rows();
+    for (std::size_t i = 0; i < rows.rows; ++i) {
+      std::copy_n(rows.row(i), rows.cols, whole.data() + table.offset + table.rows.words()[i] * rows.cols);
+    }
+  }
+  return whole;
+}
+
+}  // namespace rnnsearch
