@@ -11,6 +11,7 @@
 
 #include "cli/figures.h"
 #include "cli/placement.h"
+#include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/synthetic_batches.h"
 #include "cli/training_options.h"
@@ -46,6 +47,7 @@ struct Settings : TrainingSettings {
   decode::SearchOptions search;
   bool json = false;
   std::size_t threads = 0;
+  std::string precision;
 };
 
 void declare(Options& options, Settings& s) {
@@ -80,6 +82,7 @@ void declare(Options& options, Settings& s) {
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
+  add_precision(options, s.precision);
 }
 
 void check(const Options& options, const Settings& s) {
@@ -289,6 +292,8 @@ Json json_of(const Options& options, const Settings& s, const Machine& machine, 
       {"version", kVersion},
       {"compiler", __VERSION__},
       {"instruction_set", machine.instruction_set},
+      {"precision", s.precision},
+      {"bfloat16_unit", bfloat16_unit_in_use()},
       {"libraries", machine.libraries},
       {"load_average", Json::array({machine.load[0], machine.load[1], machine.load[2]})},
       {"ranks", machine.places.size()},
@@ -343,7 +348,8 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
                            : name_of(s.train.optimizer),
                   "\n", plural(ranks, "rank"), " of ", plural(s.threads, "thread"), ranks == 1 ? "" : " each",
                   machine.hosts() > 1 ? text_of(" on ", machine.hosts(), " hosts") : "", "; ", machine.instruction_set,
-                  ", ", machine.libraries, "; load average ", fixed(machine.load[0], 2), " at the start\n\n");
+                  ", ", precision_in_use(), ", ", machine.libraries, "; load average ", fixed(machine.load[0], 2),
+                  " at the start\n\n");
 
   const auto row = [&](std::string name, const std::string& value) {
     name.resize(20, ' ');
@@ -401,6 +407,7 @@ int run_benchmark(const Arguments& arguments) {
   machine.libraries = text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library());
 
   const comm::Communicator world;
+  s.precision = kernels::name_of(set_precision(s.precision, world));
   const Batches batches = batches_of(s, world);
   model::Model<float> model(s.model);
   model.initialise(s.train.seed);

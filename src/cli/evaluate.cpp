@@ -4,6 +4,7 @@
 #include <iostream>
 #include <optional>
 
+#include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
@@ -28,6 +29,7 @@ struct Settings {
   TranslationOptions translation;
   bool json = false;
   std::size_t threads = 0;
+  std::string precision;
 };
 
 struct Named {
@@ -117,6 +119,7 @@ void declare(Options& options, Settings& settings) {
   add_translation_options(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
+  add_precision(options, settings.precision);
 }
 
 void check(const Settings& settings) {
@@ -154,6 +157,7 @@ int run_evaluate(const Arguments& arguments) {
   kernels::set_threads(settings.threads);
 
   const comm::Communicator world;
+  if (!settings.model.empty()) set_precision(settings.precision, world);
   Test test;
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> systems;

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <numeric>
 
+#include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
@@ -18,6 +19,7 @@ namespace rnnsearch::cli {
 int run_score(const Arguments& arguments) {
   std::filesystem::path model, source_path, target_path;
   std::size_t threads = 0, batch_sentences = 80;
+  std::string precision;
   bool json = false;
   Options options(
       "score",
@@ -34,8 +36,10 @@ int run_score(const Arguments& arguments) {
   options.group("Machine");
   options.add("batch-sentences", batch_sentences, {.help = "pairs scored together", .low = 1, .high = 100000});
   add_threads(options, threads);
+  add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
   kernels::set_threads(threads);
+  set_precision(precision);
 
   const auto sources = read_lines(source_path), targets = read_lines(target_path);
   check_same_lines(source_path, sources.size(), target_path, targets.size());

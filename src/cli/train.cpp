@@ -5,9 +5,11 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/figures.h"
 #include "cli/placement.h"
+#include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
 #include "cli/validation.h"
@@ -32,6 +34,7 @@ constexpr int kStoppedBySignal = 85;
 struct Settings : TrainingSettings {
   fs::path corpus, run;
   std::size_t threads = 0;
+  std::string precision;
 };
 
 void declare(Options& options, Settings& s) {
@@ -47,6 +50,7 @@ void declare(Options& options, Settings& s) {
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
+  add_precision(options, s.precision, " (a resumed run: the checkpoint's)");
 }
 
 /// What the root says on standard error.
@@ -96,6 +100,8 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
   return Json::object({{"version", kVersion},
                        {"compiler", __VERSION__},
                        {"instruction_set", std::string(kernels::instruction_set())},
+                       {"precision", s.precision},
+                       {"bfloat16_unit", bfloat16_unit_in_use()},
                        {"libraries", text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library())},
                        {"started", now},
                        {"command", command},
@@ -105,6 +111,16 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
                        {"seed", s.train.seed},
                        {"parameters", parameters},
                        {"ranks", std::move(ranks)}});
+}
+
+/// `auto` becomes the precision of the checkpoint, so that a run that goes on has the bits of one nobody disturbed.
+/// Returns what is to be said when another was asked for.
+std::string settle_precision(std::string& precision, const std::optional<fs::path>& checkpoint) {
+  if (!checkpoint) return "";
+  const std::string former = kernels::name_of(train::precision_of(*checkpoint));
+  if (precision == "auto") precision = former;
+  if (precision == former) return "";
+  return text_of("[train] precision ", precision, " from here on: ", checkpoint->string(), " was trained in ", former);
 }
 
 }  // namespace
@@ -138,19 +154,25 @@ int run_train(const Arguments& arguments) {
   if (s.train.best_metric == train::BestMetric::kBleu && !s.validation.validate_bleu) {
     throw Error("best-metric is bleu but validate-bleu is false; set one of them otherwise");
   }
-  model::Model<float> model(s.model);
 
   const auto places = places_of_ranks(world, s.threads);
   std::unique_ptr<train::RunDirectory> run;
   std::unique_ptr<Reporter> reporter;
+  std::string precision_line;
   if (world.is_root()) {
-    run =
-        std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train), options.ini(),
-                                              environment_of(s, arguments, places, corpus, model.parameters().size()));
+    run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train));
+    precision_line = settle_precision(s.precision, run->checkpoint_to_resume());
+  }
+  s.precision = kernels::name_of(set_precision(s.precision, world));
+  model::Model<float> model(s.model);
+  if (world.is_root()) {
+    run->set_record(options.ini(), environment_of(s, arguments, places, corpus, model.parameters().size()));
     reporter = std::make_unique<Reporter>();
     for (const auto& line : describe(places)) reporter->say(line);
     reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", model.parameters().size(), " parameters, ",
-                          name_of(s.train.optimizer), ", ", instruction_set, "; run folder ", s.run.string()));
+                          name_of(s.train.optimizer), ", ", instruction_set, ", ", precision_in_use(), "; run folder ",
+                          s.run.string()));
+    if (!precision_line.empty()) reporter->say(precision_line);
     if (!has_dev) reporter->say("[train] the corpus has no dev set: nothing is validated");
   }
 

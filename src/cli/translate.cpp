@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
@@ -55,6 +56,7 @@ int run_translate(const Arguments& arguments) {
   fs::path model, input, output;
   TranslationOptions translation;
   std::size_t threads = 0;
+  std::string precision;
   Options options(
       "translate",
       "Translates text, one sentence a line, with a trained model. On several ranks (mpirun) the lines are spread "
@@ -76,6 +78,7 @@ int run_translate(const Arguments& arguments) {
   add_translation_options(options, translation);
   options.group("Machine");
   add_threads(options, threads);
+  add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
   if (translation.search.n_best > translation.search.beam) {
     throw Error(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
@@ -84,6 +87,7 @@ int run_translate(const Arguments& arguments) {
   kernels::set_threads(threads);
 
   const comm::Communicator world;
+  set_precision(precision, world);
   auto loaded = train::load_model(checkpoint_of(model));
   std::ifstream file;
   if (!input.empty() && world.is_root()) {

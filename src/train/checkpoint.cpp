@@ -3,7 +3,8 @@
 //
 //   /                      format="rnnsearch-checkpoint", format_version=1, created_by, source_language,
 //                          target_language, update, complete=1 (written last)
-//   /config                one text attribute an option of the model and of the training, names = option names
+//   /config                one text attribute an option of the model and of the training, names = option names;
+//                          precision, f32 or bf16: of the last update's products (a file without it: f32)
 //   /vocabulary, /pipeline as in a corpus (corpus/format.h)
 //   /parameters/NAME       float32, names and shapes of model/parameters.h: decoder/W_z [m, n] and so on; [in, out]
 //   /optimizer             attribute steps
@@ -25,6 +26,7 @@ namespace {
 
 constexpr const char* kFormat = "rnnsearch-checkpoint";
 constexpr std::int64_t kVersion = 1;
+constexpr const char* kPrecision = "precision";
 
 /// visit(name, field) for every field: the file's /state and the JSON cannot forget one.
 template <class State, class Visit>
@@ -177,6 +179,7 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& 
   file.write_attribute("/", "update", source.state.update);
   Config config = config_of(source.options);
   config.merge(config_of(source.model.options()));
+  config[kPrecision] = kernels::name_of(kernels::precision());
   for (const auto& [name, value] : config) file.write_attribute("/config", name, std::string_view(value));
   corpus::write_vocabulary(file, "source", source.source_vocabulary);
   corpus::write_vocabulary(file, "target", source.target_vocabulary);
@@ -225,6 +228,17 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   optimizer.steps = file.unsigned_attribute("/optimizer", "steps");
   history = read_history(file);
   return state;
+}
+
+kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
+  const Config config = read_config(open_checkpoint(checkpoint));
+  const auto found = config.find(kPrecision);
+  if (found == config.end()) return kernels::Precision::kFloat32;
+  if (found->second != "f32" && found->second != "bf16") {
+    throw Error(text_of("checkpoint: ", checkpoint.string(), " was trained in precision '", found->second,
+                        "', which this version does not know; take the version that wrote it"));
+  }
+  return kernels::precision_of(found->second);
 }
 
 LoadedModel load_model(const std::filesystem::path& checkpoint) {

@@ -70,13 +70,10 @@ std::string pointed_at(const fs::path& path) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity, std::string config_ini,
-                           Json environment)
+RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity)
     : path_(std::move(path)),
       resume_(options.resume),
       keep_checkpoints_(options.keep_checkpoints),
-      config_ini_(std::move(config_ini)),
-      environment_(std::move(environment)),
       attempt_(this_attempt()),
       made_here_(!fs::exists(path_)) {
   refuse_what_is_not_this_run(identity);
@@ -95,6 +92,11 @@ RunDirectory::~RunDirectory() {
   if (!made_here_ || fs::exists(path_ / "config.ini", ignored)) return;
   fs::remove(checkpoints(), ignored);  // these remove empty folders only
   fs::remove(path_, ignored);
+}
+
+void RunDirectory::set_record(std::string config_ini, Json environment) {
+  config_ini_ = std::move(config_ini);
+  environment_ = std::move(environment);
 }
 
 void RunDirectory::begin() {
@@ -172,7 +174,13 @@ bool RunDirectory::has_checkpoint(std::uint64_t update) const {
   return fs::exists(checkpoint_path(update));
 }
 
-std::optional<fs::path> RunDirectory::checkpoint_to_resume() const {
+const std::optional<fs::path>& RunDirectory::checkpoint_to_resume() {
+  if (!chosen_) to_resume_ = choose_checkpoint();
+  chosen_ = true;
+  return to_resume_;
+}
+
+std::optional<fs::path> RunDirectory::choose_checkpoint() const {
   const auto there = updates();
   if (resume_ != "auto" && resume_ != "never") {
     const fs::path wanted = resume_;

@@ -9,6 +9,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/train/signals.h"
 #include "rnnsearch/train/update.h"
 
@@ -78,7 +79,9 @@ class Trainer {
     // Another run's checkpoint is not in this folder. One of ours may have been killed before it was pointed to.
     saved_ = p_.run->has_checkpoint(state_.update);
     if (saved_) p_.run->published(state_.update, state_.best_update == state_.update);
-    record("resume", {{"checkpoint", checkpoint}, {"ranks", state_.world_size}});
+    record("resume", {{"checkpoint", checkpoint},
+                      {"ranks", state_.world_size},
+                      {"precision", kernels::name_of(kernels::precision())}});
     if (p_.progress) p_.progress->resumed(checkpoint, state_);
   }
 

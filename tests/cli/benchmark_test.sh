@@ -23,6 +23,8 @@ adds_up() {
       or $fail->("phases sum to $sum of $s->{mean} seconds");
     $r->{peak_memory_bytes} > 1e6 && $r->{instruction_set} && $r->{libraries} =~ /oneTBB/ && @{$r->{load_average}} == 3
       or $fail->("memory, instruction set, libraries or load is missing");
+    $r->{precision} eq "f32" && !defined $r->{bfloat16_unit} || $r->{precision} eq "bf16" && $r->{bfloat16_unit}
+      or $fail->("precision and its unit do not go together");
     print join(" ", $r->{timed}, $r->{updates}, $r->{ranks}, $r->{threads},
       map({ sprintf "%.0f", $r->{$_ . "_words_per_second"} * $s->{mean} } qw(source target)),
       exists $r->{gflop} ? sprintf("%.6f", $r->{gflop}) : "-",

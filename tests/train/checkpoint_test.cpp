@@ -103,8 +103,39 @@ TEST_F(CheckpointFile, HoldsAllThatTranslationNeeds) {
   EXPECT_EQ(loaded.pipeline, corpus_.pipeline());
   EXPECT_EQ(loaded.update, 7U);
   EXPECT_EQ(loaded.config.at("optimizer"), "adam");
-  EXPECT_EQ(loaded.config.at("learning-rate"), "0.01");
+  EXPECT_EQ(loaded.config.at("learning-rate"), "0.005");
   EXPECT_EQ(loaded.config.at("state"), "24");
+}
+
+TEST_F(CheckpointFile, RemembersThePrecisionItWasTrainedIn) {
+  save();
+  EXPECT_EQ(precision_of(path_), kernels::Precision::kFloat32);
+  kernels::set_precision(kernels::Precision::kBFloat16);
+  save();
+  kernels::set_precision(kernels::Precision::kFloat32);
+  EXPECT_EQ(precision_of(path_), kernels::Precision::kBFloat16);
+  EXPECT_EQ(load_model(path_).config.at("precision"), "bf16");
+  EXPECT_EQ(refusal(), "");  // another precision may go on with it
+}
+
+TEST_F(CheckpointFile, WithoutAPrecisionIsOfFloat32) {
+  const auto write = [&](const char* precision) {
+    storage::SealedWriter writer(path_);
+    storage::write_format(writer.file(), "rnnsearch-checkpoint", 1);
+    writer.file().write_attribute("/config", "state", std::string_view("24"));
+    if (precision) writer.file().write_attribute("/config", "precision", std::string_view(precision));
+    writer.file().write_attribute("/", "complete", 1);
+    writer.publish();
+  };
+  write(nullptr);
+  EXPECT_EQ(precision_of(path_), kernels::Precision::kFloat32);
+  write("f16");
+  try {
+    precision_of(path_);
+    FAIL() << "a precision that nobody knows was accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'f16'"));
+  }
 }
 
 TEST_F(CheckpointFile, HasTheNamesAndShapesOfItsContract) {

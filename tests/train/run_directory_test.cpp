@@ -24,7 +24,9 @@ class Run : public testing::Test {
   std::unique_ptr<RunDirectory> enter(const std::string& resume = "auto") {
     TrainOptions options;
     options.resume = resume;
-    return std::make_unique<RunDirectory>(path_, options, identity_, ini_, Json::object({{"version", "1"}}));
+    auto run = std::make_unique<RunDirectory>(path_, options, identity_);
+    run->set_record(ini_, Json::object({{"version", "1"}}));
+    return run;
   }
   std::unique_ptr<RunDirectory> open(const std::string& resume = "auto") {
     auto run = enter(resume);

@@ -144,7 +144,7 @@ TEST_F(Training, SkipsUpdatesWhoseGradientIsNotFinite) {
     TrainOptions options = tiny_options();
     options.max_updates = 15;
     RunDirectory run(scratch_ / std::filesystem::path(parameter).filename(), options,
-                     identity_of(model.options(), options), "", Json());
+                     identity_of(model.options(), options));
     Breakage breakage(model, parameter, true);
     const auto result = train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
     EXPECT_EQ(result.state.update, 15U);
@@ -158,7 +158,7 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
   model::Model<float> model(tiny_model_options(corpus_));
   TrainOptions options = tiny_options();
   options.max_skipped = 4;
-  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options), "", Json());
+  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
   Breakage breakage(model, "encoder/embedding_bias", false);
   try {
     train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});

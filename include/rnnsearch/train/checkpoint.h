@@ -10,6 +10,7 @@
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
+#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/model/model.h"
 #include "rnnsearch/train/optimizer.h"
 #include "rnnsearch/train/options.h"
@@ -61,7 +62,8 @@ struct CheckpointSource {
   const TrainOptions& options;
 };
 
-/// Writes to a temporary, verifies, renames. Throws Error (a full disk included); a former file then stands as it was.
+/// Writes to a temporary, verifies, renames. Records kernels::precision() among the options. Throws Error (a full disk
+/// included); a former file then stands as it was.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source);
 
 /// Fills weights, accumulators, step count and history; returns the state. Verifies the digest before HDF5 parses
@@ -70,6 +72,9 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& 
 TrainingState resume_checkpoint(const std::filesystem::path& path, const std::string& corpus_fingerprint,
                                 const TrainOptions& options, model::Model<float>& model, Optimizer& optimizer,
                                 History& history);
+
+/// In which it was trained; kFloat32 when it was written before there was a choice. Errors as resume_checkpoint.
+kernels::Precision precision_of(const std::filesystem::path& checkpoint);
 
 /// What translate, score and evaluate need of a checkpoint.
 struct LoadedModel {

@@ -26,8 +26,7 @@ class RunDirectory {
   /// and removes temporaries that dead ones left. Throws Error, with nothing changed, when the folder holds something
   /// else, a run whose config.ini differs in one of `identity`, a run whose trainer still lives on this machine, or
   /// checkpoints although options.resume is "never".
-  RunDirectory(std::filesystem::path path, const TrainOptions& options, const Config& identity, std::string config_ini,
-               Json environment);
+  RunDirectory(std::filesystem::path path, const TrainOptions& options, const Config& identity);
   /// Gives the right to write back. A folder that was made here is removed again unless the run was begun.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -39,10 +38,13 @@ class RunDirectory {
 
   /// Which checkpoint to go on from; nothing: from the beginning. "auto" takes the newest; a damaged one is renamed to
   /// *.damaged, log_line says so, and the one before is taken. Throws Error when all are damaged (starting anew would
-  /// hide it), and for the path of a checkpoint while the folder holds checkpoints newer than that.
-  std::optional<std::filesystem::path> checkpoint_to_resume() const;
+  /// hide it), and for the path of a checkpoint while the folder holds checkpoints newer than that. Chosen at the first
+  /// call, which reads it whole.
+  const std::optional<std::filesystem::path>& checkpoint_to_resume();
 
-  /// Writes config.ini and environment.json: once it is certain that this run can go on.
+  /// What begin writes into config.ini and environment.json.
+  void set_record(std::string config_ini, Json environment);
+  /// Writes them: once it is certain that this run can go on. REQUIRES set_record.
   void begin();
 
   /// Throws Error when another attempt has taken over: a process cut off from the cluster must not write any more.
@@ -58,6 +60,7 @@ class RunDirectory {
  private:
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::vector<std::uint64_t> updates() const;  // of the checkpoints there are, newest first
+  std::optional<std::filesystem::path> choose_checkpoint() const;
   void refuse_what_is_not_this_run(const Config& identity) const;
   void remove_temporaries() const;
 
@@ -68,6 +71,8 @@ class RunDirectory {
   Json environment_;
   std::string attempt_;
   bool made_here_;
+  bool chosen_ = false;
+  std::optional<std::filesystem::path> to_resume_;  // once chosen
 };
 
 }  // namespace rnnsearch::train

@@ -1,0 +1,73 @@
+#include "cli/precision.h"
+
+#include <iostream>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+void warn_of_emulation() {
+  if (kernels::precision() != kernels::Precision::kBFloat16 || !kernels::bfloat16_unit().empty()) return;
+  std::cerr << "[rnnsearch] precision bf16: this processor has no bfloat16 unit that may be used, so its products are "
+               "emulated, slower than f32; choose --precision f32 unless you compare results\n";
+}
+
+}  // namespace
+
+void add_precision(Options& options, std::string& precision, const std::string& more) {
+  precision = "auto";
+  options.add("precision", precision,
+              {.help = "of matrix products: f32; bf16, whose factors are rounded to bfloat16; auto, bf16 where the "
+                       "processor has a unit for it" +
+                       more,
+               .choices = {"f32", "bf16", "auto"}});
+}
+
+kernels::Precision set_precision(const std::string& asked) {
+  kernels::set_precision(kernels::precision_of(asked));
+  warn_of_emulation();
+  return kernels::precision();
+}
+
+kernels::Precision set_precision(const std::string& asked, const comm::Communicator& world) {
+  const auto hosts = world.hosts();
+  const auto units = world.gather(std::string(kernels::bfloat16_unit()));
+  std::string agreed;
+  if (world.is_root()) {
+    const auto precision = kernels::precision_of(asked);
+    if (precision == kernels::Precision::kBFloat16) check_units_are_one(units, hosts);
+    agreed = kernels::name_of(precision);
+  }
+  world.broadcast(agreed);
+  kernels::set_precision(kernels::precision_of(agreed));
+  if (world.is_root()) warn_of_emulation();
+  return kernels::precision();
+}
+
+void check_units_are_one(const std::vector<std::string>& units, const std::vector<std::string>& hosts) {
+  const auto unit_of = [&](std::size_t rank) { return units[rank].empty() ? "no bfloat16 unit" : units[rank]; };
+  for (std::size_t rank = 1; rank < units.size(); ++rank) {
+    if (units[rank] == units.front()) continue;
+    // The best that both can do: the vector unit; without any, emulation of bf16, and f32 under auto.
+    const char* const limit = units[rank].empty() || units.front().empty() ? "avx2" : "avx512";
+    throw Error(text_of("precision bf16: ", hosts.front(), " (rank 0) has ", unit_of(0), ", ", hosts[rank], " (rank ",
+                        rank, ") has ", unit_of(rank),
+                        ", so they would round sums differently; give --precision f32, or set RNNSEARCH_SIMD=", limit,
+                        " on all hosts"));
+  }
+}
+
+Json bfloat16_unit_in_use() {
+  if (kernels::precision() != kernels::Precision::kBFloat16) return {};
+  const auto unit = kernels::bfloat16_unit();
+  return unit.empty() ? "emulated" : unit;
+}
+
+std::string precision_in_use() {
+  const std::string name = kernels::name_of(kernels::precision());
+  const Json unit = bfloat16_unit_in_use();
+  return unit.is_null() ? name : text_of(name, " (", unit.string(), ")");
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# --precision: what a checkpoint remembers of it, what goes on in it, how far it moves the losses, and that emulation is
+# said once.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
+make_corpus
+
+train() { "$RNNSEARCH" $(train_arguments "$1" "$2") "${@:3}"; }
+precision_of() { "$RNNSEARCH" inspect "$1" | awk '$1 == "precision" { print $2 }'; }
+is() { [[ $2 == "$3" ]] || fail "$1: expected '$3', found '$2'"; }
+lines() { grep -c "$1" "$2" || true; }
+# run's environment.json: null, "emulated" or the unit
+unit_of() { sed -n 's/^ *"bfloat16_unit": \(.*\),$/\1/p' "$1/environment.json"; }
+
+train whole 40 --precision bf16 2>whole.log
+is "inspect" "$(precision_of whole)" bf16
+grep -q '"precision": "bf16"' whole/environment.json || fail "environment.json does not say bf16"
+grep -q '^precision = bf16$' whole/config.ini || fail "config.ini does not say bf16"
+warning='^\[rnnsearch\] precision bf16: .*emulated.*--precision f32'
+expected=0 auto=bf16
+[[ $(unit_of whole) != '"emulated"' ]] || expected=1 auto=f32
+is "warnings of emulation" "$(lines "$warning" whole.log)" $expected
+
+# auto goes on in the checkpoint's, to the bits of the run that nobody stopped
+train parts 20 --precision bf16 2>/dev/null
+train parts 40 2>parts.log
+is "warnings of emulation, going on" "$(lines "$warning" parts.log)" $expected
+is "auto, going on" "$(precision_of parts)" bf16
+grep -q '"event":"resume".*"precision":"bf16"' parts/log.jsonl || fail "log.jsonl does not say bf16 at the resume"
+expect_equal parts whole
+
+# another one is taken, and said
+train parts 42 --precision f32 2>changed.log
+is "lines that say f32" "$(lines '^\[train\] precision f32 from here on: .*bf16$' changed.log)" 1
+is "f32, going on" "$(precision_of parts)" f32
+is "unit of f32" "$(unit_of parts)" null
+
+# the losses move, a little
+train floats 40 --precision f32 2>floats.log
+is "warnings of f32" "$(lines "$warning" floats.log)" 0
+losses() { sed -n 's/.*"event":"update".*"loss_per_word":\([^,]*\).*/\1/p' "$1/log.jsonl"; }
+# at first by roundings, then as two seeds would; on average hardly
+paste <(losses whole) <(losses floats) |
+  awk '{ d = $1 > $2 ? $1 - $2 : $2 - $1; moved += d > 0; a += $1; b += $2; if (NR <= 5 && d > 0.005 * $2) far = NR }
+       END { if (NR == 40 && moved >= 20 && !far && a < 1.02 * b && b < 1.02 * a) exit 0
+             print NR " losses, " moved " differ, sums " a " and " b (far ? ", far apart at update " far : ""); exit 1 }' ||
+  fail "the losses of bf16 and f32"
+
+train first 1 2>/dev/null
+is "auto, from the beginning" "$(precision_of first)" $auto
+
+# several ranks: one line; and auto, which is not the checkpoint's, says nothing
+for command in "$(train_arguments two 2)" \
+  "translate --model whole --input text/dev.source --output dev.out --threads 1" \
+  "evaluate --model whole --corpus corpus.h5 --set dev --bootstrap 0 --threads 1" \
+  "benchmark --embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 9 --target-words 9 --batch-sentences 4 --updates 1 --threads 1"; do
+  mpirun -n 2 "$RNNSEARCH" $command --precision bf16 >"${command%% *}.out" 2>two.log ||
+    fail "$command: $(<two.log)"
+  is "warnings of $command" "$(lines "$warning" two.log)" $expected
+done
+grep -q ', bf16 (' benchmark.out || fail "the benchmark does not say bf16: $(<benchmark.out)"
+for asked in bf16 auto; do
+  "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision $asked >"score-$asked" 2>log
+  [[ $asked == bf16 ]] && wanted=$expected || wanted=0
+  is "warnings of score in $asked" "$(lines "$warning" log)" $wanted
+done
+if ((expected)); then ! cmp -s score-bf16 score-auto; else cmp score-bf16 score-auto; fi || fail "scores of bf16 and auto"
+"$RNNSEARCH" evaluate --hypotheses dev.out --corpus corpus.h5 --set dev --bootstrap 0 --precision bf16 2>log >/dev/null
+is "lines of an evaluation that computes nothing" "$(wc -l <log)" 0
