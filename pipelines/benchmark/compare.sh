@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# pipelines/benchmark/compare.sh --ours COMMAND --peer COMMAND [--peer-pattern REGEX] [--peer COMMAND ...]
+#     [--rounds N] [--json]
+# Runs the commands in turn (A B C A B C ...) and prints how many times as long as ours each peer takes for an update.
+# In turn, because a machine's speed drifts, with heat and with what else runs: two commands of one round meet the same
+# machine. README.md beside this file says what is read from a command's output. Needs nothing but bash and perl.
+set -euo pipefail
+exec perl -x "${BASH_SOURCE[0]}" "$@"
+#!perl
+use strict;
+use warnings;
+use File::Temp qw(tempfile);
+use Getopt::Long;
+use JSON::PP;
+$| = 1;
+
+sub refuse { print STDERR "compare: @_\n"; exit 1 }
+
+my ($rounds, $json, @commands) = (5);    # commands: {name, command, pattern}
+my $ours;
+local $SIG{__WARN__} = sub { chomp(my $why = lcfirst shift); refuse("$why; the options are in pipelines/benchmark/README.md") };
+GetOptions(
+  'ours=s' => sub { refuse('--ours is given twice; all others are --peer') if $ours; $ours = {name => 'ours', command => $_[1]} },
+  'peer=s' => sub { push @commands, {command => $_[1]} },
+  'peer-pattern=s' => sub {
+    my $peer = $commands[-1] or refuse('--peer-pattern is of the --peer before it, and there is none');
+    $peer->{pattern} = eval { qr/$_[1]/m } or refuse("--peer-pattern '$_[1]' is no regular expression of perl");
+    $_[1] =~ /\((?!\?)/ or refuse("--peer-pattern '$_[1]' has no group: put the number into parentheses");
+  },
+  'rounds=s' => \$rounds,
+  'json'     => \$json,
+);
+$SIG{__WARN__} = 'DEFAULT';
+refuse("'$ARGV[0]' is no option: quote a command as one word") if @ARGV;
+refuse('--ours is missing: the command that runs rnnsearch benchmark --json') if !$ours;
+refuse('--peer is missing: a command to compare with')                         if !@commands;
+refuse("--rounds must be a whole number from 1 on, not '$rounds'") if $rounds !~ /^[1-9]\d{0,5}$/;
+$commands[$_]{name} = @commands == 1 ? 'peer' : 'peer ' . ($_ + 1) for 0 .. $#commands;
+unshift @commands, $ours;
+
+sub load_average {    # of the last 1, 5 and 15 minutes; empty where the system has none
+  open my $in, '<', '/proc/loadavg' or return [];
+  return [map { $_ + 0 } (split ' ', <$in>)[0 .. 2]];
+}
+
+# The median that rnnsearch benchmark, or a peer, printed as JSON: the whole output, or the last line that has one.
+sub median_of_json {
+  my ($output) = @_;
+  for my $text ($output, reverse split /\n/, $output) {
+    next unless $text =~ /^\s*\{/;
+    my $object = eval { decode_json($text) } or next;
+    for my $field (qw(seconds s_per_update)) {
+      return $object->{$field}{median} if ref $object->{$field} eq 'HASH' && defined $object->{$field}{median};
+    }
+  }
+  return undef;
+}
+
+sub last_line {
+  open my $in, '<', $_[0] or return '';
+  my ($last) = reverse grep { /\S/ } <$in>;
+  return '' if !defined $last;
+  $last =~ s/^\s+|\s+$//g;
+  return " It said last: $last";
+}
+
+# Seconds an update of one run.
+sub run {
+  my ($of, $round) = @_;
+  my (undef, $errors) = tempfile(UNLINK => 1);
+  my $process = open my $out, '-|' // die;
+  if (!$process) {
+    open STDIN,  '<', '/dev/null' or die;
+    open STDERR, '>', $errors     or die;
+    exec 'bash', '-o', 'pipefail', '-c', $of->{command};
+    die;
+  }
+  my $output = do { local $/; <$out> } // '';
+  close $out;
+  my $what = "round $round of $rounds, $of->{name} ($of->{command})";
+  refuse("$what: ended by signal " . ($? & 127) . '.' . last_line($errors)) if $? & 127;
+  refuse("$what: failed with exit code " . ($? >> 8) . '.' . last_line($errors)) if $?;
+  my $seconds;
+  if ($of->{pattern}) {
+    $seconds = $1 while $output =~ /$of->{pattern}/g;    # the last one
+    defined $seconds or refuse("$what: --peer-pattern matches nothing that it printed to standard output");
+  } else {
+    $seconds = median_of_json($output)
+      // refuse("$what: printed no JSON object with seconds.median or s_per_update.median to standard output; "
+        . ($of == $ours ? 'give rnnsearch benchmark --json' : 'give --peer-pattern if it prints something else'));
+  }
+  $seconds =~ /^\d*\.?\d+(?:[eE][-+]?\d+)?$/ && $seconds > 0 or refuse("$what: '$seconds' is no number of seconds");
+  return $seconds + 0;
+}
+
+sub summary {
+  my @all    = @_;
+  my @sorted = sort { $a <=> $b } @all;
+  my $median = ($sorted[$#sorted / 2] + $sorted[@sorted / 2]) / 2;
+  return {median => $median, minimum => $sorted[0], maximum => $sorted[-1], all => \@all};
+}
+
+my $load_at_start = load_average();
+for my $round (1 .. $rounds) {
+  for my $of (@commands) {
+    push @{$of->{all}}, run($of, $round);
+    printf STDERR "[compare] round %d of %d, %s: %.4g seconds an update\n", $round, $rounds, $of->{name}, $of->{all}[-1];
+  }
+}
+my $load_at_end = load_average();
+for my $of (@commands) {
+  $of->{seconds} = summary(@{$of->{all}});
+  next if $of == $ours;
+  $of->{ratio} = summary(map { $of->{all}[$_] / $ours->{all}[$_] } 0 .. $rounds - 1);
+}
+
+if ($json) {
+  my @results = map { my $of = $_; +{map { $_ => $of->{$_} } grep { exists $of->{$_} } qw(name command seconds ratio)} } @commands;
+  print JSON::PP->new->canonical->pretty->indent_length(2)->encode({
+      rounds                => $rounds + 0,
+      commands              => \@results,
+      load_average_at_start => $load_at_start,
+      load_average_at_end   => $load_at_end,
+  });
+  exit 0;
+}
+printf "%-20s%10s%10s%10s   %s\n", 'seconds an update', qw(median least most), 'times ours, median [least, most]';
+for my $of (@commands) {
+  printf '%-20s%10.4g%10.4g%10.4g', $of->{name}, @{$of->{seconds}}{qw(median minimum maximum)};
+  printf '   %.3f [%.3f, %.3f]', @{$of->{ratio}}{qw(median minimum maximum)} if $of->{ratio};
+  print "\n";
+}
+printf "%d round%s, load average %s at the start, %s at the end\n", $rounds, $rounds == 1 ? '' : 's',
+  map { $_->[0] // 'unknown' } $load_at_start, $load_at_end;
+print "$_->{name}: $_->{command}\n" for @commands;

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# pipelines/benchmark/compare.sh with stubs in place of trainers: who runs when, what is read, the ratios, the refusals.
+set -euo pipefail
+compare=$SOURCE/pipelines/benchmark/compare.sh
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+command -v perl >/dev/null && perl -MJSON::PP -e1 || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
+
+# stub.sh NAME FORMAT NUMBER...: the i-th call with this name prints the i-th number, and is noted in `calls`
+cat >stub.sh <<'STUB'
+echo "$1" >>calls
+name=$1 format=$2
+shift 2
+i=$(grep -cx "$name" calls)
+printf "$format\n" "${!i}"
+STUB
+ours="bash stub.sh ours '{\"seconds\": {\"median\": %s, \"minimum\": 0.001}}' 1.0 2.0 4.0"
+json="echo 7; bash stub.sh json 'loss {3}\n{\"s_per_update\": {\"median\": 99}}\n{\"s_per_update\": {\"median\": %s}}\n{\"done\": 1}' 3.0 2.0 12.0"
+text="bash stub.sh text 'floor 77 s/update, later floor %s s/update' 5e-1 1 .5"
+
+: >calls
+"$compare" --ours "$ours" --peer "$json" --peer "$text" --peer-pattern 'floor ([0-9.e-]+) s/update' --rounds 3 \
+  >table 2>log || fail "$(<log)"
+[[ $(paste -sd ' ' calls) == "ours json text ours json text ours json text" ]] || fail "order: $(paste -sd ' ' calls)"
+# the median of 3/1, 2/2, 12/4 is 3, that of the medians would be 3/2
+diff - <(sed -E '/^(ours|peer .):/d; s/average [0-9.]+ at the start, [0-9.]+ at/average X at the start, X at/' table) <<'TABLE' ||
+seconds an update       median     least      most   times ours, median [least, most]
+ours                         2         1         4
+peer 1                       3         2        12   3.000 [1.000, 3.000]
+peer 2                     0.5       0.5         1   0.500 [0.125, 0.500]
+3 rounds, load average X at the start, X at the end
+TABLE
+  fail "the table is another one (expected on the left)"
+grep -qxF "peer 1: $json" table || fail "a command is not named: $(<table)"
+[[ $(grep -c '^\[compare\] round [123] of 3, ' log) == 9 ]] || fail "progress: $(<log)"
+
+# JSON; an even number of rounds; an object over many lines, as rnnsearch prints it
+: >calls
+"$compare" --json --rounds 2 --ours "bash stub.sh ours '{\n \"seconds\": {\n \"median\": %s}\n}' 1 2" --peer "$json" >json 2>log ||
+  fail "$(<log)"
+found=$(perl -MJSON::PP -e 'local $/; my $r = decode_json(<STDIN>); my ($ours, $peer) = @{$r->{commands}};
+  print join " ", $r->{rounds}, $ours->{name}, $ours->{seconds}{median}, "@{$ours->{seconds}{all}}", exists $ours->{ratio} ? 1 : 0,
+    $peer->{name}, @{$peer->{ratio}}{qw(median minimum maximum)}, "@{$peer->{ratio}{all}}", $peer->{command} eq $ARGV[0] ? 1 : 0,
+    scalar @{$r->{load_average_at_start}}, scalar @{$r->{load_average_at_end}}' "$json" <json)
+[[ $found == "2 ours 1.5 1 2 0 peer 2 1 3 3 1 1 3 3" ]] || fail "JSON: $found: $(<json)"
+
+refused() {  # what the one sentence must hold; then the arguments
+  local fact=$1 status=0
+  shift
+  : >calls
+  "$compare" "$@" >out 2>err || status=$?
+  sed -i '/^\[compare\] /d' err
+  [[ $status == 1 && ! -s out && $(wc -l <err) == 1 && $(<err) == "compare: "*"$fact"* ]] ||
+    fail "$*: code $status, $(<out) $(<err), expected: $fact"
+}
+refused "round 1 of 5, peer (echo worse >&2; exit 3): failed with exit code 3. It said last: worse" \
+  --ours "$ours" --peer 'echo worse >&2; exit 3'
+refused "failed with exit code 2" --ours "$ours" --peer "$json; exit 2"
+refused "exit code 4" --ours "(exit 4) | $ours" --peer "$json"
+refused "ended by signal 9" --ours 'kill -9 $$' --peer "$json"
+refused "round 1 of 2, ours (true): printed no JSON object with seconds.median" --rounds 2 --ours true --peer "$json"
+refused "give --peer-pattern" --ours "$ours" --peer "$text"
+refused "matches nothing" --ours "$ours" --peer "$text" --peer-pattern 'roof ([0-9.]+)'
+refused "'0' is no number of seconds" --ours "$ours" --peer 'echo floor 0' --peer-pattern 'floor ([0-9.]+)'
+refused "'x' is no number of seconds" --ours "$ours" --peer 'echo floor x' --peer-pattern 'floor (.)'
+refused "no group" --ours "$ours" --peer "$text" --peer-pattern 'floor (?:[0-9.]+)'
+refused "no regular expression" --ours "$ours" --peer "$text" --peer-pattern 'floor ('
+refused "there is none" --ours "$ours" --peer-pattern 'floor (.)' --peer "$text"
+refused "--ours is missing" --peer "$json"
+refused "--peer is missing" --ours "$ours"
+refused "given twice" --ours "$ours" --ours "$ours" --peer "$json"
+refused "--rounds must be a whole number from 1 on, not '0'" --ours "$ours" --peer "$json" --rounds 0
+refused "unknown option: round-trips" --ours "$ours" --peer "$json" --round-trips 2
+refused "quote a command" --ours "$ours" --peer "$json" benchmark
