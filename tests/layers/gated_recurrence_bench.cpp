@@ -1,0 +1,122 @@
+// The gated unit: one step of 80 sentences, and a whole pass over 80 sentences of 25 words and </s>. Shapes are
+// sentences x words x input width x state width. GFLOP are those of the products.
+#include "rnnsearch/layers/gated_recurrence.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/bench.h"
+
+namespace rnnsearch::layers {
+namespace {
+
+using support::kSentences;
+using support::Operand;
+
+constexpr float kWeight = 0.05F;  // states neither vanish nor saturate
+
+struct Weights {
+  Operand W_in, U_gates, U, b;
+  Weights(std::size_t m, std::size_t n)
+      : W_in(m, 3 * n, kWeight), U_gates(n, 2 * n, kWeight), U(n, n, kWeight), b(1, n, kWeight) {}
+  GatedWeights<float> views() const { return {W_in.view(), U_gates.view(), U.view(), b.span()}; }
+};
+
+struct Step {
+  Operand x, recurrent, previous, z, r, reset, candidate, state, scratch;
+  Operand state_gradient, x_gradient, recurrent_gradient, previous_gradient;
+  explicit Step(std::size_t n)
+      : x(kSentences, 3 * n),
+        recurrent(kSentences, 2 * n),
+        previous(kSentences, n),
+        z(kSentences, n),
+        r(kSentences, n),
+        reset(kSentences, n),
+        candidate(kSentences, n),
+        state(kSentences, n),
+        scratch(kSentences, n),
+        state_gradient(kSentences, n),
+        x_gradient(kSentences, 3 * n),
+        recurrent_gradient(kSentences, 2 * n),
+        previous_gradient(kSentences, n) {}
+  GatedStep<float> forward() const {
+    return {x.view(), {},           recurrent.view(), previous.view(), z.view(),
+            r.view(), reset.view(), candidate.view(), state.view()};
+  }
+  GatedStepBackward<float> backward() const {
+    return {state_gradient.view(),
+            z.view(),
+            r.view(),
+            candidate.view(),
+            previous.view(),
+            x_gradient.view(),
+            recurrent_gradient.view(),
+            previous_gradient.view()};
+  }
+};
+
+void add_steps(const support::ModelSize& size) {
+  const std::size_t n = size.state;
+  const std::string name = size.name + std::string("/") + support::shape_text({kSentences, 1, size.embedding, n});
+  const support::Work work{.gflop = 2e-9 * static_cast<double>(kSentences * n * n)};
+  for (const bool backward : {false, true}) {
+    support::add_for_precisions(
+        (backward ? "gated_step_backward/" : "gated_step_forward/") + name, [=](benchmark::State& state) {
+          const Step step(n);
+          kernels::PackedMatrix<float> U, U_transposed;
+          const Operand weights(n, n, kWeight);
+          U.pack(weights.view());
+          U_transposed.pack_transposed(weights.view());
+          gated_step_forward<float>(U, step.forward(), step.scratch.view());  // gates and states to go back through
+          support::measure(state, work, [&] {
+            if (backward) {
+              gated_step_backward<float>(U_transposed, step.backward(), step.scratch.view());
+            } else {
+              gated_step_forward<float>(U, step.forward(), step.scratch.view());
+            }
+          });
+        });
+  }
+}
+
+void add_passes(const support::ModelSize& size) {
+  const std::size_t m = size.embedding, n = size.state, X = support::kWords;
+  const std::string name = size.name + std::string("/") + support::shape_text({kSentences, support::kSteps, m, n});
+  // Forward; the first step has no state before it. Backward has each product twice: for its input and its weights.
+  const double gflop = 2e-9 * static_cast<double>(X * m * 3 * n + (X - kSentences) * n * 2 * n + X * n * n);
+  for (const bool backward : {false, true}) {
+    support::add_for_precisions((backward ? "gated_backward/" : "gated_forward/") + name, [=](benchmark::State& state) {
+      const Packing packing(std::vector<std::size_t>(kSentences, support::kSteps));
+      const Weights weights(m, n), gradient(m, n);
+      const Operand input(X, m), above(X, n), state_gradient(X, n), input_gradient(X, m);
+      GatedActivations<float> activations;
+      const auto forward = [&] {
+        gated_forward<float>(weights.views(), packing, Direction::kForward, input.view(), activations);
+      };
+      if (!backward) {
+        support::measure(state, {.gflop = gflop}, forward);
+        return;
+      }
+      forward();
+      support::measure(
+          state, {.gflop = 2 * gflop},
+          [&] {
+            gated_backward<float>(weights.views(), gradient.views(), packing, Direction::kForward, input.view(),
+                                  activations, state_gradient.view(), input_gradient.view());
+          },
+          [&] { std::ranges::copy(above.span(), state_gradient.span().begin()); });  // it is used up
+    });
+  }
+}
+
+[[maybe_unused]] const bool registered = [] {
+  for (const support::ModelSize& size : support::kSizes) {
+    add_steps(size);
+    add_passes(size);
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace rnnsearch::layers
