@@ -1,5 +1,6 @@
 // An update of all parameters: `dense`, their gradient written out; `rows`, that of the two embeddings as the rows that
-// a batch touched. Bytes are those of gradient, parameters and averages, read and written once.
+// a batch touched. Bytes are those of gradient, parameters and averages, read and written once; Adam moves the other
+// rows too.
 #include "rnnsearch/train/optimizer.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ using support::ModelSize;
 using support::Operand;
 
 constexpr double kBytes = 7 * sizeof(float);  // reads of g, p and two averages, writes of p and the averages
+constexpr double kBytesWithoutGradient = 6 * sizeof(float);
 constexpr double kScale = 0.01;
 
 // The words of a batch, each once, ascending. Words are drawn by Zipf's law: the k-th with a probability of 1 / k.
@@ -53,8 +55,12 @@ void add_rows(const std::string& name, const ModelSize& size, const TrainOptions
       words.push_back(words_of_batch(random, size.words));
       touched += static_cast<double>(words.back().size() * m) / kBatches;
     }
+    double bytes = kBytes * (static_cast<double>(size.other_parameters) + touched);
+    if (options.optimizer == OptimizerKind::kAdam) {
+      bytes += kBytesWithoutGradient * (static_cast<double>(2 * table) - touched);
+    }
     std::size_t batch = 0;
-    support::measure(state, {.bytes = kBytes * (static_cast<double>(size.other_parameters) + touched)}, [&] {
+    support::measure(state, {.bytes = bytes}, [&] {
       std::vector<TableGradient> tables;
       for (std::size_t t = 0; t < 2; ++t) {
         const auto& of = words[2 * batch + t];
