@@ -1,5 +1,6 @@
-// Tiles on the bfloat16 units of x86 processors. Compiled for those processors function by function, and called only
-// where bfloat16_unit() says so.
+// Compiled for processors with such a unit function by function, and called only where bfloat16_unit() says so.
+#include "kernels/bfloat16_tiles.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,7 +10,6 @@
 
 #include "kernels/amx_tile.h"
 #include "kernels/instruction_limit.h"
-#include "kernels/product_tiles.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 

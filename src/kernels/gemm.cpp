@@ -66,20 +66,20 @@ class Product {
 
   // b's panels, packed before, one after the other.
   void times_packed(const std::byte* panels) {
-    const std::size_t depth = tiles_.padded(K_);
-    add_depths(0, K_, [&](std::size_t k, std::size_t, std::size_t p) {
-      return Panel{panels + (p * depth + k) * tiles_.cols * tiles_.element, tiles_.cols};
+    const std::size_t depth = tiles_.padded(K_), row_bytes = tiles_.cols * tiles_.element;
+    for_slabs([&](std::size_t first, std::size_t count) {
+      add_depths(first, count, [&](std::size_t k, std::size_t, std::size_t p) {
+        const bool last = (p + 1) * tiles_.cols >= c_.cols;
+        const std::byte* const here = panels + (p * depth + first + k) * row_bytes;
+        return Panel{here, tiles_.cols, last ? nullptr : here + depth * row_bytes};
+      });
     });
   }
 
   void times(const Operand& b) {
     // Few rows use an element of b too rarely to copy it first.
     const bool in_place = b.layout == Layout::kAsIs && tiles_.reads_unpacked && strips_.count <= 2;
-    // op(a) is packed in slabs that leave room in the outer cache.
-    const std::size_t most = std::max<std::size_t>(1024, kSlabBytes / (c_.rows * tiles_.element));
-    const std::size_t slab = tiles_.padded(pieces_of(K_, pieces_of(K_, most)));
-    for (std::size_t first = 0; first < K_; first += slab) {
-      const std::size_t here = std::min(slab, K_ - first);
+    for_slabs([&](std::size_t first, std::size_t here) {
       add_depths(first, here, [&](std::size_t k, std::size_t depth, std::size_t p) {
         const std::size_t column = p * tiles_.cols, cols = columns(p);
         if (in_place && cols == tiles_.cols) {
@@ -90,7 +90,7 @@ class Product {
         pack_panel(tiles_, b, first + k, std::min(depth, here - k), column, cols, panel);
         return Panel{panel, tiles_.cols};
       });
-    }
+    });
   }
 
  private:
@@ -100,7 +100,16 @@ class Product {
   struct Panel {
     const std::byte* elements;
     std::size_t stride;
+    const std::byte* next = nullptr;  // the panel after it, if it lies in memory packed: to be asked for ahead
   };
+
+  // op(a) is packed in slabs of K that leave room in the outer cache. slab(first, count)
+  template <class Slab>
+  void for_slabs(const Slab& slab) const {
+    const std::size_t most = std::max<std::size_t>(1024, kSlabBytes / (c_.rows * tiles_.element));
+    const std::size_t depth = tiles_.padded(pieces_of(K_, pieces_of(K_, most)));
+    for (std::size_t first = 0; first < K_; first += depth) slab(first, std::min(depth, K_ - first));
+  }
 
   std::size_t columns(std::size_t panel) const { return std::min(tiles_.cols, c_.cols - panel * tiles_.cols); }
 
@@ -139,10 +148,17 @@ class Product {
         const bool add = first + k > 0 || into_ == Into::kAdd;
         for (std::size_t p = panels * col_piece / col_pieces; p < panels * (col_piece + 1) / col_pieces; ++p) {
           const Panel panel = panel_at(k, here, p);
-          const std::size_t cols = columns(p);
+          const std::size_t cols = columns(p), panel_bytes = here * tiles_.cols * tiles_.element;
+          const std::size_t bytes_a_strip = panel_bytes / (last_strip - first_strip) + 1;
           for (std::size_t s = first_strip; s < last_strip; ++s) {
             const std::size_t row = strips_.first(s), rows = strips_.rows(s);
             float* const c = c_.data + row * c_.stride + p * tiles_.cols;
+            if (panel.next) {
+              const std::size_t from = (s - first_strip) * bytes_a_strip;
+              for (std::size_t at = from; at < std::min(from + bytes_a_strip, panel_bytes); at += 64) {
+                __builtin_prefetch(panel.next + at, 0, 2);
+              }
+            }
             if (s + 1 < last_strip) prefetch(c + rows * c_.stride, strips_.rows(s + 1), cols);
             tiles_.tile(rows, cols, here, packed_a + (row * depth + k * rows) * tiles_.element, panel.elements,
                         panel.stride, c, c_.stride, add);

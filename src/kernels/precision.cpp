@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "kernels/bfloat16_tiles.h"
 #include "kernels/product_tiles.h"
 #include "rnnsearch/base/error.h"
 

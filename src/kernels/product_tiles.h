@@ -36,14 +36,8 @@ struct ProductTiles {
 /// float operands, float sums: each element is c + a_0 b_0 + a_1 b_1 + ... with one rounding a term, in this order,
 /// however K, M and N are cut, and on every processor that has fused multiply-add.
 const ProductTiles& float_tiles();
-/// Operands rounded to bfloat16, float sums: by the processor's unit, or emulated with the float tiles.
-const ProductTiles& bfloat16_tiles();
 /// Float operands rounded to bfloat16 when they are packed: what an emulation is made of. For any processor.
 const ProductTiles& emulated_bfloat16_tiles();
-
-/// Those of the matrix unit, whether the processor has one or not (packing for it takes AVX512-BF16 only); nullptr where
-/// they were not compiled.
-const ProductTiles* matrix_unit_tiles();
 
 /// Of the precision that is set.
 const ProductTiles& current_tiles();

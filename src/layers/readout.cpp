@@ -31,10 +31,12 @@ MatrixView<Real> hidden_forward(const ReadoutWeights<Real>& weights, const Reado
   return factor;
 }
 
-template <class Real>
-void logits_forward(const ReadoutWeights<Real>& weights, ConstMatrixView<Real> hidden, MatrixView<Real> logits) {
-  kernels::multiply<Real>(hidden, weights.W_o, logits);
-  kernels::add_to_rows<Real>(weights.b_w, logits);
+// W_o: a ConstMatrixView, or packed.
+template <class Real, class Matrix>
+void logits_forward(const Matrix& W_o, std::span<const Real> b_w, ConstMatrixView<Real> hidden,
+                    MatrixView<Real> logits) {
+  kernels::multiply<Real>(hidden, W_o, logits);
+  kernels::add_to_rows<Real>(b_w, logits);
 }
 
 template <class Block>
@@ -47,7 +49,8 @@ void for_blocks(std::size_t rows, const Block& block) {
 template <class Real>
 void readout_log_probabilities(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
                                ReadoutActivations<Real>& activations, MatrixView<Real> log_probabilities) {
-  logits_forward<Real>(weights, hidden_forward(weights, input, activations), log_probabilities);
+  logits_forward<Real>(ConstMatrixView<Real>(weights.W_o), weights.b_w, hidden_forward(weights, input, activations),
+                       log_probabilities);
   kernels::log_softmax<Real>(log_probabilities);
 }
 
@@ -55,9 +58,10 @@ template <class Real>
 void readout_loss(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input, std::span<const WordId> target,
                   ReadoutActivations<Real>& activations, std::span<double> loss) {
   const MatrixView<Real> hidden = hidden_forward(weights, input, activations);
+  activations.packed_W_o.pack(weights.W_o);
   for_blocks(hidden.rows, [&](std::size_t first, std::size_t count) {
     const auto logits = activations.logits.shape(count, weights.W_o.cols);
-    logits_forward<Real>(weights, hidden.row_range(first, count), logits);
+    logits_forward<Real>(activations.packed_W_o, weights.b_w, hidden.row_range(first, count), logits);
     kernels::softmax_loss<Real>(logits, target.subspan(first, count), loss.subspan(first, count));
   });
 }
@@ -69,12 +73,14 @@ void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const Readou
                                const ReadoutGradients<Real>& gradients) {
   const MatrixView<Real> hidden = hidden_forward(weights, input, activations);
   const auto hidden_gradient = activations.factor_gradient.shape(hidden.rows, hidden.cols);
+  activations.packed_W_o.pack(weights.W_o);
+  activations.packed_W_o_transposed.pack_transposed(weights.W_o);
   for_blocks(hidden.rows, [&](std::size_t first, std::size_t count) {
     const auto logits = activations.logits.shape(count, weights.W_o.cols);
     const auto rows = hidden.row_range(first, count);
-    logits_forward<Real>(weights, rows, logits);
+    logits_forward<Real>(activations.packed_W_o, weights.b_w, rows, logits);
     kernels::softmax_cross_entropy<Real>(logits, target.subspan(first, count), loss.subspan(first, count));
-    kernels::multiply_transposed<Real>(logits, weights.W_o, hidden_gradient.row_range(first, count));
+    kernels::multiply<Real>(logits, activations.packed_W_o_transposed, hidden_gradient.row_range(first, count));
     kernels::accumulate_outer<Real>(rows, logits, gradient.W_o);
     kernels::add_column_sums<Real>(logits, gradient.b_w);
   });

@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t kBlock = 16384;  // elements: 64 KiB of each array, which fits the second-level cache
 
+// Averages below the smallest normal float become 0: they mean nothing beside epsilon, and processors are slow with
+// them.
+constexpr float kLeast = std::numeric_limits<float>::min();
+
 // The loops below hold everything in local values and restricted pointers, or the compiler makes no vector code of
 // them.
 
@@ -28,8 +32,7 @@ void for_blocks(std::size_t size, const Range& range) {
 //   rate d
 //
 // Where g is 0, p stays and g2 and d2 shrink by rho: a row of a table that is touched again after k updates without it
-// is multiplied by rho k times then, with the k roundings it would have had. Averages below the smallest normal float
-// are 0: they mean nothing beside epsilon, and processors are slow with them.
+// is multiplied by rho k times then, with the k roundings it would have had.
 class Adadelta final : public Optimizer {
  public:
   Adadelta(double rho, double epsilon, std::size_t size)
@@ -68,8 +71,6 @@ class Adadelta final : public Optimizer {
   }
 
  private:
-  static constexpr float kLeast = std::numeric_limits<float>::min();
-
   struct Step {
     float* parameters;
     float rate, scale;
@@ -158,8 +159,10 @@ class Adam final : public Optimizer {
       float* __restrict v = v_.data() + first;
       for (std::size_t i = 0; i < count; ++i) {
         const float gradient_i = s * g[i];
-        m[i] = beta1 * m[i] + rest1 * gradient_i;
-        v[i] = beta2 * v[i] + rest2 * gradient_i * gradient_i;
+        const float next_m = beta1 * m[i] + rest1 * gradient_i;
+        m[i] = std::abs(next_m) < kLeast ? 0.0F : next_m;
+        const float next_v = beta2 * v[i] + rest2 * gradient_i * gradient_i;
+        v[i] = next_v < kLeast ? 0.0F : next_v;
         p[i] -= rate * m[i] / (std::sqrt(v_scale * v[i]) + epsilon);
       }
     };

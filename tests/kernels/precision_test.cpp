@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/amx_tile.h"
-#include "kernels/product_tiles.h"
+#include "kernels/bfloat16_tiles.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "tests/support/message_of.h"

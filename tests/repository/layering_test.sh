@@ -6,7 +6,7 @@ set -euo pipefail
 rules=$(cat <<'RULES'
 # room     may include, besides itself and the standard library              owns (no other room may include it)
 base       -                                                                 nlohmann-json
-kernels    base                                                              oneTBB Highway
+kernels    base                                                              oneTBB Highway x86
 storage    base                                                              HDF5 xxHash
 comm       base                                                              MPI
 text       base                                                              ICU SentencePiece
@@ -26,6 +26,7 @@ libraries=$(cat <<'LIBRARIES'
 nlohmann-json           nlohmann/
 oneTBB                  tbb/ oneapi/tbb
 Highway                 hwy/
+x86                     cpuid.h immintrin.h
 HDF5                    hdf5 H5
 xxHash                  xxhash.h xxh3.h
 MPI                     mpi.h mpi-ext.h

@@ -10,6 +10,7 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/gemm.h"
 
 namespace rnnsearch::layers {
 
@@ -36,6 +37,7 @@ struct ReadoutActivations {
   kernels::Buffer<Real> sums, t, factor;  // [R, 2l], [R, l], [R, rank]
   kernels::Buffer<Real> logits;           // [rows of a block, K]
   kernels::Buffer<Real> sums_gradient, t_gradient, factor_gradient;
+  kernels::PackedMatrix<Real> packed_W_o, packed_W_o_transposed;  // for all blocks of rows
 };
 
 /// log p of every word. log_probabilities [R, K]
