@@ -58,6 +58,8 @@ struct Model<Real>::Implementation {
   std::array<typename Model<Real>::TableGradient, 2> tables;  // source, target
   PhaseTimes phases;
 
+  Encoded<Real> batch;  // the one that is scored or trained on
+
   // The last batch that was encoded.
   layers::Packing source_packing;
   std::vector<WordId> source_words;
@@ -112,11 +114,10 @@ struct Model<Real>::Implementation {
     }
   }
 
-  Encoded<Real> encode(const Sentences& source) {
+  void encode(const Sentences& source, Encoded<Real>& encoded) {
     PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(source, options.source_words, "source");
     const std::size_t B = source.size(), n = options.state;
-    Encoded<Real> encoded;
     const auto lengths = layers::lengths_with_end(source);
     encoded.offsets.assign(B + 1, 0);
     std::partial_sum(lengths.begin(), lengths.end(), encoded.offsets.begin() + 1);
@@ -163,7 +164,6 @@ struct Model<Real>::Implementation {
       tanh_layer_forward<Real>(weights.summary, summary_states, contexts);
       tanh_layer_forward<Real>(weights.initial, contexts, first_states);
     }
-    return encoded;
   }
 
   layers::DecoderInput<Real> run_decoder(const Encoded<Real>& encoded, const kernels::AttentionMemory<Real>& memory,
@@ -203,7 +203,8 @@ struct Model<Real>::Implementation {
   }
 
   void forward(const Sentences& source, const Sentences& target) {
-    const Encoded<Real> encoded = encode(source);
+    encode(source, batch);
+    const Encoded<Real>& encoded = batch;
     const auto memory = memory_of(encoded);
     run_decoder(encoded, memory, target);
     const PhaseTimes::Scope scope(&phases, Phase::kReadout);
@@ -211,7 +212,8 @@ struct Model<Real>::Implementation {
   }
 
   void forward_and_backward(const Sentences& source, const Sentences& target) {
-    const Encoded<Real> encoded = encode(source);
+    encode(source, batch);
+    const Encoded<Real>& encoded = batch;
     const auto memory = memory_of(encoded);
     const auto input = run_decoder(encoded, memory, target);
     const std::size_t B = target.size(), X = source_packing.words(), Y = target_packing.words();
@@ -426,7 +428,9 @@ std::vector<double> Model<Real>::score(const Sentences& source, const Sentences&
 
 template <class Real>
 Encoded<Real> Model<Real>::encode(const Sentences& source) {
-  return implementation_->encode(source);
+  Encoded<Real> encoded;
+  implementation_->encode(source, encoded);
+  return encoded;
 }
 
 template <class Real>
