@@ -76,7 +76,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
   const auto previous = activations.previous.view(), context = activations.context.view();
   const auto fused = activations.fused.view(), alpha = activations.alpha.view();
   const auto z = activations.z.view(), r = activations.r.view(), candidate = activations.candidate.view();
-  const auto x_gradient = activations.x_gradient.shape(Y, 3 * n);
+  const auto x_gradient = activations.x.view();  // x itself is not needed any more
   const auto fused_gradient = activations.fused_gradient.shape(Y, A + 2 * n);
   const auto v_a_gradient = activations.v_a_gradient.zeros(B, A);
   const auto scratch = activations.scratch.shape(B, n);

@@ -85,7 +85,7 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
   const std::size_t X = packing.words(), n = weights.U.rows;
   const auto previous = activations.previous.view(), z = activations.z.view(), r = activations.r.view();
   const auto candidate = activations.candidate.view();
-  const auto x_gradient = activations.x_gradient.shape(X, 3 * n);
+  const auto x_gradient = activations.x.view();  // x itself is not needed any more
   const auto recurrent_gradient = activations.recurrent_gradient.shape(X, 2 * n);
   const auto scratch = activations.scratch.shape(packing.sentences(), n);
   auto& packed = activations.packed;

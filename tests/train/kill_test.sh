@@ -38,7 +38,7 @@ kill_and_resume() {
   echo "$run: $kills kills, $temporaries of them while a checkpoint was written"
 }
 
-kill_and_resume alone 90 12 "$RNNSEARCH"
+kill_and_resume alone 180 12 "$RNNSEARCH"
 one=$temporaries
-kill_and_resume together 70 10 mpirun -n 2 "$RNNSEARCH"
+kill_and_resume together 140 10 mpirun -n 2 "$RNNSEARCH"
 ((one + temporaries > 0)) || fail "no kill came while a checkpoint was written, so this test shows less than it says"

@@ -60,11 +60,11 @@ enum class Direction { kForward, kBackward };
 /// What the forward pass leaves for the backward pass. Rows are packed.
 template <class Real>
 struct GatedActivations {
-  kernels::Buffer<Real> x;                                      // [X, 3n]
-  kernels::Buffer<Real> previous, z, r, reset, candidate;       // [X, n]
-  kernels::Buffer<Real> states;                                 // [X, n] the result
-  kernels::Buffer<Real> recurrent, scratch;                     // [B, 2n], [B, n]
-  kernels::Buffer<Real> x_gradient, recurrent_gradient, carry;  // [X, 3n], [X, 2n], [B, n]
+  kernels::Buffer<Real> x;                                 // [X, 3n]; its gradient after the backward pass
+  kernels::Buffer<Real> previous, z, r, reset, candidate;  // [X, n]
+  kernels::Buffer<Real> states;                            // [X, n] the result
+  kernels::Buffer<Real> recurrent, scratch;                // [B, 2n], [B, n]
+  kernels::Buffer<Real> recurrent_gradient, carry;         // [X, 2n], [B, n]
   PackedRecurrence<Real> packed;
 };
 
