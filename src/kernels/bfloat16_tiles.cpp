@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernels/amx_tile.h"
 #include "kernels/instruction_limit.h"
@@ -76,9 +77,8 @@ RNNSEARCH_BFLOAT16 void pack_rows(std::size_t count, std::size_t depth, const fl
 }
 
 // [k / 2][width] pairs: panels of both units, and strips of the vector unit. `padded`: pairs a column has.
-template <class Pair>
 struct Interleaved {
-  Pair* to;
+  std::uint32_t* to;
   std::size_t width, padded;
 
   void operator()(std::size_t pair, std::size_t i, std::size_t count, const std::uint32_t* pairs) const {
@@ -114,14 +114,14 @@ void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_
   auto* const to = static_cast<std::uint32_t*>(panel);
   if (count < kCols) std::fill_n(to, padded * kCols, 0u);
   std::fill(to + written * kCols, to + padded * kCols, 0u);
-  pack_columns(count, depth, b, stride, Interleaved<std::uint32_t>{to, kCols, padded});
+  pack_columns(count, depth, b, stride, Interleaved{to, kCols, padded});
 }
 template <std::size_t kDepthStep>
 void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
   const std::size_t padded = pairs_in<kDepthStep>(depth);
   auto* const to = static_cast<std::uint32_t*>(panel);
   if (count < kCols) std::fill_n(to, padded * kCols, 0u);
-  pack_rows(count, depth, b, stride, Interleaved<std::uint32_t>{to, kCols, padded});
+  pack_rows(count, depth, b, stride, Interleaved{to, kCols, padded});
 }
 
 // c [rows, count] through a whole tile where the columns do not fill one.
@@ -186,12 +186,11 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
 }
 
 void pack_strip(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
-  pack_rows(rows, depth, a, stride,
-            Interleaved<std::uint32_t>{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
+  pack_rows(rows, depth, a, stride, Interleaved{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
 }
 void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
   pack_columns(rows, depth, a, stride,
-               Interleaved<std::uint32_t>{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
+               Interleaved{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
 }
 
 constexpr ProductTiles kTable = {kRows,
@@ -300,6 +299,28 @@ struct Features {
   }
 };
 
+// A unit is used only after a product of small integers, whose sums are exact, came out right: a virtual machine may
+// promise what it does not keep.
+bool multiplies_rightly(const ProductTiles& tiles) {
+  constexpr std::size_t kCount = 27, kDepth = 70;
+  const std::size_t rows = std::min(kCount, tiles.max_rows), depth = tiles.padded(kDepth);
+  std::vector<float> a(rows * kDepth), b(kDepth * kCount), c(rows * kCount, 1.0F);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7) - 3;
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 5) - 2;
+  std::vector<std::uint16_t> strip(rows * depth), panel(tiles.cols * depth);
+  tiles.pack_strip(rows, kDepth, a.data(), kDepth, strip.data());
+  tiles.pack_panel(kCount, kDepth, b.data(), kCount, panel.data());
+  tiles.tile(rows, kCount, depth, strip.data(), panel.data(), tiles.cols, c.data(), kCount, true);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < kCount; ++j) {
+      float sum = 1;
+      for (std::size_t k = 0; k < kDepth; ++k) sum += a[i * kDepth + k] * b[k * kCount + j];
+      if (c[i * kCount + j] != sum) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 const ProductTiles* matrix_unit_tiles() {
@@ -312,8 +333,8 @@ std::string_view bfloat16_unit() {
     const std::string_view limit = text ? text : "";
     if (instruction_set() != "avx512") return "";  // checks the limit too
     const Features features;
-    if (features.amx && limit.empty()) return "amx";
-    return features.bfloat16 ? "avx512-bf16" : "";
+    if (features.amx && limit.empty() && multiplies_rightly(matrix_unit::kTable)) return "amx";
+    return features.bfloat16 && multiplies_rightly(vector_unit::kTable) ? "avx512-bf16" : "";
   }();
   return unit;
 }
