@@ -54,7 +54,7 @@ void declare(Options& options, Settings& s) {
   options.group("What is timed");
   options.add("updates", s.updates, {.help = "updates that are timed", .low = 1, .high = 1e6});
   options.add("untimed-updates", s.untimed_updates,
-              {.help = "updates before them: the first ones make buffers and code", .low = 0, .high = 1e6});
+              {.help = "updates before them: the first ones make their buffers", .low = 0, .high = 1e6});
   options.add("estimate-updates", s.estimate_updates,
               {.help = "say how long so many updates would take; without it, max-updates if there is one", .low = 1});
   options.add(

@@ -126,15 +126,17 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
 
 // c [rows, count] through a whole tile where the columns do not fill one.
 template <class Full>
-void tile_of(std::size_t rows, std::size_t count, const float* c_in, float* c, std::size_t c_stride, bool add,
-             const Full& full) {
+void tile_of(std::size_t rows, std::size_t count, float* c, std::size_t c_stride, bool add, const Full& full) {
   if (count == kCols) {
     full(c, c_stride);
     return;
   }
-  alignas(64) float whole[32 * kCols] = {};
+  alignas(64) float whole[32 * kCols];
   if (add) {
-    for (std::size_t i = 0; i < rows; ++i) std::copy_n(c_in + i * c_stride, count, whole + i * kCols);
+    for (std::size_t i = 0; i < rows; ++i) {
+      std::copy_n(c + i * c_stride, count, whole + i * kCols);
+      std::fill(whole + i * kCols + count, whole + (i + 1) * kCols, 0.0F);
+    }
   }
   full(whole, kCols);
   for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
@@ -179,7 +181,7 @@ constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>)
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
           float* c, std::size_t c_stride, bool add) {
   static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
-  tile_of(rows, count, c, c, c_stride, add, [&](float* to, std::size_t stride) {
+  tile_of(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
     kTiles[rows - 1](depth, static_cast<const std::uint32_t*>(strip), static_cast<const std::uint32_t*>(panel), to,
                      stride, add);
   });
@@ -218,8 +220,9 @@ struct Amx {
     std::uint8_t rows[16] = {};
   };
 
+  // The configuration belongs to the thread, and nobody else in this process has one.
   static void shape(std::size_t upper, std::size_t lower) {
-    thread_local std::size_t last = 0;  // the configuration belongs to the thread
+    thread_local std::size_t last = 0;
     if (last == upper * 64 + lower) return;
     last = upper * 64 + lower;
     Configuration configuration;
@@ -250,7 +253,7 @@ struct Amx {
 
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
           float* c, std::size_t c_stride, bool add) {
-  tile_of(rows, count, c, c, c_stride, add, [&](float* to, std::size_t stride) {
+  tile_of(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
     amx_full_tile<Amx>(rows, depth, static_cast<const std::uint16_t*>(strip), static_cast<const std::uint16_t*>(panel),
                        to, stride, add);
   });
@@ -261,7 +264,7 @@ void pack_strip(std::size_t rows, std::size_t depth, const float* a, std::size_t
 }
 void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
   auto* const to = static_cast<std::uint32_t*>(strip);
-  if (depth % kDepthStep != 0) std::fill_n(to + depth / 32 * rows * kLanes, rows * kLanes, 0u);
+  if (depth % kDepthStep != 0) std::fill_n(to + depth / kDepthStep * rows * kLanes, rows * kLanes, 0u);
   pack_columns(rows, depth, a, stride, Blocked{to, rows});
 }
 
@@ -282,7 +285,7 @@ constexpr ProductTiles kTable = {kRows,
 struct Features {
   bool bfloat16 = false, amx = false;
 
-  Features() {
+  explicit Features(bool want_amx) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid(1, &a, &b, &c, &d) || (c & bit_OSXSAVE) == 0) return;
     unsigned low = 0, high = 0;
@@ -293,14 +296,13 @@ struct Features {
     const bool matrices = (low & 0x60000) == 0x60000 && (d & (1u << 24)) != 0 && (d & (1u << 22)) != 0;
     if (!__get_cpuid_count(7, 1, &a, &b, &c, &d)) return;
     bfloat16 = vectors && (a & (1u << 5)) != 0;
-    if (!bfloat16 || !matrices) return;
+    if (!bfloat16 || !matrices || !want_amx) return;
     constexpr long kRequestPermission = 0x1023, kTileData = 18;  // Linux's arch_prctl(2)
     amx = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   }
 };
 
-// A unit is used only after a product of small integers, whose sums are exact, came out right: a virtual machine may
-// promise what it does not keep.
+// A unit is used only after a product of small integers, whose sums are exact, came out right.
 bool multiplies_rightly(const ProductTiles& tiles) {
   constexpr std::size_t kCount = 27, kDepth = 70;
   const std::size_t rows = std::min(kCount, tiles.max_rows), depth = tiles.padded(kDepth);
@@ -332,8 +334,8 @@ std::string_view bfloat16_unit() {
     const char* const text = std::getenv("RNNSEARCH_SIMD");
     const std::string_view limit = text ? text : "";
     if (instruction_set() != "avx512") return "";  // checks the limit too
-    const Features features;
-    if (features.amx && limit.empty() && multiplies_rightly(matrix_unit::kTable)) return "amx";
+    const Features features(limit.empty());
+    if (features.amx && multiplies_rightly(matrix_unit::kTable)) return "amx";
     return features.bfloat16 && multiplies_rightly(vector_unit::kTable) ? "avx512-bf16" : "";
   }();
   return unit;

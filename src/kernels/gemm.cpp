@@ -95,7 +95,9 @@ class Product {
 
  private:
   static constexpr std::size_t kSlabBytes = 8 << 20;
-  static constexpr std::size_t kBytesToPack = 1 << 16;  // in a piece: takes longer than handing it to a thread
+  static constexpr std::size_t kBytesToPack = 1 << 14;  // in a piece: takes longer than handing it to a thread
+  // Handing a piece out takes under a microsecond; at the end, threads wait for half a piece.
+  static constexpr std::size_t kPiecesAThread = 16;
 
   struct Panel {
     const std::byte* elements;
@@ -134,11 +136,10 @@ class Product {
     const std::byte* const packed_a = pack_a(first, count);
     const std::size_t depth = tiles_.padded(count), block = depth_block(tiles_, depth);
     const std::size_t panels = pieces_of(c_.cols, tiles_.cols);
-    // A piece's strips of one block stay in the second-level cache while all its panels go by. Several pieces a
-    // thread, for the one that the system interrupts.
+    // A piece's strips of one block stay in the second-level cache while all its panels go by.
     const std::size_t strips_a_piece = caches().level2 / (block * tiles_.max_rows * tiles_.element);
     const std::size_t row_pieces = pieces_of(strips_.count, std::max<std::size_t>(8, strips_a_piece));
-    const std::size_t col_pieces = std::min(panels, pieces_of(4 * threads(), row_pieces));
+    const std::size_t col_pieces = std::min(panels, pieces_of(kPiecesAThread * threads(), row_pieces));
     parallel_for(row_pieces * col_pieces, [&](std::size_t piece) {
       const std::size_t row_piece = piece / col_pieces, col_piece = piece % col_pieces;
       const std::size_t first_strip = strips_.count * row_piece / row_pieces;

@@ -1,7 +1,8 @@
 // The innermost part of a float product, as compiled for the processor at hand: a tile of C, a few rows by a few
 // vectors, whose sums stay in registers while all of K goes by.
 //
-// Both operands are packed first, so that a tile reads them from beginning to end: op(a) in strips of at most max_rows
+// Both operands are packed first (a float b of few uses may be read where it lies), so that a tile reads them from
+// beginning to end: op(a) in strips of at most max_rows
 // rows, op(b) in panels of `cols` columns (the last one filled up with zeros). The first k of a strip of R rows lie in
 // its first k R elements, those of a panel in its first k `cols`, for any k that is a multiple of depth_step: K can be
 // cut anywhere there.

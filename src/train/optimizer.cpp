@@ -47,6 +47,7 @@ class Adadelta final : public Optimizer {
     const Step step{parameters.data(), static_cast<float>(learning_rate), static_cast<float>(scale)};
     for_blocks(gradient.size(),
                [&](std::size_t first, std::size_t last) { run(step, first, gradient.data() + first, last - first); });
+    assert(tables_.empty() || tables.size() == tables_.size());
     while (tables_.size() < tables.size()) {
       const TableGradient& table = tables[tables_.size()];
       tables_.push_back({table.offset, table.cols, std::vector<std::uint64_t>(table.table_rows, updates_)});

@@ -65,6 +65,7 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
     const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);
     model_.zero_gradient();
   }
+  const double zeroing_seconds = watch.lap();
   const model::Loss loss = model_.accumulate_gradient(input.source, input.target);
   result.compute_seconds = watch.lap();
 
@@ -99,7 +100,7 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
       optimizer_->update(model_.parameters(), gradient, input.learning_rate, scale, tables_);
     }
   }
-  result.optimizer_seconds = watch.lap();
+  result.optimizer_seconds = zeroing_seconds + watch.lap();
   result.phases = phases;
   return result;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/kernels/precision.h"
 #include "tests/kernels/guarded.h"
 
 namespace rnnsearch::kernels {
@@ -208,6 +209,19 @@ TYPED_TEST(Gemm, GivesARowTheSameBitsWhateverTheOtherRowsAndColumnsAre) {
 // Every slab, block, strip and panel of a large product: sums of small integers are exact.
 TEST(Products, OfManyThousandsOfTermsLoseNone) {
   for (const Form form : kForms) ASSERT_TRUE(exact<float>(form, Into::kAdd, 1300, 40, 9001));
+  for (const Form form : kForms) ASSERT_TRUE(exact<float>(form, Into::kOverwrite, 250, 20, 17001));
+  set_precision(Precision::kBFloat16);  // 4 and 9 are exact there too
+  for (const Form form : kForms) ASSERT_TRUE(exact<float>(form, Into::kAdd, 250, 35, 33801));
+  set_precision(Precision::kFloat32);
+  Random random(1);
+  Product<float> product(Form::kTransposed, Into::kOverwrite, 250, 20, 17001);
+  product.a.integers(random, 4);
+  product.b.integers(random, 4);
+  const std::vector<double> expected = product.expected();
+  PackedMatrix<float> packed;
+  packed.pack_transposed(product.b.read());
+  multiply<float>(product.a.read(), packed, product.c.view());
+  EXPECT_TRUE(close(product.c, expected, {0.0}, "packed"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace rnnsearch {
 
 enum class Phase {
-  kPacking,        // words into packed order, weights into the layout of the products
+  kPacking,        // words into packed order
   kEmbedding,      // word vectors and their gradients
   kEncoder,        // recurrence, annotations and keys
   kAttention,      // energies, alpha and contexts, inside the decoder's loop

@@ -25,6 +25,7 @@ class Buffer {
     const std::size_t count = rows * cols;
     if (count > capacity_) {
       memory_.reset();
+      capacity_ = 0;  // in case there is not so much
       memory_.reset(static_cast<Real*>(allocate(count * sizeof(Real))));
       capacity_ = count;
     }

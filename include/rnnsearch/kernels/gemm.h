@@ -3,7 +3,7 @@
 //
 // The bits of an element depend on its row of op(a), its column of op(b) and its old value alone: not on the other rows
 // and columns, and not on the number of threads. float: an element is within (K + 1) 2^-24 times the sum of its terms'
-// absolute values.
+// absolute values; in bfloat16, as precision.h says. A product must not be made inside a piece of parallel_for.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The one place that knows oneTBB. Work is cut by the caller into pieces that do not depend on the number of threads,
-// so that 1 thread and 64 compute the same bits.
+// or whose cut does not touch the bits: 1 thread and 64 compute the same.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ enum class Precision { kFloat32, kBFloat16 };
 std::string_view bfloat16_unit();
 
 /// Of all float products from now on, one for the whole process, like the number of threads; kFloat32 until it is set.
-/// Products of double are not concerned. kBFloat16 without a bfloat16_unit is emulated: the same operands, somewhat
+/// Products of double are not concerned. kBFloat16 without a bfloat16_unit is emulated: the same operands,
 /// slower than kFloat32. Its sums run in another order than a unit's, so the bits differ from theirs.
 void set_precision(Precision precision);
 Precision precision();

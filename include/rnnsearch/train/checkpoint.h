@@ -53,7 +53,7 @@ struct History {
 /// All that a checkpoint is made of; views of what the trainer owns.
 struct CheckpointSource {
   const model::Model<float>& model;
-  Optimizer& optimizer;  // read only
+  Optimizer& optimizer;  // read only, but for rows that catch up
   const TrainingState& state;
   const History& history;
   const corpus::Vocabulary& source_vocabulary;

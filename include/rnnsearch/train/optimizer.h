@@ -40,7 +40,7 @@ class Optimizer {
   /// touched are left alone for as long as the formula lets them, and catch up when they are touched.
   virtual void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate, double scale,
                       std::span<const TableGradient> tables = {}) = 0;
-  /// All rows catch up first.
+  /// All rows catch up first; the next `update` leaves untouched ones behind again.
   virtual std::vector<Accumulator> accumulators() = 0;
   /// How often `update` was called; part of a checkpoint, Adam's t.
   std::uint64_t steps = 0;

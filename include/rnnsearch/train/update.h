@@ -33,7 +33,7 @@ struct UpdateResult {
   double words = 0;                    // target words, </s> included, all ranks
   double gradient_norm = 0;            // of the gradient as `gradient_of` divides it, before the clip
   bool applied = true;                 // false: gradient or loss were not finite, and the weights are as before
-  // of this rank; communication includes waiting for slower ranks
+  // of this rank; communication includes waiting for slower ranks, and what the sums of table rows need on the way
   double compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
   PhaseTimes phases;  // of this rank: the same seconds in more detail
 };
