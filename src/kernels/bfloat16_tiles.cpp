@@ -142,6 +142,23 @@ void tile_of(std::size_t rows, std::size_t count, float* c, std::size_t c_stride
   for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
 }
 
+// Both units read the same panels; strips and tiles are their own.
+template <std::size_t kMaxRows, std::size_t kDepthStep>
+constexpr ProductTiles table_of(decltype(ProductTiles::pack_strip) pack_strip,
+                                decltype(ProductTiles::pack_strip_transposed) pack_strip_transposed,
+                                decltype(ProductTiles::tile) tile) {
+  return {kMaxRows,
+          kCols,
+          kDepthStep,
+          sizeof(std::uint16_t),
+          pack_strip,
+          pack_strip_transposed,
+          pack_panel<kDepthStep>,
+          pack_panel_transposed<kDepthStep>,
+          tile,
+          false};
+}
+
 namespace vector_unit {
 
 constexpr std::size_t kRows = 12, kDepthStep = 2;
@@ -195,16 +212,7 @@ void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, 
                Interleaved{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
 }
 
-constexpr ProductTiles kTable = {kRows,
-                                 kCols,
-                                 kDepthStep,
-                                 sizeof(std::uint16_t),
-                                 pack_strip,
-                                 pack_strip_transposed,
-                                 pack_panel<kDepthStep>,
-                                 pack_panel_transposed<kDepthStep>,
-                                 tile,
-                                 false};
+constexpr ProductTiles kTable = table_of<kRows, kDepthStep>(pack_strip, pack_strip_transposed, tile);
 
 }  // namespace vector_unit
 
@@ -268,16 +276,7 @@ void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, 
   pack_columns(rows, depth, a, stride, Blocked{to, rows});
 }
 
-constexpr ProductTiles kTable = {kRows,
-                                 kCols,
-                                 kDepthStep,
-                                 sizeof(std::uint16_t),
-                                 pack_strip,
-                                 pack_strip_transposed,
-                                 pack_panel<kDepthStep>,
-                                 pack_panel_transposed<kDepthStep>,
-                                 tile,
-                                 false};
+constexpr ProductTiles kTable = table_of<kRows, kDepthStep>(pack_strip, pack_strip_transposed, tile);
 
 }  // namespace matrix_unit
 
