@@ -6,29 +6,13 @@
 #include <array>
 #include <cstdlib>
 
+#include "comm/check.h"
 #include "comm/chunks.h"
 #include "comm/launch.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::comm {
 namespace {
-
-int world_rank() {
-  int rank = -1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-// clang 14 has no std::source_location; the builtins behind it exist in every compiler we build with.
-void check(int result, const char* what, const char* function = __builtin_FUNCTION(), int line = __builtin_LINE()) {
-  if (result == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> reason{};
-  int length = 0;
-  MPI_Error_string(result, reason.data(), &length);
-  throw Error(text_of("comm: ", what, " failed on rank ", world_rank(), ": ",
-                      std::string_view(reason.data(), static_cast<std::size_t>(length)), " (", function, ", line ",
-                      line, ")"));
-}
 
 void set_default(const char* name, const char* value) {
   ::setenv(name, value, 0);  // 0: what the user set stays

@@ -1,0 +1,29 @@
+#include "comm/check.h"
+
+#include <array>
+#include <string_view>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+int world_rank() {
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+}  // namespace
+
+void check(int result, const char* what, const char* function, int line) {
+  if (result == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> reason{};
+  int length = 0;
+  MPI_Error_string(result, reason.data(), &length);
+  throw Error(text_of("comm: ", what, " failed on rank ", world_rank(), ": ",
+                      std::string_view(reason.data(), static_cast<std::size_t>(length)), " (", function, ", line ",
+                      line, ")"));
+}
+
+}  // namespace rnnsearch::comm

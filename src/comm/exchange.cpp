@@ -1,0 +1,234 @@
+#include "comm/exchange.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "comm/check.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+/// Up to so many ranks every rank speaks to every other.
+constexpr int kWidestLine = 16;
+/// Parts begin at whole cache lines of their block.
+constexpr std::size_t kLine = 16;
+
+std::uint16_t rounded(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<std::uint16_t>(bits >> 16U | 0x40U);  // NaN stays NaN
+  return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U);  // nearest, ties to even
+}
+
+float widened(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
+}
+
+/// to = bfloat16 of values + carried; carried = what that lost.
+void round_and_carry(std::span<const float> values, std::span<float> carried, std::uint16_t* to) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float wanted = values[i] + carried[i];
+    to[i] = rounded(wanted);
+    carried[i] = wanted - widened(to[i]);
+  }
+}
+
+}  // namespace
+
+Grid::Grid(int rank, int ranks) : rank_(rank) {
+  if (ranks <= 1) {
+    dimensions_ = 0;
+    return;
+  }
+  int shorter = 1;
+  if (ranks > kWidestLine) {
+    for (int divisor = 2; divisor * divisor <= ranks; ++divisor) {
+      if (ranks % divisor == 0) shorter = divisor;
+    }
+  }
+  width_ = {ranks / shorter, shorter};
+  dimensions_ = shorter > 1 ? 2 : 1;
+  place_ = {rank % width_[0], rank / width_[0]};
+}
+
+int Grid::neighbour(int dimension, int place) const {
+  return rank_ + (place - place_[dimension]) * (dimension == 0 ? 1 : width_[0]);
+}
+
+Exchange::Range Exchange::part(int dimension, int place) const {
+  const Range& whole = ranges_[dimension];
+  const auto width = static_cast<std::size_t>(grid_->width(dimension));
+  const std::size_t lines = (whole.size + kLine - 1) / kLine;
+  const auto begin = [&](std::size_t at) { return std::min(whole.size, lines * at / width * kLine); };
+  const std::size_t first = begin(static_cast<std::size_t>(place));
+  return {whole.first + first, begin(static_cast<std::size_t>(place) + 1) - first};
+}
+
+void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, const Block& block) {
+  assert(done() && (block.carried.empty() || block.carried.size() == block.values.size()));
+  comm_ = comm;
+  grid_ = &grid;
+  number_ = number;
+  block_ = block;
+  dimension_ = 0;
+  ranges_[0] = {0, block.values.size()};
+  bytes_sent_ = 0;
+  complete_ = 0;
+  if (grid.dimensions() == 0 || block.values.empty()) return;
+  stage_ = Stage::kReduce;
+  begin_reduce();
+}
+
+bool Exchange::advance() {
+  while (!done()) {
+    if (open_ > 0) {
+      int count = 0;
+      check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(),
+                         MPI_STATUSES_IGNORE),
+            "MPI_Testsome");
+      open_ -= static_cast<std::size_t>(count);
+      complete_ += static_cast<std::uint64_t>(count);
+      if (open_ > 0) return false;
+    }
+    if (stage_ == Stage::kReduce) {
+      end_reduce();
+      if (++dimension_ < grid_->dimensions()) {
+        begin_reduce();
+      } else {
+        stage_ = Stage::kGather;
+        --dimension_;
+        begin_gather();
+      }
+    } else {
+      end_gather();
+      if (dimension_-- == 0) {
+        stage_ = Stage::kDone;
+      } else {
+        begin_gather();
+      }
+    }
+  }
+  return true;
+}
+
+// Sums that overtake each other, and the two ways of one sum, are told apart; the dimensions have other neighbours.
+int Exchange::tag(Stage stage) const {
+  return static_cast<int>(number_ % kNumbers * 2 + (stage == Stage::kGather ? 1 : 0));
+}
+
+void Exchange::send(const void* data, std::size_t count, int to) {
+  if (count == 0) return;
+  const auto type = rounds() ? MPI_UINT16_T : MPI_FLOAT;
+  bytes_sent_ += count * (rounds() ? sizeof(std::uint16_t) : sizeof(float));
+  requests_.push_back(MPI_REQUEST_NULL);
+  check(MPI_Isend(data, static_cast<int>(count), type, to, tag(stage_), comm_, &requests_.back()), "MPI_Isend");
+}
+
+void Exchange::receive(void* data, std::size_t count, int from) {
+  if (count == 0) return;
+  const auto type = rounds() ? MPI_UINT16_T : MPI_FLOAT;
+  requests_.push_back(MPI_REQUEST_NULL);
+  check(MPI_Irecv(data, static_cast<int>(count), type, from, tag(stage_), comm_, &requests_.back()), "MPI_Irecv");
+}
+
+void Exchange::begin_reduce() {
+  const int width = grid_->width(dimension_), place = grid_->place(dimension_);
+  const Range own = ranges_[dimension_ + 1] = part(dimension_, place);
+  const Range whole = ranges_[dimension_];
+  const auto slots = static_cast<std::size_t>(width) * own.size;
+  requests_.clear();
+  if (rounds()) {
+    sent_bf16_.resize(std::max(sent_bf16_.size(), whole.size));
+    received_bf16_.resize(std::max(received_bf16_.size(), slots));
+  } else {
+    received_.resize(std::max(received_.size(), slots));
+  }
+  // Each rank begins with its right neighbour, so that not all send to the first at once.
+  for (int step = 1; step < width; ++step) {
+    const int from = (place - step + width) % width;
+    const std::size_t slot = static_cast<std::size_t>(from) * own.size;
+    receive(rounds() ? static_cast<void*>(received_bf16_.data() + slot) : received_.data() + slot, own.size,
+            grid_->neighbour(dimension_, from));
+  }
+  for (int step = 1; step < width; ++step) {
+    const int to = (place + step) % width;
+    const Range theirs = part(dimension_, to);
+    const void* data = of_values(theirs).data();
+    if (rounds()) {
+      std::uint16_t* here = sent_bf16_.data() + (theirs.first - whole.first);
+      round_and_carry(of_values(theirs), block_.carried.subspan(theirs.first, theirs.size), here);
+      data = here;
+    }
+    send(data, theirs.size, grid_->neighbour(dimension_, to));
+  }
+  finished_.resize(requests_.size());
+  open_ = requests_.size();
+}
+
+void Exchange::end_reduce() {
+  const auto width = static_cast<std::size_t>(grid_->width(dimension_));
+  const auto place = static_cast<std::size_t>(grid_->place(dimension_));
+  const auto own = of_values(ranges_[dimension_ + 1]);
+  constexpr std::size_t kPiece = 2048;  // stays in the nearest cache
+  std::array<float, kPiece> sum;
+  for (std::size_t first = 0; first < own.size(); first += kPiece) {
+    const std::size_t size = std::min(kPiece, own.size() - first);
+    std::fill_n(sum.data(), size, -0.0F);  // x + -0 is x, for x = 0 and x = -0 too
+    for (std::size_t from = 0; from < width; ++from) {
+      const std::size_t at = from * own.size() + first;
+      if (from == place || !rounds()) {
+        const float* term = from == place ? own.data() + first : received_.data() + at;
+        for (std::size_t i = 0; i < size; ++i) sum[i] += term[i];
+      } else {
+        const std::uint16_t* term = received_bf16_.data() + at;
+        for (std::size_t i = 0; i < size; ++i) sum[i] += widened(term[i]);
+      }
+    }
+    std::copy_n(sum.data(), size, own.data() + first);
+  }
+}
+
+void Exchange::begin_gather() {
+  const int width = grid_->width(dimension_), place = grid_->place(dimension_);
+  const Range whole = ranges_[dimension_], own = ranges_[dimension_ + 1];
+  const auto values = of_values(own);
+  requests_.clear();
+  std::uint16_t* own_bf16 = nullptr;
+  if (rounds()) {
+    sent_bf16_.resize(std::max(sent_bf16_.size(), own.size));
+    received_bf16_.resize(std::max(received_bf16_.size(), whole.size));
+    own_bf16 = sent_bf16_.data();
+    if (dimension_ + 1 == grid_->dimensions()) {  // the sum itself is rounded, once, for all ranks alike
+      round_and_carry(values, block_.carried.subspan(own.first, own.size), own_bf16);
+      std::transform(own_bf16, own_bf16 + own.size, values.begin(), widened);
+    } else {
+      std::transform(values.begin(), values.end(), own_bf16, rounded);  // these are bfloat16 already
+    }
+  }
+  for (int step = 1; step < width; ++step) {
+    const int from = (place - step + width) % width;
+    const Range theirs = part(dimension_, from);
+    receive(
+        rounds() ? static_cast<void*>(received_bf16_.data() + (theirs.first - whole.first)) : of_values(theirs).data(),
+        theirs.size, grid_->neighbour(dimension_, from));
+  }
+  for (int step = 1; step < width; ++step) {
+    const int to = (place + step) % width;
+    send(rounds() ? static_cast<const void*>(own_bf16) : values.data(), own.size, grid_->neighbour(dimension_, to));
+  }
+  finished_.resize(requests_.size());
+  open_ = requests_.size();
+}
+
+void Exchange::end_gather() {
+  if (!rounds()) return;
+  const Range whole = ranges_[dimension_];
+  for (int from = 0; from < grid_->width(dimension_); ++from) {
+    if (from == grid_->place(dimension_)) continue;
+    const Range theirs = part(dimension_, from);
+    const std::uint16_t* here = received_bf16_.data() + (theirs.first - whole.first);
+    std::transform(here, here + theirs.size, of_values(theirs).begin(), widened);
+  }
+}
+
+}  // namespace rnnsearch::comm
