@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
+#include <memory>
+#include <thread>
 
 #include "comm/check.h"
 #include "comm/chunks.h"
 #include "comm/launch.h"
+#include "comm/progress_thread.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::comm {
@@ -18,27 +22,33 @@ void set_default(const char* name, const char* value) {
   ::setenv(name, value, 0);  // 0: what the user set stays
 }
 
-MPI_Datatype type_of(const float*) {
-  return MPI_FLOAT;
-}
-MPI_Datatype type_of(const double*) {
-  return MPI_DOUBLE;
-}
-MPI_Datatype type_of(const std::uint64_t*) {
-  return MPI_UINT64_T;
+std::unique_ptr<ProgressThread>& the_progress_thread() {
+  static std::unique_ptr<ProgressThread> instance;
+  return instance;
 }
 
-template <class T>
-void reduce(std::span<T> values, MPI_Op operation, std::size_t chunk) {
-  for (std::size_t first = 0; first < values.size(); first += chunk) {
-    const auto part = values.subspan(first, std::min(chunk, values.size() - first));
-    check(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), type_of(part.data()), operation,
-                        MPI_COMM_WORLD),
-          "MPI_Allreduce");
-  }
+void reduce(std::span<double> values, MPI_Op operation) {
+  const ProgressThread::Watched watched(progress_thread(), "in a sum of a few numbers");
+  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, operation,
+                      MPI_COMM_WORLD),
+        "MPI_Allreduce");
 }
 
 }  // namespace
+
+ProgressThread* progress_thread() {
+  return the_progress_thread().get();
+}
+
+void set_stall_timeout(double seconds) {
+  if (progress_thread()) progress_thread()->set_stall_timeout(seconds);
+}
+
+Activity::Activity(const char* what) : former_(progress_thread() ? progress_thread()->set_activity(what) : nullptr) {}
+
+Activity::~Activity() {
+  if (progress_thread()) progress_thread()->set_activity(former_);
+}
 
 Environment::Environment() {
   const Lookup environment = [](const char* name) -> const char* { return std::getenv(name); };
@@ -51,14 +61,15 @@ Environment::Environment() {
   set_default("OMPI_MCA_coll_tuned_use_dynamic_rules", "1");
   set_default("OMPI_MCA_coll_tuned_allreduce_algorithm", "4");
   int provided = 0;
-  // Any thread may call, one at a time. Until the error handler is set, MPI itself ends the process on an error.
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  // The main thread and the progress thread. Until the error handler is set, MPI itself ends the process on an error.
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
   try {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    if (provided < MPI_THREAD_SERIALIZED) {
-      throw Error("comm: this MPI was built without support for threads; use one that provides MPI_THREAD_SERIALIZED");
+    if (provided < MPI_THREAD_MULTIPLE) {
+      throw Error("comm: this MPI does not let two threads call it; use one that provides MPI_THREAD_MULTIPLE");
     }
     check_launch(environment, Communicator().size());
+    if (Communicator().size() > 1) the_progress_thread() = std::make_unique<ProgressThread>();
   } catch (...) {
     MPI_Finalize();  // all ranks fail here alike
     throw;
@@ -72,6 +83,7 @@ Environment::~Environment() {
 }
 
 void Environment::finish() {
+  the_progress_thread().reset();
   check(MPI_Finalize(), "MPI_Finalize");
 }
 
@@ -79,7 +91,14 @@ void Environment::abort(int exit_code) {
   int begun = 0, ended = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&ended);
-  if (begun && !ended) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (begun && !ended) {
+    // MPI tells the other ranks, which takes forever when the network to them is gone. They find out by themselves.
+    std::thread([exit_code] {
+      std::this_thread::sleep_for(std::chrono::seconds(5));
+      std::_Exit(exit_code);
+    }).detach();
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+  }
   std::_Exit(exit_code);
 }
 
@@ -95,23 +114,36 @@ int Communicator::size() const {
   return size;
 }
 
+Communicator::Ticket Communicator::begin_sum(std::span<float> values, std::span<float> carried) const {
+  return progress_thread() ? progress_thread()->begin(values, carried) : 0;
+}
+
+Communicator::Ticket Communicator::begin_unite(std::span<std::uint64_t> bits) const {
+  return progress_thread() ? progress_thread()->begin(bits) : 0;
+}
+
+void Communicator::wait(Ticket ticket) const {
+  if (progress_thread()) progress_thread()->wait(ticket);
+}
+
+Traffic Communicator::traffic() const {
+  return progress_thread() ? progress_thread()->traffic() : Traffic{};
+}
+
 void Communicator::sum(std::span<float> values) const {
-  sum_in_chunks(values, kChunk);
+  wait(begin_sum(values));
 }
 
 void Communicator::sum(std::span<double> values) const {
-  reduce(values, MPI_SUM, kChunk);
+  reduce(values, MPI_SUM);
 }
 
 void Communicator::max(std::span<double> values) const {
-  reduce(values, MPI_MAX, kChunk);
-}
-
-void Communicator::unite(std::span<std::uint64_t> bits) const {
-  reduce(bits, MPI_BOR, kChunk);
+  reduce(values, MPI_MAX);
 }
 
 void Communicator::barrier() const {
+  const ProgressThread::Watched watched(progress_thread(), "in a barrier");
   check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
 }
 
@@ -151,12 +183,9 @@ std::vector<std::string> Communicator::hosts() const {
   return hosts;
 }
 
-void sum_in_chunks(std::span<float> values, std::size_t chunk) {
-  reduce(values, MPI_SUM, chunk);
-}
-
 void broadcast_in_chunks(std::span<std::byte> bytes, int from, std::size_t chunk) {
   for (std::size_t first = 0; first < bytes.size(); first += chunk) {
+    const ProgressThread::Watched watched(progress_thread(), "in a broadcast");
     const auto part = bytes.subspan(first, std::min(chunk, bytes.size() - first));
     check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, MPI_COMM_WORLD), "MPI_Bcast");
   }
@@ -164,6 +193,7 @@ void broadcast_in_chunks(std::span<std::byte> bytes, int from, std::size_t chunk
 
 std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t chunk) {
   const Communicator world;
+  const ProgressThread::Watched watched(progress_thread(), "while it gathers text");
   constexpr int kTag = 1;
   const auto count_of = [chunk](std::size_t first, std::size_t size) {
     return static_cast<int>(std::min(chunk, size - first));

@@ -9,8 +9,6 @@
 namespace rnnsearch::comm {
 namespace {
 
-/// Up to so many ranks every rank speaks to every other.
-constexpr int kWidestLine = 16;
 /// Parts begin at whole cache lines of their block.
 constexpr std::size_t kLine = 16;
 
@@ -35,13 +33,13 @@ void round_and_carry(std::span<const float> values, std::span<float> carried, st
 
 }  // namespace
 
-Grid::Grid(int rank, int ranks) : rank_(rank) {
+Grid::Grid(int rank, int ranks, int widest) : rank_(rank) {
   if (ranks <= 1) {
     dimensions_ = 0;
     return;
   }
   int shorter = 1;
-  if (ranks > kWidestLine) {
+  if (ranks > widest) {
     for (int divisor = 2; divisor * divisor <= ranks; ++divisor) {
       if (ranks % divisor == 0) shorter = divisor;
     }

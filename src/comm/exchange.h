@@ -21,7 +21,8 @@ namespace rnnsearch::comm {
 
 class Grid {
  public:
-  Grid(int rank, int ranks);
+  /// One dimension for up to `widest` ranks, and for a prime number of them; else two, as square as they come.
+  Grid(int rank, int ranks, int widest = 16);
 
   /// 0 for one rank.
   int dimensions() const { return dimensions_; }

@@ -31,7 +31,7 @@ TableGradient UpdateStep::Rows::summed(const comm::Communicator& communicator,
   constexpr std::size_t kBits = 64;
   bits.assign((own.table_rows() + kBits - 1) / kBits, 0);
   for (const WordId word : own.words()) bits[word / kBits] |= std::uint64_t{1} << word % kBits;
-  if (communicator.size() > 1) communicator.unite(bits);
+  if (communicator.size() > 1) communicator.wait(communicator.begin_unite(bits));
   words.clear();
   place.resize(own.table_rows());
   for (std::size_t b = 0; b < bits.size(); ++b) {

@@ -29,7 +29,7 @@ std::string bytes_of(const std::vector<float>& values) {
 TEST(Communicator, UnitesTheBitsOfAllRanks) {
   const Communicator all;
   std::vector<std::uint64_t> bits{std::uint64_t{1} << all.rank(), 0, std::uint64_t{1} << 63};
-  all.unite(bits);
+  all.wait(all.begin_unite(bits));
   EXPECT_EQ(bits, (std::vector<std::uint64_t>{(std::uint64_t{1} << all.size()) - 1, 0, std::uint64_t{1} << 63}));
 }
 
@@ -65,14 +65,38 @@ TEST(Sum, AddsWhatAllRanksHave) {
   EXPECT_EQ(largest[1], 0.0);
 }
 
-TEST(Sum, CutsWhatIsLongerThanAChunk) {
-  for (const std::size_t count : {9, 10, 11, 20}) {
-    std::vector<float> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
-    sum_in_chunks(values, 10);
-    for (std::size_t i = 0; i < count; ++i)
-      EXPECT_EQ(values[i], static_cast<float>(i) * static_cast<float>(world.size()));
+TEST(Sum, GoesOnByItself) {
+  std::vector<float> first(10, 1.0F), second(300007, 2.0F);
+  std::vector<std::uint64_t> bits{std::uint64_t{1} << world.rank()};
+  const auto a = world.begin_sum(first), b = world.begin_unite(bits), c = world.begin_sum(second);
+  world.wait(c);
+  world.wait(b);
+  world.wait(a);
+  EXPECT_EQ(first, std::vector<float>(10, static_cast<float>(world.size())));
+  EXPECT_EQ(second, std::vector<float>(300007, 2 * static_cast<float>(world.size())));
+  EXPECT_EQ(bits.front(), (std::uint64_t{1} << world.size()) - 1);
+}
+
+TEST(Sum, HasTheSameBitsHoweverTheValuesAreCut) {
+  auto whole = values_of_this_rank(8'500'001), pieces = whole;  // more than two blocks
+  world.sum(whole);
+  Communicator::Ticket last = 0;
+  for (std::size_t first = 0; first < pieces.size(); first += 1'700'003) {
+    last = world.begin_sum(std::span(pieces).subspan(first, std::min<std::size_t>(1'700'003, pieces.size() - first)));
   }
+  world.wait(last);
+  EXPECT_TRUE(whole == pieces);
+}
+
+TEST(Sum, CountsWhatItSends) {
+  const Traffic before = world.traffic();
+  std::vector<float> values(std::size_t{1} << 20, 1.0F);
+  world.sum(values);
+  const Traffic after = world.traffic();
+  const double bytes = static_cast<double>(after.bytes_sent - before.bytes_sent);
+  const double ranks = world.size();
+  EXPECT_NEAR(bytes / (2 * (ranks - 1) / ranks * 4 * static_cast<double>(values.size())), 1, 0.001);
+  EXPECT_GT(after.busy_seconds, before.busy_seconds);
 }
 
 TEST(Sum, TakesNothing) {

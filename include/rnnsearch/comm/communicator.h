@@ -1,4 +1,5 @@
-// The one room that knows MPI. Every call is checked; a failure throws Error with MPI's own reason, the rank and the place.
+// The one room that knows MPI. Every call is checked; a failure throws Error with MPI's own reason, the rank and the
+// place.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +10,20 @@
 
 namespace rnnsearch::comm {
 
+/// Seconds; see set_stall_timeout.
+inline constexpr double kStallTimeout = 120;
+
 /// MPI from construction to destruction; one a process, made first and destroyed last, by `main`'s thread. Pins the
 /// allreduce algorithm (unless the user set one), so that the same number of ranks gives the same bits on every run.
-/// A process that no launcher started is a world of 1. SLURM_NTASKS > 1 with a world of 1 is an Error that names the cause.
+/// With more than one rank it starts a progress thread, which drives sums while others compute; so MPI must provide
+/// MPI_THREAD_MULTIPLE.
+/// A process that no launcher started is a world of 1. SLURM_NTASKS > 1 with a world of 1 is an Error that names the
+/// cause.
 class Environment {
  public:
   Environment();
-  /// Ends MPI in order when `finish` was called; otherwise (an exception is on its way) calls MPI_Abort, so that the other
-  /// ranks do not wait for this one.
+  /// Ends MPI in order when `finish` was called; otherwise (an exception is on its way) calls MPI_Abort, so that the
+  /// other ranks do not wait for this one.
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
@@ -25,19 +32,56 @@ class Environment {
   [[noreturn]] static void abort(int exit_code);
 };
 
-/// All ranks, collectively: every rank calls the same members in the same order with the same sizes.
+/// After so many seconds in which nothing moved in a collective that this rank waits in, the ranks that are late are
+/// named in a log line; those that do not answer (stopped, gone, cut off) end all ranks with exit code 1. A rank that
+/// answers is late but alive (it may read a large file): it is named each time, and given ten times as long. 0: never.
+void set_stall_timeout(double seconds);
+
+/// What this rank does, for others that wait for it, from construction to destruction. `what` is a literal: "writes a
+/// checkpoint".
+class Activity {
+ public:
+  explicit Activity(const char* what);
+  ~Activity();
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+ private:
+  const char* former_;
+};
+
+/// Of this rank's sums of floats since the start.
+struct Traffic {
+  std::uint64_t bytes_sent = 0;
+  double busy_seconds = 0;  // in which at least one of them was under way
+};
+
+/// All ranks, collectively: every rank calls the same members in the same order with the same sizes, on one thread.
 class Communicator {
  public:
   int rank() const;
   int size() const;
   bool is_root() const { return rank() == 0; }
 
+  /// Of what was begun last, or before.
+  using Ticket = std::uint64_t;
+  /// A sum that goes on by itself: returns at once. In place; `values` must not be touched before `wait`. Every rank
+  /// gets the same bits, a function of the ranks' values and their number alone: not of time, nor of how the values are
+  /// cut into calls.
+  /// carried: empty, or [values.size()] that belong to these values from one sum to the next, zero at first: then
+  /// bfloat16 travels, half the bytes; the additions are in float32, and what rounding took away is added to the next
+  /// sum.
+  Ticket begin_sum(std::span<float> values, std::span<float> carried = {}) const;
+  /// Every bit that is set on some rank, likewise.
+  Ticket begin_unite(std::span<std::uint64_t> bits) const;
+  /// Until that one and all begun before it are done. Throws Error.
+  void wait(Ticket ticket) const;
+  Traffic traffic() const;
+
   /// In place; every rank gets the same bits. Counts beyond int are cut into chunks.
-  void sum(std::span<float> values) const;
+  void sum(std::span<float> values) const;  // begin_sum and wait
   void sum(std::span<double> values) const;
   void max(std::span<double> values) const;
-  /// Every bit that is set on some rank.
-  void unite(std::span<std::uint64_t> bits) const;
   void barrier() const;
   void broadcast(std::string& text, int from = 0) const;
   void broadcast(std::span<float> values, int from = 0) const;

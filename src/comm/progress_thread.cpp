@@ -1,0 +1,230 @@
+#include "comm/progress_thread.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "comm/check.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+using std::chrono::microseconds;
+constexpr auto kTick = std::chrono::milliseconds(100);
+// While messages are under way the thread sleeps between two looks at them, so that it does not take the time of those
+// that compute; longer and longer, as long as nothing comes. 200 us are 25 kB at 1 Gb/s, 2.5 MB at 100 Gb/s.
+constexpr microseconds kShortestNap(20), kLongestNap(200);
+
+MPI_Comm duplicate() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
+  check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return comm;
+}
+
+}  // namespace
+
+ProgressThread::ProgressThread()
+    : sums_(duplicate()),
+      rolls_(duplicate()),
+      grid_(Communicator().rank(), Communicator().size()),
+      roll_call_(rolls_, Communicator().hosts()),
+      last_tick_(Clock::now()),
+      thread_([this] { run(); }) {}
+
+ProgressThread::~ProgressThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  work_.notify_one();
+  thread_.join();
+}
+
+std::uint64_t ProgressThread::begin(std::span<float> values, std::span<float> carried) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t first = 0; first < values.size(); first += kBlock) {
+    const std::size_t size = std::min(kBlock, values.size() - first);
+    Job job;
+    job.ticket = ++begun_;
+    job.sum = {values.subspan(first, size), carried.empty() ? carried : carried.subspan(first, size)};
+    queue_.push_back(job);
+    ++entered_;
+  }
+  work_.notify_one();
+  return begun_;
+}
+
+std::uint64_t ProgressThread::begin(std::span<std::uint64_t> bits) {
+  const std::lock_guard lock(mutex_);
+  if (bits.empty()) return begun_;
+  Job job;
+  job.ticket = ++begun_;
+  job.bits = bits;
+  queue_.push_back(job);
+  ++entered_;
+  work_.notify_one();
+  return begun_;
+}
+
+void ProgressThread::wait(std::uint64_t ticket) {
+  std::unique_lock lock(mutex_);
+  waits_in_ = "in the sum of a gradient";
+  work_.notify_one();
+  finished_.wait(lock, [&] { return finished_up_to_ >= ticket || failure_; });
+  waits_in_ = nullptr;
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+Traffic ProgressThread::traffic() const {
+  const std::lock_guard lock(mutex_);
+  return traffic_;
+}
+
+ProgressThread::Watched::Watched(ProgressThread* thread, const char* what) : thread_(thread) {
+  if (!thread_) return;
+  ++thread_->entered_;
+  thread_->waits_in_ = what;
+}
+
+ProgressThread::Watched::~Watched() {
+  if (thread_) thread_->waits_in_ = nullptr;
+}
+
+void ProgressThread::run() {
+  try {
+    for (;;) {
+      const bool idle = !take_jobs();
+      {
+        const std::lock_guard lock(mutex_);
+        if (stop_ && idle) return;
+      }
+      const bool moved = advance();
+      call_the_roll();
+      rest(moved, idle);
+    }
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+    finished_.notify_all();
+  }
+}
+
+// False: nothing is under way.
+bool ProgressThread::take_jobs() {
+  bool any = false;
+  for (Slot& slot : slots_) {
+    if (!slot.busy) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (queue_.empty()) continue;
+        slot.job = queue_.front();
+        queue_.pop_front();
+      }
+      slot.busy = true;
+      begin(slot);
+    }
+    any = true;
+  }
+  if (any && !under_way_) under_way_since_ = Clock::now();
+  under_way_ = any;
+  return any;
+}
+
+void ProgressThread::begin(Slot& slot) {
+  if (slot.job.bits.empty()) {
+    slot.exchange.begin(sums_, grid_, slot.job.ticket, slot.job.sum);
+  } else {
+    check(MPI_Iallreduce(MPI_IN_PLACE, slot.job.bits.data(), static_cast<int>(slot.job.bits.size()), MPI_UINT64_T,
+                         MPI_BOR, sums_, &slot.uniting),
+          "MPI_Iallreduce");
+  }
+}
+
+// True: it is done.
+bool ProgressThread::advance(Slot& slot) {
+  if (slot.job.bits.empty()) {
+    const std::uint64_t before = slot.exchange.messages_complete();
+    const bool done = slot.exchange.advance();
+    moves_ += slot.exchange.messages_complete() - before;
+    return done;
+  }
+  int done = 0;
+  check(MPI_Test(&slot.uniting, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
+// True: something moved.
+bool ProgressThread::advance() {
+  const std::uint64_t before = moves_;
+  bool busy = false;
+  std::uint64_t bytes = 0;
+  for (Slot& slot : slots_) {
+    if (!slot.busy) continue;
+    if (advance(slot)) {
+      slot.busy = false;
+      ++moves_;
+      bytes += slot.job.bits.empty() ? slot.exchange.bytes_sent() : slot.job.bits.size_bytes();
+    } else {
+      busy = true;
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (under_way_ && !busy) {
+    traffic_.busy_seconds += std::chrono::duration<double>(Clock::now() - under_way_since_).count();
+    under_way_ = false;
+  }
+  traffic_.bytes_sent += bytes;
+  // A ticket is finished when all up to it are.
+  std::uint64_t finished = begun_ - queue_.size();
+  for (const Slot& slot : slots_) {
+    if (slot.busy) finished = std::min(finished, slot.job.ticket - 1);
+  }
+  if (finished > finished_up_to_) {
+    finished_up_to_ = finished;
+    finished_.notify_all();
+  }
+  return moves_ > before;
+}
+
+void ProgressThread::call_the_roll() {
+  const auto now = Clock::now();
+  if (now - last_tick_ < kTick) return;
+  // A process that was suspended, with all others or alone, has not waited in that time.
+  const double elapsed = std::min(1.0, std::chrono::duration<double>(now - last_tick_).count());
+  last_tick_ = now;
+  const char* waits_in = waits_in_;
+  const bool moved = moves_ != seen_moves_ || entered_ != seen_entered_;
+  seen_moves_ = moves_;
+  seen_entered_ = entered_;
+  stalled_ = waits_in && !moved ? stalled_ + elapsed : 0;
+  Whereabouts own;
+  own.entered = entered_;
+  own.seconds = stalled_;
+  std::snprintf(own.doing, sizeof own.doing, "%s", waits_in ? waits_in : activity_.load());
+  const auto finding = roll_call_.tick(own, stall_timeout_);
+  if (!finding) return;
+  log_line(text_of("[comm] ", finding->text,
+                   finding->final ? "; ending all ranks (a training goes on from its last checkpoint)" : ""));
+  if (finding->final) Environment::abort(1);
+}
+
+void ProgressThread::rest(bool moved, bool idle) {
+  if (idle) {
+    std::unique_lock lock(mutex_);
+    work_.wait_for(lock, kTick, [this] { return stop_ || !queue_.empty(); });
+    nap_ = microseconds(0);
+    return;
+  }
+  if (moved) nap_ = microseconds(0);
+  if (waits_in_) {  // nobody computes
+    std::this_thread::yield();
+    return;
+  }
+  nap_ = std::clamp(nap_ * 2, kShortestNap, kLongestNap);
+  std::this_thread::sleep_for(nap_);
+}
+
+}  // namespace rnnsearch::comm

@@ -1,0 +1,128 @@
+#include "comm/roll_call.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "comm/check.h"
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+constexpr int kQuestion = 1, kAnswer = 2;
+constexpr double kPatience = 10;  // stall timeouts, for a rank that answers
+
+}  // namespace
+
+RollCall::RollCall(MPI_Comm comm, std::vector<std::string> hosts) : comm_(comm), hosts_(std::move(hosts)) {
+  check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
+  const auto ranks = static_cast<std::size_t>(ranks_);
+  answers_.resize(ranks);
+  asking_.assign(ranks, MPI_REQUEST_NULL);
+  answering_.assign(ranks, MPI_REQUEST_NULL);
+  answered_with_.resize(ranks);
+}
+
+std::optional<RollCall::Finding> RollCall::tick(const Whereabouts& own, double stall_timeout) {
+  answer(own);
+  if (stall_timeout <= 0) return {};
+  // Rank by rank a little later, so that mostly one rank asks.
+  const double impatience = stall_timeout / 2 + std::min(rank_ * 0.05, stall_timeout / 4);
+  if (own.seconds < impatience) {
+    asked_ = false;
+    return {};
+  }
+  if (!asked_) {
+    const std::chrono::duration<double> since = Clock::now() - others_asked_;
+    if (others_asked_ != Clock::time_point{} && since.count() < stall_timeout) return {};
+    ask();
+    asked_ = true;
+    asked_at_ = own.seconds;
+    return {};
+  }
+  if (own.seconds < asked_at_ + stall_timeout / 2) return {};
+  return evaluate(own, stall_timeout);
+}
+
+void RollCall::answer(const Whereabouts& own) {
+  for (;;) {
+    int waiting = 0;
+    MPI_Status status;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &waiting, &status), "MPI_Iprobe");
+    if (!waiting) break;
+    const auto from = static_cast<std::size_t>(status.MPI_SOURCE);
+    if (status.MPI_TAG == kQuestion) {
+      check(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kQuestion, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+      others_asked_ = Clock::now();
+      int free = 0;
+      check(MPI_Test(&answering_[from], &free, MPI_STATUS_IGNORE), "MPI_Test");
+      if (!free) continue;  // my last answer has not even left: another would not either
+      answered_with_[from] = own;
+      check(MPI_Isend(&answered_with_[from], sizeof(Whereabouts), MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_,
+                      &answering_[from]),
+            "MPI_Isend");
+    } else {
+      Whereabouts theirs;
+      check(MPI_Recv(&theirs, sizeof theirs, MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_, MPI_STATUS_IGNORE),
+            "MPI_Recv");
+      answers_[from] = theirs;
+    }
+  }
+}
+
+void RollCall::ask() {
+  std::fill(answers_.begin(), answers_.end(), std::nullopt);
+  for (int to = 0; to < ranks_; ++to) {
+    if (to == rank_) continue;
+    MPI_Request& request = asking_[static_cast<std::size_t>(to)];
+    int free = 0;
+    check(MPI_Test(&request, &free, MPI_STATUS_IGNORE), "MPI_Test");
+    if (free) check(MPI_Isend(nullptr, 0, MPI_BYTE, to, kQuestion, comm_, &request), "MPI_Isend");
+  }
+}
+
+std::optional<RollCall::Finding> RollCall::evaluate(const Whereabouts& own, double stall_timeout) {
+  std::vector<int> silent, behind;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (rank == rank_) continue;
+    const auto& answer = answers_[static_cast<std::size_t>(rank)];
+    if (!answer) {
+      silent.push_back(rank);
+    } else if (answer->entered < own.entered) {
+      behind.push_back(rank);
+    }
+  }
+  asked_ = false;  // and ask again
+  const auto seconds = std::lround(own.seconds);
+  const std::string waits = text_of("rank ", rank_, " on ", hosts_[static_cast<std::size_t>(rank_)], " waits for ",
+                                    seconds, " s (", own.doing, "): ");
+  if (!silent.empty()) {
+    return Finding{text_of(waits, list(silent, false), silent.size() == 1 ? " gives" : " give",
+                           " no sign of life; its process is stopped or gone, or its network is"),
+                   true};
+  }
+  if (!behind.empty()) {
+    return Finding{text_of(waits, list(behind, true), behind.size() == 1 ? " is" : " are", " late but alive"),
+                   own.seconds >= kPatience * stall_timeout};
+  }
+  return Finding{text_of(waits,
+                         "all ranks answer and none is late, but nothing moves; the network between some of "
+                         "them does not deliver"),
+                 true};
+}
+
+std::string RollCall::list(const std::vector<int>& ranks, bool with_doing) const {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, ranks.size()); ++i) {
+    const auto rank = static_cast<std::size_t>(ranks[i]);
+    text += text_of(i > 0 ? ", " : "", "rank ", rank, " on ", hosts_[rank]);
+    if (with_doing) text += text_of(" (", answers_[rank]->doing, ")");
+  }
+  if (ranks.size() > kMost) text += text_of(" and ", ranks.size() - kMost, " more");
+  return text;
+}
+
+}  // namespace rnnsearch::comm

@@ -1,0 +1,132 @@
+#include "comm/roll_call.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "rnnsearch/comm/communicator.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+using namespace std::chrono_literals;
+
+class RollCalls : public testing::Test {
+ protected:
+  RollCalls() {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    std::vector<std::string> hosts;
+    for (int rank = 0; rank < world_.size(); ++rank) hosts.push_back("host" + std::to_string(rank));
+    roll_call_ = std::make_unique<RollCall>(comm_, hosts);
+  }
+  ~RollCalls() override {
+    world_.barrier();
+    MPI_Comm_free(&comm_);
+  }
+
+  static Whereabouts at(std::uint64_t entered, double seconds, const char* doing) {
+    Whereabouts here;
+    here.entered = entered;
+    here.seconds = seconds;
+    std::snprintf(here.doing, sizeof here.doing, "%s", doing);
+    return here;
+  }
+
+  // Rank 0 waits in its 8th collective, for as many seconds as it takes until it says something; 100 a second.
+  std::optional<RollCall::Finding> wait_for_finding(double stall_timeout, double& seconds) {
+    for (seconds = 0; seconds < 1000; seconds += 1) {
+      if (auto finding = roll_call_->tick(at(8, seconds, "in a sum"), stall_timeout)) return finding;
+      std::this_thread::sleep_for(10ms);
+    }
+    return {};
+  }
+  // The others answer until rank 0 has found something.
+  void answer_until_told(const Whereabouts& here) {
+    int told = 0;
+    while (!told) {
+      EXPECT_FALSE(roll_call_->tick(here, 20));
+      MPI_Iprobe(0, 99, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE);
+      std::this_thread::sleep_for(1ms);
+    }
+    MPI_Recv(nullptr, 0, MPI_BYTE, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  void tell_others() {
+    for (int rank = 1; rank < world_.size(); ++rank) MPI_Send(nullptr, 0, MPI_BYTE, rank, 99, MPI_COMM_WORLD);
+  }
+
+  const Communicator world_{};
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::unique_ptr<RollCall> roll_call_;
+};
+
+TEST_F(RollCalls, NameARankThatDoesNotAnswer) {
+  const int last = world_.size() - 1;
+  if (world_.rank() == 0) {
+    double seconds = 0;
+    const auto finding = wait_for_finding(20, seconds);
+    ASSERT_TRUE(finding);
+    EXPECT_TRUE(finding->final);
+    const std::string late = "rank " + std::to_string(last) + " on host" + std::to_string(last);
+    EXPECT_NE(finding->text.find("waits for 20 s (in a sum): " + late + " gives no sign of life"), std::string::npos)
+        << finding->text;
+    EXPECT_EQ(seconds, 20);
+    tell_others();
+  } else if (world_.rank() < last) {
+    answer_until_told(at(8, 1, "in a sum"));
+  } else {
+    MPI_Recv(nullptr, 0, MPI_BYTE, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+TEST_F(RollCalls, NameARankThatIsLateAndHopeForIt) {
+  const int last = world_.size() - 1;
+  if (world_.rank() == 0) {
+    double seconds = 0;
+    auto finding = wait_for_finding(20, seconds);
+    ASSERT_TRUE(finding);
+    EXPECT_FALSE(finding->final);
+    const std::string late = "rank " + std::to_string(last) + " on host" + std::to_string(last);
+    EXPECT_NE(finding->text.find(late + " (writes a checkpoint) is late but alive"), std::string::npos)
+        << finding->text;
+    int findings = 1;
+    for (; seconds < 1000 && !finding->final; seconds += 1) {
+      if (const auto next = roll_call_->tick(at(8, seconds, "in a sum"), 20)) {
+        finding = next;
+        ++findings;
+      }
+      std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_TRUE(finding->final);
+    EXPECT_NEAR(seconds, 200, 25);
+    EXPECT_GE(findings, 10);
+    tell_others();
+  } else {
+    answer_until_told(world_.rank() == last ? at(7, 0, "writes a checkpoint") : at(8, 1, "in a sum"));
+  }
+}
+
+TEST_F(RollCalls, SayWhenNobodyIsLate) {
+  if (world_.rank() == 0) {
+    double seconds = 0;
+    const auto finding = wait_for_finding(20, seconds);
+    ASSERT_TRUE(finding);
+    EXPECT_TRUE(finding->final);
+    EXPECT_NE(finding->text.find("none is late, but nothing moves"), std::string::npos) << finding->text;
+    tell_others();
+  } else {
+    answer_until_told(at(8, 1, "in a sum"));
+  }
+}
+
+TEST_F(RollCalls, AskNobodyWhoIsPatient) {
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_FALSE(roll_call_->tick(at(8, 9, "in a sum"), 20));
+    EXPECT_FALSE(roll_call_->tick(at(8, 1e6, "in a sum"), 0));
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::comm
