@@ -19,7 +19,8 @@ packages='
   hdf5-tools                    = h5diff: tests compare checkpoints with it
   libgtest-dev                  = GoogleTest
   libgmock-dev                  = GoogleMock: matchers for GoogleTest
-  perl                          = the corpora of data/ and the layering test
+  perl                          = the corpora of data/, the layering test, the lab's remote shell
+  iproute2                      = ip, tc: hosts and cables of the lab that tests the cluster side
 '
 
 names=$(awk 'NF {print $1}' <<<"$packages")
