@@ -126,6 +126,10 @@ void Communicator::wait(Ticket ticket) const {
   if (progress_thread()) progress_thread()->wait(ticket);
 }
 
+void Communicator::wait_for_all() const {
+  if (progress_thread()) progress_thread()->wait(progress_thread()->begun());
+}
+
 Traffic Communicator::traffic() const {
   return progress_thread() ? progress_thread()->traffic() : Traffic{};
 }

@@ -41,6 +41,7 @@ class ProgressThread {
   std::uint64_t begin(std::span<float> values, std::span<float> carried);
   std::uint64_t begin(std::span<std::uint64_t> bits);
   void wait(std::uint64_t ticket);
+  std::uint64_t begun() const { return begun_; }  // only the main thread begins
   Traffic traffic() const;
 
   /// Around a collective that MPI itself does on the main thread.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -56,6 +57,8 @@ struct Model<Real>::Implementation {
   kernels::Buffer<Real> parameter_block, gradient_block;
   Weights<Real> weights, gradient;
   std::array<typename Model<Real>::TableGradient, 2> tables;  // source, target
+  std::vector<typename Model<Real>::GradientPart> parts;
+  std::size_t parts_finished = 0;  // of the gradient that is being computed
   PhaseTimes phases;
 
   Encoded<Real> batch;  // the one that is scored or trained on
@@ -93,6 +96,24 @@ struct Model<Real>::Implementation {
     tables[1] = {layout.find("decoder/embedding").offset, {options.target_words, options.embedding}};
     weights = weights_in(options, parameters());
     gradient = weights_in(options, gradients());
+    parts = parts_of_gradient();
+  }
+
+  // In the order of forward_and_backward, which counts on it.
+  std::vector<typename Model<Real>::GradientPart> parts_of_gradient() const {
+    const auto offset = [&](const char* name) { return layout.find(name).offset; };
+    const std::size_t from_readout = offset("readout/U_o");
+    const std::size_t from_decoder = options.embedding_biases ? offset("decoder/embedding_bias") : offset("decoder/W");
+    const std::size_t between = attends() ? offset("attention/U_a") : offset("context/V");
+    const std::size_t backward = attends() ? offset("encoder/backward/W") : between;
+    std::vector<typename Model<Real>::GradientPart> all{{from_readout, layout.dense - from_readout},
+                                                        {from_decoder, from_readout - from_decoder},
+                                                        {0, 0, 1},
+                                                        {between, from_decoder - between}};
+    if (attends()) all.push_back({backward, between - backward});
+    all.push_back({0, backward});
+    all.push_back({0, 0, 0});
+    return all;
   }
 
   std::span<Real> parameters() const { return {parameter_block.view().data, layout.size}; }
@@ -211,7 +232,16 @@ struct Model<Real>::Implementation {
     layers::readout_loss<Real>(weights.readout, readout_input(), target_words, readout, losses);
   }
 
-  void forward_and_backward(const Sentences& source, const Sentences& target) {
+  using Finished = std::function<void(std::size_t part)>;
+
+  // The next `count` parts of the gradient are final.
+  void finish(const Finished& finished, std::size_t count) {
+    for (; count > 0; --count, ++parts_finished) {
+      if (finished) finished(parts_finished);
+    }
+  }
+
+  void forward_and_backward(const Sentences& source, const Sentences& target, const Finished& finished) {
     encode(source, batch);
     const Encoded<Real>& encoded = batch;
     const auto memory = memory_of(encoded);
@@ -225,6 +255,7 @@ struct Model<Real>::Implementation {
     const auto contexts = context_gradient.shape(Y, C);
     layers::readout_loss_and_backward<Real>(weights.readout, gradient.readout, readout_input(), target_words, readout,
                                             losses, {previous_gradient, previous_words, contexts});
+    finish(finished, 1);
 
     scope.change(Phase::kDecoder);
     const auto words = word_gradient.zeros(Y, m);
@@ -237,16 +268,17 @@ struct Model<Real>::Implementation {
     scope.change(Phase::kEmbedding);
     layers::shift_backward<Real>(target_packing, previous_words, words);
     layers::embedding_backward<Real>(tables[1].rows, gradient.target_embedding.bias, target_words, words);
+    finish(finished, 2);
 
     scope.change(Phase::kEncoder);
     const auto initial = initial_gradient.zeros(B, n);
     kernels::scatter_add_rows<Real>(previous_gradient.row_range(0, B), target_packing.order, initial);
-    encoder_backward(encoded, initial, contexts, annotations, keys);
+    encoder_backward(encoded, initial, contexts, annotations, keys, finished);
   }
 
   // `initial` [B, n] by the caller's sentence. Used up, like all gradients given here.
   void encoder_backward(const Encoded<Real>& encoded, MatrixView<Real> initial, MatrixView<Real> contexts,
-                        MatrixView<Real> annotations, MatrixView<Real> keys) {
+                        MatrixView<Real> annotations, MatrixView<Real> keys, const Finished& finished) {
     const std::size_t B = initial.rows, X = source_packing.words(), n = options.state;
     const auto first_states = view_of(encoded.initial_states, n);
     const ConstMatrixView<Real> summary_states = summary_input.view();
@@ -257,6 +289,7 @@ struct Model<Real>::Implementation {
       tanh_layer_backward<Real>(weights.initial, gradient.initial, summary_states, first_states, initial, from_initial);
       kernels::accumulate_outer<Real>(view_of(encoded.annotations, 2 * n), keys, gradient.U_a);
       kernels::multiply_transposed<Real>(keys, weights.U_a, annotations, Into::kAdd);
+      finish(finished, 1);
       const auto backward_states = backward_gradient.shape(X, n);
       kernels::gather_rows<Real>(annotations.columns(0, n), encoded_row, forward_states);
       kernels::gather_rows<Real>(annotations.columns(n, n), encoded_row, backward_states);
@@ -264,6 +297,7 @@ struct Model<Real>::Implementation {
       layers::gated_backward<Real>(weights.backward_encoder, gradient.backward_encoder, source_packing,
                                    layers::Direction::kBackward, source_embedded.view(), backward_encoder,
                                    backward_states, embedded_gradient);
+      finish(finished, 1);
     } else {
       const auto contexts_out = view_of(encoded.contexts, n);
       tanh_layer_backward<Real>(weights.initial, gradient.initial, contexts_out, first_states, initial, from_initial);
@@ -275,6 +309,7 @@ struct Model<Real>::Implementation {
       const auto from_summary = summary_gradient.shape(B, n);
       tanh_layer_backward<Real>(weights.summary, gradient.summary, summary_states, contexts_out, from_initial,
                                 from_summary);
+      finish(finished, 1);
       forward_gradient.zeros(X, n);
       kernels::scatter_add_rows<Real>(from_summary, last_word_row, forward_states);
     }
@@ -283,6 +318,7 @@ struct Model<Real>::Implementation {
                                  embedded_gradient);
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
     layers::embedding_backward<Real>(tables[0].rows, gradient.source_embedding.bias, source_words, embedded_gradient);
+    finish(finished, 2);
   }
 
   // E y + b_e, and 0 where the word is kStart: nothing comes before the first word.
@@ -371,6 +407,10 @@ std::span<typename Model<Real>::TableGradient> Model<Real>::table_gradients() {
   return implementation_->tables;
 }
 template <class Real>
+std::span<const typename Model<Real>::GradientPart> Model<Real>::gradient_parts() const {
+  return implementation_->parts;
+}
+template <class Real>
 void Model<Real>::zero_gradient() {
   kernels::zero_rows<Real>(implementation_->gradient_block.view());
   for (TableGradient& table : implementation_->tables) table.rows.clear();
@@ -394,10 +434,16 @@ void Model<Real>::initialise(std::uint64_t seed) {
 }
 
 template <class Real>
-Loss Model<Real>::accumulate_gradient(const Sentences& source, const Sentences& target) {
+Loss Model<Real>::accumulate_gradient(const Sentences& source, const Sentences& target,
+                                      const std::function<void(std::size_t part)>& finished) {
   assert(source.size() == target.size());
-  if (source.empty()) return {};
-  implementation_->forward_and_backward(source, target);
+  implementation_->parts_finished = 0;
+  if (source.empty()) {
+    implementation_->finish(finished, gradient_parts().size());
+    return {};
+  }
+  implementation_->forward_and_backward(source, target, finished);
+  assert(implementation_->parts_finished == gradient_parts().size());
   const auto& losses = implementation_->losses;
   return {std::accumulate(losses.begin(), losses.end(), 0.0), losses.size()};
 }

@@ -19,6 +19,8 @@ constexpr Names<Schedule, 3> kSchedules{{{Schedule::kConstant, "constant"},
                                          {Schedule::kInverseSquareRoot, "inverse-square-root"},
                                          {Schedule::kPlateau, "plateau"}}};
 constexpr Names<BestMetric, 2> kMetrics{{{BestMetric::kLoss, "loss"}, {BestMetric::kBleu, "bleu"}}};
+constexpr Names<ReducePrecision, 2> kReducePrecisions{
+    {{ReducePrecision::kFloat32, "f32"}, {ReducePrecision::kBfloat16, "bf16"}}};
 
 template <class Value, std::size_t count>
 Value value_of(const Names<Value, count>& names, const char* option, const std::string& name) {
@@ -95,6 +97,9 @@ Schedule schedule_of(const std::string& name) {
 BestMetric best_metric_of(const std::string& name) {
   return value_of(kMetrics, "best-metric", name);
 }
+ReducePrecision reduce_precision_of(const std::string& name) {
+  return value_of(kReducePrecisions, "reduce-precision", name);
+}
 std::string name_of(OptimizerKind optimizer) {
   return name_in(kOptimizers, optimizer);
 }
@@ -106,6 +111,9 @@ std::string name_of(Schedule schedule) {
 }
 std::string name_of(BestMetric best_metric) {
   return name_in(kMetrics, best_metric);
+}
+std::string name_of(ReducePrecision reduce_precision) {
+  return name_in(kReducePrecisions, reduce_precision);
 }
 
 Config config_of(const model::ModelOptions& o) {
@@ -136,6 +144,8 @@ Config config_of(const TrainOptions& o) {
           {"adam-epsilon", digits_of(o.adam_epsilon)},
           {"gradient-of", name_of(o.gradient_of)},
           {"clip-norm", digits_of(o.clip_norm)},
+          {"overlap", yes_or_no(o.overlap)},
+          {"reduce-precision", name_of(o.reduce_precision)},
           {"max-skipped", digits_of(o.max_skipped)},
           {"schedule", name_of(o.schedule)},
           {"warmup-updates", digits_of(o.warmup_updates)},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <vector>
 
@@ -9,6 +10,8 @@
 
 namespace rnnsearch::train {
 namespace {
+
+constexpr std::size_t kBits = 64;
 
 double scale_of(GradientOf gradient_of, std::uint64_t batch_pairs, double words) {
   switch (gradient_of) {
@@ -24,14 +27,19 @@ double scale_of(GradientOf gradient_of, std::uint64_t batch_pairs, double words)
 
 }  // namespace
 
-TableGradient UpdateStep::Rows::summed(const comm::Communicator& communicator,
-                                       const model::Model<float>::TableGradient& table) {
-  // The union of what the ranks touched, as one bit a word; then only those rows travel.
-  const auto& own = table.rows;
-  constexpr std::size_t kBits = 64;
-  bits.assign((own.table_rows() + kBits - 1) / kBits, 0);
-  for (const WordId word : own.words()) bits[word / kBits] |= std::uint64_t{1} << word % kBits;
-  if (communicator.size() > 1) communicator.wait(communicator.begin_unite(bits));
+void UpdateStep::Rows::begin_union(const comm::Communicator& communicator, const Sentences& sentences,
+                                   std::size_t table_rows) {
+  bits.assign((table_rows + kBits - 1) / kBits, 0);
+  const auto touch = [&](WordId word) { bits[word / kBits] |= std::uint64_t{1} << word % kBits; };
+  for (const WordId word : sentences.words) {
+    if (word < table_rows) touch(word);  // the model refuses the others
+  }
+  if (!sentences.empty()) touch(kEnd);
+  united = communicator.begin_unite(bits);
+}
+
+void UpdateStep::Rows::begin_sum(const comm::Communicator& communicator, const layers::RowGradient<float>& own) {
+  communicator.wait(united);
   words.clear();
   place.resize(own.table_rows());
   for (std::size_t b = 0; b < bits.size(); ++b) {
@@ -43,48 +51,81 @@ TableGradient UpdateStep::Rows::summed(const comm::Communicator& communicator,
   }
   rows.assign(words.size() * own.cols(), 0.0F);
   for (std::size_t i = 0; i < own.words().size(); ++i) {
-    std::copy_n(own.rows().row(i), own.cols(), rows.data() + place[own.words()[i]] * own.cols());
+    const WordId word = own.words()[i];
+    assert(bits[word / kBits] >> word % kBits & 1U);
+    std::copy_n(own.rows().row(i), own.cols(), rows.data() + place[word] * own.cols());
   }
-  if (communicator.size() > 1) communicator.sum(rows);
-  return {table.offset, own.table_rows(), own.cols(), words, rows};
+  communicator.begin_sum(rows);
 }
 
 UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options)
     : communicator_(communicator),
       model_(model),
       options_(options),
-      optimizer_(make_optimizer(options, model.parameters().size())) {}
+      optimizer_(make_optimizer(options, model.parameters().size())) {
+  if (options.reduce_precision == ReducePrecision::kBfloat16 && communicator.size() > 1) {
+    carried_.assign(model.gradient().size(), 0.0F);
+  }
+}
+
+void UpdateStep::begin_sum(std::size_t part) {
+  const auto& [first, size, table] = model_.gradient_parts()[part];
+  const PhaseTimes::Scope scope(&model_.phases(), Phase::kCommunication);
+  if (table < 0) {
+    communicator_.begin_sum(model_.gradient().subspan(first, size),
+                            carried_.empty() ? std::span<float>() : std::span(carried_).subspan(first, size));
+    return;
+  }
+  const auto index = static_cast<std::size_t>(table);
+  rows_[index].begin_sum(communicator_, model_.table_gradients()[index].rows);
+}
 
 UpdateResult UpdateStep::run(const UpdateInput& input) {
   UpdateResult result;
   Stopwatch watch;
   PhaseTimes& phases = model_.phases();
   phases.clear();
+  const comm::Traffic before = communicator_.traffic();
   const auto gradient = model_.gradient();
+  const auto tables = model_.table_gradients();
+  rows_[0].begin_union(communicator_, input.source, tables[0].rows.table_rows());
+  rows_[1].begin_union(communicator_, input.target, tables[1].rows.table_rows());
   {
     const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);
     model_.zero_gradient();
   }
   const double zeroing_seconds = watch.lap();
-  const model::Loss loss = model_.accumulate_gradient(input.source, input.target);
-  result.compute_seconds = watch.lap();
+  double begin_seconds = 0;  // in which backward stands still
+  const model::Loss loss = model_.accumulate_gradient(input.source, input.target, [&](std::size_t part) {
+    if (!options_.overlap) return;
+    const Stopwatch begin;
+    begin_sum(part);
+    begin_seconds += begin.seconds();
+  });
+  result.compute_seconds = watch.lap() - begin_seconds;
 
   if (input.vote) input.vote();
   std::vector<double> sums{loss.negative_log_likelihood, static_cast<double>(loss.words)};  // one reduction for all
   sums.insert(sums.end(), input.votes.begin(), input.votes.end());
   {
     const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
-    communicator_.sum(gradient);
-    const auto tables = model_.table_gradients();
-    rows_.resize(tables.size());
-    tables_.clear();
-    for (std::size_t i = 0; i < tables.size(); ++i) tables_.push_back(rows_[i].summed(communicator_, tables[i]));
+    if (!options_.overlap) {
+      for (std::size_t part = 0; part < model_.gradient_parts().size(); ++part) begin_sum(part);
+    }
     communicator_.sum(std::span<double>(sums));
+    communicator_.wait_for_all();
+    tables_.clear();
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      tables_.push_back(
+          {tables[i].offset, tables[i].rows.table_rows(), tables[i].rows.cols(), rows_[i].words, rows_[i].rows});
+    }
   }
+  const comm::Traffic after = communicator_.traffic();
+  result.traffic = {after.bytes_sent - before.bytes_sent, after.busy_seconds - before.busy_seconds};
   result.negative_log_likelihood = sums[0];
   result.words = sums[1];
   std::copy(sums.begin() + 2, sums.end(), input.votes.begin());
-  result.communication_seconds = watch.lap();
+  result.communication_seconds = begin_seconds + watch.lap();
 
   {
     const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);
@@ -98,6 +139,8 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
         scale *= options_.clip_norm / result.gradient_norm;
       }
       optimizer_->update(model_.parameters(), gradient, input.learning_rate, scale, tables_);
+    } else {
+      std::fill(carried_.begin(), carried_.end(), 0.0F);  // they are not finite either
     }
   }
   result.optimizer_seconds = zeroing_seconds + watch.lap();

@@ -66,5 +66,71 @@ TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {
   for (std::size_t i = 1; i + 1 < before.size(); ++i) ASSERT_EQ(model_.parameters()[i], before[i]);
 }
 
+/// Five updates, each rank with sentences of its own; some ranks of some updates have none.
+std::vector<float> weights_after_updates(const TrainOptions& options, const model::ModelOptions& sizes) {
+  model::Model<float> model(sizes);
+  model.initialise(1);
+  UpdateStep step(world, model, options);
+  for (std::uint64_t update = 0; update < 5; ++update) {
+    const auto rank = static_cast<std::uint64_t>(world.rank());
+    const bool none = update == 3 && rank + 1 == static_cast<std::uint64_t>(world.size());
+    const Sentences source = none ? Sentences{} : sentences(10 * update + rank);
+    const Sentences target = none ? Sentences{} : sentences(1000 + 10 * update + rank);
+    EXPECT_TRUE(step.run({source, target, 12, 1}).applied);
+  }
+  return {model.parameters().begin(), model.parameters().end()};
+}
+
+TEST_F(Update, HasTheSameBitsWithAndWithoutOverlap) {
+  for (const auto attention : {model::Attention::kAdditive, model::Attention::kNone}) {
+    for (const auto travels : {ReducePrecision::kFloat32, ReducePrecision::kBfloat16}) {
+      auto sizes = model_options();
+      sizes.attention = attention;
+      TrainOptions options;
+      options.reduce_precision = travels;
+      const auto with = weights_after_updates(options, sizes);
+      options.overlap = false;
+      EXPECT_TRUE(with == weights_after_updates(options, sizes)) << name_of(travels);
+    }
+  }
+}
+
+TEST_F(Update, LeavesAllRanksWithTheSameWeights) {
+  for (const auto travels : {ReducePrecision::kFloat32, ReducePrecision::kBfloat16}) {
+    TrainOptions options;
+    options.reduce_precision = travels;
+    const auto weights = weights_after_updates(options, model_options());
+    auto of_root = weights;
+    world.broadcast(std::span(of_root));
+    EXPECT_TRUE(weights == of_root) << name_of(travels);
+  }
+}
+
+TEST_F(Update, SendsHalfTheBytesInBfloat16) {
+  const auto bytes = [&](ReducePrecision travels) {
+    TrainOptions options;
+    options.reduce_precision = travels;
+    UpdateStep step(world, model_, options);
+    return static_cast<double>(step.run({source_, target_, 3, 1}).traffic.bytes_sent);
+  };
+  const double ranks = world.size();
+  const double dense = 2 * (ranks - 1) / ranks * 2 * static_cast<double>(model_.gradient().size());
+  EXPECT_NEAR(bytes(ReducePrecision::kFloat32) - bytes(ReducePrecision::kBfloat16), dense, 0.2 * dense);
+}
+
+TEST_F(Update, CloselyFollowsFloat32InBfloat16) {
+  TrainOptions options;
+  const auto exact = weights_after_updates(options, model_options());
+  options.reduce_precision = ReducePrecision::kBfloat16;
+  const auto rounded = weights_after_updates(options, model_options());
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    difference += std::pow(static_cast<double>(rounded[i] - exact[i]), 2);
+    size += std::pow(static_cast<double>(exact[i]), 2);
+  }
+  EXPECT_GT(difference, 0);
+  EXPECT_LT(std::sqrt(difference / size), 1e-3);
+}
+
 }  // namespace
 }  // namespace rnnsearch::train

@@ -76,6 +76,7 @@ class Communicator {
   Ticket begin_unite(std::span<std::uint64_t> bits) const;
   /// Until that one and all begun before it are done. Throws Error.
   void wait(Ticket ticket) const;
+  void wait_for_all() const;
   Traffic traffic() const;
 
   /// In place; every rank gets the same bits. Counts beyond int are cut into chunks.

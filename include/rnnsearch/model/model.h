@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -84,6 +85,15 @@ class Model {
     layers::RowGradient<Real> rows;
   };
   std::span<TableGradient> table_gradients();
+  /// What becomes final together while a batch's gradient is computed: elements [first, first + size) of gradient(), or
+  /// a table.
+  struct GradientPart {
+    std::size_t first = 0, size = 0;
+    int table = -1;  // of table_gradients(); below 0: none
+  };
+  /// All of the gradient, each element once, in the order in which accumulate_gradient finishes it (from the readout
+  /// back to the source words). A function of the options.
+  std::span<const GradientPart> gradient_parts() const;
   /// Of all: to be called before a batch.
   void zero_gradient();
 
@@ -92,8 +102,11 @@ class Model {
   void initialise(std::uint64_t seed);
 
   /// ADDS the gradient of the summed negative log-likelihood of the batch to `gradient`. </s> is appended to both sides
-  /// here. Pairs may come in any order; the sum's rounding depends on it. No pairs: nothing is done.
-  Loss accumulate_gradient(const Sentences& source, const Sentences& target);
+  /// here. Pairs may come in any order; the sum's rounding depends on it. No pairs: nothing is added.
+  /// finished(i), if it is set: this batch adds nothing more to gradient_parts()[i]. Called for all parts, in their
+  /// order, on the calling thread, while the others are still to be computed.
+  Loss accumulate_gradient(const Sentences& source, const Sentences& target,
+                           const std::function<void(std::size_t part)>& finished = {});
   /// The same sum without the gradient.
   Loss loss(const Sentences& source, const Sentences& target);
   /// log p(target | source) of each pair, </s> included.

@@ -14,6 +14,7 @@ enum class OptimizerKind { kAdadelta, kAdam };
 enum class GradientOf { kSum, kSentence, kWord };
 enum class Schedule { kConstant, kInverseSquareRoot, kPlateau };
 enum class BestMetric { kLoss, kBleu };
+enum class ReducePrecision { kFloat32, kBfloat16 };
 
 struct TrainOptions {
   std::uint64_t batch_sentences = 80;  // pairs in an update, all ranks together (GroundHog: bs)
@@ -33,6 +34,14 @@ struct TrainOptions {
   GradientOf gradient_of = GradientOf::kSum;
   double clip_norm = 1;            // largest norm of the gradient (paper, appendix B.2: 1); 0: no clip
   std::uint64_t max_skipped = 20;  // updates in a row that may be skipped because their gradient is not finite
+
+  /// Sums of the gradient over the ranks begin as soon as a part of it is known, while the rest is computed. The bits
+  /// are the same without.
+  bool overlap = true;
+  /// What travels in these sums; all additions are in float32. With bfloat16, half the bytes: what a rounding takes
+  /// away is kept and added to the next sum (error feedback: Seide et al. 2014, section 3), which a checkpoint does not
+  /// keep, so a run that was interrupted then differs in its last bits from one that was not.
+  ReducePrecision reduce_precision = ReducePrecision::kFloat32;
 
   Schedule schedule = Schedule::kConstant;
   std::uint64_t warmup_updates = 0;    // linear from 0, in every schedule; where the inverse square root begins to fall
@@ -56,14 +65,16 @@ struct TrainOptions {
 void check(const TrainOptions& options);
 
 // Names as the options spell them; the readers throw Error naming the choices.
-OptimizerKind optimizer_of(const std::string& name);  // adadelta, adam
-GradientOf gradient_of_of(const std::string& name);   // sum, sentence, word
-Schedule schedule_of(const std::string& name);        // constant, inverse-square-root, plateau
-BestMetric best_metric_of(const std::string& name);   // loss, bleu
+OptimizerKind optimizer_of(const std::string& name);           // adadelta, adam
+GradientOf gradient_of_of(const std::string& name);            // sum, sentence, word
+Schedule schedule_of(const std::string& name);                 // constant, inverse-square-root, plateau
+BestMetric best_metric_of(const std::string& name);            // loss, bleu
+ReducePrecision reduce_precision_of(const std::string& name);  // f32, bf16
 std::string name_of(OptimizerKind optimizer);
 std::string name_of(GradientOf gradient_of);
 std::string name_of(Schedule schedule);
 std::string name_of(BestMetric best_metric);
+std::string name_of(ReducePrecision reduce_precision);
 
 /// Option names and values, as in config.ini and in a checkpoint's /config.
 using Config = std::map<std::string, std::string>;

@@ -1,6 +1,7 @@
 // One update of the weights, on all ranks alike: gradient, sum over the ranks, clip, optimiser.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,14 +34,16 @@ struct UpdateResult {
   double words = 0;                    // target words, </s> included, all ranks
   double gradient_norm = 0;            // of the gradient as `gradient_of` divides it, before the clip
   bool applied = true;                 // false: gradient or loss were not finite, and the weights are as before
-  // of this rank; communication includes waiting for slower ranks, and what the sums of table rows need on the way
+  // of this rank; communication is what computing does not hide: waiting for sums and so for slower ranks
   double compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
-  PhaseTimes phases;  // of this rank: the same seconds in more detail
+  PhaseTimes phases;      // of this rank: the same seconds in more detail
+  comm::Traffic traffic;  // of this rank; busy_seconds: hidden or not
 };
 
 class UpdateStep {
  public:
-  /// All outlive this. Only what the optimiser, gradient_of and clip_norm say is read of the options.
+  /// All outlive this. Only what the optimiser, gradient_of, clip_norm, overlap and reduce_precision say is read of the
+  /// options.
   UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options);
 
   /// COLLECTIVE, with the same batch_pairs, learning_rate and number of votes on every rank.
@@ -51,20 +54,27 @@ class UpdateStep {
  private:
   // An embedding's gradient, summed over the ranks: only the rows that some rank touched. Memory is kept.
   struct Rows {
-    TableGradient summed(const comm::Communicator& communicator, const model::Model<float>::TableGradient& table);
+    /// From the words of this rank, before their gradient is known, to those of all ranks.
+    void begin_union(const comm::Communicator& communicator, const Sentences& sentences, std::size_t table_rows);
+    /// Once this rank's gradient is known.
+    void begin_sum(const comm::Communicator& communicator, const layers::RowGradient<float>& own);
 
-    std::vector<std::uint64_t> bits;   // one a word
+    std::vector<std::uint64_t> bits;  // one a word
+    comm::Communicator::Ticket united = 0;
     std::vector<std::uint32_t> place;  // of a touched word in `words`
     std::vector<WordId> words;
     std::vector<float> rows;
   };
 
+  void begin_sum(std::size_t part);
+
   const comm::Communicator& communicator_;
   model::Model<float>& model_;
   const TrainOptions& options_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::vector<Rows> rows_;
+  std::array<Rows, 2> rows_;           // source, target
   std::vector<TableGradient> tables_;  // of the update under way
+  std::vector<float> carried_;         // of gradient(), when bfloat16 travels
 };
 
 }  // namespace rnnsearch::train

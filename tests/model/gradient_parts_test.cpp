@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/model/fixtures.h"
+
+namespace rnnsearch::model {
+namespace {
+
+class GradientParts : public testing::TestWithParam<Variant> {};
+
+std::vector<float> copy_of(Model<float>& model, const Model<float>::GradientPart& part) {
+  if (part.table < 0) {
+    const auto values = model.gradient().subspan(part.first, part.size);
+    return {values.begin(), values.end()};
+  }
+  const auto rows = model.table_gradients()[static_cast<std::size_t>(part.table)].rows.rows();
+  return {rows.data, rows.data + rows.rows * rows.cols};
+}
+
+TEST_P(GradientParts, AreAllOfTheGradientEachElementOnce) {
+  Model<float> model(GetParam().options);
+  std::vector<int> elements(model.gradient().size()), tables(model.table_gradients().size());
+  for (const auto& part : model.gradient_parts()) {
+    if (part.table >= 0) ++tables[static_cast<std::size_t>(part.table)];
+    for (std::size_t i = 0; i < part.size; ++i) ++elements[part.first + i];
+  }
+  EXPECT_EQ(elements, std::vector<int>(elements.size(), 1));
+  EXPECT_EQ(tables, std::vector<int>(tables.size(), 1));
+}
+
+TEST_P(GradientParts, DoNotChangeOnceTheyAreFinished) {
+  Model<float> model(GetParam().options);
+  fill(model, 3);
+  Random random(4);
+  const Sentences source = random_sentences(random, 6, 9, GetParam().options.source_words);
+  const Sentences target = random_sentences(random, 6, 9, GetParam().options.target_words);
+  for (int batch = 0; batch < 2; ++batch) {
+    std::vector<std::vector<float>> finished;
+    model.accumulate_gradient(source, target, [&](std::size_t part) {
+      ASSERT_EQ(part, finished.size());
+      finished.push_back(copy_of(model, model.gradient_parts()[part]));
+    });
+    ASSERT_EQ(finished.size(), model.gradient_parts().size());
+    for (std::size_t part = 0; part < finished.size(); ++part) {
+      EXPECT_TRUE(finished[part] == copy_of(model, model.gradient_parts()[part])) << "part " << part;
+    }
+  }
+}
+
+TEST_P(GradientParts, AreFinishedByNoPairsToo) {
+  Model<float> model(GetParam().options);
+  std::size_t finished = 0;
+  model.accumulate_gradient({}, {}, [&](std::size_t part) { EXPECT_EQ(part, finished++); });
+  EXPECT_EQ(finished, model.gradient_parts().size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, GradientParts, testing::ValuesIn(variants(widths(30, 8, 12, 10, 6), 5)),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+}  // namespace
+}  // namespace rnnsearch::model
