@@ -82,6 +82,7 @@ void UpdateStep::begin_sum(std::size_t part) {
 
 UpdateResult UpdateStep::run(const UpdateInput& input) {
   UpdateResult result;
+  const Stopwatch whole;
   Stopwatch watch;
   PhaseTimes& phases = model_.phases();
   phases.clear();
@@ -97,6 +98,7 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
   const double zeroing_seconds = watch.lap();
   double begin_seconds = 0;  // in which backward stands still
   const model::Loss loss = model_.accumulate_gradient(input.source, input.target, [&](std::size_t part) {
+    result.part_seconds.push_back(whole.seconds());
     if (!options_.overlap) return;
     const Stopwatch begin;
     begin_sum(part);

@@ -38,6 +38,8 @@ struct UpdateResult {
   double compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
   PhaseTimes phases;      // of this rank: the same seconds in more detail
   comm::Traffic traffic;  // of this rank; busy_seconds: hidden or not
+  /// Seconds from the beginning of the update until each of the model's gradient_parts was known to this rank.
+  std::vector<double> part_seconds;
 };
 
 class UpdateStep {
