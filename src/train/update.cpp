@@ -114,8 +114,8 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
     if (!options_.overlap) {
       for (std::size_t part = 0; part < model_.gradient_parts().size(); ++part) begin_sum(part);
     }
+    communicator_.wait_for_all();  // first, because this thread sleeps there, while MPI's own sums would use its core
     communicator_.sum(std::span<double>(sums));
-    communicator_.wait_for_all();
     tables_.clear();
     for (std::size_t i = 0; i < tables.size(); ++i) {
       tables_.push_back(
