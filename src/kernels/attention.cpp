@@ -52,18 +52,12 @@ void forward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, st
 template <class T>
 void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, std::size_t keys_stride,
                   const T* annotations, std::size_t annotations_stride, const T* v_a, const T* query, const T* alpha,
-                  const T* context_gradient, T* energy_gradient, T* query_gradient, T* annotations_gradient,
-                  std::size_t annotations_gradient_stride, T* keys_gradient, std::size_t keys_gradient_stride,
-                  T* v_a_gradient) {
+                  const T* context_gradient, T* energy_gradient, T* query_gradient, T* keys_gradient,
+                  std::size_t keys_gradient_stride, T* v_a_gradient) {
   T mean = 0;  // of dL/dalpha under alpha: the softmax's backward subtracts it
   for (std::size_t j = 0; j < Tx; ++j) {
     energy_gradient[j] = dot(C, context_gradient, annotations + j * annotations_stride);
     mean += alpha[j] * energy_gradient[j];
-    T* gradient = annotations_gradient + j * annotations_gradient_stride;
-    for_each<T>(C, [&](auto d, std::size_t i) HWY_ATTR {
-      const auto sum = hn::MulAdd(hn::Set(d, alpha[j]), hn::LoadU(d, context_gradient + i), hn::LoadU(d, gradient + i));
-      hn::StoreU(sum, d, gradient + i);
-    });
   }
   for (std::size_t j = 0; j < Tx; ++j) energy_gradient[j] = alpha[j] * (energy_gradient[j] - mean);
   for_each<T>(A, [&](auto d, std::size_t i) HWY_ATTR {
@@ -86,8 +80,48 @@ void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, s
   });
 }
 
+// gradient rows j to j + count += alpha^T block
+template <std::size_t count, class T>
+void annotations_tile(std::size_t cols, std::size_t steps, const std::uint32_t* rows, const T* alpha,
+                      std::size_t alpha_stride, const T* block, T* gradient, std::size_t stride) {
+  for_each<T>(cols, [&](auto d, std::size_t i) HWY_ATTR {
+    hn::Vec<decltype(d)> sums[count];
+    for (std::size_t j = 0; j < count; ++j) sums[j] = hn::LoadU(d, gradient + j * stride + i);
+    for (std::size_t t = 0; t < steps; ++t) {
+      const auto g = hn::LoadU(d, block + t * kAnnotationsBlock + i);
+      const T* a = alpha + rows[t] * alpha_stride;
+      for (std::size_t j = 0; j < count; ++j) sums[j] = hn::MulAdd(hn::Set(d, a[j]), g, sums[j]);
+    }
+    for (std::size_t j = 0; j < count; ++j) hn::StoreU(sums[j], d, gradient + j * stride + i);
+  });
+}
+
 template <class T>
-constexpr AttentionRows<T> kRows = {forward_row<T>, backward_row<T>};
+void annotations_of_sentence(std::size_t Tx, std::size_t C, std::size_t steps, const std::uint32_t* rows,
+                             const T* alpha, std::size_t alpha_stride, const T* context_gradient,
+                             std::size_t context_gradient_stride, T* scratch, T* annotations_gradient,
+                             std::size_t annotations_gradient_stride) {
+  constexpr std::size_t kTile = 8;
+  for (std::size_t first = 0; first < C; first += kAnnotationsBlock) {
+    const std::size_t cols = std::min(kAnnotationsBlock, C - first);
+    for (std::size_t t = 0; t < steps; ++t) {
+      std::copy_n(context_gradient + rows[t] * context_gradient_stride + first, cols, scratch + t * kAnnotationsBlock);
+    }
+    T* gradient = annotations_gradient + first;
+    std::size_t j = 0;
+    for (; j + kTile <= Tx; j += kTile) {
+      annotations_tile<kTile>(cols, steps, rows, alpha + j, alpha_stride, scratch,
+                              gradient + j * annotations_gradient_stride, annotations_gradient_stride);
+    }
+    for (; j < Tx; ++j) {
+      annotations_tile<1>(cols, steps, rows, alpha + j, alpha_stride, scratch,
+                          gradient + j * annotations_gradient_stride, annotations_gradient_stride);
+    }
+  }
+}
+
+template <class T>
+constexpr AttentionRows<T> kRows = {forward_row<T>, backward_row<T>, annotations_of_sentence<T>};
 const AttentionRows<float>* float_attention() {
   return &kRows<float>;
 }
@@ -142,8 +176,23 @@ void attention_backward(const AttentionMemory<Real>& memory, std::span<const std
                                     memory.keys.stride, memory.annotations.row(first), memory.annotations.stride,
                                     memory.v_a.data(), of.query.row(row), of.alpha.row(row),
                                     of.context_gradient.row(row), energy_gradient.data(), of.query_gradient.row(row),
-                                    of.annotations_gradient.row(first), of.annotations_gradient.stride,
                                     of.keys_gradient.row(first), of.keys_gradient.stride, of.v_a_gradient.row(b));
+  });
+}
+
+template <class Real>
+void annotations_backward(std::span<const std::size_t> source_offsets, const AttentionSteps& steps,
+                          ConstMatrixView<Real> alpha, ConstMatrixView<Real> context_gradient,
+                          MatrixView<Real> annotations_gradient) {
+  assert(source_offsets.size() == steps.offsets.size() && alpha.rows == context_gradient.rows);
+  parallel_for(source_offsets.size() - 1, [&](std::size_t b) {
+    const std::size_t first = source_offsets[b], Tx = source_offsets[b + 1] - first;
+    const auto rows = steps.rows.subspan(steps.offsets[b], steps.offsets[b + 1] - steps.offsets[b]);
+    thread_local std::vector<Real> scratch;
+    scratch.resize(rows.size() * kAnnotationsBlock);
+    attention_rows<Real>().annotations(Tx, context_gradient.cols, rows.size(), rows.data(), alpha.data, alpha.stride,
+                                       context_gradient.data, context_gradient.stride, scratch.data(),
+                                       annotations_gradient.row(first), annotations_gradient.stride);
   });
 }
 
@@ -151,7 +200,9 @@ void attention_backward(const AttentionMemory<Real>& memory, std::span<const std
   template void attention_forward(const AttentionMemory<Real>&, std::span<const std::uint32_t>, ConstMatrixView<Real>, \
                                   MatrixView<Real>, MatrixView<Real>);                                                 \
   template void attention_backward(const AttentionMemory<Real>&, std::span<const std::uint32_t>,                       \
-                                   const AttentionBackward<Real>&);
+                                   const AttentionBackward<Real>&);                                                    \
+  template void annotations_backward(std::span<const std::size_t>, const AttentionSteps&, ConstMatrixView<Real>,       \
+                                     ConstMatrixView<Real>, MatrixView<Real>);
 RNNSEARCH_INSTANTIATE(float)
 RNNSEARCH_INSTANTIATE(double)
 #undef RNNSEARCH_INSTANTIATE

@@ -1,6 +1,9 @@
 #include "rnnsearch/layers/decoder.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
@@ -67,6 +70,29 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
   }
 }
 
+namespace {
+
+/// The packed rows of each sentence, sentences in the caller's order.
+struct StepsOfSentences {
+  std::vector<std::size_t> offsets;
+  std::vector<std::uint32_t> rows;
+
+  explicit StepsOfSentences(const Packing& packing) : offsets(packing.sentences() + 1), rows(packing.words()) {
+    for (std::size_t t = 0; t < packing.steps(); ++t) {
+      for (std::size_t p = 0; p < packing.active[t]; ++p) ++offsets[packing.order[p] + 1];
+    }
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    auto next = offsets;
+    for (std::size_t t = 0; t < packing.steps(); ++t) {
+      for (std::size_t p = 0; p < packing.active[t]; ++p) {
+        rows[next[packing.order[p]]++] = static_cast<std::uint32_t>(packing.first_row[t] + p);
+      }
+    }
+  }
+};
+
+}  // namespace
+
 template <class Real>
 void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<Real>& gradient, const Packing& packing,
                       const DecoderInput<Real>& input, DecoderActivations<Real>& activations,
@@ -109,12 +135,17 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
       kernels::attention_backward<Real>(
           *input.memory, {packing.order.data(), active},
           {packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_gradient_t,
-           fused_gradient_t.columns(0, A), gradients.annotations, gradients.keys, v_a_gradient});
+           fused_gradient_t.columns(0, A), gradients.keys, v_a_gradient});
     }
     kernels::multiply<Real>(fused_gradient_t, activations.packed_U_query_gates, previous_gradient_t,
                             kernels::Into::kAdd);
   }
-  if (!input.memory) {
+  if (input.memory) {
+    const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
+    const StepsOfSentences steps(packing);
+    kernels::annotations_backward<Real>(input.memory->offsets, {steps.offsets, steps.rows}, alpha, gradients.context,
+                                        gradients.annotations);
+  } else {
     kernels::multiply_transposed<Real>(x_gradient, weights.C, gradients.context, kernels::Into::kAdd);
   }
   kernels::accumulate_outer<Real>(previous, fused_gradient, gradient.U_query_gates);

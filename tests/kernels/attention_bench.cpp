@@ -42,10 +42,9 @@ struct Step {
         const Step step(kSentences, Tx, A, C);
         step.forward();
         const Operand context_gradient(kSentences, C), query_gradient(kSentences, A), v_a_gradient(kSentences, A);
-        const Operand annotations_gradient(kSentences * Tx, C), keys_gradient(kSentences * Tx, A);
-        const AttentionBackward<float> backward{
-            step.query.view(),           step.alpha.view(),    context_gradient.view(), query_gradient.view(),
-            annotations_gradient.view(), keys_gradient.view(), v_a_gradient.view()};
+        const Operand keys_gradient(kSentences * Tx, A);
+        const AttentionBackward<float> backward{step.query.view(),     step.alpha.view(),    context_gradient.view(),
+                                                query_gradient.view(), keys_gradient.view(), v_a_gradient.view()};
         measure(state, step.work(), [&] { attention_backward<float>(step.memory(), step.sentence, backward); });
       });
     }

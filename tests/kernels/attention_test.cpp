@@ -218,9 +218,18 @@ struct Gradients {
     for (auto* operand : {&context, &annotations, &keys, &v_a}) operand->normal(random);
   }
   void backward(Case<Real>& of) {
-    attention_backward<Real>(
-        of.memory(), of.sentence,
-        {of.query.read(), of.alpha.read(), context.read(), query.view(), annotations.view(), keys.view(), v_a.view()});
+    attention_backward<Real>(of.memory(), of.sentence,
+                             {of.query.read(), of.alpha.read(), context.read(), query.view(), keys.view(), v_a.view()});
+    // The rows of a case are steps of different sentences, or of none.
+    std::vector<std::size_t> offsets{0};
+    std::vector<std::uint32_t> rows;
+    for (std::size_t b = 0; b + 1 < of.offsets.size(); ++b) {
+      for (std::uint32_t row = 0; row < of.sentence.size(); ++row) {
+        if (of.sentence[row] == b) rows.push_back(row);
+      }
+      offsets.push_back(rows.size());
+    }
+    annotations_backward<Real>(of.offsets, {offsets, rows}, of.alpha.read(), context.read(), annotations.view());
   }
 };
 
@@ -294,6 +303,30 @@ TYPED_TEST(Attention, GivesTheSameBitsOnAnyNumberOfThreads) {
     return joined({of.alpha.values(), of.context.values(), gradients.query.values(), gradients.annotations.values(),
                    gradients.keys.values(), gradients.v_a.values()});
   });
+}
+
+TYPED_TEST(Attention, AddsTheAnnotationsGradientsOfAllSteps) {
+  Random random(12);
+  for (const std::size_t C : {1u, 7u, 64u, 65u, 200u}) {
+    // sentence 0 of 11 words has 5 steps, sentence 1 of 1 word none, sentence 2 of 8 words one
+    const std::vector<std::size_t> words{0, 11, 12, 20}, offsets{0, 5, 5, 6};
+    const std::vector<std::uint32_t> rows{4, 0, 3, 5, 1, 2};
+    Guarded<TypeParam> alpha(6, 12, 1, 2), context(6, C, 2), gradient(20, C, 3, 1);
+    for (auto* operand : {&alpha, &context, &gradient}) operand->normal(random);
+    Matrix expected = gradient.values();
+    for (std::size_t b = 0; b < 3; ++b) {
+      for (std::size_t step = offsets[b]; step < offsets[b + 1]; ++step) {
+        for (std::size_t j = words[b]; j < words[b + 1]; ++j) {
+          for (std::size_t c = 0; c < C; ++c) {
+            expected[j * C + c] +=
+                static_cast<double>(alpha(rows[step], j - words[b])) * static_cast<double>(context(rows[step], c));
+          }
+        }
+      }
+    }
+    annotations_backward<TypeParam>(words, {offsets, rows}, alpha.read(), context.read(), gradient.view());
+    ASSERT_TRUE(close(gradient, expected, bound<TypeParam>(1e-6, 1e-6), "dL/dh, C = " + std::to_string(C)));
+  }
 }
 
 TYPED_TEST(Attention, LeavesOtherSentencesGradientsAlone) {

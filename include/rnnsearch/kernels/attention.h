@@ -32,13 +32,25 @@ struct AttentionBackward {
   ConstMatrixView<Real> query, alpha;      // [R, A], [R, Tx] of the forward pass (tanh is computed again, not stored)
   ConstMatrixView<Real> context_gradient;  // [R, C]
   MatrixView<Real> query_gradient;         // [R, A] out
-  MatrixView<Real> annotations_gradient;   // [words, C] ADDS
   MatrixView<Real> keys_gradient;          // [words, A] ADDS
   MatrixView<Real> v_a_gradient;           // [B, A] ADDS to the row of the sentence, so that threads do not meet
 };
-/// REQUIRES: no sentence occurs twice in `sentence`.
+/// All but the annotations' gradient. REQUIRES: no sentence occurs twice in `sentence`.
 template <class Real>
 void attention_backward(const AttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                         const AttentionBackward<Real>& of);
+
+/// Which rows of the matrices of all steps belong to sentence b: rows[offsets[b]] to rows[offsets[b + 1]].
+struct AttentionSteps {
+  std::span<const std::size_t> offsets;  // [B + 1]
+  std::span<const std::uint32_t> rows;
+};
+/// ADDS dL/dh_j = sum_i alpha_ij dL/dc_i over the steps i of each sentence, in their order, to annotations_gradient
+/// [words, C]. For all steps at once, because step by step each would read and write the gradient of every annotation.
+/// source_offsets [B + 1] as in AttentionMemory; alpha [rows, Tx], context_gradient [rows, C].
+template <class Real>
+void annotations_backward(std::span<const std::size_t> source_offsets, const AttentionSteps& steps,
+                          ConstMatrixView<Real> alpha, ConstMatrixView<Real> context_gradient,
+                          MatrixView<Real> annotations_gradient);
 
 }  // namespace rnnsearch::kernels
