@@ -21,6 +21,11 @@ packages='
   libgmock-dev                  = GoogleMock: matchers for GoogleTest
   perl                          = the corpora of data/, the layering test, the lab's remote shell
   iproute2                      = ip, tc: hosts and cables of the lab that tests the cluster side
+  slurmctld                     = SLURM in that lab: its controller
+  slurmd                        = its nodes
+  slurm-client                  = sbatch, srun, squeue
+  slurm-wlm-basic-plugins       = PMIx, the scheduler, preemption
+  munge                         = how these know each other
 '
 
 names=$(awk 'NF {print $1}' <<<"$packages")

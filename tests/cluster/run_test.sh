@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# The decisions of cluster/run, with a launcher and a SLURM that only write down what they are told.
+set -euo pipefail
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+mkdir bin
+for program in scontrol scancel; do
+  printf '#!/usr/bin/env bash\necho "%s $*" >>calls\n' $program >bin/$program
+done
+cat >bin/squeue <<'END'
+#!/usr/bin/env bash
+case $* in
+  *%e*) echo "${END_OF_JOB:-}" ;;
+  *) echo "${STATE:-RUNNING None}" ;;
+esac
+END
+cat >bin/launch <<'END'
+#!/usr/bin/env bash
+echo "launch $*" >>calls
+echo "${RNNSEARCH_END_TIME:-none}" >end
+echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
+[[ -z ${CHECKPOINT:-} ]] || { mkdir -p run/checkpoints; date +%N >run/checkpoints/latest; }
+[[ -z ${WAIT_FOR_SIGNAL:-} ]] || {
+  if [[ -n ${DEAF:-} ]]; then trap '' USR1 TERM; else trap 'echo signalled >>calls; exit 85' USR1; fi
+  touch waiting
+  for _ in {1..400}; do sleep 0.05; done
+}
+[[ -z ${CODES:-} ]] || exit "$(sed -n "$(grep -c launch calls)p" <<<"${CODES// /$'\n'}")"
+echo output
+exit "${CODE:-0}"
+END
+chmod +x bin/*
+export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS= RESTART_SECONDS=0
+export SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n[1-2] SLURM_CPUS_PER_TASK=3
+unset SLURM_ARRAY_TASK_ID SLURM_JOB_END_TIME RNNSEARCH_END_TIME SLURM_RESTART_COUNT
+
+# check WHAT CODE CALLS ENVIRONMENT... -- ARGUMENTS...
+check() {
+  local what=$1 code=$2 calls=$3 status=0 environment=()
+  shift 3
+  while [[ $1 != -- ]]; do environment+=("$1") && shift; done
+  shift
+  rm -f calls
+  touch calls
+  env "${environment[@]}" "$SOURCE/cluster/run" "$@" >log 2>&1 || status=$?
+  [[ $status == "$code" ]] || fail "$what: exit code $status, not $code: $(<log)"
+  [[ $(<calls) == "$calls" ]] || fail "$what: called '$(<calls)', not '$calls': $(<log)"
+}
+train=(train --corpus c.h5 --run run)
+launch="launch rnnsearch ${train[*]}"
+requeue=$'\nscontrol requeue 7'
+
+check "a training that is done" 0 "$launch" CODE=0 -- "${train[@]}"
+[[ -e run.jobs/done ]] || fail "no mark of a training that is done"
+[[ $(<surroundings) == "FALSE 3" ]] || fail "locks and CPUs are '$(<surroundings)'"
+check "a training stopped early" 85 "$launch$requeue" CODE=85 -- "${train[@]}"
+[[ ! -e run.jobs/done ]] || fail "a training that goes on is marked as done"
+check "a training stopped early, for the 100th time" 85 "$launch$requeue" CODE=85 SLURM_RESTART_COUNT=100 -- "${train[@]}"
+check "a task of an array" 85 "$launch"$'\nscontrol requeue 5_2' CODE=85 SLURM_ARRAY_JOB_ID=5 SLURM_ARRAY_TASK_ID=2 -- \
+  "${train[@]}"
+check "a run folder named with = and /" 0 "launch rnnsearch train --run=run/" CODE=0 -- train --run=run/
+[[ -e run.jobs/done ]] || fail "--run=run/ is another run than --run run"
+check "no run folder" 1 "" CODE=0 -- train --corpus c.h5
+
+# Failures: back into the queue, but not for ever.
+for i in 1 2 3 4; do
+  check "failure $i in a row" 137 "$launch$requeue" CODE=137 SLURM_RESTART_COUNT=$i -- "${train[@]}"
+done
+check "the fifth failure in a row" 137 "$launch" CODE=137 SLURM_RESTART_COUNT=5 -- "${train[@]}"
+grep -q 'failed 5 times in a row' log || fail "no word of why it gives up: $(<log)"
+check "a failure after a checkpoint" 137 "$launch$requeue" CODE=137 SLURM_RESTART_COUNT=6 CHECKPOINT=1 -- "${train[@]}"
+for i in 2 3 4; do check "failure $i again" 1 "$launch$requeue" CODE=1 SLURM_RESTART_COUNT=7 -- "${train[@]}"; done
+check "the first failure of a job submitted again" 1 "$launch$requeue" CODE=1 -- "${train[@]}"
+[[ $(<run.jobs/failures) == 1 ]] || fail "failures of an earlier job are counted: $(<run.jobs/failures)"
+
+# Who is not RUNNING was cancelled, or is requeued by SLURM.
+check "cancelled" 85 "$launch" CODE=85 "STATE=COMPLETING None" -- "${train[@]}"
+check "at its time limit" 85 "$launch$requeue" CODE=85 "STATE=COMPLETING TimeLimit" -- "${train[@]}"
+
+# Chains.
+printf '%s\n' 6 7 8 >run.jobs/jobs
+check "a chain's job, stopped early" 0 "$launch" AFTER_STOP=chain CODE=85 -- "${train[@]}"
+check "a chain's job that fails" 9 "$launch" AFTER_STOP=chain CODE=9 -- "${train[@]}"
+check "a chain's job that ends the training" 0 "$launch"$'\nscancel --state=PENDING 6 8' AFTER_STOP=chain CODE=0 -- "${train[@]}"
+check "a chain's job when the training is done" 0 "" AFTER_STOP=chain CODE=0 -- "${train[@]}"
+rm run.jobs/done
+echo 5 >run.jobs/failures
+check "a chain's job when the training failed too often" 1 "" AFTER_STOP=chain CODE=0 -- "${train[@]}"
+rm run.jobs/failures
+
+# Options of all trainings, unless this one sets them.
+check "options of every training" 0 "$launch --stop-before 5 --threads 2" "TRAIN_OPTIONS=--stop-before 5 --threads 2" -- \
+  "${train[@]}"
+check "one's own options" 0 "$launch --stop-before 9 --threads 2" "TRAIN_OPTIONS=--stop-before 5 --threads 2" -- \
+  "${train[@]}" --stop-before 9
+
+# The job's end.
+check "the job's end" 0 "$launch" END_OF_JOB=2100-01-01T00:00:00 TZ=UTC -- "${train[@]}"
+[[ $(<end) == 4102444800 ]] || fail "the end is $(<end)"
+check "no end" 0 "$launch" END_OF_JOB=NONE -- "${train[@]}"
+[[ $(<end) == none ]] || fail "no end is $(<end)"
+check "an end that SLURM has told" 0 "$launch" END_OF_JOB=2100-01-01T00:00:00 SLURM_JOB_END_TIME=5 -- "${train[@]}"
+[[ $(<end) == none ]] || fail "SLURM's own end is written over: $(<end)"
+
+# Other commands are not requeued, and wait for trainings.
+check "evaluate" 3 "launch rnnsearch evaluate --model run" CODE=3 -- evaluate --model run
+rm -f run.jobs/done
+check "evaluate, too early" 1 "" AFTER_RUNS=run -- evaluate --model run
+grep -q 'the training run is not done' log || fail "no word of what is not done: $(<log)"
+touch run.jobs/done
+check "evaluate, in time" 0 "launch rnnsearch evaluate" AFTER_RUNS=run RESULT=table -- evaluate
+[[ $(<table) == output && ! -e table.unfinished ]] || fail "no result: $(ls)"
+rm table
+check "evaluate that fails" 1 "launch rnnsearch evaluate" CODE=1 RESULT=table -- evaluate
+[[ ! -e table ]] || fail "a result of a command that failed"
+
+# Without SLURM it begins again by itself.
+check "failures without SLURM" 0 "$launch"$'\n'"$launch"$'\n'"$launch" -u SLURM_JOB_ID "CODES=1 137 0" -- "${train[@]}"
+check "stopped without SLURM" 85 "$launch" -u SLURM_JOB_ID CODE=85 -- "${train[@]}"
+
+# Signals reach the launcher; one that does not leave is ended, and its job requeued all the same.
+signal() { # SIGNAL CODE CALLS ENVIRONMENT...
+  local signal=$1 code=$2 calls=$3 status=0 job
+  shift 3
+  rm -f calls waiting
+  env WAIT_FOR_SIGNAL=1 "$@" "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
+  job=$!
+  for _ in {1..200}; do [[ -e waiting ]] && break || sleep 0.05; done
+  kill -"$signal" "$job"
+  wait "$job" || status=$?
+  [[ $status == "$code" ]] || fail "$signal: exit code $status, not $code: $(<log)"
+  [[ $(<calls) == "$calls" ]] || fail "$signal: called '$(<calls)': $(<log)"
+}
+signal USR1 85 "$launch"$'\nsignalled'"$requeue"
+signal TERM 85 "$launch"$'\nsignalled'"$requeue"
+signal USR1 137 "$launch$requeue" DEAF=1 PATIENCE_SECONDS=1
+grep -q 'does not leave' log || fail "no word of a launcher that does not leave: $(<log)"

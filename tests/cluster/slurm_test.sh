@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# The scripts of cluster/ on a real SLURM, over virtual nodes: trainings that are preempted, lose a node, or come to their time
+# limit end with the bits of the one that nobody disturbed. With SLURM_TEST_LONG=1 also SLURM's own time limit (2 minutes more).
+set -euo pipefail
+lab=$SOURCE/tests/support/lab/lab
+"$lab" check
+"$lab" slurm check
+source "$SOURCE/tests/train/support.sh"
+export SITE=$SOURCE/cluster/site.sh WALLTIME=10 CPUS_PER_RANK=2 NODES=2 PATIENCE_SECONDS=20 TRAIN_OPTIONS= RNNSEARCH_OVERSUBSCRIBE=1
+mpirun='mpirun --bind-to none' # as root, as a container may be
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+trap '"$lab" down' EXIT
+started=$SECONDS
+step() {
+  echo "[$((SECONDS - started)) s] $*"
+}
+login() {
+  "$lab" on login "$@"
+}
+submit() {
+  login "$SOURCE/cluster/submit" "$@"
+}
+# training RUN: its options, all the same
+training() {
+  train_arguments "$1" 500
+  echo --checkpoint-every 40
+}
+state_of_job() {
+  login scontrol show job -o "$1" 2>/dev/null | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p'
+}
+nodes_of_job() {
+  login scontrol show hostnames "$(login squeue -h -j "$1" -o %N)"
+}
+until_true() { # SECONDS WHAT COMMAND...
+  local i limit=$1 what=$2
+  shift 2
+  for ((i = 0; i < limit * 10; ++i)); do
+    ! "$@" || return 0
+    sleep 0.1
+  done
+  login squeue || true
+  tail -n 20 ./*.jobs/*.log >&2 || true
+  fail "$what: not within $limit s"
+}
+is() { # JOB STATE
+  [[ $(state_of_job "$1") == "$2" ]]
+}
+has_updates() { # RUN N
+  [[ -e $1/log.jsonl ]] && (($(grep -c '"event":"update"' "$1/log.jsonl") >= $2))
+}
+is_training() { # RUN: past its first checkpoint
+  has_updates "$1" 60
+}
+expect_undisturbed() { # RUN LOG: after it was disturbed
+  grep -q 'goes on from' "$2" || fail "$1 never was resumed, so it shows nothing: $(tail -n 5 "$2")"
+  expect_equal "$1" undisturbed
+}
+
+make_corpus
+"$lab" up 6
+"$lab" slurm
+
+step "undisturbed, by srun"
+submit --wait $(training undisturbed) >/dev/null 2>undisturbed.log || fail "no training at all: $(<undisturbed.log)"
+[[ -e undisturbed.jobs/done ]] || fail "a training that is done is not marked as done"
+grep -q 'n2: 1 rank' undisturbed.log || fail "the training did not run on two nodes: $(<undisturbed.log)"
+
+# Two trainings that lose a node, one started by srun and one by mpirun: SLURM needs half a minute to notice, so they are looked
+# at again at the end.
+lost_srun=$(submit $(training lost-srun))
+lost_mpirun=$(LAUNCHER=$mpirun submit $(training lost-mpirun))
+until_true 20 "two trainings at once" is_training lost-srun
+until_true 20 "two trainings at once" is_training lost-mpirun
+second_srun=$(nodes_of_job "$lost_srun" | tail -n 1) second_mpirun=$(nodes_of_job "$lost_mpirun" | tail -n 1)
+[[ $second_srun != "$second_mpirun" ]] || fail "both jobs are on $second_srun"
+step "power loss of $second_srun and $second_mpirun"
+"$lab" kill "$second_srun"
+"$lab" kill "$second_mpirun"
+
+step "by mpirun inside sbatch, and told to stop"
+job=$(LAUNCHER=$mpirun submit $(training stopped))
+until_true 20 "a training by mpirun" is_training stopped
+login scancel -b -s USR1 "$job"
+until_true 40 "a training that was told to stop comes back" grep -q 'goes on from' stopped.jobs/train-"$job".log
+until_true 40 "the end of the training that was told to stop" is "$job" COMPLETED
+expect_undisturbed stopped stopped.jobs/train-"$job".log
+
+step "preempted, without grace and with it"
+job=$(submit $(training preempted))
+until_true 40 "a training to preempt" is_training preempted
+login sbatch --wait --partition=urgent --nodelist="$(login squeue -h -j "$job" -o %N)" --nodes=2 --ntasks=2 --cpus-per-task=2 \
+  --output=urgent.log --wrap 'echo urgent' >/dev/null
+until_true 40 "the end of the preempted training" is "$job" COMPLETED
+expect_undisturbed preempted preempted.jobs/train-"$job".log
+job=$(submit --partition grace $(training graced))
+until_true 40 "a training to preempt with grace" is_training graced
+login sbatch --wait --partition=urgent --nodelist="$(login squeue -h -j "$job" -o %N)" --nodes=2 --ntasks=2 --cpus-per-task=2 \
+  --output=urgent.log --wrap 'echo urgent' >/dev/null
+until_true 40 "the end of the training preempted with grace" is "$job" COMPLETED
+expect_undisturbed graced graced.jobs/train-"$job".log
+
+step "cancelled: it does not come back"
+job=$(submit $(training cancelled))
+until_true 40 "a training to cancel" is_training cancelled
+login scancel "$job"
+until_true 20 "the end of a cancelled job" is "$job" CANCELLED
+login sleep 8
+is "$job" CANCELLED || fail "a cancelled job came back: $(state_of_job "$job")"
+
+step "a chain whose first job is stopped: the second ends the training, the third is not needed"
+mapfile -t chain < <(submit --chain 3 $(training chained))
+[[ ${#chain[@]} == 3 ]] || fail "a chain of 3 is ${#chain[*]} jobs"
+until_true 40 "a chain's first job" is_training chained
+login scancel -b -s USR1 "${chain[0]}"
+until_true 40 "the end of the chain's second job" is "${chain[1]}" COMPLETED
+until_true 10 "the end of the chain's third job" is "${chain[2]}" CANCELLED
+expect_undisturbed chained chained.jobs/train-"${chain[1]}".log
+
+step "an array: the seed that is stopped comes back alone"
+job=$(submit --seeds 1-2 $(training array))
+until_true 40 "an array's second task" is_training array-seed-2
+login scancel -b -s USR1 "${job}_2"
+until_true 60 "the end of an array's stopped task" test -e array-seed-2.jobs/done
+until_true 40 "the end of an array's other task" test -e array-seed-1.jobs/done
+grep -q 'goes on from' array.jobs/train-"${job}"_2.log || fail "the stopped task of an array did not go on"
+! grep -q 'restart 1' array.jobs/train-"${job}"_1.log || fail "a task of an array was requeued with another"
+expect_equal array-seed-1 undisturbed
+
+step "what the lost nodes' trainings came to"
+for job in $lost_srun $lost_mpirun; do
+  until_true 90 "the end of the training that lost a node, job $job" is "$job" COMPLETED
+done
+expect_undisturbed lost-srun lost-srun.jobs/train-"$lost_srun".log
+expect_undisturbed lost-mpirun lost-mpirun.jobs/train-"$lost_mpirun".log
+step "done"

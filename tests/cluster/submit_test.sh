@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# What cluster/submit and cluster/experiment ask of SLURM, job by job: the script, the dependencies, the records, the refusals.
+set -euo pipefail
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+mkdir bin
+# An sbatch that keeps what it is told: calls, and each script by its number.
+cat >bin/sbatch <<'END'
+#!/usr/bin/env bash
+number=$(($(cat calls 2>/dev/null | wc -l) + 101))
+echo "$*" >>calls
+cat >"script-$number"
+echo "$number;cluster"
+END
+printf '#!/bin/sh\n' >bin/rnnsearch
+chmod +x bin/*
+export PATH=$PWD/bin:$PATH RNNSEARCH=$PWD/bin/rnnsearch SITE=$SOURCE/cluster/site.sh
+submit=$SOURCE/cluster/submit
+
+has() { # FILE LINE...
+  local file=$1 line
+  shift
+  for line; do grep -qxF -- "$line" "$file" || fail "$file lacks the line '$line': $(<"$file")"; done
+}
+lacks() { # FILE TEXT...
+  local file=$1 text
+  shift
+  for text; do ! grep -qF -- "$text" "$file" || fail "$file should not say '$text': $(<"$file")"; done
+}
+refuses() { # TEXT COMMAND...
+  local text=$1
+  shift
+  ! "$@" >said 2>&1 || fail "not refused: $*"
+  grep -qF -- "$text" said || fail "'$*' is refused without '$text': $(<said)"
+  [[ $(wc -l <said) == 1 ]] || fail "'$*' is refused in more than a sentence: $(<said)"
+  [[ ! -e calls ]] || fail "refused, but submitted: $(<calls)"
+}
+
+# One job. A dry run submits nothing and makes nothing.
+"$submit" --dry-run --nodes 4 --time 3:00:00 train --preset small --corpus "my corpus.h5" --run runs/first/ >script
+[[ ! -e calls && ! -e runs ]] || fail "a dry run did something: $(ls)"
+bash -n script
+has script "#SBATCH --nodes=4" "#SBATCH --time=3:00:00" "#SBATCH --ntasks-per-node=1" "#SBATCH --cpus-per-task=16" \
+  "#SBATCH --job-name=rnnsearch-first" "#SBATCH --output=runs/first.jobs/train-%j.log" "#SBATCH --open-mode=append" \
+  "#SBATCH --requeue" "#SBATCH --signal=B:USR1@180" "#SBATCH --chdir=$PWD" "export LAUNCHER='srun --mpi=pmix'" \
+  "export AFTER_STOP='requeue'" "export HDF5_USE_FILE_LOCKING='FALSE'" \
+  "exec $SOURCE/cluster/run train --preset small --corpus 'my corpus.h5' --run runs/first"
+lacks script "--partition" "--account" "--array" "--mem" "@name@"
+[[ $(sed 1d script | head -n 1) == "#!/usr/bin/env bash" ]] || fail "no script: $(head -n 3 script)"
+! grep -q '[^1]@[a-z_]*@' script || fail "a placeholder is left: $(<script)"
+
+# Site values, and the environment over them.
+PARTITION=long ACCOUNT=me QOS=high CONSTRAINT=icelake NODE_MEMORY=0 SBATCH_OPTIONS="--exclusive --mail-type=END" \
+  LAUNCHER="mpirun --bind-to none" MODULES="gcc openmpi" "$submit" --partition short --dry-run train --run r --corpus c >script
+has script "#SBATCH --partition=short" "#SBATCH --account=me" "#SBATCH --qos=high" "#SBATCH --constraint=icelake" \
+  "#SBATCH --mem=0" "#SBATCH --exclusive" "#SBATCH --mail-type=END" "export LAUNCHER='mpirun --bind-to none'" \
+  "export MODULES='gcc openmpi'"
+cat >other.sh <<END
+: "\${NODES=7}"
+source $SOURCE/cluster/site.sh
+END
+SITE=other.sh "$submit" --dry-run train --run r --corpus c >script
+has script "#SBATCH --nodes=7" "export SITE='$PWD/other.sh'"
+
+# Submitted: the number on standard output, a record beside the run.
+[[ $("$submit" train --corpus c --run runs/one) == 101 ]] || fail "not the job's number alone"
+[[ $(<calls) == --parsable && $(<runs/one.jobs/jobs) == 101 ]] || fail "submitted as '$(<calls)'"
+diff script-101 runs/one.jobs/train.sbatch || fail "the record is not what was submitted"
+touch runs/one.jobs/done
+rm calls
+"$submit" train --corpus c --run runs/one >/dev/null
+[[ ! -e runs/one.jobs/done ]] || fail "a training that is submitted again counts as done"
+
+# A chain.
+rm calls
+[[ $("$submit" --chain 3 --after 7 train --corpus c --run runs/chain | xargs) == "101 102 103" ]] || fail "no chain of 3"
+[[ $(<calls) == "--parsable --dependency=afterok:7 --kill-on-invalid-dep=yes
+--parsable --dependency=afterany:101 --kill-on-invalid-dep=yes
+--parsable --dependency=afterany:102 --kill-on-invalid-dep=yes" ]] || fail "a chain is '$(<calls)'"
+has script-102 "#SBATCH --no-requeue" "export AFTER_STOP='chain'"
+[[ $(xargs <runs/chain.jobs/jobs) == "101 102 103" ]] || fail "the record of a chain is $(<runs/chain.jobs/jobs)"
+"$submit" --dry-run --chain 3 train --corpus c --run runs/chain | grep -c '^# sbatch' | grep -qx 3 || fail "a dry chain"
+
+# Arrays: each task a run of its own.
+rm calls
+touch full.ini plain.ini
+"$submit" --seeds 1-2,7 --at-once 2 train --corpus c --run runs/s >/dev/null
+has script-101 "#SBATCH --array=1-3%2" "#SBATCH --output=runs/s.jobs/train-%A_%a.log" \
+  "  3) exec $SOURCE/cluster/run train --corpus c --seed 7 --run runs/s-seed-7 ;;"
+[[ $(<runs/s-seed-7.jobs/jobs) == 101_3 ]] || fail "the record of a task is $(<runs/s-seed-7.jobs/jobs)"
+"$submit" --configs "full.ini plain.ini" --seeds 1-2 --dry-run train --corpus c --run runs/a >script
+has script "#SBATCH --array=1-4" \
+  "  3) exec $SOURCE/cluster/run train --corpus c --config plain.ini --seed 1 --run runs/a-plain-seed-1 ;;"
+for task in 1 2 3 4; do # what a task does, said by a run that only says it
+  sed "s,exec $SOURCE/cluster/run,echo," script | SLURM_ARRAY_TASK_ID=$task bash
+done >tasks
+[[ $(awk '{print $NF}' tasks | xargs) == "runs/a-full-seed-1 runs/a-full-seed-2 runs/a-plain-seed-1 runs/a-plain-seed-2" ]] ||
+  fail "tasks are $(<tasks)"
+
+# After a training: all of its jobs, whatever became of them.
+rm calls
+"$submit" --nodes 1 --time 30 --after-run runs/chain --after-run runs/s-seed-7 --result t.txt evaluate --model m >/dev/null
+[[ $(<calls) == "--parsable --dependency=afterany:101:102:103,afterany:101_3 --kill-on-invalid-dep=yes" ]] || fail "$(<calls)"
+has script-101 "export AFTER_RUNS='runs/chain runs/s-seed-7'" "export RESULT='t.txt'" "#SBATCH --output=logs/evaluate-%j.log"
+lacks script-101 AFTER_STOP TRAIN_OPTIONS
+
+# The experiment: three kinds of jobs, three lengths of time.
+rm calls
+touch prepare.ini train.ini
+PREPARE_WALLTIME=45 EVALUATE_WALLTIME=20 "$SOURCE/cluster/experiment" --prepare prepare.ini --train train.ini --set test/t \
+  --folder e --nodes 4 --time 8:00:00 --chain 2 >/dev/null
+[[ $(<calls) == "--parsable
+--parsable --dependency=afterok:101 --kill-on-invalid-dep=yes
+--parsable --dependency=afterany:102 --kill-on-invalid-dep=yes
+--parsable --dependency=afterany:102:103 --kill-on-invalid-dep=yes" ]] || fail "an experiment is '$(<calls)'"
+has script-101 "#SBATCH --time=45" "#SBATCH --nodes=1" \
+  "exec $SOURCE/cluster/run prepare --config prepare.ini --output e/corpus.h5"
+has script-102 "#SBATCH --time=8:00:00" "#SBATCH --nodes=4" \
+  "exec $SOURCE/cluster/run train --config train.ini --corpus e/corpus.h5 --run e/run"
+has script-104 "#SBATCH --time=20" "export RESULT='e/bleu.txt'" \
+  "exec $SOURCE/cluster/run evaluate --model e=e/run --corpus e/corpus.h5 --set test/t"
+rm calls
+"$SOURCE/cluster/experiment" --dry-run --corpus c --train train.ini --set dev --folder e2 >script
+[[ $(grep -c '^#!' script) == 2 && ! -e calls && ! -e e2 ]] || fail "a dry experiment: $(<script)"
+
+refuses "train needs --run DIR" "$submit" train --corpus c
+refuses "unknown option --node " "$submit" --node 3 train --run r
+refuses "--nodes needs a value" "$submit" --nodes
+refuses "which command" "$submit" --nodes 3
+refuses "not a list like 1-5" "$submit" --seeds a-b train --run r
+refuses "there is no file missing.ini" "$submit" --configs missing.ini train --run r
+refuses "not a number of jobs" "$submit" --chain many train --run r
+refuses "are for train, not for evaluate" "$submit" --chain 3 evaluate --model r
+refuses "say how many, with --chain N" env AFTER_STOP=chain "$submit" train --run r
+refuses "must be requeue or chain" env AFTER_STOP=hope "$submit" train --run r
+refuses "no job of it was submitted" "$submit" --after-run nothing evaluate --model r
+refuses "there is no program" env RNNSEARCH=/nowhere "$submit" train --run r
+mkdir without
+for program in bash dirname realpath sed basename; do ln -s "$(command -v $program)" without/; done
+refuses "there is no sbatch here" env PATH="$PWD/without" bash "$submit" train --run r
+refuses "either --prepare or --corpus" "$SOURCE/cluster/experiment" --train train.ini --set dev --folder e
