@@ -130,6 +130,10 @@ void Communicator::wait_for_all() const {
   if (progress_thread()) progress_thread()->wait(progress_thread()->begun());
 }
 
+void Communicator::abandon() const {
+  if (progress_thread()) progress_thread()->abandon();
+}
+
 Traffic Communicator::traffic() const {
   return progress_thread() ? progress_thread()->traffic() : Traffic{};
 }

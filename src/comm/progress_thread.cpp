@@ -40,7 +40,16 @@ ProgressThread::~ProgressThread() {
     stop_ = true;
   }
   work_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ProgressThread::abandon() {
+  {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+  }
+  work_.notify_one();
+  if (thread_.joinable()) thread_.join();
 }
 
 std::uint64_t ProgressThread::begin(std::span<float> values, std::span<float> carried) {
@@ -99,7 +108,7 @@ void ProgressThread::run() {
       const bool idle = !take_jobs();
       {
         const std::lock_guard lock(mutex_);
-        if (stop_ && idle) return;
+        if ((stop_ && idle) || abandoned_) return;
       }
       const bool moved = advance();
       call_the_roll();
@@ -214,7 +223,7 @@ void ProgressThread::call_the_roll() {
 void ProgressThread::rest(bool moved, bool idle) {
   if (idle) {
     std::unique_lock lock(mutex_);
-    work_.wait_for(lock, kTick, [this] { return stop_ || !queue_.empty(); });
+    work_.wait_for(lock, kTick, [this] { return stop_ || abandoned_ || !queue_.empty(); });
     nap_ = microseconds(0);
     return;
   }

@@ -42,6 +42,7 @@ class ProgressThread {
   std::uint64_t begin(std::span<std::uint64_t> bits);
   void wait(std::uint64_t ticket);
   std::uint64_t begun() const { return begun_; }  // only the main thread begins
+  void abandon();
   Traffic traffic() const;
 
   /// Around a collective that MPI itself does on the main thread.
@@ -91,7 +92,7 @@ class ProgressThread {
   std::deque<Job> queue_;
   std::uint64_t begun_ = 0, finished_up_to_ = 0;  // tickets
   std::exception_ptr failure_;
-  bool stop_ = false;
+  bool stop_ = false, abandoned_ = false;
   Traffic traffic_;
 
   std::atomic<std::uint64_t> entered_{0};

@@ -81,6 +81,15 @@ void UpdateStep::begin_sum(std::size_t part) {
 }
 
 UpdateResult UpdateStep::run(const UpdateInput& input) {
+  try {
+    return update(input);
+  } catch (...) {
+    communicator_.abandon();  // the sums under way read and write what is about to be destroyed
+    throw;
+  }
+}
+
+UpdateResult UpdateStep::update(const UpdateInput& input) {
   UpdateResult result;
   const Stopwatch whole;
   Stopwatch watch;

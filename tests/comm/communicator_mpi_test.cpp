@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <thread>
 
 #include "comm/chunks.h"
 #include "rnnsearch/base/error.h"
@@ -162,7 +164,14 @@ TEST(Checks, TurnAnErrorOfMpiIntoASentence) {
 // For tests/comm/abort_test.sh: rank 1 fails while the others wait for it.
 int fail_on_one_rank() {
   Environment environment;
-  if (world.rank() == 1) return 3;  // leaves without finish(), as an exception would
+  if (world.rank() == 1) {
+    std::vector<float> values(std::size_t{1} << 22, 1.0F);
+    world.begin_sum(values);  // which the others never begin
+    world.abandon();
+    values = {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return 3;  // leaves without finish(), as an exception would
+  }
   world.barrier();
   environment.finish();
   return 0;

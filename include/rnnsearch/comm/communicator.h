@@ -77,6 +77,9 @@ class Communicator {
   /// Until that one and all begun before it are done. Throws Error.
   void wait(Ticket ticket) const;
   void wait_for_all() const;
+  /// For whoever began sums and leaves by an exception: nothing touches the values any more. Only `Environment::abort`
+  /// may follow.
+  void abandon() const;
   Traffic traffic() const;
 
   /// In place; every rank gets the same bits. Counts beyond int are cut into chunks.

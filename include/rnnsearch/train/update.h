@@ -48,7 +48,8 @@ class UpdateStep {
   /// options.
   UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options);
 
-  /// COLLECTIVE, with the same batch_pairs, learning_rate and number of votes on every rank.
+  /// COLLECTIVE, with the same batch_pairs, learning_rate and number of votes on every rank. Throws Error; then the
+  /// other ranks wait, so end them all.
   UpdateResult run(const UpdateInput& input);
 
   Optimizer& optimizer() { return *optimizer_; }
@@ -68,6 +69,7 @@ class UpdateStep {
     std::vector<float> rows;
   };
 
+  UpdateResult update(const UpdateInput& input);
   void begin_sum(std::size_t part);
 
   const comm::Communicator& communicator_;
