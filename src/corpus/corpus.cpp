@@ -72,10 +72,11 @@ struct Corpus::Implementation {
   std::vector<Shard> shards;
   std::uint64_t pairs = 0, source_words = 0, target_words = 0;
 
-  Implementation(const std::filesystem::path& path_, Verify verify)
+  Implementation(const std::filesystem::path& path_, Verify verify, const std::function<void()>& poll)
       : path(path_),
-        file(storage::open_sealed(
-            path, "corpus", verify == Verify::kDigest ? storage::SealCheck::kDigest : storage::SealCheck::kFooter)) {
+        file(storage::open_sealed(path, "corpus",
+                                  verify == Verify::kDigest ? storage::SealCheck::kDigest : storage::SealCheck::kFooter,
+                                  poll)) {
     storage::check_format(file, kCorpusFormat, kCorpusVersion);
     source_vocabulary = read_vocabulary(file, "source");
     target_vocabulary = read_vocabulary(file, "target");
@@ -108,9 +109,9 @@ struct Corpus::Implementation {
   }
 };
 
-Corpus::Corpus(const std::filesystem::path& path, Verify verify) {
+Corpus::Corpus(const std::filesystem::path& path, Verify verify, const std::function<void()>& poll) {
   try {
-    implementation_ = std::make_unique<Implementation>(path, verify);
+    implementation_ = std::make_unique<Implementation>(path, verify, poll);
   } catch (const Error& error) {
     const std::string message = error.what();
     throw Error(message.starts_with("corpus: ") ? message : "corpus: " + message);

@@ -55,6 +55,15 @@ class Descriptor {
   int number_;
 };
 
+std::string hex_of(const XXH128_canonical_t& digest) {
+  std::string text;
+  for (const unsigned char byte : digest.digest) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
 /// False at the end of the file or at an error (errno then says which: 0 is the end).
 bool read_exactly(int descriptor, void* memory, std::size_t bytes, std::uint64_t offset) {
   auto* to = static_cast<char*>(memory);
@@ -71,7 +80,7 @@ bool read_exactly(int descriptor, void* memory, std::size_t bytes, std::uint64_t
 }
 
 /// False as read_exactly.
-bool digest_of(int descriptor, std::uint64_t bytes, XXH128_canonical_t& digest) {
+bool digest_of(int descriptor, std::uint64_t bytes, XXH128_canonical_t& digest, const Poll& poll = {}) {
   struct Free {
     void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
   };
@@ -79,6 +88,7 @@ bool digest_of(int descriptor, std::uint64_t bytes, XXH128_canonical_t& digest) 
   XXH3_128bits_reset(state.get());
   std::vector<char> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kBufferBytes)));
   for (std::uint64_t offset = 0; offset < bytes; offset += buffer.size()) {
+    if (poll) poll();
     const std::size_t part = static_cast<std::size_t>(std::min<std::uint64_t>(bytes - offset, buffer.size()));
     if (!read_exactly(descriptor, buffer.data(), part, offset)) return false;
     XXH3_128bits_update(state.get(), buffer.data(), part);
@@ -112,7 +122,9 @@ void seal_as(const fs::path& path, const std::string& name) {
   ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-void verify_seal_as(const fs::path& path, const std::string& name, SealCheck check) {
+/// Returns the digest that the footer says.
+XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name, SealCheck check,
+                                  const Poll& poll = {}) {
   const Descriptor file(path, O_RDONLY);
   struct stat status {};
   if (!file.ok() || ::fstat(file.get(), &status) != 0)
@@ -145,13 +157,24 @@ void verify_seal_as(const fs::path& path, const std::string& name, SealCheck che
   if (footer.payload_bytes != bytes - kSealBytes)
     throw Error(
         text_of(damaged, "it holds ", bytes - kSealBytes, " bytes where its seal says ", footer.payload_bytes, remedy));
-  if (check == SealCheck::kFooter) return;
+  if (check == SealCheck::kFooter) return footer.digest;
 
   XXH128_canonical_t digest;
-  if (!digest_of(file.get(), footer.payload_bytes, digest))
+  if (!digest_of(file.get(), footer.payload_bytes, digest, poll))
     throw Error(text_of("cannot read ", name, ": ", system_reason()));
   if (std::memcmp(&digest, &footer.digest, sizeof digest) != 0)
     throw Error(text_of(damaged, "its content does not have the digest that its seal says", remedy));
+  return digest;
+}
+
+/// Errors begin with `what`.
+template <class Act>
+auto naming(const std::string& what, Act&& act) {
+  try {
+    return act();
+  } catch (const Error& error) {
+    throw Error(text_of(what, ": ", error.what()));
+  }
 }
 
 }  // namespace
@@ -160,17 +183,17 @@ void seal(const fs::path& path) {
   seal_as(path, path.string());
 }
 
-void verify_seal(const fs::path& path, const std::string& what, SealCheck check) {
-  try {
-    verify_seal_as(path, path.string(), check);
-  } catch (const Error& error) {
-    throw Error(text_of(what, ": ", error.what()));
-  }
+void verify_seal(const fs::path& path, const std::string& what, SealCheck check, const Poll& poll) {
+  naming(what, [&] { return verify_seal_as(path, path.string(), check, poll); });
 }
 
-File open_sealed(const fs::path& path, const std::string& what, SealCheck check) {
-  verify_seal(path, what, check);
+File open_sealed(const fs::path& path, const std::string& what, SealCheck check, const Poll& poll) {
+  verify_seal(path, what, check, poll);
   return File::open(path);
+}
+
+std::string sealed_digest(const fs::path& path, const std::string& what) {
+  return hex_of(naming(what, [&] { return verify_seal_as(path, path.string(), SealCheck::kFooter); }));
 }
 
 SealedWriter::SealedWriter(fs::path target)

@@ -144,8 +144,8 @@ History read_history(const storage::File& file) {
   return history;
 }
 
-storage::File open_checkpoint(const std::filesystem::path& path) {
-  storage::File file = storage::open_sealed(path, "checkpoint");
+storage::File open_checkpoint(const std::filesystem::path& path, const storage::Poll& poll = {}) {
+  storage::File file = storage::open_sealed(path, "checkpoint", storage::SealCheck::kDigest, poll);
   storage::check_format(file, kFormat, kVersion);
   if (!file.has_attribute("/", "complete"))
     throw Error(text_of("checkpoint: ", path.string(), " was never finished; take the one before"));
@@ -241,8 +241,8 @@ kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
   return kernels::precision_of(found->second);
 }
 
-LoadedModel load_model(const std::filesystem::path& checkpoint) {
-  const storage::File file = open_checkpoint(checkpoint);
+LoadedModel load_model(const std::filesystem::path& checkpoint, const std::function<void()>& poll) {
+  const storage::File file = open_checkpoint(checkpoint, poll);
   Config config = read_config(file);
   model::Model<float> model(model_options_of(config));
   read_block(file, "parameters", model.layout(), model.parameters());

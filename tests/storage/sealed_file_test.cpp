@@ -47,6 +47,34 @@ TEST(SealedFile, IsReadAsItWasWrittenAndLeavesNoTemporary) {
   check_format(file, "rnnsearch-test", 1);
 }
 
+TEST(SealedFile, CanBeLeftWhileItsDigestIsRead) {
+  const Scratch scratch;
+  {
+    SealedWriter writer(scratch / "a.h5");
+    writer.file().write<float>("/values", std::vector<float>(1 << 20, 1));  // 4 MiB
+    writer.publish();
+  }
+  int polls = 0;
+  open_sealed(scratch / "a.h5", "test", SealCheck::kDigest, [&] { ++polls; });
+  EXPECT_GE(polls, 4);
+  struct Leave {};
+  const auto leave = [&] {
+    if (--polls == 0) throw Leave();
+  };
+  EXPECT_THROW(open_sealed(scratch / "a.h5", "test", SealCheck::kDigest, leave), Leave);
+}
+
+TEST(SealedFile, SaysItsDigestWithoutReadingItsContent) {
+  const Scratch scratch;
+  write_small(scratch / "a.h5");
+  const std::string bytes = read_file(scratch / "a.h5");
+  EXPECT_EQ(sealed_digest(scratch / "a.h5", "test"),
+            Digest().add(std::string_view(bytes).substr(0, bytes.size() - kSealBytes)).hex());
+  write_bytes(scratch / "short.h5", bytes.substr(0, bytes.size() - 1));
+  EXPECT_THAT(message_of([&] { sealed_digest(scratch / "short.h5", "test"); }),
+              AllOf(HasSubstr("test: "), HasSubstr("short.h5")));
+}
+
 TEST(SealedFile, IsNotThereUntilItIsPublished) {
   const Scratch scratch;
   write_bytes(scratch / "a.h5", "former");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,8 +32,9 @@ enum class Verify { kDigest, kSkip };  // the digest reads the whole file once: 
 class Corpus {
  public:
   /// Throws Error, in one sentence, for a file that is missing, truncated, damaged, of another kind or of a newer
-  /// version.
-  explicit Corpus(const std::filesystem::path& path, Verify verify = Verify::kDigest);
+  /// version. `poll` is called now and then while the digest reads; what it throws ends the reading.
+  explicit Corpus(const std::filesystem::path& path, Verify verify = Verify::kDigest,
+                  const std::function<void()>& poll = {});
   ~Corpus();
   Corpus(Corpus&&) noexcept;
   Corpus& operator=(Corpus&&) noexcept;

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "rnnsearch/storage/hdf5.h"
@@ -28,12 +29,21 @@ void seal(const std::filesystem::path& path);
 /// kDigest reads the whole file once, in bounded memory; kFooter checks kind, size and footer only.
 enum class SealCheck { kDigest, kFooter };
 
+/// Called at least once a megabyte while a file is read whole; what it throws ends the reading.
+using Poll = std::function<void()>;
+
 /// Throws Error, in one sentence beginning with `what` ("corpus", "checkpoint"), for a file that is missing, a folder,
 /// empty, of another kind, truncated or damaged.
-void verify_seal(const std::filesystem::path& path, const std::string& what, SealCheck check = SealCheck::kDigest);
+void verify_seal(const std::filesystem::path& path, const std::string& what, SealCheck check = SealCheck::kDigest,
+                 const Poll& poll = {});
 
 /// verify_seal, then File::open.
-File open_sealed(const std::filesystem::path& path, const std::string& what, SealCheck check = SealCheck::kDigest);
+File open_sealed(const std::filesystem::path& path, const std::string& what, SealCheck check = SealCheck::kDigest,
+                 const Poll& poll = {});
+
+/// The digest that the footer says, 32 hexadecimal digits: two files have the same content if they have the same.
+/// Reads the footer alone, and throws Error as verify_seal does.
+std::string sealed_digest(const std::filesystem::path& path, const std::string& what);
 
 /// Writes a file that others see whole or not at all; a file that stands at `target` remains untouched until publish().
 class SealedWriter {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -85,7 +86,7 @@ struct LoadedModel {
   std::uint64_t update = 0;
 };
 
-/// Errors as resume_checkpoint.
-LoadedModel load_model(const std::filesystem::path& checkpoint);
+/// Errors as resume_checkpoint. `poll` is called now and then while the digest reads; what it throws ends the reading.
+LoadedModel load_model(const std::filesystem::path& checkpoint, const std::function<void()>& poll = {});
 
 }  // namespace rnnsearch::train
