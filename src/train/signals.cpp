@@ -1,5 +1,8 @@
 #include "rnnsearch/train/signals.h"
 
+#include <csignal>
+#include <mutex>
+
 namespace rnnsearch::train {
 namespace {
 
@@ -9,20 +12,29 @@ extern "C" void remember(int signal) {
   signal_received = signal;
 }
 
+std::mutex mutex;  // of what follows
+int alive = 0;
+struct sigaction former_terminate {
+}, former_user{};
+
 }  // namespace
 
 StopSignals::StopSignals() {
+  const std::lock_guard lock(mutex);
+  if (alive++ > 0) return;
   signal_received = 0;
   struct sigaction action {};
   action.sa_handler = remember;
   action.sa_flags = SA_RESTART;  // reads and writes under way go on
-  ::sigaction(SIGTERM, &action, &former_terminate_);
-  ::sigaction(SIGUSR1, &action, &former_user_);
+  ::sigaction(SIGTERM, &action, &former_terminate);
+  ::sigaction(SIGUSR1, &action, &former_user);
 }
 
 StopSignals::~StopSignals() {
-  ::sigaction(SIGTERM, &former_terminate_, nullptr);
-  ::sigaction(SIGUSR1, &former_user_, nullptr);
+  const std::lock_guard lock(mutex);
+  if (--alive > 0) return;
+  ::sigaction(SIGTERM, &former_terminate, nullptr);
+  ::sigaction(SIGUSR1, &former_user, nullptr);
 }
 
 int StopSignals::received() const {

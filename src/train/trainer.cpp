@@ -1,6 +1,8 @@
 #include "rnnsearch/train/trainer.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -18,12 +20,25 @@ namespace {
 
 /// Sums since the last logged update.
 struct Interval {
-  std::uint64_t updates = 0;
+  std::uint64_t updates = 0, pairs = 0, source_words = 0, target_words = 0;
   double negative_log_likelihood = 0, words = 0;
-  double source_words = 0, target_words = 0;
   double data = 0, compute = 0, communication = 0, optimizer = 0;  // seconds
 
   double seconds() const { return data + compute + communication + optimizer; }
+};
+
+double unix_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// The longest seconds so far of what is between two looks at the deadline.
+struct Longest {
+  double update = 0, validation_part = 0, checkpoint = 0;
+
+  static void see(double& longest, double seconds) { longest = std::max(longest, seconds); }
+  /// From a look that lets the run go on to the end of the checkpoint after the next look: at worst a checkpoint that
+  /// is due, an update or a part of a validation, the look, the rest of that update, the last checkpoint.
+  double until_saved() const { return checkpoint + std::max(update, validation_part) + update + checkpoint; }
 };
 
 class Trainer {
@@ -37,8 +52,9 @@ class Trainer {
 
   TrainingResult run() {
     start();
+    ask_all();
     for (;;) {
-      if (validation_is_due()) validate();
+      if (!reason_to_stop() && validation_is_due()) validate();
       if (const auto reason = reason_to_stop()) return finish(*reason);
       if (checkpoint_is_due()) save();
       update();
@@ -86,15 +102,18 @@ class Trainer {
   }
 
   void update() {
+    const Stopwatch whole;
     Stopwatch watch;
     const corpus::BatchSlice slice = batches_.next();
     interval_.data += watch.lap();
 
-    double votes[2] = {};  // ranks that were asked to stop; and whether the time is up: the root's clock alone decides
+    // Ranks that were asked to stop; and whether the time is up, or the deadline near: the root's clock alone decides.
+    double votes[3] = {};
     const double rate = learning_rate(o_, state_.update + 1, state_.plateau.factor);
     const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, [&] {
                                              votes[0] = signals_.received() != 0 ? 1 : 0;
                                              votes[1] = root_ && time_is_up() ? 1 : 0;
+                                             votes[2] = deadline_is_near() ? 1 : 0;
                                            }});
     interval_.compute += result.compute_seconds;
     interval_.communication += result.communication_seconds;
@@ -111,14 +130,17 @@ class Trainer {
     state_.position = slice.after;
     signalled_ = votes[0] > 0;
     time_up_ = votes[1] > 0;
+    deadline_near_ = votes[2] > 0;
     ++interval_.updates;
-    interval_.source_words += static_cast<double>(slice.batch_source_words);
-    interval_.target_words += static_cast<double>(slice.batch_target_words);
+    interval_.pairs += slice.batch_pairs;
+    interval_.source_words += slice.batch_source_words;
+    interval_.target_words += slice.batch_target_words;
     if (result.applied) {
       interval_.negative_log_likelihood += result.negative_log_likelihood;
       interval_.words += result.words;
     }
     if (root_) report(result.gradient_norm, rate, !result.applied);
+    Longest::see(longest_.update, whole.seconds());
     if (!result.applied && state_.skipped_in_a_row >= o_.max_skipped) {
       throw Error(text_of("the gradients of ", state_.skipped_in_a_row, " updates in a row were not finite, to update ",
                           state_.update,
@@ -135,8 +157,11 @@ class Trainer {
     r.loss_per_word = interval_.words > 0 ? interval_.negative_log_likelihood / interval_.words : std::nan("");
     r.gradient_norm = norm;
     r.learning_rate = rate;
-    r.source_words_per_second = interval_.source_words / wall;
-    r.target_words_per_second = interval_.target_words / wall;
+    r.pairs = interval_.pairs;
+    r.source_words = interval_.source_words;
+    r.target_words = interval_.target_words;
+    r.source_words_per_second = static_cast<double>(r.source_words) / wall;
+    r.target_words_per_second = static_cast<double>(r.target_words) / wall;
     r.data_seconds = interval_.data / updates;
     r.compute_seconds = interval_.compute / updates;
     r.communication_seconds = interval_.communication / updates;
@@ -155,6 +180,9 @@ class Trainer {
                         {"loss_per_word", r.loss_per_word},
                         {"gradient_norm", r.gradient_norm},
                         {"learning_rate", r.learning_rate},
+                        {"pairs", r.pairs},
+                        {"source_words", r.source_words},
+                        {"target_words", r.target_words},
                         {"source_words_per_second", r.source_words_per_second},
                         {"target_words_per_second", r.target_words_per_second},
                         {"seconds", wall / updates},
@@ -172,6 +200,7 @@ class Trainer {
     double left = -1;
     const auto consider = [&](double seconds) { left = left < 0 ? std::max(0.0, seconds) : std::min(left, seconds); };
     if (o_.max_minutes > 0) consider(o_.max_minutes * 60 - elapsed());
+    if (p_.deadline) consider(*p_.deadline - longest_.until_saved() - unix_seconds());
     if (o_.max_updates > 0) {
       consider(seconds_an_update * (static_cast<double>(o_.max_updates) - static_cast<double>(state_.update)));
     }
@@ -191,7 +220,12 @@ class Trainer {
 
   void validate() {
     const std::uint64_t update = state_.update;
-    ValidationResult result = p_.validator(p_.model, update, [this] { return asked_to_stop(); });
+    Stopwatch part;
+    ValidationResult result = p_.validator(p_.model, update, [&] {
+      Longest::see(longest_.validation_part, part.lap());
+      return ask_all();
+    });
+    Longest::see(longest_.validation_part, part.lap());
     double agreed[] = {root_ ? result.loss_per_word : 0.0, root_ ? result.bleu : 0.0, result.interrupted ? 1.0 : 0.0};
     p_.communicator.sum(std::span<double>(agreed));
     result = {agreed[0], agreed[1], agreed[2] > 0};
@@ -218,12 +252,18 @@ class Trainer {
     if (best) save();
   }
 
-  /// COLLECTIVE.
-  bool asked_to_stop() {
-    double flag = signals_.received() != 0 ? 1.0 : 0.0;
-    p_.communicator.max(std::span(&flag, 1));
-    signalled_ = signalled_ || flag > 0;
-    return signalled_;
+  /// COLLECTIVE. Looks for signals on all ranks, and for the deadline. True: stop early.
+  bool ask_all() {
+    std::array<double, 2> flags{signals_.received() != 0 ? 1.0 : 0.0, deadline_is_near() ? 1.0 : 0.0};
+    p_.communicator.max(std::span<double>(flags));
+    signalled_ = signalled_ || flags[0] > 0;
+    deadline_near_ = deadline_near_ || flags[1] > 0;
+    return signalled_ || deadline_near_;
+  }
+
+  /// By the root's clock; false on the other ranks.
+  bool deadline_is_near() const {
+    return root_ && p_.deadline && unix_seconds() + longest_.until_saved() >= *p_.deadline;
   }
 
   /// From what all ranks know alike.
@@ -235,6 +275,7 @@ class Trainer {
       return StopReason::kPatience;
     }
     if (time_up_) return StopReason::kMinutes;
+    if (deadline_near_) return StopReason::kDeadline;
     return {};
   }
 
@@ -261,19 +302,20 @@ class Trainer {
     saved_ = true;
     since_checkpoint_ = {};
     const double seconds = watch.seconds();
+    Longest::see(longest_.checkpoint, seconds);
     record("checkpoint", {{"file", path.filename().string()}, {"seconds", seconds}});
     if (p_.progress) p_.progress->checkpointed(path, seconds);
   }
 
   TrainingResult finish(StopReason reason) {
     if (root_ && reason == StopReason::kSignal) record("signal", {{"signal", signals_.received()}});
-    // So that `best` knows the last weights too. After a signal the time is short, and the resumed run goes on anyway.
+    // So that `best` knows the last weights too. If it stops early the time is short, and it goes on later anyway.
     const bool unseen = p_.validator && o_.validate_every > 0 && state_.validated_update < state_.update;
-    if (reason != StopReason::kSignal && unseen) validate();
-    if (!saved_) save();
+    if (!is_early(reason) && unseen) validate();
+    if (!saved_ && state_.update > 0) save();
     if (root_) record("stop", {{"reason", sentence_of(reason)}, {"elapsed_seconds", elapsed()}});
     state_.elapsed_seconds = elapsed();
-    return {signalled_ ? StopReason::kSignal : reason, state_};
+    return {signalled_ ? StopReason::kSignal : deadline_near_ ? StopReason::kDeadline : reason, state_};
   }
 
   void record(const char* event, std::vector<Json::Member> members) {
@@ -290,8 +332,9 @@ class Trainer {
   corpus::BatchSequence batches_;
   TrainingState state_;
   History history_;         // the root's
-  bool signalled_ = false;  // agreed by all ranks, as is the next
-  bool time_up_ = false;
+  bool signalled_ = false;  // agreed by all ranks, as are the next two
+  bool time_up_ = false, deadline_near_ = false;
+  Longest longest_;  // the root's
   Stopwatch attempt_, since_checkpoint_;
   double elapsed_before_ = 0;
   bool saved_ = false;  // the run's newest checkpoint is of this very state
@@ -312,8 +355,14 @@ std::string sentence_of(StopReason reason) {
       return "no gain for early-stop-patience validations";
     case StopReason::kSignal:
       return "a signal asked to stop";
+    case StopReason::kDeadline:
+      return "the job's end is near";
   }
   return "";
+}
+
+bool is_early(StopReason reason) {
+  return reason == StopReason::kSignal || reason == StopReason::kDeadline;
 }
 
 corpus::BatchOptions batch_options(const TrainOptions& options) {

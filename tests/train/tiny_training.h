@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,7 +75,7 @@ class Recorder : public Progress {
 
 /// One attempt at the run in `folder`, on all ranks.
 inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path& folder, const TrainOptions& options,
-                       Validator validator = {}) {
+                       Validator validator = {}, std::optional<double> deadline = {}) {
   const comm::Communicator world;
   model::Model<float> model(tiny_model_options(corpus));
   Outcome outcome;
@@ -87,7 +88,7 @@ inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path
     run = std::make_unique<RunDirectory>(folder, options, identity);
     run->set_record(ini, Json::object());
   }
-  outcome.result = train({world, corpus, model, options, run.get(), std::move(validator), &recorder});
+  outcome.result = train({world, corpus, model, options, run.get(), std::move(validator), &recorder, deadline});
   outcome.weights = bytes_of(model.parameters());
   return outcome;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <optional>
 
@@ -152,6 +153,21 @@ TEST_F(DistributedTraining, StopsOnAllRanksWhenOneIsSignalled) {
   EXPECT_EQ(resumed.result.reason, StopReason::kUpdates);
   EXPECT_EQ(resumed.result.state.validated_update, 50U);
   EXPECT_TRUE(resumed.weights == run("whole", tiny_options(), dev_loss(*corpus_)).weights);
+}
+
+TEST_F(DistributedTraining, StopsOnAllRanksByTheRootsClock) {
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  TrainOptions options = tiny_options();
+  options.max_updates = 0;
+  // The other ranks' deadline is long past; they are not asked.
+  const auto stopped =
+      attempt(*corpus_, folder() / "run", options, dev_loss(*corpus_), world.is_root() ? now + 2 : now - 1000);
+  EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
+  double updates[] = {static_cast<double>(stopped.result.state.update),
+                      -static_cast<double>(stopped.result.state.update)};
+  world.max(updates);
+  EXPECT_EQ(updates[0], -updates[1]);
+  EXPECT_GT(updates[0], 0);
 }
 
 TEST_F(DistributedTraining, AgreesOnTheRootsValidation) {

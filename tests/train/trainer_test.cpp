@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <limits>
+#include <thread>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/train/signals.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
@@ -103,6 +106,86 @@ TEST_F(Training, WritesACheckpointAndStopsWhenSignalled) {
     EXPECT_EQ(resumed.updates.front().update, 21U);
     EXPECT_TRUE(resumed.weights == run("whole-" + folder, tiny_options(), dev_loss(corpus_)).weights);
   }
+}
+
+TEST_F(Training, HarmsNothingWhenSignalledBeforeItsFirstUpdate) {
+  {
+    const StopSignals signals;  // of the program around the training
+    std::raise(SIGTERM);
+    const auto stopped = run("run", tiny_options(), dev_loss(corpus_));
+    EXPECT_EQ(stopped.result.reason, StopReason::kSignal);
+    EXPECT_EQ(stopped.result.state.update, 0U);
+    EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "run" / "checkpoints"));
+  }
+  const auto resumed = run("run", tiny_options(), dev_loss(corpus_));
+  EXPECT_EQ(resumed.result.reason, StopReason::kUpdates);
+  {
+    const StopSignals signals;
+    std::raise(SIGUSR1);
+    TrainOptions more = tiny_options();
+    more.max_updates = 60;
+    const auto before = std::filesystem::last_write_time(scratch_ / "run" / "checkpoints" / "update-00000050.h5");
+    const auto stopped = run("run", more, dev_loss(corpus_));
+    EXPECT_EQ(stopped.result.reason, StopReason::kSignal);
+    EXPECT_EQ(stopped.result.state.update, 50U);
+    EXPECT_EQ(std::filesystem::last_write_time(scratch_ / "run" / "checkpoints" / "update-00000050.h5"), before);
+  }
+  EXPECT_TRUE(resumed.weights == run("whole", tiny_options(), dev_loss(corpus_)).weights);
+}
+
+double unix_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+TEST_F(Training, WritesItsCheckpointBeforeTheDeadline) {
+  TrainOptions options = tiny_options();
+  options.max_updates = 0;
+  const double deadline = unix_seconds() + 1;
+  const auto stopped = attempt(corpus_, scratch_ / "run", options, dev_loss(corpus_), deadline);
+  EXPECT_LT(unix_seconds(), deadline);
+  EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
+  EXPECT_TRUE(is_early(stopped.result.reason));
+  EXPECT_GT(stopped.result.state.update, 0U);
+  EXPECT_THAT(log("run"), testing::HasSubstr("\"reason\":\"the job's end is near\""));
+  options.max_updates = stopped.result.state.update + 5;
+  const auto resumed = run("run", options, dev_loss(corpus_));
+  EXPECT_EQ(resumed.result.reason, StopReason::kUpdates);
+  EXPECT_TRUE(resumed.weights == run("whole", options, dev_loss(corpus_)).weights);
+}
+
+TEST_F(Training, LeavesTheTimeOfItsLongestPartBeforeTheDeadline) {
+  constexpr auto kLong = std::chrono::milliseconds(400);
+  TrainOptions options = tiny_options();
+  options.max_updates = 0;
+  options.best_metric = BestMetric::kBleu;  // which is never computed: no checkpoint is the best
+  const Validator slow_once = [&](auto&, std::uint64_t update, const auto& should_stop) {
+    if (should_stop()) return ValidationResult{0, 0, true};
+    if (update == 10) std::this_thread::sleep_for(kLong);
+    return ValidationResult{1, std::nan(""), false};
+  };
+  const double deadline = unix_seconds() + 2;
+  const auto stopped = attempt(corpus_, scratch_ / "run", options, slow_once, deadline);
+  EXPECT_LT(unix_seconds(), deadline - 0.3);
+  EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
+  EXPECT_GE(stopped.result.state.validated_update, 10U);
+}
+
+TEST_F(Training, LooksAtTheDeadlineInAValidation) {
+  TrainOptions options = tiny_options();
+  options.checkpoint_every = 5;  // so that it is known how long one takes
+  const double deadline = unix_seconds() + 1;
+  const Validator endless = [](auto&, std::uint64_t, const auto& should_stop) {
+    for (int part = 0; part < 1000; ++part) {
+      if (should_stop()) return ValidationResult{0, 0, true};
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return ValidationResult{1, std::nan(""), false};
+  };
+  const auto stopped = attempt(corpus_, scratch_ / "run", options, endless, deadline);
+  EXPECT_LT(unix_seconds(), deadline);
+  EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
+  EXPECT_EQ(stopped.result.state.update, 10U);
+  EXPECT_EQ(stopped.result.state.validated_update, 0U);
 }
 
 TEST_F(Training, DoesNothingWhenItIsDoneAlready) {

@@ -1,11 +1,10 @@
-// SIGTERM and SIGUSR1 ask a trainer to write a checkpoint and stop: clusters send one or the other, alike.
+// SIGTERM and SIGUSR1 ask for an end in order: clusters send one or the other, alike.
 #pragma once
-
-#include <csignal>
 
 namespace rnnsearch::train {
 
-/// Catches both signals from construction to destruction. At most one exists at a time.
+/// Both signals are caught while at least one of these exists, and what came is remembered from the first to the last
+/// of them: a program makes one first of all, a trainer inside it another.
 class StopSignals {
  public:
   StopSignals();
@@ -15,10 +14,6 @@ class StopSignals {
 
   /// The signal that came, 0 for none. Any thread.
   int received() const;
-
- private:
-  struct sigaction former_terminate_ {
-  }, former_user_{};
 };
 
 }  // namespace rnnsearch::train

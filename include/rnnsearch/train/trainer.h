@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "rnnsearch/comm/communicator.h"
@@ -29,8 +30,10 @@ struct ValidationResult {
 using Validator = std::function<ValidationResult(model::Model<float>& model, std::uint64_t update,
                                                  const std::function<bool()>& should_stop)>;
 
-enum class StopReason { kUpdates, kEpochs, kMinutes, kPatience, kSignal };
+enum class StopReason { kUpdates, kEpochs, kMinutes, kPatience, kSignal, kDeadline };
 std::string sentence_of(StopReason reason);
+/// A signal or the deadline ended it before it was done: the same command goes on.
+bool is_early(StopReason reason);
 
 /// What one update did. Rates and seconds are those of the root, means since the last logged update.
 struct UpdateReport {
@@ -40,6 +43,8 @@ struct UpdateReport {
   double loss_per_word = 0;  // nats, </s> counted
   double gradient_norm = 0;  // of the gradient as `gradient_of` divides it, before the clip; the last update's
   double learning_rate = 0;  // the last update's
+  // of the updates since the last logged one, </s> not counted: the same on any number of ranks
+  std::uint64_t pairs = 0, source_words = 0, target_words = 0;
   double source_words_per_second = 0, target_words_per_second = 0;  // without </s>, all ranks together
   // of an update; communication includes waiting for slower ranks
   double data_seconds = 0, compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
@@ -66,6 +71,10 @@ struct TrainerParts {
   RunDirectory* run = nullptr;   // the root's; nullptr elsewhere
   Validator validator{};         // empty: no validation
   Progress* progress = nullptr;  // may be nullptr
+  /// Seconds since 1970 by the root's clock. The run stops early enough that its last checkpoint is written by then,
+  /// as far as its updates, parts of a validation, and checkpoints take no longer than the longest of this attempt so
+  /// far.
+  std::optional<double> deadline{};
 };
 
 /// The batches that a training with these options takes.
@@ -76,8 +85,9 @@ struct TrainingResult {
   TrainingState state;
 };
 
-/// Trains until a limit, early stopping, or a signal; resumes as options.resume says. COLLECTIVE. The last update is in
-/// a checkpoint when it returns. Throws Error; the other ranks then wait in a collective, so end them all.
+/// Trains until a limit, early stopping, the deadline, or a signal; resumes as options.resume says. COLLECTIVE. The
+/// last update is in a checkpoint when it returns. Throws Error; the other ranks then wait in a collective, so end them
+/// all.
 TrainingResult train(const TrainerParts& parts);
 
 }  // namespace rnnsearch::train
