@@ -24,7 +24,7 @@ mkdir -p "$work"
 say() { echo "[quickstart] $*"; }
 in_parallel() {
   local options=()
-  (($(nproc) >= ranks)) || options+=(--oversubscribe)
+  (($(nproc) >= ranks)) || options+=(--oversubscribe -x RNNSEARCH_OVERSUBSCRIBE=1)
   [[ $(id -u) != 0 ]] || options+=(--allow-run-as-root)
   mpirun -n "$ranks" "${options[@]}" "$@"
 }

@@ -14,7 +14,7 @@ pipelines/build.sh
 rnnsearch=${RNNSEARCH_BUILD:-build}/rnnsearch
 mkdir -p "$work"
 options=()
-(($(nproc) >= ranks)) || options+=(--oversubscribe)
+(($(nproc) >= ranks)) || options+=(--oversubscribe -x RNNSEARCH_OVERSUBSCRIBE=1)
 [[ $(id -u) != 0 ]] || options+=(--allow-run-as-root)
 
 data/reversal.sh "$work/text"

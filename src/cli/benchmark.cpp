@@ -9,10 +9,12 @@
 #include <numeric>
 #include <set>
 
+#include "cli/agreement.h"
 #include "cli/figures.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/shared_files.h"
 #include "cli/synthetic_batches.h"
 #include "cli/training_options.h"
 #include "rnnsearch/base/error.h"
@@ -46,7 +48,7 @@ struct Settings : TrainingSettings {
   bool decode = false;
   decode::SearchOptions search;
   bool json = false;
-  std::size_t threads = 0;
+  ThreadOptions threads;
   std::string precision;
 };
 
@@ -110,7 +112,7 @@ Batches batches_of(Settings& s, const comm::Communicator& world) {
   const std::size_t count = s.untimed_updates + s.updates;
   Batches batches;
   if (!s.corpus.empty()) {
-    const corpus::Corpus corpus(s.corpus, world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip);
+    const corpus::Corpus corpus = open_corpus(s.corpus, world);
     s.model.source_words = corpus.source_vocabulary().size();
     s.model.target_words = corpus.target_vocabulary().size();
     corpus::BatchSequence sequence(corpus, train::batch_options(s.train), world.rank(), world.size());
@@ -121,10 +123,12 @@ Batches batches_of(Settings& s, const comm::Communicator& world) {
   synthetic.lengths = {{s.source_length, s.target_length}};
   if (!s.lengths.empty()) {  // the root reads it: the file need not be visible to the other ranks
     std::string text;
-    if (world.is_root()) {
-      text = read_file(s.lengths);
-      read_pair_lengths(text, s.lengths.string());
-    }
+    agree(world, {s.lengths.string(), "", [&] {
+                    if (!world.is_root()) return std::string();
+                    text = read_file(s.lengths);
+                    read_pair_lengths(text, s.lengths.string());
+                    return std::string();
+                  }});
     world.broadcast(text);
     synthetic.lengths = read_pair_lengths(text, s.lengths.string());
   }
@@ -142,6 +146,8 @@ struct Timed {
   double seconds = 0;
   double target_words = 0;  // all ranks
   PhaseTimes phases;
+  comm::Traffic traffic{};
+  std::vector<double> part_seconds{};
 };
 
 /// Updates of an untrained model by the code that trains.
@@ -160,7 +166,7 @@ class Updates {
                           " is not finite, so the time of an update cannot be told; try a lower learning-rate or "
                           "initial-deviation"));
     }
-    return {seconds, static_cast<double>(slice.batch_target_words), result.phases};
+    return {seconds, static_cast<double>(slice.batch_target_words), result.phases, result.traffic, result.part_seconds};
   }
 
  private:
@@ -221,6 +227,12 @@ struct Measurement {
   double gflop = 0;       // of all timed updates; 0: not known
   double peak_bytes = 0;  // of the rank that has most
   std::array<double, kPhases.size()> phases{};
+  double bytes_sent = 0, reduction_seconds = 0;  // by the root in sums of gradients; hidden or not
+  struct Part {
+    model::Model<float>::GradientPart part;
+    double seconds = 0;  // sum of those from the beginning of the update until it was known
+  };
+  std::vector<Part> parts{};
 
   double total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
   double mean() const { return total() / static_cast<double>(seconds.size()); }
@@ -253,6 +265,10 @@ Measurement measure(const Settings& s, const comm::Communicator& world, const Ba
     m.target_words += timed.target_words;
     if (!s.decode) m.gflop += model::update_flop(s.model, {pairs, source + pairs, target + pairs}) / 1e9;
     for (const Phase phase : kPhases) m.phases[static_cast<std::size_t>(phase)] += timed.phases.seconds(phase);
+    m.bytes_sent += static_cast<double>(timed.traffic.bytes_sent);
+    m.reduction_seconds += timed.traffic.busy_seconds;
+    m.parts.resize(timed.part_seconds.size());
+    for (std::size_t part = 0; part < m.parts.size(); ++part) m.parts[part].seconds += timed.part_seconds[part];
   }
   m.peak_bytes = peak_memory_bytes();
   world.max(std::span(&m.peak_bytes, 1));
@@ -298,7 +314,7 @@ Json json_of(const Options& options, const Settings& s, const Machine& machine, 
       {"load_average", Json::array({machine.load[0], machine.load[1], machine.load[2]})},
       {"ranks", machine.places.size()},
       {"hosts", machine.hosts()},
-      {"threads", s.threads},
+      {"threads", kernels::threads()},
       {"places", std::move(ranks)},
       {"parameters", machine.parameters},
       {"updates", m.seconds.size()},
@@ -316,6 +332,16 @@ Json json_of(const Options& options, const Settings& s, const Machine& machine, 
   if (m.gflop > 0) {
     result["gflop"] = m.mean_of(m.gflop);
     result["gflop_per_second"] = m.gflop / m.total();
+  }
+  if (!s.decode) {
+    // In the order in which backward finishes them; what scaling models need.
+    Json parts = Json::array();
+    for (const auto& [part, seconds] : m.parts) {
+      parts.push_back(Json::object({{"elements", part.size}, {"table", part.table}, {"seconds", m.mean_of(seconds)}}));
+    }
+    result["gradient_parts"] = std::move(parts);
+    result["bytes_sent"] = std::llround(m.mean_of(m.bytes_sent));
+    result["reduction_seconds"] = m.mean_of(m.reduction_seconds);
   }
   if (const auto updates = updates_to_estimate(s); updates > 0) {
     result["estimate"] = Json::object({{"updates", updates}, {"seconds", static_cast<double>(updates) * m.mean()}});
@@ -346,7 +372,7 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
                   fixed(m.target_words / m.pairs, 1), " words, ",
                   s.decode ? (s.search.beam == 1 ? std::string("greedy") : text_of("beam ", s.search.beam))
                            : name_of(s.train.optimizer),
-                  "\n", plural(ranks, "rank"), " of ", plural(s.threads, "thread"), ranks == 1 ? "" : " each",
+                  "\n", plural(ranks, "rank"), " of ", plural(kernels::threads(), "thread"), ranks == 1 ? "" : " each",
                   machine.hosts() > 1 ? text_of(" on ", machine.hosts(), " hosts") : "", "; ", machine.instruction_set,
                   ", ", precision_in_use(), ", ", machine.libraries, "; load average ", fixed(machine.load[0], 2),
                   " at the start\n\n");
@@ -363,6 +389,10 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
   if (m.gflop > 0) {
     row("GFLOP/s", text_of(fixed(m.gflop / m.total(), 1),
                            " (the matrix products of an update: ", fixed(m.mean_of(m.gflop), 1), " GFLOP)"));
+  }
+  if (m.bytes_sent > 0) {
+    row("sums over ranks", text_of(fixed(m.mean_of(m.bytes_sent) / 1e6, 1), " MB sent an update by each, ",
+                                   seconds_text(m.mean_of(m.reduction_seconds)), " s under way"));
   }
   row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
   if (const auto updates = updates_to_estimate(s); updates > 0) {
@@ -402,20 +432,20 @@ int run_benchmark(const Arguments& arguments) {
   check(options, s);
   Machine machine;
   if (::getloadavg(machine.load.data(), static_cast<int>(machine.load.size())) < 0) machine.load = {};
-  kernels::set_threads(s.threads);
   machine.instruction_set = kernels::instruction_set();
   machine.libraries = text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library());
 
   const comm::Communicator world;
+  machine.places = settle_threads(s.threads, world);
   s.precision = kernels::name_of(set_precision(s.precision, world));
   const Batches batches = batches_of(s, world);
   model::Model<float> model(s.model);
   model.initialise(s.train.seed);
   machine.parameters = model.parameters().size();
-  machine.places = places_of_ranks(world, s.threads);
-  const Measurement m = s.decode ? measure(s, world, batches, Translations(s, world, model))
-                                 : measure(s, world, batches, Updates(s, world, model));
+  Measurement m = s.decode ? measure(s, world, batches, Translations(s, world, model))
+                           : measure(s, world, batches, Updates(s, world, model));
   if (!world.is_root()) return 0;
+  for (std::size_t part = 0; part < m.parts.size(); ++part) m.parts[part].part = model.gradient_parts()[part];
   for (const auto& line : describe(machine.places)) {
     if (line.find("warning") != line.npos) std::cerr << line << "\n";
   }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/agreement.h"
 #include "cli/benchmark.h"
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
@@ -24,14 +25,14 @@ namespace rnnsearch::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"prepare", "parallel text -> one HDF5 corpus: vocabularies, training pairs, dev and test sets", false,
+    {"prepare", "parallel text -> one HDF5 corpus: vocabularies, training pairs, dev and test sets", false, false,
      run_prepare},
-    {"train", "corpus -> run directory: checkpoints, log, record of the run", true, run_train},
-    {"translate", "text -> text, by greedy or beam search", true, run_translate},
-    {"score", "log-probabilities of given translations", false, run_score},
-    {"evaluate", "BLEU overall and by sentence length, of a model or of any system's output", true, run_evaluate},
-    {"inspect", "says what a corpus or a checkpoint holds", false, run_inspect},
-    {"benchmark", "times updates, or translation, of any configuration on this machine", true, run_benchmark},
+    {"train", "corpus -> run directory: checkpoints, log, record of the run", true, true, run_train},
+    {"translate", "text -> text, by greedy or beam search", true, true, run_translate},
+    {"score", "log-probabilities of given translations", true, true, run_score},
+    {"evaluate", "BLEU overall and by sentence length, of a model or of any system's output", true, true, run_evaluate},
+    {"inspect", "says what a corpus or a checkpoint holds", false, false, run_inspect},
+    {"benchmark", "times updates, or translation, of any configuration on this machine", true, false, run_benchmark},
 };
 
 std::string usage() {
@@ -63,6 +64,12 @@ int run_command(const Command& command, const Arguments& arguments) {
   std::string who = std::string(" ") + command.name;
   std::optional<comm::Environment> environment;
   bool several = false, root = true;
+  if (command.stoppable && !asks_for_help) catch_signals();
+  const auto leave_together = [&](int exit_code, const char* sentence) {
+    if (root) print_error(text_of(" ", command.name), sentence);
+    if (environment) environment->finish();
+    return exit_code;
+  };
   try {
     if (command.parallel && !asks_for_help) {
       environment.emplace();
@@ -74,13 +81,18 @@ int run_command(const Command& command, const Arguments& arguments) {
     set_log_sink([prefix = root ? "" : who.substr(who.find('[')) + " "](std::string_view line) {
       std::cerr << prefix + std::string(line) + "\n";
     });
+    if (environment) check_same_program(comm::Communicator());
     const int exit_code = command.run(arguments);
     std::cout.flush();
     if (!std::cout) throw Error("standard output did not take the results: is the disk full, or the reader gone?");
     if (environment) environment->finish();
     return exit_code;
+  } catch (const AgreedError& error) {
+    return leave_together(1, error.what());
+  } catch (const Stopped& stopped) {
+    return leave_together(kStoppedEarly, stopped.what());
   } catch (const std::bad_alloc&) {
-    print_error(who, "there is not enough memory: give the process more, or take smaller batches or a smaller model");
+    print_error(who, kNoMemory);
   } catch (const std::exception& error) {
     // What all ranks find wrong is said once: the root speaks first, and its abort ends the others.
     if (!root) std::this_thread::sleep_for(std::chrono::seconds(2));

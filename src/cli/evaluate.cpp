@@ -4,8 +4,11 @@
 #include <iostream>
 #include <optional>
 
+#include "cli/agreement.h"
+#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/shared_files.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
@@ -28,7 +31,7 @@ struct Settings {
   evaluate::BucketOptions buckets;
   TranslationOptions translation;
   bool json = false;
-  std::size_t threads = 0;
+  ThreadOptions threads;
   std::string precision;
 };
 
@@ -70,7 +73,7 @@ Test test_of(const Settings& settings) {
     }
     return test;
   }
-  const corpus::Corpus corpus(settings.corpus);
+  const corpus::Corpus corpus(settings.corpus, corpus::Verify::kDigest, stop_if_signal_came);
   auto set = corpus.read_set(settings.set);
   const auto knows = [](std::span<const WordId> words) {
     return std::find(words.begin(), words.end(), kUnknown) == words.end();
@@ -150,34 +153,38 @@ int run_evaluate(const Arguments& arguments) {
   Options options(
       "evaluate",
       "BLEU as sacreBLEU computes it, over all sentences and by their length, with 95% bootstrap intervals; of "
-      "any number of systems side by side. Models translate on all ranks under mpirun.");
+      "any number of systems side by side. Models translate on all ranks under mpirun. SIGTERM or SIGUSR1: it ends "
+      "with code 85 after the sentences under way, and prints nothing.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(settings);
-  kernels::set_threads(settings.threads);
 
   const comm::Communicator world;
+  settle_threads(settings.threads, world);
   if (!settings.model.empty()) set_precision(settings.precision, world);
   Test test;
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> systems;
-  if (world.is_root()) {
-    test = test_of(settings);
-    for (const std::string& text : settings.hypotheses) {
-      const auto [name, path] = named(text);
-      names.push_back(name);
-      systems.push_back(read_lines(path));
-      check_same_lines(path, systems.back().size(), test.place, test.references.front().size());
-    }
-  }
+  agree(world, {"the texts to compare", "", [&] {
+                  if (!world.is_root()) return std::string();
+                  test = test_of(settings);
+                  for (const std::string& text : settings.hypotheses) {
+                    const auto [name, path] = named(text);
+                    names.push_back(name);
+                    systems.push_back(read_lines(path));
+                    check_same_lines(path, systems.back().size(), test.place, test.references.front().size());
+                  }
+                  return std::string();
+                }});
   for (const std::string& text : settings.model) {
     const auto [name, path] = named(text);
-    auto loaded = train::load_model(checkpoint_of(path));
+    auto loaded = open_model(path, world);
     Progress progress(!world.is_root());
     const auto translations = translate_lines(
         loaded, test.sources, settings.translation, world, [&, system = name](std::size_t done, std::size_t all) {
           progress.show(text_of("[evaluate] ", system, ": ", 100 * done / std::max<std::size_t>(all, 1), "%"));
         });
+    if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; nothing was evaluated");
     names.push_back(name);
     auto& lines = systems.emplace_back();
     for (const auto& best : translations) lines.push_back(best.front().text);
@@ -186,6 +193,7 @@ int run_evaluate(const Arguments& arguments) {
 
   std::vector<evaluate::Evaluation> evaluations;
   for (std::size_t i = 0; i < systems.size(); ++i) {
+    if (signal_came()) throw Stopped("a signal asked to stop; nothing was printed");
     evaluations.push_back(evaluate::evaluate_by_length(
         {names[i], systems[i], test.references, test.sources, test.known ? &*test.known : nullptr}, settings.bleu,
         settings.buckets));

@@ -12,7 +12,6 @@
 #include "cli/presets.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace po = boost::program_options;
 
@@ -414,15 +413,6 @@ std::string Options::help() const {
     }
   }
   return text;
-}
-
-void add_threads(Options& options, std::size_t& threads) {
-  threads = kernels::allowed_cpus();
-  options.add("threads", threads,
-              {.help = "threads of each rank; the default is the CPUs it is allowed to use",
-               .recorded = false,
-               .low = 1,
-               .high = 4096});
 }
 
 }  // namespace rnnsearch::cli

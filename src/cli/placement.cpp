@@ -1,12 +1,16 @@
 #include "cli/placement.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
+#include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -22,7 +26,9 @@ std::string allowed_cpu_list() {
   return "";
 }
 
-void add_cpus(const std::string& list, std::set<int>& cpus) {
+using Cpus = std::set<int>;
+
+void add_cpus(const std::string& list, Cpus& cpus) {
   std::istringstream ranges(list);
   for (std::string range; std::getline(ranges, range, ',');) {
     std::istringstream numbers(range);
@@ -34,11 +40,139 @@ void add_cpus(const std::string& list, std::set<int>& cpus) {
   }
 }
 
+Cpus cpus_of(const std::string& list) {
+  Cpus cpus;
+  add_cpus(list, cpus);
+  return cpus;
+}
+
+bool overlap(const Cpus& a, const Cpus& b) {
+  return std::any_of(a.begin(), a.end(), [&](int cpu) { return b.contains(cpu); });
+}
+
+std::string counted(std::size_t count, const char* one) {
+  return text_of(count, " ", one, count == 1 ? "" : "s");
+}
+
+/// Ranks of one host and what they share.
+struct Sharers {
+  std::vector<std::size_t> ranks;
+  std::size_t threads = 0;
+  Cpus cpus;
+
+  void add(std::size_t rank, const RankPlace& place) {
+    ranks.push_back(rank);
+    threads += place.threads;
+    add_cpus(place.cpus, cpus);
+  }
+  bool too_many() const { return !cpus.empty() && threads > cpus.size(); }
+};
+
+/// "0-3,8"
+std::string list_of(const Cpus& cpus) {
+  std::string list;
+  for (auto it = cpus.begin(); it != cpus.end();) {
+    const int first = *it;
+    int last = first;
+    while (++it != cpus.end() && *it == last + 1) ++last;
+    list += text_of(list.empty() ? "" : ",", first);
+    if (last > first) list += text_of('-', last);
+  }
+  return list;
+}
+
+std::string sentence_of(const Sharers& sharers, const std::string& host) {
+  std::string ranks;
+  for (std::size_t i = 0; i < sharers.ranks.size() && i < 8; ++i) {
+    ranks += text_of(i == 0 ? "" : ", ", sharers.ranks[i]);
+  }
+  if (sharers.ranks.size() > 8) ranks += ", ...";
+  return text_of("on ", host, " ", counted(sharers.threads, "thread"), " (", counted(sharers.ranks.size(), "rank"),
+                 ": ", ranks, ") would share ", counted(sharers.cpus.size(), "CPU"), " (", list_of(sharers.cpus), ")");
+}
+
+bool oversubscription_is_meant(const ThreadOptions& options) {
+  const char* const set = std::getenv("RNNSEARCH_OVERSUBSCRIBE");
+  return options.oversubscribe || (set && std::string(set) != "" && std::string(set) != "0");
+}
+
+constexpr const char* kRemedy =
+    "give fewer --threads, start fewer ranks, or let the launcher bind the ranks to more cores (mpirun --bind-to none)";
+
 }  // namespace
 
-std::vector<RankPlace> places_of_ranks(const comm::Communicator& world, std::size_t threads) {
+void add_threads(Options& options, ThreadOptions& threads) {
+  options.add("threads", threads.threads,
+              {.help = "threads of each rank; without it, the CPUs that it is allowed to use, divided by the ranks of "
+                       "its host that may use them too",
+               .recorded = false,
+               .low = 1,
+               .high = 4096});
+  options.add(
+      "oversubscribe", threads.oversubscribe,
+      {.help = "run more threads than there are CPUs for them, which is refused without it", .recorded = false});
+  options.add(
+      "stall-timeout", threads.stall_timeout,
+      {.help =
+           "seconds in which nothing moves between the ranks until the late ones are named; those that give no sign "
+           "of life end the command with code 1; 0: never",
+       .recorded = false,
+       .low = 0,
+       .high = 1e6});
+}
+
+void share_cpus(std::vector<RankPlace>& places) {
+  std::vector<Cpus> cpus;
+  for (const auto& place : places) cpus.push_back(cpus_of(place.cpus));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].threads != 0) continue;
+    std::size_t sharers = 0;
+    for (std::size_t j = 0; j < places.size(); ++j) {
+      if (places[j].host == places[i].host && overlap(cpus[i], cpus[j])) ++sharers;
+    }
+    places[i].threads = std::max<std::size_t>(1, cpus[i].size() / std::max<std::size_t>(1, sharers));
+  }
+}
+
+std::string oversubscription(const std::vector<RankPlace>& places) {
+  std::map<std::string, std::vector<std::size_t>> hosts;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) hosts[places[rank].host].push_back(rank);
+  for (const auto& [host, ranks] : hosts) {
+    // Those that have no CPU but the ones of some rank's set: with sets that are equal, nested or disjoint, that is
+    // all.
+    std::map<std::string, Cpus> sets;
+    for (const std::size_t rank : ranks) sets.emplace(places[rank].cpus, cpus_of(places[rank].cpus));
+    for (const auto& [name, set] : sets) {
+      Sharers inside;
+      for (const std::size_t rank : ranks) {
+        const Cpus& own = sets.at(places[rank].cpus);
+        if (std::includes(set.begin(), set.end(), own.begin(), own.end())) inside.add(rank, places[rank]);
+      }
+      if (inside.too_many()) return sentence_of(inside, host);
+    }
+    // Those that overlaps link.
+    std::map<std::string, std::size_t> group;  // of a set
+    for (const auto& [name, set] : sets) group.emplace(name, group.size());
+    for (const auto& [a, cpus_a] : sets) {
+      for (const auto& [b, cpus_b] : sets) {
+        if (group[a] == group[b] || !overlap(cpus_a, cpus_b)) continue;
+        const std::size_t from = group[b], to = group[a];
+        for (auto& [name, number] : group) number = number == from ? to : number;
+      }
+    }
+    std::map<std::size_t, Sharers> linked;
+    for (const std::size_t rank : ranks) linked[group[places[rank].cpus]].add(rank, places[rank]);
+    for (const auto& [number, sharers] : linked) {
+      if (sharers.too_many()) return sentence_of(sharers, host);
+    }
+  }
+  return "";
+}
+
+std::vector<RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world) {
+  comm::set_stall_timeout(options.stall_timeout);
   const auto hosts = world.hosts();
-  const auto lines = world.gather(text_of(threads, " ", allowed_cpu_list()));
+  const auto lines = world.gather(text_of(options.threads.value_or(0), " ", allowed_cpu_list()));
   std::vector<RankPlace> places;
   for (std::size_t rank = 0; rank < lines.size(); ++rank) {
     std::istringstream fields(lines[rank]);
@@ -47,13 +181,26 @@ std::vector<RankPlace> places_of_ranks(const comm::Communicator& world, std::siz
     fields >> place.threads >> place.cpus;
     places.push_back(place);
   }
+  std::string agreed;
+  if (world.is_root()) {
+    share_cpus(places);
+    std::string refusal = oversubscription_is_meant(options) ? "" : oversubscription(places);
+    if (!refusal.empty()) refusal += text_of("; ", kRemedy, ", or say --oversubscribe if that is meant");
+    Json threads = Json::array();
+    for (const auto& place : places) threads.push_back(place.threads);
+    agreed = Json::object({{"refusal", refusal}, {"threads", std::move(threads)}}).dump();
+  }
+  world.broadcast(agreed);
+  const Json json = Json::parse(agreed, "the threads of the ranks");
+  if (const std::string& refusal = json.at("refusal").string(); !refusal.empty()) throw AgreedError(refusal);
+  const auto rank = static_cast<std::size_t>(world.rank());
+  kernels::set_threads(static_cast<std::size_t>(json.at("threads").items()[rank].integer()));
   return places;
 }
 
 std::vector<std::string> describe(const std::vector<RankPlace>& places) {
   struct Host {
     std::size_t ranks = 0, threads = 0;
-    std::set<int> cpus;
     std::string lists;
   };
   std::map<std::string, Host> hosts;
@@ -61,19 +208,16 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
     Host& host = hosts[place.host];
     ++host.ranks;
     host.threads += place.threads;
-    add_cpus(place.cpus, host.cpus);
     if (host.ranks <= 8) host.lists += text_of(host.ranks > 1 ? " | " : "", place.cpus);
     if (host.ranks == 9) host.lists += " | ...";
   }
   std::vector<std::string> lines;
   for (const auto& [name, host] : hosts) {
-    lines.push_back(text_of("[comm] ", name, ": ", host.ranks, host.ranks == 1 ? " rank, " : " ranks, ", host.threads,
-                            host.threads == 1 ? " thread, CPUs " : " threads, CPUs ", host.lists));
-    if (!host.cpus.empty() && host.threads > host.cpus.size()) {
-      lines.push_back(text_of("[comm] warning: ", name, " runs ", host.threads, " threads on ", host.cpus.size(),
-                              host.cpus.size() == 1 ? " CPU" : " CPUs",
-                              "; give fewer --threads, or fewer ranks, or let mpirun bind them to more cores"));
-    }
+    lines.push_back(text_of("[comm] ", name, ": ", counted(host.ranks, "rank"), ", ", counted(host.threads, "thread"),
+                            ", CPUs ", host.lists));
+  }
+  if (const std::string sentence = oversubscription(places); !sentence.empty()) {
+    lines.push_back(text_of("[comm] warning: ", sentence, "; ", kRemedy));
   }
   return lines;
 }

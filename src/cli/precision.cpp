@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::cli {
@@ -24,21 +25,17 @@ void add_precision(Options& options, std::string& precision, const std::string& 
                .choices = {"f32", "bf16", "auto"}});
 }
 
-kernels::Precision set_precision(const std::string& asked) {
-  kernels::set_precision(kernels::precision_of(asked));
-  warn_of_emulation();
-  return kernels::precision();
-}
-
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& world) {
   const auto hosts = world.hosts();
   const auto units = world.gather(std::string(kernels::bfloat16_unit()));
   std::string agreed;
-  if (world.is_root()) {
-    const auto precision = kernels::precision_of(asked);
-    if (precision == kernels::Precision::kBFloat16) check_units_are_one(units, hosts);
-    agreed = kernels::name_of(precision);
-  }
+  agree(world, {"precision", "", [&] {
+                  if (!world.is_root()) return std::string();
+                  const auto precision = kernels::precision_of(asked);
+                  if (precision == kernels::Precision::kBFloat16) check_units_are_one(units, hosts);
+                  agreed = kernels::name_of(precision);
+                  return std::string();
+                }});
   world.broadcast(agreed);
   kernels::set_precision(kernels::precision_of(agreed));
   if (world.is_root()) warn_of_emulation();

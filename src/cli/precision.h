@@ -14,11 +14,9 @@ namespace rnnsearch::cli {
 /// --precision f32|bf16|auto, in the group at hand; `precision` becomes auto. `more` ends the help's phrase.
 void add_precision(Options& options, std::string& precision, const std::string& more = "");
 
-/// Sets kernels::set_precision for a command that runs on one rank alone. A line on standard error warns of bf16 that
-/// has to be emulated.
-kernels::Precision set_precision(const std::string& asked);
-/// COLLECTIVE. On all ranks what the root makes of its own `asked`; the root warns. Throws Error at the root when that
-/// is bf16 and the ranks do not multiply it alike: the other ranks then wait in a collective, so end them all.
+/// COLLECTIVE. Sets kernels::set_precision on all ranks to what the root makes of its own `asked`. A line of the root
+/// on standard error warns of bf16 that has to be emulated. Throws AgreedError when it is bf16 and the ranks do not
+/// multiply it alike.
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& world);
 
 /// Throws Error, naming the first rank whose bfloat16_unit() is not the root's, its host and the root's. One unit and

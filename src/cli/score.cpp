@@ -6,25 +6,41 @@
 #include <iostream>
 #include <numeric>
 
+#include "cli/agreement.h"
+#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/shared_files.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/storage/digest.h"
 
 namespace rnnsearch::cli {
+namespace {
+
+std::string digest_of(const std::vector<std::string>& sources, const std::vector<std::string>& targets) {
+  storage::Digest digest;
+  for (const auto* lines : {&sources, &targets}) {
+    for (const auto& line : *lines) digest.add(line).add("\n");
+  }
+  return text_of(sources.size(), " pairs, digest ", digest.hex());
+}
+
+}  // namespace
 
 int run_score(const Arguments& arguments) {
   std::filesystem::path model, source_path, target_path;
-  std::size_t threads = 0, batch_sentences = 80;
+  std::size_t batch_sentences = 80;
+  ThreadOptions threads;
   std::string precision;
   bool json = false;
   Options options(
       "score",
       "Says how probable a model finds given translations: for each line the natural logarithm of the probability "
-      "of the target, its end included, given the source.");
+      "of the target, its end included, given the source. On several ranks (mpirun) the pairs are spread over them. "
+      "SIGTERM or SIGUSR1: it ends with code 85 after the pairs under way, and prints nothing.");
   options.group("Files");
   options.add("model", model,
               {.help = "a run directory (its best checkpoint, else its latest) or a checkpoint",
@@ -38,12 +54,19 @@ int run_score(const Arguments& arguments) {
   add_threads(options, threads);
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
-  kernels::set_threads(threads);
-  set_precision(precision);
 
-  const auto sources = read_lines(source_path), targets = read_lines(target_path);
-  check_same_lines(source_path, sources.size(), target_path, targets.size());
-  auto loaded = train::load_model(checkpoint_of(model));
+  const comm::Communicator world;
+  settle_threads(threads, world);
+  set_precision(precision, world);
+  std::vector<std::string> sources, targets;
+  agree(world, {text_of("", source_path.string(), " and ", target_path.string()),
+                "give every host the same texts, or name them on a file system that they share", [&] {
+                  sources = read_lines(source_path);
+                  targets = read_lines(target_path);
+                  check_same_lines(source_path, sources.size(), target_path, targets.size());
+                  return digest_of(sources, targets);
+                }});
+  auto loaded = open_model(model, world);
   Sentences source, target;
   for (const auto& line : sources) source.add(ids_of(loaded.pipeline.to_words(line), loaded.source_vocabulary));
   for (const auto& line : targets) target.add(ids_of(loaded.pipeline.to_words(line), loaded.target_vocabulary));
@@ -52,8 +75,11 @@ int run_score(const Arguments& arguments) {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return target.length(a) > target.length(b); });
   std::vector<double> scores(source.size());
-  Progress progress;
-  for (std::size_t first = 0; first < order.size(); first += batch_sentences) {
+  Progress progress(!world.is_root());
+  // Batches are cut before they are dealt out, so that a score does not depend on the number of ranks.
+  const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+  for (std::size_t first = rank * batch_sentences; first < order.size(); first += ranks * batch_sentences) {
+    if (signal_came()) break;
     const std::size_t count = std::min(batch_sentences, order.size() - first);
     Sentences batch_source, batch_target;
     for (std::size_t i = 0; i < count; ++i) {
@@ -64,6 +90,9 @@ int run_score(const Arguments& arguments) {
     for (std::size_t i = 0; i < count; ++i) scores[order[first + i]] = batch[i];
     progress.show(text_of("[score] ", first + count, " of ", order.size(), " pairs"));
   }
+  if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; no score was printed");
+  if (ranks > 1) world.sum(std::span<double>(scores));  // each is 0 on all ranks but one
+  if (!world.is_root()) return 0;
 
   if (!json) {
     for (const double score : scores) {

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "cli/agreement.h"
 #include "cli/figures.h"
+#include "cli/job_end.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/shared_files.h"
 #include "cli/training_options.h"
 #include "cli/validation.h"
 #include "rnnsearch/base/error.h"
@@ -27,13 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "Stopped early, resume me": what batch scripts requeue on (EX_TEMPFAIL's neighbours are taken by shells and
-/// sysexits).
-constexpr int kStoppedBySignal = 85;
-
 struct Settings : TrainingSettings {
   fs::path corpus, run;
-  std::size_t threads = 0;
+  ThreadOptions threads;
   std::string precision;
 };
 
@@ -130,39 +130,48 @@ int run_train(const Arguments& arguments) {
   Options options(
       "train",
       "Trains a model on a prepared corpus. On several ranks (mpirun) each update is computed by all of them; "
-      "any number of ranks may go on with a run. SIGTERM or SIGUSR1: it writes a checkpoint and ends with "
-      "code 85; the same command goes on from there.");
+      "any number of ranks may go on with a run. SIGTERM or SIGUSR1, at any time, or the end of the job "
+      "(--stop-before): "
+      "it writes a checkpoint and ends with code 85; the same command goes on from there.");
   declare(options, s);
   options.offer_presets();
   if (!options.parse(arguments)) return 0;
   train::check(s.train);
-  kernels::set_threads(s.threads);
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
 
   const comm::Communicator world;
+  const auto places = settle_threads(s.threads, world);
+  Deadline deadline;
+  agree(world, {"the job's end", "", [&] {
+                  const auto now = static_cast<double>(std::time(nullptr));
+                  if (world.is_root()) deadline = deadline_of(s.stop_before, ::getenv, now);
+                  return std::string();
+                }});
   s.corpus = fs::absolute(s.corpus).lexically_normal();
-  const corpus::Corpus corpus(s.corpus, world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip);
+  const corpus::Corpus corpus = open_corpus(s.corpus, world);
   s.model.source_words = corpus.source_vocabulary().size();
   s.model.target_words = corpus.target_vocabulary().size();
   const auto sets = corpus.set_names();
   const bool has_dev = std::find(sets.begin(), sets.end(), "dev") != sets.end();
   if (!has_dev && (s.train.early_stop_patience > 0 || s.train.schedule == train::Schedule::kPlateau)) {
-    throw Error(text_of("", s.corpus.string(),
-                        " has no dev set, which early-stop-patience and the schedule "
-                        "plateau need; prepare it with --dev-source and --dev-target"));
+    throw AgreedError(text_of("", s.corpus.string(),
+                              " has no dev set, which early-stop-patience and the schedule "
+                              "plateau need; prepare it with --dev-source and --dev-target"));
   }
   if (s.train.best_metric == train::BestMetric::kBleu && !s.validation.validate_bleu) {
-    throw Error("best-metric is bleu but validate-bleu is false; set one of them otherwise");
+    throw AgreedError("best-metric is bleu but validate-bleu is false; set one of them otherwise");
   }
 
-  const auto places = places_of_ranks(world, s.threads);
   std::unique_ptr<train::RunDirectory> run;
   std::unique_ptr<Reporter> reporter;
   std::string precision_line;
-  if (world.is_root()) {
-    run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train));
-    precision_line = settle_precision(s.precision, run->checkpoint_to_resume());
-  }
+  agree(world, {text_of("run ", s.run.string()), "", [&] {
+                  if (!world.is_root()) return std::string();
+                  run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train));
+                  stop_if_signal_came();
+                  precision_line = settle_precision(s.precision, run->checkpoint_to_resume());
+                  return std::string();
+                }});
   s.precision = kernels::name_of(set_precision(s.precision, world));
   model::Model<float> model(s.model);
   if (world.is_root()) {
@@ -172,25 +181,31 @@ int run_train(const Arguments& arguments) {
     reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", model.parameters().size(), " parameters, ",
                           name_of(s.train.optimizer), ", ", instruction_set, ", ", precision_in_use(), "; run folder ",
                           s.run.string()));
+    if (!deadline.line.empty()) reporter->say("[train] " + deadline.line);
     if (!precision_line.empty()) reporter->say(precision_line);
     if (!has_dev) reporter->say("[train] the corpus has no dev set: nothing is validated");
   }
 
   train::Validator validator;
   if (has_dev && s.train.validate_every > 0) {
-    validator = make_validator(corpus, world, s.validation, [&](std::uint64_t update, const std::string& translations) {
+    const auto keep = [&](std::uint64_t update, const std::string& translations) {
       std::string digits = std::to_string(update);
       digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
       write_file_atomically(run->validation_path(text_of("update-", digits, ".txt")), translations);
-    });
+    };
+    agree(world, {text_of("the dev set of ", s.corpus.string()), "", [&] {
+                    validator = make_validator(corpus, world, s.validation, keep);
+                    return std::string();
+                  }});
   }
-  const auto result = train::train({world, corpus, model, s.train, run.get(), std::move(validator), reporter.get()});
+  const auto result = train::train(
+      {world, corpus, model, s.train, run.get(), std::move(validator), reporter.get(), deadline.unix_seconds});
   if (reporter) {
     reporter->say(text_of("[train] ", sentence_of(result.reason), " after update ", result.state.update, ", ",
                           duration(result.state.elapsed_seconds), " of training; checkpoints in ",
                           (s.run / "checkpoints").string()));
   }
-  return result.reason == train::StopReason::kSignal ? kStoppedBySignal : 0;
+  return train::is_early(result.reason) ? kStoppedEarly : 0;
 }
 
 }  // namespace rnnsearch::cli

@@ -47,11 +47,27 @@ void add_training_options(Options& options, TrainingSettings& settings) {
   options.add("plateau-patience", t.plateau_patience,
               {.help = "validations without a lower dev loss until the learning rate is halved", .low = 1});
 
+  options.group("Sums over the ranks");
+  options.add("overlap", t.overlap,
+              {.help = "begin them while the gradient is still computed; the result is the same without"});
+  options.add(
+      "reduce-precision", t.reduce_precision, train::reduce_precision_of, train::name_of,
+      {.help = "what travels in them; bf16: half the bytes, additions in float32, rounding made good in the next "
+               "sum, but no longer the same bits after an interruption",
+       .choices = {"f32", "bf16"}});
+
   options.group("When to stop (the first limit reached; 0: no limit)");
   options.add("max-updates", t.max_updates, {.help = "updates in all"});
   options.add("max-epochs", t.max_epochs, {.help = "passes over the corpus"});
   options.add("max-minutes", t.max_minutes, {.help = "of training, over all attempts", .low = 0});
   options.add("early-stop-patience", t.early_stop_patience, {.help = "validations without gain in best-metric"});
+
+  options.add("stop-before", settings.stop_before,
+              {.help = "minutes, fractions too, before the job's end by which the last checkpoint is written; it then "
+                       "ends with code 85. The end is what RNNSEARCH_END_TIME, or else SLURM_JOB_END_TIME, says, in "
+                       "seconds since 1970; with one of them set the default is 2",
+               .low = 0,
+               .high = 1e6});
 
   options.group("Validation");
   options.add("validate-every", t.validate_every, {.help = "updates; 0: never"});

@@ -1,17 +1,23 @@
 #include "cli/translate.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 
+#include "cli/agreement.h"
+#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/shared_files.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
+#include "cli/waiting_input.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/comm/communicator.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -36,31 +42,75 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  void write(const std::string& text) { (path_.empty() ? std::cout : file_) << text; }
-  void publish() {
-    if (path_.empty()) return;
-    file_.close();
-    if (!file_) throw Error(text_of("cannot write ", path_.string(), ": is the disk full?"));
-    publish_file(temporary_, path_);
-    temporary_.clear();
+  void write(const std::string& text) { stream() << text; }
+  void flush() { stream().flush(); }
+  void publish() { publish_as(path_); }
+  /// What was written so far, beside the name of the whole. Returns where it stands.
+  std::string publish_part() {
+    if (path_.empty()) return "standard output";
+    const fs::path part = path_.string() + ".partial";
+    publish_as(part);
+    return part.string();
   }
 
  private:
+  std::ostream& stream() { return path_.empty() ? std::cout : file_; }
+  void publish_as(const fs::path& path) {
+    if (path_.empty()) return;
+    file_.close();
+    if (!file_) throw Error(text_of("cannot write ", path.string(), ": is the disk full?"));
+    publish_file(temporary_, path);
+    temporary_.clear();
+  }
+
   fs::path path_, temporary_;
   std::ofstream file_;
 };
+
+/// Where the lines come from, at the root.
+class Input {
+ public:
+  explicit Input(const fs::path& path)
+      : path_(path), stream_(path.empty() ? static_cast<std::streambuf*>(&waiting_) : &file_), lines_(stream_, name()) {
+    if (path.empty()) return;
+    if (!file_.open(path, std::ios::in | std::ios::binary) || fs::is_directory(path)) {
+      throw Error(text_of("cannot read ", path.string(), ": no such file of text"));
+    }
+  }
+  std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
+  std::vector<std::string> next(std::size_t count) { return lines_.next(count); }
+
+ private:
+  fs::path path_;
+  WaitingInput waiting_{STDIN_FILENO};
+  std::filebuf file_;
+  std::istream stream_;
+  LineSource lines_;
+};
+
+/// Standard output has its lines already; a file gets them under another name.
+std::string sentence_of_stop(std::size_t lines, Output& output) {
+  constexpr const char* kStopped = "a signal asked to stop; ";
+  if (lines == 0) return text_of(kStopped, "no line was translated");
+  const std::string place = output.publish_part();
+  return text_of(kStopped, lines == 1 ? "the translation of the first line is" : "the translations of the first ",
+                 lines == 1 ? "" : text_of(lines, " lines are"), " in ", place, "; translate the input from line ",
+                 lines + 1, " on");
+}
 
 }  // namespace
 
 int run_translate(const Arguments& arguments) {
   fs::path model, input, output;
   TranslationOptions translation;
-  std::size_t threads = 0;
+  ThreadOptions threads;
   std::string precision;
   Options options(
       "translate",
       "Translates text, one sentence a line, with a trained model. On several ranks (mpirun) the lines are spread "
-      "over them; the output is in the input's order. Lines without words give empty lines.");
+      "over them; the output is in the input's order. Lines without words give empty lines. SIGTERM or SIGUSR1: it "
+      "ends with code 85 after the sentences under way, writes the lines that are finished from the first on, to "
+      "OUTPUT.partial if there is an --output, and says how many.");
   options.group("Files");
   options.add("model", model,
               {.help = "a run directory (its best checkpoint, else its latest) or a checkpoint",
@@ -84,36 +134,52 @@ int run_translate(const Arguments& arguments) {
     throw Error(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
                         ": a beam holds no more translations than its width"));
   }
-  kernels::set_threads(threads);
 
   const comm::Communicator world;
+  settle_threads(threads, world);
   set_precision(precision, world);
-  auto loaded = train::load_model(checkpoint_of(model));
-  std::ifstream file;
-  if (!input.empty() && world.is_root()) {
-    file.open(input, std::ios::binary);
-    if (!file || fs::is_directory(input))
-      throw Error(text_of("cannot read ", input.string(), ": no such file of text"));
-  }
-  LineSource source(input.empty() ? std::cin : file, input.empty() ? "standard input" : input.string());
+  auto loaded = open_model(model, world);
+  std::optional<Input> source;
   std::optional<Output> sink;
-  if (world.is_root()) sink.emplace(output);
+  agree(world, {"input and output", "", [&] {
+                  if (world.is_root()) {
+                    source.emplace(input);
+                    sink.emplace(output);
+                  }
+                  return std::string();
+                }});
 
   // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths.
   const std::size_t portion = 64 * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
   std::size_t before = 0;
+  bool stopped = false;
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
     std::vector<std::string> lines;
-    if (world.is_root()) lines = source.next(portion);
+    try {
+      agree(world, {"the input", "", [&] {
+                      if (world.is_root()) lines = source->next(portion);
+                      return std::string();
+                    }});
+    } catch (const Stopped&) {
+      stopped = true;
+      break;
+    }
     std::uint64_t count = lines.size();
     world.broadcast(std::span(&count, 1));
     more = count == portion;
     if (count == 0) break;
-    const auto translations =
+    auto translations =
         translate_lines(loaded, std::move(lines), translation, world, [&](std::size_t done, std::size_t) {
           progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
+    if (signal_came_anywhere(world)) {
+      const auto left_out = [](const auto& line) { return line.empty(); };
+      translations.erase(std::find_if(translations.begin(), translations.end(), left_out), translations.end());
+      std::uint64_t early = more || translations.size() < count;  // else it came when all was done
+      world.broadcast(std::span(&early, 1));
+      stopped = early != 0;
+    }
     for (std::size_t i = 0; i < translations.size(); ++i) {
       if (!options.given("n-best")) {
         sink->write(translations[i].front().text + "\n");
@@ -125,8 +191,11 @@ int run_translate(const Arguments& arguments) {
         sink->write(text_of(before + i, " ||| ", line.text, " ||| ", score, "\n"));
       }
     }
-    before += count;
+    if (sink) sink->flush();
+    before += translations.size();
+    if (stopped) break;
   }
+  if (stopped) throw Stopped(sink ? sentence_of_stop(before, *sink) : "");
   if (sink) sink->publish();
   return 0;
 }

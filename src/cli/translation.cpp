@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
@@ -105,6 +106,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   search.alignments = options.replace_unknown;
   const auto found = decode::translate(loaded.model, source, search, [&](std::size_t count) {
     if (done && world.is_root()) done(count, source.size());
+    return !signal_came();
   });
   std::vector<std::vector<LineTranslation>> own;
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -225,7 +225,7 @@ class BatchSearch {
 
 std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
                                                 const SearchOptions& options,
-                                                const std::function<void(std::size_t done)>& done) {
+                                                const std::function<bool(std::size_t done)>& done) {
   assert(options.beam > 0 && options.n_best > 0 && options.batch_sentences > 0);
   std::vector<std::vector<Translation>> translations(source.size());
   std::vector<std::size_t> order;
@@ -247,7 +247,7 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
     auto results = search.run(batch);
     for (std::size_t i = 0; i < count; ++i) translations[order[first + i]] = std::move(results[i]);
     finished += count;
-    if (done) done(finished);
+    if (done && !done(finished)) break;
   }
   return translations;
 }

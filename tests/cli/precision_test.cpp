@@ -35,14 +35,14 @@ TEST(Precision, RefusesRanksThatMultiplyDifferentlyAndNamesTheFirst) {
 }
 
 TEST(Precision, IsSaidWithItsUnit) {
-  EXPECT_EQ(set_precision("f32"), kernels::Precision::kFloat32);
+  kernels::set_precision(kernels::Precision::kFloat32);
   EXPECT_EQ(precision_in_use(), "f32");
   EXPECT_TRUE(bfloat16_unit_in_use().is_null());
-  EXPECT_EQ(set_precision("bf16"), kernels::Precision::kBFloat16);
+  kernels::set_precision(kernels::Precision::kBFloat16);
   const std::string unit(kernels::bfloat16_unit().empty() ? "emulated" : kernels::bfloat16_unit());
   EXPECT_EQ(precision_in_use(), "bf16 (" + unit + ")");
   EXPECT_EQ(bfloat16_unit_in_use(), Json(unit));
-  set_precision("auto");
+  kernels::set_precision(kernels::precision_of("auto"));
   EXPECT_EQ(precision_in_use(), kernels::bfloat16_unit().empty() ? "f32" : "bf16 (" + unit + ")");
   kernels::set_precision(kernels::Precision::kFloat32);
 }

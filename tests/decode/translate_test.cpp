@@ -209,14 +209,32 @@ TEST(Search, GivesAnEmptySourceOneEmptyTranslationInItsPlace) {
   EXPECT_TRUE(translate(model, {}, {}).empty());
 }
 
+TEST(Search, LeavesOffAfterTheSentencesUnderWay) {
+  auto model = random_model(9);
+  const Sentences source = some_sentences(33, 9);
+  const auto part =
+      translate(model, source, {.beam = 2, .batch_sentences = 5}, [](std::size_t done) { return done < 10; });
+  const auto whole = translate(model, source, {.beam = 2, .batch_sentences = 5});
+  std::size_t translated = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (part[i].empty()) continue;
+    ++translated;
+    EXPECT_EQ(part[i].front().words, whole[i].front().words);
+  }
+  EXPECT_EQ(translated, 10u);
+}
+
 TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
   auto model = random_model(9);
   const Sentences source = some_sentences(33, 9);
   const auto one = translate(model, source, {.beam = 4, .n_best = 2, .batch_sentences = 1});
   for (const std::size_t batch_sentences : {5u, 32u, 100u}) {
     std::vector<std::size_t> done;
-    const auto many = translate(model, source, {.beam = 4, .n_best = 2, .batch_sentences = batch_sentences},
-                                [&](std::size_t count) { done.push_back(count); });
+    const auto many =
+        translate(model, source, {.beam = 4, .n_best = 2, .batch_sentences = batch_sentences}, [&](std::size_t count) {
+          done.push_back(count);
+          return true;
+        });
     EXPECT_EQ(done.back(), source.size());
     for (std::size_t i = 0; i < source.size(); ++i) {
       EXPECT_EQ(many[i].front().words, one[i].front().words) << "sentence " << i;

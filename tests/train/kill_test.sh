@@ -6,10 +6,6 @@ source "$SOURCE/tests/train/support.sh"
 RANDOM=20140901
 make_corpus
 
-lines_of_log() {
-  if [[ -e $1/log.jsonl ]]; then wc -l <"$1/log.jsonl"; else echo 0; fi
-}
-
 # kill_and_resume RUN UPDATES KILLS LAUNCHER...
 kill_and_resume() {
   local run=$1 updates=$2 kills=$3 kill before wanted job

@@ -1,34 +1,77 @@
 #!/usr/bin/env bash
-# SIGTERM and SIGUSR1 end a run with a checkpoint and code 85, on one rank and under mpirun (which passes USR1 on to the
-# ranks), and the run goes on as if nothing had been.
+# SIGTERM and SIGUSR1 end a training with a checkpoint and code 85, on one rank and under mpirun (which passes USR1 on to
+# the ranks), whenever they come from the start of the program to its end; and the run goes on as if nothing had been.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
+RANDOM=20140903
 make_corpus
 
-# stop_and_resume RUN SIGNAL LAUNCHER...
-stop_and_resume() {
-  local run=$1 signal=$2 code=0 job updates=400
-  shift 2
-  "$@" $(train_arguments "$run" $updates) 2>"$run.log" &
+"$RNNSEARCH" $(train_arguments whole 400) 2>/dev/null
+mpirun -n 2 "$RNNSEARCH" $(train_arguments whole-of-two 400) 2>/dev/null
+
+# run_and_signal RUN SIGNAL RANKS LINES DELAY LAUNCHER...: starts it, waits until all ranks catch the signal, then until the
+# log has grown by so many lines, then a while; sends the signal; sets `code`
+run_and_signal() {
+  local run=$1 signal=$2 ranks=$3 lines=$4 delay=$5 job
+  shift 5
+  lines=$((lines + $(lines_of_log "$run")))
+  "$@" $(train_arguments "$run" 400) 2>>"$run.log" &
   job=$!
-  for ((i = 0; i < 2000; ++i)); do
-    [[ -e $run/log.jsonl ]] && (($(wc -l <"$run/log.jsonl") >= 5)) && break
-    sleep 0.01
-  done
-  kill -"$signal" $job
+  until_caught "$job" "$ranks"
+  while kill -0 $job 2>/dev/null && (($(lines_of_log "$run") < lines)); do sleep 0.005; done
+  sleep "$delay"
+  kill -"$signal" $job 2>/dev/null || true # done by then
+  code=0
   wait $job || code=$?
+}
+
+# In the middle of it.
+stop_and_resume() {
+  local run=$1 whole=$2 signal=$3 ranks=$4
+  shift 4
+  run_and_signal "$run" "$signal" "$ranks" 5 0 "$@"
   [[ $code == 85 ]] || fail "$run: expected code 85 after $signal, found $code: $(tail -3 "$run.log")"
   grep -q '"event":"signal"' "$run/log.jsonl" || fail "$run: log.jsonl does not tell of the signal"
   [[ -s $(last_checkpoint "$run") ]] || fail "$run: no checkpoint"
-  "$@" $(train_arguments "$run" $updates) 2>>"$run.log"
+  "$@" $(train_arguments "$run" 400) 2>>"$run.log"
   grep -q 'goes on from' "$run.log" || fail "$run: it began anew"
+  expect_equal "$run" "$whole"
 }
+stop_and_resume terminated whole TERM 1 "$RNNSEARCH"
+stop_and_resume told whole USR1 1 "$RNNSEARCH"
+stop_and_resume two whole-of-two USR1 2 mpirun -n 2 "$RNNSEARCH"
 
-"$RNNSEARCH" $(train_arguments whole 400) 2>/dev/null
-stop_and_resume terminated TERM "$RNNSEARCH"
-expect_equal terminated whole
-stop_and_resume told USR1 "$RNNSEARCH"
-expect_equal told whole
-mpirun -n 2 "$RNNSEARCH" $(train_arguments whole-of-two 400) 2>/dev/null
-stop_and_resume two USR1 mpirun -n 2 "$RNNSEARCH"
-expect_equal two whole-of-two
+# Before anything was read: the run's folder is not even made.
+for launcher in "" "mpirun -n 2"; do
+  run_and_signal early USR1 $((${#launcher} > 0 ? 2 : 1)) 0 0 $launcher "$RNNSEARCH"
+  [[ $code == 85 && ! -e early ]] || fail "at the start, '$launcher': code $code, $(ls early 2>&1): $(tail -3 early.log)"
+  [[ $(grep -c '^rnnsearch train: a signal asked to stop' early.log) == 1 ]] || fail "one sentence: $(<early.log)"
+  rm early.log
+done
+# At one rank alone: all leave together.
+mpirun -n 2 "$RNNSEARCH" $(train_arguments one-of-two 400) 2>>one-of-two.log &
+job=$!
+until_caught $job 2
+kill -TERM "$(pgrep -P $job | tail -1)"
+code=0
+wait $job || code=$?
+[[ $code == 85 ]] || fail "TERM at one rank of two: code $code: $(<one-of-two.log)"
+
+# Again and again, at any moment.
+at_any_moment() {
+  local run=$1 whole=$2 ranks=$3 attempts=0 early=0
+  shift 3
+  code=85
+  while [[ $code == 85 ]] && ((attempts < 20)); do
+    attempts=$((attempts + 1))
+    run_and_signal "$run" USR1 "$ranks" 0 "0.$(printf %03d $((RANDOM % 800)))" "$@"
+    [[ $code == 85 || $code == 0 ]] || fail "$run, attempt $attempts: code $code: $(tail -3 "$run.log")"
+  done
+  early=$(grep -c '^rnnsearch train: a signal asked to stop' "$run.log" || true)
+  "$@" $(train_arguments "$run" 400) 2>>"$run.log" || fail "$run: it could not go on: $(tail -1 "$run.log")"
+  expect_equal "$run" "$whole"
+  ((attempts > 2)) || fail "$run was done after $attempts signals, so this test shows less than it says"
+  echo "$run: $attempts signals, $early of them before the training began"
+}
+at_any_moment often whole 1 "$RNNSEARCH"
+at_any_moment often-two whole-of-two 2 mpirun -n 2 "$RNNSEARCH"

@@ -19,6 +19,25 @@ train_arguments() {
     --validate-every 7 --checkpoint-minutes 0 --log-every 1 --threads 1
 }
 
+lines_of_log() {
+  if [[ -e $1/log.jsonl ]]; then wc -l <"$1/log.jsonl"; else echo 0; fi
+}
+
+# until_caught JOB RANKS: the program, or so many children of it (under mpirun), catches SIGUSR1
+until_caught() {
+  local pids pid mask caught
+  while kill -0 "$1" 2>/dev/null; do
+    pids=$1 caught=0
+    (($2 == 1)) || pids=$(pgrep -P "$1" || true)
+    for pid in $pids; do
+      mask=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null || true)
+      [[ $(cat "/proc/$pid/comm" 2>/dev/null) == rnnsearch ]] && ((0x0${mask:-0} >> 9 & 1)) && caught=$((caught + 1))
+    done
+    ((caught < $2)) || return 0
+    sleep 0.002
+  done
+}
+
 last_checkpoint() {
   echo "$1/checkpoints/$(cat "$1/checkpoints/latest")"
 }

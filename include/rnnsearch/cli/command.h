@@ -13,13 +13,16 @@ struct Command {
   const char* summary;
   /// Runs on any number of ranks: MPI is started before `run` and ended after it. The others are for one process.
   bool parallel;
+  /// SIGTERM and SIGUSR1, caught first of all, end it in order with exit code 85; else they end it by default.
+  bool stoppable;
   /// Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error.
   int (*run)(const Arguments& arguments);
 };
 std::span<const Command> commands();
 
 /// Finds the command and runs it. An exception becomes one line on standard error, "rnnsearch COMMAND: sentence" (with
-/// the rank when there are several), and exit code 1; with several ranks it ends all of them. What rooms log goes to
+/// the rank when there are several), and exit code 1; with several ranks it ends all of them. What all ranks agreed on
+/// is said once, by the root. A parallel command begins once all ranks run the same executable. What rooms log goes to
 /// standard error. Results that could not be written to standard output are an error.
 int run_program(int argc, const char* const* argv);
 

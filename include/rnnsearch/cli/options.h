@@ -145,7 +145,4 @@ class Options {
   std::map<std::string, std::string> from_;  // option -> the source that set it
 };
 
-/// --threads N, in the group at hand: default kernels::allowed_cpus(). The command hands it to kernels::set_threads.
-void add_threads(Options& options, std::size_t& threads);
-
 }  // namespace rnnsearch::cli

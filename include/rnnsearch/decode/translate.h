@@ -33,9 +33,9 @@ struct Translation {
 /// sentence gives one empty translation. Sentences are searched together with others of similar length; that changes
 /// nothing but the rounding of float sums. On any number of threads: the same bits. Equally probable words: the lower
 /// id of the better hypothesis. <s> is never produced. `done`, when given, is told how many sentences are finished,
-/// after every batch.
+/// after every batch; when it returns false, the search ends there, and the sentences it left out have no translation.
 std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
                                                 const SearchOptions& options,
-                                                const std::function<void(std::size_t done)>& done = {});
+                                                const std::function<bool(std::size_t done)>& done = {});
 
 }  // namespace rnnsearch::decode

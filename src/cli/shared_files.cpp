@@ -1,0 +1,43 @@
+#include "cli/shared_files.h"
+
+#include <optional>
+#include <utility>
+
+#include "cli/agreement.h"
+#include "cli/translation.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/storage/sealed_file.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+constexpr const char* kAdvice = "give every host the same file, or name one on a file system that they share";
+
+}  // namespace
+
+corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& world) {
+  std::optional<corpus::Corpus> corpus;
+  const auto verify = world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
+  agree(world, {text_of("corpus ", path.string()), kAdvice, [&] {
+                  corpus.emplace(path, verify, stop_if_signal_came);
+                  return "the fingerprint " + corpus->fingerprint();
+                }});
+  return *std::move(corpus);
+}
+
+train::LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world) {
+  std::string checkpoint;
+  agree(world, {text_of("", run_or_checkpoint.string()), "", [&] {
+                  if (world.is_root()) checkpoint = checkpoint_of(run_or_checkpoint).string();
+                  return std::string();
+                }});
+  world.broadcast(checkpoint);
+  std::optional<train::LoadedModel> loaded;
+  agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
+                  loaded.emplace(train::load_model(checkpoint, stop_if_signal_came));
+                  return "the digest " + storage::sealed_digest(checkpoint, "checkpoint");
+                }});
+  return *std::move(loaded);
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Ranks that do not run the same program, see the same corpus or the same checkpoint, or would share too few CPUs, are
+# refused on all ranks in one sentence with exit code 1, and nothing is written.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+unset RNNSEARCH_OVERSUBSCRIBE
+export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_ess_singleton_isolated=1
+
+make_corpus
+# Ranks of one host that see different files: each in a folder of its own.
+mkdir other without
+"$SOURCE/data/reversal.sh" other/text --seed 2 --vocabulary 10 --max-length 7 --train 600 --dev 16 --test 16 >/dev/null
+(cd other && "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source \
+  text/dev.source --dev-target text/dev.target --tokenizer none --output corpus.h5 >/dev/null)
+for folder in . other; do
+  (cd $folder && "$RNNSEARCH" $(train_arguments model 2) 2>/dev/null)
+done
+mkdir text-only other/text-only
+cp text/dev.* text-only
+head -n 15 text/dev.source >other/text-only/dev.source
+head -n 15 text/dev.target >other/text-only/dev.target
+
+refused() {  # facts, separated by |, that the sentence must hold; then the launcher's arguments
+  local facts=$1 code=0 fact sentence
+  shift
+  timeout 60 mpirun "$@" >out 2>err </dev/null || code=$?
+  sentence=$(grep '^rnnsearch ' err || true)
+  [[ $code == 1 && ! -s out ]] || fail "mpirun $*: code $code, $(<out) $(<err)"
+  [[ $(wc -l <<<"$sentence") == 1 ]] || fail "mpirun $*: not one sentence: $(<err)"
+  while IFS= read -r -d '|' fact; do
+    [[ $sentence == *"$fact"* ]] || fail "mpirun $*: '$fact' is not in: $sentence"
+  done <<<"$facts|"
+  [[ ! -e run && ! -e other/run && ! -e without/run ]] || fail "mpirun $*: a run was begun"
+}
+# between FACTS RANK1_FOLDER COMMAND...: rank 0 works here, rank 1 there
+between() {
+  local facts=$1 folder=$2
+  shift 2
+  refused "$facts" -n 1 "$RNNSEARCH" "$@" : -n 1 -wdir "$PWD/$folder" "$RNNSEARCH" "$@"
+}
+host=$(hostname)
+export RNNSEARCH_OVERSUBSCRIBE=1 # this machine may have one core
+
+# Of the same version, but not the same.
+cp "$RNNSEARCH" copy && echo >>copy
+for command in train translate score evaluate benchmark; do
+  refused "rank 1 on $host|rank 0 on $host|digest|one build" -n 1 "$RNNSEARCH" $command : -n 1 ./copy $command
+done
+
+fingerprint() { "$RNNSEARCH" inspect "$1" | awk '/fingerprint/ { print $NF }'; }
+train=$(train_arguments run 2)
+between "rank 1 on $host|$(fingerprint other/corpus.h5)|rank 0 on $host|$(fingerprint corpus.h5)|same file" other $train
+between "cannot open|without/corpus.h5|rank 1 on $host|rank 0 on $host has it" without $train
+between "cannot open|nowhere.h5" without ${train/corpus.h5/nowhere.h5}
+tiny="--embedding 8 --state 8 --alignment 8 --maxout 8 --threads 1"
+between "rank 1 on $host|fingerprint" other benchmark --corpus corpus.h5 $tiny
+between "rank 1 on $host|rank 0 on $host has it" without benchmark --corpus corpus.h5 $tiny
+
+translate="translate --model model --input text/dev.source --threads 1"
+between "rank 1 on $host|rank 0 on $host|digest" other $translate
+between "cannot open|rank 1 on $host|rank 0 on $host has it" without $translate
+between "rank 1 on $host|digest" other evaluate --model model --corpus corpus.h5 --set dev --threads 1
+score="score --model $PWD/model --source text-only/dev.source --target text-only/dev.target --threads 1"
+between "rank 1 on $host has 15 pairs|rank 0 on $host has 16 pairs" other $score
+between "cannot read|rank 1 on $host" without $score
+
+# What the ranks share is only looked for by the root.
+mkdir damaged && cp -r model damaged/model && rm damaged/model/checkpoints/best damaged/model/checkpoints/latest
+between "damaged/model|latest" . ${translate/model model/model damaged/model}
+between "$PWD is a folder" . $translate --output "$PWD"
+
+# More threads than CPUs.
+unset RNNSEARCH_OVERSUBSCRIBE
+cpus=$(nproc)
+too_many=$((cpus + 1))
+for command in "$train" "$translate" "$score" "evaluate --hypotheses text/dev.target --references text/dev.target" \
+  "benchmark $tiny"; do
+  command="${command/--threads 1/}"
+  refused "on $host $too_many threads (1 rank: 0)|$cpus CPU|--oversubscribe" -n 1 "$RNNSEARCH" $command --threads $too_many
+  refused "on $host $((2 * cpus + 2)) threads (2 ranks: 0, 1)|$cpus CPU" -n 2 "$RNNSEARCH" $command --threads $too_many
+done
+refused "on $host $too_many threads ($too_many ranks" --oversubscribe -n $too_many "$RNNSEARCH" $translate
+mpirun -n 2 "$RNNSEARCH" ${translate/--threads 1/} --threads $too_many --oversubscribe >meant 2>err || fail "--oversubscribe: $(<err)"
+RNNSEARCH_OVERSUBSCRIBE=1 mpirun -n 2 "$RNNSEARCH" $translate >asked 2>err || fail "RNNSEARCH_OVERSUBSCRIBE: $(<err)"
+cmp meant asked
+# Without --threads the ranks of a host share its CPUs.
+ranks=$((cpus < 2 ? 1 : 2))
+mpirun -n $ranks "$RNNSEARCH" ${train/--threads 1/} 2>err || fail "shared CPUs: $(<err)"
+grep -q "$ranks ranks*, $((cpus / ranks * ranks)) threads*, CPUs" err || fail "the CPUs are not shared: $(<err)"

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SIGTERM and SIGUSR1 end translate, score and evaluate with code 85 and one sentence: what is finished of a translation is
+# kept, in order; of scores and evaluations there is nothing. --stop-before ends a training in time.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+export OMPI_MCA_ess_singleton_isolated=1 # a process that is alone starts no daemon
+make_corpus
+"$RNNSEARCH" $(train_arguments run 20) 2>/dev/null
+for _ in {1..1000}; do cat text/dev.source; done >source
+for _ in {1..1000}; do cat text/dev.target; done >target
+search=(--model run --beam 12 --batch-sentences 2 --threads 1)
+"$RNNSEARCH" translate "${search[@]}" --input source --output whole 2>/dev/null
+[[ $(wc -l <whole) == 16000 ]] || fail "not all lines were translated"
+
+# stop SIGNAL RANKS CONDITION ARGUMENTS...: starts it, sends the signal when the condition holds; sets `said`
+stop() {
+  local signal=$1 ranks=$2 condition=$3 launcher=() job code=0
+  shift 3
+  ((ranks == 1)) || launcher=(mpirun -n "$ranks")
+  rm -f out err
+  "${launcher[@]}" "$RNNSEARCH" "$@" <"${input:-/dev/null}" >out 2>err &
+  job=$!
+  until_caught $job "$ranks"
+  for ((i = 0; i < 3000; ++i)); do
+    eval "$condition" && break
+    kill -0 $job 2>/dev/null || break
+    sleep 0.01
+  done
+  kill -"$signal" $job || fail "$*: it was done before it could be stopped: $(<err)"
+  wait $job || code=$?
+  said=$(grep '^rnnsearch ' err || true)
+  [[ $code == 85 ]] || fail "$*: code $code after $signal: $(<err)"
+  [[ $(wc -l <<<"$said") == 1 && $said == *"a signal asked to stop"* ]] || fail "$*: not one sentence: $(<err)"
+}
+lines_said() { sed -n 's/.*first \([0-9]*\) lines.*/\1/p' <<<"$said"; }
+is_beginning() {  # of `whole`: this file, of so many lines
+  (($2 > 0 && $2 < 16000)) || fail "$2 lines of 16000: $said"
+  cmp "$1" <(head -n "$2" whole) || fail "$1 is not the first $2 lines"
+  [[ $said == *"from line $(($2 + 1)) on"* ]] || fail "no word of the line to go on from: $said"
+}
+
+for ranks in 1 2; do
+  stop USR1 $ranks '[[ -s $(echo .output.tmp-*) ]]' translate "${search[@]}" --input source --output output
+  [[ ! -e output && -z $(find . -name '.output.tmp-*') ]] || fail "what is not whole stands in the place of the whole"
+  is_beginning output.partial "$(lines_said)"
+  [[ $said == *output.partial* ]] || fail "no word of output.partial: $said"
+  lines=$(lines_said)
+  tail -n +$((lines + 1)) source | "$RNNSEARCH" translate "${search[@]}" 2>/dev/null | cat output.partial - >joined
+  cmp joined whole || fail "the rest does not complete it"
+  rm output.partial
+done
+stop TERM 1 '[[ -s out ]]' translate "${search[@]}" --input source
+is_beginning out "$(lines_said)"
+
+# It waits for lines that do not come; it has not read its model yet.
+mkfifo lines
+sleep 60 >lines &
+writer=$!
+input=lines
+stop TERM 1 'sleep 1.5' translate "${search[@]}"
+[[ $said == *no* && ! -s out ]] || fail "while it waits for lines: $said"
+kill $writer
+input=
+stop USR1 1 true translate "${search[@]}" --input source --output output
+stop USR1 2 true translate "${search[@]}" --input source --output output
+[[ ! -e output && ! -e output.partial ]] || fail "something was written before anything was translated"
+
+# Whole or nothing.
+yes "$(<text/dev.source)" | head -n 200000 >many-source || true
+yes "$(<text/dev.target)" | head -n 200000 >many-target || true
+for ranks in 1 2; do
+  stop USR1 $ranks 'sleep 1.5' score --model run --source many-source --target many-target --batch-sentences 1 --threads 1
+  [[ ! -s out ]] || fail "score printed something"
+  stop USR1 $ranks 'sleep 0.7' evaluate --model run --corpus corpus.h5 --set dev --beam 1000 --batch-sentences 1 --threads 1 \
+    --minimum-length-ratio 90 --maximum-length-ratio 100
+  [[ ! -s out ]] || fail "evaluate printed something"
+done
+
+# The job ends in some seconds.
+train=$(train_arguments timed 100000)
+code=0
+RNNSEARCH_END_TIME=$(($(date +%s) + 8)) SLURM_JOB_END_TIME=nonsense "$RNNSEARCH" $train --stop-before 0.05 2>err || code=$?
+((code == 85)) || fail "--stop-before: code $code: $(tail -3 err)"
+grep -q '^\[train\] stops by itself, with a checkpoint, before .* UTC, in .*: 0.05 minutes before the end that RNNSEARCH_END_TIME' \
+  err || fail "it does not say when it will stop: $(<err)"
+grep -q '"reason":"the job.s end is near"' timed/log.jsonl || fail "log.jsonl does not tell of it"
+updates=$(sed -n 's/.*"event":"stop","update":\([0-9]*\),.*/\1/p' timed/log.jsonl)
+[[ $(last_checkpoint timed) == *update-$(printf %08d "$updates").h5 ]] || fail "the last update is not in a checkpoint"
+"$RNNSEARCH" $(train_arguments timed $((updates + 5))) 2>/dev/null
+"$RNNSEARCH" $(train_arguments whole-run $((updates + 5))) 2>/dev/null
+expect_equal timed whole-run
+
+refused() {  # facts; then NAME=VALUE or arguments of train
+  local facts=$1 fact code=0
+  shift
+  env "$1" "$RNNSEARCH" $(train_arguments refused 2) "${@:2}" 2>err || code=$?
+  [[ $code == 1 && $(wc -l <err) == 1 && ! -e refused ]] || fail "$*: code $code: $(<err)"
+  while IFS= read -r -d '|' fact; do
+    [[ $(<err) == *"$fact"* ]] || fail "$*: '$fact' is not in: $(<err)"
+  done <<<"$facts|"
+}
+refused "RNNSEARCH_END_TIME|'tomorrow'|seconds since 1970" RNNSEARCH_END_TIME=tomorrow
+refused "SLURM_JOB_END_TIME|'12:00'" SLURM_JOB_END_TIME=12:00
+refused "SLURM_JOB_END_TIME|2 minutes|no time is left|--stop-before" SLURM_JOB_END_TIME=$(($(date +%s) + 60))
+refused "--stop-before|'-1'" A=b --stop-before -1
+refused "--stop-before|'soon'" A=b --stop-before soon
+"$RNNSEARCH" $(train_arguments free 2) --stop-before 5 2>err || fail "--stop-before without an end: $(<err)"
+grep -q '^\[train\] stop-before does nothing' err || fail "it does not say that stop-before does nothing: $(<err)"
+SLURM_JOB_END_TIME=$(($(date +%s) + 60)) RNNSEARCH_END_TIME=0 "$RNNSEARCH" $(train_arguments free 3) 2>err ||
+  fail "RNNSEARCH_END_TIME=0 does not mean that there is no end: $(<err)"
