@@ -23,7 +23,7 @@ submit() {
 }
 # training RUN: its options, all the same
 training() {
-  train_arguments "$1" 500
+  train_arguments "$1" 300
   echo --checkpoint-every 40
 }
 state_of_job() {
@@ -50,7 +50,7 @@ has_updates() { # RUN N
   [[ -e $1/log.jsonl ]] && (($(grep -c '"event":"update"' "$1/log.jsonl") >= $2))
 }
 is_training() { # RUN: past its first checkpoint
-  has_updates "$1" 60
+  has_updates "$1" 50
 }
 expect_undisturbed() { # RUN LOG: after it was disturbed
   grep -q 'goes on from' "$2" || fail "$1 never was resumed, so it shows nothing: $(tail -n 5 "$2")"
@@ -58,7 +58,7 @@ expect_undisturbed() { # RUN LOG: after it was disturbed
 }
 
 make_corpus
-"$lab" up 6
+"$lab" up 10
 "$lab" slurm
 
 step "undisturbed, by srun"
@@ -78,54 +78,76 @@ step "power loss of $second_srun and $second_mpirun"
 "$lab" kill "$second_srun"
 "$lab" kill "$second_mpirun"
 
-step "by mpirun inside sbatch, and told to stop"
-job=$(LAUNCHER=$mpirun submit $(training stopped))
-until_true 20 "a training by mpirun" is_training stopped
-login scancel -b -s USR1 "$job"
-until_true 40 "a training that was told to stop comes back" grep -q 'goes on from' stopped.jobs/train-"$job".log
-until_true 40 "the end of the training that was told to stop" is "$job" COMPLETED
-expect_undisturbed stopped stopped.jobs/train-"$job".log
+# Each of the following is a function, because SLURM needs seconds to requeue a job: they go on side by side.
+stopped() { # by mpirun inside sbatch, and told to stop
+  local job
+  job=$(LAUNCHER=$mpirun submit $(training stopped))
+  until_true 40 "a training by mpirun" is_training stopped
+  login scancel -b -s USR1 "$job"
+  until_true 60 "the end of the training that was told to stop" is "$job" COMPLETED
+  expect_undisturbed stopped stopped.jobs/train-"$job".log
+}
 
-step "preempted, without grace and with it"
-job=$(submit $(training preempted))
-until_true 40 "a training to preempt" is_training preempted
-login sbatch --wait --partition=urgent --nodelist="$(login squeue -h -j "$job" -o %N)" --nodes=2 --ntasks=2 --cpus-per-task=2 \
-  --output=urgent.log --wrap 'echo urgent' >/dev/null
-until_true 40 "the end of the preempted training" is "$job" COMPLETED
-expect_undisturbed preempted preempted.jobs/train-"$job".log
-job=$(submit --partition grace $(training graced))
-until_true 40 "a training to preempt with grace" is_training graced
-login sbatch --wait --partition=urgent --nodelist="$(login squeue -h -j "$job" -o %N)" --nodes=2 --ntasks=2 --cpus-per-task=2 \
-  --output=urgent.log --wrap 'echo urgent' >/dev/null
-until_true 40 "the end of the training preempted with grace" is "$job" COMPLETED
-expect_undisturbed graced graced.jobs/train-"$job".log
+preempted() { # RUN PARTITION
+  local job
+  job=$(submit --partition "$2" $(training "$1"))
+  until_true 40 "a training to preempt" is_training "$1"
+  login sbatch --wait --partition=urgent --nodelist="$(login squeue -h -j "$job" -o %N)" --nodes=2 --ntasks=2 \
+    --cpus-per-task=2 --output=urgent.log --wrap 'echo urgent' >/dev/null
+  until_true 60 "the end of the training preempted in partition $2" is "$job" COMPLETED
+  expect_undisturbed "$1" "$1".jobs/train-"$job".log
+}
 
-step "cancelled: it does not come back"
-job=$(submit $(training cancelled))
-until_true 40 "a training to cancel" is_training cancelled
-login scancel "$job"
-until_true 20 "the end of a cancelled job" is "$job" CANCELLED
-login sleep 8
-is "$job" CANCELLED || fail "a cancelled job came back: $(state_of_job "$job")"
+cancelled() { # it does not come back
+  local job
+  job=$(submit $(training cancelled))
+  until_true 40 "a training to cancel" is_training cancelled
+  login scancel "$job"
+  until_true 20 "the end of a cancelled job" is "$job" CANCELLED
+  sleep 8
+  is "$job" CANCELLED || fail "a cancelled job came back: $(state_of_job "$job")"
+}
 
-step "a chain whose first job is stopped: the second ends the training, the third is not needed"
-mapfile -t chain < <(submit --chain 3 $(training chained))
-[[ ${#chain[@]} == 3 ]] || fail "a chain of 3 is ${#chain[*]} jobs"
-until_true 40 "a chain's first job" is_training chained
-login scancel -b -s USR1 "${chain[0]}"
-until_true 40 "the end of the chain's second job" is "${chain[1]}" COMPLETED
-until_true 10 "the end of the chain's third job" is "${chain[2]}" CANCELLED
-expect_undisturbed chained chained.jobs/train-"${chain[1]}".log
+chained() { # the first job is stopped, the second ends the training, the third is not needed
+  local chain
+  mapfile -t chain < <(submit --chain 3 $(training chained))
+  [[ ${#chain[@]} == 3 ]] || fail "a chain of 3 is ${#chain[*]} jobs"
+  until_true 40 "a chain's first job" is_training chained
+  login scancel -b -s USR1 "${chain[0]}"
+  until_true 40 "the end of the chain's second job" is "${chain[1]}" COMPLETED
+  until_true 20 "the end of the chain's third job" is "${chain[2]}" CANCELLED
+  expect_undisturbed chained chained.jobs/train-"${chain[1]}".log
+}
 
-step "an array: the seed that is stopped comes back alone"
-job=$(submit --seeds 1-2 $(training array))
-until_true 40 "an array's second task" is_training array-seed-2
-login scancel -b -s USR1 "${job}_2"
-until_true 60 "the end of an array's stopped task" test -e array-seed-2.jobs/done
-until_true 40 "the end of an array's other task" test -e array-seed-1.jobs/done
-grep -q 'goes on from' array.jobs/train-"${job}"_2.log || fail "the stopped task of an array did not go on"
-! grep -q 'restart 1' array.jobs/train-"${job}"_1.log || fail "a task of an array was requeued with another"
-expect_equal array-seed-1 undisturbed
+array() { # the seed that is stopped comes back alone
+  local job
+  job=$(submit --seeds 1-2 $(training array))
+  until_true 60 "an array's second task" is_training array-seed-2
+  login scancel -b -s USR1 "${job}_2"
+  until_true 60 "the end of an array's stopped task" test -e array-seed-2.jobs/done
+  until_true 60 "the end of an array's other task" test -e array-seed-1.jobs/done
+  grep -q 'goes on from' array.jobs/train-"${job}"_2.log || fail "the stopped task of an array did not go on"
+  ! grep -q 'restart 1' array.jobs/train-"${job}"_1.log || fail "a task of an array was requeued with another"
+  expect_equal array-seed-1 undisturbed
+}
+
+together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
+  local jobs=() words=() word job
+  step "side by side: $1"
+  shift 2
+  for word in "$@" --; do
+    if [[ $word == -- ]]; then
+      "${words[@]}" &
+      jobs+=($!)
+      words=()
+    else
+      words+=("$word")
+    fi
+  done
+  for job in "${jobs[@]}"; do wait "$job" || fail "see above"; done
+}
+together "told to stop; preempted without grace, and with it" -- stopped -- preempted preempted normal -- preempted graced grace
+together "cancelled; chain; array" -- cancelled -- chained -- array
 
 step "what the lost nodes' trainings came to"
 for job in $lost_srun $lost_mpirun; do
