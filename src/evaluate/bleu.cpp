@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "evaluate/every_sentence.h"
+#include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/kernels/parallel.h"
@@ -13,42 +15,12 @@
 namespace rnnsearch::evaluate {
 namespace {
 
-constexpr std::size_t kSentencesPerPiece = 256;
-
 constexpr std::pair<const char*, Smoothing> kSmoothings[] = {
     {"exp", Smoothing::kExp}, {"floor", Smoothing::kFloor}, {"add-k", Smoothing::kAddK}, {"none", Smoothing::kNone}};
 
 std::string tokenized(std::string_view line, const BleuOptions& options) {
   if (!options.lowercase) return text::tokenize_for_bleu(text::strip_right(line), options.tokenizer);
   return text::tokenize_for_bleu(text::strip_right(text::lowercase(line)), options.tokenizer);
-}
-
-// One n-gram of one text (0 the hypothesis, k the k-th reference).
-template <class Key>
-struct Ngram {
-  Key key;
-  std::uint32_t text;
-  std::size_t position;
-};
-
-// Gives equal n-grams equal ids, and the number of those of text 0 that the other texts hold, each at most as often as
-// the one text that has it most often.
-template <class Key>
-std::uint64_t identify(std::vector<Ngram<Key>>& ngrams, std::size_t texts,
-                       std::vector<std::vector<std::uint64_t>>& ids) {
-  std::sort(ngrams.begin(), ngrams.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-  std::vector<std::uint64_t> counts(texts);
-  std::uint64_t matches = 0, id = 0;
-  for (std::size_t i = 0; i < ngrams.size(); ++id) {
-    std::fill(counts.begin(), counts.end(), 0);
-    const Key key = ngrams[i].key;
-    for (; i < ngrams.size() && ngrams[i].key == key; ++i) {
-      ++counts[ngrams[i].text];
-      ids[ngrams[i].text][ngrams[i].position] = id;
-    }
-    matches += std::min(counts[0], *std::max_element(counts.begin() + 1, counts.end()));
-  }
-  return matches;
 }
 
 double smooth_value(const BleuOptions& options) {
@@ -132,24 +104,7 @@ BleuStatistics sentence_statistics(std::string_view hypothesis, std::span<const 
 std::vector<BleuStatistics> corpus_statistics(std::span<const std::string> hypotheses,
                                               std::span<const std::vector<std::string>> references,
                                               const BleuOptions& options) {
-  if (references.empty()) throw Error("evaluate: there are no references; BLEU needs at least one for each hypothesis");
-  for (std::size_t k = 0; k < references.size(); ++k) {
-    if (references[k].size() == hypotheses.size()) continue;
-    throw Error(text_of("evaluate: ", hypotheses.size(), " hypotheses but ", references[k].size(), " references",
-                        references.size() > 1 ? text_of(" in set ", k + 1) : "",
-                        "; line i of one must translate the same sentence as line i of the other"));
-  }
-  std::vector<BleuStatistics> statistics(hypotheses.size());
-  const std::size_t pieces = (hypotheses.size() + kSentencesPerPiece - 1) / kSentencesPerPiece;
-  kernels::parallel_for(pieces, [&](std::size_t piece) {
-    std::vector<std::string_view> of_sentence(references.size());
-    const std::size_t end = std::min(hypotheses.size(), (piece + 1) * kSentencesPerPiece);
-    for (std::size_t i = piece * kSentencesPerPiece; i < end; ++i) {
-      for (std::size_t k = 0; k < references.size(); ++k) of_sentence[k] = references[k][i];
-      statistics[i] = sentence_statistics(hypotheses[i], of_sentence, options);
-    }
-  });
-  return statistics;
+  return for_every_sentence<BleuStatistics>("BLEU", hypotheses, references, options);
 }
 
 Bleu bleu_of(const BleuStatistics& statistics, const BleuOptions& options) {

@@ -48,6 +48,12 @@ std::string_view strip_right(std::string_view text) {
   return text;
 }
 
+std::u32string code_points(std::string_view text) {
+  std::u32string result;
+  for (std::size_t at = 0; at < text.size();) result.push_back(static_cast<char32_t>(next_code_point(text, at)));
+  return result;
+}
+
 std::string lowercase(std::string_view text) {
   std::string lower;
   if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {

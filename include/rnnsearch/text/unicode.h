@@ -20,6 +20,9 @@ std::vector<std::string_view> split_views(std::string_view text);
 /// Python's str.rstrip(): `text` without the white space at its end.
 std::string_view strip_right(std::string_view text);
 
+/// Its code points; a byte that is not valid UTF-8 is an unpaired surrogate, U+DC00 and its value.
+std::u32string code_points(std::string_view text);
+
 /// ICU's full lower-casing, root locale: what Python's str.lower() does. Valid UTF-8 in and out.
 std::string lowercase(std::string_view text);
 

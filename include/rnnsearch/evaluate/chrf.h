@@ -1,0 +1,58 @@
+// chrF (Popovic 2015) and chrF++ (Popovic 2017) as sacreBLEU 2.x (Post 2018) computes them: the same numbers to the
+// rounding of a double.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rnnsearch/evaluate/bleu.h"
+
+namespace rnnsearch::evaluate {
+
+inline constexpr std::size_t kCharacterOrders = 6;
+inline constexpr std::size_t kWordOrders = 2;
+
+struct ChrfOptions {
+  std::size_t word_orders = 0;  // 0: chrF; 2: chrF++. At most kWordOrders
+  double beta = 2;              // recall counts beta times as much as precision
+  bool lowercase = false;
+};
+
+/// Sums over sentences: add them up, then take chrf_of. Orders of characters (without white space) first, then of
+/// words.
+struct ChrfStatistics {
+  struct Order {
+    std::uint64_t hypothesis = 0, reference = 0, correct = 0;  // n-grams
+
+    friend bool operator==(const Order&, const Order&) = default;
+  };
+  std::array<Order, kCharacterOrders + kWordOrders> orders{};
+
+  ChrfStatistics& operator+=(const ChrfStatistics& other);
+  friend bool operator==(const ChrfStatistics&, const ChrfStatistics&) = default;
+};
+
+/// Of raw text: the statistics against the reference that gives the best score, of equals the first. At least one.
+ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                                   const ChrfOptions& options);
+/// As corpus_statistics of BLEU.
+std::vector<ChrfStatistics> corpus_statistics(std::span<const std::string> hypotheses,
+                                              std::span<const std::vector<std::string>> references,
+                                              const ChrfOptions& options);
+/// 0 to 100. Precision and recall are means over the orders of which both sides have n-grams.
+double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options);
+/// Throws Error as corpus_bleu.
+double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
+                   const ChrfOptions& options);
+
+/// sacreBLEU's keys in its order: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:...".
+std::string signature(const ChrfOptions& options, std::size_t references,
+                      const std::optional<Bootstrap>& bootstrap = std::nullopt);
+
+}  // namespace rnnsearch::evaluate

@@ -1,0 +1,150 @@
+#include "rnnsearch/evaluate/chrf.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "evaluate/every_sentence.h"
+#include "evaluate/ngrams.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+constexpr std::size_t kOrders = kCharacterOrders + kWordOrders;
+
+bool is_punctuation(char32_t c) {  // Python's string.punctuation
+  return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
+}
+
+/// A hypothesis or a reference: its characters without white space, and its words with one punctuation mark taken off.
+struct Text {
+  std::string line;  // what the words are views of
+  std::u32string characters;
+  std::vector<std::string_view> words;
+
+  Text(std::string_view raw, const ChrfOptions& options)
+      : line(options.lowercase ? text::lowercase(raw) : std::string(raw)) {
+    for (const std::string_view word : text::split_views(line)) {
+      const std::u32string letters = text::code_points(word);
+      characters += letters;
+      if (options.word_orders == 0) continue;
+      // A mark at the end, or else one at the beginning; never both (mjpost/sacrebleu#124).
+      if (letters.size() > 1 && is_punctuation(letters.back())) {
+        words.push_back(word.substr(0, word.size() - 1));
+        words.push_back(word.substr(word.size() - 1));
+      } else if (letters.size() > 1 && is_punctuation(letters.front())) {
+        words.push_back(word.substr(0, 1));
+        words.push_back(word.substr(1));
+      } else {
+        words.push_back(word);
+      }
+    }
+  }
+};
+
+/// The n-grams of two sequences up to `orders`, into orders[0] and following.
+template <class Item>
+void count(const Item& hypothesis, const Item& reference, std::size_t count_of_orders, ChrfStatistics::Order* orders) {
+  using Key = typename Item::value_type;
+  std::vector<Ngram<Key>> items;
+  std::vector<std::vector<std::uint64_t>> item_ids(2);
+  for (std::uint32_t t = 0; t < 2; ++t) {
+    const Item& of_text = t == 0 ? hypothesis : reference;
+    item_ids[t].resize(of_text.size());
+    for (std::size_t i = 0; i < of_text.size(); ++i) items.push_back({of_text[i], t, i});
+  }
+  auto ids = item_ids;
+  // An n-gram is the (n-1)-gram at its place and its last item, both below 2^32.
+  std::vector<Ngram<std::uint64_t>> ngrams;
+  for (std::size_t n = 1; n <= count_of_orders; ++n) {
+    auto& order = orders[n - 1];
+    const auto number = [n](const Item& of_text) { return of_text.size() >= n ? of_text.size() - n + 1 : 0; };
+    order.reference = number(reference);
+    // As sacreBLEU counts: an order that the reference does not have, the hypothesis does not have either.
+    order.hypothesis = order.reference > 0 ? number(hypothesis) : 0;
+    if (n == 1) {
+      order.correct = identify(items, 2, item_ids);
+      ids = item_ids;
+      continue;
+    }
+    ngrams.clear();
+    for (std::uint32_t t = 0; t < 2; ++t) {
+      for (std::size_t i = 0; i + n <= item_ids[t].size(); ++i) {
+        ngrams.push_back({ids[t][i] << 32U | item_ids[t][i + n - 1], t, i});
+      }
+    }
+    order.correct = identify(ngrams, 2, ids);
+  }
+}
+
+}  // namespace
+
+ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {
+  for (std::size_t n = 0; n < kOrders; ++n) {
+    orders[n].hypothesis += other.orders[n].hypothesis;
+    orders[n].reference += other.orders[n].reference;
+    orders[n].correct += other.orders[n].correct;
+  }
+  return *this;
+}
+
+ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                                   const ChrfOptions& options) {
+  assert(options.word_orders <= kWordOrders);
+  if (references.empty()) throw Error("evaluate: a sentence has no reference; chrF needs at least one");
+  const Text own(hypothesis, options);
+  ChrfStatistics best;
+  double best_score = -1;
+  for (const std::string_view raw : references) {
+    const Text reference(raw, options);
+    ChrfStatistics statistics;
+    count(own.characters, reference.characters, kCharacterOrders, statistics.orders.data());
+    count(own.words, reference.words, options.word_orders, statistics.orders.data() + kCharacterOrders);
+    const double score = chrf_of(statistics, options);
+    if (score > best_score) {
+      best_score = score;
+      best = statistics;
+    }
+  }
+  return best;
+}
+
+std::vector<ChrfStatistics> corpus_statistics(std::span<const std::string> hypotheses,
+                                              std::span<const std::vector<std::string>> references,
+                                              const ChrfOptions& options) {
+  return for_every_sentence<ChrfStatistics>("chrF", hypotheses, references, options);
+}
+
+double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options) {
+  double precision = 0, recall = 0, orders = 0;
+  for (std::size_t n = 0; n < kCharacterOrders + options.word_orders; ++n) {
+    const auto& order = statistics.orders[n];
+    if (order.hypothesis == 0 || order.reference == 0) continue;
+    precision += static_cast<double>(order.correct) / static_cast<double>(order.hypothesis);
+    recall += static_cast<double>(order.correct) / static_cast<double>(order.reference);
+    ++orders;
+  }
+  if (precision + recall == 0) return 0;
+  precision /= orders;
+  recall /= orders;
+  const double factor = options.beta * options.beta;
+  return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
+}
+
+double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
+                   const ChrfOptions& options) {
+  ChrfStatistics sum;
+  for (const ChrfStatistics& statistics : corpus_statistics(hypotheses, references, options)) sum += statistics;
+  if (hypotheses.empty()) throw Error("evaluate: nothing to score: there are 0 hypotheses and 0 references");
+  return chrf_of(sum, options);
+}
+
+std::string signature(const ChrfOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
+  return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
+                 "|case:", options.lowercase ? "lc" : "mixed", "|eff:yes|nc:", kCharacterOrders,
+                 "|nw:", options.word_orders, "|space:no|version:rnnsearch-", kVersion);
+}
+
+}  // namespace rnnsearch::evaluate

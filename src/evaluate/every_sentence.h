@@ -1,0 +1,44 @@
+// What a score needs of every sentence, on all threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/kernels/parallel.h"
+
+namespace rnnsearch::evaluate {
+
+/// sentence_statistics of each hypothesis. Throws Error when there is no reference or their numbers differ.
+template <class Statistics, class Options>
+std::vector<Statistics> for_every_sentence(const char* score, std::span<const std::string> hypotheses,
+                                           std::span<const std::vector<std::string>> references,
+                                           const Options& options) {
+  if (references.empty()) {
+    throw Error(text_of("evaluate: there are no references; ", score, " needs at least one for each hypothesis"));
+  }
+  for (std::size_t k = 0; k < references.size(); ++k) {
+    if (references[k].size() == hypotheses.size()) continue;
+    throw Error(text_of("evaluate: ", hypotheses.size(), " hypotheses but ", references[k].size(), " references",
+                        references.size() > 1 ? text_of(" in set ", k + 1) : "",
+                        "; line i of one must translate the same sentence as line i of the other"));
+  }
+  constexpr std::size_t kSentencesPerPiece = 256;
+  std::vector<Statistics> statistics(hypotheses.size());
+  const std::size_t pieces = (hypotheses.size() + kSentencesPerPiece - 1) / kSentencesPerPiece;
+  kernels::parallel_for(pieces, [&](std::size_t piece) {
+    std::vector<std::string_view> of_sentence(references.size());
+    const std::size_t end = std::min(hypotheses.size(), (piece + 1) * kSentencesPerPiece);
+    for (std::size_t i = piece * kSentencesPerPiece; i < end; ++i) {
+      for (std::size_t k = 0; k < references.size(); ++k) of_sentence[k] = references[k][i];
+      statistics[i] = sentence_statistics(hypotheses[i], of_sentence, options);
+    }
+  });
+  return statistics;
+}
+
+}  // namespace rnnsearch::evaluate
