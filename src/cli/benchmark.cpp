@@ -228,6 +228,7 @@ struct Measurement {
   double peak_bytes = 0;  // of the rank that has most
   std::array<double, kPhases.size()> phases{};
   double bytes_sent = 0, reduction_seconds = 0;  // by the root in sums of gradients; hidden or not
+  double visible_seconds = 0;                    // of communication, on the rank that came last and so waited for none
   struct Part {
     model::Model<float>::GradientPart part;
     double seconds = 0;  // sum of those from the beginning of the update until it was known
@@ -254,7 +255,10 @@ Measurement measure(const Settings& s, const comm::Communicator& world, const Ba
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const Timed timed = work.run(batches[i]);
     progress.show(text_of("[benchmark] ", i + 1, " of ", batches.size(), ": ", fixed(timed.seconds, 3), " s"));
+    double least_visible = -timed.phases.seconds(Phase::kCommunication);
+    world.max(std::span(&least_visible, 1));
     if (i < s.untimed_updates) continue;
+    m.visible_seconds -= least_visible;
     const corpus::BatchSlice& batch = batches[i];
     const auto source = static_cast<double>(batch.batch_source_words);
     const auto target = static_cast<double>(batch.batch_target_words);
@@ -342,6 +346,7 @@ Json json_of(const Options& options, const Settings& s, const Machine& machine, 
     result["gradient_parts"] = std::move(parts);
     result["bytes_sent"] = std::llround(m.mean_of(m.bytes_sent));
     result["reduction_seconds"] = m.mean_of(m.reduction_seconds);
+    result["visible_reduction_seconds"] = m.mean_of(m.visible_seconds);
   }
   if (const auto updates = updates_to_estimate(s); updates > 0) {
     result["estimate"] = Json::object({{"updates", updates}, {"seconds", static_cast<double>(updates) * m.mean()}});
@@ -392,7 +397,8 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
   }
   if (m.bytes_sent > 0) {
     row("sums over ranks", text_of(fixed(m.mean_of(m.bytes_sent) / 1e6, 1), " MB sent an update by each, ",
-                                   seconds_text(m.mean_of(m.reduction_seconds)), " s under way"));
+                                   seconds_text(m.mean_of(m.reduction_seconds)), " s under way, ",
+                                   seconds_text(m.mean_of(m.visible_seconds)), " s not hidden"));
   }
   row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
   if (const auto updates = updates_to_estimate(s); updates > 0) {
