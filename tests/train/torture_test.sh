@@ -1,0 +1,447 @@
+#!/usr/bin/env bash
+# A training meets one fault after another and loses nothing: processes killed, stopped or told to leave, at any moment; cables
+# cut or slowed; hosts without power; attempts that go on elsewhere, on other numbers of ranks, some while the former still runs.
+#
+#   tests/run.sh -R train_torture       each kind of fault once, some two minutes
+#   FAULTS=150 SEED=7 RNNSEARCH=/path/to/build/rnnsearch SOURCE=/path/to/project bash tests/train/torture_test.sh
+#                                       for a night; in an empty folder, which is kept. As root, mpirun wants
+#                                       OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+#
+# SEED decides which faults come in which order, at which ranks and hosts, and after how many updates; without it, it is drawn.
+# It cannot decide at which instruction, so whoever repeats a seed may need several goes.
+#
+# After each attempt: nothing of it runs any more, at most 60 s after the fault; the newest checkpoint can be read, is not older
+# than any that the log announces, nor more than an interval older than the last update in the log; and the attempt had gone on
+# from the newest there was. In the end: the bits of a run that nobody disturbed, where the number of ranks stayed the same; the
+# same batches and a loss near that, where it changed. Where no hosts can be made (tests/support/lab) there are no cables
+# and no power to lose, only processes.
+set -euo pipefail
+: "${FAULTS:=16}" "${SEED:=$((RANDOM * 32768 + RANDOM))}"
+source "$SOURCE/tests/train/support.sh"
+lab=$SOURCE/tests/support/lab/lab
+export LAB=$PWD/lab
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 RNNSEARCH_OVERSUBSCRIBE=1
+limit=60     # seconds from a fault until all that it ended is gone, or until what it did not end goes on
+interval=5   # updates between checkpoints
+stall=4      # --stall-timeout
+
+hosts=1 run= job= kind=none
+attempts=0 changes=0 last_ranks=0 writes_cut=0 launchers_ended=0 worst=0 worst_kind=none
+declare -A count=()
+
+fail() {
+  echo "FAILED: $run: $*" >&2
+  [[ ! -e $run.$attempts.log ]] || tail -n 5 "$run.$attempts.log" >&2
+  exit 1
+}
+
+leave() {
+  local code=$?
+  kill -KILL $job $(grep -lszF "TORTURE=$PWD/" /proc/[0-9]*/environ | cut -d / -f 3) 2>/dev/null || true
+  ((hosts == 1)) || "$lab" down
+  ((code == 0)) || echo "again: SEED=$SEED FAULTS=$FAULTS; logs and checkpoints are in $PWD" >&2
+}
+trap leave EXIT
+
+# --- the plan, made before anything runs, so that a seed means the same faults whatever becomes of them -----------------------
+
+on_processes="kill-rank kill-mpirun kill-all kill-writing kill-starting term-mpirun term-rank usr1-mpirun usr1-rank stop-rank \
+  pause-rank"
+on_hosts="cut cut-briefly slow power-loss moved"
+
+# survives KIND: the attempt goes on, and meets the next fault too
+survives() {
+  [[ $1 == pause-rank || $1 == cut-briefly || $1 == slow ]]
+}
+
+# Park and Miller's; bash's own differs from version to version.
+random_state=$((SEED % 2147483646 + 1))
+# draw N: sets `drawn` to one of 0 .. N - 1
+draw() {
+  random_state=$((random_state * 48271 % 2147483647))
+  drawn=$((random_state % $1))
+}
+
+deck=()
+# draw_kind: each kind comes once before any comes again
+draw_kind() {
+  ((${#deck[@]} > 0)) || deck=($kinds)
+  draw ${#deck[@]}
+  kind=${deck[drawn]}
+  deck=("${deck[@]:0:drawn}" "${deck[@]:drawn+1}")
+}
+
+# draw_places RANKS LEAST MOST AVOIDED: `places`, a host for each rank, LEAST to MOST different ones; `launcher`, one of them
+draw_places() {
+  local there=() width first i
+  for ((i = 1; i <= hosts; ++i)); do [[ n$i == "$4" ]] || there+=("n$i"); done
+  draw $(($3 - $2 + 1)) && width=$(($2 + drawn))
+  draw ${#there[@]} && first=$drawn
+  places=
+  for ((i = 0; i < $1; ++i)); do places+=${places:+,}${there[(first + i % width) % ${#there[@]}]}; done
+  draw "$width" && launcher=${there[(first + drawn) % ${#there[@]}]}
+}
+
+# make_plan COUNT RANKS...: for so many faults, on one of these numbers of ranks, the arrays kind_of, ranks_of and so on; one
+# entry more is for the attempt that comes to the end
+make_plan() {
+  local count=$1 i kind former=none ranks=0 places launcher avoided=none least most
+  shift
+  for ((i = 0; i <= count; ++i)); do
+    if ((i < count)); then draw_kind; else kind=none; fi
+    if survives "$former" && [[ $kind == moved ]]; then
+      # This attempt is on several hosts, and to be left behind whole it must be on one: another time.
+      draw_kind
+      deck+=(moved)
+    fi
+    if ! survives "$former"; then
+      draw $# && ranks=${@:drawn+1:1}
+      [[ " cut cut-briefly slow power-loss stop-rank pause-rank " != *" $kind "* ]] || ((ranks > 1)) || ranks=2
+      least=1 most=$((ranks < hosts ? ranks : hosts))
+      [[ $avoided == none ]] || most=$((most < hosts ? most : hosts - 1))
+      case $kind in
+        moved) most=1 ;;
+        cut | cut-briefly | slow | power-loss | pause-rank) least=$((hosts > 1 ? 2 : 1)) ;;
+      esac
+      draw_places $ranks $least $most $avoided
+    fi
+    avoided=none
+    [[ $kind != moved ]] || avoided=$launcher
+    kind_of[i]=$kind ranks_of[i]=$ranks places_of[i]=$places launcher_of[i]=$launcher
+    draw "$ranks" && victim_of[i]=$drawn
+    draw 25 && lines_of[i]=$((drawn + 1))
+    draw 100 && milliseconds_of[i]=$drawn
+    draw 1500 && early_of[i]=$drawn
+    former=$kind
+  done
+}
+
+# --- attempts ----------------------------------------------------------------------------------------------------------------
+
+now() {
+  echo "${EPOCHREALTIME/[.,]/}"
+}
+
+# since MICROSECONDS: tenths of a second
+since() {
+  echo $((($(now) - $1) / 100000))
+}
+
+# processes ATTEMPT: of its ranks
+processes() {
+  grep -lszxF "TORTURE=$PWD/$1" /proc/[0-9]*/environ | cut -d / -f 3 || true
+}
+
+process_of_rank() {
+  local pid
+  for pid in $(processes "$1"); do
+    ! grep -qszxF "OMPI_COMM_WORLD_RANK=$2" "/proc/$pid/environ" || { echo "$pid" && return; }
+  done
+  fail "attempt $1 has no rank $2"
+}
+
+# mpirun's daemons on other hosts
+daemons() {
+  local pid
+  for pid in $(pgrep -x orted || true); do
+    ! grep -qszxF "LAB_INIT=$LAB" "/proc/$pid/environ" || echo "$pid"
+  done
+}
+
+process_of_mpirun() {
+  if ((hosts > 1)); then pgrep -P "$job" || true; else echo "$job"; fi
+}
+
+# With all that it has started on its host. It stands still first, so that it does not start anything in the meantime.
+kill_launcher() {
+  kill -STOP "$job" 2>/dev/null || return 0
+  kill -KILL $(pgrep -P "$job" || true) "$job" 2>/dev/null || true
+}
+
+newest() {
+  local files=("$run"/checkpoints/update-*.h5) update=0
+  if [[ -e ${files[-1]} ]]; then update=$(basename "${files[-1]#*/update-}" .h5); fi
+  echo $((10#$update))
+}
+
+# highest EVENT: the largest update of such lines in the log; last EVENT: that of the last one. 0: there is none
+highest() {
+  logged "$1" | sort -n | tail -n 1 | grep . || echo 0
+}
+last() {
+  logged "$1" | tail -n 1 | grep . || echo 0
+}
+# logged EVENT [LINE]: the updates of such lines, from this line on
+logged() {
+  sed -n "${2:-1},\$s/^{\"event\":\"$1\",\"update\":\([0-9]*\),.*}\$/\1/p" "$run/log.jsonl" 2>/dev/null || true
+}
+
+# start FAULT [UPDATES]: an attempt as the plan says for this fault
+start() {
+  local launch=(mpirun -n "${ranks_of[$1]}") fault=$1 updates=${2:-1000000}
+  ((hosts == 1)) || launch=(env "LAB_MPIRUN_HOST=${launcher_of[fault]}" "$lab" mpirun -H "${places_of[fault]}")
+  attempts=$((attempts + 1))
+  ((ranks_of[fault] == last_ranks)) || changes=$((changes + 1))
+  last_ranks=${ranks_of[fault]}
+  newest_before=$(newest) log_before=$(lines_of_log "$run")
+  "${launch[@]}" -x "TORTURE=$PWD/$attempts" -x RNNSEARCH_OVERSUBSCRIBE "$RNNSEARCH" $(train_arguments "$run" "$updates") \
+    --checkpoint-every $interval --stall-timeout $stall >"$run.$attempts.log" 2>&1 &
+  job=$!
+}
+
+runs() {
+  [[ -n $job ]] && kill -0 "$job" 2>/dev/null
+}
+
+# gets_on LINES: the attempt has logged so many more updates and other events
+gets_on() {
+  local from
+  from=$(now)
+  until (($(lines_of_log "$run") >= log_before + $1)); do
+    runs || fail "attempt $attempts ended by itself"
+    (($(since "$from") < limit * 10)) || fail "attempt $attempts does not get on"
+    sleep 0.02
+  done
+}
+
+# ended SINCE: attempt `attempts` is over, or we fail; sets `code`
+ended() {
+  local at=$1 tenths patience=50
+  while [[ -n $(processes $attempts) ]]; do
+    (($(since "$at") < limit * 10)) || fail "attempt $attempts hangs: $(ps -o pid,stat,wchan,args $(processes $attempts))"
+    sleep 0.05
+  done
+  # mpirun, which knows nothing of time, may wait for a lost host forever: whoever started it ends it, as cluster/run does.
+  while runs; do
+    if [[ $kind == cut* || $kind == power-loss ]] && ((--patience == 0)); then
+      launchers_ended=$((launchers_ended + 1))
+      kill_launcher
+    fi
+    (($(since "$at") < limit * 10)) || fail "mpirun of attempt $attempts hangs"
+    sleep 0.1
+  done
+  code=0
+  wait "$job" 2>/dev/null || code=$?
+  job=
+  tenths=$(since "$at")
+  if ((tenths > worst)); then worst=$tenths worst_kind=$kind; fi
+}
+
+# Of the attempt that has ended, whatever ended it.
+nothing_is_lost() {
+  local there resumed
+  there=$(newest)
+  if ((there > 0)); then
+    "$RNNSEARCH" inspect "$run/checkpoints/update-$(printf %08d "$there").h5" >inspected || fail "the newest checkpoint is damaged"
+    "$RNNSEARCH" inspect "$(last_checkpoint "$run")" >inspected || fail "the latest checkpoint is damaged"
+  fi
+  ((there >= $(highest checkpoint))) || fail "update $(highest checkpoint) was saved, but the newest checkpoint is $there"
+  ((there >= $(last update) - interval)) || fail "update $(last update) was done, but the newest checkpoint is $there"
+  ((code != 85 || there == $(last update))) || fail "it stopped after $(last update) and saved only $there"
+  for resumed in $(logged resume $((log_before + 1))); do
+    ((resumed >= newest_before)) || fail "attempt $attempts went on from $resumed, though there was $newest_before"
+  done
+}
+
+# No daemon of mpirun stays; where the network was broken, none can know, and a scheduler takes them away.
+sweep() {
+  local from
+  from=$(now)
+  [[ $kind != cut* && $kind != power-loss ]] || kill -KILL $(daemons) 2>/dev/null || true
+  while [[ -n $(daemons)$(processes $attempts) ]]; do
+    (($(since "$from") < limit * 10)) || fail "something stays: $(ps -o pid,stat,args $(daemons) $(processes $attempts))"
+    sleep 0.1
+  done
+}
+
+# --- faults ------------------------------------------------------------------------------------------------------------------
+
+# meet FAULT: of the plan
+meet() {
+  local ranks victim host at from old old_job old_log_before old_newest_before
+  kind=${kind_of[$1]}
+  ranks=${ranks_of[$1]} victim=${victim_of[$1]}
+  if ! runs; then start "$1"; fi
+  if [[ $kind == kill-starting ]]; then
+    sleep "$(printf '%d.%03d' $((early_of[$1] / 1000)) $((early_of[$1] % 1000)))"
+  else
+    gets_on "${lines_of[$1]}"
+    sleep "0.$(printf %03d "${milliseconds_of[$1]}")"
+  fi
+  host=$(cut -d , -f $((victim + 1)) <<<"${places_of[$1]}")
+  count[$kind]=$((${count[$kind]:-0} + 1))
+  at=$(now)
+  echo "$(date +%T) $run, attempt $attempts ($ranks ranks on ${places_of[$1]}): $kind, rank $victim"
+  case $kind in
+    kill-rank) kill -KILL "$(process_of_rank $attempts "$victim")" ;;
+    kill-mpirun) kill -KILL "$(process_of_mpirun)" ;;
+    kill-all | kill-starting)
+      kill_launcher
+      kill -KILL $(processes $attempts) 2>/dev/null || true
+      ;;
+    kill-writing)
+      from=$(process_of_rank $attempts 0)
+      until compgen -G "$run/checkpoints/.update-*.tmp-*" >/dev/null; do
+        (($(now) - at < limit * 1000000)) || fail "attempt $attempts writes no checkpoint"
+      done
+      kill -KILL "$from"
+      kill_launcher
+      kill -KILL $(processes $attempts) 2>/dev/null || true
+      [[ -z $(find "$run" -name '.update-*.tmp-*') ]] || writes_cut=$((writes_cut + 1))
+      at=$(now)
+      ;;
+    term-mpirun) kill -TERM "$(process_of_mpirun)" ;;
+    term-rank) kill -TERM "$(process_of_rank $attempts "$victim")" ;;
+    usr1-mpirun) kill -USR1 "$(process_of_mpirun)" ;;
+    usr1-rank) kill -USR1 "$(process_of_rank $attempts "$victim")" ;;
+    stop-rank) kill -STOP "$(process_of_rank $attempts "$victim")" ;;
+    pause-rank)
+      from=$(process_of_rank $attempts "$victim")
+      kill -STOP "$from"
+      sleep 1
+      kill -CONT "$from"
+      ;;
+    cut) "$lab" cut "$host" ;;
+    cut-briefly)
+      "$lab" cut "$host"
+      sleep 2
+      "$lab" mend "$host"
+      ;;
+    slow)
+      "$lab" slow "$host" 5
+      sleep 2
+      "$lab" fast "$host"
+      ;;
+    power-loss) "$lab" kill "$host" ;;
+    moved) # the host is cut off, and its ranks, who need nobody else, do not know
+      "$lab" cut "$host"
+      old=$attempts old_job=$job old_log_before=$log_before old_newest_before=$newest_before
+      ;;
+  esac
+
+  if survives "$kind"; then
+    log_before=$(lines_of_log "$run")
+    if [[ $kind != cut-briefly ]]; then
+      gets_on 8
+      return
+    fi
+    # TCP finds out that the cable is back in its own time. If the ranks ran out of theirs, that is an end like any other.
+    while runs && (($(lines_of_log "$run") < log_before + 8)); do
+      (($(since "$at") < limit * 10)) || fail "attempt $attempts neither goes on nor ends"
+      sleep 0.1
+    done
+    [[ -n $(processes $attempts) ]] && return
+  fi
+
+  if [[ $kind == moved ]]; then
+    start $(($1 + 1))
+    gets_on 8
+    # the former attempt has to find out by itself
+    local next=$attempts next_job=$job next_log_before=$log_before next_newest_before=$newest_before
+    attempts=$old job=$old_job log_before=$old_log_before newest_before=$old_newest_before
+    ended "$at"
+    ((code != 0 && code != 85)) || fail "the attempt that was left behind ended with code $code"
+    grep -q "another trainer has taken over" "$run.$attempts.log" || fail "attempt $attempts has not said why it ended"
+    nothing_is_lost
+    attempts=$next job=$next_job log_before=$next_log_before newest_before=$next_newest_before
+    "$lab" mend "$host"
+    return
+  fi
+
+  ended "$at"
+  case $kind in
+    *-rank | usr1-mpirun)
+      if [[ $kind == term-rank || $kind == usr1-* ]]; then
+        ((code == 85)) || fail "expected code 85 after $kind, found $code"
+      else
+        ((code != 0 && code != 85)) || fail "expected a failure after $kind, found code $code"
+      fi
+      ;;
+    *) ((code != 0)) || fail "code 0 after $kind" ;;
+  esac
+  if [[ $kind == stop-rank ]]; then
+    grep -q "rank $victim on [^ ]* gives no sign of life" "$run.$attempts.log" || fail "no word of rank $victim"
+  fi
+  nothing_is_lost
+  [[ $kind != cut ]] || "$lab" mend "$host"
+  [[ $kind != power-loss ]] || "$lab" boot "$host"
+  sweep
+}
+
+# batches_of RUN: those of each update in the log; an update that was done twice, differently, is there twice
+batches_of() {
+  sed -n 's/^{"event":"update","update":\([0-9]*\),\("epoch":.*\),"loss_per_word".*\("pairs":.*\),"source_words_per.*}$/\1 \2 \3/p' \
+    "$1/log.jsonl" | sort -u | sort -s -n -k 1,1
+}
+
+# place_of RUN: in the training and in the data
+place_of() {
+  state_of "$1" | grep -E '^"(update|epoch|pairs|validated_update|corpus_fingerprint)"'
+}
+
+last_loss() {
+  sed -n 's/^{"event":"validation",.*"loss_per_word":\([^,]*\),.*/\1/p' "$1/log.jsonl" | tail -n 1
+}
+
+# near X Y: within a tenth of Y
+near() {
+  awk -v x="$1" -v y="$2" 'BEGIN {exit !(x - y < y / 10 && y - x < y / 10)}'
+}
+
+# torture RUN FAULTS RANKS...: on one of these numbers of ranks in each attempt
+torture() {
+  local i updates reference
+  run=$1 last_ranks=${3} job=
+  local faults=$2
+  shift 2
+  make_plan "$faults" "$@"
+  for ((i = 0; i < faults; ++i)); do meet $i; done
+  # To the end, alone if it is the first number of ranks, or on another one.
+  if runs; then
+    kind=usr1-mpirun
+    gets_on 1
+    kill -USR1 "$(process_of_mpirun)"
+    ended "$(now)"
+    ((code == 85)) || fail "expected code 85, found $code"
+    nothing_is_lost
+    sweep
+  fi
+  updates=$(($(newest) + 10))
+  kind=none
+  start "$faults" $updates
+  ended "$(now)"
+  ((code == 0)) || fail "it could not go on to its end"
+  nothing_is_lost
+  [[ -z $(find "$run" -name '.*.tmp-*') ]] || fail "a temporary of a killed attempt is still there"
+
+  reference=undisturbed-$run
+  mpirun -n "$1" "$RNNSEARCH" $(train_arguments "$reference" $updates) >"$reference.log" 2>&1 || fail "$reference failed"
+  if (($# == 1)); then
+    expect_equal "$run" "$reference"
+  else
+    diff <(place_of "$reference") <(place_of "$run") || fail "it ended elsewhere than $reference"
+    near "$(last_loss "$run")" "$(last_loss "$reference")" ||
+      fail "its dev loss is $(last_loss "$run"), that of $reference $(last_loss "$reference")"
+  fi
+  diff <(batches_of "$reference") <(batches_of "$run") >batches.diff || fail "other batches: $(head -n 4 batches.diff)"
+  echo "$run: $updates updates, as $reference$( (($# == 1)) || echo ", dev loss $(last_loss "$run") and $(last_loss "$reference")")"
+}
+
+echo "SEED=$SEED FAULTS=$FAULTS"
+kinds=$on_processes
+if "$lab" check 2>no-lab; then
+  hosts=4
+  kinds+=" $on_hosts"
+  "$lab" up $hosts
+else
+  echo "without hosts and cables: $(<no-lab)"
+fi
+make_corpus
+torture two $((FAULTS / 4)) 2
+torture three $((FAULTS / 4)) 3
+torture changing $((FAULTS - FAULTS / 4 * 2)) 2 1 3 4
+
+met=$(for kind in $kinds; do echo "$kind ${count[$kind]:-0}"; done | paste -s -d , | sed 's/,/, /g')
+echo "torture: SEED=$SEED: $FAULTS faults ($met); $attempts attempts, $changes changes of the number of ranks;" \
+  "$writes_cut checkpoints cut off in the middle; mpirun ended by force $launchers_ended times;" \
+  "slowest end $((worst / 10)).$((worst % 10)) s ($worst_kind); nothing lost"
