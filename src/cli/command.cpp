@@ -12,6 +12,7 @@
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
 #include "cli/nearest.h"
+#include "cli/node_check.h"
 #include "cli/prepare.h"
 #include "cli/score.h"
 #include "cli/train.h"
@@ -33,6 +34,8 @@ constexpr Command kCommands[] = {
     {"evaluate", "BLEU overall and by sentence length, of a model or of any system's output", true, true, run_evaluate},
     {"inspect", "says what a corpus or a checkpoint holds", false, false, run_inspect},
     {"benchmark", "times updates, or translation, of any configuration on this machine", true, false, run_benchmark},
+    {"node-check", "says whether this site can train: ranks, threads, files, speed of the network", true, false,
+     run_node_check},
 };
 
 std::string usage() {

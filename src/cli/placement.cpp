@@ -91,11 +91,6 @@ std::string sentence_of(const Sharers& sharers, const std::string& host) {
                  ": ", ranks, ") would share ", counted(sharers.cpus.size(), "CPU"), " (", list_of(sharers.cpus), ")");
 }
 
-bool oversubscription_is_meant(const ThreadOptions& options) {
-  const char* const set = std::getenv("RNNSEARCH_OVERSUBSCRIBE");
-  return options.oversubscribe || (set && std::string(set) != "" && std::string(set) != "0");
-}
-
 constexpr const char* kRemedy =
     "give fewer --threads, start fewer ranks, or let the launcher bind the ranks to more cores (mpirun --bind-to none)";
 
@@ -119,6 +114,27 @@ void add_threads(Options& options, ThreadOptions& threads) {
        .recorded = false,
        .low = 0,
        .high = 1e6});
+}
+
+bool oversubscription_is_meant(const ThreadOptions& options) {
+  const char* const set = std::getenv("RNNSEARCH_OVERSUBSCRIBE");
+  return options.oversubscribe || (set && std::string(set) != "" && std::string(set) != "0");
+}
+
+std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
+  std::vector<std::string> hosts;
+  std::vector<Cpus> cpus;
+  for (const auto& place : places) {
+    const auto host = std::find(hosts.begin(), hosts.end(), place.host) - hosts.begin();
+    if (static_cast<std::size_t>(host) == hosts.size()) {
+      hosts.push_back(place.host);
+      cpus.emplace_back();
+    }
+    add_cpus(place.cpus, cpus[static_cast<std::size_t>(host)]);
+  }
+  std::vector<std::size_t> counts;
+  for (const auto& of_host : cpus) counts.push_back(of_host.size());
+  return counts;
 }
 
 void share_cpus(std::vector<RankPlace>& places) {

@@ -32,6 +32,12 @@ struct RankPlace {
 /// machines).
 std::vector<RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world);
 
+/// More threads than CPUs are refused unless this is true.
+bool oversubscription_is_meant(const ThreadOptions& options);
+
+/// How many CPUs the ranks of each host may use together, hosts in the order of their first ranks.
+std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places);
+
 /// Every place with 0 threads gets its share: its CPUs divided by the ranks of its host that may use one of them; at
 /// least 1.
 void share_cpus(std::vector<RankPlace>& places);
