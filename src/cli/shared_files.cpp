@@ -19,6 +19,7 @@ corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Commun
   std::optional<corpus::Corpus> corpus;
   const auto verify = world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
   agree(world, {text_of("corpus ", path.string()), kAdvice, [&] {
+                  const comm::Activity activity("verifies the corpus");
                   corpus.emplace(path, verify, stop_if_signal_came);
                   return "the fingerprint " + corpus->fingerprint();
                 }});
@@ -34,6 +35,7 @@ train::LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, co
   world.broadcast(checkpoint);
   std::optional<train::LoadedModel> loaded;
   agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
+                  const comm::Activity activity("reads the checkpoint");
                   loaded.emplace(train::load_model(checkpoint, stop_if_signal_came));
                   return "the digest " + storage::sealed_digest(checkpoint, "checkpoint");
                 }});

@@ -167,6 +167,7 @@ int run_train(const Arguments& arguments) {
   std::string precision_line;
   agree(world, {text_of("run ", s.run.string()), "", [&] {
                   if (!world.is_root()) return std::string();
+                  const comm::Activity activity("verifies the newest checkpoint");
                   run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train));
                   stop_if_signal_came();
                   precision_line = settle_precision(s.precision, run->checkpoint_to_resume());

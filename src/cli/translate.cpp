@@ -156,6 +156,7 @@ int run_translate(const Arguments& arguments) {
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
     std::vector<std::string> lines;
+    if (input.empty()) comm::set_stall_timeout(0);  // whoever types may take as long as they like
     try {
       agree(world, {"the input", "", [&] {
                       if (world.is_root()) lines = source->next(portion);
@@ -165,6 +166,7 @@ int run_translate(const Arguments& arguments) {
       stopped = true;
       break;
     }
+    comm::set_stall_timeout(threads.stall_timeout);
     std::uint64_t count = lines.size();
     world.broadcast(std::span(&count, 1));
     more = count == portion;
