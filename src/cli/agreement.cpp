@@ -92,6 +92,7 @@ bool signal_came_anywhere(const comm::Communicator& world) {
 }
 
 void agree(const comm::Communicator& world, const Step& step) {
+  const comm::Activity activity("opens its files");
   const auto [outcome, text] = outcome_of(step);
   if (world.size() == 1) {
     if (outcome == Outcome::kFailed) throw AgreedError(text);

@@ -23,6 +23,7 @@ struct Interval {
   std::uint64_t updates = 0, pairs = 0, source_words = 0, target_words = 0;
   double negative_log_likelihood = 0, words = 0;
   double data = 0, compute = 0, communication = 0, optimizer = 0;  // seconds
+  comm::Traffic traffic;
 
   double seconds() const { return data + compute + communication + optimizer; }
 };
@@ -78,6 +79,7 @@ class Trainer {
     // The root reads, so that the file need not be visible to the other ranks and all weights are its bits.
     std::string state;
     if (root_) {
+      const comm::Activity activity("reads a checkpoint");
       state_ = resume_checkpoint(checkpoint, p_.corpus.fingerprint(), o_, p_.model, step_.optimizer(), history_);
       state = json_of(state_).dump();
     }
@@ -104,7 +106,10 @@ class Trainer {
   void update() {
     const Stopwatch whole;
     Stopwatch watch;
-    const corpus::BatchSlice slice = batches_.next();
+    const corpus::BatchSlice slice = [&] {
+      const comm::Activity activity("reads sentences");
+      return batches_.next();
+    }();
     interval_.data += watch.lap();
 
     // Ranks that were asked to stop; and whether the time is up, or the deadline near: the root's clock alone decides.
@@ -117,6 +122,8 @@ class Trainer {
                                            }});
     interval_.compute += result.compute_seconds;
     interval_.communication += result.communication_seconds;
+    interval_.traffic.bytes_sent += result.traffic.bytes_sent;
+    interval_.traffic.busy_seconds += result.traffic.busy_seconds;
     interval_.optimizer += result.optimizer_seconds;
     if (result.applied) {
       state_.skipped_in_a_row = 0;
@@ -165,6 +172,8 @@ class Trainer {
     r.data_seconds = interval_.data / updates;
     r.compute_seconds = interval_.compute / updates;
     r.communication_seconds = interval_.communication / updates;
+    r.reduction_seconds = interval_.traffic.busy_seconds / updates;
+    r.megabytes_sent = static_cast<double>(interval_.traffic.bytes_sent) / 1e6 / updates;
     r.optimizer_seconds = interval_.optimizer / updates;
     r.seconds_left = seconds_left(wall / updates);
     r.skipped = skipped;
@@ -189,6 +198,8 @@ class Trainer {
                         {"data_seconds", r.data_seconds},
                         {"compute_seconds", r.compute_seconds},
                         {"communication_seconds", r.communication_seconds},
+                        {"reduction_seconds", r.reduction_seconds},
+                        {"megabytes_sent", r.megabytes_sent},
                         {"optimizer_seconds", r.optimizer_seconds}});
       history_.updates.push_back({r.update, r.loss_per_word, r.learning_rate, r.target_words_per_second});
       interval_ = {};
@@ -219,6 +230,7 @@ class Trainer {
   }
 
   void validate() {
+    const comm::Activity activity("validates");
     const std::uint64_t update = state_.update;
     Stopwatch part;
     ValidationResult result = p_.validator(p_.model, update, [&] {
@@ -291,6 +303,7 @@ class Trainer {
 
   void save() {
     if (!root_) return;
+    const comm::Activity activity("writes a checkpoint");
     Stopwatch watch;
     state_.elapsed_seconds = elapsed();
     const auto path = p_.run->checkpoint_path(state_.update);

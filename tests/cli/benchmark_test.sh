@@ -25,6 +25,18 @@ adds_up() {
       or $fail->("memory, instruction set, libraries or load is missing");
     $r->{precision} eq "f32" && !defined $r->{bfloat16_unit} || $r->{precision} eq "bf16" && $r->{bfloat16_unit}
       or $fail->("precision and its unit do not go together");
+    if ($r->{timed} eq "updates") {
+      my ($dense, $tables, $last) = (0, 0, 0);
+      for my $part (@{$r->{gradient_parts}}) {
+        $part->{table} < 0 ? $dense += $part->{elements} : ++$tables;
+        $part->{seconds} >= $last && ($last = $part->{seconds}) <= $s->{maximum} or $fail->("parts are out of order");
+      }
+      $dense == $r->{parameters} - 8 * (50 + 60) && $tables == 2 or $fail->("parts are not the gradient: $dense, $tables");
+      # twice (n - 1) / n of the dense part, and rows of tables besides; of one rank nothing
+      my $least = 2 * ($r->{ranks} - 1) / $r->{ranks} * 4 * $dense;
+      $r->{bytes_sent} >= $least && $r->{bytes_sent} <= $least + 8 * 8 * 110 + 100 or $fail->("$r->{bytes_sent} bytes sent");
+      $r->{visible_reduction_seconds} <= $s->{maximum} or $fail->("more was to be seen than there was");
+    }
     print join(" ", $r->{timed}, $r->{updates}, $r->{ranks}, $r->{threads},
       map({ sprintf "%.0f", $r->{$_ . "_words_per_second"} * $s->{mean} } qw(source target)),
       exists $r->{gflop} ? sprintf("%.6f", $r->{gflop}) : "-",

@@ -46,8 +46,10 @@ struct UpdateReport {
   // of the updates since the last logged one, </s> not counted: the same on any number of ranks
   std::uint64_t pairs = 0, source_words = 0, target_words = 0;
   double source_words_per_second = 0, target_words_per_second = 0;  // without </s>, all ranks together
-  // of an update; communication includes waiting for slower ranks
+  // of an update; communication is what computing does not hide, waiting for slower ranks included
   double data_seconds = 0, compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
+  double reduction_seconds = 0;  // in which sums of the gradient were under way, hidden or not
+  double megabytes_sent = 0;     // by the root in them, an update
   double seconds_left = -1;  // to the nearest limit; below 0: there is none
   bool skipped = false;      // its gradient was not finite
   bool logged = false;       // the means begin anew after this one
