@@ -32,10 +32,12 @@
 
 # --- MPI -----------------------------------------------------------------------------------------------------------------
 # How ranks are started.
-#   srun --mpi=pmix       MPI and SLURM share PMIx (`srun --mpi=list` shows it)
-#   mpirun --bind-to none every other Open MPI. Without --bind-to none it binds a rank to one core, and all threads share it.
+#   srun --mpi=pmix --kill-on-bad-exit=1   MPI and SLURM share PMIx (`srun --mpi=list` shows it). Without the second option the
+#                                          other ranks wait for one that died.
+#   mpirun --bind-to none                  every other Open MPI. Without --bind-to none it binds a rank to one core, and all its
+#                                          threads share that.
 # Without SLURM: "mpirun --hostfile hosts -n 4 --bind-to none".
-: "${LAUNCHER=srun --mpi=pmix}"
+: "${LAUNCHER=srun --mpi=pmix --kill-on-bad-exit=1}"
 # MPI's own settings are variables that it reads; export them here (or in the modules):
 # export UCX_NET_DEVICES=mlx5_0:1        export OMPI_MCA_btl_tcp_if_include=ib0
 
@@ -53,8 +55,8 @@
 # The second line, if that did not work: so many seconds before the end SLURM signals the job. At least 120, because SLURM looks
 # at limits every half minute only, and the two that follow must fit.
 : "${SIGNAL_SECONDS=180}"
-# A stopped training has so long to write its checkpoint and leave; then it is killed (an mpirun whose network is cut never
-# leaves), and the job is requeued all the same.
+# A stopped training has so long to write its checkpoint and leave; then it is killed, and the job is requeued all the same. So
+# long, too, mpirun may stay after its ranks on this host have ended: if it has lost another host, it would stay for ever.
 : "${PATIENCE_SECONDS=90}"
 # After so many failures in a row without a checkpoint between them the job gives up: what fails is not the machine.
 : "${MAX_FAILURES=5}"

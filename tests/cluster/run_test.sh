@@ -28,12 +28,18 @@ echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
   touch waiting
   for _ in {1..400}; do sleep 0.05; done
 }
+[[ -z ${DESERTED:-} ]] || { # as mpirun with a host that it has lost: its rank ends, it does not
+  trap '' USR1 TERM
+  rnnsearch 1.5 &
+  sleep 60
+}
 [[ -z ${CODES:-} ]] || exit "$(sed -n "$(grep -c launch calls)p" <<<"${CODES// /$'\n'}")"
 echo output
 exit "${CODE:-0}"
 END
 chmod +x bin/*
-export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS= RESTART_SECONDS=0
+cp "$(command -v sleep)" bin/rnnsearch
+export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS= RESTART_SECONDS=0 LOOK_SECONDS=1
 export SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n[1-2] SLURM_CPUS_PER_TASK=3
 unset SLURM_ARRAY_TASK_ID SLURM_JOB_END_TIME RNNSEARCH_END_TIME SLURM_RESTART_COUNT
 
@@ -138,3 +144,9 @@ signal USR1 85 "$launch"$'\nsignalled'"$requeue"
 signal TERM 85 "$launch"$'\nsignalled'"$requeue"
 signal USR1 137 "$launch$requeue" DEAF=1 PATIENCE_SECONDS=1
 grep -q 'does not leave' log || fail "no word of a launcher that does not leave: $(<log)"
+
+# So is one that stays when its ranks have ended.
+SECONDS=0
+check "a launcher that lost a host" 137 "$launch$requeue" DESERTED=1 PATIENCE_SECONDS=2 -- "${train[@]}"
+((SECONDS < 20)) || fail "a launcher that lost a host was waited for $SECONDS s"
+grep -q 'its ranks here have ended' log || fail "no word of a launcher that lost a host: $(<log)"

@@ -45,7 +45,7 @@ refuses() { # TEXT COMMAND...
 bash -n script
 has script "#SBATCH --nodes=4" "#SBATCH --time=3:00:00" "#SBATCH --ntasks-per-node=1" "#SBATCH --cpus-per-task=16" \
   "#SBATCH --job-name=rnnsearch-first" "#SBATCH --output=runs/first.jobs/train-%j.log" "#SBATCH --open-mode=append" \
-  "#SBATCH --requeue" "#SBATCH --signal=B:USR1@180" "#SBATCH --chdir=$PWD" "export LAUNCHER='srun --mpi=pmix'" \
+  "#SBATCH --requeue" "#SBATCH --signal=B:USR1@180" "#SBATCH --chdir=$PWD" "export LAUNCHER='srun --mpi=pmix --kill-on-bad-exit=1'" \
   "export AFTER_STOP='requeue'" "export HDF5_USE_FILE_LOCKING='FALSE'" \
   "exec $SOURCE/cluster/run train --preset small --corpus 'my corpus.h5' --run runs/first"
 lacks script "--partition" "--account" "--array" "--mem" "@name@"

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Trainings over two hosts without SLURM: the network between them is slow, is cut for seconds, is cut for good. Each ends with
+# the bits of the one that nobody disturbed; in the last case cluster/run begins again from the last checkpoint.
+set -euo pipefail
+lab=$SOURCE/tests/support/lab/lab
+"$lab" check
+source "$SOURCE/tests/train/support.sh"
+cat >hosts <<'END_OF_HOSTS'
+n1 slots=1
+n2 slots=1
+END_OF_HOSTS
+export SITE=$SOURCE/cluster/site.sh LAUNCHER="mpirun --hostfile hosts --bind-to none" TRAIN_OPTIONS= RNNSEARCH_OVERSUBSCRIBE=1
+export PATIENCE_SECONDS=4 LOOK_SECONDS=1 RESTART_SECONDS=3 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+trap '"$lab" down' EXIT
+
+# train RUN OPTIONS...: by cluster/run on n1
+train() {
+  "$lab" on n1 "$SOURCE/cluster/run" $(train_arguments "$1" 200) --checkpoint-every 40 "${@:2}" >"$1.log" 2>&1
+}
+until_true() { # SECONDS WHAT COMMAND...
+  local i limit=$1 what=$2
+  shift 2
+  for ((i = 0; i < limit * 20; ++i)); do
+    ! "$@" || return 0
+    sleep 0.05
+  done
+  fail "$what: not within $limit s: $(tail -n 20 ./*.log)"
+}
+has_updates() { # RUN N
+  [[ -e $1/log.jsonl ]] && (($(grep -c '"event":"update"' "$1/log.jsonl") >= $2))
+}
+
+make_corpus
+"$lab" up 2
+train undisturbed || fail "no training at all: $(<undisturbed.log)"
+grep -q '\[comm\] n2: 1 rank' undisturbed.log || fail "the training did not run on two hosts: $(<undisturbed.log)"
+
+"$lab" slow n2 20
+train slow || fail "over a slow cable: $(<slow.log)"
+"$lab" fast n2
+expect_equal slow undisturbed
+
+train cut &
+until_true 30 "a training to cut" has_updates cut 60
+"$lab" cut n2
+sleep 3
+updates=$(wc -l <cut/log.jsonl)
+sleep 0.5
+[[ $(wc -l <cut/log.jsonl) == "$updates" ]] || fail "a training goes on without its network"
+"$lab" mend n2
+wait $! || fail "cut for seconds: $(<cut.log)"
+! grep -q 'goes on from' cut.log || fail "a network that was away for seconds ended the training: $(<cut.log)"
+expect_equal cut undisturbed
+
+train lost --stall-timeout 3 &
+until_true 30 "a training to cut for good" has_updates lost 60
+"$lab" cut n2
+until_true 20 "a word of the rank that is late" grep -q 'rank 1 on n2 gives no sign of life' lost.log
+until_true 30 "the end of an mpirun that lost a host" grep -q 'going on from the last checkpoint' lost.log
+"$lab" mend n2
+wait $! || fail "cut for good: $(<lost.log)"
+grep -q 'goes on from lost/checkpoints' lost.log || fail "it began anew: $(<lost.log)"
+expect_equal lost undisturbed
