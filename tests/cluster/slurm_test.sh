@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The scripts of cluster/ on a real SLURM, over virtual nodes: trainings that are preempted, lose a node, or come to their time
-# limit end with the bits of the one that nobody disturbed. With SLURM_TEST_LONG=1 also SLURM's own time limit (2 minutes more).
+# The scripts of cluster/ on a real SLURM, over virtual nodes: trainings that are preempted, lose a node or their network, or
+# come to the end of their job end with the bits of the one that nobody disturbed; and an experiment goes from text to table.
+# With SLURM_TEST_LONG=1 also what SLURM itself does at a time limit, and the loss of the batch script's own node (4 minutes).
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
 "$lab" check
@@ -58,8 +59,11 @@ expect_undisturbed() { # RUN LOG: after it was disturbed
 }
 
 make_corpus
-"$lab" up 10
+"$lab" up 12
 "$lab" slurm
+# Where trainings last: these two are for those that must last.
+for host in n11 n12; do "$lab" slow $host 8; done
+export SBATCH_OPTIONS=--exclude=n11,n12
 
 step "undisturbed, by srun"
 submit --wait $(training undisturbed) >/dev/null 2>undisturbed.log || fail "no training at all: $(<undisturbed.log)"
@@ -74,9 +78,9 @@ until_true 20 "two trainings at once" is_training lost-srun
 until_true 20 "two trainings at once" is_training lost-mpirun
 second_srun=$(nodes_of_job "$lost_srun" | tail -n 1) second_mpirun=$(nodes_of_job "$lost_mpirun" | tail -n 1)
 [[ $second_srun != "$second_mpirun" ]] || fail "both jobs are on $second_srun"
-step "power loss of $second_srun and $second_mpirun"
+step "$second_srun loses its power, $second_mpirun its network"
 "$lab" kill "$second_srun"
-"$lab" kill "$second_mpirun"
+"$lab" cut "$second_mpirun"
 
 # Each of the following is a function, because SLURM needs seconds to requeue a job: they go on side by side.
 stopped() { # by mpirun inside sbatch, and told to stop
@@ -131,6 +135,46 @@ array() { # the seed that is stopped comes back alone
   expect_equal array-seed-1 undisturbed
 }
 
+at_its_end() { # RUN OPTIONS-OF-TRAININGS SIGNAL-SECONDS END: in a job of a minute, on the slow hosts
+  local job
+  job=$(SBATCH_OPTIONS=--nodelist=n11,n12 WALLTIME=1 TRAIN_OPTIONS=$2 SIGNAL_SECONDS=$3 RNNSEARCH_END_TIME=$4 submit $(training "$1"))
+  until_true 150 "a training in a job of a minute is back" grep -qs 'goes on from' "$1".jobs/train-"$job".log
+  for host in n11 n12; do "$lab" fast $host; done
+  until_true 60 "the end of a training in jobs of a minute" is "$job" COMPLETED
+  for host in n11 n12; do "$lab" slow $host 8; done
+  expect_undisturbed "$1" "$1".jobs/train-"$job".log
+}
+
+lost_batch_host() {
+  local job host
+  job=$(SBATCH_OPTIONS=--exclude=n12 submit --nodes 2 $(training lost-batch-host))
+  until_true 40 "a training to lose its script" is_training lost-batch-host
+  host=$(login scontrol show job -o "$job" | sed -n 's/.* BatchHost=\([a-z0-9]*\).*/\1/p')
+  "$lab" kill "$host"
+  until_true 120 "the end of a training that lost its script" is "$job" COMPLETED
+  expect_undisturbed lost-batch-host lost-batch-host.jobs/train-"$job".log
+}
+
+experiment() { # from text to the table, in jobs of three kinds
+  local jobs
+  cat >prepare.ini <<'END_OF_INI'
+train-source = text/train.source
+train-target = text/train.target
+dev-source = text/dev.source
+dev-target = text/dev.target
+test = reversal:text/test.source:text/test.target
+tokenizer = none
+END_OF_INI
+  # The same training as the others', out of its record.
+  grep -v '^corpus' undisturbed/config.ini >train.ini
+  mapfile -t jobs < <(login "$SOURCE/cluster/experiment" --prepare prepare.ini --train train.ini --set test/reversal \
+    --folder experiment)
+  [[ ${#jobs[@]} == 3 ]] || fail "an experiment is jobs ${jobs[*]}"
+  until_true 90 "the end of an experiment" is "${jobs[2]}" COMPLETED
+  expect_equal experiment/run undisturbed
+  grep -q '^all ' experiment/bleu.txt || fail "no table: $(<experiment/bleu.txt)"
+}
+
 together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   local jobs=() words=() word job
   step "side by side: $1"
@@ -146,8 +190,9 @@ together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   done
   for job in "${jobs[@]}"; do wait "$job" || fail "see above"; done
 }
-together "told to stop; preempted without grace, and with it" -- stopped -- preempted preempted normal -- preempted graced grace
-together "cancelled; chain; array" -- cancelled -- chained -- array
+together "told to stop; preempted without grace, and with it; near its end" -- stopped -- preempted preempted normal -- \
+  preempted graced grace -- at_its_end before-end '--stop-before 0.8' 30 ''
+together "cancelled; chain; array; from text to table" -- cancelled -- chained -- array -- experiment
 
 step "what the lost nodes' trainings came to"
 for job in $lost_srun $lost_mpirun; do
@@ -155,4 +200,9 @@ for job in $lost_srun $lost_mpirun; do
 done
 expect_undisturbed lost-srun lost-srun.jobs/train-"$lost_srun".log
 expect_undisturbed lost-mpirun lost-mpirun.jobs/train-"$lost_mpirun".log
+if [[ -n ${SLURM_TEST_LONG:-} ]]; then
+  # RNNSEARCH_END_TIME=0: the program does not know of the end, and only SLURM stops it.
+  together "SLURM's signal before the limit; the script's node is lost" -- at_its_end signalled '' 50 0 -- lost_batch_host
+  together "SLURM's limit" -- at_its_end limited '' 0 0
+fi
 step "done"
