@@ -33,8 +33,10 @@ echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
   rnnsearch 1.5 &
   sleep 60
 }
-[[ -z ${CODES:-} ]] || exit "$(sed -n "$(grep -c launch calls)p" <<<"${CODES// /$'\n'}")"
+[[ -z ${CODES:-} ]] || CODE=$(sed -n "$(grep -c launch calls)p" <<<"${CODES// /$'\n'}")
 echo output
+mkdir -p run
+[[ ${CODE:-0} != 0 ]] || echo "${LOG:-{\"event\":\"stop\",\"update\":9,\"reason\":\"max-updates reached\"\}}" >>run/log.jsonl
 exit "${CODE:-0}"
 END
 chmod +x bin/*
@@ -70,6 +72,15 @@ check "a task of an array" 85 "$launch"$'\nscontrol requeue 5_2' CODE=85 SLURM_A
 check "a run folder named with = and /" 0 "launch rnnsearch train --run=run/" CODE=0 -- train --run=run/
 [[ -e run.jobs/done ]] || fail "--run=run/ is another run than --run run"
 check "no run folder" 1 "" CODE=0 -- train --corpus c.h5
+
+# A launcher's 0 that the run's log does not bear out.
+for why in "a signal asked to stop" "the job's end is near"; do
+  check "mpirun that was ended, and says 0" 85 "$launch$requeue" CODE=0 \
+    "LOG={\"event\":\"stop\",\"update\":7,\"reason\":\"$why\"}" -- "${train[@]}"
+done
+check "mpirun that was killed, and says 0" 1 "$launch$requeue" CODE=0 'LOG={"event":"update","update":7}' -- "${train[@]}"
+[[ ! -e run.jobs/done ]] || fail "a training that was killed is marked as done"
+rm run.jobs/failures
 
 # Failures: back into the queue, but not for ever.
 for i in 1 2 3 4; do
