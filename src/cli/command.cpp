@@ -75,6 +75,7 @@ int run_command(const Command& command, const Arguments& arguments) {
   };
   try {
     if (command.parallel && !asks_for_help) {
+      set_log_sink([](std::string_view line) { std::cerr << std::string(line) + "\n"; });  // if it cannot even start
       environment.emplace();
       const comm::Communicator world;
       several = world.size() > 1;

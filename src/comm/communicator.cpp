@@ -13,6 +13,7 @@
 #include "comm/chunks.h"
 #include "comm/launch.h"
 #include "comm/progress_thread.h"
+#include "comm/time_limit.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::comm {
@@ -25,6 +26,28 @@ void set_default(const char* name, const char* value) {
 std::unique_ptr<ProgressThread>& the_progress_thread() {
   static std::unique_ptr<ProgressThread> instance;
   return instance;
+}
+
+const char* variable(const char* name) {
+  return std::getenv(name);
+}
+
+/// Seconds.
+double start_timeout() {
+  const char* text = variable("RNNSEARCH_START_TIMEOUT");
+  if (!text) return kStartTimeout;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds >= 0)) {
+    throw Error(text_of("comm: RNNSEARCH_START_TIMEOUT is '", text, "', expected seconds, 0 for no limit"));
+  }
+  return seconds;
+}
+
+std::string waits_too_long(const char* call, double seconds) {
+  return text_of("[comm] ", place(variable), " has waited in ", call, " for ", seconds,
+                 " s: another rank is stopped, gone or was never started, or the network between hosts does not "
+                 "deliver; ending this rank, and with it all others");
 }
 
 void reduce(std::span<double> values, MPI_Op operation) {
@@ -51,7 +74,7 @@ Activity::~Activity() {
 }
 
 Environment::Environment() {
-  const Lookup environment = [](const char* name) -> const char* { return std::getenv(name); };
+  const Lookup environment = variable;
   // Before MPI_Init: under an srun without PMIx that call ends the process with a page of text of its own.
   if (!has_launcher(environment)) check_launch(environment, 1);
   // Open MPI chooses the algorithm of an allreduce by size and number of ranks; the sum's rounding depends on it. The
@@ -61,6 +84,8 @@ Environment::Environment() {
   set_default("OMPI_MCA_coll_tuned_use_dynamic_rules", "1");
   set_default("OMPI_MCA_coll_tuned_allreduce_algorithm", "4");
   int provided = 0;
+  const double timeout = start_timeout();
+  const TimeLimit limit(timeout, text_of(waits_too_long("MPI_Init", timeout), " (RNNSEARCH_START_TIMEOUT says when)"));
   // The main thread and the progress thread. Until the error handler is set, MPI itself ends the process on an error.
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
   try {
@@ -69,7 +94,11 @@ Environment::Environment() {
       throw Error("comm: this MPI does not let two threads call it; use one that provides MPI_THREAD_MULTIPLE");
     }
     check_launch(environment, Communicator().size());
-    if (Communicator().size() > 1) the_progress_thread() = std::make_unique<ProgressThread>();
+    if (Communicator().size() > 1) {
+      the_progress_thread() = std::make_unique<ProgressThread>();
+      // Until the options are read.
+      if (timeout > 0) set_stall_timeout(std::min(timeout, kStallTimeout));
+    }
   } catch (...) {
     MPI_Finalize();  // all ranks fail here alike
     throw;
@@ -83,7 +112,9 @@ Environment::~Environment() {
 }
 
 void Environment::finish() {
+  const double timeout = progress_thread() ? progress_thread()->stall_timeout() : 0;
   the_progress_thread().reset();
+  const TimeLimit limit(timeout, waits_too_long("MPI_Finalize", timeout));
   check(MPI_Finalize(), "MPI_Finalize");
 }
 

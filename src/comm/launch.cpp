@@ -1,5 +1,8 @@
 #include "comm/launch.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <cstdlib>
 
 #include "rnnsearch/base/error.h"
@@ -19,6 +22,15 @@ bool has_launcher(const Lookup& environment) {
     if (environment(name)) return true;
   }
   return false;
+}
+
+std::string place(const Lookup& environment) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (const char* rank = environment(name)) return text_of("rank ", rank, " on ", host.data());
+  }
+  return text_of("a rank on ", host.data());
 }
 
 void check_launch(const Lookup& environment, int world_size) {

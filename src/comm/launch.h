@@ -12,6 +12,9 @@ using Lookup = std::function<const char*(const char* name)>;
 /// mpirun or a PMIx-speaking srun started this process.
 bool has_launcher(const Lookup& environment);
 
+/// "rank 1 on n2", or "a rank on n2": before MPI itself can say.
+std::string place(const Lookup& environment);
+
 /// Throws Error when SLURM granted several tasks but this world has one rank. Two ways lead there:
 ///   - `srun` without PMIx starts N processes that do not know of each other, each a world of 1: N trainers would write
 ///     the same files (open-mpi/ompi#10286).

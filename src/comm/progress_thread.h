@@ -58,6 +58,7 @@ class ProgressThread {
   };
 
   void set_stall_timeout(double seconds) { stall_timeout_ = seconds; }
+  double stall_timeout() const { return stall_timeout_; }
   /// A string literal; returns the former one.
   const char* set_activity(const char* activity) { return activity_.exchange(activity); }
 

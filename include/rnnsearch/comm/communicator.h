@@ -12,6 +12,8 @@ namespace rnnsearch::comm {
 
 /// Seconds; see set_stall_timeout.
 inline constexpr double kStallTimeout = 120;
+/// Seconds in which all ranks must have started and found each other; RNNSEARCH_START_TIMEOUT says otherwise.
+inline constexpr double kStartTimeout = 300;
 
 /// MPI from construction to destruction; one a process, made first and destroyed last, by `main`'s thread. Pins the
 /// allreduce algorithm (unless the user set one), so that the same number of ranks gives the same bits on every run.
@@ -19,6 +21,8 @@ inline constexpr double kStallTimeout = 120;
 /// MPI_THREAD_MULTIPLE.
 /// A process that no launcher started is a world of 1. SLURM_NTASKS > 1 with a world of 1 is an Error that names the
 /// cause.
+/// Before the progress thread runs and after it, nobody can ask who is late: a rank that waits for longer than
+/// kStartTimeout at the start, or the stall timeout at the end, logs that and ends its process with exit code 1.
 class Environment {
  public:
   Environment();
