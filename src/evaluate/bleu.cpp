@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "evaluate/every_sentence.h"
+#include "evaluate/fixed.h"
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/version.h"
@@ -29,12 +29,6 @@ double smooth_value(const BleuOptions& options) {
 
 double distance(std::uint64_t a, std::uint64_t b) {
   return std::abs(static_cast<double>(a) - static_cast<double>(b));
-}
-
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
 }
 
 }  // namespace

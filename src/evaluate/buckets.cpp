@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <numeric>
 
+#include "evaluate/fixed.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
+#include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::evaluate {
@@ -141,12 +143,9 @@ std::string right(const std::string& text, std::size_t width) {
 
 std::string cell_of(const BucketScore* score) {
   if (score == nullptr || score->sentences == 0) return "-";
+  if (score->low == 0 && score->high == 0) return fixed(score->bleu.score, 2);
   char text[64];
-  if (score->low == 0 && score->high == 0) {
-    std::snprintf(text, sizeof text, "%.2f", score->bleu.score);
-  } else {
-    std::snprintf(text, sizeof text, "%.2f [%5.2f, %5.2f]", score->bleu.score, score->low, score->high);
-  }
+  std::snprintf(text, sizeof text, "%.2f [%5.2f, %5.2f]", score->bleu.score, score->low, score->high);
   return text;
 }
 
@@ -200,6 +199,17 @@ Evaluation evaluate_by_length(const EvaluationInput& input, const BleuOptions& b
   }
   evaluation.all = scored("all", all);
   if (input.known != nullptr) evaluation.without_unknown_words = scored("without unknown words", known);
+  if (options.chrf) {
+    const ChrfOptions characters{.lowercase = bleu_options.lowercase};
+    const ChrfOptions words{.word_orders = kWordOrders, .lowercase = bleu_options.lowercase};
+    ChrfStatistics sum;
+    for (const auto& sentence : corpus_statistics(input.hypotheses, input.references, words)) sum += sentence;
+    // Of several references each score chooses its own best one.
+    const double chrf = input.references.size() == 1 ? chrf_of(sum, characters)
+                                                     : corpus_chrf(input.hypotheses, input.references, characters);
+    evaluation.others = {{"chrF", chrf, signature(characters, input.references.size())},
+                         {"chrF++", chrf_of(sum, words), signature(words, input.references.size())}};
+  }
   return evaluation;
 }
 
@@ -211,7 +221,7 @@ std::string render_table(std::span<const Evaluation> systems) {
   std::vector<const BucketScore*> rows(columns.front().size());  // the first system that has the row
   for (std::size_t s = 0; s < systems.size(); ++s) {
     bool same = systems[s].signature == first.signature && systems[s].length == first.length &&
-                columns[s].size() == rows.size();
+                columns[s].size() == rows.size() && systems[s].others.size() == first.others.size();
     for (std::size_t r = 0; same && r < rows.size(); ++r) {
       const BucketScore* score = columns[s][r];
       if (rows[r] == nullptr) rows[r] = score;
@@ -246,8 +256,17 @@ std::string render_table(std::span<const Evaluation> systems) {
     for (std::size_t s = 0; s < systems.size(); ++s) table += "  " + right(cell_of(columns[s][r]), widths[s]);
     table += "\n";
   }
+  for (std::size_t k = 0; k < first.others.size(); ++k) {
+    table += left(first.others[k].name, label_width) + right(text_of(first.all.sentences), 11) + " ";
+    for (std::size_t s = 0; s < systems.size(); ++s) {
+      table += "  " + right(fixed(systems[s].others[k].score, 2), widths[s]);
+    }
+    table += "\n";
+  }
   if (unreliable) table += text_of("* fewer than ", kReliableSentences, " sentences: not to be trusted\n");
-  return table + "BLEU [95% bootstrap interval]  " + first.signature + "\n";
+  table += "BLEU [95% bootstrap interval]  " + first.signature + "\n";
+  for (const OtherScore& other : first.others) table += other.name + "  " + other.signature + "\n";
+  return table;
 }
 
 Json to_json(const Evaluation& evaluation) {
@@ -261,6 +280,9 @@ Json to_json(const Evaluation& evaluation) {
   json["all"] = to_json(evaluation.all);
   json["without_unknown_words"] =
       evaluation.without_unknown_words ? to_json(*evaluation.without_unknown_words) : Json();
+  for (const OtherScore& other : evaluation.others) {
+    json[other.name] = Json::object({{"score", other.score}, {"signature", other.signature}});
+  }
   return json;
 }
 

@@ -79,6 +79,44 @@ void count(const Item& hypothesis, const Item& reference, std::size_t count_of_o
   }
 }
 
+/// The same of characters, several times as fast. Where the two texts have few enough different ones, six fit into one
+/// number, most significant first; sorted, these are the n-grams of every order in order, for each is a beginning.
+void count_characters(const std::u32string& hypothesis, const std::u32string& reference,
+                      ChrfStatistics::Order* orders) {
+  constexpr std::size_t kBits = 10;
+  std::u32string alphabet = hypothesis + reference;
+  std::sort(alphabet.begin(), alphabet.end());
+  alphabet.erase(std::unique(alphabet.begin(), alphabet.end()), alphabet.end());
+  if (alphabet.size() >= std::size_t{1} << kBits) return count(hypothesis, reference, kCharacterOrders, orders);
+
+  const auto sorted = [&](const std::u32string& characters) {
+    std::vector<std::uint64_t> keys(characters.size());
+    std::uint64_t key = 0;  // from the end on; 0 is no character
+    for (std::size_t i = characters.size(); i-- > 0;) {
+      const auto place = std::lower_bound(alphabet.begin(), alphabet.end(), characters[i]) - alphabet.begin();
+      key = key >> kBits | static_cast<std::uint64_t>(place + 1) << kBits * (kCharacterOrders - 1);
+      keys[i] = key;
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  };
+  const auto ours = sorted(hypothesis), theirs = sorted(reference);
+  for (std::size_t n = 1; n <= kCharacterOrders; ++n) {
+    const std::size_t shift = kBits * (kCharacterOrders - n);
+    const auto ends_early = [&](std::uint64_t key) { return (key >> shift & ((1U << kBits) - 1)) == 0; };
+    auto& order = orders[n - 1];
+    const auto number = [n](const std::u32string& text) { return text.size() >= n ? text.size() - n + 1 : 0; };
+    order.reference = number(reference);
+    order.hypothesis = order.reference > 0 ? number(hypothesis) : 0;
+    for (std::size_t i = 0, j = 0; i < ours.size() && j < theirs.size();) {
+      const std::uint64_t a = ours[i] >> shift, b = theirs[j] >> shift;
+      if (a == b && !ends_early(ours[i])) ++order.correct;
+      if (a <= b) ++i;
+      if (b <= a) ++j;
+    }
+  }
+}
+
 }  // namespace
 
 ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {
@@ -100,7 +138,7 @@ ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const 
   for (const std::string_view raw : references) {
     const Text reference(raw, options);
     ChrfStatistics statistics;
-    count(own.characters, reference.characters, kCharacterOrders, statistics.orders.data());
+    count_characters(own.characters, reference.characters, statistics.orders.data());
     count(own.words, reference.words, options.word_orders, statistics.orders.data() + kCharacterOrders);
     const double score = chrf_of(statistics, options);
     if (score > best_score) {

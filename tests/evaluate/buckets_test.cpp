@@ -4,6 +4,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
+#include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::evaluate {
@@ -176,6 +177,21 @@ BLEU [95% bootstrap interval]  )";
   EXPECT_EQ("\n" + render_table(std::vector{first, second}), expected + first.signature + "\n");
   second.buckets[0].sentences = 119;
   EXPECT_THROW(render_table(std::vector{first, second}), Error);
+}
+
+TEST(EvaluateByLength, AddsChrfWhereItIsWanted) {
+  const Corpus lines = corpus(30);
+  BucketOptions options;
+  EXPECT_TRUE(evaluate_by_length(lines.input(), {}, options).others.empty());
+  options.chrf = true;
+  const Evaluation evaluation = evaluate_by_length(lines.input(), {}, options);
+  ASSERT_EQ(evaluation.others.size(), 2u);
+  EXPECT_EQ(evaluation.others[0].score, corpus_chrf(lines.hypotheses, lines.references, {}));
+  EXPECT_EQ(evaluation.others[1].score, corpus_chrf(lines.hypotheses, lines.references, {.word_orders = 2}));
+  const std::string table = render_table(std::vector{evaluation, evaluation});
+  EXPECT_NE(table.find("\nchrF "), table.npos) << table;
+  EXPECT_NE(table.find("\nchrF++  " + evaluation.others[1].signature + "\n"), table.npos) << table;
+  EXPECT_EQ(to_json(evaluation).at("chrF++").at("score").number(), evaluation.others[1].score);
 }
 
 TEST(ToJson, HoldsEveryNumberOfTheTable) {

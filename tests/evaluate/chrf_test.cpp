@@ -147,6 +147,21 @@ TEST(Chrf, IsThatOfItsDefinition) {
   }
 }
 
+TEST(Chrf, TakesTextsOfManyDifferentCharacters) {
+  Random random(22);
+  Lines hypotheses(1), references(1);
+  for (int i = 0; i < 3000; ++i) {  // more than two thousand Chinese characters
+    const auto append = [](std::string& line, std::uint64_t c) {
+      line +=
+          {static_cast<char>(0xE4 + c / 4096), static_cast<char>(0x80 + c / 64 % 64), static_cast<char>(0x80 + c % 64)};
+    };
+    const std::uint64_t c = random.below(4096);
+    append(hypotheses[0], c);
+    append(references[0], random.below(3) == 0 ? random.below(4096) : c);
+  }
+  EXPECT_NEAR(score(hypotheses, {references}), Slow{}.corpus(hypotheses, {references}), 1e-9);
+}
+
 TEST(Chrf, HasTheScoresOfSimplePairs) {
   EXPECT_EQ(score("a", "a"), 100);   // of one order only
   EXPECT_EQ(score("aa", "ab"), 25);  // half of the characters, none of the pairs

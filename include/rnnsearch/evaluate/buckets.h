@@ -22,6 +22,7 @@ struct BucketOptions {
                                  40, 50, 60};  // the last length of each bucket, ascending; one more is above
   LengthOf length = LengthOf::kReference;      // compare-mt's default; the paper's text suggests the source
   Bootstrap bootstrap;                         // no samples: no intervals
+  bool chrf = false;                           // of all sentences, chrF and chrF++ besides
 };
 
 /// Below this many sentences a score is marked as one not to trust.
@@ -38,6 +39,13 @@ struct BucketScore {
   bool reliable() const { return sentences >= kReliableSentences; }
 };
 
+/// Of all sentences.
+struct OtherScore {
+  std::string name;  // "chrF", "chrF++"
+  double score = 0;
+  std::string signature;
+};
+
 struct Evaluation {
   std::string system;  // its name in a table
   std::string signature;
@@ -45,6 +53,7 @@ struct Evaluation {
   std::vector<BucketScore> buckets;  // all of them, also those without sentences
   BucketScore all;
   std::optional<BucketScore> without_unknown_words;
+  std::vector<OtherScore> others;
 };
 
 /// Views of what the caller owns; line i of each belongs to the same sentence.
