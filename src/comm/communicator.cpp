@@ -113,6 +113,8 @@ Environment::~Environment() {
 
 void Environment::finish() {
   const double timeout = progress_thread() ? progress_thread()->stall_timeout() : 0;
+  // Whoever is late here may have honest work left (the root prints what all have computed), and can still say so.
+  Communicator().barrier();
   the_progress_thread().reset();
   const TimeLimit limit(timeout, waits_too_long("MPI_Finalize", timeout));
   check(MPI_Finalize(), "MPI_Finalize");
