@@ -1,8 +1,11 @@
 #include "cli/agreement.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <exception>
 #include <fstream>
+#include <limits>
 #include <new>
 #include <utility>
 #include <vector>
@@ -123,6 +126,28 @@ void check_same_program(const comm::Communicator& world) {
   if (world.size() == 1) return;
   agree(world, {"rnnsearch", "install one build on all hosts, or on a file system that they share",
                 [] { return text_of("version ", kVersion, ", digest ", digest_of_program()); }});
+}
+
+void check_same_options(const comm::Communicator& world, const Options& options) {
+  if (world.size() == 1) return;
+  std::vector<std::string> own;  // a repeated option has a line for each of its values
+  for (const auto& [name, value] : options.values()) own.push_back(text_of(name, " = ", value));
+  Json message = Json::array();
+  for (const auto& line : own) message.push_back(line);
+  std::string text = message.dump();
+  world.broadcast(text);
+  std::vector<std::string> roots;
+  const Json lines = Json::parse(text, "the options of rank 0");
+  for (const Json& line : lines.items()) roots.push_back(line.string());
+  // The first line in which some rank differs from the root.
+  const auto [here, there] = std::mismatch(own.begin(), own.end(), roots.begin(), roots.end());
+  const bool alike = here == own.end() && there == roots.end();
+  double first = alike ? -std::numeric_limits<double>::infinity() : -static_cast<double>(here - own.begin());
+  world.max(std::span(&first, 1));
+  if (std::isinf(first)) return;
+  const auto line = static_cast<std::size_t>(-first);
+  agree(world, {"options", "give all ranks the same command line and the same --config",
+                [&] { return line < own.size() ? own[line] : std::string("none"); }});
 }
 
 }  // namespace rnnsearch::cli

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/cli/options.h"
 #include "rnnsearch/comm/communicator.h"
 
 namespace rnnsearch::cli {
@@ -55,5 +56,9 @@ void agree(const comm::Communicator& world, const Step& step);
 
 /// COLLECTIVE. AgreedError unless all ranks run the same executable, bit for bit.
 void check_same_program(const comm::Communicator& world);
+
+/// COLLECTIVE. AgreedError, naming the first option that differs, unless all ranks have the same values of all recorded
+/// options: a configuration file may be another one on another host.
+void check_same_options(const comm::Communicator& world, const Options& options);
 
 }  // namespace rnnsearch::cli

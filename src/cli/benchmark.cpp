@@ -442,6 +442,7 @@ int run_benchmark(const Arguments& arguments) {
   machine.libraries = text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library());
 
   const comm::Communicator world;
+  check_same_options(world, options);
   machine.places = settle_threads(s.threads, world);
   s.precision = kernels::name_of(set_precision(s.precision, world));
   const Batches batches = batches_of(s, world);

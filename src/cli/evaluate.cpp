@@ -112,6 +112,7 @@ void declare(Options& options, Settings& settings) {
               {.help = "of BLEU", .choices = {"exp", "floor", "add-k", "none"}});
   options.add("smooth-value", settings.bleu.smooth_value, {.help = "of floor [0.1] and add-k [1]", .low = 0});
   options.add("lowercase", settings.bleu.lowercase, {.help = "compare lower-cased text"});
+  options.add("chrf", settings.buckets.chrf, {.help = "chrF and chrF++ of all sentences besides"});
   options.add("bucket-by", settings.buckets.length, evaluate::length_of, evaluate::name_of,
               {.help = "whose words put a sentence into its bucket", .choices = {"reference", "source"}});
   options.add("edges", settings.buckets.edges, {.help = "the largest length of each bucket; one more lies above"});
@@ -152,7 +153,8 @@ int run_evaluate(const Arguments& arguments) {
   Settings settings;
   Options options(
       "evaluate",
-      "BLEU as sacreBLEU computes it, over all sentences and by their length, with 95% bootstrap intervals; of "
+      "BLEU, and chrF if wanted, as sacreBLEU computes them, over all sentences and by their length, with 95% "
+      "bootstrap intervals; of "
       "any number of systems side by side. Models translate on all ranks under mpirun. SIGTERM or SIGUSR1: it ends "
       "with code 85 after the sentences under way, and prints nothing.");
   declare(options, settings);
@@ -160,6 +162,7 @@ int run_evaluate(const Arguments& arguments) {
   check(settings);
 
   const comm::Communicator world;
+  check_same_options(world, options);
   settle_threads(settings.threads, world);
   if (!settings.model.empty()) set_precision(settings.precision, world);
   Test test;

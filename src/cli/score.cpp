@@ -56,6 +56,7 @@ int run_score(const Arguments& arguments) {
   if (!options.parse(arguments)) return 0;
 
   const comm::Communicator world;
+  check_same_options(world, options);
   settle_threads(threads, world);
   set_precision(precision, world);
   std::vector<std::string> sources, targets;

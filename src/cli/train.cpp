@@ -140,6 +140,7 @@ int run_train(const Arguments& arguments) {
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
 
   const comm::Communicator world;
+  check_same_options(world, options);
   const auto places = settle_threads(s.threads, world);
   Deadline deadline;
   agree(world, {"the job's end", "", [&] {

@@ -136,6 +136,7 @@ int run_translate(const Arguments& arguments) {
   }
 
   const comm::Communicator world;
+  check_same_options(world, options);
   settle_threads(threads, world);
   set_precision(precision, world);
   auto loaded = open_model(model, world);

@@ -47,6 +47,13 @@ for command in train translate score evaluate benchmark; do
   refused "rank 1 on $host|rank 0 on $host|digest|one build" -n 1 "$RNNSEARCH" $command : -n 1 ./copy $command
 done
 
+# Another command line, or another configuration under the same name.
+echo 'batch-sentences = 24' >config.ini && echo 'batch-sentences = 12' >other/config.ini
+with_config="train --corpus corpus.h5 --run run --config config.ini --threads 1"
+between "options: rank 1 on $host has batch-sentences = 12, rank 0 on $host has batch-sentences = 24|--config" other $with_config
+refused "rank 1 on $host has beam = 3, rank 0 on $host has beam = 2" -n 1 "$RNNSEARCH" translate --model model --beam 2 \
+  : -n 1 "$RNNSEARCH" translate --model model --beam 3
+
 fingerprint() { "$RNNSEARCH" inspect "$1" | awk '/fingerprint/ { print $NF }'; }
 train=$(train_arguments run 2)
 between "rank 1 on $host|$(fingerprint other/corpus.h5)|rank 0 on $host|$(fingerprint corpus.h5)|same file" other $train

@@ -62,7 +62,7 @@ at_any_moment() {
   local run=$1 whole=$2 ranks=$3 attempts=0 early=0
   shift 3
   code=85
-  while [[ $code == 85 ]] && ((attempts < 20)); do
+  while [[ $code == 85 ]] && ((attempts < 14)); do
     attempts=$((attempts + 1))
     run_and_signal "$run" USR1 "$ranks" 0 "0.$(printf %03d $((RANDOM % 800)))" "$@"
     [[ $code == 85 || $code == 0 ]] || fail "$run, attempt $attempts: code $code: $(tail -3 "$run.log")"
