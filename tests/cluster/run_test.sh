@@ -151,6 +151,17 @@ signal() { # SIGNAL CODE CALLS ENVIRONMENT...
   [[ $status == "$code" ]] || fail "$signal: exit code $status, not $code: $(<log)"
   [[ $(<calls) == "$calls" ]] || fail "$signal: called '$(<calls)': $(<log)"
 }
+# One that comes before there is a launcher is not lost.
+mkdir slow
+printf '#!/usr/bin/env bash\ntouch waiting\nsleep 2\n' >slow/squeue
+chmod +x slow/squeue
+rm -f calls waiting
+PATH=$PWD/slow:$PATH "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
+for _ in {1..200}; do [[ -e waiting ]] && break || sleep 0.05; done
+kill -USR1 $!
+status=0
+wait $! || status=$?
+[[ $status == 85 && $(<calls) == "scontrol requeue 7" ]] || fail "a signal at the start: code $status, '$(<calls)': $(<log)"
 signal USR1 85 "$launch"$'\nsignalled'"$requeue"
 signal TERM 85 "$launch"$'\nsignalled'"$requeue"
 signal USR1 137 "$launch$requeue" DEAF=1 PATIENCE_SECONDS=1

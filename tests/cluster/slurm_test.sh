@@ -61,8 +61,7 @@ expect_undisturbed() { # RUN LOG: after it was disturbed
 make_corpus
 "$lab" up 12
 "$lab" slurm
-# Where trainings last: these two are for those that must last.
-for host in n11 n12; do "$lab" slow $host 8; done
+# These two are for trainings that must last.
 export SBATCH_OPTIONS=--exclude=n11,n12
 
 step "undisturbed, by srun"
@@ -135,13 +134,13 @@ array() { # the seed that is stopped comes back alone
   expect_equal array-seed-1 undisturbed
 }
 
-at_its_end() { # RUN OPTIONS-OF-TRAININGS SIGNAL-SECONDS END: in a job of a minute, on the slow hosts
-  local job
+at_its_end() { # RUN OPTIONS-OF-TRAININGS SIGNAL-SECONDS END MBITS: in a job of a minute, on two hosts as slow as this
+  local job host
+  for host in n11 n12; do "$lab" slow $host "$5"; done
   job=$(SBATCH_OPTIONS=--nodelist=n11,n12 WALLTIME=1 TRAIN_OPTIONS=$2 SIGNAL_SECONDS=$3 RNNSEARCH_END_TIME=$4 submit $(training "$1"))
   until_true 150 "a training in a job of a minute is back" grep -qs 'goes on from' "$1".jobs/train-"$job".log
   for host in n11 n12; do "$lab" fast $host; done
   until_true 60 "the end of a training in jobs of a minute" is "$job" COMPLETED
-  for host in n11 n12; do "$lab" slow $host 8; done
   expect_undisturbed "$1" "$1".jobs/train-"$job".log
 }
 
@@ -153,6 +152,15 @@ lost_batch_host() {
   "$lab" kill "$host"
   until_true 120 "the end of a training that lost its script" is "$job" COMPLETED
   expect_undisturbed lost-batch-host lost-batch-host.jobs/train-"$job".log
+}
+
+node_check() { # a site that is right, and one whose ranks do not find each other
+  login "$SOURCE/cluster/node_check" --nodes 2 --folder checked >checked.log 2>&1 || fail "node_check: $(<checked.log)"
+  grep -q 'n[0-9]*.*n[0-9]*' checked.log || fail "node_check does not name two hosts: $(<checked.log)"
+  ! LAUNCHER='srun --mpi=none' login "$SOURCE/cluster/node_check" --nodes 2 --folder checked >wrong.log 2>&1 ||
+    fail "node_check finds nothing wrong with ranks that do not find each other: $(<wrong.log)"
+  ! LAUNCHER=nowhere login "$SOURCE/cluster/node_check" >wrong.log 2>&1 || fail "node_check takes any launcher"
+  grep -q 'there is no nowhere here' wrong.log || fail "$(<wrong.log)"
 }
 
 experiment() { # from text to the table, in jobs of three kinds
@@ -191,8 +199,8 @@ together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   for job in "${jobs[@]}"; do wait "$job" || fail "see above"; done
 }
 together "told to stop; preempted without grace, and with it; near its end" -- stopped -- preempted preempted normal -- \
-  preempted graced grace -- at_its_end before-end '--stop-before 0.8' 30 ''
-together "cancelled; chain; array; from text to table" -- cancelled -- chained -- array -- experiment
+  preempted graced grace -- at_its_end before-end '--stop-before 0.8' 30 '' 8
+together "cancelled; chain; array; from text to table" -- cancelled -- chained -- array -- experiment -- node_check
 
 step "what the lost nodes' trainings came to"
 for job in $lost_srun $lost_mpirun; do
@@ -202,7 +210,7 @@ expect_undisturbed lost-srun lost-srun.jobs/train-"$lost_srun".log
 expect_undisturbed lost-mpirun lost-mpirun.jobs/train-"$lost_mpirun".log
 if [[ -n ${SLURM_TEST_LONG:-} ]]; then
   # RNNSEARCH_END_TIME=0: the program does not know of the end, and only SLURM stops it.
-  together "SLURM's signal before the limit; the script's node is lost" -- at_its_end signalled '' 50 0 -- lost_batch_host
-  together "SLURM's limit" -- at_its_end limited '' 0 0
+  together "SLURM's signal before the limit; the script's node is lost" -- at_its_end signalled '' 50 0 2 -- lost_batch_host
+  together "SLURM's limit" -- at_its_end limited '' 0 0 1
 fi
 step "done"

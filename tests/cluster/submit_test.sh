@@ -104,7 +104,7 @@ done >tasks
 rm calls
 "$submit" --nodes 1 --time 30 --after-run runs/chain --after-run runs/s-seed-7 --result t.txt evaluate --model m >/dev/null
 [[ $(<calls) == "--parsable --dependency=afterany:101:102:103,afterany:101_3 --kill-on-invalid-dep=yes" ]] || fail "$(<calls)"
-has script-101 "export AFTER_RUNS='runs/chain runs/s-seed-7'" "export RESULT='t.txt'" "#SBATCH --output=logs/evaluate-%j.log"
+has script-101 "export AFTER_RUNS='runs/chain:runs/s-seed-7'" "export RESULT='t.txt'" "#SBATCH --output=logs/evaluate-%j.log"
 lacks script-101 AFTER_STOP TRAIN_OPTIONS
 
 # The experiment: three kinds of jobs, three lengths of time.
