@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <thread>
@@ -62,6 +63,26 @@ void print_error(const std::string& who, const std::string& what) {
   std::cerr << line_of("rnnsearch" + who + ": " + what) + "\n" << std::flush;
 }
 
+long number_set(const char* name) {
+  const char* const text = std::getenv(name);
+  return text ? std::strtol(text, nullptr, 10) : 0;
+}
+
+/// A launcher started several processes of a command that is for one: they would all do the same to the same files.
+void refuse_several() {
+  const bool step = std::getenv("SLURM_STEP_ID") && !std::getenv("OMPI_COMM_WORLD_SIZE");
+  const long processes = number_set(step ? "SLURM_STEP_NUM_TASKS" : "OMPI_COMM_WORLD_SIZE");
+  if (processes <= 1) return;
+  const long rank = number_set(step ? "SLURM_PROCID" : "OMPI_COMM_WORLD_RANK");
+  if (rank == 0) {
+    throw Error(text_of("was started in ", processes,
+                        " processes, and is for one; start it without mpirun or srun, or with ", "-n 1"));
+  }
+  // The first to leave with an error ends all: the one that speaks shall have spoken.
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::_Exit(1);
+}
+
 int run_command(const Command& command, const Arguments& arguments) {
   const auto asks_for_help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   std::string who = std::string(" ") + command.name;
@@ -74,6 +95,7 @@ int run_command(const Command& command, const Arguments& arguments) {
     return exit_code;
   };
   try {
+    if (!command.parallel && !asks_for_help) refuse_several();
     if (command.parallel && !asks_for_help) {
       set_log_sink([](std::string_view line) { std::cerr << std::string(line) + "\n"; });  // if it cannot even start
       environment.emplace();

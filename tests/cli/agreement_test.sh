@@ -47,6 +47,11 @@ for command in train translate score evaluate benchmark; do
   refused "rank 1 on $host|rank 0 on $host|digest|one build" -n 1 "$RNNSEARCH" $command : -n 1 ./copy $command
 done
 
+# A command for one process.
+refused "2 processes|without mpirun" -n 2 "$RNNSEARCH" prepare --train-source text/train.source \
+  --train-target text/train.target --tokenizer none --output several.h5
+[[ ! -e several.h5 ]] || fail "several processes wrote one corpus"
+
 # Another command line, or another configuration under the same name.
 echo 'batch-sentences = 24' >config.ini && echo 'batch-sentences = 12' >other/config.ini
 with_config="train --corpus corpus.h5 --run run --config config.ini --threads 1"

@@ -43,6 +43,8 @@ right=$(paste -d '\n' one text/test.target | awk 'NR % 2 { line = $0; next } lin
 # what search finds is at least as probable as what is right, and both have a score a line
 "$RNNSEARCH" score --model run --source text/test.source --target one >found
 "$RNNSEARCH" score --model run --source text/test.source --target text/test.target >expected
+mpirun -n 3 "$RNNSEARCH" score --model run --source text/test.source --target text/test.target --batch-sentences 80 \
+  --threads 1 | cmp - expected || fail "three ranks score otherwise than one"
 paste found expected | awk '$1 < $2 - 1e-3 { ++worse } END { exit !(NR == 200 && worse <= 10) }' ||
   fail "search finds less probable translations than there are"
 

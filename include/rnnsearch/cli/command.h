@@ -11,7 +11,8 @@ namespace rnnsearch::cli {
 struct Command {
   const char* name;
   const char* summary;
-  /// Runs on any number of ranks: MPI is started before `run` and ended after it. The others are for one process.
+  /// Runs on any number of ranks: MPI is started before `run` and ended after it. The others are for one process, and
+  /// refused when a launcher started several.
   bool parallel;
   /// SIGTERM and SIGUSR1, caught first of all, end it in order with exit code 85; else they end it by default.
   bool stoppable;
