@@ -11,7 +11,7 @@ n2 slots=1
 END_OF_HOSTS
 export SITE=$SOURCE/cluster/site.sh LAUNCHER="mpirun --hostfile hosts --bind-to none" TRAIN_OPTIONS= RNNSEARCH_OVERSUBSCRIBE=1
 export PATIENCE_SECONDS=4 LOOK_SECONDS=1 RESTART_SECONDS=3 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-trap '"$lab" down' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; "$lab" down' EXIT
 
 # train RUN OPTIONS...: by cluster/run on n1
 train() {
@@ -32,10 +32,11 @@ has_updates() { # RUN N
 
 make_corpus
 "$lab" up 2
+"$lab" slow n1 40 # a fast machine, too, must not be done before something happens: 62 kB an update and direction
 train undisturbed || fail "no training at all: $(<undisturbed.log)"
 grep -q '\[comm\] n2: 1 rank' undisturbed.log || fail "the training did not run on two hosts: $(<undisturbed.log)"
 
-"$lab" slow n2 20
+"$lab" slow n2 10
 train slow || fail "over a slow cable: $(<slow.log)"
 "$lab" fast n2
 expect_equal slow undisturbed

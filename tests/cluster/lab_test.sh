@@ -8,7 +8,7 @@ fail() {
   echo "FAILED: $*" >&2
   exit 1
 }
-trap '"$lab" down; LAB=$PWD/other "$lab" down' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; "$lab" down; LAB=$PWD/other "$lab" down' EXIT
 
 # send HOST HOST SECONDS: Mbit/s that one can send the other; 0 without a connection
 cat >receive.pl <<'END_OF_PERL'

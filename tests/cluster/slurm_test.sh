@@ -11,7 +11,7 @@ export SITE=$SOURCE/cluster/site.sh WALLTIME=10 CPUS_PER_RANK=2 NODES=2 PATIENCE
 mpirun='mpirun --bind-to none' # as root, as a container may be
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-trap '"$lab" down' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; "$lab" down' EXIT
 started=$SECONDS
 step() {
   echo "[$((SECONDS - started)) s] $*"
@@ -59,10 +59,12 @@ expect_undisturbed() { # RUN LOG: after it was disturbed
 }
 
 make_corpus
-"$lab" up 12
+"$lab" up 14
 "$lab" slurm
-# These two are for trainings that must last.
-export SBATCH_OPTIONS=--exclude=n11,n12
+# So that a fast machine, too, is not done before something happens: 62 kB an update and direction.
+for ((i = 1; i <= 10; ++i)); do "$lab" slow n$i 40; done
+# n11 and n12 are for trainings that must last, n13 and n14 for node_check, which sends much.
+export SBATCH_OPTIONS=--exclude=n[11-14]
 
 step "undisturbed, by srun"
 submit --wait $(training undisturbed) >/dev/null 2>undisturbed.log || fail "no training at all: $(<undisturbed.log)"
@@ -146,7 +148,7 @@ at_its_end() { # RUN OPTIONS-OF-TRAININGS SIGNAL-SECONDS END MBITS: in a job of 
 
 lost_batch_host() {
   local job host
-  job=$(SBATCH_OPTIONS=--exclude=n12 submit --nodes 2 $(training lost-batch-host))
+  job=$(submit $(training lost-batch-host))
   until_true 40 "a training to lose its script" is_training lost-batch-host
   host=$(login scontrol show job -o "$job" | sed -n 's/.* BatchHost=\([a-z0-9]*\).*/\1/p')
   "$lab" kill "$host"
@@ -155,8 +157,9 @@ lost_batch_host() {
 }
 
 node_check() { # a site that is right, and one whose ranks do not find each other
+  local SBATCH_OPTIONS=--nodelist=n13,n14
   login "$SOURCE/cluster/node_check" --nodes 2 --folder checked >checked.log 2>&1 || fail "node_check: $(<checked.log)"
-  grep -q 'n[0-9]*.*n[0-9]*' checked.log || fail "node_check does not name two hosts: $(<checked.log)"
+  grep -q 'n13: 1, n14: 1' checked.log || fail "node_check does not find a rank on each of two hosts: $(<checked.log)"
   ! LAUNCHER='srun --mpi=none' login "$SOURCE/cluster/node_check" --nodes 2 --folder checked >wrong.log 2>&1 ||
     fail "node_check finds nothing wrong with ranks that do not find each other: $(<wrong.log)"
   ! LAUNCHER=nowhere login "$SOURCE/cluster/node_check" >wrong.log 2>&1 || fail "node_check takes any launcher"

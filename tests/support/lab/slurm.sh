@@ -82,7 +82,7 @@ slurm() {
   init hosts/login >/dev/null
   slurm_configure "$@"
   for host in $(hosts); do slurm_start "$host"; done
-  for ((i = 0; i < 150; ++i)); do
+  for ((i = 0; i < 300; ++i)); do
     idle=$(on login sinfo -h -p normal -t idle -o %D 2>/dev/null) || idle=
     [[ $idle == $(hosts | grep -c '^n') ]] && return || sleep 0.2
   done
