@@ -19,6 +19,7 @@ packages='
   hdf5-tools                    = h5diff: tests compare checkpoints with it
   libgtest-dev                  = GoogleTest
   libgmock-dev                  = GoogleMock: matchers for GoogleTest
+  libsimgrid-dev                = SimGrid: simulated networks, for cluster/scaling and its test
   perl                          = the corpora of data/, the layering test, what stands for ssh in the lab
   iproute2                      = ip, tc: hosts and cables of the lab that tests the cluster side
   slurmctld                     = SLURM in that lab: its controller

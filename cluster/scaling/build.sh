@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# build.sh FOLDER: FOLDER/simulate (SimGrid's MPI) and FOLDER/measure (the real one), both around the engine's own sums.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+folder=${1:?build.sh: give the folder to build in}
+mkdir -p "$folder"
+flags=(-std=c++20 -O3 -Wall -Wextra -DOMPI_SKIP_MPICXX -I"$root/src" -I"$root/include" -I"$here")
+
+build() {  # compiler, program, its own sources
+  local compiler=$1 program=$2
+  shift 2
+  "$compiler" "${flags[@]}" -include "$here/intercept.h" -c "$root/src/comm/exchange.cpp" -o "$folder/$program-exchange.o"
+  "$compiler" "${flags[@]}" "$@" "$root/src/comm/check.cpp" "$folder/$program-exchange.o" -o "$folder/$program"
+}
+build smpicxx simulate "$here/simulate.cpp" "$here/wire.cpp"
+build mpicxx measure "$here/measure.cpp"

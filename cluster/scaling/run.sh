@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Builds the simulator and the measuring tool, measures this machine, predicts, and compares with real runs on 2 and 4
+# ranks. All it makes goes to a folder; tables go to standard output.
+#   cluster/scaling/run.sh [--measured FILE] [--simulate-up-to RANKS] [--output FOLDER] [--rnnsearch PROGRAM]
+# --measured FILE takes the measurements from there and makes none. Simulations cost a second of this machine for 16
+# ranks, some minutes for 256, and hours for 1,024; without the option they go up to 64.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+output=$root/build/scaling rnnsearch=$root/build/rnnsearch measured= up_to=64
+while (($#)); do
+  case $1 in
+    --measured) measured=${2:?} ;;
+    --simulate-up-to) up_to=${2:?} ;;
+    --output) output=${2:?} ;;
+    --rnnsearch) rnnsearch=${2:?} ;;
+    *)
+      echo "run.sh: unknown option $1; see the head of ${BASH_SOURCE[0]}" >&2
+      exit 1
+      ;;
+  esac
+  shift 2
+done
+command -v smpicxx >/dev/null || {
+  echo "run.sh: smpicxx is missing; install libsimgrid-dev (pipelines/install.sh)" >&2
+  exit 1
+}
+if [[ -z $measured && ! -x $rnnsearch ]]; then
+  echo "run.sh: $rnnsearch is missing; build it with pipelines/build.sh or give --rnnsearch" >&2
+  exit 1
+fi
+
+"$here/build.sh" "$output"
+if [[ -z $measured ]]; then
+  measured=$output/measured.json
+  python3 "$here/scaling.py" measure --rnnsearch "$rnnsearch" --tool "$output/measure" --output "$measured"
+  python3 "$here/scaling.py" check --rnnsearch "$rnnsearch" --measured "$measured" --simulator "$output/simulate"
+fi
+python3 "$here/scaling.py" predict --measured "$measured" --simulator "$output/simulate" --simulate-up-to "$up_to"

@@ -1,0 +1,528 @@
+#!/usr/bin/env python3
+"""How a training scales beyond one machine: an analytic model and simulations of the same cases, from measured inputs.
+
+  scaling.py measure --rnnsearch PROGRAM --tool PROGRAM --output measured.json
+  scaling.py predict --measured measured.json --simulator PROGRAM [--simulate-up-to RANKS]
+  scaling.py verify  --simulator PROGRAM
+  scaling.py check   --rnnsearch PROGRAM --measured measured.json --simulator PROGRAM
+
+README.md says what the numbers mean; run.sh builds the programs and calls this one.
+"""
+import argparse
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def fail(sentence):
+    sys.exit(f"scaling: {sentence}")
+
+
+def constant(path, name):
+    """A number that the engine's source defines: the model is of this engine, not of a copy of its constants."""
+    found = re.search(rf"\b{name} = (?:std::size_t\{{1\}} << (\d+)|(\d+))[;)]", (ROOT / path).read_text())
+    if not found:
+        fail(f"{path} no longer defines {name} as a number: mend scaling.py")
+    return 1 << int(found[1]) if found[1] else int(found[2])
+
+
+BLOCK = constant("src/comm/progress_thread.h", "kBlock")  # floats
+WIDEST_LINE = constant("src/comm/exchange.h", "int widest")
+
+
+# ---------------------------------------------------------------------------------------------------- what is trained
+
+
+def touched(vocabulary, words):
+    """Expected number of rows that so many words touch, if the k-th frequent word has probability ~ 1 / k."""
+    total = math.log(vocabulary + 1)
+    return sum(1 - (1 - math.log1p(1 / k) / total) ** words for k in range(1, vocabulary + 1))
+
+
+def parts_of(configuration, gradient_parts, words, sparse=True):
+    """[(seconds until ready, floats, table?)] of the benchmark's gradient_parts; of a table those rows that so many
+    words touch, on either side, or all."""
+    width = int(configuration["embedding"])
+    parts = []
+    for part in gradient_parts:
+        floats = part["elements"]
+        if part["table"] >= 0:
+            rows = int(configuration["target-words" if part["table"] else "source-words"])
+            floats = (round(touched(rows, words)) if sparse else rows) * width
+        parts.append((part["seconds"], floats, part["table"] >= 0))
+    return parts
+
+
+# -------------------------------------------------------------------------------------------------------- the scenario
+
+
+@dataclasses.dataclass
+class Network:
+    name: str
+    bandwidth: float  # bytes a second and direction that a node sees
+    latency: float    # seconds from a process to another
+    message: float    # seconds of the thread for each message
+
+
+# What a link of so many bits carries of MPI's bytes: 94%, the usual share without headers.
+NETWORKS = {"100 Gb/s": Network("100 Gb/s", 0.94 * 100e9 / 8, 1.5e-6, 0.5e-6),
+            "10 Gb/s": Network("10 Gb/s", 0.94 * 10e9 / 8, 20e-6, 2e-6)}
+
+
+@dataclasses.dataclass
+class Case:
+    ranks: int
+    parts: list         # [(seconds until ready, floats, table?)]
+    compute: float
+    optimiser: float
+    network: Network
+    value: float        # seconds of the thread for each value received
+    value_bfloat16: float
+    byte: float = 0.0   # where MPI copies
+    overlap: bool = True
+    bfloat16: bool = False
+    sharded: bool = False
+    bits: int = 60000
+    spread: float = 0.0
+    updates: int = 2
+    cores: int = 2      # of a node's processors, those for the two threads of a rank
+    one_host: bool = False
+    seed: int = 1
+
+    def paces(self):
+        draw = random.Random(self.seed)
+        return [[max(0.5, 1 + self.spread * draw.gauss(0, 1)) for _ in range(self.ranks)] for _ in range(self.updates)]
+
+    def blocks(self):
+        """[(seconds until begun, floats, bfloat16?)]"""
+        cut = []
+        for ready, floats, table in self.parts:
+            begun = ready if self.overlap else self.compute
+            while floats > 0:
+                cut.append((begun, min(BLOCK, floats), self.bfloat16 and not table))
+                floats -= BLOCK
+        return cut
+
+
+def grid(ranks):
+    """Widths of the lines of ranks, as in src/comm/exchange.cpp."""
+    if ranks == 1:
+        return []
+    shorter = 1
+    if ranks > WIDEST_LINE:
+        shorter = max(d for d in range(1, math.isqrt(ranks) + 1) if ranks % d == 0)
+    return [ranks // shorter, shorter] if shorter > 1 else [ranks]
+
+
+def analytic(case):
+    """Seconds of an update. The sums are a pipeline: the network (alpha-beta) and the thread (LogGP's o, and the adding)
+    each take the blocks one after the other, the slower of the two sets the pace; the last block adds the latency of its
+    stages. A sum begins when the slowest rank is ready."""
+    n, net = case.ranks, case.network
+    lines = grid(n)
+    messages = sum(2 * 2 * (width - 1) for width in lines)  # sent and received, to and fro
+    travels = 2 * (n - 1) / n
+    small = 2 * math.ceil(math.log2(n)) * (net.latency + net.message) if n > 1 else 0
+    total = 0.0
+    for pace in case.paces():
+        slowest = max(pace)
+        free = finished = 0.0
+        for begun, floats, rounded in case.blocks() if n > 1 else []:
+            size = 2 if rounded else 4
+            wire = travels * floats * size / net.bandwidth
+            thread = (messages * net.message +
+                      travels * floats * ((case.value_bfloat16 if rounded else case.value) + size * case.byte))
+            if case.sharded:  # only there; the way back is that of the weights, below
+                wire, thread = wire / 2, thread / 2
+            start = max(begun * slowest, free)
+            free = start + max(wire, thread)
+            finished = start + wire + thread + 2 * len(lines) * net.latency
+        seconds = max(case.compute * slowest, finished) + small
+        if case.sharded and n > 1:
+            weights = sum(floats for _, floats, _ in case.blocks())
+            seconds += case.optimiser / n + (n - 1) / n * weights * 4 / net.bandwidth
+        else:
+            seconds += case.optimiser
+        total += seconds
+    return total / case.updates
+
+
+# --------------------------------------------------------------------------------------------------------- SimGrid
+
+LEAF = 32  # nodes on a switch of the lower level
+
+
+def platform(case, scale):
+    """A fat tree of two levels without oversubscription; up to 32 nodes, one switch. Or, one host with its cores."""
+    head = ('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+            '<platform version="4.1">\n')
+    if case.one_host:
+        # Processes of one host: what a message costs is the copying, which the thread is charged with.
+        return head + (f'<zone id="world" routing="Full">\n<host id="n0" speed="1Gf" core="{case.cores}"/>\n'
+                       f'<link id="memory" bandwidth="1e15Bps" latency="{case.network.latency}s" '
+                       'sharing_policy="FATPIPE"/>\n<route src="n0" dst="n0"><link_ctn id="memory"/></route>\n'
+                       '</zone>\n</platform>\n')
+    n = case.ranks
+    if n <= LEAF:
+        topology, links = f"1;{n};1;1", 2
+    else:
+        if n % LEAF:
+            fail(f"{n} ranks are no whole number of switches of {LEAF} nodes")
+        topology, links = f"2;{LEAF},{n // LEAF};1,{LEAF};1,1", 4
+    return head + (f'<cluster id="tree" prefix="n" suffix="" radical="0-{n - 1}" speed="1Gf" core="{case.cores}" '
+                   f'bw="{case.network.bandwidth / scale}Bps" lat="{case.network.latency / links}s" '
+                   'loopback_bw="1e15Bps" loopback_lat="0s" topology="FAT_TREE" '
+                   f'topo_parameters="{topology}" sharing_policy="SPLITDUPLEX"/>\n</platform>\n')
+
+
+def scenario(case, scale, check=False):
+    value = case.value_bfloat16 if case.bfloat16 else case.value
+    lines = [f"updates {case.updates}", f"scale {scale}", f"overlap {int(case.overlap)}",
+             f"compute {case.compute:.9g}", f"optimiser {case.optimiser:.9g}", f"bits {case.bits}",
+             f"message {case.network.message}", f"byte {case.byte * scale:.6g}", f"value {case.value * scale:.6g}",
+             f"value_bfloat16 {case.value_bfloat16 * scale:.6g}", f"check {int(check)}"]
+    lines += [f"part {ready:.9g} {int(floats)} {int(case.bfloat16 and not table)}" for ready, floats, table in case.parts]
+    lines += ["pace " + " ".join(f"{factor:.6f}" for factor in pace) for pace in case.paces()]
+    return "\n".join(lines) + "\n"
+
+
+def simulate(case, simulator, scale=None, check=False):
+    """Seconds of an update, and what else the simulator prints."""
+    scale = scale or (1 if case.ranks <= 2 else 64)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "platform.xml").write_text(platform(case, scale))
+        (folder / "scenario").write_text(scenario(case, scale, check))
+        hosts = ["n0"] * (2 * case.ranks) if case.one_host else [f"n{i}" for i in range(case.ranks)] * 2
+        (folder / "hosts").write_text("".join(host + "\n" for host in hosts))
+        settings = {
+            # Time passes where we say so, not where the simulating process computes.
+            "smpi/simulate-computation": "no", "smpi/host-speed": "1Gf",
+            "contexts/stack-size": "256",
+            # The defaults of these were fitted to a Gigabit cluster of 2010; ours is what Network says.
+            "smpi/bw-factor": "0:1", "smpi/lat-factor": "0:1", "network/TCP-gamma": "0", "network/crosstraffic": "no",
+            "smpi/os": "0:0:0", "smpi/or": "0:0:0", "smpi/ois": "0:0:0", "smpi/wtime": "0", "smpi/test": "0",
+            "smpi/async-small-thresh": "0", "smpi/send-is-detached-thresh": str(65536 // scale),
+            "smpi/allreduce": "rdb",  # recursive doubling: the few numbers beside the gradient
+        }
+        command = ["smpirun", "-no-privatize", "-np", str(2 * case.ranks), "-platform", "platform.xml", "-hostfile",
+                   "hosts", *(f"--cfg={name}:{value}" for name, value in settings.items()),
+                   "--log=root.thres:critical", str(pathlib.Path(simulator).resolve()), "scenario"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    found = re.search(r"^seconds (\S+)", done.stdout, re.M)
+    if done.returncode or not found:
+        fail(f"the simulation of {case.ranks} ranks ended with {done.returncode}: {(done.stderr + done.stdout)[-600:]}")
+    return float(found[1]), done.stdout
+
+
+# --------------------------------------------------------------------------------------------------------- measuring
+
+SLICES = (80, 40, 20, 10, 5)  # pairs a rank
+
+
+def run(command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, **more)
+    if done.returncode:
+        fail(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[-400:]}")
+    return done.stdout
+
+
+def mpirun(ranks):
+    return ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
+
+
+def benchmark(program, options, updates, untimed=1, ranks=1):
+    command = [program, "benchmark", *options, "--threads", "1", "--oversubscribe", "--json", "--updates", str(updates),
+               "--untimed-updates", str(untimed)]
+    if ranks > 1:
+        command = mpirun(ranks) + command
+    before = os.times()
+    result = json.loads(run(command))
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return result, cpu
+
+
+def measure(arguments):
+    slices = {}
+    for pairs in SLICES:
+        options = ["--preset", "rnnsearch-50", "--batch-sentences", str(pairs)]
+        _, few = benchmark(arguments.rnnsearch, options, 1)
+        result, many = benchmark(arguments.rnnsearch, options, 3)
+        # Processor seconds of its one thread: what else ran on the machine counts less than by the clock.
+        cpu = (many - few) / 2
+        factor = cpu / result["seconds"]["mean"]
+        slices[pairs] = {"seconds": cpu, "clock_seconds": result["seconds"]["minimum"], "gflop": result["gflop"],
+                         "optimiser": factor * result["phase_seconds"]["optimiser"],
+                         "gradient_parts": [{**part, "seconds": factor * part["seconds"]}
+                                            for part in result["gradient_parts"]],
+                         "load_average": result["load_average"][0]}
+        print(f"[scaling] {pairs} pairs: {cpu:.2f} processor seconds an update, "
+              f"{result['seconds']['minimum']:.2f} by the clock", file=sys.stderr)
+    tries = [json.loads(run(mpirun(2) + [arguments.tool])) for _ in range(5)]
+    # The best of each: whatever else the machine does only makes them worse.
+    network = {name: (max if name == "bandwidth" else min)(one[name] for one in tries) for name in tries[0]}
+    sizes = ("embedding", "state", "alignment", "maxout", "readout-rank", "source-words", "target-words", "source-length",
+             "target-length", "optimizer")
+    measured = {"what": "RNNsearch-50, one thread, pairs of 25 and 25 words",
+                "instruction_set": result["instruction_set"],
+                "configuration": {name: result["configuration"][name] for name in sizes},
+                "parameters": result["parameters"], "slices": slices, "messages": network,
+                "load_average": os.getloadavg()[0]}
+    short = lambda value: (float(f"{value:.4g}") if isinstance(value, float) else
+                           {name: short(one) for name, one in value.items()} if isinstance(value, dict) else
+                           [short(one) for one in value] if isinstance(value, list) else value)
+    pathlib.Path(arguments.output).write_text(json.dumps(short(measured), indent=1) + "\n")
+
+
+# --------------------------------------------------------------------------------------------------------- predicting
+
+# The assumed node: 32 cores of 80 GFLOP/s, as README.md measured one (AVX2, float32), of which three quarters come out;
+# Adadelta moves 7 floats a weight (gradient, weight, two averages; all but the first are written, too) at 100 GB/s.
+NODE = {"name": "32 cores, assumed", "gflop_per_second": 32 * 80 * 0.75, "bytes_per_second": 100e9,
+        "bytes_per_weight": 28}
+GLOBAL_BATCH = 5120  # pairs, strong scaling
+# Standard deviation of a rank's computing time within an update: of the slices' costs (README.md), and of the nodes.
+SPREAD = {"slices": 0.0053, "nodes": 0.005}
+
+
+@dataclasses.dataclass
+class Node:
+    """What a rank is: seconds of an update of so many pairs, from the measured slices."""
+    measured: dict
+    compute_speed: float = 1.0
+    optimiser_speed: float = 1.0
+
+    @staticmethod
+    def assumed(measured):
+        node, largest = Node(measured), measured["slices"]["80"]
+        seconds = largest["gflop"] / NODE["gflop_per_second"]
+        optimiser = measured["parameters"] * NODE["bytes_per_weight"] / NODE["bytes_per_second"]
+        return Node(measured, largest["gradient_parts"][-1]["seconds"] / seconds, largest["optimiser"] / optimiser)
+
+    def slice(self, pairs):
+        """(gradient_parts, optimiser) as one thread measured them, in between by interpolation."""
+        known = sorted((int(p), one) for p, one in self.measured["slices"].items())
+        few, many = known[0], known[-1]
+        for low, high in zip(known, known[1:]):
+            if low[0] <= pairs <= high[0]:
+                few, many = low, high
+        # Beyond the largest slice in proportion. A smaller one than the smallest is no faster: weights are read alike.
+        part = (min(max(pairs, few[0]), many[0]) - few[0]) / (many[0] - few[0])
+        beyond = max(1, pairs / known[-1][0])
+        mix = lambda a, b: (a + part * (b - a)) * beyond
+        return ([{**one, "seconds": mix(one["seconds"], other["seconds"])}
+                 for one, other in zip(few[1]["gradient_parts"], many[1]["gradient_parts"])], known[-1][1]["optimiser"])
+
+    def computed(self, pairs):
+        return [{**part, "seconds": part["seconds"] / self.compute_speed} for part in self.slice(pairs)[0]]
+
+    def optimiser(self):
+        return self.slice(80)[1] / self.optimiser_speed
+
+    def alone(self, pairs):
+        return self.computed(pairs)[-1]["seconds"] + self.optimiser()
+
+
+def case_of(measured, node, ranks, pairs, network, sparse=True, **variant):
+    configuration = measured["configuration"]
+    gradient_parts = node.computed(pairs)
+    parts = parts_of(configuration, gradient_parts, ranks * pairs * 25, sparse)
+    spread = math.hypot(SPREAD["slices"], SPREAD["nodes"])
+    return Case(ranks, parts, parts[-1][0], node.optimiser(), network, measured["messages"]["value"],
+                measured["messages"]["value_bfloat16"],
+                bits=int(configuration["source-words"]) + int(configuration["target-words"]),
+                **{"spread": spread, "updates": 1 if ranks > 64 else 2, **variant})
+
+
+VARIANTS = {  # name: (of case_of, of the case)
+    "blocking, dense": {"sparse": False, "overlap": False},
+    "blocking": {"overlap": False},
+    "overlap, dense": {"sparse": False},
+    "overlap": {},
+    "overlap, bf16": {"bfloat16": True},
+    "overlap, sharded": {"sharded": True},
+}
+
+
+def efficiency(measured, node, scaling, ranks, seconds):
+    """Of an update's seconds on so many ranks, against one rank."""
+    if scaling == "weak":
+        return node.alone(80) / seconds
+    return node.alone(GLOBAL_BATCH) / (ranks * seconds)
+
+
+def predict(arguments):
+    measured = json.loads(pathlib.Path(arguments.measured).read_text())
+    nodes = {"one thread, measured": Node(measured), NODE["name"]: Node.assumed(measured)}
+    for name, node in nodes.items():
+        print(f"{name}: {node.alone(80):.3f} s an update of 80 pairs, of it optimiser {node.optimiser():.3f} s")
+    worst = 0.0
+    for node_name, node in nodes.items():
+        if arguments.node and not node_name.startswith(arguments.node):
+            continue
+        for scaling in ("weak", "strong"):
+            if arguments.scaling and scaling != arguments.scaling:
+                continue
+            for network in NETWORKS.values():
+                if arguments.network and not network.name.startswith(arguments.network):
+                    continue
+                print(f"\n{scaling} scaling, {network.name}, a rank is {node_name}: efficiency in %, "
+                      "analytic / simulated (analytic - simulated seconds, % of an update)")
+                print("| " + " | ".join(["", *(f"{ranks} ranks" for ranks in arguments.ranks)]) + " |")
+                print("| " + " | ".join(["---"] * (1 + len(arguments.ranks))) + " |")
+                for name, variant in VARIANTS.items():
+                    if arguments.variant and name not in arguments.variant:
+                        continue
+                    cells = []
+                    for ranks in arguments.ranks:
+                        pairs = 80 if scaling == "weak" else GLOBAL_BATCH / ranks
+                        case = case_of(measured, node, ranks, pairs, network, **variant)
+                        seconds = analytic(case)
+                        cell = f"{100 * efficiency(measured, node, scaling, ranks, seconds):.1f}"
+                        if ranks <= arguments.simulate_up_to and not case.sharded:
+                            simulated, _ = simulate(case, arguments.simulator)
+                            off = 100 * (seconds / simulated - 1)
+                            worst = max(worst, abs(off))
+                            cell += f" / {100 * efficiency(measured, node, scaling, ranks, simulated):.1f} ({off:+.1f})"
+                        cells.append(cell)
+                    print("| " + " | ".join([name, *cells]) + " |", flush=True)
+    if arguments.simulate_up_to:
+        print(f"\nanalytic and simulated seconds of an update differ by {worst:.1f}% at most")
+
+
+# ---------------------------------------------------------------------------------------------- against what is measured
+
+# Small enough that the sums are a good part of an update.
+CHECKED = ["--embedding", "256", "--state", "512", "--alignment", "512", "--maxout", "256", "--readout-rank", "0",
+           "--source-words", "8000", "--target-words", "8000"]
+CHECKED_PAIRS = 10  # a rank
+
+
+def median(values):
+    values = sorted(values)
+    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+
+
+def alone_at_once(program, options, processes):
+    """The same updates by so many processes that know nothing of each other: they share the machine, not a gradient."""
+    command = [program, "benchmark", *options, "--threads", "1", "--json", "--updates", "6", "--untimed-updates", "2"]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+               for _ in range(processes)]
+    outputs = [process.communicate()[0] for process in started]
+    if any(process.returncode for process in started):
+        fail(f"{' '.join(command)} failed")
+    return [json.loads(output) for output in outputs]
+
+
+def check(arguments):
+    measured = json.loads(pathlib.Path(arguments.measured).read_text())
+    messages = measured["messages"]
+    cores = min(2, os.cpu_count())
+    network = Network("one host", 1 / 1e-15, messages["latency"], messages["latency"])
+    pairs = lambda count: CHECKED + ["--batch-sentences", str(count * CHECKED_PAIRS)]
+    real, single = {}, []
+    for _ in range(arguments.rounds):  # in turn, so that what else the machine does meets all of them
+        single += alone_at_once(arguments.rnnsearch, pairs(1), cores)
+        for ranks in (2, 4):
+            for overlap in ("yes", "no"):
+                result, _ = benchmark(arguments.rnnsearch, pairs(ranks) + ["--overlap", overlap], 6, 2, ranks)
+                real.setdefault((ranks, overlap), []).append(result["seconds"]["median"])
+    alone = median([one["seconds"]["median"] for one in single])
+    factors = [alone / one["seconds"]["mean"] for one in single]
+    optimiser = median([f * one["phase_seconds"]["optimiser"] for f, one in zip(factors, single)])
+    gradient_parts = [{**part, "seconds": median([f * one["gradient_parts"][i]["seconds"]
+                                                  for f, one in zip(factors, single)])}
+                      for i, part in enumerate(single[0]["gradient_parts"])]
+    print(f"one rank: {alone:.4f} s an update, median of {len(single)} runs, {cores} processes at once; "
+          f"load average {os.getloadavg()[0]:.1f}")
+    print("| ranks on two cores | overlap | measured s | simulated s | efficiency measured | simulated |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for (ranks, overlap), seconds in real.items():
+        parts = parts_of(single[0]["configuration"], gradient_parts, ranks * CHECKED_PAIRS * 25)
+        case = Case(ranks, parts, max(parts[-1][0], alone - optimiser), optimiser, network, messages["value"],
+                    messages["value_bfloat16"], byte=1 / messages["bandwidth"], overlap=overlap == "yes", cores=cores,
+                    one_host=True)
+        simulated, _ = simulate(case, arguments.simulator, scale=1)
+        ideal = alone * max(1, ranks / cores)
+        print(f"| {ranks} | {overlap} | {median(seconds):.4f} | {simulated:.4f} | {100 * ideal / median(seconds):.1f}% | "
+              f"{100 * ideal / simulated:.1f}% |")
+
+
+# ------------------------------------------------------------------------------------------------------------- verifying
+
+
+def verify(arguments):
+    """Of the simulator: every rank gets the same, right sums; its times are the analytic model's within 4%; what is
+    hidden, rounded or sent over a slower network moves them the way it must."""
+    for ranks in (2, 3, 16, 20):
+        for bfloat16 in (False, True):
+            parts = [(0.001, 70001, False), (0.002, 33, True), (0.002, 4099, False)]
+            case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, 0, bfloat16=bfloat16, updates=2)
+            _, output = simulate(case, arguments.simulator, scale=1, check=True)
+            lines = re.findall(r"^check: same bits on .*", output, re.M)
+            if len(lines) != case.updates:
+                fail(f"{ranks} ranks: {len(lines)} updates were checked, {case.updates} expected: {output}")
+            print(f"bfloat16 {bfloat16}: {lines[-1]}")
+    parts = [(0.05, 9000000, False), (0.08, 5000000, True), (0.1, 6000000, False)]
+    for ranks in (2, 4, 16):
+        times = {}
+        for name, network in NETWORKS.items():
+            for overlap in (True, False):
+                for bfloat16 in (False, True):
+                    case = Case(ranks, parts, 0.1, 0.01, network, 1.8e-10, 2e-10, overlap=overlap, bfloat16=bfloat16,
+                                spread=0.02, updates=2)
+                    expected, (simulated, _) = analytic(case), simulate(case, arguments.simulator)
+                    times[name, overlap, bfloat16] = simulated
+                    off = 100 * (expected / simulated - 1)
+                    print(f"{ranks} ranks, {name}, overlap {overlap}, bfloat16 {bfloat16}: simulated {simulated:.4f} s, "
+                          f"analytic {expected:.4f} s ({off:+.1f}%)")
+                    if abs(off) > 4:
+                        fail("the simulation and the analytic model differ by more than 4%")
+        for (name, overlap, bfloat16), seconds in times.items():
+            if not overlap and seconds <= times[name, True, bfloat16]:
+                fail(f"{ranks} ranks, {name}: overlap gains nothing")
+            if bfloat16 and name == "10 Gb/s" and seconds >= times[name, overlap, False]:
+                fail(f"{ranks} ranks, {name}: bfloat16 gains nothing")
+            if name == "10 Gb/s" and seconds <= times["100 Gb/s", overlap, bfloat16]:
+                fail(f"{ranks} ranks: the slower network is as fast")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("measure")
+    one.add_argument("--rnnsearch", required=True)
+    one.add_argument("--tool", required=True)
+    one.add_argument("--output", required=True)
+    one = commands.add_parser("check")
+    one.add_argument("--rnnsearch", required=True)
+    one.add_argument("--measured", required=True)
+    one.add_argument("--simulator", required=True)
+    one.add_argument("--rounds", type=int, default=3)
+    one = commands.add_parser("verify")
+    one.add_argument("--simulator", required=True)
+    one = commands.add_parser("predict")
+    one.add_argument("--measured", required=True)
+    one.add_argument("--simulator")
+    one.add_argument("--simulate-up-to", type=int, default=0, help="ranks; 0: none")
+    one.add_argument("--ranks", type=int, nargs="+", default=[16, 64, 256, 1024])
+    one.add_argument("--node")
+    one.add_argument("--scaling", choices=["weak", "strong"])
+    one.add_argument("--network")
+    one.add_argument("--variant", nargs="+", choices=list(VARIANTS))
+    arguments = parser.parse_args()
+    {"measure": measure, "check": check, "verify": verify, "predict": predict}[arguments.command](arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The simulator of cluster/scaling around the engine's own sums: builds, gives every rank the same and right bits on 2, 3,
+# 16 and 20 simulated ranks, and agrees with the analytic model on 2, 4 and 16.
+set -euo pipefail
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+command -v smpicxx >/dev/null || { echo "skipped: no smpicxx (libsimgrid-dev)" >&2; exit 77; }
+scaling=$SOURCE/cluster/scaling
+
+"$scaling/build.sh" "$PWD" >log 2>&1 || fail "the build: $(<log)"
+[[ ! -s log ]] || fail "the build says: $(<log)"
+export PYTHONDONTWRITEBYTECODE=1
+python3 "$scaling/scaling.py" verify --simulator "$PWD/simulate" >verified 2>errors || fail "$(tail -3 verified errors)"
+[[ $(grep -c 'same bits on' verified) == 8 && $(grep -c 'analytic' verified) == 24 ]] || fail "$(<verified)"
+
+# a prediction from the figures that are kept with it: the analytic model alone takes no time
+python3 "$scaling/scaling.py" predict --measured "$scaling/measured.json" --scaling weak --network '100 Gb/s' \
+  --node 32 --variant overlap >predicted
+grep -Eq '^\| overlap( \| [0-9]+\.[0-9]){4} \|$' predicted || fail "$(<predicted)"
+
+# what it cannot read is refused in one sentence
+echo 'parts 1 2 3' >scenario
+echo n0 >hosts
+cat >platform.xml <<'XML'
+<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="world" routing="Full"><host id="n0" speed="1Gf" core="2"/></zone></platform>
+XML
+status=0
+smpirun -no-privatize -np 2 -platform platform.xml -hostfile hosts --log=root.thres:critical ./simulate scenario \
+  >out 2>&1 || status=$?
+((status != 0)) || fail "a wrong scenario was simulated: $(<out)"
+grep -q "scenario, line 1: 'parts 1 2 3' is not understood" out || fail "$(<out)"
