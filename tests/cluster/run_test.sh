@@ -22,6 +22,7 @@ cat >bin/launch <<'END'
 echo "launch $*" >>calls
 echo "${RNNSEARCH_END_TIME:-none}" >end
 echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
+[[ $(ps -o sid= -p $$) -eq $$ ]] && echo alone >session || echo together >session
 [[ -z ${CHECKPOINT:-} ]] || { mkdir -p run/checkpoints; date +%N >run/checkpoints/latest; }
 [[ -z ${WAIT_FOR_SIGNAL:-} ]] || {
   if [[ -n ${DEAF:-} ]]; then trap '' USR1 TERM; else trap 'echo signalled >>calls; exit 85' USR1; fi
@@ -137,6 +138,7 @@ check "evaluate that fails" 1 "launch rnnsearch evaluate" CODE=1 RESULT=table --
 # Without SLURM it begins again by itself.
 check "failures without SLURM" 0 "$launch"$'\n'"$launch"$'\n'"$launch" -u SLURM_JOB_ID "CODES=1 137 0" -- "${train[@]}"
 check "stopped without SLURM" 85 "$launch" -u SLURM_JOB_ID CODE=85 -- "${train[@]}"
+[[ $(<session) == alone ]] || fail "Ctrl-C would reach an mpirun, which ends its ranks at once"
 
 # Signals reach the launcher; one that does not leave is ended, and its job requeued all the same.
 signal() { # SIGNAL CODE CALLS ENVIRONMENT...
