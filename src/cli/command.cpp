@@ -91,7 +91,12 @@ int run_command(const Command& command, const Arguments& arguments) {
   if (command.stoppable && !asks_for_help) catch_signals();
   const auto leave_together = [&](int exit_code, const char* sentence) {
     if (root) print_error(text_of(" ", command.name), sentence);
-    if (environment) environment->finish();
+    try {
+      if (environment) environment->finish(exit_code);
+    } catch (const std::exception& error) {
+      print_error(who, error.what());
+      comm::Environment::abort(exit_code);
+    }
     return exit_code;
   };
   try {
@@ -111,7 +116,7 @@ int run_command(const Command& command, const Arguments& arguments) {
     const int exit_code = command.run(arguments);
     std::cout.flush();
     if (!std::cout) throw Error("standard output did not take the results: is the disk full, or the reader gone?");
-    if (environment) environment->finish();
+    if (environment) environment->finish(exit_code);
     return exit_code;
   } catch (const AgreedError& error) {
     return leave_together(1, error.what());
@@ -125,7 +130,7 @@ int run_command(const Command& command, const Arguments& arguments) {
     print_error(who, error.what());
   }
   if (several) comm::Environment::abort(1);
-  if (environment) environment->finish();
+  if (environment) environment->finish(1);
   return 1;
 }
 

@@ -186,6 +186,10 @@ std::string oversubscription(const std::vector<RankPlace>& places) {
 }
 
 std::vector<RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world) {
+  if (options.stall_timeout > 0 && options.stall_timeout < 1) {
+    throw AgreedError(text_of("stall-timeout is ", options.stall_timeout,
+                              ", in which no rank can answer; give at least 1 second, or 0 for never"));
+  }
   comm::set_stall_timeout(options.stall_timeout);
   const auto hosts = world.hosts();
   const auto lines = world.gather(text_of(options.threads.value_or(0), " ", allowed_cpu_list()));

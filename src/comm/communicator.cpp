@@ -6,7 +6,9 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "comm/check.h"
@@ -15,6 +17,7 @@
 #include "comm/progress_thread.h"
 #include "comm/time_limit.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -42,6 +45,15 @@ double start_timeout() {
     throw Error(text_of("comm: RNNSEARCH_START_TIMEOUT is '", text, "', expected seconds, 0 for no limit"));
   }
   return seconds;
+}
+
+void start_progress_thread() {
+  try {
+    the_progress_thread() = std::make_unique<ProgressThread>();
+  } catch (const std::exception& error) {  // on this rank alone, perhaps: the others would wait for it
+    log_line(text_of("[comm] ", place(variable), " cannot begin: ", error.what(), "; ending all ranks"));
+    Environment::abort(1);
+  }
 }
 
 std::string waits_too_long(const char* call, double seconds) {
@@ -95,7 +107,7 @@ Environment::Environment() {
     }
     check_launch(environment, Communicator().size());
     if (Communicator().size() > 1) {
-      the_progress_thread() = std::make_unique<ProgressThread>();
+      start_progress_thread();
       // Until the options are read.
       if (timeout > 0) set_stall_timeout(std::min(timeout, kStallTimeout));
     }
@@ -111,12 +123,14 @@ Environment::~Environment() {
   if (!ended) abort(1);
 }
 
-void Environment::finish() {
+void Environment::finish(int exit_code) {
   const double timeout = progress_thread() ? progress_thread()->stall_timeout() : 0;
   // Whoever is late here may have honest work left (the root prints what all have computed), and can still say so.
   Communicator().barrier();
   the_progress_thread().reset();
-  const TimeLimit limit(timeout, waits_too_long("MPI_Finalize", timeout));
+  // All is done, and only MPI takes itself down: generous, and no failure.
+  const double limit_seconds = timeout > 0 ? std::max(timeout, 60.0) : 0;
+  const TimeLimit limit(limit_seconds, waits_too_long("MPI_Finalize", limit_seconds), exit_code);
   check(MPI_Finalize(), "MPI_Finalize");
 }
 
@@ -126,10 +140,13 @@ void Environment::abort(int exit_code) {
   MPI_Finalized(&ended);
   if (begun && !ended) {
     // MPI tells the other ranks, which takes forever when the network to them is gone. They find out by themselves.
-    std::thread([exit_code] {
-      std::this_thread::sleep_for(std::chrono::seconds(5));
-      std::_Exit(exit_code);
-    }).detach();
+    try {
+      std::thread([exit_code] {
+        std::this_thread::sleep_for(std::chrono::seconds(5));
+        std::_Exit(exit_code);
+      }).detach();
+    } catch (const std::system_error&) {  // no thread is to be had: without the limit then
+    }
     MPI_Abort(MPI_COMM_WORLD, exit_code);
   }
   std::_Exit(exit_code);
@@ -225,16 +242,17 @@ std::vector<std::string> Communicator::hosts() const {
 }
 
 void broadcast_in_chunks(std::span<std::byte> bytes, int from, std::size_t chunk) {
+  ProgressThread::Watched watched(progress_thread(), "in a broadcast");
   for (std::size_t first = 0; first < bytes.size(); first += chunk) {
-    const ProgressThread::Watched watched(progress_thread(), "in a broadcast");
     const auto part = bytes.subspan(first, std::min(chunk, bytes.size() - first));
     check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, MPI_COMM_WORLD), "MPI_Bcast");
+    watched.moved();
   }
 }
 
 std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t chunk) {
   const Communicator world;
-  const ProgressThread::Watched watched(progress_thread(), "while it gathers text");
+  ProgressThread::Watched watched(progress_thread(), "while it gathers text");
   constexpr int kTag = 1;
   const auto count_of = [chunk](std::size_t first, std::size_t size) {
     return static_cast<int>(std::min(chunk, size - first));
@@ -245,6 +263,7 @@ std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t c
   if (!world.is_root()) {
     for (std::size_t first = 0; first < text.size(); first += chunk) {
       check(MPI_Send(text.data() + first, count_of(first, text.size()), MPI_BYTE, 0, kTag, MPI_COMM_WORLD), "MPI_Send");
+      watched.moved();
     }
     return {};
   }
@@ -256,6 +275,7 @@ std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t c
       check(MPI_Recv(texts[rank].data() + first, count_of(first, texts[rank].size()), MPI_BYTE, static_cast<int>(rank),
                      kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
             "MPI_Recv");
+      watched.moved();
     }
   }
   return texts;

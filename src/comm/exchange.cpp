@@ -105,15 +105,8 @@ void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, cons
 
 bool Exchange::advance() {
   while (!done()) {
-    if (open_ > 0) {
-      int count = 0;
-      check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(),
-                         MPI_STATUSES_IGNORE),
-            "MPI_Testsome");
-      open_ -= static_cast<std::size_t>(count);
-      complete_ += static_cast<std::uint64_t>(count);
-      if (open_ > 0) return false;
-    }
+    if (open_ > 0) test();
+    if (open_ > 0) return false;
     if (stage_ == Stage::kReduce) {
       end_reduce();
       if (++dimension_ < grid_->dimensions()) {
@@ -133,6 +126,18 @@ bool Exchange::advance() {
     }
   }
   return true;
+}
+
+void Exchange::test() {
+  int count = 0;
+  const int result =
+      MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(), statuses_.data());
+  if (result == MPI_ERR_IN_STATUS) {
+    for (int i = 0; i < count; ++i) check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "a message");
+  }
+  check(result, "MPI_Testsome");
+  open_ -= static_cast<std::size_t>(count);
+  complete_ += static_cast<std::uint64_t>(count);
 }
 
 // Sums that overtake each other, and the two ways of one sum, are told apart; the dimensions have other neighbours.
@@ -186,6 +191,7 @@ void Exchange::begin_reduce() {
     send(data, theirs.size, grid_->neighbour(dimension_, to));
   }
   finished_.resize(requests_.size());
+  statuses_.resize(requests_.size());
   open_ = requests_.size();
 }
 
@@ -241,6 +247,7 @@ void Exchange::begin_gather() {
     send(rounds() ? static_cast<const void*>(own_bf16) : values.data(), own.size, grid_->neighbour(dimension_, to));
   }
   finished_.resize(requests_.size());
+  statuses_.resize(requests_.size());
   open_ = requests_.size();
 }
 

@@ -74,6 +74,7 @@ class Exchange {
   int tag(Stage stage) const;
   void send(const void* data, std::size_t count, int to);
   void receive(void* data, std::size_t count, int from);
+  void test();
   void begin_reduce();
   void end_reduce();
   void begin_gather();
@@ -87,7 +88,8 @@ class Exchange {
   int dimension_ = 0;
   std::array<Range, 3> ranges_;  // held before each dimension, and after the last
   std::vector<MPI_Request> requests_;
-  std::vector<int> finished_;    // for MPI_Testsome
+  std::vector<int> finished_;  // for MPI_Testsome, as is the next
+  std::vector<MPI_Status> statuses_;
   std::size_t open_ = 0;         // of requests_
   std::vector<float> received_;  // by place, own part's size each
   std::vector<std::uint16_t> sent_bf16_, received_bf16_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <utility>
 
 #include "comm/check.h"
@@ -82,9 +83,8 @@ void ProgressThread::wait(std::uint64_t ticket) {
   std::unique_lock lock(mutex_);
   waits_in_ = "in the sum of a gradient";
   work_.notify_one();
-  finished_.wait(lock, [&] { return finished_up_to_ >= ticket || failure_; });
+  finished_.wait(lock, [&] { return finished_up_to_ >= ticket; });
   waits_in_ = nullptr;
-  if (failure_) std::rethrow_exception(failure_);
 }
 
 Traffic ProgressThread::traffic() const {
@@ -102,6 +102,10 @@ ProgressThread::Watched::~Watched() {
   if (thread_) thread_->waits_in_ = nullptr;
 }
 
+void ProgressThread::Watched::moved() {
+  if (thread_) ++thread_->main_moves_;
+}
+
 void ProgressThread::run() {
   try {
     for (;;) {
@@ -114,10 +118,10 @@ void ProgressThread::run() {
       call_the_roll();
       rest(moved, idle);
     }
-  } catch (...) {
-    const std::lock_guard lock(mutex_);
-    failure_ = std::current_exception();
-    finished_.notify_all();
+  } catch (const std::exception& error) {
+    // Without this thread the rank is lost, and the main thread may wait where no exception reaches it.
+    log_line(text_of("[comm] ", error.what(), "; ending all ranks"));
+    Environment::abort(1);
   }
 }
 
@@ -205,13 +209,14 @@ void ProgressThread::call_the_roll() {
   const double elapsed = std::min(1.0, std::chrono::duration<double>(now - last_tick_).count());
   last_tick_ = now;
   const char* waits_in = waits_in_;
-  const bool moved = moves_ != seen_moves_ || entered_ != seen_entered_;
-  seen_moves_ = moves_;
-  seen_entered_ = entered_;
+  const std::uint64_t moves = moves_ + main_moves_ + entered_;
+  const bool moved = moves != seen_moves_;
+  seen_moves_ = moves;
   stalled_ = waits_in && !moved ? stalled_ + elapsed : 0;
   Whereabouts own;
   own.entered = entered_;
   own.seconds = stalled_;
+  own.waits = waits_in != nullptr;
   std::snprintf(own.doing, sizeof own.doing, "%s", waits_in ? waits_in : activity_.load());
   const auto finding = roll_call_.tick(own, stall_timeout_);
   if (!finding) return;

@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <mutex>
 #include <span>
 #include <string>
@@ -31,7 +30,7 @@ inline constexpr std::size_t kUnderWay = 4;
 
 class ProgressThread {
  public:
-  /// COLLECTIVE, as the destructor. More than one rank.
+  /// COLLECTIVE. More than one rank.
   ProgressThread();
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;
@@ -50,6 +49,8 @@ class ProgressThread {
    public:
     explicit Watched(ProgressThread* thread, const char* what);
     ~Watched();
+    /// A part of it is done.
+    void moved();
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
 
@@ -92,20 +93,20 @@ class ProgressThread {
   std::condition_variable work_, finished_;
   std::deque<Job> queue_;
   std::uint64_t begun_ = 0, finished_up_to_ = 0;  // tickets
-  std::exception_ptr failure_;
   bool stop_ = false, abandoned_ = false;
   Traffic traffic_;
 
   std::atomic<std::uint64_t> entered_{0};
+  std::atomic<std::uint64_t> main_moves_{0};    // in collectives that MPI does on the main thread
   std::atomic<const char*> waits_in_{nullptr};  // nullptr: the main thread does not wait
   std::atomic<const char*> activity_{"computes"};
   std::atomic<double> stall_timeout_{kStallTimeout};
 
   // The thread's own.
   std::array<Slot, kUnderWay> slots_;
-  std::uint64_t moves_ = 0;  // messages and blocks completed
-  std::uint64_t seen_moves_ = 0, seen_entered_ = 0;
-  double stalled_ = 0;  // seconds
+  std::uint64_t moves_ = 0;       // messages and blocks completed
+  std::uint64_t seen_moves_ = 0;  // with main_moves_ and entered_
+  double stalled_ = 0;            // seconds
   bool under_way_ = false;
   Clock::time_point under_way_since_{}, last_tick_{};
   std::chrono::microseconds nap_{0};

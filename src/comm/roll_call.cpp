@@ -28,22 +28,25 @@ RollCall::RollCall(MPI_Comm comm, std::vector<std::string> hosts) : comm_(comm),
 std::optional<RollCall::Finding> RollCall::tick(const Whereabouts& own, double stall_timeout) {
   answer(own);
   if (stall_timeout <= 0) return {};
-  // Rank by rank a little later, so that mostly one rank asks.
-  const double impatience = stall_timeout / 2 + std::min(rank_ * 0.05, stall_timeout / 4);
+  // Rank by rank a little later, so that mostly one rank asks. All then have most of the time to answer.
+  const double impatience = stall_timeout / 4 + std::min(rank_ * 0.05, stall_timeout / 8);
   if (own.seconds < impatience) {
     asked_ = false;
     return {};
   }
   if (!asked_) {
     const std::chrono::duration<double> since = Clock::now() - others_asked_;
-    if (others_asked_ != Clock::time_point{} && since.count() < stall_timeout) return {};
+    if (others_asked_ != Clock::time_point{} && since.count() < 1.5 * stall_timeout) return {};
     ask();
     asked_ = true;
-    asked_at_ = own.seconds;
+    evaluate_at_ = stall_timeout;
     return {};
   }
-  if (own.seconds < asked_at_ + stall_timeout / 2) return {};
-  return evaluate(own, stall_timeout);
+  if (own.seconds < evaluate_at_) return {};
+  auto finding = evaluate(own, stall_timeout);
+  ask();
+  evaluate_at_ = own.seconds + stall_timeout;
+  return finding;
 }
 
 void RollCall::answer(const Whereabouts& own) {
@@ -83,30 +86,38 @@ void RollCall::ask() {
   }
 }
 
+const Whereabouts& RollCall::of(int rank, const Whereabouts& own) const {
+  return rank == rank_ ? own : *answers_[static_cast<std::size_t>(rank)];
+}
+
 std::optional<RollCall::Finding> RollCall::evaluate(const Whereabouts& own, double stall_timeout) {
-  std::vector<int> silent, behind;
-  for (int rank = 0; rank < ranks_; ++rank) {
-    if (rank == rank_) continue;
-    const auto& answer = answers_[static_cast<std::size_t>(rank)];
-    if (!answer) {
-      silent.push_back(rank);
-    } else if (answer->entered < own.entered) {
-      behind.push_back(rank);
-    }
-  }
-  asked_ = false;  // and ask again
-  const auto seconds = std::lround(own.seconds);
   const std::string waits = text_of("rank ", rank_, " on ", hosts_[static_cast<std::size_t>(rank_)], " waits for ",
-                                    seconds, " s (", own.doing, "): ");
+                                    std::lround(own.seconds), " s (", own.doing, "): ");
+  std::vector<int> silent;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (rank != rank_ && !answers_[static_cast<std::size_t>(rank)]) silent.push_back(rank);
+  }
   if (!silent.empty()) {
     return Finding{text_of(waits, list(silent, false), silent.size() == 1 ? " gives" : " give",
                            " no sign of life; its process is stopped or gone, or its network is"),
                    true};
   }
-  if (!behind.empty()) {
-    return Finding{text_of(waits, list(behind, true), behind.size() == 1 ? " is" : " are", " late but alive"),
+  // Who is ahead of the last ones only waits for them.
+  std::uint64_t least = own.entered;
+  for (int rank = 0; rank < ranks_; ++rank) least = std::min(least, of(rank, own).entered);
+  std::vector<int> late;
+  bool moves = false;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const Whereabouts& where = of(rank, own);
+    if (where.entered != least) continue;
+    if (!where.waits) late.push_back(rank);
+    moves |= where.waits && where.seconds < stall_timeout / 4;
+  }
+  if (!late.empty()) {
+    return Finding{text_of(waits, list(late, true), late.size() == 1 ? " is" : " are", " late but alive"),
                    own.seconds >= kPatience * stall_timeout};
   }
+  if (moves) return {};
   return Finding{text_of(waits,
                          "all ranks answer and none is late, but nothing moves; the network between some of "
                          "them does not deliver"),

@@ -19,7 +19,8 @@ namespace rnnsearch::comm {
 /// Of one rank, as it tells it.
 struct Whereabouts {
   std::uint64_t entered = 0;  // collectives that its main thread has entered (or begun) since the start
-  double seconds = 0;         // for which nothing has moved in the collective it waits in; 0: it does not wait
+  double seconds = 0;         // for which nothing has moved in the collective it waits in
+  bool waits = false;         // in a collective; else it computes, reads, writes
   char doing[48] = "";
 };
 
@@ -35,16 +36,20 @@ class RollCall {
     std::string text;    // one sentence that names the late ranks
     bool final = false;  // nothing is to be hoped for: end all ranks
   };
-  /// Answers who has asked; asks, when own.seconds nears stall_timeout (seconds; 0: never asks); says what came of it.
-  /// A rank that is silent for stall_timeout, or a sum in which all wait and nothing moves, is final. A rank that
-  /// answers from elsewhere (it may write a checkpoint to a slow file system) is told of each stall_timeout and is
-  /// final after ten. To be called some times a second. Throws Error.
+  /// Answers who has asked; asks, when nothing has moved here for a quarter of stall_timeout (seconds; 0: never asks);
+  /// and when it has not for all of it, says what came of it, and begins anew. Of the ranks that are furthest behind:
+  ///   no answer         final
+  ///   all of them wait  final: nobody is late, but nothing moves. Unless something moved where they wait: no finding
+  ///   one does not      it is late, but alive (it may write a checkpoint to a slow file system): final after ten of
+  ///   these
+  /// To be called some times a second. Throws Error.
   std::optional<Finding> tick(const Whereabouts& own, double stall_timeout);
 
  private:
   void answer(const Whereabouts& own);
   void ask();
   std::optional<Finding> evaluate(const Whereabouts& own, double stall_timeout);
+  const Whereabouts& of(int rank, const Whereabouts& own) const;
   std::string list(const std::vector<int>& ranks, bool with_doing) const;
 
   MPI_Comm comm_;
@@ -55,7 +60,7 @@ class RollCall {
   std::vector<MPI_Request> answering_;
   std::vector<Whereabouts> answered_with_;  // their buffers
   bool asked_ = false;
-  double asked_at_ = 0;  // own.seconds then
+  double evaluate_at_ = 0;  // own.seconds then
   Clock::time_point others_asked_{};
 };
 

@@ -9,7 +9,8 @@
 
 namespace rnnsearch::comm {
 
-TimeLimit::TimeLimit(double seconds, std::string sentence) : sentence_(std::move(sentence)) {
+TimeLimit::TimeLimit(double seconds, std::string sentence, int exit_code)
+    : sentence_(std::move(sentence)), exit_code_(exit_code) {
   if (seconds > 0) thread_ = std::thread([this, seconds] { run(seconds); });
 }
 
@@ -33,7 +34,7 @@ void TimeLimit::run(double seconds) {
     seconds -= std::min(kTick, Seconds(Clock::now() - from).count());
   }
   log_line(sentence_);
-  std::_Exit(1);  // to call MPI here would be to wait as well
+  std::_Exit(exit_code_);  // to call MPI here would be to wait as well
 }
 
 }  // namespace rnnsearch::comm

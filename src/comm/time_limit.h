@@ -8,11 +8,11 @@
 
 namespace rnnsearch::comm {
 
-/// Must be destroyed within so many seconds (0: no limit). Else it logs the sentence and ends this process with exit
-/// code 1, at which the launcher ends the other ranks. Time in which the process stands still does not count.
+/// Must be destroyed within so many seconds (0: no limit). Else it logs the sentence and ends this process with the
+/// exit code, at which the launcher ends the other ranks. Time in which the process stands still does not count.
 class TimeLimit {
  public:
-  TimeLimit(double seconds, std::string sentence);
+  TimeLimit(double seconds, std::string sentence, int exit_code = 1);
   ~TimeLimit();
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
@@ -21,6 +21,7 @@ class TimeLimit {
   void run(double seconds);
 
   const std::string sentence_;
+  const int exit_code_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool met_ = false;

@@ -31,7 +31,8 @@ class Environment {
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
-  void finish();
+  /// COLLECTIVE. exit_code: what the program will end with, should MPI not come to its own end.
+  void finish(int exit_code = 0);
   /// Ends all ranks at once with this exit code. Call after the error was printed.
   [[noreturn]] static void abort(int exit_code);
 };
@@ -54,10 +55,10 @@ class Activity {
   const char* former_;
 };
 
-/// Of this rank's sums of floats since the start.
+/// Of what this rank began since the start.
 struct Traffic {
   std::uint64_t bytes_sent = 0;
-  double busy_seconds = 0;  // in which at least one of them was under way
+  double busy_seconds = 0;  // in which some of it was under way
 };
 
 /// All ranks, collectively: every rank calls the same members in the same order with the same sizes, on one thread.
@@ -70,8 +71,8 @@ class Communicator {
   /// Of what was begun last, or before.
   using Ticket = std::uint64_t;
   /// A sum that goes on by itself: returns at once. In place; `values` must not be touched before `wait`. Every rank
-  /// gets the same bits, a function of the ranks' values and their number alone: not of time, nor of how the values are
-  /// cut into calls.
+  /// gets the same bits, a function of the ranks' values and their number alone: not of time, nor (float32) of how the
+  /// values are cut into calls.
   /// carried: empty, or [values.size()] that belong to these values from one sum to the next, zero at first: then
   /// bfloat16 travels, half the bytes; the additions are in float32, and what rounding took away is added to the next
   /// sum.
@@ -81,12 +82,12 @@ class Communicator {
   /// Until that one and all begun before it are done. Throws Error.
   void wait(Ticket ticket) const;
   void wait_for_all() const;
-  /// For whoever began sums and leaves by an exception: nothing touches the values any more. Only `Environment::abort`
-  /// may follow.
+  /// For whoever began sums and leaves by an exception: this rank does not touch the values any more (other ranks still
+  /// may, through MPI). Only `Environment::abort` may follow, soon.
   void abandon() const;
   Traffic traffic() const;
 
-  /// In place; every rank gets the same bits. Counts beyond int are cut into chunks.
+  /// In place; every rank gets the same bits. Of doubles: a few.
   void sum(std::span<float> values) const;  // begin_sum and wait
   void sum(std::span<double> values) const;
   void max(std::span<double> values) const;
