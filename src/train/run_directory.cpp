@@ -142,7 +142,8 @@ void RunDirectory::refuse_what_is_not_this_run(const Config& identity) const {
 }
 
 void RunDirectory::remove_temporaries() const {
-  for (const auto& folder : {path_, checkpoints()}) {
+  for (const auto& folder : {path_, checkpoints(), path_ / "validation"}) {
+    if (!fs::is_directory(folder)) continue;
     for (const auto& entry : fs::directory_iterator(folder)) {
       const std::string name = entry.path().filename().string();
       std::error_code ignored;

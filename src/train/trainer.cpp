@@ -308,8 +308,13 @@ class Trainer {
     state_.elapsed_seconds = elapsed();
     const auto path = p_.run->checkpoint_path(state_.update);
     p_.run->check_attempt();
-    save_checkpoint(path, {p_.model, step_.optimizer(), state_, history_, p_.corpus.source_vocabulary(),
-                           p_.corpus.target_vocabulary(), p_.corpus.pipeline(), o_});
+    try {
+      save_checkpoint(path, {p_.model, step_.optimizer(), state_, history_, p_.corpus.source_vocabulary(),
+                             p_.corpus.target_vocabulary(), p_.corpus.pipeline(), o_});
+    } catch (const Error&) {
+      p_.run->check_attempt();  // a successor has removed the temporary: that is the reason to tell
+      throw;
+    }
     p_.run->check_attempt();
     p_.run->published(state_.update, state_.best_update == state_.update);
     saved_ = true;

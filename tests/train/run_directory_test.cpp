@@ -178,9 +178,11 @@ TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
   make_checkpoint(10);
   std::ofstream(path_ / "checkpoints/.update-00000020.h5.tmp-n1-77") << "half";
   std::ofstream(path_ / ".config.ini.tmp-n1-77") << "half";
+  std::ofstream(open()->validation_path(".update-00000010.txt.tmp-n1-77")) << "half";
   open();
+  EXPECT_THAT(files(path_ / "validation"), testing::IsEmpty());
   EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "update-00000010.h5"));
-  EXPECT_THAT(files(path_), testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json"));
+  EXPECT_THAT(files(path_), testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json", "validation"));
 }
 
 TEST_F(Run, BeginsANewLineAfterHalfALine) {
