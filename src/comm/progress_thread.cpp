@@ -16,7 +16,7 @@ using std::chrono::microseconds;
 constexpr auto kTick = std::chrono::milliseconds(100);
 // While messages are under way the thread sleeps between two looks at them, so that it does not take the time of those
 // that compute; longer and longer, as long as nothing comes. 200 us are 25 kB at 1 Gb/s, 2.5 MB at 100 Gb/s.
-constexpr microseconds kShortestNap(20), kLongestNap(200);
+constexpr microseconds kShortestNap(20), kLongestNap(200), kSpin(100);
 
 MPI_Comm duplicate() {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -232,9 +232,15 @@ void ProgressThread::rest(bool moved, bool idle) {
     nap_ = microseconds(0);
     return;
   }
-  if (moved) nap_ = microseconds(0);
-  if (waits_in_) {  // nobody computes
-    std::this_thread::yield();
+  const auto now = Clock::now();
+  if (moved) {
+    nap_ = microseconds(0);
+    last_move_ = now;
+  }
+  if (waits_in_) {
+    // Nobody computes: look again at once, for a while. Then sleep, if ever so shortly: on cores that are shared, a
+    // thread that sleeps is woken in time, while one that only yields comes last.
+    if (now - last_move_ > kSpin) std::this_thread::sleep_for(kShortestNap);
     return;
   }
   nap_ = std::clamp(nap_ * 2, kShortestNap, kLongestNap);

@@ -108,7 +108,7 @@ class ProgressThread {
   std::uint64_t seen_moves_ = 0;  // with main_moves_ and entered_
   double stalled_ = 0;            // seconds
   bool under_way_ = false;
-  Clock::time_point under_way_since_{}, last_tick_{};
+  Clock::time_point under_way_since_{}, last_tick_{}, last_move_{};
   std::chrono::microseconds nap_{0};
   std::thread thread_;  // last: it uses the others
 };
