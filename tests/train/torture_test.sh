@@ -16,7 +16,7 @@
 # same batches and a loss near that, where it changed. Where no hosts can be made (tests/support/lab) there are no cables
 # and no power to lose, only processes.
 set -euo pipefail
-: "${FAULTS:=16}" "${SEED:=$((RANDOM * 32768 + RANDOM))}"
+: "${FAULTS:=18}" "${SEED:=$((RANDOM * 32768 + RANDOM))}"
 source "$SOURCE/tests/train/support.sh"
 lab=$SOURCE/tests/support/lab/lab
 export LAB=$PWD/lab
@@ -24,6 +24,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 RNNSEA
 limit=60     # seconds from a fault until all that it ended is gone, or until what it did not end goes on
 interval=5   # updates between checkpoints
 stall=4      # --stall-timeout
+export RNNSEARCH_START_TIMEOUT=15
 
 hosts=1 run= job= kind=none
 attempts=0 changes=0 last_ranks=0 writes_cut=0 launchers_ended=0 worst=0 worst_kind=none
@@ -46,8 +47,10 @@ trap leave EXIT
 # --- the plan, made before anything runs, so that a seed means the same faults whatever becomes of them -----------------------
 
 on_processes="kill-rank kill-mpirun kill-all kill-writing kill-starting term-mpirun term-rank usr1-mpirun usr1-rank stop-rank \
-  pause-rank"
-on_hosts="cut cut-briefly slow power-loss moved"
+  stop-starting pause-rank"
+on_hosts="cut cut-starting cut-briefly slow power-loss moved"
+# those that need an attempt of their own
+from_the_start=" kill-starting stop-starting cut-starting moved "
 
 # survives KIND: the attempt goes on, and meets the next fault too
 survives() {
@@ -85,23 +88,25 @@ draw_places() {
 # make_plan COUNT RANKS...: for so many faults, on one of these numbers of ranks, the arrays kind_of, ranks_of and so on; one
 # entry more is for the attempt that comes to the end
 make_plan() {
-  local count=$1 i kind former=none ranks=0 places launcher avoided=none least most
+  local count=$1 i kind former=none ranks=0 places launcher avoided=none least most later
   shift
   for ((i = 0; i <= count; ++i)); do
     if ((i < count)); then draw_kind; else kind=none; fi
-    if survives "$former" && [[ $kind == moved ]]; then
-      # This attempt is on several hosts, and to be left behind whole it must be on one: another time.
+    later=()
+    while survives "$former" && [[ $from_the_start == *" $kind "* ]]; do
+      later+=("$kind")
       draw_kind
-      deck+=(moved)
-    fi
+    done
+    deck+=("${later[@]}")
     if ! survives "$former"; then
       draw $# && ranks=${@:drawn+1:1}
-      [[ " cut cut-briefly slow power-loss stop-rank pause-rank " != *" $kind "* ]] || ((ranks > 1)) || ranks=2
+      [[ " cut cut-starting cut-briefly slow power-loss stop-rank stop-starting pause-rank " != *" $kind "* ]] ||
+        ((ranks > 1)) || ranks=2
       least=1 most=$((ranks < hosts ? ranks : hosts))
       [[ $avoided == none ]] || most=$((most < hosts ? most : hosts - 1))
       case $kind in
         moved) most=1 ;;
-        cut | cut-briefly | slow | power-loss | pause-rank) least=$((hosts > 1 ? 2 : 1)) ;;
+        cut | cut-starting | cut-briefly | slow | power-loss | pause-rank) least=$((hosts > 1 ? 2 : 1)) ;;
       esac
       draw_places $ranks $least $most $avoided
     fi
@@ -183,8 +188,9 @@ start() {
   attempts=$((attempts + 1))
   ((ranks_of[fault] == last_ranks)) || changes=$((changes + 1))
   last_ranks=${ranks_of[fault]}
-  newest_before=$(newest) log_before=$(lines_of_log "$run")
-  "${launch[@]}" -x "TORTURE=$PWD/$attempts" -x RNNSEARCH_OVERSUBSCRIBE "$RNNSEARCH" $(train_arguments "$run" "$updates") \
+  newest_before=$(newest) log_before=$(lines_of_log "$run") began_after=$log_before
+  "${launch[@]}" -x "TORTURE=$PWD/$attempts" -x RNNSEARCH_OVERSUBSCRIBE -x RNNSEARCH_START_TIMEOUT \
+    "$RNNSEARCH" $(train_arguments "$run" "$updates") \
     --checkpoint-every $interval --stall-timeout $stall >"$run.$attempts.log" 2>&1 &
   job=$!
 }
@@ -227,7 +233,7 @@ ended() {
   if ((tenths > worst)); then worst=$tenths worst_kind=$kind; fi
 }
 
-# Of the attempt that has ended, whatever ended it.
+# Of the attempt that has ended, whatever ended it; none runs.
 nothing_is_lost() {
   local there resumed
   there=$(newest)
@@ -238,7 +244,7 @@ nothing_is_lost() {
   ((there >= $(highest checkpoint))) || fail "update $(highest checkpoint) was saved, but the newest checkpoint is $there"
   ((there >= $(last update) - interval)) || fail "update $(last update) was done, but the newest checkpoint is $there"
   ((code != 85 || there == $(last update))) || fail "it stopped after $(last update) and saved only $there"
-  for resumed in $(logged resume $((log_before + 1))); do
+  for resumed in $(logged resume $((began_after + 1))); do
     ((resumed >= newest_before)) || fail "attempt $attempts went on from $resumed, though there was $newest_before"
   done
 }
@@ -258,11 +264,17 @@ sweep() {
 
 # meet FAULT: of the plan
 meet() {
-  local ranks victim host at from old old_job old_log_before old_newest_before
+  local ranks victim host at from old old_job next next_job
   kind=${kind_of[$1]}
   ranks=${ranks_of[$1]} victim=${victim_of[$1]}
   if ! runs; then start "$1"; fi
-  if [[ $kind == kill-starting ]]; then
+  if [[ $kind == stop-starting || $kind == cut-starting ]]; then
+    until (($(processes $attempts | wc -l) == ranks)); do
+      runs || fail "attempt $attempts ended by itself"
+      sleep 0.01
+    done
+    sleep "0.$(printf %03d $((early_of[$1] / 5)))"
+  elif [[ $kind == kill-starting ]]; then
     sleep "$(printf '%d.%03d' $((early_of[$1] / 1000)) $((early_of[$1] % 1000)))"
   else
     gets_on "${lines_of[$1]}"
@@ -294,14 +306,14 @@ meet() {
     term-rank) kill -TERM "$(process_of_rank $attempts "$victim")" ;;
     usr1-mpirun) kill -USR1 "$(process_of_mpirun)" ;;
     usr1-rank) kill -USR1 "$(process_of_rank $attempts "$victim")" ;;
-    stop-rank) kill -STOP "$(process_of_rank $attempts "$victim")" ;;
+    stop-rank | stop-starting) kill -STOP "$(process_of_rank $attempts "$victim")" ;;
     pause-rank)
       from=$(process_of_rank $attempts "$victim")
       kill -STOP "$from"
       sleep 1
       kill -CONT "$from"
       ;;
-    cut) "$lab" cut "$host" ;;
+    cut | cut-starting) "$lab" cut "$host" ;;
     cut-briefly)
       "$lab" cut "$host"
       sleep 2
@@ -315,7 +327,7 @@ meet() {
     power-loss) "$lab" kill "$host" ;;
     moved) # the host is cut off, and its ranks, who need nobody else, do not know
       "$lab" cut "$host"
-      old=$attempts old_job=$job old_log_before=$log_before old_newest_before=$newest_before
+      old=$attempts old_job=$job
       ;;
   esac
 
@@ -337,13 +349,14 @@ meet() {
     start $(($1 + 1))
     gets_on 8
     # the former attempt has to find out by itself
-    local next=$attempts next_job=$job next_log_before=$log_before next_newest_before=$newest_before
-    attempts=$old job=$old_job log_before=$old_log_before newest_before=$old_newest_before
+    next=$attempts next_job=$job
+    attempts=$old job=$old_job
     ended "$at"
     ((code != 0 && code != 85)) || fail "the attempt that was left behind ended with code $code"
-    grep -q "another trainer has taken over" "$run.$attempts.log" || fail "attempt $attempts has not said why it ended"
-    nothing_is_lost
-    attempts=$next job=$next_job log_before=$next_log_before newest_before=$next_newest_before
+    # The second, when it was just writing: its successor has removed its temporary.
+    grep -q -e "another trainer has taken over" -e "cannot [a-z ]* $run/checkpoints/.*: No such file" "$run.$attempts.log" ||
+      fail "attempt $attempts has not said why it ended"
+    attempts=$next job=$next_job
     "$lab" mend "$host"
     return
   fi
@@ -363,7 +376,7 @@ meet() {
     grep -q "rank $victim on [^ ]* gives no sign of life" "$run.$attempts.log" || fail "no word of rank $victim"
   fi
   nothing_is_lost
-  [[ $kind != cut ]] || "$lab" mend "$host"
+  [[ $kind != cut && $kind != cut-starting ]] || "$lab" mend "$host"
   [[ $kind != power-loss ]] || "$lab" boot "$host"
   sweep
 }
@@ -412,7 +425,7 @@ torture() {
   ended "$(now)"
   ((code == 0)) || fail "it could not go on to its end"
   nothing_is_lost
-  [[ -z $(find "$run" -name '.*.tmp-*') ]] || fail "a temporary of a killed attempt is still there"
+  [[ -z $(find "$run" "$run/checkpoints" -maxdepth 1 -name '.*.tmp-*') ]] || fail "a temporary of a killed attempt is still there"
 
   reference=undisturbed-$run
   mpirun -n "$1" "$RNNSEARCH" $(train_arguments "$reference" $updates) >"$reference.log" 2>&1 || fail "$reference failed"
