@@ -29,7 +29,7 @@ send() {
   rm -f ready
   "$lab" on "$2" perl receive.pl &
   until [[ -e ready ]]; do sleep 0.05; done
-  timeout $(($3 + 1)) "$lab" on "$1" perl send.pl "$2" "$3" || { kill $! || true; echo 0; }
+  timeout $(($3 + 2)) "$lab" on "$1" perl send.pl "$2" "$3" || { kill $! || true; echo 0; }
   wait $! || true
 }
 

@@ -27,11 +27,11 @@ echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
 [[ -z ${WAIT_FOR_SIGNAL:-} ]] || {
   if [[ -n ${DEAF:-} ]]; then trap '' USR1 TERM; else trap 'echo signalled >>calls; exit 85' USR1; fi
   touch waiting
-  for _ in {1..400}; do sleep 0.05; done
+  for _ in {1..1200}; do sleep 0.05; done
 }
 [[ -z ${DESERTED:-} ]] || { # as mpirun with a host that it has lost: its rank ends, it does not
   trap '' USR1 TERM
-  rnnsearch 1.5 &
+  rnnsearch 4 &
   sleep 60
 }
 [[ -z ${CODES:-} ]] || CODE=$(sed -n "$(grep -c launch calls)p" <<<"${CODES// /$'\n'}")
@@ -147,7 +147,7 @@ signal() { # SIGNAL CODE CALLS ENVIRONMENT...
   rm -f calls waiting
   env WAIT_FOR_SIGNAL=1 "$@" "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
   job=$!
-  for _ in {1..200}; do [[ -e waiting ]] && break || sleep 0.05; done
+  for _ in {1..1200}; do [[ -e waiting ]] && break || sleep 0.05; done
   kill -"$signal" "$job"
   wait "$job" || status=$?
   [[ $status == "$code" ]] || fail "$signal: exit code $status, not $code: $(<log)"
@@ -159,7 +159,7 @@ printf '#!/usr/bin/env bash\ntouch waiting\nsleep 2\n' >slow/squeue
 chmod +x slow/squeue
 rm -f calls waiting
 PATH=$PWD/slow:$PATH "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
-for _ in {1..200}; do [[ -e waiting ]] && break || sleep 0.05; done
+for _ in {1..1200}; do [[ -e waiting ]] && break || sleep 0.05; done
 kill -USR1 $!
 status=0
 wait $! || status=$?
@@ -172,5 +172,5 @@ grep -q 'does not leave' log || fail "no word of a launcher that does not leave:
 # So is one that stays when its ranks have ended.
 SECONDS=0
 check "a launcher that lost a host" 137 "$launch$requeue" DESERTED=1 PATIENCE_SECONDS=2 -- "${train[@]}"
-((SECONDS < 20)) || fail "a launcher that lost a host was waited for $SECONDS s"
+((SECONDS < 40)) || fail "a launcher that lost a host was waited for $SECONDS s"
 grep -q 'its ranks here have ended' log || fail "no word of a launcher that lost a host: $(<log)"

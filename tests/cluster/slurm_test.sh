@@ -75,8 +75,8 @@ grep -q 'n2: 1 rank' undisturbed.log || fail "the training did not run on two no
 # at again at the end.
 lost_srun=$(submit $(training lost-srun))
 lost_mpirun=$(LAUNCHER=$mpirun submit $(training lost-mpirun))
-until_true 20 "two trainings at once" is_training lost-srun
-until_true 20 "two trainings at once" is_training lost-mpirun
+until_true 90 "two trainings at once" is_training lost-srun
+until_true 90 "two trainings at once" is_training lost-mpirun
 second_srun=$(nodes_of_job "$lost_srun" | tail -n 1) second_mpirun=$(nodes_of_job "$lost_mpirun" | tail -n 1)
 [[ $second_srun != "$second_mpirun" ]] || fail "both jobs are on $second_srun"
 step "$second_srun loses its power, $second_mpirun its network"
@@ -87,28 +87,28 @@ step "$second_srun loses its power, $second_mpirun its network"
 stopped() { # by mpirun inside sbatch, and told to stop
   local job
   job=$(LAUNCHER=$mpirun submit $(training stopped))
-  until_true 40 "a training by mpirun" is_training stopped
+  until_true 90 "a training by mpirun" is_training stopped
   login scancel -b -s USR1 "$job"
-  until_true 60 "the end of the training that was told to stop" is "$job" COMPLETED
+  until_true 120 "the end of the training that was told to stop" is "$job" COMPLETED
   expect_undisturbed stopped stopped.jobs/train-"$job".log
 }
 
 preempted() { # RUN PARTITION
   local job
   job=$(submit --partition "$2" $(training "$1"))
-  until_true 40 "a training to preempt" is_training "$1"
+  until_true 90 "a training to preempt" is_training "$1"
   login sbatch --wait --partition=urgent --nodelist="$(login squeue -h -j "$job" -o %N)" --nodes=2 --ntasks=2 \
     --cpus-per-task=2 --output=urgent.log --wrap 'echo urgent' >/dev/null
-  until_true 60 "the end of the training preempted in partition $2" is "$job" COMPLETED
+  until_true 120 "the end of the training preempted in partition $2" is "$job" COMPLETED
   expect_undisturbed "$1" "$1".jobs/train-"$job".log
 }
 
 cancelled() { # it does not come back
   local job
   job=$(submit $(training cancelled))
-  until_true 40 "a training to cancel" is_training cancelled
+  until_true 90 "a training to cancel" is_training cancelled
   login scancel "$job"
-  until_true 20 "the end of a cancelled job" is "$job" CANCELLED
+  until_true 90 "the end of a cancelled job" is "$job" CANCELLED
   sleep 8
   is "$job" CANCELLED || fail "a cancelled job came back: $(state_of_job "$job")"
 }
@@ -117,20 +117,20 @@ chained() { # the first job is stopped, the second ends the training, the third 
   local chain
   mapfile -t chain < <(submit --chain 3 $(training chained))
   [[ ${#chain[@]} == 3 ]] || fail "a chain of 3 is ${#chain[*]} jobs"
-  until_true 40 "a chain's first job" is_training chained
+  until_true 90 "a chain's first job" is_training chained
   login scancel -b -s USR1 "${chain[0]}"
-  until_true 40 "the end of the chain's second job" is "${chain[1]}" COMPLETED
-  until_true 20 "the end of the chain's third job" is "${chain[2]}" CANCELLED
+  until_true 90 "the end of the chain's second job" is "${chain[1]}" COMPLETED
+  until_true 90 "the end of the chain's third job" is "${chain[2]}" CANCELLED
   expect_undisturbed chained chained.jobs/train-"${chain[1]}".log
 }
 
 array() { # the seed that is stopped comes back alone
   local job
   job=$(submit --seeds 1-2 $(training array))
-  until_true 60 "an array's second task" is_training array-seed-2
+  until_true 120 "an array's second task" is_training array-seed-2
   login scancel -b -s USR1 "${job}_2"
-  until_true 60 "the end of an array's stopped task" test -e array-seed-2.jobs/done
-  until_true 60 "the end of an array's other task" test -e array-seed-1.jobs/done
+  until_true 120 "the end of an array's stopped task" test -e array-seed-2.jobs/done
+  until_true 120 "the end of an array's other task" test -e array-seed-1.jobs/done
   grep -q 'goes on from' array.jobs/train-"${job}"_2.log || fail "the stopped task of an array did not go on"
   ! grep -q 'restart 1' array.jobs/train-"${job}"_1.log || fail "a task of an array was requeued with another"
   expect_equal array-seed-1 undisturbed
@@ -142,14 +142,14 @@ at_its_end() { # RUN OPTIONS-OF-TRAININGS SIGNAL-SECONDS END MBITS: in a job of 
   job=$(SBATCH_OPTIONS=--nodelist=n11,n12 WALLTIME=1 TRAIN_OPTIONS=$2 SIGNAL_SECONDS=$3 RNNSEARCH_END_TIME=$4 submit $(training "$1"))
   until_true 150 "a training in a job of a minute is back" grep -qs 'goes on from' "$1".jobs/train-"$job".log
   for host in n11 n12; do "$lab" fast $host; done
-  until_true 60 "the end of a training in jobs of a minute" is "$job" COMPLETED
+  until_true 120 "the end of a training in jobs of a minute" is "$job" COMPLETED
   expect_undisturbed "$1" "$1".jobs/train-"$job".log
 }
 
 lost_batch_host() {
   local job host
   job=$(submit $(training lost-batch-host))
-  until_true 40 "a training to lose its script" is_training lost-batch-host
+  until_true 90 "a training to lose its script" is_training lost-batch-host
   host=$(login scontrol show job -o "$job" | sed -n 's/.* BatchHost=\([a-z0-9]*\).*/\1/p')
   "$lab" kill "$host"
   until_true 120 "the end of a training that lost its script" is "$job" COMPLETED
@@ -202,7 +202,7 @@ together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   for job in "${jobs[@]}"; do wait "$job" || fail "see above"; done
 }
 together "told to stop; preempted without grace, and with it; near its end" -- stopped -- preempted preempted normal -- \
-  preempted graced grace -- at_its_end before-end '--stop-before 0.8' 30 '' 8
+  preempted graced grace -- at_its_end before-end '--stop-before 0.7' 30 '' 5
 together "cancelled; chain; array; from text to table" -- cancelled -- chained -- array -- experiment -- node_check
 
 step "what the lost nodes' trainings came to"
