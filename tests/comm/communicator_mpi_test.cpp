@@ -80,7 +80,7 @@ TEST(Sum, GoesOnByItself) {
 }
 
 TEST(Sum, HasTheSameBitsHoweverTheValuesAreCut) {
-  auto whole = values_of_this_rank(4'400'003), pieces = whole;  // more than two blocks
+  auto whole = values_of_this_rank(4'400'003), pieces = whole;  // two blocks
   world.sum(whole);
   Communicator::Ticket last = 0;
   for (std::size_t first = 0; first < pieces.size(); first += 1'700'003) {
