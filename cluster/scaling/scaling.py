@@ -429,7 +429,7 @@ def check(arguments):
     messages = measured["messages"]
     cores = min(2, os.cpu_count())
     network = Network("one host", 1 / 1e-15, messages["latency"], messages["latency"])
-    pairs = lambda count: CHECKED + ["--batch-sentences", str(count * CHECKED_PAIRS)]
+    pairs = lambda count: CHECKED + ["--batch-sentences", str(count * arguments.pairs)]
     real, single = {}, []
     for _ in range(arguments.rounds):  # in turn, so that what else the machine does meets all of them
         single += alone_at_once(arguments.rnnsearch, pairs(1), cores)
@@ -449,7 +449,7 @@ def check(arguments):
     print("| ranks on two cores | overlap | measured s | simulated s | efficiency measured | simulated |")
     print("| --- | --- | --- | --- | --- | --- |")
     for (ranks, overlap), seconds in real.items():
-        parts = parts_of(single[0]["configuration"], gradient_parts, ranks * CHECKED_PAIRS * 25)
+        parts = parts_of(single[0]["configuration"], gradient_parts, ranks * arguments.pairs * 25)
         case = Case(ranks, parts, max(parts[-1][0], alone - optimiser), optimiser, network, messages["value"],
                     messages["value_bfloat16"], byte=1 / messages["bandwidth"], overlap=overlap == "yes", cores=cores,
                     one_host=True)
@@ -510,6 +510,7 @@ def main():
     one.add_argument("--measured", required=True)
     one.add_argument("--simulator", required=True)
     one.add_argument("--rounds", type=int, default=3)
+    one.add_argument("--pairs", type=int, default=CHECKED_PAIRS, help="of each rank")
     one = commands.add_parser("verify")
     one.add_argument("--simulator", required=True)
     one = commands.add_parser("predict")
