@@ -160,6 +160,13 @@ void Exchange::receive(void* data, std::size_t count, int from) {
   check(MPI_Irecv(data, static_cast<int>(count), type, from, tag(stage_), comm_, &requests_.back()), "MPI_Irecv");
 }
 
+// All messages of a stage are on their way.
+void Exchange::posted() {
+  finished_.resize(requests_.size());
+  statuses_.resize(requests_.size());
+  open_ = requests_.size();
+}
+
 void Exchange::begin_reduce() {
   const int width = grid_->width(dimension_), place = grid_->place(dimension_);
   const Range own = ranges_[dimension_ + 1] = part(dimension_, place);
@@ -190,9 +197,7 @@ void Exchange::begin_reduce() {
     }
     send(data, theirs.size, grid_->neighbour(dimension_, to));
   }
-  finished_.resize(requests_.size());
-  statuses_.resize(requests_.size());
-  open_ = requests_.size();
+  posted();
 }
 
 void Exchange::end_reduce() {
@@ -246,9 +251,7 @@ void Exchange::begin_gather() {
     const int to = (place + step) % width;
     send(rounds() ? static_cast<const void*>(own_bf16) : values.data(), own.size, grid_->neighbour(dimension_, to));
   }
-  finished_.resize(requests_.size());
-  statuses_.resize(requests_.size());
-  open_ = requests_.size();
+  posted();
 }
 
 void Exchange::end_gather() {

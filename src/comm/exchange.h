@@ -4,9 +4,10 @@
 // The way: the ranks stand in a grid of one or two dimensions. In each dimension in turn every rank cuts its block
 // among the ranks of its line, sends each the part that is its, and adds the parts it gets in the order of the ranks:
 // the blocks shrink until each rank holds one piece of the whole sum. Then the pieces go back the same way. All that
-// travels is twice (n - 1) / n of the block, as in a ring, in 2 (n - 1) messages for one dimension and some 4 sqrt(n)
-// for two. The order of every addition depends on the number of ranks alone: not on time, network, buckets, or who is
-// where.
+// travels is twice (n - 1) / n of the block, as in a ring, in 2 (n - 1) messages for one dimension and at best 4
+// sqrt(n) for two (a prime number of ranks, or twice one, has no such grid: for more than some hundred ranks choose
+// another number). The order of every addition depends on the number of ranks alone: not on time, network, buckets, or
+// who is where.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +22,7 @@ namespace rnnsearch::comm {
 
 class Grid {
  public:
-  /// One dimension for up to `widest` ranks, and for a prime number of them; else two, as square as they come.
+  /// One dimension for up to `widest` ranks, and for a prime number of them; else two, as square as divisors allow.
   Grid(int rank, int ranks, int widest = 16);
 
   /// 0 for one rank.
@@ -75,6 +76,7 @@ class Exchange {
   void send(const void* data, std::size_t count, int to);
   void receive(void* data, std::size_t count, int from);
   void test();
+  void posted();
   void begin_reduce();
   void end_reduce();
   void begin_gather();

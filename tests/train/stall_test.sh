@@ -5,9 +5,6 @@ set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 
-lines_of_log() {
-  if [[ -e $1/log.jsonl ]]; then wc -l <"$1/log.jsonl"; else echo 0; fi
-}
 # wait_for RUN LINES: until it has logged so much
 wait_for() {
   for ((i = 0; i < 3000; ++i)); do

@@ -79,7 +79,7 @@ class Communicator {
   Ticket begin_sum(std::span<float> values, std::span<float> carried = {}) const;
   /// Every bit that is set on some rank, likewise.
   Ticket begin_unite(std::span<std::uint64_t> bits) const;
-  /// Until that one and all begun before it are done. Throws Error.
+  /// Until that one and all begun before it are done. Sums that fail end all ranks, with MPI's reason in a log line.
   void wait(Ticket ticket) const;
   void wait_for_all() const;
   /// For whoever began sums and leaves by an exception: this rank does not touch the values any more (other ranks still
