@@ -16,6 +16,7 @@ packages='
   libicu-dev                    = ICU: Unicode in the tokenisers
   libboost-program-options-dev  = command line and configuration files
   nlohmann-json3-dev            = JSON: log.jsonl, environment.json, evaluate --json
+  libpugixml-dev                = pugixml: the pages and pictures of report and align
   hdf5-tools                    = h5diff: tests compare checkpoints with it
   libgtest-dev                  = GoogleTest
   libgmock-dev                  = GoogleMock: matchers for GoogleTest

@@ -16,7 +16,7 @@ model      base kernels storage layers                                       -
 train      base kernels storage comm corpus layers model                     -
 decode     base kernels comm corpus layers model                             -
 evaluate   base text kernels/parallel.h                                      -
-report     base evaluate                                                     -
+report     base evaluate                                                     pugixml
 cli        base kernels storage comm text corpus layers model train decode evaluate report    Boost.Program_options
 main       cli                                                               -
 RULES
@@ -29,6 +29,7 @@ Highway                 hwy/
 x86                     cpuid.h immintrin.h
 HDF5                    hdf5 H5
 xxHash                  xxhash.h xxh3.h
+pugixml                 pugixml
 MPI                     mpi.h mpi-ext.h
 ICU                     unicode/
 SentencePiece           sentencepiece
