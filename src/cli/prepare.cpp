@@ -120,6 +120,10 @@ int run_prepare(const Arguments& arguments) {
        .low = 4,
        .high = 1e8});
   options.add("target-words", settings.target_words, {.help = "likewise of the target", .low = 4, .high = 1e8});
+  options.add("vocabulary-of", settings.vocabulary_of,
+              {.help = "a corpus whose vocabularies are taken in place of new ones, so that systems trained on "
+                       "different selections of a text know the same words",
+               .value = "FILE"});
   options.add("max-length", settings.max_length,
               {.help = "training pairs with more words on either side are dropped", .low = 1, .high = 1e6});
   options.group("Report");
@@ -131,6 +135,10 @@ int run_prepare(const Arguments& arguments) {
   }
   if (!dev_source.empty()) settings.dev = corpus::EvaluationFiles{"dev", dev_source, {dev_target}};
   for (const std::string& test : tests) settings.tests.push_back(evaluation_files(test));
+  if (!settings.vocabulary_of.empty() && (settings.source_words || settings.target_words)) {
+    throw Error(text_of(settings.source_words ? "--source-words" : "--target-words",
+                        " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));
+  }
 
   std::optional<Progress> progress(std::in_place);
   const auto report = corpus::prepare(settings, [&](const corpus::PrepareProgress& p) {

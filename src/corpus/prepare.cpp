@@ -8,6 +8,7 @@
 #include "corpus/line_reader.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/storage/digest.h"
@@ -85,6 +86,22 @@ class WordCounts {
     report = {running_, table_.size(), words.size(), counts[kUnknown]};
     table_ = {};
     return Vocabulary(std::move(words), std::move(counts));
+  }
+
+  /// The words of `given`, counted here. Empties the table.
+  Vocabulary count(const Vocabulary& given, std::uint64_t sentences, PrepareReport::Side& report) {
+    std::vector<std::uint64_t> counts(given.size(), 0);
+    counts[kUnknown] = running_;
+    counts[kEnd] = sentences;
+    for (const auto& [word, count] : table_) {
+      const WordId id = given.id(word);
+      if (id == kUnknown) continue;
+      counts[id] = count;
+      counts[kUnknown] -= count;
+    }
+    report = {running_, table_.size(), given.size(), counts[kUnknown]};
+    table_ = {};
+    return Vocabulary(given.words(), std::move(counts));
   }
 
  private:
@@ -249,8 +266,9 @@ void check_output(const PrepareOptions& options) {
   };
   if (options.dev) add(*options.dev);
   for (const EvaluationFiles& test : options.tests) add(test);
+  if (!options.vocabulary_of.empty()) inputs.push_back(options.vocabulary_of);
   for (const fs::path& input : inputs)
-    if (fs::equivalent(input, output, reason)) refuse("it is one of the texts to be read");
+    if (fs::equivalent(input, output, reason)) refuse("it is one of the files to be read");
 }
 
 }  // namespace
@@ -258,6 +276,16 @@ void check_output(const PrepareOptions& options) {
 PrepareReport prepare(const PrepareOptions& options, const Progress& progress) {
   check_options(options);
   check_output(options);
+  std::optional<Corpus> given;
+  if (!options.vocabulary_of.empty()) {
+    given.emplace(options.vocabulary_of);
+    if (given->pipeline().tokenizer != options.pipeline.tokenizer ||
+        given->pipeline().lowercase != options.pipeline.lowercase)
+      throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
+                          " do not fit: it was made with --tokenizer ", given->pipeline().tokenizer,
+                          " and --lowercase ", given->pipeline().lowercase ? "true" : "false",
+                          "; give the same, or leave --vocabulary-of out"));
+  }
   PrepareReport report;
   std::vector<RawSet> sets;
   if (options.dev) sets.push_back(read_raw_set(*options.dev, "/dev"));
@@ -278,9 +306,11 @@ PrepareReport prepare(const PrepareOptions& options, const Progress& progress) {
                         " a target of more than ", options.max_length,
                         " words; look at the files or raise --max-length"));
   const Vocabulary source_vocabulary =
-      source_counts.cut(options.source_words, pairs, "--source-words", options.train_source, report.source);
+      given ? source_counts.count(given->source_vocabulary(), pairs, report.source)
+            : source_counts.cut(options.source_words, pairs, "--source-words", options.train_source, report.source);
   const Vocabulary target_vocabulary =
-      target_counts.cut(options.target_words, pairs, "--target-words", options.train_target, report.target);
+      given ? target_counts.count(given->target_vocabulary(), pairs, report.target)
+            : target_counts.cut(options.target_words, pairs, "--target-words", options.train_target, report.target);
 
   storage::SealedWriter writer(options.output);
   storage::File& file = writer.file();

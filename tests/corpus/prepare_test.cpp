@@ -74,6 +74,38 @@ TEST(Prepare, WritesWhatTheTextHolds) {
   EXPECT_THAT(message_of([&] { corpus.read_set("tests"); }), AllOf(HasSubstr("'tests'"), HasSubstr("dev, test/news")));
 }
 
+TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
+  const Scratch scratch;
+  PrepareOptions all = options_of(scratch, "b a a d\nc b a\n", "x\nx y\n");
+  all.source_words = 6;
+  prepare(all);
+  PrepareOptions part = all;
+  part.source_words = {};
+  part.max_length = 3;
+  part.vocabulary_of = all.output;
+  part.output = scratch / "part.h5";
+  const PrepareReport report = prepare(part);
+  const Corpus corpus(part.output);
+  EXPECT_EQ(corpus.source_vocabulary().words(), Corpus(all.output).source_vocabulary().words());
+  EXPECT_THAT(corpus.source_vocabulary().words(), ElementsAre("<unk>", "<s>", "</s>", "a", "b", "c"));
+  EXPECT_THAT(corpus.source_vocabulary().counts(), ElementsAre(0, 0, 1, 1, 1, 1));
+  EXPECT_THAT(corpus.target_vocabulary().counts(), ElementsAre(0, 0, 1, 1, 1));
+  EXPECT_EQ(report.source.unknown_words, 0u);
+  EXPECT_EQ(words_of(corpus.read_pairs(0, 1).target[0], corpus.target_vocabulary()), "x y");
+
+  PrepareOptions other = options_of(scratch, "e a\n", "x z\n");
+  other.vocabulary_of = all.output;
+  other.output = scratch / "other.h5";
+  EXPECT_EQ(prepare(other).source.unknown_words, 1u);
+  EXPECT_THAT(Corpus(other.output).source_vocabulary().counts(), ElementsAre(1, 0, 1, 1, 0, 0));
+  other.pipeline.lowercase = true;
+  other.overwrite = true;
+  EXPECT_THAT(message_of([&] { prepare(other); }), AllOf(HasSubstr("do not fit"), HasSubstr("--lowercase false")));
+  other.pipeline.lowercase = false;
+  other.output = all.output;
+  EXPECT_THAT(message_of([&] { prepare(other); }), HasSubstr("one of the files to be read"));
+}
+
 TEST(Prepare, CountsEveryDroppedPairByItsReason) {
   const Scratch scratch;
   PrepareOptions options = options_of(scratch, "a\n \t\n\na b c d\na\na b c\n", "x\nx\n\nx\nx y x y\nx y x\n");
@@ -300,7 +332,7 @@ TEST(Prepare, ReplacesAFileOnlyWhenAskedAndOnlyByAWholeOne) {
   prepare(options);
   EXPECT_EQ(Corpus(options.output).train_pairs(), 1u);
   options.output = options.train_target;
-  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("texts to be read"));
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("files to be read"));
   EXPECT_EQ(read_file(options.train_target), "x\n");
 }
 

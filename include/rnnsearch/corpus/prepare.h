@@ -31,6 +31,9 @@ struct PrepareOptions {
   /// there are. Set: exactly so many, and text with fewer distinct words is an Error.
   std::optional<std::size_t> source_words, target_words;
   static constexpr std::size_t kUsualWords = 30000;  // the paper's shortlist (section 4.1)
+  /// Not empty: a corpus whose vocabularies are taken, in its order, in place of cutting new ones; so that systems
+  /// trained on different selections of one text know the same words. Only the counts are those of this text.
+  std::filesystem::path vocabulary_of;
 
   std::size_t max_length = 50;  // words of either side, without </s>: longer pairs are dropped (paper: 50, 30)
   TextPipeline pipeline;
@@ -72,8 +75,9 @@ struct PrepareProgress {
 /// text that is spelled like a special symbol ("<s>") becomes <unk>: text never makes a special symbol. Development and
 /// test sets keep every pair, whatever its length. Throws Error, in one sentence, with nothing written and what stood
 /// at `output` untouched, for: files that are missing, folders, empty, not UTF-8, with NUL bytes or lines beyond 16
-/// MiB; files of different numbers of lines; nothing left after dropping; fewer distinct words than asked; an output
-/// that exists or cannot be written.
+/// MiB; files of different numbers of lines; nothing left after dropping; fewer distinct words than asked; a
+/// `vocabulary_of` that is no sound corpus, or was made with another pipeline; an output that exists or cannot be
+/// written.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 }  // namespace rnnsearch::corpus
