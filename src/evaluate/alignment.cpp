@@ -1,0 +1,229 @@
+#include "rnnsearch/evaluate/alignment.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+struct MarkedLink {
+  Link link;
+  bool sure = true;
+};
+
+/// None when `text` is no link.
+std::optional<MarkedLink> parse(std::string_view text, std::uint32_t first_index) {
+  const char* const end = text.data() + text.size();
+  const auto number = [&](const char* from, std::uint32_t& value) {
+    const auto [rest, error] = std::from_chars(from, end, value);
+    if (error != std::errc{} || value < first_index) return static_cast<const char*>(nullptr);
+    value -= first_index;
+    return rest;
+  };
+  MarkedLink result;
+  const char* const mark = number(text.data(), result.link.source);
+  if (mark == nullptr || mark == end || (*mark != '-' && *mark != '?' && *mark != 'p')) return std::nullopt;
+  result.sure = *mark == '-';
+  if (number(mark + 1, result.link.target) != end) return std::nullopt;
+  return result;
+}
+
+/// For an error: short and printable, whatever the file is.
+std::string shown(std::string_view text) {
+  constexpr std::size_t kShown = 24;
+  std::string copy(text.substr(0, kShown));
+  for (char& c : copy) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text.size() > kShown ? copy + "..." : copy;
+}
+
+void sort_once(Links& links) {
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+}
+
+/// Calls found(MarkedLink) for each link of the line.
+template <class Found>
+void for_every_link(std::string_view line, const std::string& place, std::uint32_t first_index, bool gold,
+                    const Found& found) {
+  std::size_t count = 0;
+  for (const std::string_view text : text::split_views(line)) {
+    ++count;
+    const auto link = parse(text, first_index);
+    if (!link) {
+      throw Error(text_of(place, ", link ", count, ": '", shown(text),
+                          "' is not a link; expected SOURCE-TARGET, such as ", first_index, "-", first_index + 1,
+                          gold ? text_of(" (or ", first_index, "?", first_index + 1, ", ", first_index, "p",
+                                         first_index + 1, " where it is only possible)")
+                               : "",
+                          ", words counted from ", first_index));
+    }
+    if (!link->sure && !gold) {
+      throw Error(text_of(place, ", link ", count, ": '", shown(text),
+                          "' is a possible link, which only a gold alignment has; expected SOURCE-TARGET, such as ",
+                          first_index, "-", first_index + 1));
+    }
+    found(*link);
+  }
+}
+
+/// parse_line(line, place) of each line of the file.
+template <class Sentence, class Parse>
+std::vector<Sentence> read(const std::filesystem::path& path, const Parse& parse_line) {
+  const std::string content = read_file(path);
+  if (content.empty()) throw Error(text_of(path.string(), " is empty: it must hold one line of links a sentence"));
+  std::vector<Sentence> sentences;
+  for (std::size_t begin = 0; begin < content.size();) {
+    const std::size_t end = std::min(content.find('\n', begin), content.size());
+    const std::string_view line = std::string_view(content).substr(begin, end - begin);
+    sentences.push_back(parse_line(line, text_of(path.string(), ", line ", sentences.size() + 1)));
+    begin = end + 1;
+  }
+  return sentences;
+}
+
+std::uint64_t common(const Links& a, const Links& b) {
+  std::uint64_t count = 0;
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    if (*i == *j) ++count;
+    const bool first = *i <= *j, second = *j <= *i;
+    if (first) ++i;
+    if (second) ++j;
+  }
+  return count;
+}
+
+double ratio(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+std::size_t checked_rows(const SoftAlignment& alignment) {
+  assert(alignment.source_words <= alignment.columns);
+  assert(alignment.target_words * alignment.columns <= alignment.weights.size());
+  assert(alignment.columns <= std::numeric_limits<std::uint32_t>::max());
+  return alignment.target_words;
+}
+
+Link link(std::size_t source, std::size_t target) {
+  return {static_cast<std::uint32_t>(source), static_cast<std::uint32_t>(target)};
+}
+
+}  // namespace
+
+Links links_of(std::string_view line, const std::string& place, std::uint32_t first_index) {
+  Links links;
+  for_every_link(line, place, first_index, false, [&](const MarkedLink& marked) { links.push_back(marked.link); });
+  sort_once(links);
+  return links;
+}
+
+GoldLinks gold_links_of(std::string_view line, const std::string& place, std::uint32_t first_index) {
+  GoldLinks gold;
+  for_every_link(line, place, first_index, true, [&](const MarkedLink& marked) {
+    gold.possible.push_back(marked.link);
+    if (marked.sure) gold.sure.push_back(marked.link);
+  });
+  sort_once(gold.sure);
+  sort_once(gold.possible);
+  return gold;
+}
+
+std::vector<Links> read_links(const std::filesystem::path& path, std::uint32_t first_index) {
+  return read<Links>(path, [&](auto line, const auto& place) { return links_of(line, place, first_index); });
+}
+
+std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, std::uint32_t first_index) {
+  return read<GoldLinks>(path, [&](auto line, const auto& place) { return gold_links_of(line, place, first_index); });
+}
+
+void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& place) {
+  for (const Link& l : links) {
+    const bool beyond_source = l.source >= source_words;
+    if (!beyond_source && l.target < target_words) continue;
+    throw Error(text_of(
+        place, ": link ", l.source, "-", l.target, " (words counted from 0) goes beyond the ",
+        beyond_source ? "source" : "target", " sentence, which has ", beyond_source ? source_words : target_words,
+        " words; the links must belong to these sentences and to their way of cutting words, the source "
+        "first"));
+  }
+}
+
+std::string pharaoh_line(const Links& links) {
+  std::string line;
+  for (const Link& l : links) {
+    if (!line.empty()) line += ' ';
+    line += std::to_string(l.source) + "-" + std::to_string(l.target);
+  }
+  return line;
+}
+
+AlignmentStatistics& AlignmentStatistics::operator+=(const AlignmentStatistics& other) {
+  links += other.links;
+  sure += other.sure;
+  correct_sure += other.correct_sure;
+  correct_possible += other.correct_possible;
+  return *this;
+}
+
+AlignmentStatistics sentence_statistics(const Links& links, const GoldLinks& gold) {
+  return {links.size(), gold.sure.size(), common(links, gold.sure), common(links, gold.possible)};
+}
+
+AlignmentScore alignment_score_of(const AlignmentStatistics& statistics) {
+  const auto given = static_cast<double>(statistics.links), sure = static_cast<double>(statistics.sure);
+  const auto in_sure = static_cast<double>(statistics.correct_sure);
+  const auto in_possible = static_cast<double>(statistics.correct_possible);
+  AlignmentScore score;
+  score.error_rate = given + sure > 0 ? 1 - (in_sure + in_possible) / (given + sure) : 0;
+  score.precision = ratio(in_possible, given);
+  score.recall = ratio(in_sure, sure);
+  score.f1 = ratio(2 * score.precision * score.recall, score.precision + score.recall);
+  score.statistics = statistics;
+  return score;
+}
+
+AlignmentScore corpus_alignment(std::span<const Links> links, std::span<const GoldLinks> gold) {
+  if (links.size() != gold.size()) {
+    throw Error(text_of("evaluate: ", links.size(), " lines of links but ", gold.size(),
+                        " lines of gold links; line i of one must align the same sentence as line i of the other"));
+  }
+  if (links.empty()) throw Error("evaluate: nothing to score: there are 0 lines of links and 0 lines of gold links");
+  AlignmentStatistics sum;
+  for (std::size_t i = 0; i < links.size(); ++i) sum += sentence_statistics(links[i], gold[i]);
+  return alignment_score_of(sum);
+}
+
+Links argmax_links(const SoftAlignment& alignment) {
+  Links links;
+  for (std::size_t i = 0; i < checked_rows(alignment); ++i) {
+    const auto row = alignment.weights.subspan(i * alignment.columns, alignment.columns);
+    const auto most = std::max_element(row.begin(), row.end());
+    const auto j = static_cast<std::size_t>(most - row.begin());
+    if (j<alignment.source_words&& * most> 0) links.push_back(link(j, i));
+  }
+  std::sort(links.begin(), links.end());
+  return links;
+}
+
+Links threshold_links(const SoftAlignment& alignment, float threshold) {
+  Links links;
+  const std::size_t rows = checked_rows(alignment);
+  for (std::size_t j = 0; j < alignment.source_words; ++j) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (alignment.weights[i * alignment.columns + j] >= threshold) links.push_back(link(j, i));
+    }
+  }
+  return links;
+}
+
+}  // namespace rnnsearch::evaluate

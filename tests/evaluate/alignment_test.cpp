@@ -1,0 +1,251 @@
+#include "rnnsearch/evaluate/alignment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/random.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+AlignmentScore score(const std::string& links, const std::string& gold) {
+  return alignment_score_of(sentence_statistics(links_of(links, "links"), gold_links_of(gold, "gold")));
+}
+
+class AlignmentFile : public testing::Test {
+ protected:
+  AlignmentFile() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    path_ = std::filesystem::path(testing::TempDir()) / (std::string("alignment_") + test->name() + ".txt");
+  }
+  ~AlignmentFile() override { std::filesystem::remove(path_); }
+  void write(std::string_view content) { write_file_atomically(path_, content); }
+
+  std::filesystem::path path_;
+};
+
+TEST(Links, AreReadInOrderAndOnce) {
+  EXPECT_EQ(links_of("2-1 0-0  1-12\t1-2 0-0 \r", "x"), (Links{{0, 0}, {1, 2}, {1, 12}, {2, 1}}));
+  EXPECT_EQ(links_of("", "x"), Links{});
+  EXPECT_EQ(links_of(" \t", "x"), Links{});
+  EXPECT_EQ(links_of("4294967295-0", "x"), (Links{{4294967295U, 0}}));
+}
+
+TEST(Links, OfGoldAreSureOrPossible) {
+  const GoldLinks gold = gold_links_of("3-3 0?1 0-0 2p2 3?3", "x");
+  EXPECT_EQ(gold.sure, (Links{{0, 0}, {3, 3}}));
+  EXPECT_EQ(gold.possible, (Links{{0, 0}, {0, 1}, {2, 2}, {3, 3}})) << "every sure link is possible";
+}
+
+TEST(Links, MayBeCountedFromOne) {
+  EXPECT_EQ(links_of("1-1 2-3", "x", 1), links_of("0-0 1-2", "x"));
+  EXPECT_EQ(gold_links_of("1-1 2p3", "x", 1), gold_links_of("0-0 1?2", "x"));
+  EXPECT_THROW(links_of("0-1", "x", 1), Error);
+  EXPECT_THROW(links_of("1-0", "x", 1), Error);
+}
+
+TEST(Links, ThatAreNoneAreRefused) {
+  for (const char* text : {"0",
+                           "-",
+                           "0-",
+                           "-0",
+                           "--",
+                           "0-0-0",
+                           "0 - 0",
+                           "a-b",
+                           "0-0x",
+                           "x0-0",
+                           "0--1",
+                           "+1-0",
+                           "1.0-2",
+                           "0_1",
+                           "0-1,1-2",
+                           "4294967296-0",
+                           "0-99999999999999999999",
+                           "0/1",
+                           "0:1",
+                           "0?",
+                           "?0",
+                           "0P1"}) {
+    EXPECT_THROW(links_of(text, "x"), Error) << text;
+    EXPECT_THROW(gold_links_of(text, "x"), Error) << text;
+  }
+  EXPECT_THROW(links_of("0?0", "x"), Error) << "nothing is possible only, outside gold alignments";
+  EXPECT_THROW(links_of("0p0", "x"), Error);
+}
+
+TEST(Links, AreRefusedInOneSentenceWithThePlace) {
+  EXPECT_THAT(error_of([] { links_of("0-0 1x2", "links.txt, line 3"); }),
+              AllOf(HasSubstr("links.txt, line 3, link 2: '1x2' is not a link"), HasSubstr("0-1"),
+                    testing::Not(HasSubstr("possible"))));
+  EXPECT_THAT(error_of([] { gold_links_of("0_0", "gold.txt, line 1", 1); }),
+              AllOf(HasSubstr("'0_0' is not a link"), HasSubstr("1?2"), HasSubstr("counted from 1")));
+  EXPECT_THAT(error_of([] { links_of("0?0", "links.txt, line 1"); }), HasSubstr("only a gold alignment has"));
+  const std::string garbage = std::string("\x89HDF\x01\0\n", 7) + std::string(1000, '\xFF');
+  const std::string error = error_of([&] { links_of(garbage, "x"); });
+  EXPECT_LT(error.size(), 200u);
+  EXPECT_TRUE(std::all_of(error.begin(), error.end(), [](char c) { return c >= ' ' && c <= '~'; })) << error;
+}
+
+TEST(Links, BeyondTheirSentencesAreRefused) {
+  EXPECT_NO_THROW(check_links({{0, 0}, {3, 1}}, 4, 2, "x"));
+  EXPECT_NO_THROW(check_links({}, 0, 0, "x"));
+  EXPECT_THAT(error_of([] {
+                check_links({{0, 0}, {4, 1}}, 4, 2, "gold.txt, line 7");
+              }),
+              AllOf(HasSubstr("gold.txt, line 7: link 4-1"), HasSubstr("the source sentence, which has 4 words")));
+  EXPECT_THAT(error_of([] { check_links({{3, 2}}, 4, 2, "x"); }), HasSubstr("the target sentence, which has 2 words"));
+}
+
+TEST(Links, ComeBackFromTheLineTheyWereWrittenTo) {
+  Random random(31);
+  for (int round = 0; round < 50; ++round) {
+    std::set<Link> links;
+    for (std::uint64_t n = random.below(20); n > 0; --n) {
+      links.insert({static_cast<std::uint32_t>(random.below(12)), static_cast<std::uint32_t>(random.below(12))});
+    }
+    const Links sorted(links.begin(), links.end());
+    EXPECT_EQ(links_of(pharaoh_line(sorted), "x"), sorted);
+  }
+  EXPECT_EQ(pharaoh_line({{0, 0}, {1, 12}}), "0-0 1-12");
+  EXPECT_EQ(pharaoh_line({}), "");
+}
+
+TEST_F(AlignmentFile, HoldsASentenceALine) {
+  write("0-0 1-1\n\n2-0\r\n0-0");
+  EXPECT_EQ(read_links(path_), (std::vector<Links>{{{0, 0}, {1, 1}}, {}, {{2, 0}}, {{0, 0}}}));
+  write("1-1\n2p2\n");
+  EXPECT_EQ(read_gold_links(path_, 1), (std::vector<GoldLinks>{{{{0, 0}}, {{0, 0}}}, {{}, {{1, 1}}}}));
+  write("\n");
+  EXPECT_EQ(read_links(path_), std::vector<Links>(1)) << "one sentence without links";
+}
+
+TEST_F(AlignmentFile, IsRefusedWithItsNameAndLine) {
+  write("0-0\n0-0 nonsense\n");
+  EXPECT_THAT(error_of([&] { read_links(path_); }), HasSubstr(path_.string() + ", line 2, link 2: 'nonsense'"));
+  EXPECT_THAT(error_of([&] { read_gold_links(path_); }), HasSubstr(path_.string() + ", line 2, link 2: 'nonsense'"));
+  write("");
+  EXPECT_THAT(error_of([&] { read_links(path_); }), HasSubstr(path_.string() + " is empty"));
+  EXPECT_THROW(read_links(path_.parent_path()), Error) << "a folder";
+  EXPECT_THROW(read_gold_links(path_.string() + ".missing"), Error);
+}
+
+TEST(AlignmentErrorRate, IsThatOfHandMadeSentences) {
+  // NLTK's example of nltk.translate.metrics: one of three links right, all gold links sure.
+  EXPECT_DOUBLE_EQ(score("0-0 1-2 2-1", "0-0 1-1 2-2").error_rate, 2.0 / 3.0);
+  // Two links, one of them sure and one possible; a second sure link is missing: 1 - (1 + 2) / (2 + 2).
+  const AlignmentScore half = score("0-0 1-2", "0-0 1?2 3-3");
+  EXPECT_DOUBLE_EQ(half.error_rate, 0.25);
+  EXPECT_DOUBLE_EQ(half.precision, 1);
+  EXPECT_DOUBLE_EQ(half.recall, 0.5);
+  EXPECT_DOUBLE_EQ(half.f1, 2.0 / 3.0);
+  EXPECT_EQ(half.statistics, (AlignmentStatistics{.links = 2, .sure = 2, .correct_sure = 1, .correct_possible = 2}));
+}
+
+TEST(AlignmentErrorRate, IsZeroForTheSureLinksWithAnyOfThePossibleOnes) {
+  for (const char* links : {"0-0 3-3", "0-0 1-2 3-3", "0-0 2-2 3-3", "0-0 1-2 2-2 3-3"}) {
+    EXPECT_EQ(score(links, "0-0 1?2 2?2 3-3").error_rate, 0) << links;
+    EXPECT_EQ(score(links, "0-0 1?2 2?2 3-3").f1, 1) << links;
+  }
+  EXPECT_EQ(score("5-5", "0-0 1?2").error_rate, 1);
+  EXPECT_EQ(score("", "0-0").error_rate, 1);
+  EXPECT_EQ(score("0-0", "").error_rate, 1);
+  EXPECT_EQ(score("", "0?0").error_rate, 0) << "nothing was wanted, nothing was given";
+  EXPECT_EQ(score("", "").error_rate, 0);
+  EXPECT_EQ(score("", "").precision, 0);
+  EXPECT_EQ(score("", "").f1, 0);
+}
+
+TEST(AlignmentErrorRate, IsThatOfItsDefinitionOverACorpus) {
+  using Pairs = std::set<std::pair<std::uint64_t, std::uint64_t>>;  // a sentence more: its number in the first half
+  Random random(32);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Links> links;
+    std::vector<GoldLinks> gold;
+    Pairs A, S, P;
+    for (std::uint64_t sentence = 0, sentences = 1 + random.below(5); sentence < sentences; ++sentence) {
+      std::string links_line, gold_line;
+      const auto draw = [&](std::string& line, const char* mark, std::initializer_list<Pairs*> sets) {
+        for (std::uint64_t n = random.below(8); n > 0; --n) {
+          const std::uint64_t i = random.below(4), j = random.below(4);
+          line += std::to_string(i) + mark + std::to_string(j) + " ";
+          for (Pairs* set : sets) set->insert({sentence << 8U | i, j});
+        }
+      };
+      draw(links_line, "-", {&A});
+      draw(gold_line, "-", {&S, &P});
+      draw(gold_line, "p", {&P});
+      links.push_back(links_of(links_line, "x"));
+      gold.push_back(gold_links_of(gold_line, "x"));
+    }
+    const auto both = [](const Pairs& a, const Pairs& b) {
+      return static_cast<double>(std::count_if(a.begin(), a.end(), [&](const auto& pair) { return b.contains(pair); }));
+    };
+    const auto a = static_cast<double>(A.size()), s = static_cast<double>(S.size());
+    const AlignmentScore result = corpus_alignment(links, gold);
+    EXPECT_DOUBLE_EQ(result.error_rate, a + s > 0 ? 1 - (both(A, S) + both(A, P)) / (a + s) : 0);
+    EXPECT_DOUBLE_EQ(result.precision, a > 0 ? both(A, P) / a : 0);
+    EXPECT_DOUBLE_EQ(result.recall, s > 0 ? both(A, S) / s : 0);
+    // Where every possible link is sure, the error rate is what the F score lacks to 1.
+    for (GoldLinks& one : gold) one.possible = one.sure;
+    const AlignmentScore sure = corpus_alignment(links, gold);
+    EXPECT_NEAR(sure.error_rate, a + s > 0 ? 1 - sure.f1 : 0, 1e-12);
+  }
+}
+
+TEST(AlignmentErrorRate, RefusesCorporaThatDoNotMatch) {
+  EXPECT_THAT(error_of([] { corpus_alignment(std::vector<Links>(3), std::vector<GoldLinks>(4)); }),
+              HasSubstr("3 lines of links but 4 lines of gold links"));
+  EXPECT_THROW(corpus_alignment({}, {}), Error);
+}
+
+TEST(SoftAlignmentLinks, AreTheLargestWeightOfEachTargetWord) {
+  // Two source words and </s>; three target words and </s>.
+  const std::vector<float> weights = {0.7F, 0.2F, 0.1F,   //
+                                      0.1F, 0.3F, 0.6F,   // looks at </s>: no link
+                                      0.4F, 0.4F, 0.2F,   // a tie: the first
+                                      0.0F, 1.0F, 0.0F};  // </s>
+  const SoftAlignment alignment{weights, 3, 2, 3};
+  EXPECT_EQ(argmax_links(alignment), (Links{{0, 0}, {0, 2}}));
+  EXPECT_EQ(argmax_links({weights, 3, 3, 4}), (Links{{0, 0}, {0, 2}, {1, 3}, {2, 1}})) << "nothing left out";
+  EXPECT_EQ(argmax_links({weights, 3, 0, 3}), Links{});
+  EXPECT_EQ(argmax_links({weights, 3, 2, 0}), Links{});
+  EXPECT_EQ(argmax_links({{}, 1, 0, 0}), Links{});
+  const std::vector<float> none(4, 0.0F);
+  EXPECT_EQ(argmax_links({none, 2, 2, 2}), Links{}) << "no weight, no link";
+}
+
+TEST(SoftAlignmentLinks, ReachTheThreshold) {
+  const std::vector<float> weights = {0.5F, 0.5F,  0.0F,  //
+                                      0.0F, 0.25F, 0.75F, 0.0F, 0.0F, 1.0F};
+  const SoftAlignment alignment{weights, 3, 2, 2};
+  EXPECT_EQ(threshold_links(alignment, 0.5F), (Links{{0, 0}, {1, 0}}));
+  EXPECT_EQ(threshold_links(alignment, 0.25F), (Links{{0, 0}, {1, 0}, {1, 1}}));
+  EXPECT_EQ(threshold_links(alignment, 0.51F), Links{});
+  EXPECT_EQ(threshold_links({weights, 3, 3, 3}, 0.7F), (Links{{2, 1}, {2, 2}}));
+}
+
+}  // namespace
+}  // namespace rnnsearch::evaluate
