@@ -1,0 +1,267 @@
+#include "report/figure.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <sstream>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::report {
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD;
+constexpr const char* kEllipsis = "\u2026";
+
+// The next code point from `at` on, which moves past it; kReplacement for a byte that begins none.
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])) : 0u;
+  };
+  const std::uint32_t first = byte(at);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xC2 ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  std::uint32_t point = length < 2 ? first : first & (0xFFu >> (length + 1));
+  bool valid = length > 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    valid = valid && (byte(at + i) & 0xC0) == 0x80;
+    point = point << 6 | (byte(at + i) & 0x3F);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
+  valid = valid && point >= kLeast[length] && point <= 0x10FFFF && !(point >= 0xD800 && point <= 0xDFFF);
+  at += valid ? length : 1;
+  return valid ? static_cast<char32_t>(point) : kReplacement;
+}
+
+// Char of XML 1.0, section 2.2, without the line ends and tabs, which a word does not need.
+bool in_xml(char32_t point) {
+  return point >= 0x20 && point != 0x7F && point != 0xFFFE && point != 0xFFFF;
+}
+
+void append(std::string& text, char32_t point) {
+  const auto put = [&](std::uint32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
+  const auto p = static_cast<std::uint32_t>(point);
+  if (p < 0x80) {
+    put(p);
+  } else if (p < 0x800) {
+    put(0xC0 | p >> 6), put(0x80 | (p & 0x3F));
+  } else if (p < 0x10000) {
+    put(0xE0 | p >> 12), put(0x80 | (p >> 6 & 0x3F)), put(0x80 | (p & 0x3F));
+  } else {
+    put(0xF0 | p >> 18), put(0x80 | (p >> 12 & 0x3F)), put(0x80 | (p >> 6 & 0x3F)), put(0x80 | (p & 0x3F));
+  }
+}
+
+// Joined to what stands before it: marks, joiners, variation selectors, skin tones. An ellipsis must not part them.
+bool joins(char32_t p) {
+  return (p >= 0x300 && p <= 0x36F) || (p >= 0x200B && p <= 0x200F) || (p >= 0x20D0 && p <= 0x20FF) ||
+         (p >= 0xFE00 && p <= 0xFE0F) || (p >= 0x1F3FB && p <= 0x1F3FF) || (p >= 0xE0100 && p <= 0xE01EF);
+}
+
+// In em, of the widest of the usual fonts without serifs (DejaVu Sans), rounded up; East Asian letters and pictures are
+// as wide as high.
+double width_of(char32_t p) {
+  if (joins(p)) return 0;
+  if (p < 0x80) {
+    const char c = static_cast<char>(p);
+    if (std::string_view("fijlrt.,;:'|!I() []`").find(c) != std::string_view::npos) return 0.42;
+    if (std::string_view("mMwW@%").find(c) != std::string_view::npos) return 1.0;
+    if ((c >= 'A' && c <= 'Z') || std::string_view("<>&+=~#_^").find(c) != std::string_view::npos) return 0.84;
+    return 0.64;
+  }
+  if (p < 0x1100) return 0.8;
+  if (p == 0x2026) return 1.0;
+  if (p < 0x2E80) return p >= 0x1E00 && p < 0x2000 ? 0.8 : 1.1;
+  return 1.1;
+}
+
+struct Paint {
+  const char *name, *fallback;
+};
+constexpr Paint paint_of(Colour colour) {
+  switch (colour) {
+    case Colour::kPaper:
+      return {"--figure-paper", "#ffffff"};
+    case Colour::kInk:
+      return {"--figure-ink", "#1a1a1a"};
+    case Colour::kLine:
+      return {"--figure-line", "#8a8a8a"};
+    case Colour::kBar:
+      return {"--figure-bar", "#1f6fb4"};
+  }
+  return {"", ""};
+}
+
+}  // namespace
+
+std::string coordinate(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  std::string result = text;
+  while (result.back() == '0') result.pop_back();
+  if (result.back() == '.') result.pop_back();
+  return result == "-0" ? "0" : result;
+}
+
+std::string weight_text(double weight) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", weight);
+  return text;
+}
+
+std::string drawable(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const char32_t point = next_code_point(text, at);
+    append(result, in_xml(point) ? point : kReplacement);
+  }
+  return result;
+}
+
+double width_of(std::string_view drawable_text) {
+  double width = 0;
+  for (std::size_t at = 0; at < drawable_text.size();) width += width_of(next_code_point(drawable_text, at));
+  return width;
+}
+
+std::vector<Label> labels_of(const std::vector<std::string>& words, double longest) {
+  std::vector<Label> labels;
+  for (const std::string& word : words) {
+    Label label{drawable(word), {}, 0};
+    label.width = width_of(std::string_view(label.whole));
+    label.shown = label.whole;
+    if (label.width > longest) {
+      const double room = longest - width_of(std::string_view(kEllipsis));
+      double width = 0;
+      std::size_t end = 0;
+      bool joined = false;  // the last character was a zero width joiner
+      for (std::size_t at = 0; at < label.whole.size();) {
+        const std::size_t begin = at;
+        const char32_t point = next_code_point(label.whole, at);
+        if (!joins(point) && !joined) end = begin;
+        width += width_of(point);
+        joined = point == 0x200D;
+        if (width > room) break;
+      }
+      label.shown = label.whole.substr(0, end) + kEllipsis;
+      label.width = longest;
+    }
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+double widest(const std::vector<Label>& labels) {
+  double width = 0;
+  for (const Label& label : labels) width = std::max(width, label.width);
+  return width;
+}
+
+void check(const AttentionMatrix& alignment) {
+  const std::size_t Tx = alignment.source.size(), Ty = alignment.target.size();
+  if (alignment.weights.size() != Tx * Ty) {
+    throw Error(text_of("report: an alignment of ", Ty, " target words with ", Tx, " source words needs ", Tx * Ty,
+                        " weights but has ", alignment.weights.size()));
+  }
+  for (std::size_t i = 0; i < alignment.weights.size(); ++i) {
+    const double weight = alignment.weights[i];
+    if (!(weight >= 0 && weight <= 1 + 1e-4)) {  // a softmax in float may end a little above 1
+      throw Error(text_of("report: the weight of target word ", i / Tx + 1, " and source word ", i % Tx + 1, " is ",
+                          weight, "; it must be from 0 to 1"));
+    }
+  }
+}
+
+Figure::Figure(double width, double height, double font_pixels, const std::string& title,
+               const std::string& description)
+    : font_pixels_(font_pixels), root_(document_.append_child("svg")) {
+  const auto set = [&](const char* name, const std::string& value) {
+    root_.append_attribute(name).set_value(value.c_str());
+  };
+  set("xmlns", "http://www.w3.org/2000/svg");
+  set("viewBox", "0 0 " + coordinate(width) + " " + coordinate(height));
+  set("width", coordinate(width));
+  set("height", coordinate(height));
+  set("role", "img");
+  set("aria-label", drawable(title));
+  set("font-family", "sans-serif");
+  set("font-size", coordinate(font_pixels));
+  set("direction", "ltr");  // also in a page that is written from right to left
+  set("style", "max-width:100%;height:auto");
+  root_.append_child("title").text().set(drawable(title).c_str());
+  root_.append_child("desc").text().set(drawable(description).c_str());
+  colour(rectangle(root_, 0, 0, width, height), "fill", Colour::kPaper);
+}
+
+void Figure::colour(pugi::xml_node node, const char* attribute, Colour colour) {
+  const Paint paint = paint_of(colour);
+  node.append_attribute(attribute).set_value(paint.fallback);
+  pugi::xml_attribute style = node.attribute("style");
+  if (!style) style = node.append_attribute("style");
+  std::string rules = style.value();
+  if (!rules.empty()) rules += ";";
+  style.set_value((rules + attribute + ":var(" + paint.name + "," + paint.fallback + ")").c_str());
+}
+
+void Figure::tooltip(pugi::xml_node node, const std::string& text) {
+  node.append_child("title").text().set(text.c_str());
+}
+
+pugi::xml_node Figure::group(pugi::xml_node parent, const char* name) {
+  pugi::xml_node group = parent.append_child("g");
+  group.append_attribute("class").set_value(name);
+  return group;
+}
+
+pugi::xml_node Figure::rectangle(pugi::xml_node parent, double x, double y, double width, double height) {
+  pugi::xml_node node = parent.append_child("rect");
+  node.append_attribute("x").set_value(coordinate(x).c_str());
+  node.append_attribute("y").set_value(coordinate(y).c_str());
+  node.append_attribute("width").set_value(coordinate(width).c_str());
+  node.append_attribute("height").set_value(coordinate(height).c_str());
+  return node;
+}
+
+pugi::xml_node Figure::line(pugi::xml_node parent, double x1, double y1, double x2, double y2) {
+  pugi::xml_node node = parent.append_child("line");
+  node.append_attribute("x1").set_value(coordinate(x1).c_str());
+  node.append_attribute("y1").set_value(coordinate(y1).c_str());
+  node.append_attribute("x2").set_value(coordinate(x2).c_str());
+  node.append_attribute("y2").set_value(coordinate(y2).c_str());
+  colour(node, "stroke", Colour::kLine);
+  return node;
+}
+
+pugi::xml_node Figure::text(pugi::xml_node parent, double x, double y, const Label& label, bool ends) {
+  pugi::xml_node node = parent.append_child("text");
+  node.append_attribute("x").set_value(coordinate(x).c_str());
+  // Not dominant-baseline, which some viewers do not know: the middle of small letters is a third of an em higher.
+  node.append_attribute("y").set_value(coordinate(y + 0.35 * font_pixels_).c_str());
+  if (ends) node.append_attribute("text-anchor").set_value("end");
+  node.append_child(pugi::node_pcdata).set_value(label.shown.c_str());
+  if (label.shown != label.whole) tooltip(node, label.whole);
+  return node;
+}
+
+pugi::xml_node Figure::upright_text(pugi::xml_node parent, double x, double y, const Label& label) {
+  pugi::xml_node node = parent.append_child("text");
+  node.append_attribute("transform")
+      .set_value(("translate(" + coordinate(x + 0.35 * font_pixels_) + " " + coordinate(y) + ") rotate(-90)").c_str());
+  node.append_child(pugi::node_pcdata).set_value(label.shown.c_str());
+  if (label.shown != label.whole) tooltip(node, label.whole);
+  return node;
+}
+
+std::string Figure::svg() const {
+  std::ostringstream stream;
+  document_.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
+  return stream.str() + "\n";
+}
+
+}  // namespace rnnsearch::report

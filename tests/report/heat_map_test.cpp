@@ -1,0 +1,141 @@
+#include "rnnsearch/report/heat_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "tests/report/picture.h"
+#include "tests/support/message_of.h"
+
+namespace rnnsearch::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+AttentionMatrix small() {
+  return {{"the", "dog", "</s>"}, {"le", "</s>"}, {0.75, 0.25, 0, 0.125, 0, 0.875}};
+}
+
+TEST(HeatMap, HasASquareForEveryWeightFromBlackToWhite) {
+  const Picture picture(heat_map({{"a", "b"}, {"x", "y", "z"}, {0, 1, 0.5, 0.5, 0.2, 0.8}}));
+  std::vector<std::string> fills;
+  for (const auto& square : picture.in("weights", "rect")) fills.push_back(square.attribute("fill").value());
+  EXPECT_THAT(fills, ElementsAre("#000000", "#ffffff", "#808080", "#808080", "#333333", "#cccccc"));
+}
+
+TEST(HeatMap, PutsSourceWordsAcrossAndTargetWordsDown) {
+  const Picture picture(heat_map(small()));
+  EXPECT_THAT(picture.texts("source"), ElementsAre("the", "dog", "</s>"));
+  EXPECT_THAT(picture.texts("target"), ElementsAre("le", "</s>"));
+  const auto squares = picture.in("weights", "rect");
+  ASSERT_EQ(squares.size(), 6u);
+  const double side = squares[0].attribute("width").as_double();
+  for (std::size_t k = 0; k < squares.size(); ++k) {
+    EXPECT_NEAR(squares[k].attribute("x").as_double(),
+                squares[0].attribute("x").as_double() + static_cast<double>(k % 3) * side, 0.02);
+    EXPECT_NEAR(squares[k].attribute("y").as_double(),
+                squares[0].attribute("y").as_double() + static_cast<double>(k / 3) * side, 0.02);
+  }
+}
+
+TEST(HeatMap, TellsWordsAndWeightOfEachSquare) {
+  EXPECT_THAT(Picture(heat_map(small())).tooltips("weights"),
+              ElementsAre("the → le: 0.75", "dog → le: 0.25", "</s> → le: 0.00", "the → </s>: 0.12", "dog → </s>: 0.00",
+                          "</s> → </s>: 0.88"));
+}
+
+TEST(HeatMap, IsAnImageWithANameAndADescription) {
+  const Picture picture(heat_map(small(), {.title = "line 7 <of> \"many\" & more"}));
+  EXPECT_STREQ(picture.root().attribute("role").value(), "img");
+  EXPECT_STREQ(picture.root().attribute("aria-label").value(), "line 7 <of> \"many\" & more");
+  EXPECT_STREQ(picture.root().child_value("title"), "line 7 <of> \"many\" & more");
+  EXPECT_THAT(picture.root().child_value("desc"), HasSubstr("le: the 0.75; </s>: </s> 0.88."));
+  EXPECT_STREQ(Picture(heat_map(small())).root().child_value("title"),
+               "Soft alignment of 2 target words with 3 source words");
+}
+
+TEST(HeatMap, CanBeEmbeddedManyTimesInOnePage) {
+  const std::string svg = heat_map(small());
+  EXPECT_TRUE(svg.starts_with("<svg "));  // no declaration, which a page must not hold
+  for (const char* forbidden : {" id=", "url(#", "<style", "<script", "xlink:"}) {
+    EXPECT_THAT(svg, Not(HasSubstr(forbidden)));
+  }
+  EXPECT_THAT(svg, HasSubstr("viewBox=\"0 0 "));
+  EXPECT_EQ(svg, heat_map(small()));
+}
+
+TEST(HeatMap, KeepsItsColoursUnlessAPageSetsThem) {
+  const std::string svg = heat_map(small());
+  EXPECT_THAT(svg, HasSubstr("fill=\"#ffffff\" style=\"fill:var(--figure-paper,#ffffff)\""));
+  EXPECT_THAT(svg, HasSubstr("fill=\"#1a1a1a\" style=\"fill:var(--figure-ink,#1a1a1a)\""));
+}
+
+TEST(HeatMap, HoldsAnyWord) {
+  const std::vector<std::string> words{"<b>&\"'",  "日本語",       "שלום", "👩‍👩‍👧", "]]>", "\x01\x1F",
+                                       "\xFF\xC3", "\xED\xA0\x80", "",     "\xEF\xBF\xBE"};
+  const Picture picture(heat_map({words, words, std::vector<double>(100, 0.1)}));
+  EXPECT_THAT(picture.texts("source"), ElementsAre("<b>&\"'", "日本語", "שלום", "👩‍👩‍👧", "]]>",
+                                                   "\uFFFD\uFFFD", "\uFFFD\uFFFD", "\uFFFD\uFFFD\uFFFD", "", "\uFFFD"));
+  EXPECT_EQ(picture.texts("source"), picture.texts("target"));
+}
+
+/// Labels stand in margins that are wide enough for them, and nothing is drawn outside the sheet.
+TEST(HeatMap, GivesLongWordsRoomUpToALimit) {
+  const auto left_margin = [](const std::string& word) {
+    const Picture picture(heat_map({{"a"}, {word}, {1}}));
+    return picture.in("weights", "rect").front().attribute("x").as_double();
+  };
+  EXPECT_GT(left_margin("Alignment"), left_margin("a"));
+  EXPECT_GT(left_margin("日本語日本語日本語"), left_margin("abcabcabc"));
+  EXPECT_EQ(left_margin(std::string(60, 'x')), left_margin(std::string(3000, 'x')));
+
+  const std::string word = "Donaudampfschiffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
+  const Picture picture(heat_map({{word}, {word}, {1}}));
+  for (const char* side : {"source", "target"}) {
+    ASSERT_EQ(picture.texts(side).size(), 1u);
+    EXPECT_TRUE(word.starts_with(picture.texts(side)[0].substr(0, 20)));
+    EXPECT_TRUE(picture.texts(side)[0].ends_with("…"));
+    EXPECT_THAT(picture.tooltips(side), ElementsAre(word));
+  }
+  picture.expect_all_inside();
+  EXPECT_THAT(Picture(heat_map(small())).tooltips("source"), IsEmpty());
+}
+
+TEST(HeatMap, NeverCutsALetterFromItsMarks) {
+  std::string word;
+  for (int i = 0; i < 60; ++i) word += "e\u0301";  // e with an acute accent, as two code points
+  std::string shown = Picture(heat_map({{word}, {"x"}, {1}})).texts("source")[0];
+  ASSERT_TRUE(shown.ends_with("\u0301…")) << shown;
+}
+
+TEST(HeatMap, DrawsSentencesOfOneWordAndNone) {
+  Picture(heat_map({{"</s>"}, {"</s>"}, {1}})).expect_all_inside();
+  EXPECT_THAT(Picture(heat_map({{}, {}, {}})).in("weights", "rect"), IsEmpty());
+  EXPECT_THAT(Picture(heat_map({{"</s>"}, {}, {}})).in("weights", "rect"), IsEmpty());
+}
+
+TEST(HeatMap, RefusesWhatIsNoAlignment) {
+  EXPECT_THAT(message_of([] {
+                heat_map({{"a", "b"}, {"x"}, {1}});
+              }),
+              HasSubstr("1 target words with 2 source words needs 2 weights but has 1"));
+  EXPECT_THAT(message_of([] {
+                heat_map({{"a", "b"}, {"x"}, {0.5, 1.5}});
+              }),
+              HasSubstr("target word 1 and source word 2 is 1.5"));
+  EXPECT_THROW(heat_map({{"a"}, {"x"}, {std::numeric_limits<double>::quiet_NaN()}}), Error);
+  EXPECT_THROW(heat_map({{"a"}, {"x"}, {-0.1}}), Error);
+}
+
+}  // namespace
+}  // namespace rnnsearch::report
