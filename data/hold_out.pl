@@ -40,7 +40,7 @@ sub each_pair {
 }
 
 # The pairs of each length with the least digests.
-my (@count, @least);
+my (@count, @least, @thinned);
 each_pair(sub {
   my ($one, $other) = @_;
   my $words = () = decode("UTF-8", $one) =~ /\S+/g;
@@ -50,14 +50,14 @@ each_pair(sub {
   ++$count[$length];
   my $entries = $least[$length] //= {};
   $entries->{sha256("$one\t$other")} = [$one, $other];
-  if (keys %$entries > 2 * $all + 1000) { delete @$entries{(sort keys %$entries)[$all .. keys(%$entries) - 1]} }
+  if (keys %$entries > 2 * $all + 1000) { $thinned[$length] = 1; delete @$entries{(sort keys %$entries)[$all .. keys(%$entries) - 1]} }
 });
 
 my (%set, %held);
 for my $length (0 .. $edges) {
   my $entries = $least[$length] or next;
   my @order = sort keys %$entries;
-  my $most = int($count[$length] / 3);
+  my $most = int(($thinned[$length] ? $count[$length] : @order) / 3);    # repeated pairs count once, where that is known
   for my $name (@names) {
     my $share = $all <= $most ? $wanted{$name} : int($most * $wanted{$name} / $all);
     for my $digest (splice @order, 0, $share) {
