@@ -473,6 +473,25 @@ std::vector<double> Model<Real>::score(const Sentences& source, const Sentences&
 }
 
 template <class Real>
+std::vector<Alignment<Real>> Model<Real>::align(const Sentences& source, const Sentences& target) {
+  const std::vector<double> scores = score(source, target);
+  std::vector<Alignment<Real>> alignments(scores.size());
+  for (std::size_t b = 0; b < scores.size(); ++b) alignments[b].log_probability = scores[b];
+  if (scores.empty() || !implementation_->attends()) return alignments;
+  // Columns past a sentence's own words are not its own.
+  const ConstMatrixView<Real> alpha = implementation_->decoder.alpha.view();
+  const auto& packing = implementation_->target_packing;
+  for (std::size_t t = 0; t < packing.steps(); ++t) {
+    for (std::size_t p = 0; p < packing.active[t]; ++p) {
+      const std::uint32_t b = packing.order[p];
+      const Real* row = alpha.row(packing.first_row[t] + p);
+      alignments[b].alpha.insert(alignments[b].alpha.end(), row, row + implementation_->batch.source_length(b));
+    }
+  }
+  return alignments;
+}
+
+template <class Real>
 Encoded<Real> Model<Real>::encode(const Sentences& source) {
   Encoded<Real> encoded;
   implementation_->encode(source, encoded);

@@ -286,5 +286,25 @@ TEST(Search, GivesAlignmentsWhoseRowsSumToOne) {
   }
 }
 
+TEST(Search, AlignsAsTheModelDoesWhenItIsMadeToWriteTheSame) {
+  auto model = random_model(13);
+  const Sentences source = some_sentences(20, 7);
+  Sentences target;
+  const auto translations = translate(model, source, {.beam = 4, .batch_sentences = 6, .alignments = true});
+  for (const auto& best : translations) target.add(best.front().words);
+  const auto alignments = model.align(source, target);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const Translation& best = translations[i].front();
+    ASSERT_LE(best.alignment.size(), alignments[i].alpha.size());  // one that was cut off has no row for </s>
+    if (best.finished) {
+      EXPECT_EQ(best.alignment.size(), alignments[i].alpha.size());
+      EXPECT_NEAR(best.log_probability, alignments[i].log_probability, 1e-4);
+    }
+    for (std::size_t k = 0; k < best.alignment.size(); ++k) {
+      EXPECT_NEAR(best.alignment[k], alignments[i].alpha[k], 1e-5) << "sentence " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rnnsearch::decode

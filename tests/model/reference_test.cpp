@@ -132,6 +132,69 @@ TEST(ModelBatch, GivesEachPairItsScoreInAnyOrder) {
   }
 }
 
+/// alpha of every target word over every source word, and the probability with it.
+template <class Real>
+void expect_reference_alignment(Model<Real>& model, const Sentences& source, const Sentences& target) {
+  const reference::Parameters parameters = named(model);
+  const auto alignments = model.align(source, target);
+  const std::vector<double> scores = model.score(source, target);
+  ASSERT_EQ(alignments.size(), source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::size_t Tx = source.length(i) + 1, Ty = target.length(i) + 1;
+    const auto expected = reference::trace(parameters, state_reads(model.options()), source[i], target[i]);
+    EXPECT_EQ(alignments[i].log_probability, scores[i]);
+    ASSERT_EQ(alignments[i].alpha.size(), Ty * Tx) << "sentence " << i;
+    for (std::size_t k = 0; k < Ty; ++k) {
+      double sum = 0;
+      for (std::size_t j = 0; j < Tx; ++j) {
+        const double alpha = static_cast<double>(alignments[i].alpha[k * Tx + j]);
+        EXPECT_NEAR(alpha, expected.alpha[k][j], kTolerance<Real>) << "sentence " << i << ", " << k << " to " << j;
+        sum += alpha;
+      }
+      EXPECT_NEAR(sum, 1, kTolerance<Real>);
+    }
+  }
+}
+
+TEST(ModelAlign, AgreesWithTheEquationsInRaggedBatches) {
+  Model<double> model(widths(50, 9, 12, 10, 7));
+  Model<float> rounded(model.options());
+  fill(model, 43);
+  fill(rounded, 43);
+  Random random(44);
+  Sentences source, target;
+  for (const auto& [x, y] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {3, 20}, {0, 0}, {40, 1}, {0, 9}, {9, 0}, {40, 40}, {1, 1}, {17, 23}}) {
+    source.add(random_sentence(random, x, 50));
+    target.add(random_sentence(random, y, 51));
+  }
+  expect_reference_alignment(model, source, target);
+  expect_reference_alignment(rounded, source, target);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    Sentences one_source, one_target;
+    one_source.add(source[i]);
+    one_target.add(target[i]);
+    expect_reference_alignment(rounded, one_source, one_target);
+  }
+}
+
+TEST(ModelAlign, HasNoAlphaWithoutAttentionAndNothingForNoPairs) {
+  ModelOptions options = widths(50, 9, 12, 10, 7);
+  EXPECT_TRUE(Model<float>(options).align({}, {}).empty());
+  options.attention = Attention::kNone;
+  Model<float> model(options);
+  fill(model, 45);
+  Random random(46);
+  const Sentences source = random_sentences(random, 4, 9, 50), target = random_sentences(random, 4, 9, 51);
+  const auto alignments = model.align(source, target);
+  const std::vector<double> scores = model.score(source, target);
+  ASSERT_EQ(alignments.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_TRUE(alignments[i].alpha.empty());
+    EXPECT_EQ(alignments[i].log_probability, scores[i]);
+  }
+}
+
 /// Loss and gradient: a batch is the sum of its sentences, and the gradient is added to what is there.
 TEST(ModelBatch, EqualsItsSentencesOneByOne) {
   for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {

@@ -65,6 +65,13 @@ struct AdvanceInput {
   std::span<const WordId> word;           // [R] y_i
 };
 
+/// What the decoder looked at while it was made to write one translation.
+template <class Real>
+struct Alignment {
+  double log_probability = 0;  // log p(target | source), </s> included
+  std::vector<Real> alpha;     // [Ty, Tx] row-major, </s> counted on both sides: alpha_ij; every row sums to 1
+};
+
 template <class Real>
 class Model {
  public:
@@ -111,6 +118,9 @@ class Model {
   Loss loss(const Sentences& source, const Sentences& target);
   /// log p(target | source) of each pair, </s> included.
   std::vector<double> score(const Sentences& source, const Sentences& target);
+  /// The same, and what each target word was aligned with (section 3.1, equation 6), </s> included on both sides. Alone
+  /// or among others a pair gets the same up to rounding. Without attention alpha is empty.
+  std::vector<Alignment<Real>> align(const Sentences& source, const Sentences& target);
 
   /// Any order of sentences; rows of the result are in the caller's order.
   Encoded<Real> encode(const Sentences& source);
