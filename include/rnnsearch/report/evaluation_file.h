@@ -1,0 +1,86 @@
+// What `rnnsearch evaluate --json` wrote, as the report reads it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rnnsearch::report {
+
+/// The score of a group of sentences.
+struct ScoreRow {
+  std::string label;  // "up to 10", "all"
+  std::uint64_t sentences = 0;
+  bool reliable = true;
+  double bleu = 0;                  // 0 to 100
+  std::optional<double> low, high;  // 95% interval; nothing without a bootstrap or without sentences
+  std::optional<double> ratio;      // hypothesis to reference length
+};
+
+struct OtherScore {
+  std::string metric;  // "chrF", "chrF++", "TER"
+  double score = 0;
+  std::optional<double> low, high;
+  std::string signature;  // empty: not given
+};
+
+struct FrequencyRow {
+  std::string label;  // "1-9"
+  std::uint64_t words = 0;
+  double precision = 0, recall = 0, f1 = 0;  // 0 to 1
+};
+
+struct SystemScores {
+  std::string system, signature;
+  ScoreRow all;
+  std::optional<ScoreRow> without_unknown_words;
+  std::vector<ScoreRow> buckets, by_unknown_share, by_rarest_word;  // the last two may be empty
+  std::vector<FrequencyRow> words_by_frequency;                     // may be empty
+  std::vector<OtherScore> others;
+};
+
+struct ScoreComparison {
+  std::string method, baseline, system, metric, row;
+  double difference = 0, p = 1;
+  std::uint64_t samples = 0, seed = 0;
+};
+
+struct ScoredSentence {
+  struct Hypothesis {
+    std::string system, text;
+    double bleu = 0;
+    std::optional<double> chrf;
+  };
+  std::uint64_t line = 0;             // from 1
+  std::optional<std::string> source;  // nothing: not known
+  std::vector<std::string> references;
+  std::string bucket;
+  std::vector<Hypothesis> hypotheses;  // one a system
+};
+
+struct EvaluationFile {
+  std::filesystem::path path;
+  std::optional<std::string> set;                // "test/news"
+  std::string source_language, target_language;  // empty: not known
+  std::uint64_t references = 1;
+  std::string length;  // whose words make the buckets: "reference", "source", "longest"
+  std::vector<std::uint64_t> edges;
+  std::optional<std::uint64_t> bootstrap_samples;  // nothing: no intervals
+  std::vector<SystemScores> systems;               // at least one
+  std::vector<ScoreComparison> comparisons;
+  std::vector<ScoredSentence> sentences;
+};
+
+/// Throws Error, naming the file and the place in it, for what is not JSON, another format or a newer version, and
+/// members that are missing, of another kind, or out of range.
+EvaluationFile read_evaluation(const std::filesystem::path& path);
+
+/// Files of the same set, references, buckets and numbers of sentences become one, its systems side by side; the others
+/// stay apart, in the order given. A name that two of them share is told apart by the file's. Throws Error when that
+/// does not help.
+std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files);
+
+}  // namespace rnnsearch::report

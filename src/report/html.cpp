@@ -1,0 +1,106 @@
+#include "report/html.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <sstream>
+#include <vector>
+
+#include "report/figure.h"
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::report {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::array kVoid{"area"sv,  "base"sv, "br"sv,   "col"sv,   "embed"sv,  "hr"sv,    "img"sv,
+                           "input"sv, "link"sv, "meta"sv, "param"sv, "source"sv, "track"sv, "wbr"sv};
+
+// Line ends and tabs of a text are spaces in HTML.
+std::string clean(std::string_view text) {
+  std::string spaced(text);
+  std::replace_if(
+      spaced.begin(), spaced.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return drawable(spaced);
+}
+
+// pugixml writes an element that holds an empty text as <p></p>, and any other empty one as <p/>.
+void close_empty_elements(pugi::xml_node node) {
+  for (pugi::xml_node child : node.children()) {
+    if (child.type() != pugi::node_element || child.name() == "svg"sv) continue;
+    if (!child.first_child()) {
+      if (std::find(kVoid.begin(), kVoid.end(), child.name()) == kVoid.end()) child.append_child(pugi::node_pcdata);
+    } else {
+      close_empty_elements(child);
+    }
+  }
+}
+
+void move_styles_to_attributes(pugi::xml_node node) {
+  if (const pugi::xml_attribute style = node.attribute("style")) {
+    std::istringstream rules(style.value());
+    node.remove_attribute("style");
+    for (std::string rule; std::getline(rules, rule, ';');) {
+      const auto colon = rule.find(':');
+      const std::string name = rule.substr(0, colon);
+      if (colon == std::string::npos || (name != "fill" && name != "stroke")) continue;  // sizes are the page's
+      pugi::xml_attribute attribute = node.attribute(name.c_str());
+      if (!attribute) attribute = node.append_attribute(name.c_str());
+      attribute.set_value(rule.substr(colon + 1).c_str());
+    }
+  }
+  for (pugi::xml_node child : node.children()) move_styles_to_attributes(child);
+}
+
+}  // namespace
+
+pugi::xml_node add(pugi::xml_node parent, const char* name, std::initializer_list<Attribute> attributes,
+                   std::string_view text) {
+  pugi::xml_node node = parent.append_child(name);
+  for (const Attribute& attribute : attributes) set(node, attribute.name, attribute.value);
+  if (!text.empty()) add_text(node, text);
+  return node;
+}
+
+void add_text(pugi::xml_node parent, std::string_view text) {
+  parent.append_child(pugi::node_pcdata).set_value(clean(text).c_str());
+}
+
+void set(pugi::xml_node node, const char* name, std::string_view value) {
+  pugi::xml_attribute attribute = node.attribute(name);
+  if (!attribute) attribute = node.append_attribute(name);
+  attribute.set_value(clean(value).c_str());
+}
+
+void add_svg(pugi::xml_node parent, const std::string& svg) {
+  pugi::xml_document document;
+  const auto parsed = document.load_buffer(svg.data(), svg.size(), pugi::parse_default | pugi::parse_ws_pcdata);
+  if (!parsed) throw Error(text_of("report: a figure is no SVG: ", parsed.description()));
+  move_styles_to_attributes(document);
+  parent.append_copy(document.document_element());
+}
+
+std::string html_of(pugi::xml_node parent) {
+  close_empty_elements(parent);
+  std::ostringstream stream;
+  for (const pugi::xml_node child : parent.children()) {
+    child.print(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
+  }
+  return std::move(stream).str();
+}
+
+std::string slug(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!result.empty() && result.back() != '-') {
+      result += '-';
+    }
+  }
+  while (!result.empty() && result.back() == '-') result.pop_back();
+  return result.empty() ? "x" : result;
+}
+
+}  // namespace rnnsearch::report

@@ -1,0 +1,512 @@
+#include "rnnsearch/report/line_chart.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <pugixml.hpp>
+#include <sstream>
+
+#include "report/figure.h"
+#include "report/html.h"
+#include "report/numbers.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/json.h"
+
+namespace rnnsearch::report {
+namespace {
+
+// In units of the drawing, which are pixels where the page is wide enough.
+constexpr double kWidth = 480, kRight = 12, kTop = 26, kPlotHeight = 214;
+constexpr double kLetter = 7.4;          // no less than a digit of the page's font at 13 units
+constexpr double kTickLine = 19;         // from the axis to the middle of its labels
+constexpr double kMarker = 4;            // radius
+constexpr double kDodge = 5;             // between the intervals of neighbouring lines
+constexpr std::size_t kManyPoints = 48;  // more than that are drawn without a marker each
+constexpr std::size_t kFewMarkers = 7;   // then so many tell the lines apart
+
+constexpr std::array kDashes{"", "7 4", "2 3", "10 3 2 3", "14 4", "4 2 1 2"};
+constexpr std::size_t kMarkers = 6;
+
+const char* dashes_of(std::size_t style) {
+  // A step further each time the colours begin anew.
+  return kDashes[(style + style / kColours) % kDashes.size()];
+}
+
+std::string class_of(std::size_t style) {
+  return text_of("s", style % kColours);
+}
+
+std::string marker_path(std::size_t style, double x, double y, double r) {
+  const auto at = [&](const char* command, double dx, double dy) {
+    return command + coordinate(x + dx * r) + " " + coordinate(y + dy * r);
+  };
+  const std::string radius = coordinate(r) + " " + coordinate(r);
+  switch (style % kMarkers) {
+    case 0:
+      return at("M", -1, 0) + "a" + radius + " 0 1 1 " + coordinate(2 * r) + " 0a" + radius + " 0 1 1 " +
+             coordinate(-2 * r) + " 0z";
+    case 1:
+      return at("M", -0.9, -0.9) + at("L", 0.9, -0.9) + at("L", 0.9, 0.9) + at("L", -0.9, 0.9) + "z";
+    case 2:
+      return at("M", 0, -1.15) + at("L", 1.1, 0.85) + at("L", -1.1, 0.85) + "z";
+    case 3:
+      return at("M", 0, -1.3) + at("L", 1.3, 0) + at("L", 0, 1.3) + at("L", -1.3, 0) + "z";
+    case 4:
+      return at("M", 0, 1.15) + at("L", 1.1, -0.85) + at("L", -1.1, -0.85) + "z";
+    default:
+      return at("M", -1.2, -0.45) + at("L", -0.45, -0.45) + at("L", -0.45, -1.2) + at("L", 0.45, -1.2) +
+             at("L", 0.45, -0.45) + at("L", 1.2, -0.45) + at("L", 1.2, 0.45) + at("L", 0.45, 0.45) +
+             at("L", 0.45, 1.2) + at("L", -0.45, 1.2) + at("L", -0.45, 0.45) + at("L", -1.2, 0.45) + "z";
+  }
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+  void see(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+bool drawable_on(double value, Scale scale) {
+  return std::abs(value) < 1e100 && (scale == Scale::kLinear || value > 0);
+}
+
+// The axis' ends: round numbers around what there is.
+Range rounded(Range range, const Axis& axis, std::size_t ticks) {
+  if (range.low > range.high) return axis.scale == Scale::kLog ? Range{1, 10} : Range{0, 1};
+  if (axis.scale == Scale::kLog) {
+    if (range.low == range.high) return {range.low / 2, range.high * 2};
+    return {range.low / 1.1, range.high * 1.1};
+  }
+  if (axis.from_zero) range.see(0);
+  if (range.low == range.high) {
+    const double room = range.low == 0 ? 1 : std::abs(range.low) / 2;
+    return axis.from_zero ? (range.low == 0 ? Range{0, 1} : range) : Range{range.low - room, range.high + room};
+  }
+  const auto inner = nice_ticks(range.low, range.high, ticks);
+  if (inner.size() < 2) return range;
+  const double step = inner[1] - inner[0];
+  return {std::floor(range.low / step + 1e-9) * step, std::ceil(range.high / step - 1e-9) * step};
+}
+
+std::vector<double> ticks_of(Range range, Scale scale, std::size_t at_most) {
+  return scale == Scale::kLog ? log_ticks(range.low, range.high, at_most) : nice_ticks(range.low, range.high, at_most);
+}
+
+// The numbers of a line in one attribute.
+template <class Number>
+std::string list_of(const std::vector<Point>& points, Number number) {
+  std::string list;
+  for (const Point& point : points) {
+    if (!list.empty()) list += ' ';
+    list += number(point);
+  }
+  return list;
+}
+
+class Drawing {
+ public:
+  explicit Drawing(const LineChart& chart) : chart_(chart) {
+    for (const Line& line : chart.lines) {
+      Line kept = line;
+      std::erase_if(kept.points, [&](const Point& p) {
+        return !drawable_on(p.x, chart.x.scale) || !drawable_on(p.y, chart.y.scale);
+      });
+      kept.points = thinned(kept.points, kDrawnPoints);
+      if (!kept.points.empty()) lines_.push_back(std::move(kept));
+    }
+    // Faint ones first, so that they lie behind.
+    std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.faint > b.faint; });
+    for (const Line& line : lines_) {
+      for (const Point& point : line.points) {
+        x_.see(point.x);
+        y_.see(point.y);
+        if (!point.low || !point.high) continue;
+        if (drawable_on(*point.low, chart.y.scale)) y_.see(*point.low);
+        if (drawable_on(*point.high, chart.y.scale)) y_.see(*point.high);
+      }
+    }
+    if (labelled()) {
+      for (const Line& line : lines_) {
+        for (const Point& p : line.points) {
+          if (p.x < 0 || p.x >= static_cast<double>(chart.x.labels.size()) || p.x != std::floor(p.x)) {
+            throw Error(text_of("report: the chart ", chart.title, " has ", chart.x.labels.size(),
+                                " places, and a point at ", p.x));
+          }
+        }
+      }
+      x_ = {-0.5, static_cast<double>(chart.x.labels.size()) - 0.5};
+    } else if (x_.low > x_.high) {
+      x_ = {0, 1};
+    } else if (chart.x.scale == Scale::kLinear) {
+      if (chart.x.from_zero) x_.see(0);
+      if (x_.low == x_.high) x_ = {x_.low - 1, x_.high + 1};
+    } else if (x_.low == x_.high) {
+      x_ = {x_.low / 2, x_.high * 2};
+    }
+    y_ = rounded(y_, chart.y, 6);
+    y_ticks_ = ticks_of(y_, chart.y.scale, 6);
+    std::size_t letters = 1;
+    for (const double tick : y_ticks_) letters = std::max(letters, tick_label(tick, y_ticks_).size());
+    left_ = 14 + kLetter * static_cast<double>(letters);
+    height_ = kTop + kPlotHeight + kTickLine + 8 + (chart.x.notes.empty() ? 0 : 18) + 20;
+  }
+
+  std::string svg() {
+    pugi::xml_document document;
+    root_ = add(document, "svg",
+                {{"class", "chart-drawing"},
+                 {"viewBox", "0 0 480 " + coordinate(height_)},
+                 {"role", "img"},
+                 {"aria-label", chart_.title}});
+    add(root_, "desc", {}, description());
+    for (const auto& [name, value] : {std::pair{"data-left", left_},
+                                      {"data-right", kWidth - kRight},
+                                      {"data-top", kTop},
+                                      {"data-bottom", kTop + kPlotHeight}}) {
+      set(root_, name, coordinate(value));
+    }
+    const auto exact = [](double value) { return Json(value).dump(); };
+    set(root_, "data-x-low", exact(x_.low));
+    set(root_, "data-x-high", exact(x_.high));
+    set(root_, "data-y-low", exact(y_.low));
+    set(root_, "data-y-high", exact(y_.high));
+    set(root_, "data-x-scale", chart_.x.scale == Scale::kLog ? "log" : "linear");
+    set(root_, "data-y-scale", chart_.y.scale == Scale::kLog ? "log" : "linear");
+    set(root_, "data-x-name", chart_.x.name);
+    if (labelled()) {
+      Json labels = Json::array();
+      for (const std::string& label : chart_.x.labels) labels.push_back(label);
+      set(root_, "data-x-labels", labels.dump());
+    }
+    draw_axes();
+    for (std::size_t i = 0; i < lines_.size(); ++i) draw(lines_[i], i);
+    std::ostringstream stream;
+    document.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
+    return std::move(stream).str();
+  }
+
+ private:
+  bool labelled() const { return !chart_.x.labels.empty(); }
+  double across(double x) const {
+    return left_ + position(x, x_.low, x_.high, chart_.x.scale) * (kWidth - kRight - left_);
+  }
+  double down(double y) const { return kTop + (1 - position(y, y_.low, y_.high, chart_.y.scale)) * kPlotHeight; }
+
+  pugi::xml_node label(pugi::xml_node parent, double x, double y, const char* anchor, const std::string& text) {
+    return add(parent, "text", {{"x", coordinate(x)}, {"y", coordinate(y + 4.5)}, {"text-anchor", anchor}}, text);
+  }
+
+  void draw_axes() {
+    const double bottom = kTop + kPlotHeight, right = kWidth - kRight;
+    const auto grid = add(root_, "g", {{"class", "grid"}});
+    const auto numbers = add(root_, "g", {{"class", "ticks"}});
+    for (const double tick : y_ticks_) {
+      const std::string y = coordinate(down(tick));
+      add(grid, "line", {{"x1", coordinate(left_)}, {"x2", coordinate(right)}, {"y1", y}, {"y2", y}});
+      label(numbers, left_ - 7, down(tick), "end", tick_label(tick, y_ticks_));
+    }
+    const auto axes = add(root_, "g", {{"class", "axis"}});
+    add(axes, "line",
+        {{"x1", coordinate(left_)}, {"x2", coordinate(right)}, {"y1", coordinate(bottom)}, {"y2", coordinate(bottom)}});
+    const auto mark = [&](double x) {
+      add(axes, "line",
+          {{"x1", coordinate(x)}, {"x2", coordinate(x)}, {"y1", coordinate(bottom)}, {"y2", coordinate(bottom + 5)}});
+    };
+    double below = bottom + kTickLine;
+    if (labelled()) {
+      std::size_t longest = 1;
+      for (const auto* texts : {&chart_.x.labels, &chart_.x.notes}) {
+        for (const std::string& text : *texts) longest = std::max(longest, text.size());
+      }
+      const double place = (right - left_) / static_cast<double>(chart_.x.labels.size());
+      const auto every = static_cast<std::size_t>(std::ceil((static_cast<double>(longest) * kLetter + 4) / place));
+      for (std::size_t i = 0; i < chart_.x.labels.size(); ++i) {
+        const double x = across(static_cast<double>(i));
+        mark(x);
+        if (i % every != 0) continue;
+        label(numbers, x, below, "middle", chart_.x.labels[i]);
+        if (i < chart_.x.notes.size()) {
+          set(label(numbers, x, below + 18, "middle", chart_.x.notes[i]), "class", "note");
+        }
+      }
+    } else {
+      std::size_t most = 7;
+      std::vector<double> ticks;
+      do {  // fewer where the numbers are long
+        ticks = ticks_of(x_, chart_.x.scale, most);
+        std::size_t letters = 1;
+        for (const double tick : ticks) letters = std::max(letters, tick_label(tick, ticks).size());
+        if (static_cast<double>(ticks.size() * (letters + 2)) * kLetter <= right - left_) break;
+      } while (--most >= 2);
+      for (const double tick : ticks) {
+        mark(across(tick));
+        const std::string text = tick_label(tick, ticks);
+        // not beyond the edge of the drawing
+        const double half = static_cast<double>(text.size()) * kLetter / 2;
+        label(numbers, std::min(across(tick), kWidth - half), below, "middle", text);
+      }
+    }
+    if (!chart_.x.notes.empty()) below += 18;
+    set(label(numbers, 2, 9, "start", chart_.y.name), "class", "axis-name");
+    const std::string name =
+        chart_.x.notes_name.empty() ? chart_.x.name : text_of(chart_.x.name, " / ", chart_.x.notes_name);
+    set(label(numbers, right, below + 20, "end", name), "class", "axis-name");
+  }
+
+  std::string told(const Point& point) const {
+    std::string text =
+        labelled() ? chart_.x.labels[static_cast<std::size_t>(point.x)] : text_of(chart_.x.name, " ", x_text(point));
+    text += ": " + y_text(point.y);
+    if (point.low && point.high) text += text_of(" [", y_text(*point.low), ", ", y_text(*point.high), "]");
+    if (point.hollow) text += ", few sentences";
+    return text;
+  }
+  std::string y_text(double y) const { return significant(y, chart_.digits); }
+  static std::string x_text(const Point& point) {
+    return point.x == std::floor(point.x) && point.x >= 0 && point.x < 1e15
+               ? grouped(static_cast<std::uint64_t>(point.x))
+               : significant(point.x, 4);
+  }
+
+  void draw(const Line& line, std::size_t index) {
+    auto group =
+        add(root_, "g",
+            {{"class", text_of(line.faint ? "line faint " : "line ", class_of(line.style))}, {"data-name", line.name}});
+    double shift = 0;  // intervals beside each other, not upon each other
+    const bool intervals =
+        std::any_of(line.points.begin(), line.points.end(), [](const Point& p) { return p.low && p.high; });
+    if (intervals && labelled()) {
+      shift = (static_cast<double>(index) - static_cast<double>(lines_.size() - 1) / 2) * kDodge;
+    }
+    if (!line.faint) {
+      set(group, "data-x",
+          list_of(line.points, [&](const Point& p) { return labelled() ? coordinate(p.x) : Json(p.x).dump(); }));
+      set(group, "data-x-text",
+          list_of(line.points, [&](const Point& p) { return labelled() ? coordinate(p.x) : x_text(p); }));
+      set(group, "data-y", list_of(line.points, [&](const Point& p) { return coordinate(down(p.y)); }));
+      set(group, "data-y-text", list_of(line.points, [&](const Point& p) { return y_text(p.y); }));
+      if (intervals) {
+        const auto end = [&](const std::optional<double>& value) { return value ? y_text(*value) : std::string("-"); };
+        set(group, "data-low", list_of(line.points, [&](const Point& p) { return end(p.low); }));
+        set(group, "data-high", list_of(line.points, [&](const Point& p) { return end(p.high); }));
+      }
+    }
+    if (intervals) {
+      std::string there, back;
+      const auto whiskers = add(group, "path", {{"class", "whiskers"}});
+      std::string strokes;
+      for (const Point& p : line.points) {
+        if (!p.low || !p.high) continue;
+        const std::string x = coordinate(across(p.x) + shift), low = coordinate(down(*p.low)),
+                          high = coordinate(down(*p.high));
+        there += text_of(there.empty() ? "M" : "L", x, " ", high);
+        back = text_of("L", x, " ", low, back);
+        strokes += text_of("M", x, " ", low, "V", high, "m-3 0h6M", x, " ", low, "m-3 0h6");
+      }
+      set(whiskers, "d", strokes);
+      pugi::xml_node band = group.insert_child_before("path", whiskers);
+      set(band, "class", "band");
+      set(band, "d", there + back + "z");
+    }
+    std::string path;
+    for (const Point& p : line.points) {
+      path += text_of(path.empty() ? "M" : "L", coordinate(across(p.x) + shift), " ", coordinate(down(p.y)));
+    }
+    auto stroke = add(group, "path", {{"class", "stroke"}, {"d", path}});
+    if (*dashes_of(line.style) != '\0' && !line.faint) set(stroke, "stroke-dasharray", dashes_of(line.style));
+    if (line.faint) return;
+    const std::size_t n = line.points.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      // Where there are many, a few, at other places in each line; and the last.
+      const std::size_t stretch = std::max<std::size_t>(1, n / kFewMarkers);
+      if (n > kManyPoints && i + 1 != n && i % stretch != (line.style % kColours + 1) * stretch / (kColours + 1))
+        continue;
+      const Point& p = line.points[i];
+      const auto marker = add(group, "path",
+                              {{"class", p.hollow ? "marker hollow" : "marker"},
+                               {"d", marker_path(line.style, across(p.x) + shift, down(p.y), kMarker)}});
+      add(marker, "title", {}, text_of(line.name, ", ", told(p)));
+    }
+  }
+
+  // For those who hear the chart.
+  std::string description() const {
+    std::string text;
+    for (const Line& line : lines_) {
+      if (line.faint) continue;
+      if (!text.empty()) text += " ";
+      text += line.name + ": ";
+      if (labelled() || line.points.size() <= 10) {
+        for (std::size_t i = 0; i < line.points.size(); ++i) text += (i == 0 ? "" : "; ") + told(line.points[i]);
+      } else {
+        const auto [least, most] = std::minmax_element(line.points.begin(), line.points.end(),
+                                                       [](const Point& a, const Point& b) { return a.y < b.y; });
+        text += text_of("first ", told(line.points.front()), "; last ", told(line.points.back()), "; least ",
+                        told(*least), "; greatest ", told(*most));
+      }
+      text += ".";
+    }
+    return text;
+  }
+
+  const LineChart& chart_;
+  std::vector<Line> lines_;
+  Range x_, y_;
+  std::vector<double> y_ticks_;
+  double left_ = 0, height_ = 0;
+  pugi::xml_node root_;
+};
+
+}  // namespace
+
+std::vector<double> nice_ticks(double low, double high, std::size_t at_most) {
+  if (!(low < high)) return {low};
+  const double span = high - low;
+  double power = std::pow(10, std::floor(std::log10(span)) - 2);
+  for (;; power *= 10) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double step = factor * power;
+      // Rounding must not lose a tick at either end.
+      const double first = std::ceil(low / step - 1e-9), last = std::floor(high / step + 1e-9);
+      if (last - first + 1 > static_cast<double>(at_most)) continue;
+      std::vector<double> ticks;
+      // Dividing by the inverse of a small power gives 0.3, where multiplying gives 0.30000000000000004.
+      const double inverse = std::round(1 / power);
+      for (double i = first; i <= last; ++i) ticks.push_back(power < 1 ? i * factor / inverse : i * step);
+      return ticks;
+    }
+  }
+}
+
+std::vector<double> log_ticks(double low, double high, std::size_t at_most) {
+  const auto first = static_cast<int>(std::ceil(std::log10(low) - 1e-9)),
+             last = static_cast<int>(std::floor(std::log10(high) + 1e-9));
+  const auto power = [](int exponent) { return exponent < 0 ? 1 / std::pow(10, -exponent) : std::pow(10, exponent); };
+  std::vector<double> ticks;
+  if (last - first + 1 < 3) {
+    for (int exponent = first - 1; exponent <= last; ++exponent) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double tick = exponent < 0 ? factor / power(-exponent) : factor * power(exponent);
+        if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push_back(tick);
+      }
+    }
+    if (ticks.size() < 2) return nice_ticks(low, high, at_most);
+    if (ticks.size() <= at_most) return ticks;
+    ticks.clear();
+  }
+  const auto powers = static_cast<std::size_t>(last - first + 1);
+  const int every = static_cast<int>((powers + at_most - 1) / at_most);
+  for (int exponent = first; exponent <= last; exponent += every) ticks.push_back(power(exponent));
+  return ticks;
+}
+
+std::string tick_label(double tick, std::span<const double> ticks) {
+  double step = std::numeric_limits<double>::infinity(), most = std::abs(tick);
+  for (std::size_t i = 1; i < ticks.size(); ++i) step = std::min(step, std::abs(ticks[i] - ticks[i - 1]));
+  for (const double other : ticks) most = std::max(most, std::abs(other));
+  if (!std::isfinite(step)) step = std::abs(tick);
+  if (tick == 0) return "0";
+  char text[64];
+  if (most >= 1e6 && step >= 1e5) {
+    std::snprintf(text, sizeof text, "%.10gM", tick / 1e6);
+    return text;
+  }
+  // Ticks of a log scale differ in their decimals.
+  const bool even = ticks.size() < 3 || std::abs((ticks[2] - ticks[1]) - (ticks[1] - ticks[0])) < step * 1e-6;
+  const double finest = even ? step : std::abs(tick);
+  if (finest < 1e-4 && most < 1e-2) {
+    std::snprintf(text, sizeof text, "%.3g", tick);
+    return text;
+  }
+  int decimals = 0;
+  for (double size = finest; decimals < 9 && std::abs(size - std::round(size)) > 1e-6 * size; size *= 10) ++decimals;
+  return fixed(tick, decimals);
+}
+
+double position(double value, double low, double high, Scale scale) {
+  if (scale == Scale::kLog) return std::log(value / low) / std::log(high / low);
+  return (value - low) / (high - low);
+}
+
+std::vector<Point> thinned(std::span<const Point> points, std::size_t at_most) {
+  const std::size_t n = points.size();
+  if (n <= at_most || at_most < 4) return {points.begin(), points.end()};
+  const std::size_t inner = n - 2, stretches = (at_most - 2) / 2;
+  std::vector<Point> kept{points.front()};
+  for (std::size_t k = 0; k < stretches; ++k) {
+    const auto begin = points.begin() + static_cast<std::ptrdiff_t>(1 + inner * k / stretches);
+    const auto end = points.begin() + static_cast<std::ptrdiff_t>(1 + inner * (k + 1) / stretches);
+    auto [least, most] = std::minmax_element(begin, end, [](const Point& a, const Point& b) { return a.y < b.y; });
+    if (most < least) std::swap(least, most);
+    kept.push_back(*least);
+    if (most != least) kept.push_back(*most);
+  }
+  kept.push_back(points.back());
+  return kept;
+}
+
+std::vector<Point> smoothed(std::span<const Point> points, std::size_t window) {
+  std::vector<Point> result;
+  const std::size_t half = window / 2, n = points.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t reach = std::min({half, i, n - 1 - i});
+    double sum = 0;
+    for (std::size_t k = i - reach; k <= i + reach; ++k) sum += points[k].y;
+    result.push_back({points[i].x, sum / static_cast<double>(2 * reach + 1)});
+  }
+  return result;
+}
+
+std::string svg_of(const LineChart& chart) {
+  return Drawing(chart).svg();
+}
+
+std::string key_svg(std::size_t style) {
+  pugi::xml_document document;
+  const auto root = add(document, "svg",
+                        {{"class", "key " + class_of(style)},
+                         {"viewBox", "0 0 34 14"},
+                         {"width", "34"},
+                         {"height", "14"},
+                         {"aria-hidden", "true"}});
+  auto stroke = add(root, "path", {{"class", "stroke"}, {"d", "M1 7H33"}});
+  if (*dashes_of(style) != '\0') set(stroke, "stroke-dasharray", dashes_of(style));
+  add(root, "path", {{"class", "marker"}, {"d", marker_path(style, 17, 7, kMarker)}});
+  std::ostringstream stream;
+  document.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
+  return std::move(stream).str();
+}
+
+std::string bar_svg(const std::string& title, std::span<const Part> parts) {
+  pugi::xml_document document;
+  std::string heard;
+  for (const Part& part : parts)
+    heard += text_of(heard.empty() ? "" : ", ", part.name, " ", fixed(100 * part.share, 1), "%");
+  const auto root = add(document, "svg",
+                        {{"class", "bar"},
+                         {"viewBox", "0 0 480 22"},
+                         {"preserveAspectRatio", "none"},
+                         {"role", "img"},
+                         {"aria-label", title + ": " + heard}});
+  double at = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double width = std::max(0.0, parts[i].share) * kWidth;
+    const auto rectangle = add(root, "rect",
+                               {{"class", text_of("part p", i)},
+                                {"x", coordinate(at)},
+                                {"y", "0"},
+                                {"width", coordinate(width)},
+                                {"height", "22"}});
+    add(rectangle, "title", {}, text_of(parts[i].name, " ", fixed(100 * parts[i].share, 1), "%"));
+    at += width;
+  }
+  std::ostringstream stream;
+  document.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
+  return std::move(stream).str();
+}
+
+}  // namespace rnnsearch::report

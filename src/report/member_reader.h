@@ -1,0 +1,58 @@
+// Members of a JSON file that is hostile until read; errors name the file and the place in it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "rnnsearch/base/json.h"
+
+namespace rnnsearch::report {
+
+class MemberReader {
+ public:
+  /// Both outlive this. `place` is how errors begin: "eval.json: systems, 2".
+  MemberReader(const Json& json, std::string place) : json_(json), place_(std::move(place)) {}
+
+  /// "what" completes "FILE, PLACE: ...". Throws Error.
+  [[noreturn]] void refuse(const std::string& what) const;
+
+  /// The member; null counts as missing.
+  const Json* find(const char* name) const;
+  std::string text(const char* name) const;  // as `drawable` of figure.h makes it
+  std::optional<std::string> optional_text(const char* name) const;
+  double number(const char* name, double low, double high) const;
+  std::optional<double> optional_number(const char* name, double low, double high) const;
+  std::uint64_t count(const char* name) const;
+  bool boolean(const char* name) const;
+  MemberReader object(const char* name) const;
+
+  /// Calls `each` with a reader of every item, which must be objects. A missing member has none when it is optional.
+  template <class Each>
+  void each(const char* name, bool optional, Each each) const {
+    const Json* list = array(name, optional);
+    if (list == nullptr) return;
+    std::size_t i = 0;
+    for (const Json& item : list->items()) {
+      const MemberReader reader(item, place_of(name, ++i));
+      if (!item.is_object()) reader.refuse("is no object");
+      each(reader);
+    }
+  }
+  const Json* array(const char* name, bool optional) const;
+  const Json& json() const { return json_; }
+  const std::string& place() const { return place_; }
+
+ private:
+  std::string place_of(const char* name, std::size_t i) const;
+
+  const Json& json_;
+  std::string place_;
+};
+
+/// Reads a file and checks its "format" and "format_version" (1 is all this version knows). `maker`: the command that
+/// makes such files. Throws Error.
+Json read_json_file(const std::filesystem::path& path, const std::string& format, const std::string& maker);
+
+}  // namespace rnnsearch::report

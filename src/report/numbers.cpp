@@ -1,0 +1,63 @@
+#include "report/numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::report {
+namespace {
+
+// Commas between the thousands of the digits before the point.
+std::string with_commas(const std::string& text) {
+  const std::size_t end = std::min(text.find('.'), text.size());
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i > 0 && i < end && (end - i) % 3 == 0 && text[i - 1] != '-') result += ',';
+    result += text[i];
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string fixed(double value, int decimals) {
+  if (!std::isfinite(value)) return "-";
+  char text[400];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  // no "-0.00"
+  if (std::string(text).find_first_not_of("-0.") == std::string::npos && text[0] == '-') return with_commas(text + 1);
+  return with_commas(text);
+}
+
+std::string significant(double value, int digits) {
+  if (!std::isfinite(value)) return "-";
+  if (value == 0) return "0";
+  const double size = std::abs(value);
+  if (size < 1e-5 || size >= 1e7) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    return text;
+  }
+  char rounded[64];
+  std::snprintf(rounded, sizeof rounded, "%.*e", digits - 1, value);  // 9.996 of three digits is 10.0
+  const int exponent = std::atoi(std::string(rounded).substr(std::string(rounded).find('e') + 1).c_str());
+  return fixed(value, std::max(0, digits - 1 - exponent));
+}
+
+std::string grouped(std::uint64_t value) {
+  return with_commas(std::to_string(value));
+}
+
+std::string duration(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return "-";
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
+  if (whole < 60) return text_of(whole, " s");
+  const std::uint64_t minutes = whole / 60, hours = minutes / 60, days = hours / 24;
+  if (hours == 0) return text_of(minutes, " min ", whole % 60, " s");
+  if (days == 0) return text_of(hours, " h ", minutes % 60, " min");
+  return text_of(days, " d ", hours % 24, " h");
+}
+
+}  // namespace rnnsearch::report

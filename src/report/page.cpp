@@ -1,0 +1,233 @@
+#include "rnnsearch/report/page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <pugixml.hpp>
+
+#include "report/assets.h"
+#include "report/html.h"
+#include "report/numbers.h"
+#include "report/record_part.h"
+#include "report/scores_part.h"
+#include "report/sentences_part.h"
+#include "report/training_part.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/json.h"
+
+namespace rnnsearch::report {
+namespace {
+
+// How a Content-Security-Policy names a hash: base 64 (RFC 4648) of the bytes that the hexadecimal digits are.
+std::string base64_of_hex(std::string_view hex) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string result;
+  std::uint32_t bits = 0, count = 0;
+  for (const char digit : hex) {
+    bits = bits << 4 | static_cast<std::uint32_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+    count += 4;
+    if (count < 6) continue;
+    count -= 6;
+    result += kDigits[bits >> count & 63];
+  }
+  if (count > 0) result += kDigits[bits << (6 - count) & 63];
+  while (result.size() % 4 != 0) result += '=';
+  return result;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  }
+  return text;
+}
+
+// One paragraph: what is shown.
+std::string summary_of(const Report& report) {
+  std::string text;
+  for (const EvaluationFile& file : report.evaluations) {
+    std::vector<std::string> names;
+    for (const SystemScores& system : file.systems) names.push_back(system.system);
+    const std::uint64_t sentences = file.systems.front().all.sentences;
+    text += text_of("Scores of ", joined(names), " on ", grouped(sentences), " sentences",
+                    file.set ? text_of(" of ", *file.set) : std::string(), ". ");
+  }
+  std::vector<std::string> names;
+  std::size_t open = 0;
+  for (const Run& run : report.runs) {
+    names.push_back(run.name);
+    if (!run.stopped) ++open;
+  }
+  if (!names.empty()) {
+    text += text_of(names.size() == 1 ? "The training of " : "The trainings of ", joined(names));
+    text += open == 0           ? ""
+            : names.size() == 1 ? ", which has not ended"
+                                : text_of(", ", open, " of which ", open == 1 ? "has" : "have", " not ended");
+    text += ". ";
+  }
+  std::size_t aligned = 0;
+  for (const AlignmentFile& file : report.alignments) aligned += file.sentences.size();
+  if (aligned > 0)
+    text += text_of("Soft alignments of ", grouped(aligned), aligned == 1 ? " sentence. " : " sentences. ");
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string csv_of(const Rows& rows) {
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) text += ',';
+      if (row[i].find_first_of(",\"\r\n") == std::string::npos) {
+        text += row[i];
+        continue;
+      }
+      text += '"';
+      for (const char c : row[i]) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+      text += '"';
+    }
+    text += "\r\n";
+  }
+  return text;
+}
+
+// With the digits that read back as the same number.
+std::string exact(double value) {
+  return std::isfinite(value) ? Json(value).dump() : "";
+}
+std::string exact(const std::optional<double>& value) {
+  return value ? exact(*value) : "";
+}
+
+void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
+  Rows scores{{"set", "system", "sentences_of", "row", "sentences", "reliable", "bleu", "low", "high", "length_ratio"}};
+  Rows others{{"set", "system", "metric", "score", "low", "high", "signature"}};
+  Rows words{{"set", "system", "times_in_training_text", "words", "precision", "recall", "f1"}};
+  Rows comparisons{{"set", "method", "baseline", "system", "metric", "row", "difference", "p", "samples", "seed"}};
+  for (const EvaluationFile& file : report.evaluations) {
+    const std::string set = file.set.value_or(file.path.stem().string());
+    for (const SystemScores& system : file.systems) {
+      const auto add_row = [&](const char* kind, const ScoreRow& row) {
+        const bool there = row.sentences > 0;
+        scores.push_back({set, system.system, kind, row.label, text_of(row.sentences), row.reliable ? "true" : "false",
+                          there ? exact(row.bleu) : "", exact(row.low), exact(row.high), exact(row.ratio)});
+      };
+      add_row("all", system.all);
+      if (system.without_unknown_words) add_row("all", *system.without_unknown_words);
+      for (const ScoreRow& row : system.buckets) add_row("length", row);
+      for (const ScoreRow& row : system.by_unknown_share) add_row("unknown_share", row);
+      for (const ScoreRow& row : system.by_rarest_word) add_row("rarest_word", row);
+      others.push_back({set, system.system, "BLEU", exact(system.all.bleu), exact(system.all.low),
+                        exact(system.all.high), system.signature});
+      for (const OtherScore& other : system.others) {
+        others.push_back({set, system.system, other.metric, exact(other.score), exact(other.low), exact(other.high),
+                          other.signature});
+      }
+      for (const FrequencyRow& row : system.words_by_frequency) {
+        words.push_back({set, system.system, row.label, text_of(row.words), exact(row.precision), exact(row.recall),
+                         exact(row.f1)});
+      }
+    }
+    for (const ScoreComparison& c : file.comparisons) {
+      comparisons.push_back({set, c.method, c.baseline, c.system, c.metric, c.row, exact(c.difference), exact(c.p),
+                             text_of(c.samples), text_of(c.seed)});
+    }
+  }
+  if (scores.size() > 1) {
+    files.push_back({"bleu.csv", csv_of(scores)});
+    files.push_back({"metrics.csv", csv_of(others)});
+  }
+  if (comparisons.size() > 1) files.push_back({"comparisons.csv", csv_of(comparisons)});
+  if (words.size() > 1) files.push_back({"words-by-frequency.csv", csv_of(words)});
+}
+
+void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
+  Rows updates{{"run", "update", "elapsed_seconds", "epochs", "loss_per_word", "gradient_norm", "learning_rate",
+                "source_words_per_second", "target_words_per_second", "seconds", "compute_seconds", "optimizer_seconds",
+                "communication_seconds", "data_seconds"}};
+  Rows validations{{"run", "update", "elapsed_seconds", "loss_per_word", "bleu", "best"}};
+  Rows configuration{{"run", "setting", "value"}};
+  for (const Run& run : report.runs) {
+    for (const LoggedUpdate& u : run.updates) {
+      updates.push_back({run.name, text_of(u.update), exact(u.elapsed_seconds), exact(u.epochs), exact(u.loss_per_word),
+                         exact(u.gradient_norm), exact(u.learning_rate), exact(u.source_words_per_second),
+                         exact(u.target_words_per_second), exact(u.seconds), exact(u.compute_seconds),
+                         exact(u.optimizer_seconds), exact(u.communication_seconds), exact(u.data_seconds)});
+    }
+    for (const LoggedValidation& v : run.validations) {
+      validations.push_back({run.name, text_of(v.update), exact(v.elapsed_seconds), exact(v.loss_per_word),
+                             exact(v.bleu), v.best ? "true" : "false"});
+    }
+    for (const auto& [name, value] : run.config) configuration.push_back({run.name, name, value});
+  }
+  if (report.runs.empty()) return;
+  files.push_back({"training.csv", csv_of(updates)});
+  if (validations.size() > 1) files.push_back({"validation.csv", csv_of(validations)});
+  files.push_back({"configuration.csv", csv_of(configuration)});
+}
+
+}  // namespace
+
+std::string html_page(const Report& report) {
+  pugi::xml_document document;
+  const auto body = add(document, "body");
+  const auto top = add(body, "header");
+  add(top, "h1", {}, report.title);
+  add(top, "p", {{"class", "lead"}}, summary_of(report));
+  PageContext page{.main = add(body, "main")};
+  add_lengths(page, report);
+  add_scores(page, report);
+  add_training(page, report);
+  add_alignments(page, report);
+  add_sentences(page, report);
+  add_words(page, report);
+  add_record(page, report);
+  const auto list = add(add(top, "nav", {{"aria-label", "Contents"}}), "ul");
+  for (const auto& [id, title] : page.contents) add(add(list, "li"), "a", {{"href", "#" + id}}, title);
+  add(add(body, "footer"), "p", {}, "Made by rnnsearch report.");
+
+  pugi::xml_document head;
+  const Asset style = page_style(), script = page_script();
+  add(head, "meta", {{"charset", "utf-8"}});
+  add(head, "meta",
+      {{"http-equiv", "Content-Security-Policy"},
+       {"content", "default-src 'none'; style-src 'sha256-" + base64_of_hex(style.sha256) + "'; script-src 'sha256-" +
+                       base64_of_hex(script.sha256) + "'; base-uri 'none'; form-action 'none'"}});
+  add(head, "meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  add(head, "meta", {{"name", "color-scheme"}, {"content", "light dark"}});
+  add(head, "title", {}, report.title);
+  // Style and script are raw text in HTML: they are our own files, and pugixml would escape what must not be.
+  return text_of("<!DOCTYPE html>\n<html lang=\"en\"><head>", html_of(head), "<style>", style.text, "</style></head>\n",
+                 html_of(document), "<script>", script.text, "</script></html>\n");
+}
+
+std::string markdown_tables(const Report& report) {
+  std::string text;
+  const auto write = [&](Table table, const std::string& caption) {
+    table.caption = caption;
+    if (!text.empty()) text += '\n';
+    text += markdown_of(table);
+  };
+  for (const EvaluationFile& file : report.evaluations) {
+    const std::string prefix = prefix_of(report, file);
+    if (!file.systems.front().buckets.empty()) {
+      write(bucket_table(file, &SystemScores::buckets, file.length == "longest" ? "words" : file.length + " words"),
+            prefix + "BLEU by sentence length");
+    }
+    write(score_table(file), prefix + "scores");
+    for (const Table& table : comparison_tables(file)) write(table, prefix + table.caption);
+  }
+  return text;
+}
+
+std::vector<CsvFile> csv_files(const Report& report) {
+  std::vector<CsvFile> files;
+  add_score_csv(report, files);
+  add_training_csv(report, files);
+  return files;
+}
+
+}  // namespace rnnsearch::report

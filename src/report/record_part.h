@@ -1,0 +1,11 @@
+// The part of the page that says how each run was made.
+#pragma once
+
+#include "report/page_context.h"
+#include "rnnsearch/report/page.h"
+
+namespace rnnsearch::report {
+
+void add_record(PageContext& page, const Report& report);
+
+}  // namespace rnnsearch::report

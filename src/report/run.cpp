@@ -1,0 +1,232 @@
+#include "rnnsearch/report/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "report/figure.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+
+namespace rnnsearch::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+  return first == text.npos ? "" : text.substr(first, last - first + 1);
+}
+
+std::vector<std::pair<std::string, std::string>> read_config(const fs::path& path) {
+  std::istringstream lines(read_file(path));
+  std::vector<std::pair<std::string, std::string>> config;
+  for (std::string line; std::getline(lines, line);) {
+    line = drawable(trimmed(line));
+    const auto equals = line.find('=');
+    if (equals == line.npos || line.starts_with('#')) continue;
+    config.emplace_back(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
+  }
+  return config;
+}
+
+/// A record of the log, its numbers checked when they are asked for.
+class Record {
+ public:
+  Record(Json json, std::string place) : json_(std::move(json)), place_(std::move(place)) {}
+
+  std::string event() const {
+    const Json* value = json_.find("event");
+    if (value == nullptr || !value->is_string()) refuse("no \"event\"");
+    return value->string();
+  }
+  std::uint64_t update() const {
+    const Json* value = json_.find("update");
+    const double number = value != nullptr && value->is_number() ? value->number() : -1;
+    if (!(number >= 0 && number < 1e15) || number != std::floor(number)) refuse("no \"update\" that counts updates");
+    return static_cast<std::uint64_t>(number);
+  }
+  double number(const char* name) const {
+    const Json* value = json_.find(name);
+    if (value == nullptr || value->is_null()) return kUnknown;
+    if (!value->is_number()) refuse(text_of("a \"", name, "\" that is no number").c_str());
+    return value->number();
+  }
+  double seconds(const char* name) const {
+    const double value = number(name);
+    if (value < 0 || value > 1e12) refuse(text_of("a \"", name, "\" that is no time").c_str());
+    return value;
+  }
+  const Json& json() const { return json_; }
+
+ private:
+  [[noreturn]] void refuse(const char* what) const {
+    throw Error(text_of(place_, ": the record has ", what, "; this is no log of rnnsearch train"));
+  }
+
+  Json json_;
+  std::string place_;
+};
+
+// Half a record: what a write that was cut off leaves.
+bool could_be_cut(const std::string& line) {
+  return line.starts_with('{') && !line.ends_with('}');
+}
+
+class Log {
+ public:
+  explicit Log(Run& run) : run_(run) {}
+
+  void see(const Record& record) {
+    const std::string event = record.event();
+    const std::uint64_t update = record.update();
+    if (event == "update") {
+      see_update(record, update);
+    } else if (event == "validation") {
+      drop(run_.validations, update);
+      run_.validations.push_back({update, 0, record.number("loss_per_word"), record.number("bleu"), false});
+      const Json* best = record.json().find("best");
+      run_.validations.back().best = best != nullptr && *best == Json(true);
+      run_.stopped.reset();
+    } else if (event == "resume") {
+      drop(run_.updates, update + 1);
+      drop(run_.validations, update + 1);
+      std::erase_if(skipped_, [&](std::uint64_t skip) { return skip > update; });
+      run_.resumed.push_back(update);
+      run_.stopped.reset();
+    } else if (event == "skip") {
+      if (std::find(skipped_.begin(), skipped_.end(), update) == skipped_.end()) skipped_.push_back(update);
+    } else if (event == "stop") {
+      const Json* reason = record.json().find("reason");
+      run_.stopped = reason != nullptr && reason->is_string() ? drawable(reason->string()) : "";
+    }
+    // what later versions record besides is theirs
+  }
+
+  void finish() {
+    run_.skipped_updates = skipped_.size();
+    double elapsed = 0;
+    std::uint64_t before = 0;
+    for (LoggedUpdate& line : run_.updates) {
+      line.updates = line.update - before;
+      if (std::isfinite(line.seconds)) elapsed += static_cast<double>(line.updates) * line.seconds;
+      line.elapsed_seconds = elapsed;
+      before = line.update;
+    }
+    for (LoggedValidation& validation : run_.validations) validation.elapsed_seconds = elapsed_at(validation.update);
+  }
+
+  bool empty() const { return run_.updates.empty(); }
+  std::uint64_t last_update() const { return run_.updates.back().update; }
+
+ private:
+  void see_update(const Record& record, std::uint64_t update) {
+    drop(run_.updates, update);
+    drop(run_.validations, update);
+    std::erase_if(skipped_, [&](std::uint64_t skip) { return skip > update; });
+    run_.stopped.reset();
+    LoggedUpdate line;
+    line.update = update;
+    line.epochs = record.number("epoch") + record.number("epoch_share");
+    line.loss_per_word = record.number("loss_per_word");
+    line.gradient_norm = record.number("gradient_norm");
+    line.learning_rate = record.number("learning_rate");
+    line.source_words_per_second = record.number("source_words_per_second");
+    line.target_words_per_second = record.number("target_words_per_second");
+    line.seconds = record.seconds("seconds");
+    line.compute_seconds = record.seconds("compute_seconds");
+    line.communication_seconds = record.seconds("communication_seconds");
+    line.data_seconds = record.seconds("data_seconds");
+    line.optimizer_seconds = record.seconds("optimizer_seconds");
+    run_.updates.push_back(line);
+  }
+
+  template <class Line>
+  static void drop(std::vector<Line>& lines, std::uint64_t from) {
+    while (!lines.empty() && lines.back().update >= from) lines.pop_back();
+  }
+
+  // Between the logged updates around it.
+  double elapsed_at(std::uint64_t update) const {
+    const LoggedUpdate* before = nullptr;
+    for (const LoggedUpdate& line : run_.updates) {
+      if (line.update < update) {
+        before = &line;
+        continue;
+      }
+      const double share = static_cast<double>(line.update - update) / static_cast<double>(line.updates);
+      const double begin = before == nullptr ? 0 : before->elapsed_seconds;
+      return line.elapsed_seconds - share * (line.elapsed_seconds - begin);
+    }
+    return before == nullptr ? 0 : before->elapsed_seconds;
+  }
+
+  Run& run_;
+  std::vector<std::uint64_t> skipped_;
+};
+
+void read_log(const fs::path& path, Run& run) {
+  const std::string content = read_file(path);
+  std::vector<std::string> lines;
+  std::istringstream stream(content);
+  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
+  Log log(run);
+  std::optional<std::pair<std::size_t, std::string>> cut;  // a line that was cut off, and what is wrong with it
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string place = text_of(path.string(), ", line ", i + 1);
+    std::optional<Json> json;
+    try {
+      json = Json::parse(lines[i], place);
+    } catch (const Error& error) {
+      const bool last = i + 1 == lines.size();
+      if (cut || (!last && !could_be_cut(lines[i])) ||
+          (last && !content.empty() && content.back() == '\n' && !could_be_cut(lines[i]))) {
+        throw Error(text_of(cut ? cut->second : error.what(), "; the log is damaged there"));
+      }
+      cut.emplace(i, error.what());
+      continue;
+    }
+    const Record record(std::move(*json), place);
+    if (cut) {
+      const bool begins = record.event() == "resume" || log.empty() ||
+                          (record.event() == "update" && record.update() <= log.last_update());
+      if (!begins) throw Error(text_of(cut->second, "; the log is damaged there"));
+      cut.reset();
+    }
+    log.see(record);
+  }
+  if (log.empty()) {
+    throw Error(text_of(path.string(), " has no update yet; wait until the training has logged one (its log-every)"));
+  }
+  log.finish();
+}
+
+}  // namespace
+
+Run read_run(const fs::path& path, std::string name) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    throw Error(text_of("there is no run ", path.string(), "; give --run a run directory"));
+  if (!fs::is_directory(path, ignored) || !fs::exists(path / "config.ini", ignored)) {
+    throw Error(text_of(path.string(), " is no run directory: it has no config.ini; give --run what train --run made"));
+  }
+  Run run;
+  run.name = drawable(name);
+  run.path = path;
+  run.config = read_config(path / "config.ini");
+  if (fs::exists(path / "environment.json", ignored)) {
+    const fs::path file = path / "environment.json";
+    run.environment = Json::parse(read_file(file), file.string());
+    if (!run.environment.is_object()) throw Error(text_of(file.string(), " holds no JSON object; it is not of a run"));
+  }
+  if (!fs::exists(path / "log.jsonl", ignored)) {
+    throw Error(text_of(path.string(), " has no log.jsonl yet; wait until the training has logged an update"));
+  }
+  read_log(path / "log.jsonl", run);
+  return run;
+}
+
+}  // namespace rnnsearch::report

@@ -1,0 +1,406 @@
+#include "report/scores_part.h"
+
+#include <algorithm>
+#include <set>
+
+#include "report/html.h"
+#include "report/numbers.h"
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::report {
+namespace {
+
+constexpr double kSignificant = 0.05, kHighlySignificant = 0.01;
+
+// How a heading of several evaluations tells them apart.
+std::string name_of(const EvaluationFile& file) {
+  return file.set ? *file.set : file.path.stem().string();
+}
+
+std::string words_of(const EvaluationFile& file) {
+  return file.length == "longest" ? "words of source or reference, whichever has more" : "words of the " + file.length;
+}
+
+// "11-20" with the dash of ranges, and signs instead of words: there is little room below an axis.
+std::string short_label(const std::string& label) {
+  if (label.starts_with("up to ")) return "\u2264" + label.substr(6);
+  if (label.starts_with("over ")) return ">" + label.substr(5);
+  if (label.ends_with(" and more")) return "\u2265" + label.substr(0, label.size() - 9);
+  std::string result = label;
+  const auto dash = result.find('-');
+  if (dash != std::string::npos) result.replace(dash, 1, "\u2013");
+  return result;
+}
+
+LineChart bucket_chart(PageContext& page, const EvaluationFile& file, std::vector<ScoreRow> SystemScores::*rows,
+                       const std::string& title, const std::string& axis) {
+  LineChart chart{.title = title, .x = {.name = axis}, .y = {.name = "BLEU", .from_zero = true}};
+  chart.x.notes_name = "sentences";
+  for (const ScoreRow& row : file.systems.front().*rows) {
+    chart.x.labels.push_back(short_label(row.label));
+    chart.x.notes.push_back(grouped(row.sentences));
+  }
+  for (const SystemScores& system : file.systems) {
+    Line line{.name = system.system, .style = page.styles.of(system.system)};
+    for (std::size_t i = 0; i < (system.*rows).size() && i < chart.x.labels.size(); ++i) {
+      const ScoreRow& row = (system.*rows)[i];
+      if (row.sentences == 0) continue;
+      line.points.push_back({static_cast<double>(i), row.bleu, row.low, row.high, !row.reliable});
+    }
+    if (!line.points.empty()) chart.lines.push_back(std::move(line));
+  }
+  return chart;
+}
+
+bool has_intervals(const EvaluationFile& file) {
+  return file.bootstrap_samples && file.systems.front().all.low;
+}
+
+std::string about_points(const EvaluationFile& file) {
+  std::string text;
+  if (has_intervals(file)) {
+    text = text_of("Bands and whiskers: 95% bootstrap intervals (", grouped(*file.bootstrap_samples), " samples). ");
+  }
+  return text + "Hollow: fewer than 100 sentences, not to be trusted.";
+}
+
+// p of a system against the first baseline it is compared with, all sentences.
+const ScoreComparison* comparison_of(const EvaluationFile& file, const std::string& system, const std::string& metric) {
+  for (const ScoreComparison& comparison : file.comparisons) {
+    if (comparison.system == system && comparison.metric == metric && comparison.row == "all") return &comparison;
+  }
+  return nullptr;
+}
+
+std::string stars(double p) {
+  return p < kHighlySignificant ? "**" : p < kSignificant ? "*" : "";
+}
+
+std::string mark_of(const EvaluationFile& file, const std::string& system, const std::string& metric) {
+  const ScoreComparison* comparison = comparison_of(file, system, metric);
+  return comparison == nullptr ? "" : stars(comparison->p);
+}
+
+std::string p_text(double p) {
+  return p < 0.001 ? "< 0.001" : fixed(p, 3);
+}
+
+std::string method_text(const ScoreComparison& comparison) {
+  const std::string name = comparison.method == "bootstrap"       ? "paired bootstrap resampling"
+                           : comparison.method == "randomization" ? "paired approximate randomisation"
+                                                                  : comparison.method;
+  return text_of(name, ", ", grouped(comparison.samples), comparison.method == "randomization" ? " trials" : " samples",
+                 ", seed ", comparison.seed);
+}
+
+std::string signed_text(double difference) {
+  const std::string text = fixed(difference, 2);
+  return difference > 0 ? "+" + text : text.starts_with('-') ? "\u2212" + text.substr(1) : text;
+}
+
+}  // namespace
+
+std::string with_interval(double value, const std::optional<double>& low, const std::optional<double>& high) {
+  if (!low || !high || (*low == 0 && *high == 0)) return fixed(value, 2);
+  return text_of(fixed(value, 2), " [", fixed(*low, 2), ", ", fixed(*high, 2), "]");
+}
+
+std::string prefix_of(const Report& report, const EvaluationFile& file) {
+  return report.evaluations.size() > 1 ? name_of(file) + ": " : "";
+}
+
+std::string suffix_of(const Report& report, const EvaluationFile& file) {
+  const auto i = &file - report.evaluations.data();
+  return i == 0 ? "" : text_of("-", i + 1);
+}
+
+Table bucket_table(const EvaluationFile& file, std::vector<ScoreRow> SystemScores::*rows, const std::string& heading) {
+  Table table;
+  table.columns = {{heading, false}, {"sentences"}};
+  for (const SystemScores& system : file.systems) table.columns.push_back({system.system});
+  bool doubtful = false;
+  const auto add_row = [&](const auto& row_of) {
+    const ScoreRow* first = nullptr;
+    for (const SystemScores& system : file.systems) {
+      if (first == nullptr) first = row_of(system);
+    }
+    if (first == nullptr) return;
+    std::vector<Cell> cells{{first->label}, {grouped(first->sentences)}};
+    for (const SystemScores& system : file.systems) {
+      const ScoreRow* row = row_of(system);
+      if (row == nullptr || row->sentences == 0) {
+        cells.push_back({"\u2013"});
+        continue;
+      }
+      const bool doubt = !row->reliable;
+      doubtful |= doubt;
+      cells.push_back({with_interval(row->bleu, row->low, row->high), doubt ? "\u2020" : "", false, doubt});
+    }
+    table.rows.push_back(std::move(cells));
+  };
+  std::size_t most = 0;
+  for (const SystemScores& system : file.systems) most = std::max(most, (system.*rows).size());
+  for (std::size_t i = 0; i < most; ++i) {
+    add_row([&](const SystemScores& system) { return i < (system.*rows).size() ? &(system.*rows)[i] : nullptr; });
+  }
+  add_row([](const SystemScores& system) { return &system.all; });
+  if (doubtful) table.notes.push_back("\u2020 fewer than 100 sentences: not to be trusted");
+  return table;
+}
+
+Table score_table(const EvaluationFile& file) {
+  Table table;
+  table.columns = {{"system", false}, {"BLEU"}};
+  const bool known = std::any_of(file.systems.begin(), file.systems.end(),
+                                 [](const SystemScores& system) { return system.without_unknown_words.has_value(); });
+  if (known) table.columns.push_back({"BLEU without unknown words"});
+  table.columns.push_back({"length ratio"});
+  std::vector<std::string> metrics;
+  for (const char* metric : {"chrF", "chrF++", "TER"}) {
+    for (const SystemScores& system : file.systems) {
+      const bool has = std::any_of(system.others.begin(), system.others.end(),
+                                   [&](const OtherScore& other) { return other.metric == metric; });
+      if (has && (metrics.empty() || metrics.back() != metric)) metrics.emplace_back(metric);
+    }
+  }
+  for (const std::string& metric : metrics)
+    table.columns.push_back({metric == "TER" ? "TER (lower is better)" : metric});
+  double best = 0;
+  for (const SystemScores& system : file.systems) best = std::max(best, system.all.bleu);
+  bool marked = false, doubtful = false;
+  const auto mark = [&](const SystemScores& system, const std::string& metric) {
+    const std::string text = mark_of(file, system.system, metric);
+    marked |= !text.empty();
+    return text;
+  };
+  for (const SystemScores& system : file.systems) {
+    std::vector<Cell> cells{{system.system},
+                            {with_interval(system.all.bleu, system.all.low, system.all.high), mark(system, "BLEU"),
+                             file.systems.size() > 1 && system.all.bleu == best, !system.all.reliable}};
+    if (known) {
+      const auto& row = system.without_unknown_words;
+      const bool doubt = row && row->sentences > 0 && !row->reliable;
+      doubtful |= doubt;
+      cells.push_back(row && row->sentences > 0
+                          ? Cell{with_interval(row->bleu, row->low, row->high), doubt ? "\u2020" : "", false, doubt}
+                          : Cell{"\u2013"});
+    }
+    cells.push_back({system.all.ratio ? fixed(*system.all.ratio, 3) : "\u2013"});
+    for (const std::string& metric : metrics) {
+      const auto other = std::find_if(system.others.begin(), system.others.end(),
+                                      [&](const OtherScore& score) { return score.metric == metric; });
+      cells.push_back(other == system.others.end()
+                          ? Cell{"\u2013"}
+                          : Cell{with_interval(other->score, other->low, other->high), mark(system, metric)});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  if (known) {
+    std::uint64_t sentences = 0;
+    for (const SystemScores& system : file.systems) {
+      if (system.without_unknown_words) sentences = std::max(sentences, system.without_unknown_words->sentences);
+    }
+    table.notes.push_back(text_of(grouped(file.systems.front().all.sentences), " sentences, ", grouped(sentences),
+                                  " of them without unknown words."));
+  } else {
+    table.notes.push_back(text_of(grouped(file.systems.front().all.sentences), " sentences."));
+  }
+  if (marked) {
+    std::set<std::string> baselines;
+    for (const ScoreComparison& comparison : file.comparisons) baselines.insert(comparison.baseline);
+    std::string names;
+    for (const std::string& name : baselines) names += (names.empty() ? "" : ", ") + name;
+    table.notes.push_back("* differs from " + names + " with p < 0.05, ** with p < 0.01 (" +
+                          method_text(file.comparisons.front()) + ").");
+  }
+  if (doubtful) table.notes.push_back("\u2020 fewer than 100 sentences: not to be trusted");
+  if (has_intervals(file)) table.notes.push_back("In brackets: 95% bootstrap intervals.");
+  std::vector<std::string> signatures;
+  const auto sign = [&](const std::string& metric, const std::string& signature) {
+    const std::string text = metric + ": " + signature;
+    if (!signature.empty() && std::find(signatures.begin(), signatures.end(), text) == signatures.end()) {
+      signatures.push_back(text);
+    }
+  };
+  for (const SystemScores& system : file.systems) {
+    sign("BLEU", system.signature);
+    for (const OtherScore& other : system.others) sign(other.metric, other.signature);
+  }
+  table.notes.insert(table.notes.end(), signatures.begin(), signatures.end());
+  return table;
+}
+
+std::vector<Table> comparison_tables(const EvaluationFile& file) {
+  // One for each pair and method: a row a group of sentences, two columns a metric.
+  const auto same_table = [](const ScoreComparison& a, const ScoreComparison& b) {
+    return a.method == b.method && a.baseline == b.baseline && a.system == b.system;
+  };
+  std::vector<ScoreComparison> heads;
+  for (const ScoreComparison& comparison : file.comparisons) {
+    const auto known = std::find_if(heads.begin(), heads.end(),
+                                    [&](const ScoreComparison& head) { return same_table(head, comparison); });
+    if (known == heads.end()) heads.push_back(comparison);
+  }
+  std::vector<Table> tables;
+  for (const ScoreComparison& head : heads) {
+    Table table;
+    table.caption = text_of(head.system, " less ", head.baseline);
+    table.columns = {{"sentences", false}};
+    std::vector<std::string> metrics, rows;
+    const auto note = [](std::vector<std::string>& list, const std::string& item) {
+      if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+    };
+    for (const ScoreComparison& comparison : file.comparisons) {
+      if (!same_table(head, comparison)) continue;
+      note(metrics, comparison.metric);
+      note(rows, comparison.row);
+    }
+    for (const std::string& metric : metrics) {
+      table.columns.push_back({metric + " difference"});
+      table.columns.push_back({"p"});
+    }
+    for (const std::string& row : rows) {
+      std::vector<Cell> cells{{row}};
+      for (const std::string& metric : metrics) {
+        const auto found = std::find_if(
+            file.comparisons.begin(), file.comparisons.end(),
+            [&](const ScoreComparison& c) { return same_table(head, c) && c.metric == metric && c.row == row; });
+        if (found == file.comparisons.end()) {
+          cells.insert(cells.end(), {{"\u2013"}, {"\u2013"}});
+        } else {
+          cells.push_back({signed_text(found->difference), stars(found->p), found->p < kSignificant});
+          cells.push_back({p_text(found->p)});
+        }
+      }
+      table.rows.push_back(std::move(cells));
+    }
+    table.notes.push_back(
+        text_of("* p < 0.05, ** p < 0.01; ", method_text(head), ", two-sided. Each row is tested for itself."));
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+void add_lengths(PageContext& page, const Report& report) {
+  pugi::xml_node section;
+  for (const EvaluationFile& file : report.evaluations) {
+    if (file.systems.front().buckets.empty()) continue;
+    if (!section) {
+      section = page.section("length", "BLEU by sentence length");
+      add(section, "p", {},
+          "Does a system get worse as sentences grow? This is figure 2 of Bahdanau, Cho and Bengio (2015): a system "
+          "that "
+          "squeezes each sentence into one vector falls with length, one with attention should not.");
+    }
+    const std::string id = "length" + suffix_of(report, file);
+    if (report.evaluations.size() > 1) add(section, "h3", {}, name_of(file));
+    const auto pair = add(section, "div", {{"class", "pair"}});
+    auto chart = bucket_chart(page, file, &SystemScores::buckets, prefix_of(report, file) + "BLEU by sentence length",
+                              words_of(file));
+    page.chart(pair, "chart-" + id, chart, about_points(file));
+    Table table =
+        bucket_table(file, &SystemScores::buckets, file.length == "longest" ? "words" : file.length + " words");
+    table.id = "table-" + id;
+    table.caption = prefix_of(report, file) + "the same in numbers";
+    add_table(add(pair, "div"), table);
+  }
+}
+
+void add_scores(PageContext& page, const Report& report) {
+  if (report.evaluations.empty()) return;
+  const auto section = page.section("scores", "Scores");
+  for (const EvaluationFile& file : report.evaluations) {
+    if (report.evaluations.size() > 1) add(section, "h3", {}, name_of(file));
+    Table table = score_table(file);
+    table.id = "table-scores" + suffix_of(report, file);
+    table.caption = prefix_of(report, file) + "all sentences";
+    add_table(section, table);
+    std::size_t i = 0;
+    const auto comparisons = comparison_tables(file);
+    const auto pair = comparisons.empty() ? pugi::xml_node() : add(section, "div", {{"class", "pair"}});
+    for (Table comparison : comparisons) {
+      comparison.id = text_of("table-comparison", suffix_of(report, file), "-", ++i);
+      comparison.caption = prefix_of(report, file) + comparison.caption;
+      add_table(add(pair, "div"), comparison);
+    }
+  }
+}
+
+void add_words(PageContext& page, const Report& report) {
+  pugi::xml_node section;
+  const auto begin = [&] {
+    if (!section) section = page.section("words", "Rare and unknown words");
+  };
+  for (const EvaluationFile& file : report.evaluations) {
+    const std::string suffix = suffix_of(report, file), prefix = prefix_of(report, file);
+    if (const auto words = word_table(file)) {
+      begin();
+      LineChart chart{.title = prefix + "F1 of words by their frequency in the training text",
+                      .x = {.name = "times in the training text"},
+                      .y = {.name = "F1, %", .from_zero = true}};
+      chart.x.notes_name = "words";
+      for (const FrequencyRow& row : file.systems.front().words_by_frequency) {
+        chart.x.labels.push_back(short_label(row.label));
+        chart.x.notes.push_back(grouped(row.words));
+      }
+      for (const SystemScores& system : file.systems) {
+        Line line{.name = system.system, .style = page.styles.of(system.system)};
+        for (std::size_t i = 0; i < system.words_by_frequency.size() && i < chart.x.labels.size(); ++i) {
+          const FrequencyRow& row = system.words_by_frequency[i];
+          if (row.words > 0) line.points.push_back({static_cast<double>(i), 100 * row.f1});
+        }
+        chart.lines.push_back(std::move(line));
+      }
+      const auto pair = add(section, "div", {{"class", "pair"}});
+      page.chart(pair, "chart-frequency" + suffix, chart);
+      Table table = *words;
+      table.id = "table-frequency" + suffix;
+      table.caption = prefix + "precision / recall / F1 of words, %";
+      add_table(add(pair, "div"), table);
+    }
+    struct Kind {
+      std::vector<ScoreRow> SystemScores::*rows;
+      const char *id, *title, *heading, *axis;
+    };
+    for (const Kind& kind : {Kind{&SystemScores::by_unknown_share, "unknown", "BLEU by share of unknown words",
+                                  "unknown words", "share of unknown words"},
+                             Kind{&SystemScores::by_rarest_word, "rarest", "BLEU by the rarest word of the sentence",
+                                  "rarest word", "times the rarest word is in the training text"}}) {
+      const bool there = std::any_of(file.systems.begin(), file.systems.end(),
+                                     [&](const SystemScores& system) { return !(system.*kind.rows).empty(); });
+      if (!there || (file.systems.front().*kind.rows).empty()) continue;
+      begin();
+      const auto pair = add(section, "div", {{"class", "pair"}});
+      page.chart(pair, text_of("chart-", kind.id, suffix),
+                 bucket_chart(page, file, kind.rows, prefix + kind.title, kind.axis), about_points(file));
+      Table table = bucket_table(file, kind.rows, kind.heading);
+      table.id = text_of("table-", kind.id, suffix);
+      table.caption = prefix + "the same in numbers";
+      add_table(add(pair, "div"), table);
+    }
+  }
+}
+
+std::optional<Table> word_table(const EvaluationFile& file) {
+  const auto& first = file.systems.front().words_by_frequency;
+  if (first.empty()) return {};
+  Table table;
+  table.columns = {{"times in training text", false}, {"words"}};
+  for (const SystemScores& system : file.systems) table.columns.push_back({system.system});
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    std::vector<Cell> cells{{first[i].label}, {grouped(first[i].words)}};
+    for (const SystemScores& system : file.systems) {
+      if (i >= system.words_by_frequency.size() || system.words_by_frequency[i].words == 0) {
+        cells.push_back({"\u2013"});
+        continue;
+      }
+      const FrequencyRow& row = system.words_by_frequency[i];
+      cells.push_back(
+          {text_of(fixed(100 * row.precision, 1), " / ", fixed(100 * row.recall, 1), " / ", fixed(100 * row.f1, 1))});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace rnnsearch::report

@@ -1,0 +1,225 @@
+#include "report/sentences_part.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "report/html.h"
+#include "report/numbers.h"
+#include "report/scores_part.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/evaluate/bleu.h"
+
+namespace rnnsearch::report {
+namespace {
+
+constexpr std::size_t kFewestWords = 5;  // shorter sentences are all right or all wrong by chance
+constexpr std::size_t kSentencesOfAChoice = 4;
+constexpr std::size_t kHeatMaps = 8, kShortest = 5, kLongest = 40;  // of a file; words with </s>
+
+// As the score counted them; without a tokenizer that cuts Chinese here, its letters.
+std::size_t words_of(const std::string& text, const std::string& signature) {
+  if (signature.find("tok:zh") != std::string::npos || signature.find("tok:char") != std::string::npos) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80 && c != ' '; }));
+  }
+  return evaluate::word_count(text, {});
+}
+
+std::optional<double> bleu_of(const ScoredSentence& sentence, const std::string& system) {
+  for (const auto& hypothesis : sentence.hypotheses) {
+    if (hypothesis.system == system) return hypothesis.bleu;
+  }
+  return {};
+}
+
+// A letter or digit of ASCII, or part of any other letter: what words are made of.
+bool of_word(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 || std::isalnum(byte) || c == '\'' || c == '-' || c == '_';
+}
+
+std::vector<TextPiece> pieces_of(const std::string& text) {
+  std::vector<TextPiece> pieces;
+  bool word = false;
+  for (const char c : text) {
+    if (pieces.empty() || of_word(c) != word) pieces.emplace_back();
+    word = of_word(c);
+    pieces.back().text += c;
+  }
+  return pieces;
+}
+
+void add_side(pugi::xml_node sides, const std::string& title, const std::string& text, const std::string& language) {
+  const auto side = add(sides, "div", {{"class", "side"}});
+  add(side, "h5", {}, title);
+  const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}}, text.empty() ? "(empty)" : text);
+  if (!language.empty()) set(line, "lang", language);
+}
+
+void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& file, const ScoredSentence& sentence) {
+  const auto card = add(where, "article", {{"class", "sentence"}});
+  std::string heading = text_of("Sentence ", grouped(sentence.line));
+  if (!sentence.bucket.empty()) heading += text_of(", ", sentence.bucket, " words");
+  add(card, "h4", {}, heading);
+  const auto given = add(card, "div", {{"class", "sides"}});
+  if (sentence.source) add_side(given, "Source", *sentence.source, file.source_language);
+  for (std::size_t k = 0; k < sentence.references.size(); ++k) {
+    add_side(given, sentence.references.size() == 1 ? "Reference" : text_of("Reference ", k + 1),
+             sentence.references[k], file.target_language);
+  }
+  const auto sides = add(card, "div", {{"class", "sides"}});
+  for (const auto& hypothesis : sentence.hypotheses) {
+    const auto side = add(sides, "div", {{"class", "side"}});
+    const auto title = add(side, "h5");
+    add_svg(title, key_svg(page.styles.of(hypothesis.system)));
+    add_text(title, " " + hypothesis.system + " ");
+    std::string score = text_of("BLEU ", fixed(hypothesis.bleu, 1));
+    if (hypothesis.chrf) score += text_of(", chrF ", fixed(*hypothesis.chrf, 1));
+    add(title, "span", {{"class", "score"}}, score);
+    const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}});
+    if (!file.target_language.empty()) set(line, "lang", file.target_language);
+    if (hypothesis.text.empty()) add_text(line, "(empty)");
+    for (const TextPiece& piece : compared(hypothesis.text, sentence.references)) {
+      if (piece.missing) {
+        add(line, "u", {}, piece.text);
+      } else {
+        add_text(line, piece.text);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<TextPiece> compared(const std::string& hypothesis, const std::vector<std::string>& references) {
+  // As BLEU clips: a word counts as often as the reference that has it most.
+  std::map<std::string, std::size_t> left;
+  for (const std::string& reference : references) {
+    std::map<std::string, std::size_t> counts;
+    for (const TextPiece& piece : pieces_of(reference)) {
+      if (of_word(piece.text.front())) ++counts[piece.text];
+    }
+    for (const auto& [word, count] : counts) left[word] = std::max(left[word], count);
+  }
+  auto pieces = pieces_of(hypothesis);
+  for (TextPiece& piece : pieces) {
+    if (!of_word(piece.text.front())) continue;
+    const auto word = left.find(piece.text);
+    piece.missing = word == left.end() || word->second == 0;
+    if (!piece.missing) --word->second;
+  }
+  // Neighbours of a kind are one piece: less to write.
+  std::vector<TextPiece> joined;
+  for (TextPiece& piece : pieces) {
+    if (!joined.empty() && joined.back().missing == piece.missing) {
+      joined.back().text += piece.text;
+    } else {
+      joined.push_back(std::move(piece));
+    }
+  }
+  return joined;
+}
+
+std::vector<Choice> chosen_sentences(const EvaluationFile& file, std::size_t count) {
+  std::vector<std::size_t> long_enough;
+  const std::string& signature = file.systems.front().signature;
+  for (std::size_t i = 0; i < file.sentences.size(); ++i) {
+    const auto& references = file.sentences[i].references;
+    if (!references.empty() && words_of(references.front(), signature) >= kFewestWords) long_enough.push_back(i);
+  }
+  std::vector<Choice> choices;
+  // Those with the highest value first; nothing: not to be chosen.
+  const auto choose = [&](const std::string& title, const auto& value_of) {
+    std::vector<std::pair<double, std::size_t>> valued;
+    for (const std::size_t i : long_enough) {
+      if (const std::optional<double> value = value_of(file.sentences[i])) valued.emplace_back(-*value, i);
+    }
+    std::stable_sort(valued.begin(), valued.end(), [&](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : file.sentences[a.second].line < file.sentences[b.second].line;
+    });
+    Choice choice{title, {}};
+    for (std::size_t k = 0; k < std::min(count, valued.size()); ++k) choice.sentences.push_back(valued[k].second);
+    if (!choice.sentences.empty()) choices.push_back(std::move(choice));
+  };
+  for (const SystemScores& system : file.systems) {
+    if (file.systems.size() < 2) break;
+    choose(system.system + " furthest ahead", [&](const ScoredSentence& sentence) -> std::optional<double> {
+      const auto own = bleu_of(sentence, system.system);
+      std::optional<double> other;
+      for (const auto& hypothesis : sentence.hypotheses) {
+        if (hypothesis.system != system.system) other = std::max(other.value_or(0), hypothesis.bleu);
+      }
+      if (!own || !other || *own <= *other) return {};
+      return *own - *other;
+    });
+  }
+  for (const SystemScores& system : file.systems) {
+    const auto bleu = [&](const ScoredSentence& sentence) { return bleu_of(sentence, system.system); };
+    choose(system.system + " at its best", bleu);
+    choose(system.system + " at its worst", [&](const ScoredSentence& sentence) -> std::optional<double> {
+      const auto value = bleu(sentence);
+      return value ? std::optional(-*value) : std::nullopt;
+    });
+  }
+  return choices;
+}
+
+void add_sentences(PageContext& page, const Report& report) {
+  pugi::xml_node section;
+  for (const EvaluationFile& file : report.evaluations) {
+    const auto choices = chosen_sentences(file, kSentencesOfAChoice);
+    if (choices.empty()) continue;
+    if (!section) {
+      section = page.section("sentences", "Best and worst sentences");
+      add(section, "p", {},
+          text_of("Chosen by the BLEU of the sentence, among references of at least ", kFewestWords,
+                  " words. Underlined: words that no reference has, or not as often."));
+    }
+    for (const Choice& choice : choices) {
+      const auto details = add(section, "details", {{"class", "choice"}});
+      if (&choice == &choices.front()) set(details, "open", "open");
+      add(add(details, "summary"), "h3", {}, prefix_of(report, file) + choice.title);
+      for (const std::size_t i : choice.sentences) add_card(page, details, file, file.sentences[i]);
+    }
+  }
+}
+
+void add_alignments(PageContext& page, const Report& report) {
+  if (report.alignments.empty()) return;
+  const auto section = page.section("alignments", "Soft alignments");
+  add(section, "p", {},
+      "What the decoder looked at, as in figure 3 of Bahdanau, Cho and Bengio (2015): each row is a word it wrote, "
+      "each "
+      "column a word of the source, and the lighter a square, the more weight that source word had.");
+  std::size_t number = 0;
+  for (const AlignmentFile& file : report.alignments) {
+    const std::string name = file.model.empty() ? file.path.stem().string() : file.model;
+    if (report.alignments.size() > 1) add(section, "h3", {}, name);
+    const auto maps = add(section, "div", {{"class", "maps"}});
+    std::vector<const AlignedSentence*> chosen;
+    const bool all = file.sentences.size() <= kHeatMaps;
+    for (const AlignedSentence& sentence : file.sentences) {
+      const std::size_t words = std::max(sentence.alignment.source.size(), sentence.alignment.target.size());
+      if (chosen.size() < kHeatMaps && (all || (words >= kShortest && words <= kLongest))) chosen.push_back(&sentence);
+    }
+    for (const AlignedSentence* sentence : chosen) {
+      const std::string id = text_of("alignment-", ++number);
+      const auto figure = add(maps, "figure", {{"class", "map"}, {"id", id}});
+      const std::string caption =
+          text_of("Sentence ", grouped(sentence->line), ", log-probability ", fixed(sentence->log_probability, 2));
+      add(figure, "figcaption", {{"id", id + "-caption"}}, caption);
+      const auto region =
+          add(figure, "div",
+              {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", id + "-caption"}});
+      add_svg(region, heat_map(sentence->alignment, {.title = text_of(name, ", ", caption)}));
+    }
+    if (!all) {
+      add(section, "p", {{"class", "note"}},
+          text_of(chosen.size(), " of ", grouped(file.sentences.size()), " sentences: the first of ", kShortest, " to ",
+                  kLongest, " words."));
+    }
+  }
+}
+
+}  // namespace rnnsearch::report

@@ -1,0 +1,271 @@
+#include "report/training_part.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "report/html.h"
+#include "report/numbers.h"
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::report {
+namespace {
+
+constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
+constexpr std::size_t kSmoothFrom = 40;   // logged lines; the mean of fewer hides more than it shows
+constexpr std::size_t kSmoothParts = 40;  // the mean is over one part in so many
+
+struct TimeUnit {
+  const char* name;
+  double seconds;
+};
+
+TimeUnit unit_for(const std::vector<Run>& runs) {
+  double most = 0;
+  for (const Run& run : runs) most = std::max(most, run.updates.back().elapsed_seconds);
+  if (most < 5 * kMinute) return {"seconds", 1};
+  if (most < 3 * kHour) return {"minutes", kMinute};
+  if (most < 3 * kDay) return {"hours", kHour};
+  return {"days", kDay};
+}
+
+using OfUpdate = std::function<double(const LoggedUpdate&)>;
+using OfValidation = std::function<double(const LoggedValidation&)>;
+
+// The share of an update's time that was spent on nothing but waiting for data and for other ranks.
+double waiting(const LoggedUpdate& line) {
+  return line.seconds > 0 ? 100 * (line.communication_seconds + line.data_seconds) / line.seconds
+                          : std::numeric_limits<double>::quiet_NaN();
+}
+
+class Curves {
+ public:
+  Curves(PageContext& page, const Report& report, pugi::xml_node grid)
+      : page_(page), report_(report), grid_(grid), unit_(unit_for(report.runs)) {}
+
+  void updates(const std::string& id, const std::string& title, Axis y, const OfUpdate& value, bool smooth,
+               bool by_time) {
+    for (const bool time : {false, true}) {
+      if (time && !by_time) continue;
+      LineChart chart = empty(title, y, time);
+      std::size_t widest = 1;
+      for (const Run& run : report_.runs) {
+        Line line{.name = run.name, .style = page_.styles.of(run.name)};
+        for (const LoggedUpdate& logged : run.updates) {
+          const double height = value(logged);
+          if (!std::isfinite(height) || (y.scale == Scale::kLog && height <= 0)) continue;
+          line.points.push_back({x_of(logged, time), height});
+        }
+        if (line.points.empty()) continue;
+        if (smooth && line.points.size() >= kSmoothFrom) {
+          Line raw = line;
+          raw.faint = true;
+          const std::size_t window = line.points.size() / kSmoothParts * 2 + 1;
+          widest = std::max(widest, window);
+          line.points = smoothed(line.points, window);
+          chart.lines.push_back(std::move(raw));
+        }
+        chart.lines.push_back(std::move(line));
+      }
+      add(id, chart, time,
+          widest > 1 ? text_of("Thin: each line of the log. Thick: the mean of up to ", widest, " neighbouring lines.")
+                     : "");
+    }
+  }
+
+  void validations(const std::string& id, const std::string& title, Axis y, const OfValidation& value) {
+    for (const bool time : {false, true}) {
+      LineChart chart = empty(title, y, time);
+      for (const Run& run : report_.runs) {
+        Line line{.name = run.name, .style = page_.styles.of(run.name)};
+        for (const LoggedValidation& logged : run.validations) {
+          const double height = value(logged);
+          if (std::isfinite(height)) line.points.push_back({x_of(logged, time), height});
+        }
+        if (!line.points.empty()) chart.lines.push_back(std::move(line));
+      }
+      add(id, chart, time, "");
+    }
+  }
+
+ private:
+  template <class Logged>
+  double x_of(const Logged& logged, bool time) const {
+    return time ? logged.elapsed_seconds / unit_.seconds : static_cast<double>(logged.update);
+  }
+
+  LineChart empty(const std::string& title, const Axis& y, bool time) const {
+    LineChart chart;
+    chart.title = title + (time ? " by time" : " by update");
+    chart.x = {.name = time ? text_of(unit_.name, " of training") : std::string("update"), .from_zero = true};
+    chart.y = y;
+    return chart;
+  }
+
+  void add(const std::string& id, const LineChart& chart, bool time, const std::string& note) {
+    if (!chart.lines.empty()) page_.chart(grid_, text_of("chart-", id, time ? "-time" : ""), chart, note);
+  }
+
+  PageContext& page_;
+  const Report& report_;
+  pugi::xml_node grid_;
+  TimeUnit unit_;
+};
+
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string standing(const Run& run) {
+  if (run.stopped) return run.stopped->empty() ? "ended" : "ended: " + *run.stopped;
+  return "not ended: going on, or killed";
+}
+
+Table summary(const Report& report) {
+  Table table{.id = "table-training", .caption = "Where each run stands"};
+  table.columns = {{"run", false}, {"updates"}, {"epochs"}, {"time"}, {"training loss, last"}};
+  bool validated = false, bleu = false, skipped = false, resumed = false;
+  for (const Run& run : report.runs) {
+    validated |= !run.validations.empty();
+    for (const LoggedValidation& validation : run.validations) bleu |= std::isfinite(validation.bleu);
+    skipped |= run.skipped_updates > 0;
+    resumed |= !run.resumed.empty();
+  }
+  if (validated) table.columns.push_back({"dev loss, least (update)"});
+  if (bleu) table.columns.push_back({"dev BLEU, best (update)"});
+  table.columns.push_back({"target words/s, median"});
+  if (skipped) table.columns.push_back({"skipped updates"});
+  if (resumed) table.columns.push_back({"resumed"});
+  table.columns.push_back({"state", false});
+  for (const Run& run : report.runs) {
+    const LoggedUpdate& last = run.updates.back();
+    std::vector<double> speeds;
+    for (const LoggedUpdate& line : run.updates) speeds.push_back(line.target_words_per_second);
+    std::vector<Cell> cells{{run.name},
+                            {grouped(last.update)},
+                            {fixed(last.epochs, 2)},
+                            {duration(last.elapsed_seconds)},
+                            {fixed(last.loss_per_word, 3)}};
+    const LoggedValidation *least = nullptr, *best = nullptr;
+    for (const LoggedValidation& v : run.validations) {
+      if (std::isfinite(v.loss_per_word) && (least == nullptr || v.loss_per_word < least->loss_per_word)) least = &v;
+      if (std::isfinite(v.bleu) && (best == nullptr || v.bleu > best->bleu)) best = &v;
+    }
+    const auto at = [](const LoggedValidation* v, double value, int decimals) {
+      return v == nullptr ? std::string("\u2013") : text_of(fixed(value, decimals), " (", grouped(v->update), ")");
+    };
+    if (validated) cells.push_back({at(least, least == nullptr ? 0 : least->loss_per_word, 3)});
+    if (bleu) cells.push_back({at(best, best == nullptr ? 0 : best->bleu, 2)});
+    cells.push_back({fixed(median(speeds), 0)});
+    if (skipped) cells.push_back({grouped(run.skipped_updates)});
+    if (resumed)
+      cells.push_back({run.resumed.empty()       ? "never"
+                       : run.resumed.size() == 1 ? "once"
+                                                 : text_of(run.resumed.size(), " times")});
+    cells.push_back({standing(run)});
+    table.rows.push_back(std::move(cells));
+  }
+  table.notes.push_back(
+      "Losses are nats a target word. Times count each update once, as it was done last, without waiting in queues.");
+  return table;
+}
+
+constexpr std::array kParts{"compute", "optimiser", "communication", "data", "rest"};
+
+struct Split {
+  std::array<double, kParts.size()> seconds{};  // of the whole training
+  double all = 0;
+  std::uint64_t updates = 0;
+};
+
+Split split_of(const Run& run) {
+  Split split;
+  const auto known = [](double value) { return std::isfinite(value) ? value : 0.0; };
+  for (const LoggedUpdate& line : run.updates) {
+    const auto n = static_cast<double>(line.updates);
+    split.seconds[0] += n * known(line.compute_seconds);
+    split.seconds[1] += n * known(line.optimizer_seconds);
+    split.seconds[2] += n * known(line.communication_seconds);
+    split.seconds[3] += n * known(line.data_seconds);
+    split.all += n * known(line.seconds);
+    split.updates += line.updates;
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < kParts.size(); ++i) sum += split.seconds[i];
+  split.all = std::max(split.all, sum);
+  split.seconds.back() = split.all - sum;
+  return split;
+}
+
+void add_split(pugi::xml_node where, const Report& report) {
+  const auto figure = add(where, "figure", {{"class", "chart"}, {"id", "chart-split"}});
+  add(figure, "figcaption", {}, "Where the time went");
+  const auto legend = add(figure, "ul", {{"class", "legend"}});
+  for (std::size_t i = 0; i < kParts.size(); ++i) {
+    const auto item = add(legend, "li");
+    const auto key =
+        add(item, "svg",
+            {{"class", "key"}, {"viewBox", "0 0 14 14"}, {"width", "14"}, {"height", "14"}, {"aria-hidden", "true"}});
+    add(key, "rect", {{"class", text_of("part p", i)}, {"width", "14"}, {"height", "14"}});
+    add(item, "span", {{"class", "name"}}, kParts[i]);
+  }
+  Table table{.id = "table-split", .caption = "Seconds an update, and share of the time", .columns = {{"run", false}}};
+  for (const char* part : kParts) table.columns.push_back({part});
+  for (const Run& run : report.runs) {
+    const Split split = split_of(run);
+    if (split.all <= 0) continue;
+    std::vector<Part> parts;
+    std::vector<Cell> cells{{run.name}};
+    for (std::size_t i = 0; i < kParts.size(); ++i) {
+      parts.push_back({kParts[i], split.seconds[i] / split.all});
+      cells.push_back({text_of(significant(split.seconds[i] / static_cast<double>(split.updates), 3), " (",
+                               fixed(100 * parts.back().share, 1), "%)")});
+    }
+    add(figure, "p", {{"class", "bar-name"}}, run.name);
+    add_svg(figure, bar_svg(run.name, parts));
+    table.rows.push_back(std::move(cells));
+  }
+  if (table.rows.empty()) {
+    where.remove_child(figure);
+    return;
+  }
+  add_table(figure, table);
+  add(figure, "p", {{"class", "note"}},
+      "Communication: what computing did not hide. Rest: validations, checkpoints and all else between the updates.");
+}
+
+}  // namespace
+
+void add_training(PageContext& page, const Report& report) {
+  if (report.runs.empty()) return;
+  const auto section = page.section("training", "Training");
+  add_table(section, summary(report));
+  const auto grid = add(section, "div", {{"class", "charts"}});
+  Curves curves(page, report, grid);
+  const Axis loss{.name = "nats a word"};
+  curves.updates(
+      "loss", "Training loss", loss, [](const auto& line) { return line.loss_per_word; }, true, true);
+  curves.validations("dev-loss", "Dev loss", loss, [](const auto& line) { return line.loss_per_word; });
+  curves.validations("dev-bleu", "Dev BLEU", {.name = "BLEU", .from_zero = true},
+                     [](const auto& line) { return line.bleu; });
+  curves.updates(
+      "speed", "Words a second", {.name = "target words/s", .from_zero = true},
+      [](const auto& line) { return line.target_words_per_second; }, true, true);
+  curves.updates(
+      "rate", "Learning rate", {.name = "learning rate", .from_zero = true},
+      [](const auto& line) { return line.learning_rate; }, false, false);
+  curves.updates(
+      "norm", "Norm of the gradient", {.name = "norm", .scale = Scale::kLog},
+      [](const auto& line) { return line.gradient_norm; }, true, false);
+  curves.updates("waiting", "Communication and data", {.name = "% of the time", .from_zero = true}, waiting, true,
+                 false);
+  add_split(grid, report);
+}
+
+}  // namespace rnnsearch::report

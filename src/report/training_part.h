@@ -1,0 +1,12 @@
+// The part of the page that shows how the trainings went.
+#pragma once
+
+#include "report/page_context.h"
+#include "report/table.h"
+#include "rnnsearch/report/page.h"
+
+namespace rnnsearch::report {
+
+void add_training(PageContext& page, const Report& report);
+
+}  // namespace rnnsearch::report
