@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/agreement.h"
+#include "cli/align.h"
 #include "cli/benchmark.h"
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
@@ -33,6 +34,8 @@ constexpr Command kCommands[] = {
     {"translate", "text -> text, by greedy or beam search", true, true, run_translate},
     {"score", "log-probabilities of given translations", true, true, run_score},
     {"evaluate", "BLEU overall and by sentence length, of a model or of any system's output", true, true, run_evaluate},
+    {"align", "what a model with attention looked at: matrices, links, heat maps, alignment error rate", true, true,
+     run_align},
     {"inspect", "says what a corpus or a checkpoint holds", false, false, run_inspect},
     {"benchmark", "times updates, or translation, of any configuration on this machine", true, false, run_benchmark},
     {"node-check", "says whether this site can train: ranks, threads, files, speed of the network", true, false,

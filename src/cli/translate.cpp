@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 
 #include "cli/agreement.h"
+#include "cli/output_file.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
@@ -16,56 +16,12 @@
 #include "cli/translation.h"
 #include "cli/waiting_input.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/comm/communicator.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The output file, written beside its name and published when whole; or standard output.
-class Output {
- public:
-  explicit Output(fs::path path) : path_(std::move(path)) {
-    if (path_.empty()) return;
-    if (fs::is_directory(path_)) throw Error(text_of("--output ", path_.string(), " is a folder; name a file"));
-    temporary_ = temporary_beside(path_);
-    file_.open(temporary_, std::ios::binary);
-    if (!file_)
-      throw Error(text_of("cannot write beside ", path_.string(), ": does its folder exist, may you write there?"));
-  }
-  ~Output() {
-    std::error_code ignored;
-    if (!temporary_.empty()) fs::remove(temporary_, ignored);
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
-  void write(const std::string& text) { stream() << text; }
-  void flush() { stream().flush(); }
-  void publish() { publish_as(path_); }
-  /// What was written so far, beside the name of the whole. Returns where it stands.
-  std::string publish_part() {
-    if (path_.empty()) return "standard output";
-    const fs::path part = path_.string() + ".partial";
-    publish_as(part);
-    return part.string();
-  }
-
- private:
-  std::ostream& stream() { return path_.empty() ? std::cout : file_; }
-  void publish_as(const fs::path& path) {
-    if (path_.empty()) return;
-    file_.close();
-    if (!file_) throw Error(text_of("cannot write ", path.string(), ": is the disk full?"));
-    publish_file(temporary_, path);
-    temporary_.clear();
-  }
-
-  fs::path path_, temporary_;
-  std::ofstream file_;
-};
 
 /// Where the lines come from, at the root.
 class Input {
@@ -89,7 +45,7 @@ class Input {
 };
 
 /// Standard output has its lines already; a file gets them under another name.
-std::string sentence_of_stop(std::size_t lines, Output& output) {
+std::string sentence_of_stop(std::size_t lines, OutputFile& output) {
   constexpr const char* kStopped = "a signal asked to stop; ";
   if (lines == 0) return text_of(kStopped, "no line was translated");
   const std::string place = output.publish_part();
@@ -141,11 +97,11 @@ int run_translate(const Arguments& arguments) {
   set_precision(precision, world);
   auto loaded = open_model(model, world);
   std::optional<Input> source;
-  std::optional<Output> sink;
+  std::optional<OutputFile> sink;
   agree(world, {"input and output", "", [&] {
                   if (world.is_root()) {
                     source.emplace(input);
-                    sink.emplace(output);
+                    sink.emplace("--output", output);
                   }
                   return std::string();
                 }});

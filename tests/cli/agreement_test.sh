@@ -43,7 +43,7 @@ export RNNSEARCH_OVERSUBSCRIBE=1 # this machine may have one core
 
 # Of the same version, but not the same.
 cp "$RNNSEARCH" copy && echo >>copy
-for command in train translate score evaluate benchmark; do
+for command in train translate score evaluate align benchmark; do
   refused "rank 1 on $host|rank 0 on $host|digest|one build" -n 1 "$RNNSEARCH" $command : -n 1 ./copy $command
 done
 
@@ -75,6 +75,10 @@ between "rank 1 on $host|digest" other evaluate --model model --corpus corpus.h5
 score="score --model $PWD/model --source text-only/dev.source --target text-only/dev.target --threads 1"
 between "rank 1 on $host has 15 pairs|rank 0 on $host has 16 pairs" other $score
 between "cannot read|rank 1 on $host" without $score
+align="${score/score/align}"
+between "rank 1 on $host has 15 lines|rank 0 on $host has 16 lines" other $align
+between "cannot read|rank 1 on $host" without $align --json aligned.json
+[[ ! -e aligned.json ]] || fail "alignments were written although the ranks did not agree"
 
 # What the ranks share is only looked for by the root.
 mkdir damaged && cp -r model damaged/model && rm damaged/model/checkpoints/best damaged/model/checkpoints/latest

@@ -43,7 +43,7 @@ refused "--max-length|'many'|whole number" prepare "${text[@]}" --output x.h5 --
 refused "--source-words|'0'|4" prepare "${text[@]}" --output x.h5 --source-words 0
 refused "--output is missing" prepare "${text[@]}"
 refused "--beam|'0'" translate --model run --beam 0
-for command in train translate score evaluate benchmark; do
+for command in train translate score evaluate align benchmark; do
   refused "--precision|'f16'|f32, bf16 or auto" $command --precision f16
 done
 refused "--n-best is 5|--beam is 2" translate --model run --n-best 5 --beam 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SIGTERM and SIGUSR1 end translate, score and evaluate with code 85 and one sentence: what is finished of a translation is
-# kept, in order; of scores and evaluations there is nothing. --stop-before ends a training in time.
+# SIGTERM and SIGUSR1 end translate, score, align and evaluate with code 85 and one sentence: what is finished of a translation
+# is kept, in order; of scores, alignments and evaluations there is nothing. --stop-before ends a training in time.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 export OMPI_MCA_ess_singleton_isolated=1 # a process that is alone starts no daemon
@@ -71,6 +71,9 @@ yes "$(<text/dev.target)" | head -n 200000 >many-target || true
 for ranks in 1 2; do
   stop USR1 $ranks 'sleep 1.5' score --model run --source many-source --target many-target --batch-sentences 1 --threads 1
   [[ ! -s out ]] || fail "score printed something"
+  stop USR1 $ranks 'sleep 1.5' align --model run --source many-source --target many-target --batch-sentences 1 --threads 1 \
+    --json - --pharaoh links
+  [[ ! -s out && ! -e links ]] || fail "align printed something"
   stop USR1 $ranks 'sleep 0.7' evaluate --model run --corpus corpus.h5 --set dev --beam 1000 --batch-sentences 1 --threads 1 \
     --minimum-length-ratio 90 --maximum-length-ratio 100
   [[ ! -s out ]] || fail "evaluate printed something"

@@ -1,0 +1,570 @@
+#include "cli/align.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "cli/agreement.h"
+#include "cli/output_file.h"
+#include "cli/placement.h"
+#include "cli/precision.h"
+#include "cli/progress.h"
+#include "cli/shared_files.h"
+#include "cli/text_lines.h"
+#include "cli/translation.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/evaluate/alignment.h"
+#include "rnnsearch/report/attention_bars.h"
+#include "rnnsearch/report/heat_map.h"
+#include "rnnsearch/storage/digest.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Lines between two gatherings at the root: memory does not grow with the text. Not a function of the number of ranks,
+// because what is computed together, and so the rounding, must not be one either.
+constexpr std::size_t kPortion = 4096;
+
+struct Settings {
+  fs::path model, source, target, gold, json, pharaoh, svg;
+  std::string lines;
+  std::string links = "argmax";
+  double threshold = 0.5;
+  std::size_t gold_first_word = 0;
+  bool bars = false;
+  TranslationOptions translation;
+  ThreadOptions threads;
+  std::string precision;
+};
+
+void declare(Options& options, Settings& settings) {
+  options.group("Files");
+  options.add("model", settings.model,
+              {.help = "a run directory (its best checkpoint, else its latest) or a checkpoint, with attention",
+               .value = "RUN|FILE",
+               .required = true});
+  options.add("source", settings.source, {.help = "source sentences, one a line", .value = "FILE", .required = true});
+  options.add("target", settings.target,
+              {.help = "their translations; without it the model's own, which it then makes first", .value = "FILE"});
+  options.add("lines", settings.lines,
+              {.help = "only these lines of the files, counted from 1, such as 1,5,10-20", .value = "LINES"});
+  options.group("Results");
+  options.add("json", settings.json,
+              {.help = "one JSON object with the words, the whole matrix (a row a target word) and the log-probability "
+                       "of every line; - is standard output",
+               .value = "FILE|-"});
+  options.add(
+      "pharaoh", settings.pharaoh,
+      {.help = "links as SOURCE-TARGET, words counted from 0, </s> left out, one line a sentence; - is standard "
+               "output",
+       .value = "FILE|-"});
+  options.add("svg", settings.svg,
+              {.help = "a heat map of every line, FOLDER/line-000001.svg and so on, as in figure 3 of the paper: black "
+                       "is 0, white is 1",
+               .value = "FOLDER"});
+  options.add("bars", settings.bars,
+              {.help = "to --svg also FOLDER/line-000001-bars.svg: the weights of every step as bars, beside the fixed "
+                       "context that a model without attention has"});
+  options.group("Links");
+  options.add("links", settings.links,
+              {.help = "argmax: each target word with the source word it looked at most, with none if that is </s>; "
+                       "threshold: every pair with at least --threshold of weight",
+               .choices = {"argmax", "threshold"}});
+  options.add("threshold", settings.threshold, {.help = "of --links threshold", .low = 0, .high = 1});
+  options.add(
+      "gold", settings.gold,
+      {.help = "links that people drew, a line a sentence of --source: 0-0 for sure, 0?1 or 0p1 for possible ones; "
+               "prints the alignment error rate, precision, recall and F1 of the links, and the counts behind "
+               "them. Needs --target. Its words must be the model's (those of --json)",
+       .value = "FILE"});
+  options.add("gold-first-word", settings.gold_first_word,
+              {.help = "what --gold calls the first word: 0, or 1", .low = 0, .high = 1});
+  add_translation_options(options, settings.translation);
+  options.group("Machine");
+  add_threads(options, settings.threads);
+  add_precision(options, settings.precision);
+}
+
+void check(const Settings& settings, const Options& options) {
+  if (settings.json == "-" && settings.pharaoh == "-") {
+    throw Error("--json and --pharaoh both go to standard output, where they would mix; name a file for one");
+  }
+  if (!settings.gold.empty() && settings.target.empty()) {
+    throw Error("--target is missing: --gold has the links of given translations");
+  }
+  if (!settings.gold.empty() && settings.pharaoh == "-") {
+    throw Error("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
+  }
+  if (settings.bars && settings.svg.empty()) throw Error("--bars needs --svg FOLDER, where its pictures go");
+  if (options.given("threshold") && settings.links != "threshold") {
+    throw Error(text_of("--threshold is of --links threshold, and --links is ", settings.links));
+  }
+}
+
+/// Lines from 0, ascending, each once; all when nothing is asked.
+std::vector<std::size_t> chosen_lines(const std::string& asked, std::size_t lines, const fs::path& source) {
+  std::vector<std::size_t> all(lines);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (asked.empty()) return all;
+  std::set<std::size_t> chosen;
+  for (std::size_t begin = 0; begin <= asked.size();) {
+    const std::size_t end = std::min(asked.find(',', begin), asked.size());
+    const char *at = asked.data() + begin, *const stop = asked.data() + end;
+    std::size_t first = 0, last = 0;
+    const auto number = [&](std::size_t& value) {
+      const auto [rest, error] = std::from_chars(at, stop, value);
+      at = rest;
+      return error == std::errc{};
+    };
+    bool good = number(first);
+    last = first;
+    if (good && at != stop && *at == '-') {
+      ++at;
+      good = number(last);
+    }
+    if (!good || at != stop || first == 0 || last < first) {
+      throw Error(text_of("--lines: '", asked.substr(begin, end - begin),
+                          "' is neither a line nor a range of lines; expected 1,5,10-20, lines counted from 1"));
+    }
+    if (last > lines) {
+      throw Error(text_of("--lines: there is no line ", last, " in ", source.string(), ", which has ", lines));
+    }
+    for (std::size_t line = first; line <= last; ++line) chosen.insert(line - 1);
+    begin = end + 1;
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+/// The pairs that were asked for.
+struct Text {
+  std::vector<std::size_t> lines;  // of the files, from 0
+  std::vector<std::string> sources, targets;
+  std::vector<evaluate::GoldLinks> gold;  // at the root
+};
+
+Text read_text(const Settings& settings, bool with_gold) {
+  Text text;
+  text.sources = read_lines(settings.source);
+  if (!settings.target.empty()) {
+    text.targets = read_lines(settings.target);
+    check_same_lines(settings.source, text.sources.size(), settings.target, text.targets.size());
+  }
+  if (!settings.gold.empty() && with_gold) {
+    text.gold = evaluate::read_gold_links(settings.gold, static_cast<std::uint32_t>(settings.gold_first_word));
+    check_same_lines(settings.source, text.sources.size(), settings.gold, text.gold.size());
+  }
+  text.lines = chosen_lines(settings.lines, text.sources.size(), settings.source);
+  const auto choose = [&](auto& all) {
+    if (all.empty()) return;
+    for (std::size_t i = 0; i < text.lines.size(); ++i) {
+      if (text.lines[i] != i) all[i] = std::move(all[text.lines[i]]);
+    }
+    all.resize(text.lines.size());
+  };
+  choose(text.sources);
+  choose(text.targets);
+  choose(text.gold);
+  return text;
+}
+
+std::string digest_of(const Text& text) {
+  storage::Digest digest;
+  for (const auto* lines : {&text.sources, &text.targets}) {
+    for (const auto& line : *lines) digest.add(line).add("\n");
+  }
+  return text_of(text.sources.size(), " lines, digest ", digest.hex());
+}
+
+/// A sentence as the ranks hand it to the root.
+struct Aligned {
+  std::vector<WordId> target;  // without </s>
+  double log_probability = 0;
+  std::vector<float> alpha;  // [target words + 1, source words + 1]
+};
+
+// The ranks run the same executable, so the bytes of one are those of all; text would have to round.
+template <class T>
+void append(std::string& bytes, const T* values, std::size_t count) {
+  const std::uint64_t size = count;
+  bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
+  bytes.append(reinterpret_cast<const char*>(values), count * sizeof(T));
+}
+template <class T>
+std::vector<T> take(const std::string& bytes, std::size_t& at) {
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data() + at, sizeof size);
+  std::vector<T> values(size);
+  if (size > 0) std::memcpy(values.data(), bytes.data() + at + sizeof size, size * sizeof(T));
+  at += sizeof size + size * sizeof(T);
+  return values;
+}
+
+/// COLLECTIVE. all[i], where it was computed on some rank, goes to the root.
+void gather(std::vector<std::optional<Aligned>>& all, const comm::Communicator& world) {
+  if (world.size() == 1) return;
+  std::string own;
+  for (std::size_t i = 0; i < all.size() && !world.is_root(); ++i) {
+    if (!all[i]) continue;
+    append(own, &i, 1);
+    append(own, all[i]->target.data(), all[i]->target.size());
+    append(own, &all[i]->log_probability, 1);
+    append(own, all[i]->alpha.data(), all[i]->alpha.size());
+  }
+  for (const std::string& bytes : world.gather(own)) {
+    for (std::size_t at = 0; at < bytes.size();) {
+      Aligned& aligned = all[take<std::size_t>(bytes, at).front()].emplace();
+      aligned.target = take<WordId>(bytes, at);
+      aligned.log_probability = take<double>(bytes, at).front();
+      aligned.alpha = take<float>(bytes, at);
+    }
+  }
+}
+
+/// Words and weights of one line, as results show them.
+struct Sentence {
+  std::size_t line = 0;                     // from 1
+  std::vector<std::string> source, target;  // </s> at their ends
+  std::vector<float> alpha;                 // [target, source]
+  double log_probability = 0;
+
+  const float* row(std::size_t i) const { return alpha.data() + i * source.size(); }
+};
+
+// The shortest number that reads back as this float, not the many digits of its double.
+Json json_of(float weight) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, weight).ptr;
+  double value = 0;
+  std::from_chars(text, end, value);
+  return Json(value);
+}
+
+Json json_of(const Sentence& sentence) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < sentence.target.size(); ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < sentence.source.size(); ++j) row.push_back(json_of(sentence.row(i)[j]));
+    rows.push_back(std::move(row));
+  }
+  Json result = Json::object();
+  result["line"] = sentence.line;
+  result["source"] = Json::array({sentence.source.begin(), sentence.source.end()});
+  result["target"] = Json::array({sentence.target.begin(), sentence.target.end()});
+  result["alignment"] = std::move(rows);
+  result["log_probability"] = sentence.log_probability;
+  return result;
+}
+
+Json json_of(const evaluate::AlignmentScore& score) {
+  Json result = Json::object();
+  result["alignment_error_rate"] = score.error_rate;
+  result["precision"] = score.precision;
+  result["recall"] = score.recall;
+  result["f1"] = score.f1;
+  result["links"] = score.statistics.links;
+  result["sure"] = score.statistics.sure;
+  result["correct_sure"] = score.statistics.correct_sure;
+  result["correct_possible"] = score.statistics.correct_possible;
+  return result;
+}
+
+std::string text_of_score(const evaluate::AlignmentScore& score) {
+  const auto& counts = score.statistics;
+  char text[512];
+  std::snprintf(text, sizeof text,
+                "alignment error rate  %.4f\nprecision             %.4f\nrecall                %.4f\n"
+                "F1                    %.4f\nlinks                 %llu, of which %llu are possible and %llu are sure\n"
+                "sure links of gold    %llu\n",
+                score.error_rate, score.precision, score.recall, score.f1,
+                static_cast<unsigned long long>(counts.links), static_cast<unsigned long long>(counts.correct_possible),
+                static_cast<unsigned long long>(counts.correct_sure), static_cast<unsigned long long>(counts.sure));
+  return text;
+}
+
+/// What people read: words without the marks by which the tokeniser knows where they touched.
+std::vector<std::string> without_marks(std::vector<std::string> words, const corpus::TextPipeline& pipeline) {
+  for (std::string& word : words) word = pipeline.to_text({word});
+  return words;
+}
+
+/// For people: what each target word looked at, most first; 0.1 and more, three at most, one at least.
+std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline) {
+  const auto source = without_marks(sentence.source, pipeline), target = without_marks(sentence.target, pipeline);
+  char number[32];
+  std::snprintf(number, sizeof number, "%.6f", sentence.log_probability);
+  std::string text = text_of("line ", sentence.line, ", log-probability ", number, "\n");
+  std::vector<std::size_t> order(sentence.source.size());
+  for (std::size_t i = 0; i < sentence.target.size(); ++i) {
+    const float* const row = sentence.row(i);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return row[a] > row[b]; });
+    text += "  " + target[i] + " <-";
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, order.size()); ++k) {
+      if (k > 0 && row[order[k]] < 0.1f) break;
+      std::snprintf(number, sizeof number, " %.2f", static_cast<double>(row[order[k]]));
+      text += (k > 0 ? ", " : " ") + source[order[k]] + number;
+    }
+    text += "\n";
+  }
+  return text + "\n";
+}
+
+/// A file, or standard output: then held until all is done, because it is printed whole or not at all.
+class Sink {
+ public:
+  Sink(const char* option, const fs::path& path) {
+    if (path != "-") file_.emplace(option, path);
+  }
+  void write(const std::string& text) {
+    if (file_) {
+      file_->write(text);
+    } else {
+      held_ += text;
+    }
+  }
+  void publish() {
+    if (file_) {
+      file_->publish();
+    } else {
+      std::cout << held_;
+    }
+  }
+
+ private:
+  std::optional<OutputFile> file_;
+  std::string held_;
+};
+
+/// What the root makes of the sentences, in their order.
+class Results {
+ public:
+  Results(const Settings& settings, const corpus::TextPipeline& pipeline) : settings_(settings), pipeline_(pipeline) {
+    if (!settings.json.empty()) {
+      json_.emplace("--json", settings.json);
+      // Sentence by sentence, not as one value: the matrices of a corpus need not fit into memory.
+      Json head = Json::object({{"format", "rnnsearch-alignment"},
+                                {"format_version", 1},
+                                {"created_by", std::string("rnnsearch-") + kVersion},
+                                {"model", settings.model.string()}});
+      std::string text = head.dump();
+      text.back() = ',';
+      json_->write(text + "\n\"sentences\":[");
+    }
+    if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
+    if (!settings.svg.empty()) {
+      std::error_code error;
+      fs::create_directories(settings.svg, error);
+      if (!fs::is_directory(settings.svg)) {
+        throw Error(text_of("--svg ", settings.svg.string(), " is no folder and none can be made there",
+                            error ? ": " + error.message() : ""));
+      }
+    }
+    if (settings.json.empty() && settings.pharaoh.empty() && settings.svg.empty() && settings.gold.empty()) {
+      text_.emplace("", "-");
+    }
+  }
+
+  void add(const Sentence& sentence, const evaluate::GoldLinks* gold) {
+    if (json_) json_->write((sentences_ > 0 ? ",\n" : "\n") + json_of(sentence).dump());
+    ++sentences_;
+    if (text_) text_->write(text_of_sentence(sentence, pipeline_));
+    if (pharaoh_ || gold) {
+      const auto links = links_of(sentence);
+      if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
+      if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
+    }
+    if (!settings_.svg.empty()) draw(sentence);
+  }
+
+  void publish() {
+    const auto score = evaluate::alignment_score_of(statistics_);
+    if (json_) {
+      json_->write("\n]");
+      if (!settings_.gold.empty()) json_->write(",\n\"gold\":" + json_of(score).dump());
+      json_->write("}\n");
+      json_->publish();
+    }
+    if (pharaoh_) pharaoh_->publish();
+    if (text_) text_->publish();
+    if (!settings_.gold.empty() && settings_.json != "-") std::cout << text_of_score(score);
+  }
+
+ private:
+  evaluate::Links links_of(const Sentence& sentence) const {
+    const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source.size() - 1,
+                                       sentence.target.size() - 1};
+    return settings_.links == "argmax" ? evaluate::argmax_links(soft)
+                                       : evaluate::threshold_links(soft, static_cast<float>(settings_.threshold));
+  }
+
+  void draw(const Sentence& sentence) const {
+    const report::AttentionMatrix matrix{without_marks(sentence.source, pipeline_),
+                                         without_marks(sentence.target, pipeline_),
+                                         {sentence.alpha.begin(), sentence.alpha.end()}};
+    char name[32];
+    std::snprintf(name, sizeof name, "line-%06llu", static_cast<unsigned long long>(sentence.line));
+    report::PictureOptions picture;
+    picture.title = text_of("Soft alignment of line ", sentence.line);
+    write_file_atomically(settings_.svg / (std::string(name) + ".svg"), report::heat_map(matrix, picture));
+    if (!settings_.bars) return;
+    picture.title = text_of("Attention, step by step, of line ", sentence.line);
+    write_file_atomically(settings_.svg / (std::string(name) + "-bars.svg"), report::attention_bars(matrix, picture));
+  }
+
+  const Settings& settings_;
+  const corpus::TextPipeline& pipeline_;
+  std::optional<Sink> json_, pharaoh_, text_;
+  evaluate::AlignmentStatistics statistics_;
+  std::size_t sentences_ = 0;
+};
+
+/// Text and ids of a portion's lines.
+struct Side {
+  std::vector<std::vector<std::string>> words;
+  Sentences ids;
+
+  void add(std::vector<std::string> line, const corpus::Vocabulary& vocabulary) {
+    ids.add(ids_of(line, vocabulary));
+    words.push_back(std::move(line));
+  }
+};
+
+std::vector<std::string> words_of(const train::LoadedModel& loaded, const Aligned& aligned,
+                                  const std::vector<std::string>& source, bool replace_unknown) {
+  const std::size_t Tx = source.size() + 1;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < aligned.target.size(); ++i) {
+    words.push_back(loaded.target_vocabulary.word(aligned.target[i]));
+    if (aligned.target[i] != kUnknown || !replace_unknown) continue;
+    const auto row = aligned.alpha.begin() + static_cast<std::ptrdiff_t>(i * Tx);
+    const auto most = static_cast<std::size_t>(std::max_element(row, row + static_cast<std::ptrdiff_t>(Tx)) - row);
+    if (most < source.size()) words.back() = source[most];
+  }
+  return words;
+}
+
+}  // namespace
+
+int run_align(const Arguments& arguments) {
+  Settings settings;
+  Options options(
+      "align",
+      "Says what a model with attention looked at: how much of each source word went into each target word (alpha, "
+      "section 3.1 of the paper), of given translations or of its own. Without --json, --pharaoh, --svg and --gold it "
+      "prints them for people: for every target word the source words that it looked at most, with their weights. "
+      "Words are the tokens of the model, </s> at the end. On several ranks (mpirun) the lines are spread over them; "
+      "the results are the same. SIGTERM or SIGUSR1: it ends with code 85 after the sentences under way, and prints "
+      "nothing; of its files only pictures that were finished are there.");
+  declare(options, settings);
+  if (!options.parse(arguments)) return 0;
+  check(settings, options);
+
+  const comm::Communicator world;
+  check_same_options(world, options);
+  settle_threads(settings.threads, world);
+  set_precision(settings.precision, world);
+  const std::string files = settings.target.empty()
+                                ? settings.source.string()
+                                : text_of(settings.source.string(), " and ", settings.target.string());
+  Text text;
+  agree(world, {files, "give every host the same texts, or name them on a file system that they share", [&] {
+                  text = read_text(settings, world.is_root());
+                  return digest_of(text);
+                }});
+  auto loaded = open_model(settings.model, world);
+  if (loaded.model.options().attention == model::Attention::kNone) {
+    throw Error(text_of(settings.model.string(),
+                        " has no attention, so it aligns nothing; name a model that was not trained with attention = "
+                        "none"));
+  }
+  std::optional<Results> results;
+  agree(world, {"the results", "", [&] {
+                  if (!world.is_root()) return std::string();
+                  for (std::size_t i = 0; i < text.gold.size(); ++i) {
+                    evaluate::check_links(text.gold[i].possible, loaded.pipeline.to_words(text.sources[i]).size(),
+                                          loaded.pipeline.to_words(text.targets[i]).size(),
+                                          text_of(settings.gold.string(), ", line ", text.lines[i] + 1));
+                  }
+                  results.emplace(settings, loaded.pipeline);
+                  return std::string();
+                }});
+
+  const bool given = !settings.target.empty();
+  const std::size_t batch_sentences = settings.translation.search.batch_sentences;
+  const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+  Progress progress(!world.is_root());
+  for (std::size_t portion = 0; portion < text.lines.size(); portion += kPortion) {
+    const std::size_t lines = std::min(kPortion, text.lines.size() - portion);
+    Side source, target;
+    for (std::size_t i = portion; i < portion + lines; ++i) {
+      source.add(loaded.pipeline.to_words(text.sources[i]), loaded.source_vocabulary);
+      if (given) target.add(loaded.pipeline.to_words(text.targets[i]), loaded.target_vocabulary);
+    }
+    const Sentences& longest_first = given ? target.ids : source.ids;
+    std::vector<std::size_t> order(lines);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return longest_first.length(a) > longest_first.length(b); });
+    std::vector<std::optional<Aligned>> aligned(lines);
+    // Batches are cut before they are dealt out, so that no weight depends on the number of ranks.
+    for (std::size_t first = rank * batch_sentences; first < lines; first += ranks * batch_sentences) {
+      if (signal_came()) break;
+      const std::size_t count = std::min(batch_sentences, lines - first);
+      Sentences batch_source, batch_target;
+      for (std::size_t i = 0; i < count; ++i) {
+        batch_source.add(source.ids[order[first + i]]);
+        if (given) batch_target.add(target.ids[order[first + i]]);
+      }
+      if (!given) {
+        for (const auto& best : decode::translate(loaded.model, batch_source, settings.translation.search)) {
+          batch_target.add(best.front().words);
+        }
+      }
+      auto found = loaded.model.align(batch_source, batch_target);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = order[first + i];
+        if (!std::isfinite(found[i].log_probability)) {
+          throw Error(text_of(settings.source.string(), ", line ", text.lines[portion + at] + 1,
+                              ": the model computes what is no number; its training diverged, so name another "
+                              "checkpoint"));
+        }
+        aligned[at] = Aligned{
+            {batch_target[i].begin(), batch_target[i].end()}, found[i].log_probability, std::move(found[i].alpha)};
+      }
+      progress.show(text_of("[align] ", portion + std::min(lines, first + ranks * batch_sentences), " of ",
+                            text.lines.size(), " lines"));
+    }
+    if (signal_came_anywhere(world)) {
+      throw Stopped(settings.svg.empty() ? "a signal asked to stop; no alignment was written"
+                                         : "a signal asked to stop; no alignment was written but for some pictures");
+    }
+    gather(aligned, world);
+    if (!results) continue;
+    for (std::size_t i = 0; i < lines; ++i) {
+      Sentence sentence;
+      sentence.line = text.lines[portion + i] + 1;
+      sentence.target = given ? std::move(target.words[i])
+                              : words_of(loaded, *aligned[i], source.words[i], settings.translation.replace_unknown);
+      sentence.source = std::move(source.words[i]);
+      for (auto* words : {&sentence.source, &sentence.target}) words->emplace_back(loaded.target_vocabulary.word(kEnd));
+      sentence.alpha = std::move(aligned[i]->alpha);
+      sentence.log_probability = aligned[i]->log_probability;
+      results->add(sentence, text.gold.empty() ? nullptr : &text.gold[portion + i]);
+    }
+  }
+  if (results) results->publish();
+  return 0;
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,36 @@
+// A file that holds a command's results whole, or is not there.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace rnnsearch::cli {
+
+/// Written beside its name and published when whole; or standard output.
+class OutputFile {
+ public:
+  /// `option` is what named it, for errors: "--output". An empty path is standard output. Throws Error for a folder,
+  /// and where no file can be written.
+  OutputFile(const std::string& option, std::filesystem::path path);
+  /// Removes what was not published.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(const std::string& text) { stream() << text; }
+  void flush() { stream().flush(); }
+  /// Throws Error, a full disk included.
+  void publish() { publish_as(path_); }
+  /// What was written so far, as PATH.partial. Returns where it stands.
+  std::string publish_part();
+
+ private:
+  std::ostream& stream();
+  void publish_as(const std::filesystem::path& path);
+
+  std::filesystem::path path_, temporary_;
+  std::ofstream file_;
+};
+
+}  // namespace rnnsearch::cli

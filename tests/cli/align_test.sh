@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# Soft alignments of a model that has learnt to reverse sequences: the links are the anti-diagonal, whatever shows them, on
+# any number of ranks; and what cannot be aligned is refused in one sentence, with nothing written.
+set -euo pipefail
+
+fail() {
+  echo "$*"
+  exit 1
+}
+command -v python3 >/dev/null || { echo "skipped: python3, which reads the results back, is not installed"; exit 77; }
+
+"$SOURCE/data/reversal.sh" text --vocabulary 30 --max-length 10 --train 8000 --dev 50 --test 100 >/dev/null
+"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none \
+  --dev-source text/dev.source --dev-target text/dev.target --output corpus.h5 >/dev/null
+cat >config.ini <<'END_OF_CONFIG'
+embedding = 32
+state = 32
+alignment = 64
+maxout = 32
+initial-deviation = 0.1
+optimizer = adam
+learning-rate = 0.005
+gradient-of = word
+batch-sentences = 40
+validate-every = 200
+END_OF_CONFIG
+train() { "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --threads 1 "$@" 2>>train.log; }
+train --run run --max-updates 600
+train --run plain --max-updates 1 --attention none
+pair=(--model run --source text/test.source --target text/test.target)
+
+# every form at once, and what they say of each other
+"$RNNSEARCH" align "${pair[@]}" --json all.json --pharaoh links --svg pictures --bars
+"$RNNSEARCH" score --model run --source text/test.source --target text/test.target >scores
+cat >check.py <<'END_OF_CHECK'
+import json, math, xml.dom.minidom
+
+result = json.load(open("all.json"))
+assert list(result) == ["format", "format_version", "created_by", "model", "sentences"], list(result)
+assert (result["format"], result["format_version"], result["model"]) == ("rnnsearch-alignment", 1, "run")
+sources, targets = ([line.split() for line in open("text/test." + side)] for side in ("source", "target"))
+links = [[tuple(map(int, link.split("-"))) for link in line.split()] for line in open("links")]
+scores = [float(line) for line in open("scores")]
+assert len(result["sentences"]) == len(sources) == len(links) == 100
+right = words = 0
+for i, sentence in enumerate(result["sentences"]):
+    assert sentence["line"] == i + 1
+    assert sentence["source"] == sources[i] + ["</s>"] and sentence["target"] == targets[i] + ["</s>"]
+    assert abs(sentence["log_probability"] - scores[i]) < 2e-4, (sentence["log_probability"], scores[i])
+    rows = sentence["alignment"]
+    assert len(rows) == len(targets[i]) + 1
+    expected = []
+    for y, row in enumerate(rows):
+        assert len(row) == len(sources[i]) + 1 and abs(math.fsum(row) - 1) < 1e-5, row
+        most = row.index(max(row))
+        if y < len(targets[i]) and most < len(sources[i]):
+            expected.append((most, y))
+    assert links[i] == sorted(expected), (i + 1, links[i], expected)
+    words += len(targets[i])
+    right += sum((len(sources[i]) - 1 - y, y) in links[i] for y in range(len(targets[i])))
+
+    name = "pictures/line-%06d" % (i + 1)
+    for path, group in ((name + ".svg", "weights"), (name + "-bars.svg", "attention")):
+        svg = xml.dom.minidom.parse(path).documentElement
+        assert svg.tagName == "svg" and svg.getAttribute("role") == "img"
+        cells = [cell for g in svg.getElementsByTagName("g") if g.getAttribute("class") == group
+                 for cell in g.getElementsByTagName("rect")]
+        assert len(cells) == len(rows) * len(rows[0]), (path, len(cells))
+        told = [cell.getElementsByTagName("title")[0].firstChild.data for cell in cells]
+        for (y, x), text in zip(((y, x) for y in range(len(rows)) for x in range(len(rows[0]))), told):
+            words_told, weight = text.split(": ")
+            assert words_told == "%s \u2192 %s" % (sentence["source"][x], sentence["target"][y]), text
+            assert abs(float(weight) - rows[y][x]) < 0.0051, (text, rows[y][x])
+assert right >= 0.95 * words, "only %d of %d links are on the anti-diagonal" % (right, words)
+END_OF_CHECK
+python3 check.py || fail "the results are not what they should be; $(tail -n 3 train.log)"
+(($(find pictures -type f | wc -l) == 200)) || fail "not two pictures a line: $(ls pictures)"
+
+# the same on any number of ranks, to the byte; also of the model's own translations
+mpirun -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --json two.json --pharaoh two.links --svg two.pictures --bars
+cmp all.json two.json && cmp links two.links && diff -r pictures two.pictures || fail "two ranks align otherwise than one"
+own=(--model run --source text/test.source --beam 3 --batch-sentences 7 --threads 1 --json -)
+"$RNNSEARCH" align "${own[@]}" >own.json
+mpirun -n 3 "$RNNSEARCH" align "${own[@]}" | cmp - own.json || fail "three ranks align their translations otherwise than one"
+"$RNNSEARCH" translate --model run --input text/test.source --beam 3 --output translated
+python3 -c '
+import json
+for sentence in json.load(open("own.json"))["sentences"]: print(" ".join(sentence["target"][:-1]))' | cmp - translated ||
+  fail "the translations that are aligned are not those of translate"
+
+# some lines, for people and for programs
+"$RNNSEARCH" align "${pair[@]}" --lines 7,3-4,4 --pharaoh - >some
+cmp some <(sed -n '3p;4p;7p' links) || fail "--lines 7,3-4,4 gives $(<some)"
+"$RNNSEARCH" align "${pair[@]}" --lines 5 >people
+[[ $(head -n 1 people) == "line 5, log-probability "* ]] || fail "the first line is $(head -n 1 people)"
+(($(grep -c '^  .* <- .* [01]\.[0-9][0-9]' people) == $(sed -n 5p text/test.target | wc -w) + 1)) ||
+  fail "not a line a target word: $(<people)"
+"$RNNSEARCH" align "${pair[@]}" --links threshold --threshold 0.9 --pharaoh sharp
+python3 -c '
+import json
+for sentence in json.load(open("all.json"))["sentences"]:
+    print(*("%d-%d" % (x, y) for x in range(len(sentence["source"]) - 1) for y in range(len(sentence["target"]) - 1)
+            if sentence["alignment"][y][x] >= 0.9))' | cmp - sharp || fail "links of at least 0.9"
+
+# against gold links: its own are without error; others as the definition says (Och and Ney 2003)
+"$RNNSEARCH" align "${pair[@]}" --gold links >own.score
+grep -q '^alignment error rate  0.0000$' own.score && grep -q '^F1  *1.0000$' own.score || fail "its own links: $(<own.score)"
+# Sure: the first link of each line, and one that is wrong. Possible: the second. Everything else is missing.
+awk 'NF >= 2 { split($2, b, "-"); print $1, b[1] "?" b[2], "0-0"; next } { print "" }' links >gold
+cat >score.py <<'END_OF_SCORE'
+import json
+links = [set(line.split()) for line in open("links")]
+given = sure = hit_sure = hit_possible = 0
+for line, found in zip(open("gold"), links):
+    s = {link for link in line.split() if "-" in link}
+    p = s | {link.replace("?", "-") for link in line.split()}
+    given, sure, hit_sure, hit_possible = given + len(found), sure + len(s), hit_sure + len(found & s), hit_possible + len(found & p)
+score = json.load(open("scored.json"))["gold"]
+assert 0 < hit_sure < hit_possible < given and hit_sure < sure
+assert [score[key] for key in ("links", "sure", "correct_sure", "correct_possible")] == [given, sure, hit_sure, hit_possible], score
+assert abs(score["alignment_error_rate"] - (1 - (hit_sure + hit_possible) / (given + sure))) < 1e-12, score
+assert abs(score["precision"] - hit_possible / given) < 1e-12 and abs(score["recall"] - hit_sure / sure) < 1e-12, score
+print("alignment error rate  %.4f" % score["alignment_error_rate"])
+END_OF_SCORE
+"$RNNSEARCH" align "${pair[@]}" --gold gold --json scored.json >scored
+python3 score.py >expected || fail "the scores are not those of the definition"
+cmp expected <(head -n 1 scored) || fail "$(<expected), but the text says $(<scored)"
+mpirun -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --gold gold | cmp - scored || fail "two ranks score otherwise than one"
+awk '{ for (i = 1; i <= NF; ++i) { split($i, a, /[-?]/); mark = index($i, "?") ? "?" : "-"
+       printf "%s%d%s%d", (i > 1 ? " " : ""), a[1] + 1, mark, a[2] + 1 } print "" }' gold >gold-from-1
+"$RNNSEARCH" align "${pair[@]}" --gold gold-from-1 --gold-first-word 1 | cmp - scored || fail "links that begin with 1"
+
+# what is refused, in one sentence, with nothing written
+refused() {  # facts, separated by |, that the sentence must hold; then the options
+  local facts=$1 before status=0 fact
+  shift
+  before=$(find . | sort)
+  "$RNNSEARCH" align "$@" >refused.out 2>refused.err || status=$?
+  [[ $status == 1 && ! -s refused.out ]] || fail "align $*: exit code $status, standard output: $(<refused.out)"
+  [[ $(grep -vc '^\[' refused.err) == 1 ]] || fail "align $*: not one sentence: $(<refused.err)"
+  while IFS= read -r -d '|' fact; do
+    grep -qF -- "$fact" refused.err || fail "align $*: '$fact' is not in: $(<refused.err)"
+  done <<<"$facts|"
+  [[ $(find . | sort) == "$before" ]] || fail "align $*: wrote $(diff <(find . | sort) <(echo "$before"))"
+}
+touch refused.out refused.err
+refused "plain|has no attention" --model plain --source text/test.source --json x.json
+refused "cannot read|missing.source" --model run --source missing.source --json x.json
+refused "missing.h5" --model missing.h5 --source text/test.source
+refused "--source is missing" --model run
+refused "text/test.source has 100 lines|text/dev.target has 50" --model run --source text/test.source --target text/dev.target
+head -n 99 links >short
+refused "text/test.source has 100 lines|short has 99" "${pair[@]}" --gold short
+{ head -n 4 links && echo "0-0 40-0" && tail -n 95 links; } >beyond
+refused "beyond, line 5|40-0" "${pair[@]}" --gold beyond --json x.json --svg x
+{ head -n 4 links && echo "0-0 1:1" && tail -n 95 links; } >no-link
+refused "no-link, line 5|1:1" "${pair[@]}" --gold no-link
+refused "--target is missing" --model run --source text/test.source --gold links
+for lines in 0 5-3 x 1,,2 1- -3 1-2-3 '1 2' 99999999999999999999999; do
+  refused "--lines: '|1,5,10-20" "${pair[@]}" --lines "$lines"
+done
+refused "--lines|no line 101|which has 100" "${pair[@]}" --lines 1,99-101
+refused "--json|--pharaoh|mix" "${pair[@]}" --json - --pharaoh -
+refused "--gold|--pharaoh|mix" "${pair[@]}" --pharaoh - --gold links
+refused "--bars|--svg" "${pair[@]}" --bars
+refused "--threshold|argmax" "${pair[@]}" --threshold 0.3
+refused "--links|'best'|threshold" "${pair[@]}" --links best
+refused "--json text is a folder" "${pair[@]}" --json text
+refused "--svg links is no folder" "${pair[@]}" --svg links
