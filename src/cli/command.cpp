@@ -16,6 +16,7 @@
 #include "cli/nearest.h"
 #include "cli/node_check.h"
 #include "cli/prepare.h"
+#include "cli/report.h"
 #include "cli/score.h"
 #include "cli/train.h"
 #include "cli/translate.h"
@@ -36,6 +37,7 @@ constexpr Command kCommands[] = {
     {"evaluate", "BLEU overall and by sentence length, of a model or of any system's output", true, true, run_evaluate},
     {"align", "what a model with attention looked at: matrices, links, heat maps, alignment error rate", true, true,
      run_align},
+    {"report", "one HTML page of run directories, scores and alignments", false, false, run_report},
     {"inspect", "says what a corpus or a checkpoint holds", false, false, run_inspect},
     {"benchmark", "times updates, or translation, of any configuration on this machine", true, false, run_benchmark},
     {"node-check", "says whether this site can train: ranks, threads, files, speed of the network", true, false,

@@ -1,0 +1,106 @@
+#include "cli/report.h"
+
+#include <algorithm>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/report/page.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Settings {
+  std::vector<std::string> run, evaluation, alignment;
+  std::optional<std::string> title;
+  fs::path output, csv, markdown;
+};
+
+// NAME=RUN, or RUN alone: then its name without folders.
+report::Run named_run(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos && equals > 0 && text.find('/') >= equals && !fs::exists(text)) {
+    return report::read_run(text.substr(equals + 1), text.substr(0, equals));
+  }
+  fs::path path = fs::path(text).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return report::read_run(path, path.filename().string());
+}
+
+report::Report read_all(const Settings& settings) {
+  report::Report report;
+  for (const std::string& text : settings.run) {
+    report::Run run = named_run(text);
+    for (const report::Run& other : report.runs) {
+      if (other.name != run.name) continue;
+      throw Error(text_of("the runs ", other.path.string(), " and ", run.path.string(), " would both be called ",
+                          run.name, "; give one another name: --run NAME=", run.path.string()));
+    }
+    report.runs.push_back(std::move(run));
+  }
+  std::vector<report::EvaluationFile> evaluations;
+  for (const std::string& path : settings.evaluation) evaluations.push_back(report::read_evaluation(path));
+  report.evaluations = report::merged(std::move(evaluations));
+  for (const std::string& path : settings.alignment) report.alignments.push_back(report::read_alignment(path));
+  report.title = settings.title.value_or("Translation report");
+  return report;
+}
+
+void check(const Settings& settings) {
+  if (settings.run.empty() && settings.evaluation.empty() && settings.alignment.empty()) {
+    throw Error(
+        "nothing to report: give --run RUN, --evaluation FILE (of evaluate --json) or --alignment FILE (of align "
+        "--json)");
+  }
+  if (!settings.markdown.empty() && settings.evaluation.empty()) {
+    throw Error("--markdown writes the tables of scores, and there are none: give --evaluation FILE");
+  }
+  std::error_code ignored;
+  if (fs::is_directory(settings.output, ignored)) {
+    throw Error(text_of("--output ", settings.output.string(), " is a folder; name the file to write in it"));
+  }
+  if (!settings.csv.empty() && fs::exists(settings.csv, ignored) && !fs::is_directory(settings.csv, ignored)) {
+    throw Error(text_of("--csv ", settings.csv.string(), " is a file; it names a folder"));
+  }
+}
+
+}  // namespace
+
+int run_report(const Arguments& arguments) {
+  Settings settings;
+  Options options("report",
+                  "One HTML page that needs nothing beside it: BLEU by sentence length, scores, learning curves, soft "
+                  "alignments, best and worst sentences, and how each run was made. Runs may still be going on.");
+  options.group("What is shown");
+  options.add(
+      "run", settings.run,
+      {.help = "a run directory; under the name of its system, it has the system's colour", .value = "[NAME=]RUN"});
+  options.add("evaluation", settings.evaluation,
+              {.help = "scores, of evaluate --json; those of the same sentences stand side by side", .value = "FILE"});
+  options.add("alignment", settings.alignment, {.help = "soft alignments, of align --json", .value = "FILE"});
+  options.add("title", settings.title, {.help = "of the page"});
+  options.group("What is written");
+  options.add("output", settings.output, {.help = "the page", .value = "FILE.html", .required = true});
+  options.add("csv", settings.csv,
+              {.help = "a folder for the same numbers, a file for each table and curve", .value = "FOLDER"});
+  options.add("markdown", settings.markdown, {.help = "tables of scores, to paste into a README", .value = "FILE"});
+  if (!options.parse(arguments)) return 0;
+  check(settings);
+
+  const report::Report report = read_all(settings);
+  const std::string page = report::html_page(report);
+  write_file_atomically(settings.output, page);
+  if (!settings.markdown.empty()) write_file_atomically(settings.markdown, report::markdown_tables(report));
+  if (!settings.csv.empty()) {
+    std::error_code reason;
+    fs::create_directories(settings.csv, reason);
+    if (reason) throw Error(text_of("cannot make the folder ", settings.csv.string(), ": ", reason.message()));
+    for (const report::CsvFile& file : report::csv_files(report)) {
+      write_file_atomically(settings.csv / file.name, file.content);
+    }
+  }
+  return 0;
+}
+
+}  // namespace rnnsearch::cli
