@@ -1,0 +1,430 @@
+#include "rnnsearch/evaluate/ter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "evaluate/every_sentence.h"
+#include "evaluate/ngrams.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+// The tokenizer. Its rules about ASCII work on bytes: no byte of another character is one of ASCII.
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_stop(char c) {
+  return c == '.' || c == ',';
+}
+
+/// Punctuation that becomes a word whatever stands beside it: all but the apostrophe, the comma, the dash and the stop.
+bool stands_alone(char c) {
+  return (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
+         (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+bool is_removed(char c) {
+  constexpr std::string_view kMarks = ".,?:;!\"()";
+  return kMarks.find(c) != kMarks.npos;
+}
+
+bool is_asian_punctuation(char32_t c) {
+  return c == 0x3001 || c == 0x3002 || (c >= 0x3008 && c <= 0x3011) || (c >= 0x3014 && c <= 0x301F) || c == 0x30FB ||
+         (c >= 0xFF61 && c <= 0xFF65) ||
+         // full-width forms
+         c == 0xFF01 || c == 0xFF02 || c == 0xFF08 || c == 0xFF09 || c == 0xFF0C || c == 0xFF0E || c == 0xFF1A ||
+         c == 0xFF1B || c == 0xFF1F;
+}
+
+/// Characters that are words. Kana are not: sacreBLEU's rule for them asks for a line of nothing else, and by then the
+/// line begins with a space. The block of U+3200 goes on to U+3F22 there.
+bool is_asian_word(char32_t c) {
+  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x31C0 && c <= 0x31EF) ||
+         (c >= 0x2E80 && c <= 0x2EFF) || (c >= 0x3200 && c <= 0x3F22) || (c >= 0xF900 && c <= 0xFAFF) ||
+         (c >= 0xFE30 && c <= 0xFE4F) || is_asian_punctuation(c);
+}
+
+/// `text` with every `from` replaced, from left to right.
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
+}
+
+/// One pass from left to right over pairs of neighbours: where pair(a, b), `write` writes both, and the next pair
+/// begins behind them.
+template <class Pair, class Write>
+void rewrite_pairs(std::string& text, const Pair& pair, const Write& write) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i + 1 < text.size() && pair(text[i], text[i + 1])) {
+      write(result, text[i], text[i + 1]);
+      ++i;
+    } else {
+      result += text[i];
+    }
+  }
+  text = std::move(result);
+}
+
+/// Calls write(result, character's bytes, code point) for the characters of three bytes, which hold all of the Asian
+/// ones; copies the others.
+template <class Write>
+void rewrite_asian(std::string& text, const Write& write) {
+  const auto trail = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80; };
+  const auto bits = [&](std::size_t i, unsigned mask) { return static_cast<unsigned char>(text[i]) & mask; };
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (bits(i, 0xF0) == 0xE0 && i + 2 < text.size() && trail(i + 1) && trail(i + 2)) {
+      write(result, std::string_view(text).substr(i, 3),
+            static_cast<char32_t>(bits(i, 0x0F) << 12U | bits(i + 1, 0x3F) << 6U | bits(i + 2, 0x3F)));
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  text = std::move(result);
+}
+
+void normalize(std::string& text) {
+  replace_all(text, "\n-", "");
+  replace_all(text, "\n", " ");
+  replace_all(text, "&quot;", "\"");
+  replace_all(text, "&amp;", "&");
+  replace_all(text, "&lt;", "<");
+  replace_all(text, "&gt;", ">");
+  std::string spaced = " ";
+  for (const char c : text) {
+    if (stands_alone(c)) {
+      spaced += {' ', c, ' '};
+    } else {
+      spaced += c;
+    }
+  }
+  text = std::move(spaced) + " ";
+  replace_all(text, "'s ", " 's ");
+  const auto both_then_space = [](std::string& to, char a, char b) { to += {a, ' ', b, ' '}; };
+  rewrite_pairs(
+      text, [](char a, char b) { return !is_digit(a) && is_stop(b); }, both_then_space);
+  rewrite_pairs(
+      text, [](char a, char b) { return is_stop(a) && !is_digit(b); },
+      [](std::string& to, char a, char b) {
+        to += {' ', a, ' ', b};
+      });
+  rewrite_pairs(
+      text, [](char a, char b) { return is_digit(a) && b == '-'; }, both_then_space);
+}
+
+std::string tokenized(std::string_view raw, const TerOptions& options) {
+  const std::string_view line = text::strip_right(raw);
+  std::string text = options.case_sensitive ? std::string(line) : text::lowercase(line);
+  if (options.normalized) {
+    normalize(text);
+    if (options.asian_support) {
+      rewrite_asian(text, [](std::string& to, std::string_view character, char32_t c) {
+        if (is_asian_word(c)) {
+          to.append(" ").append(character).append(" ");
+        } else {
+          to += character;
+        }
+      });
+    }
+  }
+  if (options.no_punct) {
+    text.erase(std::remove_if(text.begin(), text.end(), is_removed), text.end());
+    if (options.asian_support) {
+      rewrite_asian(text, [](std::string& to, std::string_view character, char32_t c) {
+        if (!is_asian_punctuation(c)) to += character;
+      });
+    }
+  }
+  return text;
+}
+
+// The edits. A word is a number here, the same for equal words.
+using Word = std::uint64_t;
+
+constexpr std::size_t kLongestShift = 10, kFarthestShift = 50, kBeam = 25, kMostCandidates = 1000;
+
+/// Edit distances of `n` words to the m of a reference. Row i of the matrix holds the costs of the first i words
+/// against the first j of the reference, and only for lower(i) <= j < upper(i), around the diagonal; beyond them the
+/// cost is infinite.
+class EditMatrix {
+ public:
+  static constexpr int kInfinite = std::numeric_limits<int>::max() / 2;
+
+  EditMatrix(std::size_t n, std::span<const Word> reference)
+      : n_(n), m_(reference.size()), reference_(reference), lower_(n + 1, 0), upper_(n + 1, m_ + 1) {
+    const double ratio = n == 0 ? 1 : static_cast<double>(m_) / static_cast<double>(n);
+    const bool wide = static_cast<double>(kBeam) < ratio / 2;
+    const std::size_t beam = wide ? static_cast<std::size_t>(std::ceil(ratio / 2 + kBeam)) : kBeam;
+    std::size_t widest = 0;
+    for (std::size_t i = 1; i <= n; ++i) {
+      const auto diagonal = static_cast<std::size_t>(std::floor(static_cast<double>(i) * ratio));
+      lower_[i] = diagonal > beam ? diagonal - beam : 0;
+      if (i < n) upper_[i] = std::min(m_ + 1, diagonal + beam);
+      widest = std::max(widest, upper_[i] - lower_[i - 1]);  // a row must reach as far as the next one reads
+    }
+    stride_ = widest + 1;
+    costs_.assign((n + 1) * stride_, kInfinite);
+    scratch_.assign(2 * stride_, kInfinite);
+    for (std::size_t j = 0; j < widest; ++j) costs_[j + 1] = static_cast<int>(j);
+  }
+
+  /// Fills the matrix with the costs of `words`; their distance to the reference.
+  int fill(std::span<const Word> words) {
+    for (std::size_t i = 1; i <= n_; ++i) compute(i, words[i - 1], row(i - 1), row(i));
+    return n_ == 0 ? static_cast<int>(m_) : at(n_, m_);
+  }
+
+  /// The distance of `words`, whose first `same` words are those of the matrix, or `limit` + 1 when it is above
+  /// `limit`. The matrix stays.
+  int distance_below(std::span<const Word> words, std::size_t same, int limit) {
+    const int* previous = row(same);
+    for (std::size_t i = same + 1; i <= n_; ++i) {
+      int* const next = scratch_.data() + (i % 2) * stride_;
+      // No path through a row costs less than its cheapest cell.
+      if (compute(i, words[i - 1], previous, next) > limit) return limit + 1;
+      previous = next;
+    }
+    return std::min(previous[m_ - lower_[n_] + 1], limit + 1);
+  }
+
+  int at(std::size_t i, std::size_t j) const {
+    return j < lower_[i] || j >= upper_[i] ? kInfinite : costs_[i * stride_ + j - lower_[i] + 1];
+  }
+
+ private:
+  int* row(std::size_t i) { return costs_.data() + i * stride_; }
+
+  /// A row is stored from j = lower - 1, which is infinite, and infinite behind its end. Returns the lowest cost.
+  int compute(std::size_t i, Word word, const int* previous, int* next) const {
+    const std::size_t low = lower_[i], width = upper_[i] - low, moved = low - lower_[i - 1];
+    int lowest = kInfinite, left = kInfinite;
+    std::size_t k = 0;
+    if (low == 0) {  // no word of the reference yet
+      lowest = left = next[1] = previous[1] + 1;
+      k = 1;
+    }
+    next[0] = kInfinite;
+    for (; k < width; ++k) {
+      const int substituted = previous[k + moved] + (reference_[low + k - 1] == word ? 0 : 1);
+      left = std::min(std::min(substituted, previous[k + moved + 1] + 1), left + 1);
+      next[k + 1] = left;
+      lowest = std::min(lowest, left);
+    }
+    std::fill(next + width + 1, next + stride_, kInfinite);
+    return lowest;
+  }
+
+  std::size_t n_, m_;
+  std::span<const Word> reference_;
+  std::vector<std::size_t> lower_, upper_;
+  std::size_t stride_ = 0;
+  std::vector<int> costs_, scratch_;
+};
+
+/// How the words and the reference of a filled matrix belong together.
+struct Trace {
+  std::vector<std::ptrdiff_t> aligned;  // of each word of the reference: the word it belongs to, or comes behind; or -1
+  std::vector<std::uint32_t> wrong_words, wrong_reference;  // in the first k words, so many have no equal beside them
+
+  /// tercom prefers to keep or substitute a word, then to delete it, then to insert one of the reference.
+  Trace(const EditMatrix& matrix, std::span<const Word> words, std::span<const Word> reference)
+      : aligned(reference.size()), wrong_words(words.size() + 1), wrong_reference(reference.size() + 1) {
+    for (std::size_t i = words.size(), j = reference.size(); i > 0 || j > 0;) {
+      if (i > 0 && j > 0) {
+        const bool wrong = words[i - 1] != reference[j - 1];
+        if (matrix.at(i, j) == matrix.at(i - 1, j - 1) + (wrong ? 1 : 0)) {
+          aligned[j - 1] = static_cast<std::ptrdiff_t>(i) - 1;
+          wrong_words[i--] = wrong_reference[j--] = wrong ? 1 : 0;
+          continue;
+        }
+      }
+      if (i > 0 && (j == 0 || matrix.at(i, j) == matrix.at(i - 1, j) + 1)) {
+        wrong_words[i--] = 1;
+      } else {
+        aligned[j - 1] = static_cast<std::ptrdiff_t>(i) - 1;
+        wrong_reference[j--] = 1;
+      }
+    }
+    for (std::size_t k = 1; k < wrong_words.size(); ++k) wrong_words[k] += wrong_words[k - 1];
+    for (std::size_t k = 1; k < wrong_reference.size(); ++k) wrong_reference[k] += wrong_reference[k - 1];
+  }
+};
+
+/// `length` words from `start` on go before the word at `target`; when that is one of them or the one behind them, they
+/// go target - start words to the right, as far as there are words.
+struct Shift {
+  std::size_t start, length, target;
+
+  void apply(std::vector<Word>& words) const {
+    const auto place = [&](std::size_t i) { return words.begin() + static_cast<std::ptrdiff_t>(i); };
+    const std::size_t end = start + length;
+    if (target < start) {
+      std::rotate(place(target), place(start), place(end));
+    } else if (target > end) {
+      std::rotate(place(start), place(end), place(target));
+    } else {
+      std::rotate(place(start), place(end), place(std::min(words.size(), target + length)));
+    }
+  }
+};
+
+/// Shifts phrases of the words as long as that lowers their distance to the reference, each time the one that lowers it
+/// most; of equals the longest, then the one from the front, then the one to the front.
+class Shifter {
+ public:
+  Shifter(std::vector<Word> words, std::span<const Word> reference)
+      : words_(std::move(words)), reference_(reference), matrix_(words_.size(), reference) {}
+
+  std::uint64_t edits() {
+    std::uint64_t shifts = 0;
+    int distance = matrix_.fill(words_);
+    for (; const auto shift = best_shift(distance); ++shifts) {
+      shift->apply(words_);
+      distance = matrix_.fill(words_);
+    }
+    return shifts + static_cast<std::uint64_t>(distance);
+  }
+
+ private:
+  /// None when none helps, or when so many have been tried that the search ends.
+  std::optional<Shift> best_shift(int distance) {
+    if (distance == 0) return std::nullopt;
+    const Trace trace(matrix_, words_, reference_);
+    std::optional<Shift> best;
+    int best_distance = distance;
+    for (std::size_t start = 0; start < words_.size(); ++start) {
+      const std::size_t first = start > kFarthestShift ? start - kFarthestShift : 0;
+      const std::size_t last = std::min(reference_.size(), start + kFarthestShift + 1);
+      for (std::size_t in_reference = first; in_reference < last; ++in_reference) {
+        for (std::size_t length = 1; matches(start, in_reference, length); ++length) {
+          if (!worth_trying(trace, start, in_reference, length)) continue;
+          try_targets(trace, {start, length, 0}, in_reference, best, best_distance);
+          if (tried_ >= kMostCandidates) return std::nullopt;
+        }
+      }
+    }
+    return best;
+  }
+
+  /// Whether the `length` words from `start` on are those of the reference; of the first length - 1 it is known.
+  bool matches(std::size_t start, std::size_t in_reference, std::size_t length) const {
+    return length <= kLongestShift && start + length <= words_.size() && in_reference + length <= reference_.size() &&
+           words_[start + length - 1] == reference_[in_reference + length - 1];
+  }
+
+  /// Both the words and those of the reference must have an error, and must not belong together already.
+  static bool worth_trying(const Trace& trace, std::size_t start, std::size_t in_reference, std::size_t length) {
+    if (trace.wrong_words[start + length] == trace.wrong_words[start]) return false;
+    if (trace.wrong_reference[in_reference + length] == trace.wrong_reference[in_reference]) return false;
+    const std::ptrdiff_t aligned = trace.aligned[in_reference];
+    return aligned < static_cast<std::ptrdiff_t>(start) || aligned >= static_cast<std::ptrdiff_t>(start + length);
+  }
+
+  /// Behind the word that belongs to the reference's word before the phrase, and behind that of each word of the
+  /// phrase.
+  void try_targets(const Trace& trace, Shift shift, std::size_t in_reference, std::optional<Shift>& best,
+                   int& best_distance) {
+    std::size_t previous = words_.size() + 1;
+    for (std::size_t offset = 0; offset <= shift.length; ++offset) {
+      const std::size_t word = in_reference + offset;  // of the reference, from 1
+      shift.target = word == 0 ? 0 : static_cast<std::size_t>(trace.aligned[word - 1] + 1);
+      if (shift.target == previous) continue;
+      previous = shift.target;
+      ++tried_;
+      const auto rank = [](const Shift& s) { return std::tuple(s.length, ~s.start, ~s.target); };
+      const bool wins_ties = best && rank(shift) > rank(*best);
+      const int limit = wins_ties ? best_distance : best_distance - 1;
+      shifted_ = words_;
+      shift.apply(shifted_);
+      const int distance = matrix_.distance_below(shifted_, std::min(shift.start, shift.target), limit);
+      if (distance > limit) continue;
+      best = shift;
+      best_distance = distance;
+    }
+  }
+
+  std::vector<Word> words_, shifted_;
+  std::span<const Word> reference_;
+  EditMatrix matrix_;
+  std::size_t tried_ = 0;
+};
+
+}  // namespace
+
+TerStatistics& TerStatistics::operator+=(const TerStatistics& other) {
+  edits += other.edits;
+  reference_length += other.reference_length;
+  return *this;
+}
+
+TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                                  const TerOptions& options) {
+  if (references.empty()) throw Error("evaluate: a sentence has no reference; TER needs at least one");
+  const std::size_t texts = 1 + references.size();
+  std::vector<std::string> lines;
+  lines.push_back(tokenized(hypothesis, options));
+  for (const std::string_view reference : references) lines.push_back(tokenized(reference, options));
+  std::vector<Ngram<std::string_view>> words;
+  std::vector<std::vector<Word>> ids(texts);
+  for (std::uint32_t t = 0; t < texts; ++t) {
+    for (const std::string_view word : text::split_views(lines[t])) {
+      words.push_back({word, t, ids[t].size()});
+      ids[t].push_back(0);
+    }
+  }
+  identify(words, texts, ids);
+
+  TerStatistics statistics;
+  statistics.edits = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t lengths = 0;
+  for (std::size_t t = 1; t < texts; ++t) {
+    lengths += ids[t].size();
+    const std::uint64_t edits = ids[t].empty() ? ids[0].size() : Shifter(ids[0], ids[t]).edits();
+    statistics.edits = std::min(statistics.edits, edits);
+  }
+  statistics.reference_length = static_cast<double>(lengths) / static_cast<double>(references.size());
+  return statistics;
+}
+
+std::vector<TerStatistics> corpus_statistics(std::span<const std::string> hypotheses,
+                                             std::span<const std::vector<std::string>> references,
+                                             const TerOptions& options) {
+  return for_every_sentence<TerStatistics>("TER", hypotheses, references, options);
+}
+
+double ter_of(const TerStatistics& statistics) {
+  if (statistics.reference_length > 0) {
+    return 100 * (static_cast<double>(statistics.edits) / statistics.reference_length);
+  }
+  return statistics.edits > 0 ? 100 : 0;
+}
+
+double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
+                  const TerOptions& options) {
+  TerStatistics sum;
+  for (const TerStatistics& statistics : corpus_statistics(hypotheses, references, options)) sum += statistics;
+  if (hypotheses.empty()) throw Error("evaluate: nothing to score: there are 0 hypotheses and 0 references");
+  return ter_of(sum);
+}
+
+std::vector<std::string> words_of(std::string_view line, const TerOptions& options) {
+  return text::split_words(tokenized(line, options));
+}
+
+std::string signature(const TerOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
+  const auto yes = [](bool value) { return value ? "yes" : "no"; };
+  return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
+                 "|case:", options.case_sensitive ? "mixed" : "lc", "|tok:tercom|norm:", yes(options.normalized),
+                 "|punct:", yes(!options.no_punct), "|asian:", yes(options.asian_support), "|version:rnnsearch-",
+                 kVersion);
+}
+
+}  // namespace rnnsearch::evaluate

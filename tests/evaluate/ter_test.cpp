@@ -1,0 +1,300 @@
+#include "rnnsearch/evaluate/ter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr TerOptions kTer{};
+
+double score(const Lines& hypotheses, const std::vector<Lines>& references, const TerOptions& options = kTer) {
+  return corpus_ter(hypotheses, references, options);
+}
+double score(const std::string& hypothesis, const std::string& reference, const TerOptions& options = kTer) {
+  return score(Lines{hypothesis}, {{reference}}, options);
+}
+TerStatistics statistics(const std::string& hypothesis, const std::string& reference) {
+  const std::string_view view = reference;
+  return sentence_statistics(hypothesis, {&view, 1}, kTer);
+}
+std::uint64_t edits(const std::string& hypothesis, const std::string& reference) {
+  return statistics(hypothesis, reference).edits;
+}
+
+std::string joined(const Lines& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+std::string tokenized(std::string_view line, const TerOptions& options) {
+  return joined(words_of(line, options));
+}
+
+// The edit distance from its definition, every cell of the matrix.
+std::uint64_t edit_distance(const Lines& words, const Lines& reference) {
+  std::vector<std::vector<std::uint64_t>> d(words.size() + 1, std::vector<std::uint64_t>(reference.size() + 1));
+  for (std::size_t i = 0; i <= words.size(); ++i) {
+    for (std::size_t j = 0; j <= reference.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+      } else {
+        d[i][j] =
+            std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (words[i - 1] == reference[j - 1] ? 0 : 1)});
+      }
+    }
+  }
+  return d.back().back();
+}
+
+Lines random_words(Random& random, std::size_t count, std::uint64_t vocabulary) {
+  Lines words(count);
+  for (std::string& word : words) word = text_of("w", random.below(vocabulary));
+  return words;
+}
+
+TEST(Ter, HasThePublishedScores) {
+  // Of sacreBLEU's own tests (mjpost/sacrebleu, test/test_ter.py).
+  EXPECT_EQ(score("aaaa bbbb cccc dddd", "aaaa bbbb cccc dddd"), 0);
+  EXPECT_EQ(score("dddd eeee ffff", "aaaa bbbb cccc"), 100);
+  EXPECT_EQ(score("", "a"), 100);
+  EXPECT_EQ(score("d e f g h a b c", "a b c d e f g h"), 12.5);
+  const Lines hypotheses = {
+      "wählen Sie \" Bild neu berechnen , \" um beim Ändern der Bildgröße Pixel hinzuzufügen oder zu entfernen , damit "
+      "das Bild ungefähr dieselbe Größe aufweist wie die andere Größe .",
+      "wenn Sie alle Aufgaben im aktuellen Dokument aktualisieren möchten , wählen Sie im Menü des Aufgabenbedienfelds "
+      "die Option \" Alle Aufgaben aktualisieren . \"",
+      "klicken Sie auf der Registerkarte \" Optionen \" auf die Schaltfläche \" Benutzerdefiniert \" und geben Sie "
+      "Werte "
+      "für \" Fehlerkorrektur-Level \" und \" Y / X-Verhältnis \" ein .",
+      "Sie können beispielsweise ein Dokument erstellen , das ein Auto über die Bühne enthält .",
+      "wählen Sie im Dialogfeld \" Neu aus Vorlage \" eine Vorlage aus und klicken Sie auf \" Neu . \""};
+  const Lines references = {
+      "wählen Sie \" Bild neu berechnen , \" um beim Ändern der Bildgröße Pixel hinzuzufügen oder zu entfernen , damit "
+      "die Darstellung des Bildes in einer anderen Größe beibehalten wird .",
+      "wenn Sie alle Aufgaben im aktuellen Dokument aktualisieren möchten , wählen Sie im Menü des Aufgabenbedienfelds "
+      "die Option \" Alle Aufgaben aktualisieren . \"",
+      "klicken Sie auf der Registerkarte \" Optionen \" auf die Schaltfläche \" Benutzerdefiniert \" und geben Sie für "
+      "\" Fehlerkorrektur-Level \" und \" Y / X-Verhältnis \" niedrigere Werte ein .",
+      "Sie können beispielsweise ein Dokument erstellen , das ein Auto enthalt , das sich über die Bühne bewegt .",
+      "wählen Sie im Dialogfeld \" Neu aus Vorlage \" eine Vorlage aus und klicken Sie auf \" Neu . \""};
+  EXPECT_NEAR(score(hypotheses, {references}), 13.6, 1e-3);
+
+  // Of the card of Hugging Face's metric "ter" and of torchmetrics' documentation and Lightning-AI/torchmetrics#3478,
+  // which take sacreBLEU's scores.
+  const Lines asked = {"does this sentence match??", "what about this sentence?",
+                       "What did the TER metric user say to the developer?"};
+  const std::vector<Lines> answers = {{"does this sentence match", "wHaT aBoUt ThIs SeNtEnCe?", "Your jokes are..."},
+                                      {"does this sentence match!?!", "wHaT aBoUt ThIs SeNtEnCe?", "...TERrible"}};
+  const Lines two(asked.begin(), asked.begin() + 2);
+  std::vector<Lines> two_answers = answers;
+  for (Lines& set : two_answers) set.pop_back();
+  EXPECT_EQ(score(asked, answers, {.case_sensitive = true}), 150);
+  EXPECT_EQ(score(two, two_answers, {.case_sensitive = true}), 62.5);
+  EXPECT_NEAR(score(two, two_answers, {.normalized = true, .case_sensitive = true}), 57.14285714285714, 1e-12);
+  EXPECT_EQ(score(two, two_answers, {.no_punct = true}), 0);
+  EXPECT_NEAR(score(Lines{"the cat is on the mat"}, {{"there is a cat on the mat"}, {"a cat is on the mat"}}), 15.38,
+              0.005);
+  EXPECT_EQ(score("hello hello the a dog", "jumps dog lazy the"), 125);
+}
+
+TEST(Ter, TokenizesAsTercom) {
+  // Of sacreBLEU's own tests (test/test_tokenizer_ter.py).
+  EXPECT_EQ(tokenized("a b c d.", kTer), "a b c d.");
+  EXPECT_EQ(tokenized("A B C D.", kTer), "a b c d.");
+  EXPECT_EQ(tokenized("", kTer), "");
+  EXPECT_EQ(tokenized("a b c d.", {.no_punct = true}), "a b c d");
+  EXPECT_EQ(tokenized("A ; B ) C : D.", {.no_punct = true}), "a b c d");
+  EXPECT_EQ(tokenized("a b (c) d.", {.normalized = true}), "a b ( c ) d .");
+  EXPECT_EQ(tokenized("Jim's car.", {.normalized = true}), "jim 's car .");
+  EXPECT_EQ(tokenized("4.2", {.normalized = true}), "4.2");
+  const TerOptions asian = {.normalized = true, .asian_support = true};
+  EXPECT_EQ(tokenized("美众院公布对特", asian), "美 众 院 公 布 对 特");
+  EXPECT_EQ(tokenized("りの拳銃を持", asian), "りの 拳 銃 を 持");
+
+  EXPECT_EQ(tokenized("  A\tB\u00a0C\u3000", {.case_sensitive = true}), "A B C");
+  EXPECT_EQ(tokenized("ÄÖ É", kTer), "äö é");
+  EXPECT_EQ(tokenized("&quot;x&quot; &amp;lt; &gt;", {.normalized = true}), "\" x \" < >");
+  EXPECT_EQ(tokenized("a.b 1,000 1,a b,1 ... 10-20 a-b", {.normalized = true}),
+            "a . b 1,000 1 , a b , 1 . . . 10 - 20 a-b");
+  EXPECT_EQ(tokenized("$5@x/y [z]`", {.normalized = true}), "$ 5 @ x / y [ z ] `");
+  EXPECT_EQ(tokenized("Ève, été.", {.normalized = true}), "ève , été .");
+  EXPECT_EQ(tokenized("漢字、（カナ）。", {.normalized = true}), "漢字、（カナ）。") << "not without asian_support";
+  EXPECT_EQ(tokenized("漢字、（カナ）。", asian), "漢 字 、 （ カナ ） 。");
+  EXPECT_EQ(tokenized("漢字、（カナ）。", {.asian_support = true}), "漢字、（カナ）。") << "not by itself";
+  EXPECT_EQ(tokenized("漢字、（カナ）。", {.no_punct = true, .asian_support = true}), "漢字カナ");
+}
+
+TEST(Ter, CountsEachEditOnce) {
+  EXPECT_EQ(edits("a b c", "a x c"), 1u);
+  EXPECT_EQ(edits("a b c", "a c"), 1u);
+  EXPECT_EQ(edits("a c", "a b c"), 1u);
+  EXPECT_EQ(edits("b c d e a", "a b c d e"), 1u) << "one word shifted far";
+  EXPECT_EQ(edits("x c d a b", "a b c d x"), 2u) << "two shifts";
+  EXPECT_EQ(edits("c d a b x", "a b c d y"), 2u) << "a shift and a substitution";
+  EXPECT_EQ(statistics("a b", "a b c d").reference_length, 4);
+}
+
+TEST(Ter, ShiftsAtMostTenWordsAtOnce) {
+  const std::string ten = "1 2 3 4 5 6 7 8 9 10", other = "a b c d e f g h i j k l";
+  EXPECT_EQ(edits(other + " " + ten, ten + " " + other), 1u);
+  // Eleven and twelve words change places: two shifts for the eleven, which no one shift moves.
+  EXPECT_EQ(edits(other + " " + ten + " 11", ten + " 11 " + other), 2u);
+}
+
+TEST(Ter, ShiftsAtMostFiftyWordsFar) {
+  const auto line = [](int between, bool moved) {
+    std::string text = moved ? "" : "moved ";
+    for (int i = 0; i < between; ++i) text += text_of(i, " ");
+    return moved ? text + "moved" : text;
+  };
+  EXPECT_EQ(edits(line(50, true), line(50, false)), 1u);
+  EXPECT_EQ(edits(line(51, true), line(51, false)), 2u) << "deleted and inserted";
+}
+
+TEST(Ter, StaysWithinTwentyFiveWordsOfTheDiagonal) {
+  // As many words on both sides, the equal ones 20 or 30 places apart: only those within the beam are found. The words
+  // between are all different, and a phrase of ten is shifted where that helps.
+  const auto words = [](char kind, int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += text_of(kind, i, " ");
+    return text;
+  };
+  EXPECT_EQ(edits(words('x', 20) + words('s', 60), words('s', 60) + words('y', 20)), 40u);
+  EXPECT_GT(edits(words('x', 30) + words('s', 60), words('s', 60) + words('y', 30)), 60u);
+}
+
+TEST(Ter, IsTheEditDistanceWhereNothingCanShift) {
+  Random random(41);
+  for (int round = 0; round < 300; ++round) {
+    // Words are left out on one side, or become words that the other side does not have: what both have stands right.
+    const Lines line = random_words(random, 1 + random.below(24), 12);
+    Lines hypothesis, reference;
+    for (const std::string& word : line) {
+      const bool changes = random.below(3) == 0;
+      if (!changes || round % 3 != 0) hypothesis.push_back(changes && round % 3 == 2 ? "other" : word);
+      if (!changes || round % 3 != 1) reference.push_back(word);
+    }
+    EXPECT_EQ(edits(joined(hypothesis), joined(reference)), edit_distance(hypothesis, reference))
+        << joined(hypothesis) << " | " << joined(reference);
+  }
+}
+
+TEST(Ter, LiesBetweenTheWordsThatNothingCanMatchAndTheEditDistance) {
+  Random random(42);
+  std::size_t shifted = 0;
+  for (int round = 0; round < 400; ++round) {
+    const std::uint64_t vocabulary = 2 + random.below(30);
+    const Lines hypothesis = random_words(random, random.below(22), vocabulary);
+    const Lines reference = random_words(random, 1 + random.below(21), vocabulary);
+    // Sorted, both lines hold the same words in the same order wherever they can: shifts do no better.
+    Lines a = hypothesis, b = reference, common;
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
+    const std::uint64_t result = edits(joined(hypothesis), joined(reference));
+    const std::uint64_t distance = edit_distance(hypothesis, reference);
+    EXPECT_LE(result, distance);
+    EXPECT_GE(result, std::max(a.size(), b.size()) - common.size());
+    if (result < distance) ++shifted;
+  }
+  EXPECT_GT(shifted, 50u) << "the lines are such that shifts matter";
+}
+
+TEST(Ter, DoesNotAskWhatTheWordsAre) {
+  Random random(43);
+  for (int round = 0; round < 100; ++round) {
+    const Lines hypothesis = random_words(random, random.below(30), 8);
+    const Lines reference = random_words(random, random.below(30), 8);
+    const auto renamed = [](Lines words) {  // another order of the alphabet, other lengths, other bytes
+      for (std::string& word : words) {
+        const int number = std::stoi(word.substr(1));
+        word = text_of(std::string(static_cast<std::size_t>(9 - number), 'z'), "é", number);
+      }
+      return words;
+    };
+    EXPECT_EQ(statistics(joined(hypothesis), joined(reference)),
+              statistics(joined(renamed(hypothesis)), joined(renamed(reference))));
+    EXPECT_EQ(edits(joined(reference), joined(reference)), 0u);
+  }
+}
+
+TEST(Ter, TakesTheFewestEditsAndTheMeanLengthOfSeveralReferences) {
+  const std::vector<std::string_view> references = {"a b c d", "a b", "x y z"};
+  EXPECT_EQ(sentence_statistics("a b c", references, kTer), (TerStatistics{.edits = 1, .reference_length = 3}));
+  EXPECT_EQ(score(Lines{"a b", "c"}, {{"a b", "x"}, {"q r s t", "x y"}}), 100.0 * 1 / (3 + 1.5));
+  const std::vector<std::string_view> with_empty = {"", "a b c"};
+  EXPECT_EQ(sentence_statistics("a", with_empty, kTer), (TerStatistics{.edits = 1, .reference_length = 1.5}));
+}
+
+TEST(Ter, IsDefinedWithoutWords) {
+  EXPECT_EQ(score("", ""), 0);
+  EXPECT_EQ(score("a b", ""), 100) << "there is no length to divide by";
+  EXPECT_EQ(score("", "a b"), 100);
+  EXPECT_EQ(score("...", "!!", {.no_punct = true}), 0);
+  EXPECT_EQ(score(Lines{"a b", "c"}, {{"", "c"}}), 200) << "edits against an empty reference count in a corpus";
+  EXPECT_EQ(score("a b c", "x"), 300) << "more than 100";
+}
+
+TEST(Ter, AddsUpOverSentencesOnAnyNumberOfThreads) {
+  Random random(44);
+  Lines hypotheses;
+  std::vector<Lines> references(2);
+  for (int i = 0; i < 600; ++i) {
+    hypotheses.push_back(joined(random_words(random, random.below(20), 30)));
+    for (Lines& set : references) set.push_back(joined(random_words(random, random.below(20), 30)));
+  }
+  const std::size_t threads = kernels::threads();
+  kernels::set_threads(1);
+  const auto alone = corpus_statistics(hypotheses, references, kTer);
+  kernels::set_threads(4);
+  const auto together = corpus_statistics(hypotheses, references, kTer);
+  kernels::set_threads(threads);
+  EXPECT_EQ(alone, together);
+  TerStatistics sum;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    const std::vector<std::string_view> of_sentence = {references[0][i], references[1][i]};
+    EXPECT_EQ(alone[i], sentence_statistics(hypotheses[i], of_sentence, kTer));
+    sum += alone[i];
+  }
+  EXPECT_EQ(score(hypotheses, references), ter_of(sum));
+}
+
+TEST(Ter, TakesEndlessLines) {
+  Random random(45);
+  const std::string reference = joined(random_words(random, 20000, 50000));
+  EXPECT_EQ(edits(reference, reference), 0u);
+  EXPECT_EQ(edits(reference + " x", reference), 1u);
+  EXPECT_EQ(edits("x", reference), 20000u) << "a line of one word";
+  EXPECT_EQ(edits(reference, "x"), 20000u);
+}
+
+TEST(Ter, RefusesTextsThatDoNotMatch) {
+  EXPECT_THROW(score(Lines{"a", "b"}, {{"a"}}), Error);
+  EXPECT_THROW(score(Lines{"a"}, {}), Error);
+  EXPECT_THROW(score(Lines{}, {{}}), Error);
+  EXPECT_THROW(sentence_statistics("a", {}, kTer), Error);
+}
+
+TEST(Ter, SignsAsSacrebleu) {
+  const std::string version = std::string("|version:rnnsearch-") + kVersion;
+  EXPECT_EQ(signature(kTer, 1), "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no" + version);
+  EXPECT_EQ(
+      signature({.normalized = true, .no_punct = true, .asian_support = true, .case_sensitive = true}, 2, Bootstrap{}),
+      "nrefs:2|bs:1000|seed:12345|case:mixed|tok:tercom|norm:yes|punct:no|asian:yes" + version);
+}
+
+}  // namespace
+}  // namespace rnnsearch::evaluate
