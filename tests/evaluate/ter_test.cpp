@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
@@ -190,6 +194,118 @@ TEST(Ter, IsTheEditDistanceWhereNothingCanShift) {
     EXPECT_EQ(edits(joined(hypothesis), joined(reference)), edit_distance(hypothesis, reference))
         << joined(hypothesis) << " | " << joined(reference);
   }
+}
+
+// TER from its description: the whole matrix, every shift tried on a copy, the best taken from a list of all.
+struct Slow {
+  Lines words, reference;
+  std::size_t tried = 0;
+
+  // What becomes of the words, in order: '=' kept, 's' substituted, '-' deleted, '+' one of the reference inserted.
+  std::string operations(const Lines& from) const {
+    const std::size_t n = from.size(), m = reference.size();
+    std::vector<std::vector<std::string>> best(n + 1, std::vector<std::string>(m + 1));
+    for (std::size_t i = 0; i <= n; ++i) {
+      for (std::size_t j = 0; j <= m; ++j) {
+        Lines ways;  // the preferred one first
+        if (i > 0 && j > 0) ways.push_back(best[i - 1][j - 1] + (from[i - 1] == reference[j - 1] ? '=' : 's'));
+        if (i > 0) ways.push_back(best[i - 1][j] + '-');
+        if (j > 0) ways.push_back(best[i][j - 1] + '+');
+        if (ways.empty()) continue;
+        best[i][j] = *std::min_element(ways.begin(), ways.end(), [](auto& a, auto& b) { return cost(a) < cost(b); });
+      }
+    }
+    return best[n][m];
+  }
+  static long cost(const std::string& operations) {
+    return static_cast<long>(operations.size()) - std::count(operations.begin(), operations.end(), '=');
+  }
+  Lines moved(std::size_t start, std::size_t length, std::size_t target) const {
+    const auto at = [](Lines& lines, std::size_t i) { return lines.begin() + static_cast<std::ptrdiff_t>(i); };
+    Lines rest = words;
+    const Lines phrase(at(rest, start), at(rest, start + length));
+    rest.erase(at(rest, start), at(rest, start + length));
+    const std::size_t place = target > start + length ? target - length : std::min(target, rest.size());
+    rest.insert(at(rest, place), phrase.begin(), phrase.end());
+    return rest;
+  }
+  bool shift() {
+    const std::string before = operations(words);
+    std::vector<long> beside;  // of each word of the reference: the last word of the line that stands there or before
+    std::string word_marks, reference_marks;
+    for (const char operation : before) {
+      if (operation != '+') word_marks += operation;
+      if (operation == '-') continue;
+      reference_marks += operation;
+      beside.push_back(static_cast<long>(word_marks.size()) - 1);
+    }
+    const auto all_kept = [](const std::string& marks, std::size_t from, std::size_t length) {
+      return marks.substr(from, length).find_first_not_of('=') == std::string::npos;
+    };
+    using Candidate = std::tuple<long, std::size_t, long, long, Lines>;
+    std::vector<Candidate> candidates;
+    const auto try_all = [&] {
+      for (std::size_t start = 0; start < words.size(); ++start) {
+        for (std::size_t there = 0; there < reference.size(); ++there) {
+          for (std::size_t length = 1; length <= 10; ++length) {
+            if (start + length > words.size() || there + length > reference.size()) break;
+            if (words[start + length - 1] != reference[there + length - 1]) break;
+            if (all_kept(word_marks, start, length) || all_kept(reference_marks, there, length)) continue;
+            const long own = static_cast<long>(start);
+            if (beside[there] >= own && beside[there] < own + static_cast<long>(length)) continue;
+            std::vector<long> targets;
+            if (there == 0) targets.push_back(0);
+            for (std::size_t k = there == 0 ? 0 : there - 1; k < there + length; ++k) targets.push_back(beside[k] + 1);
+            targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+            for (const long target : targets) {
+              Lines result = moved(start, length, static_cast<std::size_t>(target));
+              const long gain = cost(before) - cost(operations(result));
+              candidates.emplace_back(gain, length, -own, -target, std::move(result));
+              ++tried;
+            }
+            if (tried >= 1000) return;
+          }
+        }
+      }
+    };
+    try_all();
+    if (candidates.empty() || tried >= 1000) return false;
+    const auto best = std::max_element(candidates.begin(), candidates.end());
+    if (std::get<0>(*best) <= 0) return false;
+    words = std::get<4>(*best);
+    return true;
+  }
+  std::uint64_t edits() {
+    std::uint64_t shifts = 0;
+    while (shift()) ++shifts;
+    return shifts + static_cast<std::uint64_t>(cost(operations(words)));
+  }
+};
+
+TEST(Ter, IsThatOfItsDescription) {
+  Random random(46);
+  for (int round = 0; round < 200; ++round) {
+    const std::uint64_t vocabulary = 2 + random.below(12);
+    const Lines reference = random_words(random, 1 + random.below(13), vocabulary);
+    Lines hypothesis = random_words(random, random.below(13), vocabulary);
+    if (round % 2 == 0) {  // the same words in another order
+      hypothesis = reference;
+      random.shuffle(hypothesis);
+    }
+    EXPECT_EQ(edits(joined(hypothesis), joined(reference)), (Slow{hypothesis, reference}.edits()))
+        << joined(hypothesis) << " | " << joined(reference);
+  }
+}
+
+TEST(Ter, GivesUpAfterAThousandShiftsTried) {
+  const auto line = [](int count, const char* first, const char* second) {
+    std::string text;
+    for (int i = 0; i < 2 * count; ++i) text += i < count ? first : second;
+    return text;
+  };
+  EXPECT_EQ(edits(line(4, "a ", "b "), line(4, "b ", "a ")), 1u);
+  // One shift of 20 words, or two of 10, would do; but there are so many of fewer that the search ends before.
+  EXPECT_EQ(edits(line(20, "a ", "b "), line(20, "b ", "a ")), 40u);
 }
 
 TEST(Ter, LiesBetweenTheWordsThatNothingCanMatchAndTheEditDistance) {
