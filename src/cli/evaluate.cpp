@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <iostream>
-#include <optional>
+#include <memory>
+#include <utility>
 
 #include "cli/agreement.h"
 #include "cli/placement.h"
@@ -15,7 +16,8 @@
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/corpus.h"
-#include "rnnsearch/evaluate/buckets.h"
+#include "rnnsearch/evaluate/evaluation.h"
+#include "rnnsearch/evaluate/presentation.h"
 #include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
@@ -27,10 +29,11 @@ struct Settings {
   std::vector<std::string> hypotheses, model, references;
   fs::path source, corpus;
   std::string set;
-  evaluate::BleuOptions bleu;
-  evaluate::BucketOptions buckets;
+  evaluate::EvaluationOptions evaluation;
+  std::string length_tokenizer;  // empty: that of BLEU
+  std::vector<std::string> breakdown;
   TranslationOptions translation;
-  bool json = false;
+  bool json = false, details = false;
   ThreadOptions threads;
   std::string precision;
 };
@@ -54,9 +57,23 @@ Named named(const std::string& text) {
 struct Test {
   std::vector<std::vector<std::string>> references;  // [k][i]
   std::vector<std::string> sources;                  // empty: not known
-  std::optional<std::vector<bool>> known;            // no unknown word in the pair
-  fs::path place;                                    // for errors about numbers of lines
+  // Of a corpus; empty without one. As of evaluate::TestSet.
+  std::vector<double> unknown_shares;
+  std::vector<std::uint64_t> rarest_words;
+  evaluate::WordFrequencies frequencies;
+  fs::path place;  // for errors about numbers of lines
 };
+
+std::uint64_t count_of(WordId id, const corpus::Vocabulary& vocabulary) {
+  return id == kUnknown ? 0 : vocabulary.counts()[id];
+}
+
+double unknown_share(std::span<const WordId> source, std::span<const WordId> target) {
+  if (source.empty() && target.empty()) return 0;
+  const auto unknown =
+      std::count(source.begin(), source.end(), kUnknown) + std::count(target.begin(), target.end(), kUnknown);
+  return static_cast<double>(unknown) / static_cast<double>(source.size() + target.size());
+}
 
 Test test_of(const Settings& settings) {
   Test test;
@@ -75,18 +92,22 @@ Test test_of(const Settings& settings) {
   }
   const corpus::Corpus corpus(settings.corpus, corpus::Verify::kDigest, stop_if_signal_came);
   auto set = corpus.read_set(settings.set);
-  const auto knows = [](std::span<const WordId> words) {
-    return std::find(words.begin(), words.end(), kUnknown) == words.end();
-  };
-  test.known.emplace();
+  const auto vocabulary = std::make_shared<const corpus::Vocabulary>(corpus.target_vocabulary());
   for (std::size_t i = 0; i < set.source.size(); ++i) {
-    test.known->push_back(knows(set.source[i]) && knows(set.target[i]));
+    test.unknown_shares.push_back(unknown_share(set.source[i], set.target[i]));
+    std::uint64_t rarest = evaluate::kNoWord;
+    for (const WordId word : set.target[i]) rarest = std::min(rarest, count_of(word, *vocabulary));
+    test.rarest_words.push_back(rarest);
   }
+  test.frequencies = {[pipeline = corpus.pipeline()](std::string_view line) { return pipeline.to_words(line); },
+                      [vocabulary](std::string_view word) { return count_of(vocabulary->id(word), *vocabulary); }};
   test.references = std::move(set.references);
   test.sources = std::move(set.source_text);
   test.place = settings.corpus.string() + " (" + settings.set + ")";
   return test;
 }
+
+const std::vector<std::string> kTokenizers{"13a", "intl", "char", "zh", "none"};
 
 void declare(Options& options, Settings& settings) {
   options.group("What is scored");
@@ -98,35 +119,63 @@ void declare(Options& options, Settings& settings) {
   options.group("What it is compared with");
   options.add("references", settings.references,
               {.help = "reference translations, raw text; several are several references", .value = "FILE"});
-  options.add("source", settings.source, {.help = "the source text, for --bucket-by source", .value = "FILE"});
+  options.add("source", settings.source,
+              {.help = "the source text, for --bucket-by source or longest", .value = "FILE"});
   options.add(
       "corpus", settings.corpus,
-      {.help = "a prepared corpus, in place of files: its sets hold raw references, sources, and which sentences have "
-               "unknown words",
+      {.help = "a prepared corpus, in place of files: its sets hold raw references, sources, and which words are "
+               "unknown",
        .value = "FILE"});
   options.add("set", settings.set, {.help = "its set: dev, or test/NAME", .value = "SET"});
+  auto& evaluation = settings.evaluation;
   options.group("How");
-  options.add("tokenizer", settings.bleu.tokenizer, text::bleu_tokenizer_of, text::name_of,
-              {.help = "of BLEU", .choices = {"13a", "intl", "char", "zh", "none"}});
-  options.add("smoothing", settings.bleu.smoothing, evaluate::smoothing_of, evaluate::name_of,
+  options.add("tokenizer", evaluation.bleu.tokenizer, text::bleu_tokenizer_of, text::name_of,
+              {.help = "of BLEU", .choices = kTokenizers});
+  options.add("smoothing", evaluation.bleu.smoothing, evaluate::smoothing_of, evaluate::name_of,
               {.help = "of BLEU", .choices = {"exp", "floor", "add-k", "none"}});
-  options.add("smooth-value", settings.bleu.smooth_value, {.help = "of floor [0.1] and add-k [1]", .low = 0});
-  options.add("lowercase", settings.bleu.lowercase, {.help = "compare lower-cased text"});
-  options.add("chrf", settings.buckets.chrf, {.help = "chrF and chrF++ of all sentences besides"});
-  options.add("bucket-by", settings.buckets.length, evaluate::length_of, evaluate::name_of,
-              {.help = "whose words put a sentence into its bucket", .choices = {"reference", "source"}});
-  options.add("edges", settings.buckets.edges, {.help = "the largest length of each bucket; one more lies above"});
-  options.add("bootstrap", settings.buckets.bootstrap.samples,
+  options.add("smooth-value", evaluation.bleu.smooth_value, {.help = "of floor [0.1] and add-k [1]", .low = 0});
+  options.add("lowercase", evaluation.bleu.lowercase, {.help = "compare lower-cased text"});
+  options.add("chrf", evaluation.chrf, {.help = "chrF and chrF++ besides"});
+  options.add("bootstrap", evaluation.bootstrap.samples,
               {.help = "samples for the 95% intervals; 0: none", .low = 0, .high = 1e6});
-  options.add("seed", settings.buckets.bootstrap.seed, {.help = "of the bootstrap"});
-  options.add("json", settings.json, {.help = "print JSON instead of a table"});
+  options.add("seed", evaluation.bootstrap.seed, {.help = "of the bootstrap and of the tests of significance"});
+  options.group("By what sentences are put together");
+  options.add("bucket-by", evaluation.length, evaluate::length_of, evaluate::name_of,
+              {.help = "whose words count", .choices = {"reference", "source", "longest"}});
+  options.add("edges", evaluation.edges, {.help = "the largest length of each bucket; one more lies above"});
+  options.add("length-tokenizer", settings.length_tokenizer,
+              {.help = "counts the words [that of BLEU]", .choices = kTokenizers});
+  options.add(
+      "breakdown", settings.breakdown,
+      {.help = "more rows, with --corpus: unknown (by share of unknown words in the pair), rarest (by frequency "
+               "of the reference's rarest word in training), frequency (F1 of words by their frequency)",
+       .value = "WHAT"});
+  options.group("Against a baseline");
+  options.add("significance", evaluation.significance.test, evaluate::significance_test_of, evaluate::name_of,
+              {.help = "paired test of every other system, overall and by length",
+               .choices = {"none", "bootstrap", "randomization"}});
+  options.add("baseline", evaluation.baseline,
+              {.help = "name of the system compared with [the first]", .value = "NAME"});
+  options.add("significance-samples", evaluation.significance.samples,
+              {.help = "of bootstrap [1000], trials of randomization [10000]", .low = 1, .high = 1e7});
+  options.group("What is printed");
+  options.add("details", settings.details, {.help = "length ratios and p values in the table"});
+  options.add("json", settings.json, {.help = "JSON instead of a table"});
+  options.add("sentences", evaluation.sentences, {.help = "with --json, every sentence with its scores"});
   add_translation_options(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
   add_precision(options, settings.precision);
 }
 
-void check(const Settings& settings) {
+std::vector<std::string> names_of(const Settings& settings) {
+  std::vector<std::string> names;
+  for (const std::string& text : settings.hypotheses) names.push_back(named(text).name);
+  for (const std::string& text : settings.model) names.push_back(named(text).name);
+  return names;
+}
+
+void check(Settings& settings) {
   if (settings.hypotheses.empty() && settings.model.empty()) {
     throw Error("nothing to score: give --hypotheses FILE, or --model RUN with --corpus");
   }
@@ -136,14 +185,55 @@ void check(const Settings& settings) {
       throw Error("nothing to compare with: give --references FILE, or --corpus with --set");
     }
     if (!settings.set.empty()) throw Error("--set names a set of --corpus, which is missing");
-    if (settings.buckets.length == evaluate::LengthOf::kSource && settings.source.empty()) {
-      throw Error("--source is missing: --bucket-by source counts its words");
+    const auto length = settings.evaluation.length;
+    if (length != evaluate::LengthOf::kReference && settings.source.empty()) {
+      throw Error("--source is missing: --bucket-by " + evaluate::name_of(length) + " counts its words");
+    }
+    if (!settings.breakdown.empty()) {
+      throw Error("--breakdown needs --corpus with --set, which knows the words of the training text");
     }
   } else {
     if (settings.set.empty()) throw Error("--set is missing: dev or test/NAME, a set of --corpus");
     if (!settings.references.empty() || !settings.source.empty()) {
       throw Error("--references and --source are not for --corpus, whose sets hold both");
     }
+  }
+  auto& evaluation = settings.evaluation;
+  evaluate::check_edges(evaluation.edges);
+  if (!settings.length_tokenizer.empty()) {
+    evaluation.length_tokenizer = text::bleu_tokenizer_of(settings.length_tokenizer);
+  }
+  for (const std::string& what : settings.breakdown) {
+    if (what != "unknown" && what != "rarest" && what != "frequency") {
+      throw Error("--breakdown is '" + what + "', but must be unknown, rarest or frequency");
+    }
+    evaluation.by_unknown_share |= what == "unknown";
+    evaluation.by_rarest_word |= what == "rarest";
+    evaluation.words_by_frequency |= what == "frequency";
+  }
+  if (evaluation.sentences && !settings.json) throw Error("--sentences is for --json: a table has no room for them");
+
+  const std::vector<std::string> names = names_of(settings);
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name) {
+      throw Error("two systems are called '" + *name + "'; give each a name of its own: NAME=FILE");
+    }
+  }
+  evaluation.significance.seed = evaluation.bootstrap.seed;
+  if (evaluation.significance.test == evaluate::SignificanceTest::kNone) {
+    if (!evaluation.baseline.empty()) {
+      throw Error("--baseline is for --significance bootstrap or randomization, which compare with it");
+    }
+    return;
+  }
+  if (names.size() < 2) {
+    throw Error("--significance compares systems, but there is only '" + names.front() +
+                "'; give another one by --hypotheses or --model");
+  }
+  if (!evaluation.baseline.empty() && std::find(names.begin(), names.end(), evaluation.baseline) == names.end()) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    throw Error("--baseline is '" + evaluation.baseline + "', but the systems are " + list);
   }
 }
 
@@ -154,8 +244,8 @@ int run_evaluate(const Arguments& arguments) {
   Options options(
       "evaluate",
       "BLEU, and chrF if wanted, as sacreBLEU computes them, over all sentences and by their length, with 95% "
-      "bootstrap intervals; of "
-      "any number of systems side by side. Models translate on all ranks under mpirun. SIGTERM or SIGUSR1: it ends "
+      "bootstrap intervals and tests of significance; of any number of systems side by side. Models translate on all "
+      "ranks under mpirun. SIGTERM or SIGUSR1: it ends "
       "with code 85 after the sentences under way, and prints nothing.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
@@ -166,14 +256,13 @@ int run_evaluate(const Arguments& arguments) {
   settle_threads(settings.threads, world);
   if (!settings.model.empty()) set_precision(settings.precision, world);
   Test test;
-  std::vector<std::string> names;
+  const std::vector<std::string> names = names_of(settings);
   std::vector<std::vector<std::string>> systems;
   agree(world, {"the texts to compare", "", [&] {
                   if (!world.is_root()) return std::string();
                   test = test_of(settings);
                   for (const std::string& text : settings.hypotheses) {
-                    const auto [name, path] = named(text);
-                    names.push_back(name);
+                    const fs::path path = named(text).path;
                     systems.push_back(read_lines(path));
                     check_same_lines(path, systems.back().size(), test.place, test.references.front().size());
                   }
@@ -188,25 +277,24 @@ int run_evaluate(const Arguments& arguments) {
           progress.show(text_of("[evaluate] ", system, ": ", 100 * done / std::max<std::size_t>(all, 1), "%"));
         });
     if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; nothing was evaluated");
-    names.push_back(name);
     auto& lines = systems.emplace_back();
     for (const auto& best : translations) lines.push_back(best.front().text);
   }
   if (!world.is_root()) return 0;
 
-  std::vector<evaluate::Evaluation> evaluations;
-  for (std::size_t i = 0; i < systems.size(); ++i) {
-    if (signal_came()) throw Stopped("a signal asked to stop; nothing was printed");
-    evaluations.push_back(evaluate::evaluate_by_length(
-        {names[i], systems[i], test.references, test.sources, test.known ? &*test.known : nullptr}, settings.bleu,
-        settings.buckets));
-  }
+  std::vector<evaluate::SystemOutput> outputs;
+  for (std::size_t i = 0; i < systems.size(); ++i) outputs.push_back({names[i], systems[i]});
+  const bool corpus = !settings.corpus.empty();
+  const auto evaluation = evaluate::evaluate({settings.set, test.references, test.sources, test.unknown_shares,
+                                              test.rarest_words, corpus ? &test.frequencies : nullptr},
+                                             outputs, settings.evaluation, [] {
+                                               if (signal_came())
+                                                 throw Stopped("a signal asked to stop; nothing was printed");
+                                             });
   if (settings.json) {
-    Json result = Json::array();
-    for (const auto& evaluation : evaluations) result.push_back(evaluate::to_json(evaluation));
-    std::cout << result.dump(2) << "\n";
+    std::cout << evaluate::to_json(evaluation).dump(2) << "\n";
   } else {
-    std::cout << evaluate::render_table(evaluations);
+    std::cout << evaluate::render_table(evaluation, settings.details);
   }
   return 0;
 }

@@ -49,6 +49,7 @@ paste found expected | awk '$1 < $2 - 1e-3 { ++worse } END { exit !(NR == 200 &&
   fail "search finds less probable translations than there are"
 
 "$RNNSEARCH" evaluate --hypotheses search=one --model model=run --corpus corpus.h5 --set test/t --edges 3 --json >bleu.json
+[[ $(sed -n 2p bleu.json) == '  "format": "rnnsearch-evaluation",' ]] || fail "not an evaluation: $(<bleu.json)"
 [[ $(grep -c '"system"' bleu.json) == 2 ]] || fail "not two systems: $(<bleu.json)"
 "$RNNSEARCH" evaluate --hypotheses search=one --references text/test.target --edges 3 >table
 grep -q '^all  *200 ' table || fail "the table has no row for all: $(<table)"

@@ -1,0 +1,274 @@
+#include "rnnsearch/evaluate/evaluation.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "evaluate/resampling.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/evaluate/chrf.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+/// What one system's sentences add to its scores.
+struct Scored {
+  std::vector<BleuStatistics> bleu;  // of every sentence
+  std::vector<Counts> counts;        // BLEU, then the other metrics
+};
+
+void check(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options) {
+  if (systems.empty()) throw Error("evaluate: there are no systems to score");
+  const std::size_t lines = systems.front().hypotheses.size();
+  if (lines == 0) throw Error("evaluate: nothing to score: there are 0 hypotheses");
+  const auto same = [&](std::size_t count, const char* what) {
+    if (count == lines) return;
+    throw Error(text_of("evaluate: ", lines, " hypotheses but ", count, " ", what, "; one is needed for each"));
+  };
+  for (std::size_t s = 0; s < systems.size(); ++s) {
+    if (systems[s].hypotheses.size() != lines) {
+      throw Error(text_of("evaluate: ", systems.front().system, " has ", lines, " hypotheses but ", systems[s].system,
+                          " has ", systems[s].hypotheses.size(), "; all must translate the same sentences"));
+    }
+    for (std::size_t other = 0; other < s; ++other) {
+      if (systems[other].system == systems[s].system) {
+        throw Error("evaluate: two systems are called \"" + systems[s].system + "\"; give each a name of its own");
+      }
+    }
+  }
+  if (options.length != LengthOf::kReference) same(test.sources.size(), "source sentences");
+  if (!test.sources.empty()) same(test.sources.size(), "source sentences");
+  if (!test.unknown_shares.empty()) same(test.unknown_shares.size(), "shares of unknown words");
+  if (!test.rarest_words.empty()) same(test.rarest_words.size(), "frequencies of rarest words");
+  if ((options.by_unknown_share && test.unknown_shares.empty()) ||
+      (options.by_rarest_word && test.rarest_words.empty()) ||
+      (options.words_by_frequency && test.frequencies == nullptr)) {
+    throw Error("evaluate: which words the training text held is not known, so scores cannot be broken down by them");
+  }
+  if (options.significance.test == SignificanceTest::kNone) return;
+  if (options.significance.sample_count() == 0) throw Error("evaluate: a test of significance needs samples");
+  if (systems.size() < 2) {
+    throw Error("evaluate: significance compares systems, but there is only " + systems.front().system);
+  }
+  if (options.baseline.empty()) return;
+  std::string names;
+  for (const SystemOutput& system : systems) {
+    if (system.system == options.baseline) return;
+    names += (names.empty() ? "" : ", ") + system.system;
+  }
+  throw Error("evaluate: the baseline \"" + options.baseline + "\" is none of the systems: " + names);
+}
+
+/// The BLEU of single sentences.
+BleuOptions for_sentences(BleuOptions options) {
+  options.smoothing = Smoothing::kExp;
+  options.smooth_value.reset();
+  options.effective_order = true;
+  return options;
+}
+
+std::vector<SentenceEvaluation> sentences_of(const TestSet& test, std::span<const SystemOutput> systems,
+                                             const std::vector<Scored>& scored, const Buckets& buckets,
+                                             const BleuOptions& bleu_options) {
+  std::vector<SentenceEvaluation> sentences(systems.front().hypotheses.size());
+  for (std::size_t b = 0; b < buckets.labels.size(); ++b) {
+    for (const std::size_t i : buckets.sentences[b]) sentences[i].bucket = buckets.labels[b];
+  }
+  const BleuOptions options = for_sentences(bleu_options);
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    sentences[i].line = i + 1;
+    if (!test.sources.empty()) sentences[i].source = test.sources[i];
+    for (const auto& references : test.references) sentences[i].references.push_back(references[i]);
+    for (std::size_t s = 0; s < systems.size(); ++s) {
+      SentenceEvaluation::OfSystem of_system{
+          systems[s].system, systems[s].hypotheses[i], bleu_of(scored[s].bleu[i], options).score, {}};
+      for (std::size_t m = 1; m < scored[s].counts.size(); ++m) {
+        const Counts& counts = scored[s].counts[m];
+        of_system.others.push_back({counts.metric, score_of(counts, std::span(&i, 1)), 0, 0});
+      }
+      sentences[i].systems.push_back(std::move(of_system));
+    }
+  }
+  return sentences;
+}
+
+class Evaluator {
+ public:
+  Evaluator(const std::vector<Scored>& scored, const EvaluationOptions& options, std::size_t baseline,
+            Evaluation& evaluation)
+      : scored_(scored), options_(options), baseline_(baseline), evaluation_(evaluation) {}
+
+  /// The row of every system, and its comparisons if it is one of those that have them.
+  std::vector<BucketScore> row(const std::string& label, std::span<const std::size_t> sentences, bool compared) {
+    const std::size_t metrics = scored_.front().counts.size();
+    const bool tested = compared && options_.significance.test != SignificanceTest::kNone && !sentences.empty();
+    std::size_t samples = options_.bootstrap.samples;
+    if (tested && options_.significance.test == SignificanceTest::kBootstrap) {
+      if (options_.significance.seed == options_.bootstrap.seed) {
+        samples = std::max(samples, options_.significance.sample_count());
+      }
+    }
+    std::vector<const Counts*> tables;  // [system][metric]
+    for (const Scored& of_system : scored_) {
+      for (const Counts& counts : of_system.counts) tables.push_back(&counts);
+    }
+    std::vector<std::vector<double>> scores;
+    if (!sentences.empty() && samples > 0) {
+      scores = bootstrap_scores(tables, sentences, samples, options_.bootstrap.seed);
+    }
+    const auto interval = [&](std::size_t table, double& low, double& high) {
+      if (sentences.empty() || options_.bootstrap.samples == 0) return;
+      std::vector<double> sorted(scores[table].begin(),
+                                 scores[table].begin() + static_cast<std::ptrdiff_t>(options_.bootstrap.samples));
+      std::sort(sorted.begin(), sorted.end());
+      const std::size_t tail = sorted.size() / 40;
+      low = sorted[tail];
+      high = sorted[sorted.size() - 1 - tail];
+    };
+    std::vector<BucketScore> rows(scored_.size());
+    std::vector<double> points(tables.size());  // the scores themselves
+    for (std::size_t s = 0; s < scored_.size(); ++s) {
+      BucketScore& row = rows[s];
+      row.label = label;
+      row.sentences = sentences.size();
+      BleuStatistics sum;
+      for (const std::size_t i : sentences) sum += scored_[s].bleu[i];
+      row.bleu = bleu_of(sum, options_.bleu);
+      points[s * metrics] = row.bleu.score;
+      interval(s * metrics, row.low, row.high);
+      for (std::size_t m = 1; m < metrics; ++m) {
+        const Counts& counts = scored_[s].counts[m];
+        MetricScore other{counts.metric, score_of(counts, sentences), 0, 0};
+        points[s * metrics + m] = other.score;
+        interval(s * metrics + m, other.low, other.high);
+        row.others.push_back(std::move(other));
+      }
+    }
+    if (tested) compare(label, sentences, tables, points, scores);
+    return rows;
+  }
+
+ private:
+  void compare(const std::string& label, std::span<const std::size_t> sentences,
+               const std::vector<const Counts*>& tables, const std::vector<double>& points,
+               std::vector<std::vector<double>>& scores) {
+    const SignificanceOptions& significance = options_.significance;
+    const std::size_t metrics = scored_.front().counts.size(), samples = significance.sample_count();
+    if (significance.test == SignificanceTest::kBootstrap && significance.seed != options_.bootstrap.seed) {
+      scores = bootstrap_scores(tables, sentences, samples, significance.seed);
+    }
+    for (std::size_t s = 0; s < scored_.size(); ++s) {
+      if (s == baseline_) continue;
+      for (std::size_t m = 0; m < metrics; ++m) {
+        const std::size_t ours = s * metrics + m, theirs = baseline_ * metrics + m;
+        Comparison comparison{significance.test,
+                              evaluation_.systems[baseline_].system,
+                              evaluation_.systems[s].system,
+                              tables[ours]->metric,
+                              label,
+                              points[ours] - points[theirs],
+                              1,
+                              samples,
+                              significance.seed};
+        if (significance.test == SignificanceTest::kBootstrap) {
+          comparison.p = paired_bootstrap_p(std::span(scores[theirs]).first(samples),
+                                            std::span(scores[ours]).first(samples), comparison.difference);
+        } else {
+          const auto differences =
+              randomized_differences(*tables[theirs], *tables[ours], sentences, samples, significance.seed);
+          comparison.p = p_value(differences, comparison.difference);
+        }
+        evaluation_.comparisons.push_back(std::move(comparison));
+      }
+    }
+  }
+
+  const std::vector<Scored>& scored_;
+  const EvaluationOptions& options_;
+  std::size_t baseline_;
+  Evaluation& evaluation_;
+};
+
+}  // namespace
+
+Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options,
+                    const std::function<void()>& poll) {
+  check(test, systems, options);
+  const auto polled = [&] {
+    if (poll) poll();
+  };
+  const bool tested = options.significance.test != SignificanceTest::kNone;
+  Evaluation evaluation;
+  evaluation.set = test.name;
+  evaluation.references = test.references.size();
+  evaluation.length = options.length;
+  evaluation.length_tokenizer = options.length_tokenizer.value_or(options.bleu.tokenizer);
+  evaluation.edges = options.edges;
+  evaluation.bootstrap = options.bootstrap;
+  evaluation.significance = options.significance;
+  if (tested) evaluation.baseline = options.baseline.empty() ? systems.front().system : options.baseline;
+
+  const auto bootstrap = options.bootstrap.samples > 0 ? std::optional(options.bootstrap) : std::nullopt;
+  const ChrfOptions characters{.lowercase = options.bleu.lowercase};
+  const ChrfOptions words{.word_orders = kWordOrders, .lowercase = options.bleu.lowercase};
+  std::vector<Scored> scored(systems.size());
+  std::size_t baseline = 0;
+  for (std::size_t s = 0; s < systems.size(); ++s) {
+    const auto& hypotheses = systems[s].hypotheses;
+    SystemEvaluation& system = evaluation.systems.emplace_back();
+    system.system = systems[s].system;
+    if (system.system == evaluation.baseline) baseline = s;
+    system.signature = signature(options.bleu, test.references.size(), bootstrap);
+    scored[s].bleu = corpus_statistics(hypotheses, test.references, options.bleu);
+    scored[s].counts.push_back(counts_of(scored[s].bleu, options.bleu));
+    polled();
+    if (!options.chrf) continue;
+    const auto of_words = corpus_statistics(hypotheses, test.references, words);
+    // Of several references each score chooses its own best one.
+    const auto of_characters =
+        test.references.size() == 1 ? of_words : corpus_statistics(hypotheses, test.references, characters);
+    scored[s].counts.push_back(counts_of(of_characters, characters));
+    scored[s].counts.push_back(counts_of(of_words, words));
+    system.signatures = {{"chrF", signature(characters, test.references.size(), bootstrap)},
+                         {"chrF++", signature(words, test.references.size(), bootstrap)}};
+    polled();
+  }
+  BleuOptions tokens = options.bleu;
+  tokens.tokenizer = evaluation.length_tokenizer;
+  const Buckets buckets = by_length(test.references[0], test.sources, options.length, options.edges, tokens);
+
+  Evaluator evaluator(scored, options, baseline, evaluation);
+  std::vector<std::size_t> all(systems.front().hypotheses.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto each = [&](std::vector<BucketScore> row, auto&& put) {
+    for (std::size_t s = 0; s < systems.size(); ++s) put(evaluation.systems[s], std::move(row[s]));
+    polled();
+  };
+  each(evaluator.row("all", all, true), [](auto& system, auto&& row) { system.all = std::move(row); });
+  if (!test.unknown_shares.empty()) {
+    std::vector<std::size_t> known;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(known),
+                 [&](auto i) { return test.unknown_shares[i] == 0; });
+    each(evaluator.row("without unknown words", known, true),
+         [](auto& system, auto&& row) { system.without_unknown_words = std::move(row); });
+  }
+  const auto rows = [&](const Buckets& of_rows, std::vector<BucketScore> SystemEvaluation::*into, bool compared) {
+    for (std::size_t b = 0; b < of_rows.labels.size(); ++b) {
+      each(evaluator.row(of_rows.labels[b], of_rows.sentences[b], compared),
+           [&](auto& system, auto&& row) { (system.*into).push_back(std::move(row)); });
+    }
+  };
+  rows(buckets, &SystemEvaluation::buckets, true);
+  if (options.by_unknown_share) {
+    rows(by_unknown_share(test.unknown_shares), &SystemEvaluation::by_unknown_share, false);
+  }
+  if (options.by_rarest_word) rows(by_frequency(test.rarest_words), &SystemEvaluation::by_rarest_word, false);
+  for (std::size_t s = 0; options.words_by_frequency && s < systems.size(); ++s) {
+    evaluation.systems[s].words_by_frequency =
+        word_accuracies(systems[s].hypotheses, test.references[0], *test.frequencies);
+    polled();
+  }
+  if (options.sentences) evaluation.sentences = sentences_of(test, systems, scored, buckets, options.bleu);
+  return evaluation;
+}
+
+}  // namespace rnnsearch::evaluate

@@ -1,0 +1,49 @@
+#include "rnnsearch/evaluate/significance.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+constexpr std::pair<const char*, SignificanceTest> kTests[] = {{"none", SignificanceTest::kNone},
+                                                               {"bootstrap", SignificanceTest::kBootstrap},
+                                                               {"randomization", SignificanceTest::kRandomization}};
+
+}  // namespace
+
+SignificanceTest significance_test_of(const std::string& name) {
+  for (const auto& [known, test] : kTests) {
+    if (name == known) return test;
+  }
+  throw Error("evaluate: there is no test of significance \"" + name + "\"; choose none, bootstrap or randomization");
+}
+
+std::string name_of(SignificanceTest test) {
+  for (const auto& [name, known] : kTests) {
+    if (test == known) return name;
+  }
+  return {};
+}
+
+double p_value(std::span<const double> values, double difference) {
+  const auto reached = std::count_if(values.begin(), values.end(), [&](double v) { return v >= std::abs(difference); });
+  return (static_cast<double>(reached) + 1) / (static_cast<double>(values.size()) + 1);
+}
+
+double paired_bootstrap_p(std::span<const double> baseline, std::span<const double> system, double difference) {
+  assert(baseline.size() == system.size());
+  std::vector<double> values(system.size());
+  for (std::size_t s = 0; s < values.size(); ++s) values[s] = std::abs(system[s] - baseline[s]);
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  for (double& value : values) value -= mean;
+  return p_value(values, difference);
+}
+
+}  // namespace rnnsearch::evaluate

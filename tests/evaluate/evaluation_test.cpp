@@ -1,0 +1,318 @@
+#include "rnnsearch/evaluate/evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/random.h"
+#include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::string words(std::size_t count, Random& random) {
+  std::string line;
+  for (; count > 0; --count) {
+    line.push_back(static_cast<char>('a' + random.below(6)));
+    line.push_back(' ');
+  }
+  return line;
+}
+
+struct Corpus {
+  Lines hypotheses, others;  // of two systems
+  std::vector<Lines> references;
+  Lines sources;
+  std::vector<double> unknown_shares;
+  std::vector<std::uint64_t> rarest_words;
+  WordFrequencies frequencies{[](std::string_view line) { return text::split_words(line); },
+                              [](std::string_view word) { return std::uint64_t{word == "a" ? 0U : 20U}; }};
+
+  TestSet test() const { return {"test/news", references, sources, unknown_shares, rarest_words, &frequencies}; }
+  Evaluation evaluate(const EvaluationOptions& options = {}) const {
+    const SystemOutput system{"RNNsearch", hypotheses};
+    return evaluate::evaluate(test(), std::span(&system, 1), options);
+  }
+  Evaluation evaluate_both(const EvaluationOptions& options) const {
+    const SystemOutput systems[] = {{"RNNsearch", hypotheses}, {"Moses", others}};
+    return evaluate::evaluate(test(), systems, options);
+  }
+};
+
+Corpus corpus(std::size_t sentences) {
+  Corpus corpus;
+  corpus.references.resize(1);
+  Random random(11);
+  for (std::size_t i = 0; i < sentences; ++i) {
+    corpus.references[0].push_back(words(random.below(70), random));
+    corpus.hypotheses.push_back(corpus.references[0].back() + words(random.below(10), random));
+    corpus.others.push_back(corpus.references[0].back() + words(random.below(9), random));
+    corpus.sources.push_back(words(1 + random.below(20), random));
+    corpus.unknown_shares.push_back(random.below(3) == 0 ? 0 : 0.15);
+    corpus.rarest_words.push_back(random.below(2) == 0 ? 0 : 70);
+  }
+  return corpus;
+}
+
+// Some of the sentences as a corpus of their own.
+template <class Chosen>
+double bleu_of_those(const Corpus& lines, Chosen chosen, std::size_t& count) {
+  Lines hypotheses;
+  std::vector<Lines> references(1);
+  for (std::size_t i = 0; i < lines.hypotheses.size(); ++i) {
+    if (!chosen(i)) continue;
+    hypotheses.push_back(lines.hypotheses[i]);
+    references[0].push_back(lines.references[0][i]);
+  }
+  count = hypotheses.size();
+  return corpus_bleu(hypotheses, references, {}).score;
+}
+
+TEST(Evaluate, ScoresEachRowAsACorpusOfItsOwn) {
+  const Corpus lines = corpus(400);
+  EvaluationOptions options;
+  options.by_unknown_share = options.by_rarest_word = options.words_by_frequency = true;
+  const Evaluation evaluation = lines.evaluate(options);
+  const SystemEvaluation& system = evaluation.systems.at(0);
+  ASSERT_EQ(system.buckets.size(), 7u);
+  std::size_t count = 0;
+  for (std::size_t b = 0; b < system.buckets.size(); ++b) {
+    const BucketScore& bucket = system.buckets[b];
+    const double bleu = bleu_of_those(
+        lines,
+        [&](std::size_t i) {
+          const std::size_t length = word_count(lines.references[0][i], {});
+          return length > 60 ? b == 6 : b == (length == 0 ? 0 : (length - 1) / 10);
+        },
+        count);
+    EXPECT_EQ(bucket.sentences, count);
+    EXPECT_EQ(bucket.bleu.score, bleu);
+    EXPECT_LT(bucket.low, bucket.bleu.score);
+    EXPECT_GT(bucket.high, bucket.bleu.score);
+  }
+  EXPECT_EQ(system.all.bleu.score, corpus_bleu(lines.hypotheses, lines.references, {}).score);
+  const auto known = [&](std::size_t i) { return lines.unknown_shares[i] == 0; };
+  EXPECT_EQ(system.without_unknown_words->bleu.score, bleu_of_those(lines, known, count));
+  EXPECT_EQ(system.without_unknown_words->sentences, count);
+  ASSERT_EQ(system.by_unknown_share.size(), 5u);
+  EXPECT_EQ(system.by_unknown_share[0].bleu.score, system.without_unknown_words->bleu.score);
+  EXPECT_EQ(system.by_unknown_share[3].bleu.score, bleu_of_those(lines, std::not_fn(known), count));
+  EXPECT_EQ(system.by_unknown_share[3].sentences, count);
+  ASSERT_EQ(system.by_rarest_word.size(), 5u);
+  EXPECT_EQ(system.by_rarest_word[2].bleu.score,
+            bleu_of_those(
+                lines, [&](std::size_t i) { return lines.rarest_words[i] == 70; }, count));
+  EXPECT_EQ(system.words_by_frequency[0].words,
+            word_accuracies(lines.hypotheses, lines.references[0], lines.frequencies)[0].words);
+  EXPECT_GT(system.words_by_frequency[2].words, system.words_by_frequency[0].words);
+
+  const Evaluation plain = lines.evaluate();
+  EXPECT_TRUE(plain.systems[0].by_unknown_share.empty());
+  EXPECT_TRUE(plain.systems[0].by_rarest_word.empty());
+  EXPECT_TRUE(plain.systems[0].words_by_frequency.empty());
+  EXPECT_TRUE(plain.comparisons.empty());
+}
+
+TEST(Evaluate, GivesTheSameBitsOnAnyNumberOfThreads) {
+  const Corpus lines = corpus(600);
+  EvaluationOptions options;
+  options.chrf = options.by_unknown_share = options.by_rarest_word = options.words_by_frequency = true;
+  options.significance.test = SignificanceTest::kRandomization;
+  options.significance.samples = 1100;
+  const std::size_t before = kernels::threads();
+  std::string first;
+  for (const std::size_t threads : {1u, 2u, 3u}) {
+    kernels::set_threads(threads);
+    const std::string json = to_json(lines.evaluate_both(options)).dump();
+    if (first.empty()) first = json;
+    EXPECT_EQ(json, first) << threads << " threads";
+  }
+  kernels::set_threads(before);
+  options.bootstrap.seed = 1;
+  EXPECT_NE(to_json(lines.evaluate_both(options)).dump(), first);
+}
+
+TEST(Evaluate, TakesThePercentilesOfTheSamples) {
+  // Half the sentences are perfect, the others hopeless: BLEU of a sample with k good ones of 200 is about 100 k / 200,
+  // and k is binomial with standard deviation 7.07, so 95% of the samples are within 2 * 7.07 / 2 points. chrF, too.
+  Corpus lines;
+  lines.references = {Lines(200, "abc bcd cde def efg fgh ghi hij")};
+  lines.hypotheses = Lines(100, "abc bcd cde def efg fgh ghi hij");
+  lines.hypotheses.resize(200, "pqr qrs rst stu tuv uvw vwx wxy");
+  lines.unknown_shares.assign(200, 0);
+  EvaluationOptions options;
+  options.chrf = true;
+  const Evaluation evaluation = lines.evaluate(options);
+  const BucketScore& all = evaluation.systems[0].all;
+  EXPECT_NEAR(all.bleu.score, 50, 1e-9);
+  EXPECT_NEAR(all.low, 43, 1);
+  EXPECT_NEAR(all.high, 57, 1);
+  EXPECT_EQ(evaluation.systems[0].without_unknown_words->low, all.low);
+  for (const MetricScore& other : all.others) {
+    EXPECT_NEAR(other.score, 50, 1e-9) << other.metric;
+    EXPECT_NEAR(other.low, 43, 1) << other.metric;
+    EXPECT_NEAR(other.high, 57, 1) << other.metric;
+  }
+  options.bootstrap.samples = 0;
+  EXPECT_EQ(lines.evaluate(options).systems[0].all.others[1].high, 0);
+}
+
+TEST(Evaluate, NeverCountsABucketWithoutMatchesAsRight) {
+  Corpus lines;
+  lines.references = {{"a b c d", "a b c d e f g h i j k l"}};
+  lines.hypotheses = {"w x y z", "a b c d e f g h i j k l"};
+  lines.unknown_shares = {0, 0.1};
+  const SystemEvaluation system = lines.evaluate().systems[0];
+  EXPECT_EQ(system.buckets[0].bleu.score, 0);
+  EXPECT_EQ(system.without_unknown_words->bleu.score, 0);
+  EXPECT_NEAR(system.buckets[1].bleu.score, 100, 1e-9);
+  EXPECT_EQ(system.buckets[6].sentences, 0u);
+  EXPECT_EQ(system.buckets[6].bleu.score, 0);
+}
+
+TEST(Evaluate, AddsChrfToEveryRowWhereItIsWanted) {
+  Corpus lines = corpus(30);
+  EXPECT_TRUE(lines.evaluate().systems[0].all.others.empty());
+  EvaluationOptions options;
+  options.chrf = true;
+  const auto check = [&](const Evaluation& evaluation) {
+    const auto& others = evaluation.systems[0].all.others;
+    ASSERT_EQ(others.size(), 2u);
+    EXPECT_EQ(others[0].metric, "chrF");
+    EXPECT_EQ(others[0].score, corpus_chrf(lines.hypotheses, lines.references, {}));
+    EXPECT_EQ(others[1].metric, "chrF++");
+    EXPECT_EQ(others[1].score, corpus_chrf(lines.hypotheses, lines.references, {.word_orders = 2}));
+    EXPECT_LT(others[0].low, others[0].score);
+    EXPECT_GT(others[1].high, others[1].score);
+    EXPECT_EQ(evaluation.systems[0].buckets[1].others.size(), 2u);
+  };
+  check(lines.evaluate(options));
+  lines.references.push_back(lines.sources);  // each score then chooses its own best one
+  check(lines.evaluate(options));
+}
+
+TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {
+  const Corpus lines = corpus(300);
+  const SystemOutput systems[] = {{"A", lines.hypotheses}, {"B", lines.others}, {"C", lines.references[0]}};
+  EvaluationOptions options;
+  options.chrf = true;
+  options.edges = {20, 40, 500};
+  options.baseline = "B";
+  options.significance = {SignificanceTest::kBootstrap, 200, 12345};
+  options.bootstrap.samples = 100;
+  const Evaluation evaluation = evaluate(lines.test(), systems, options);
+  EXPECT_EQ(evaluation.baseline, "B");
+  // 2 systems, 3 metrics, all + without unknown words + the 3 buckets of 4 that have sentences
+  ASSERT_EQ(evaluation.comparisons.size(), 2u * 3 * 5);
+  for (const Comparison& comparison : evaluation.comparisons) {
+    EXPECT_EQ(comparison.baseline, "B");
+    EXPECT_NE(comparison.system, "B");
+    EXPECT_NE(comparison.row, "over 500");
+    EXPECT_EQ(comparison.samples, 200u);
+    EXPECT_TRUE(comparison.system == "A" || comparison.difference > 0);
+    if (comparison.row != "21-40" || comparison.metric != "BLEU") continue;
+    const auto& of_system = evaluation.systems[comparison.system == "A" ? 0 : 2];
+    EXPECT_EQ(comparison.difference, of_system.buckets[1].bleu.score - evaluation.systems[1].buckets[1].bleu.score);
+  }
+  // Intervals are of their own number of samples, whatever the test needs.
+  EvaluationOptions alone = options;
+  alone.significance.test = SignificanceTest::kNone;
+  EXPECT_EQ(evaluate(lines.test(), systems, alone).systems[0].all.low, evaluation.systems[0].all.low);
+  // p values are those of their seed, whatever the intervals'.
+  options.bootstrap.seed = 5;
+  EXPECT_EQ(evaluate(lines.test(), systems, options).comparisons[3].p, evaluation.comparisons[3].p);
+  options.bootstrap.samples = 0;
+  EXPECT_EQ(evaluate(lines.test(), systems, options).comparisons[3].p, evaluation.comparisons[3].p);
+  options.baseline.clear();
+  EXPECT_EQ(evaluate(lines.test(), systems, options).baseline, "A");
+}
+
+TEST(Evaluate, ScoresSingleSentencesWithEffectiveOrder) {
+  Corpus lines;
+  lines.references = {{"a b", "a b c d e f", ""}, {"x", "a b c d e", "y"}};
+  lines.hypotheses = {"a b", "a b c d z", ""};
+  lines.sources = {"s", "t", "u"};
+  EvaluationOptions options;
+  options.edges = {3};
+  options.chrf = options.sentences = true;
+  options.bleu.smoothing = Smoothing::kFloor;  // of the corpus only
+  const auto sentences = lines.evaluate(options).sentences;
+  ASSERT_EQ(sentences.size(), 3u);
+  EXPECT_NEAR(sentences[0].systems[0].bleu, 100, 1e-9);
+  // 4 of 5 words, 3 of 4 pairs, 2 of 3, 1 of 2; as long as the second reference
+  EXPECT_NEAR(sentences[1].systems[0].bleu, 100 * std::pow(4. / 5 * 3 / 4 * 2 / 3 * 1 / 2, 0.25), 1e-9);
+  EXPECT_EQ(sentences[2].systems[0].bleu, 0);
+  EXPECT_EQ(sentences[1].line, 2u);
+  EXPECT_EQ(sentences[1].bucket, "over 3");
+  EXPECT_EQ(sentences[1].source, "t");
+  EXPECT_EQ(sentences[1].references, (Lines{"a b c d e f", "a b c d e"}));
+  EXPECT_EQ(sentences[1].systems[0].hypothesis, "a b c d z");
+  ASSERT_EQ(sentences[1].systems[0].others.size(), 2u);
+  const std::vector<Lines> second = {{lines.references[0][1]}, {lines.references[1][1]}};
+  EXPECT_EQ(sentences[1].systems[0].others[1].score, corpus_chrf(Lines{"a b c d z"}, second, {.word_orders = 2}));
+  options.sentences = false;
+  EXPECT_TRUE(lines.evaluate(options).sentences.empty());
+}
+
+TEST(Evaluate, RefusesWhatDoesNotFit) {
+  const Corpus good = corpus(3);
+  EvaluationOptions options;
+  options.edges = {10, 10};
+  EXPECT_THROW(good.evaluate(options), Error);
+  Corpus lines = good;
+  lines.sources.pop_back();
+  EXPECT_THROW(lines.evaluate(), Error);
+  lines.sources.clear();
+  EXPECT_NO_THROW(lines.evaluate());
+  for (const LengthOf length : {LengthOf::kSource, LengthOf::kLongest}) {
+    options = {};
+    options.length = length;
+    EXPECT_THROW(lines.evaluate(options), Error);
+  }
+  lines = good;
+  lines.unknown_shares.pop_back();
+  EXPECT_THROW(lines.evaluate(), Error);
+  lines = good;
+  lines.rarest_words.pop_back();
+  EXPECT_THROW(lines.evaluate(), Error);
+  lines = good;
+  lines.references[0].pop_back();
+  EXPECT_THROW(lines.evaluate(), Error);
+  EXPECT_THROW(corpus(0).evaluate(), Error);
+  lines = good;
+  lines.rarest_words.clear();
+  options = {};
+  options.by_rarest_word = true;
+  EXPECT_THROW(lines.evaluate(options), Error);
+
+  options = {};
+  lines = good;
+  lines.others.pop_back();
+  EXPECT_THROW(lines.evaluate_both(options), Error);
+  EXPECT_THROW(evaluate(good.test(), {}, options), Error);
+  const SystemOutput twice[] = {{"A", good.hypotheses}, {"A", good.others}};
+  EXPECT_THROW(evaluate(good.test(), twice, options), Error);
+  options.significance.test = SignificanceTest::kBootstrap;
+  EXPECT_THROW(good.evaluate(options), Error);
+  EXPECT_NO_THROW(good.evaluate_both(options));
+  options.significance.samples = 0;
+  EXPECT_THROW(good.evaluate_both(options), Error);
+  options.significance.samples = 10;
+  options.baseline = "Bleu";
+  EXPECT_THROW(good.evaluate_both(options), Error);
+}
+
+TEST(Evaluate, EndsWithWhatPollThrows) {
+  const Corpus lines = corpus(3);
+  const SystemOutput system{"A", lines.hypotheses};
+  EXPECT_THROW(evaluate(lines.test(), std::span(&system, 1), {}, [] { throw Error("stop"); }), Error);
+}
+
+}  // namespace
+}  // namespace rnnsearch::evaluate

@@ -1,0 +1,188 @@
+#include "rnnsearch/evaluate/presentation.h"
+
+#include <gtest/gtest.h>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+struct Corpus {
+  std::vector<Lines> references{Lines(120, "a b c d e")};
+  Lines sources = Lines(121, "s");
+  Lines right, wrong;
+  std::vector<double> unknown_shares = std::vector<double>(121, 0.5);
+  std::vector<std::uint64_t> rarest_words = std::vector<std::uint64_t>(121, 12);
+  WordFrequencies frequencies{[](std::string_view line) { return text::split_words(line); },
+                              [](std::string_view word) { return std::uint64_t{word == "a" ? 0U : 20U}; }};
+
+  Corpus() {
+    references[0].push_back("a b c d e f g h i j k");
+    right = wrong = references[0];
+    for (std::string& line : wrong) line += " z";
+  }
+  Evaluation evaluate(const EvaluationOptions& options) const {
+    const SystemOutput systems[] = {{"RNNsearch", right}, {"Système 2", wrong}};
+    return evaluate::evaluate({"test/news", references, sources, unknown_shares, rarest_words, &frequencies}, systems,
+                              options);
+  }
+};
+
+EvaluationOptions with_edges() {
+  EvaluationOptions options;
+  options.edges = {10, 20};
+  return options;
+}
+
+TEST(RenderTable, PutsSystemsSideBySideAndMarksSmallBuckets) {
+  const Evaluation evaluation = Corpus().evaluate(with_edges());
+  const std::string expected = R"(
+reference words        sentences                 RNNsearch             Système 2
+--------------------------------------------------------------------------------
+up to 10                     120   100.00 [100.00, 100.00]  75.98 [75.98, 75.98]
+11-20                          1*  100.00 [100.00, 100.00]  90.36 [90.36, 90.36]
+over 20                        0                         -                     -
+--------------------------------------------------------------------------------
+all                          121   100.00 [100.00, 100.00]  76.29 [75.98, 76.89]
+without unknown words          0                         -                     -
+* fewer than 100 sentences: not to be trusted
+lengths counted by tok:13a
+BLEU [95% bootstrap interval]  )";
+  EXPECT_EQ(text_of("\n", render_table(evaluation)), expected + evaluation.systems[0].signature + "\n");
+}
+
+TEST(RenderTable, ShowsWhatElseWasAskedFor) {
+  EvaluationOptions options = with_edges();
+  options.chrf = options.by_unknown_share = options.by_rarest_word = options.words_by_frequency = true;
+  options.significance = {SignificanceTest::kRandomization, 500, 12345};
+  options.bootstrap.samples = 0;
+  options.length = LengthOf::kLongest;
+  options.length_tokenizer = text::BleuTokenizer::kChar;
+  const Evaluation evaluation = Corpus().evaluate(options);
+  const std::string table = text_of("\n", render_table(evaluation));
+  const auto has = [&](const std::string& line) {
+    EXPECT_NE(table.find(text_of("\n", line)), table.npos) << line << table;
+  };
+  has("words of the longer side      sentences   RNNsearch  Système 2\n");
+  has("all                                 121     100.00      76.29†\n");  // (248 / 732)^(1/4)
+  has("chrF                                121     100.00      93.39†\n");
+  has("unknown words in the pair     sentences\n");
+  has("over 20%                            121     100.00      76.29\n");
+  has("rarest word of the reference  sentences\n");
+  has("10-99                               121     100.00      76.29\n");
+  has("words by frequency, F1            words\n");
+  has("unknown                             121     100.00     100.00\n");
+  has("1-9                                   0          -          -\n");
+  has("10-99                               490     100.00      89.01\n");  // 490 right of 611
+  has("† p < 0.05 against RNNsearch: paired approximate randomization, 500 trials, seed 12345, each row by itself\n");
+  has("lengths counted by tok:char\n");
+  has("BLEU  nrefs:1|case:mixed");
+  has("chrF++  " + evaluation.systems[0].signatures[1].second + "\n");
+}
+
+TEST(RenderTable, HasLengthRatiosAndPValuesInDetail) {
+  EvaluationOptions options = with_edges();
+  options.bootstrap.samples = 0;
+  options.significance = {SignificanceTest::kBootstrap, 1000, 12345};
+  const std::string table = render_table(Corpus().evaluate(options), true);
+  EXPECT_NE(table.find("100.00  ratio 1.000 "), table.npos) << table;
+  EXPECT_NE(table.find("76.29  ratio 1.198† p 0.0010"), table.npos) << table;
+  EXPECT_NE(table.find("† p < 0.05 against RNNsearch: paired bootstrap resampling, 1000 samples"), table.npos) << table;
+}
+
+TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
+  EvaluationOptions options = with_edges();
+  options.chrf = options.by_unknown_share = options.by_rarest_word = options.words_by_frequency = options.sentences =
+      true;
+  options.significance = {SignificanceTest::kBootstrap, 100, 12345};
+  const Corpus corpus;
+  const Evaluation evaluation = corpus.evaluate(options);
+  const Json json = Json::parse(to_json(evaluation).dump(), "test");
+  EXPECT_EQ(json.at("format").string(), "rnnsearch-evaluation");
+  EXPECT_EQ(json.at("format_version").integer(), 1);
+  EXPECT_EQ(json.at("created_by").string(), std::string("rnnsearch-") + kVersion);
+  EXPECT_EQ(json.at("set").string(), "test/news");
+  EXPECT_EQ(json.at("references").integer(), 1);
+  EXPECT_EQ(json.at("length").string(), "reference");
+  EXPECT_EQ(json.at("length_tokenizer").string(), "13a");
+  EXPECT_EQ(json.at("edges").dump(), "[10,20]");
+  EXPECT_EQ(json.at("bootstrap").dump(), R"({"samples":1000,"seed":12345})");
+
+  const Json& system = json.at("systems").items().at(1);
+  EXPECT_EQ(system.at("system").string(), "Système 2");
+  EXPECT_EQ(system.at("signature").string(), evaluation.systems[1].signature);
+  const Json& all = system.at("all");
+  const BucketScore& score = evaluation.systems[1].all;
+  EXPECT_EQ(all.at("label").string(), "all");
+  EXPECT_EQ(all.at("sentences").integer(), 121);
+  EXPECT_TRUE(all.at("reliable").boolean());
+  EXPECT_EQ(all.at("bleu").number(), score.bleu.score);
+  EXPECT_EQ(all.at("low").number(), score.low);
+  EXPECT_EQ(all.at("high").number(), score.high);
+  EXPECT_EQ(all.at("ratio").number(), score.bleu.ratio);
+  EXPECT_EQ(all.at("chrF").at("low").number(), score.others[0].low);
+  EXPECT_EQ(system.at("buckets").items().size(), 3u);
+  EXPECT_EQ(system.at("buckets").items()[1].at("label").string(), "11-20");
+  EXPECT_EQ(system.at("without_unknown_words").at("sentences").integer(), 0);
+  EXPECT_EQ(system.at("by_unknown_share").items().size(), 5u);
+  EXPECT_EQ(system.at("by_rarest_word").items()[2].at("sentences").integer(), 121);
+  const Json& unknown = system.at("words_by_frequency").items().at(0);
+  EXPECT_EQ(unknown.at("label").string(), "unknown");
+  EXPECT_EQ(unknown.at("words").integer(), 121);
+  EXPECT_EQ(unknown.at("precision").number(), 1);
+  EXPECT_EQ(unknown.at("recall").number(), 1);
+  EXPECT_EQ(unknown.at("f1").number(), 1);
+  for (const char* metric : {"chrF", "chrF++"}) {
+    EXPECT_GT(system.at(metric).at("score").number(), 0);
+    EXPECT_GT(system.at(metric).at("low").number(), 0);
+    EXPECT_GT(system.at(metric).at("high").number(), 0);
+    EXPECT_NE(system.at(metric).at("signature").string().find("nc:6"), std::string::npos);
+  }
+
+  ASSERT_EQ(json.at("comparisons").items().size(), 9u);  // three metrics of all, and of two buckets
+  const Json& comparison = json.at("comparisons").items()[0];
+  EXPECT_EQ(comparison.at("method").string(), "bootstrap");
+  EXPECT_EQ(comparison.at("baseline").string(), "RNNsearch");
+  EXPECT_EQ(comparison.at("system").string(), "Système 2");
+  EXPECT_EQ(comparison.at("metric").string(), "BLEU");
+  EXPECT_EQ(comparison.at("row").string(), "all");
+  EXPECT_NEAR(comparison.at("difference").number(), score.bleu.score - 100, 1e-9);
+  EXPECT_EQ(comparison.at("p").number(), 1.0 / 101);
+  EXPECT_EQ(comparison.at("samples").integer(), 100);
+  EXPECT_EQ(comparison.at("seed").integer(), 12345);
+
+  ASSERT_EQ(json.at("sentences").items().size(), 121u);
+  const Json& sentence = json.at("sentences").items()[120];
+  EXPECT_EQ(sentence.at("line").integer(), 121);
+  EXPECT_EQ(sentence.at("source").string(), "s");
+  EXPECT_EQ(sentence.at("references").dump(), R"(["a b c d e f g h i j k"])");
+  EXPECT_EQ(sentence.at("bucket").string(), "11-20");
+  EXPECT_NEAR(sentence.at("systems").at("RNNsearch").at("bleu").number(), 100, 1e-9);
+  EXPECT_EQ(sentence.at("systems").at("Système 2").at("hypothesis").string(), "a b c d e f g h i j k z");
+  EXPECT_GT(sentence.at("systems").at("Système 2").at("chrF").number(), 80);
+}
+
+TEST(ToJson, LeavesOutWhatWasNotAskedFor) {
+  EvaluationOptions options = with_edges();
+  options.bootstrap.samples = 0;
+  Evaluation evaluation = Corpus().evaluate(options);
+  evaluation.set.clear();
+  evaluation.systems[0].without_unknown_words.reset();
+  const Json json = to_json(evaluation);
+  EXPECT_TRUE(json.at("set").is_null());
+  EXPECT_TRUE(json.at("bootstrap").is_null());
+  EXPECT_EQ(json.find("comparisons"), nullptr);
+  EXPECT_EQ(json.find("sentences"), nullptr);
+  const Json& system = json.at("systems").items()[0];
+  EXPECT_TRUE(system.at("without_unknown_words").is_null());
+  for (const char* name : {"by_unknown_share", "by_rarest_word", "words_by_frequency", "chrF"}) {
+    EXPECT_EQ(system.find(name), nullptr) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::evaluate

@@ -1,0 +1,179 @@
+#include "rnnsearch/evaluate/significance.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/evaluate/evaluation.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// Sentences of a few words, and copies of them with errors.
+struct Texts {
+  std::mt19937 random;
+  Lines reference;
+
+  explicit Texts(std::size_t sentences, unsigned seed) : random(seed) {
+    for (std::size_t i = 0; i < sentences; ++i) {
+      std::string line;
+      for (auto words = 5 + random() % 15; words > 0; --words)
+        line += static_cast<char>('a' + random() % 20), line += ' ';
+      reference.push_back(line);
+    }
+  }
+  Lines with_errors(unsigned percent) {
+    Lines lines = reference;
+    for (std::string& line : lines) {
+      for (std::size_t i = 0; i < line.size(); i += 2) {
+        if (random() % 100 < percent) line[i] = '?';
+      }
+    }
+    return lines;
+  }
+};
+
+Comparison compared(const Lines& reference, const Lines& baseline, const Lines& system,
+                    const SignificanceOptions& significance, bool chrf = false) {
+  EvaluationOptions options;
+  options.significance = significance;
+  options.bootstrap.samples = 0;
+  options.chrf = chrf;
+  const std::vector<Lines> references{reference};
+  const SystemOutput systems[] = {{"baseline", baseline}, {"system", system}};
+  TestSet test;
+  test.references = references;
+  const Evaluation evaluation = evaluate(test, systems, options);
+  const std::string metric = chrf ? "chrF" : "BLEU";
+  for (const Comparison& comparison : evaluation.comparisons) {
+    if (comparison.row == "all" && comparison.metric == metric) return comparison;
+  }
+  throw Error("no comparison");
+}
+
+double score(const Lines& hypotheses, const Lines& reference) {
+  const std::vector<Lines> references{reference};
+  return corpus_bleu(hypotheses, references, {}).score;
+}
+
+// As far as a Monte Carlo estimate of n samples lies from p in one case of 15,000.
+double tolerance(double p, std::size_t samples) {
+  return 4 * std::sqrt(p * (1 - p) / static_cast<double>(samples)) + 1.0 / static_cast<double>(samples);
+}
+
+TEST(PValue, CountsTheValuesThatReachTheDifference) {
+  const double values[] = {0, 1, 2, 3};
+  EXPECT_EQ(p_value(values, 4), 1.0 / 5);
+  EXPECT_EQ(p_value(values, 3), 2.0 / 5);
+  EXPECT_EQ(p_value(values, -1.5), 3.0 / 5) << "two-sided";
+  EXPECT_EQ(p_value(values, 0), 1);
+}
+
+TEST(PairedBootstrapP, CentersTheDifferences) {
+  // |differences| 1 2 3 6, their mean 3: -2 -1 0 3.
+  const double baseline[] = {10, 10, 10, 10}, system[] = {11, 8, 13, 16};
+  EXPECT_EQ(paired_bootstrap_p(baseline, system, 2.5), 2.0 / 5);
+  EXPECT_EQ(paired_bootstrap_p(baseline, system, -3), 2.0 / 5);
+  EXPECT_EQ(paired_bootstrap_p(baseline, system, 3.5), 1.0 / 5);
+}
+
+TEST(Randomization, IsThatOfAllExchanges) {
+  Texts texts(11, 1);
+  const Lines a = texts.with_errors(30), b = texts.with_errors(24);
+  const double observed = std::abs(score(a, texts.reference) - score(b, texts.reference));
+  ASSERT_GT(observed, 0);
+  double reached = 0, all = 0;
+  for (unsigned exchange = 0; exchange < 1U << 11; ++exchange) {
+    Lines one = a, other = b;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (exchange >> i & 1) std::swap(one[i], other[i]);
+    }
+    reached += std::abs(score(one, texts.reference) - score(other, texts.reference)) >= observed;
+    ++all;
+  }
+  const double exact = reached / all;
+  ASSERT_GT(exact, 0.02);
+  ASSERT_LT(exact, 0.98);
+  const Comparison comparison = compared(texts.reference, a, b, {SignificanceTest::kRandomization, {}, 12345});
+  EXPECT_EQ(comparison.samples, 10000u);
+  EXPECT_NEAR(comparison.p, exact, tolerance(exact, comparison.samples));
+  EXPECT_NEAR(comparison.difference, score(b, texts.reference) - score(a, texts.reference), 1e-12);
+}
+
+TEST(Bootstrap, IsThatOfItsDefinitionWithOtherRandomNumbers) {
+  Texts texts(40, 2);
+  const Lines a = texts.with_errors(30), b = texts.with_errors(22);
+  const double observed = std::abs(score(a, texts.reference) - score(b, texts.reference));
+  constexpr std::size_t kSamples = 4000;
+  std::vector<double> differences;
+  double mean = 0;
+  for (std::size_t s = 0; s < kSamples; ++s) {
+    Lines one, other, reference;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const std::size_t drawn = texts.random() % a.size();
+      one.push_back(a[drawn]), other.push_back(b[drawn]), reference.push_back(texts.reference[drawn]);
+    }
+    differences.push_back(std::abs(score(one, reference) - score(other, reference)));
+    mean += differences.back() / static_cast<double>(kSamples);
+  }
+  double reached = 0;
+  for (const double difference : differences) reached += difference - mean >= observed;
+  const double expected = (reached + 1) / (kSamples + 1);
+  ASSERT_GT(expected, 0.01);
+  const Comparison comparison = compared(texts.reference, a, b, {SignificanceTest::kBootstrap, 4000, 12345});
+  EXPECT_NEAR(comparison.p, expected, tolerance(expected, kSamples) * std::sqrt(2.0));
+  EXPECT_EQ(compared(texts.reference, a, b, {SignificanceTest::kBootstrap, {}, 12345}).samples, 1000u);
+}
+
+TEST(Significance, IsNotFoundBetweenASystemAndItsCopy) {
+  Texts texts(50, 3);
+  const Lines a = texts.with_errors(30);
+  for (const auto test : {SignificanceTest::kBootstrap, SignificanceTest::kRandomization}) {
+    for (const bool chrf : {false, true}) {
+      EXPECT_EQ(compared(texts.reference, a, a, {test, {}, 1}, chrf).p, 1);
+    }
+  }
+  Lines b = a;
+  b[7] = texts.reference[7];  // one sentence alone proves nothing: exchanged or not, the difference is the same
+  EXPECT_EQ(compared(texts.reference, a, b, {SignificanceTest::kRandomization, {}, 1}).p, 1);
+}
+
+TEST(Significance, IsFoundWhereOneSystemIsMuchBetterAndInBothDirections) {
+  Texts texts(200, 4);
+  const Lines a = texts.with_errors(30), b = texts.with_errors(10);
+  for (const auto test : {SignificanceTest::kBootstrap, SignificanceTest::kRandomization}) {
+    for (const bool chrf : {false, true}) {
+      const Comparison better = compared(texts.reference, a, b, {test, 500, 1}, chrf);
+      const Comparison worse = compared(texts.reference, b, a, {test, 500, 1}, chrf);
+      EXPECT_EQ(better.p, 1.0 / 501);
+      EXPECT_TRUE(better.significant());
+      EXPECT_GT(better.difference, 0);
+      EXPECT_EQ(worse.p, better.p);
+      EXPECT_EQ(worse.difference, -better.difference);
+    }
+  }
+}
+
+TEST(Significance, IsFoundByChanceAsOftenAsItsLevelSays) {
+  // Two systems of the same quality: p < 0.05 in 5% of 400 cases, so 20 with standard deviation 4.4.
+  int found = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    Texts texts(60, 1000 + seed);
+    const Lines a = texts.with_errors(25), b = texts.with_errors(25);
+    found += compared(texts.reference, a, b, {SignificanceTest::kRandomization, 400, seed}).significant();
+  }
+  EXPECT_GE(found, 5);
+  EXPECT_LE(found, 37);
+}
+
+TEST(SignificanceTest, HasNamesBothWays) {
+  for (const auto* name : {"none", "bootstrap", "randomization"}) EXPECT_EQ(name_of(significance_test_of(name)), name);
+  EXPECT_THROW(significance_test_of("t"), Error);
+}
+
+}  // namespace
+}  // namespace rnnsearch::evaluate
