@@ -303,9 +303,9 @@ TEST(Ter, GivesUpAfterAThousandShiftsTried) {
     for (int i = 0; i < 2 * count; ++i) text += i < count ? first : second;
     return text;
   };
-  EXPECT_EQ(edits(line(4, "a ", "b "), line(4, "b ", "a ")), 1u);
-  // One shift of 20 words, or two of 10, would do; but there are so many of fewer that the search ends before.
-  EXPECT_EQ(edits(line(20, "a ", "b "), line(20, "b ", "a ")), 40u);
+  // One shift would do for both; among seven and seven words it is one of 952 to be tried, among eight of more.
+  EXPECT_EQ(edits(line(7, "a ", "b "), line(7, "b ", "a ")), 1u);
+  EXPECT_EQ(edits(line(8, "a ", "b "), line(8, "b ", "a ")), 16u);
 }
 
 TEST(Ter, LiesBetweenTheWordsThatNothingCanMatchAndTheEditDistance) {
