@@ -136,6 +136,7 @@ void declare(Options& options, Settings& settings) {
   options.add("smooth-value", evaluation.bleu.smooth_value, {.help = "of floor [0.1] and add-k [1]", .low = 0});
   options.add("lowercase", evaluation.bleu.lowercase, {.help = "compare lower-cased text"});
   options.add("chrf", evaluation.chrf, {.help = "chrF and chrF++ besides"});
+  options.add("ter", evaluation.ter, {.help = "TER besides: edits for 100 reference words, so less is better"});
   options.add("bootstrap", evaluation.bootstrap.samples,
               {.help = "samples for the 95% intervals; 0: none", .low = 0, .high = 1e6});
   options.add("seed", evaluation.bootstrap.seed, {.help = "of the bootstrap and of the tests of significance"});
@@ -243,7 +244,7 @@ int run_evaluate(const Arguments& arguments) {
   Settings settings;
   Options options(
       "evaluate",
-      "BLEU, and chrF if wanted, as sacreBLEU computes them, over all sentences and by their length, with 95% "
+      "BLEU, and chrF and TER if wanted, as sacreBLEU computes them, over all sentences and by their length, with 95% "
       "bootstrap intervals and tests of significance; of any number of systems side by side. Models translate on all "
       "ranks under mpirun. SIGTERM or SIGUSR1: it ends "
       "with code 85 after the sentences under way, and prints nothing.");

@@ -6,6 +6,7 @@
 #include "evaluate/resampling.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/ter.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -221,16 +222,24 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
     scored[s].bleu = corpus_statistics(hypotheses, test.references, options.bleu);
     scored[s].counts.push_back(counts_of(scored[s].bleu, options.bleu));
     polled();
-    if (!options.chrf) continue;
-    const auto of_words = corpus_statistics(hypotheses, test.references, words);
-    // Of several references each score chooses its own best one.
-    const auto of_characters =
-        test.references.size() == 1 ? of_words : corpus_statistics(hypotheses, test.references, characters);
-    scored[s].counts.push_back(counts_of(of_characters, characters));
-    scored[s].counts.push_back(counts_of(of_words, words));
-    system.signatures = {{"chrF", signature(characters, test.references.size(), bootstrap)},
-                         {"chrF++", signature(words, test.references.size(), bootstrap)}};
-    polled();
+    if (options.chrf) {
+      const auto of_words = corpus_statistics(hypotheses, test.references, words);
+      // Of several references each score chooses its own best one.
+      const auto of_characters =
+          test.references.size() == 1 ? of_words : corpus_statistics(hypotheses, test.references, characters);
+      scored[s].counts.push_back(counts_of(of_characters, characters));
+      scored[s].counts.push_back(counts_of(of_words, words));
+      system.signatures.emplace_back("chrF", signature(characters, test.references.size(), bootstrap));
+      system.signatures.emplace_back("chrF++", signature(words, test.references.size(), bootstrap));
+      polled();
+    }
+    if (options.ter) {
+      const TerOptions edits;
+      scored[s].counts.push_back(
+          counts_of(corpus_statistics(hypotheses, test.references, edits), test.references.size()));
+      system.signatures.emplace_back("TER", signature(edits, test.references.size(), bootstrap));
+      polled();
+    }
   }
   BleuOptions tokens = options.bleu;
   tokens.tokenizer = evaluation.length_tokenizer;

@@ -199,7 +199,9 @@ class Table {
     }
     const bool intervals = evaluation_.bootstrap.samples > 0;
     text += text_of("BLEU", intervals ? " [95% bootstrap interval]" : "", "  ", first().signature, "\n");
-    for (const auto& [metric, signature] : first().signatures) text += metric + "  " + signature + "\n";
+    for (const auto& [metric, signature] : first().signatures) {
+      text += text_of(metric, metric == "TER" ? " (less is better)" : "", "  ", signature, "\n");
+    }
     return text;
   }
 

@@ -132,6 +132,19 @@ Counts counts_of(std::span<const ChrfStatistics> sentences, const ChrfOptions& o
   return counts;
 }
 
+Counts counts_of(std::span<const TerStatistics> sentences, std::size_t references) {
+  // The mean length of the references is no whole number, but their sum is.
+  const auto count = static_cast<double>(references);
+  Counts counts{"TER", 2, {}, {}};
+  counts.rows.reserve(sentences.size() * counts.width);
+  for (const TerStatistics& sentence : sentences) {
+    counts.rows.push_back(static_cast<std::uint32_t>(sentence.edits));
+    counts.rows.push_back(static_cast<std::uint32_t>(std::llround(sentence.reference_length * count)));
+  }
+  counts.score = [count](const std::uint64_t* sums) { return ter_of({sums[0], static_cast<double>(sums[1]) / count}); };
+  return counts;
+}
+
 double score_of(const Counts& counts, std::span<const std::size_t> sentences) {
   return counts.score(sums_of(counts, sentences).data());
 }

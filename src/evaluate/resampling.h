@@ -10,6 +10,7 @@
 
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/ter.h"
 
 namespace rnnsearch::evaluate {
 
@@ -27,6 +28,8 @@ struct Counts {
 Counts counts_of(std::span<const BleuStatistics> sentences, const BleuOptions& options);
 /// "chrF", or "chrF++" with orders of words.
 Counts counts_of(std::span<const ChrfStatistics> sentences, const ChrfOptions& options);
+/// "TER", against this many references.
+Counts counts_of(std::span<const TerStatistics> sentences, std::size_t references);
 
 /// Of the named sentences together.
 double score_of(const Counts& counts, std::span<const std::size_t> sentences);

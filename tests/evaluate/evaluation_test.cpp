@@ -8,6 +8,7 @@
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/evaluate/ter.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/text/unicode.h"
 
@@ -195,6 +196,27 @@ TEST(Evaluate, AddsChrfToEveryRowWhereItIsWanted) {
   check(lines.evaluate(options));
   lines.references.push_back(lines.sources);  // each score then chooses its own best one
   check(lines.evaluate(options));
+}
+
+TEST(Evaluate, AddsTerWhereItIsWanted) {
+  Corpus lines = corpus(60);
+  lines.references.push_back(lines.sources);
+  lines.references.push_back(lines.others);  // lengths of which the mean is no whole number
+  EvaluationOptions options;
+  options.chrf = options.ter = options.sentences = true;
+  const Evaluation evaluation = lines.evaluate(options);
+  const auto& others = evaluation.systems[0].all.others;
+  ASSERT_EQ(others.size(), 3u);
+  EXPECT_EQ(others[2].metric, "TER");
+  EXPECT_NEAR(others[2].score, corpus_ter(lines.hypotheses, lines.references, {}), 1e-9);
+  EXPECT_LT(others[2].low, others[2].score);
+  EXPECT_GT(others[2].high, others[2].score);
+  EXPECT_EQ(evaluation.systems[0].signatures[2].second, signature(TerOptions{}, 3, Bootstrap{}));
+  const std::vector<Lines> of_seventh = {{lines.references[0][7]}, {lines.references[1][7]}, {lines.references[2][7]}};
+  EXPECT_NEAR(evaluation.sentences[7].systems[0].others[2].score,
+              corpus_ter(Lines{lines.hypotheses[7]}, of_seventh, {}), 1e-9);
+  options.chrf = false;
+  EXPECT_EQ(lines.evaluate(options).systems[0].all.others.size(), 1u);
 }
 
 TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {
