@@ -85,6 +85,28 @@ refused "text/test.source has 20|text/train.target has 200" evaluate --hypothese
   --references text/train.target
 refused "test/u|test/t|dev" evaluate --hypotheses text/test.source --corpus corpus.h5 --set test/u
 refused "--references" evaluate --hypotheses text/test.source
+evaluate=(evaluate --hypotheses text/test.source --references text/test.target)
+refused "text/test.target has 20|short has 150" "${evaluate[@]}" --references short
+refused "empty is empty" evaluate --hypotheses text/test.source --references empty
+refused "invalid|line 6|byte 5|UTF-8" evaluate --hypotheses invalid --references text/train.target
+refused "invalid|line 6|byte 5|UTF-8" evaluate --hypotheses text/train.target --references invalid
+refused "10|and then at 5|ascending" "${evaluate[@]}" --edges 10,5
+refused "10|and then at 10|ascending" "${evaluate[@]}" --edges 10,10
+refused "--edges" "${evaluate[@]}" --edges ten
+refused "'test'|NAME=FILE" "${evaluate[@]}" --hypotheses text/test.target
+refused "'a'|name of its own" evaluate --hypotheses a=text/test.source --hypotheses a=text/dev.source \
+  --references text/test.target
+refused "--significance|only 'test'" "${evaluate[@]}" --significance bootstrap
+refused "--baseline is 'b'|test, a" "${evaluate[@]}" --hypotheses a=text/test.target --significance bootstrap --baseline b
+refused "--baseline|--significance" "${evaluate[@]}" --hypotheses a=text/test.target --baseline a
+refused "--significance|'t-test'|randomization" "${evaluate[@]}" --significance t-test
+refused "--significance-samples|'0'" "${evaluate[@]}" --significance-samples 0
+refused "--source is missing|longest" "${evaluate[@]}" --bucket-by longest
+refused "--length-tokenizer|'word'|13a" "${evaluate[@]}" --length-tokenizer word
+refused "--breakdown|--corpus" "${evaluate[@]}" --breakdown unknown
+refused "--breakdown|'words'|unknown, rarest or frequency" evaluate --hypotheses text/test.source --corpus corpus.h5 \
+  --set test/t --breakdown words
+refused "--sentences|--json" "${evaluate[@]}" --sentences
 
 # corpora and checkpoints that are damaged or something else
 flip() {  # file, offset: the byte there with a bit of it turned over
