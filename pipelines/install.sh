@@ -28,7 +28,15 @@ packages='
   slurm-client                  = sbatch, srun, squeue
   slurm-wlm-basic-plugins       = PMIx, the scheduler, preemption
   munge                         = how these know each other
+  chromium                      = opens the page of report in its test
 '
+# A Node.js that did not come from Debian does as well, and Debian's would not stand beside it.
+if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+  packages+='
+  nodejs                        = drives that browser
+  npm                           = fetches the checks that it is driven by: playwright-core, axe-core
+'
+fi
 
 names=$(awk 'NF {print $1}' <<<"$packages")
 # dpkg-query fails when it has never heard of one of them; that one is then missing, which is all we ask

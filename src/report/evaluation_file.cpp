@@ -13,14 +13,22 @@ namespace {
 
 constexpr double kAnything = 1e15;
 
+// Both 0: there was no bootstrap, or nothing to draw from.
+template <class Score>
+void read_interval(const MemberReader& reader, double most, Score& score) {
+  const auto low = reader.optional_number("low", 0, most), high = reader.optional_number("high", 0, most);
+  if (!low || !high || (*low == 0 && *high == 0)) return;
+  score.low = low;
+  score.high = high;
+}
+
 ScoreRow row_of(const MemberReader& reader) {
   ScoreRow row;
   row.label = reader.text("label");
   row.sentences = reader.count("sentences");
   row.reliable = reader.boolean("reliable");
   row.bleu = reader.number("bleu", 0, 100.001);
-  row.low = reader.optional_number("low", 0, 100.001);
-  row.high = reader.optional_number("high", 0, 100.001);
+  read_interval(reader, 100.001, row);
   row.ratio = reader.optional_number("ratio", 0, kAnything);
   return row;
 }
@@ -49,9 +57,10 @@ SystemScores system_of(const MemberReader& reader) {
   for (const char* metric : {"chrF", "chrF++", "TER"}) {
     if (reader.find(metric) == nullptr) continue;
     const MemberReader other = reader.object(metric);
-    system.others.push_back({metric, other.number("score", 0, kAnything), other.optional_number("low", 0, kAnything),
-                             other.optional_number("high", 0, kAnything),
-                             other.optional_text("signature").value_or("")});
+    OtherScore score{
+        metric, other.number("score", 0, kAnything), {}, {}, other.optional_text("signature").value_or("")};
+    read_interval(other, kAnything, score);
+    system.others.push_back(std::move(score));
   }
   return system;
 }

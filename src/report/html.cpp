@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <sstream>
 #include <vector>
 
@@ -88,19 +87,6 @@ std::string html_of(pugi::xml_node parent) {
     child.print(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
   }
   return std::move(stream).str();
-}
-
-std::string slug(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c))) {
-      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!result.empty() && result.back() != '-') {
-      result += '-';
-    }
-  }
-  while (!result.empty() && result.back() == '-') result.pop_back();
-  return result.empty() ? "x" : result;
 }
 
 }  // namespace rnnsearch::report

@@ -27,7 +27,4 @@ void add_svg(pugi::xml_node parent, const std::string& svg);
 /// tree (empty texts).
 std::string html_of(pugi::xml_node parent);
 
-/// Letters, digits and hyphens of a name, for ids and names of files: "RNNsearch-50 (best)" -> "rnnsearch-50-best".
-std::string slug(std::string_view text);
-
 }  // namespace rnnsearch::report

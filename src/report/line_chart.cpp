@@ -86,10 +86,15 @@ Range rounded(Range range, const Axis& axis, std::size_t ticks) {
     const double room = range.low == 0 ? 1 : std::abs(range.low) / 2;
     return axis.from_zero ? (range.low == 0 ? Range{0, 1} : range) : Range{range.low - room, range.high + room};
   }
-  const auto inner = nice_ticks(range.low, range.high, ticks);
-  if (inner.size() < 2) return range;
-  const double step = inner[1] - inner[0];
-  return {std::floor(range.low / step + 1e-9) * step, std::ceil(range.high / step - 1e-9) * step};
+  // The finest step with which the rounded ends have no more ticks than there may be.
+  for (std::size_t inner = ticks; inner >= 2; --inner) {
+    const auto within = nice_ticks(range.low, range.high, inner);
+    if (within.size() < 2) break;
+    const double step = within[1] - within[0];
+    const Range wider{std::floor(range.low / step + 1e-9) * step, std::ceil(range.high / step - 1e-9) * step};
+    if (std::round((wider.high - wider.low) / step) + 1 <= static_cast<double>(ticks)) return wider;
+  }
+  return range;
 }
 
 std::vector<double> ticks_of(Range range, Scale scale, std::size_t at_most) {
@@ -265,7 +270,7 @@ class Drawing {
     if (point.hollow) text += ", few sentences";
     return text;
   }
-  std::string y_text(double y) const { return significant(y, chart_.digits); }
+  std::string y_text(double y) const { return chart_.decimals ? fixed(y, *chart_.decimals) : significant(y, 4); }
   static std::string x_text(const Point& point) {
     return point.x == std::floor(point.x) && point.x >= 0 && point.x < 1e15
                ? grouped(static_cast<std::uint64_t>(point.x))
@@ -282,6 +287,7 @@ class Drawing {
     if (intervals && labelled()) {
       shift = (static_cast<double>(index) - static_cast<double>(lines_.size() - 1) / 2) * kDodge;
     }
+    if (shift != 0) set(group, "data-shift", coordinate(shift));
     if (!line.faint) {
       set(group, "data-x",
           list_of(line.points, [&](const Point& p) { return labelled() ? coordinate(p.x) : Json(p.x).dump(); }));
@@ -453,10 +459,11 @@ std::vector<Point> smoothed(std::span<const Point> points, std::size_t window) {
   std::vector<Point> result;
   const std::size_t half = window / 2, n = points.size();
   for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t reach = std::min({half, i, n - 1 - i});
+    // Where a curve begins it is steep, and a mean of one side would be off; where it ends it is noisy.
+    const std::size_t before = std::min(half, i), after = std::min(before, n - 1 - i);
     double sum = 0;
-    for (std::size_t k = i - reach; k <= i + reach; ++k) sum += points[k].y;
-    result.push_back({points[i].x, sum / static_cast<double>(2 * reach + 1)});
+    for (std::size_t k = i - before; k <= i + after; ++k) sum += points[k].y;
+    result.push_back({points[i].x, sum / static_cast<double>(before + after + 1)});
   }
   return result;
 }

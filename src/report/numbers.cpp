@@ -60,4 +60,8 @@ std::string duration(double seconds) {
   return text_of(days, " d ", hours % 24, " h");
 }
 
+std::string minus_sign(const std::string& number) {
+  return number.size() > 1 && number.front() == '-' ? text_of("\u2212", number.substr(1)) : number;
+}
+
 }  // namespace rnnsearch::report

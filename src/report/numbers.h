@@ -15,4 +15,7 @@ std::string grouped(std::uint64_t value);
 /// "45 s", "12 min 30 s", "3 h 20 min", "2 d 4 h"
 std::string duration(double seconds);
 
+/// With a minus sign instead of a hyphen.
+std::string minus_sign(const std::string& number);
+
 }  // namespace rnnsearch::report

@@ -61,9 +61,11 @@ std::string summary_of(const Report& report) {
   }
   if (!names.empty()) {
     text += text_of(names.size() == 1 ? "The training of " : "The trainings of ", joined(names));
-    text += open == 0           ? ""
-            : names.size() == 1 ? ", which has not ended"
-                                : text_of(", ", open, " of which ", open == 1 ? "has" : "have", " not ended");
+    if (open > 0 && open == names.size()) {
+      text += names.size() == 1 ? ", which has not ended" : ", which have not ended";
+    } else if (open > 0) {
+      text += text_of(", ", open, " of which ", open == 1 ? "has" : "have", " not ended");
+    }
     text += ". ";
   }
   std::size_t aligned = 0;

@@ -36,10 +36,6 @@
       this.groups = [...this.svg.querySelectorAll(".line")];
       this.values = new Map([...figure.querySelectorAll(".legend li")].map((item) =>
         [item.dataset.name, make(item, "span", {class: "value", "aria-hidden": "true"})]));
-      this.at = document.createElement("p");
-      this.at.className = "at";
-      this.at.setAttribute("aria-hidden", "true");
-      figure.querySelector(".plot").before(this.at);
       this.title = figure.querySelector("figcaption").textContent;
       this.cursor = make(figure.querySelector(".plot"), "div", {class: "cursor", role: "slider", tabindex: "0",
         "aria-label": "Read values: " + this.title, "aria-valuemin": "0", "aria-valuenow": "0",
@@ -61,7 +57,7 @@
       const list = (name) => (group.dataset[name] ? group.dataset[name].split(" ") : []);
       const x = list("x").map(Number);
       return {name: group.dataset.name, style: [...group.classList].find((c) => /^s\d$/.test(c)), x,
-        across: x.map((value) => this.across(value)), xText: list("xText"), down: list("y").map(Number),
+        shift: Number(group.dataset.shift ?? 0), across: x.map((value) => this.across(value)), xText: list("xText"), down: list("y").map(Number),
         yText: list("yText"), lowText: list("low"), highText: list("high")};
     }
     across(x) {
@@ -102,10 +98,6 @@
       this.show(Math.min(last, Math.max(0, to)));
     }
 
-    xText(text) {
-      return this.labels ? this.labels[Number(text)] : text;
-    }
-
     show(index) {
       const place = this.places[index];
       if (!place) return;
@@ -114,8 +106,8 @@
       this.overlay = draw(this.svg, "g", {class: "overlay", "aria-hidden": "true"});
       draw(this.overlay, "line", {class: "guide", x1: place.across, x2: place.across, y1: this.svg.dataset.top,
         y2: this.svg.dataset.bottom});
-      const where = this.labels ? this.xText(place.text) + " \u2014 " + this.xName : this.xName + " " + place.text;
-      this.at.textContent = where;
+      const where = this.labels ? this.labels[Number(place.text)] + " " + this.xName : this.xName + " " + place.text;
+      draw(this.overlay, "text", {class: "at", x: this.right, y: 13.5, "text-anchor": "end"}).textContent = where;
       const told = [];
       for (const line of this.lines) {
         const value = this.values.get(line.name);
@@ -137,7 +129,7 @@
         if (line.xText[best] !== place.text) text += ` (at ${line.xText[best]})`;
         value.textContent = text;
         told.push(line.name + " " + text);
-        draw(this.overlay, "circle", {class: "spot " + line.style, cx: line.across[best], cy: line.down[best], r: 6.5});
+        draw(this.overlay, "circle", {class: "spot " + line.style, cx: line.across[best] + line.shift, cy: line.down[best], r: 6.5});
       }
       this.cursor.setAttribute("aria-valuenow", String(index));
       this.cursor.setAttribute("aria-valuetext", where + ": " + told.join(", "));
@@ -147,7 +139,6 @@
       this.overlay?.remove();
       this.overlay = null;
       this.index = undefined;
-      this.at.textContent = "";
       for (const value of this.values.values()) value.textContent = "";
     }
   }
@@ -175,6 +166,17 @@
     if (figure.querySelector(".chart-drawing")) charts.push(new Chart(figure));
   }
   for (const item of document.querySelectorAll(".legend li[data-name]")) makeSwitch(item);
+
+  // Paper has nothing to unfold.
+  const folded = [...document.querySelectorAll("details")];
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = folded.filter((details) => !details.open);
+    for (const details of closed) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of closed) details.open = false;
+  });
 
   // A region that has nothing to scroll is no stop on the way through the page.
   const regions = new ResizeObserver((entries) => {

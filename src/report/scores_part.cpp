@@ -35,6 +35,7 @@ std::string short_label(const std::string& label) {
 LineChart bucket_chart(PageContext& page, const EvaluationFile& file, std::vector<ScoreRow> SystemScores::*rows,
                        const std::string& title, const std::string& axis) {
   LineChart chart{.title = title, .x = {.name = axis}, .y = {.name = "BLEU", .from_zero = true}};
+  chart.decimals = 2;
   chart.x.notes_name = "sentences";
   for (const ScoreRow& row : file.systems.front().*rows) {
     chart.x.labels.push_back(short_label(row.label));
@@ -56,12 +57,15 @@ bool has_intervals(const EvaluationFile& file) {
   return file.bootstrap_samples && file.systems.front().all.low;
 }
 
-std::string about_points(const EvaluationFile& file) {
+std::string about_points(const EvaluationFile& file, std::vector<ScoreRow> SystemScores::*rows) {
   std::string text;
   if (has_intervals(file)) {
     text = text_of("Bands and whiskers: 95% bootstrap intervals (", grouped(*file.bootstrap_samples), " samples). ");
   }
-  return text + "Hollow: fewer than 100 sentences, not to be trusted.";
+  const auto& first = file.systems.front().*rows;
+  const bool few =
+      std::any_of(first.begin(), first.end(), [](const ScoreRow& row) { return row.sentences > 0 && !row.reliable; });
+  return text + (few ? "Hollow: fewer than 100 sentences, not to be trusted." : "");
 }
 
 // p of a system against the first baseline it is compared with, all sentences.
@@ -95,13 +99,13 @@ std::string method_text(const ScoreComparison& comparison) {
 
 std::string signed_text(double difference) {
   const std::string text = fixed(difference, 2);
-  return difference > 0 ? "+" + text : text.starts_with('-') ? "\u2212" + text.substr(1) : text;
+  return difference > 0 ? text_of('+', text) : minus_sign(text);
 }
 
 }  // namespace
 
 std::string with_interval(double value, const std::optional<double>& low, const std::optional<double>& high) {
-  if (!low || !high || (*low == 0 && *high == 0)) return fixed(value, 2);
+  if (!low || !high) return fixed(value, 2);
   return text_of(fixed(value, 2), " [", fixed(*low, 2), ", ", fixed(*high, 2), "]");
 }
 
@@ -195,26 +199,26 @@ Table score_table(const EvaluationFile& file) {
     }
     table.rows.push_back(std::move(cells));
   }
+  std::string note = text_of(grouped(file.systems.front().all.sentences), " sentences");
   if (known) {
     std::uint64_t sentences = 0;
     for (const SystemScores& system : file.systems) {
       if (system.without_unknown_words) sentences = std::max(sentences, system.without_unknown_words->sentences);
     }
-    table.notes.push_back(text_of(grouped(file.systems.front().all.sentences), " sentences, ", grouped(sentences),
-                                  " of them without unknown words."));
-  } else {
-    table.notes.push_back(text_of(grouped(file.systems.front().all.sentences), " sentences."));
+    note += text_of(", ", grouped(sentences), " of them without unknown words");
   }
+  note += ".";
+  if (has_intervals(file)) note += " In brackets: 95% bootstrap intervals.";
+  if (doubtful) note += " \u2020 Fewer than 100 sentences: not to be trusted.";
+  table.notes.push_back(note);
   if (marked) {
     std::set<std::string> baselines;
     for (const ScoreComparison& comparison : file.comparisons) baselines.insert(comparison.baseline);
     std::string names;
-    for (const std::string& name : baselines) names += (names.empty() ? "" : ", ") + name;
-    table.notes.push_back("* differs from " + names + " with p < 0.05, ** with p < 0.01 (" +
-                          method_text(file.comparisons.front()) + ").");
+    for (const std::string& name : baselines) names += text_of(names.empty() ? "" : ", ", name);
+    table.notes.push_back(text_of("* differs from ", names, " with p < 0.05, ** with p < 0.01 (",
+                                  method_text(file.comparisons.front()), ")."));
   }
-  if (doubtful) table.notes.push_back("\u2020 fewer than 100 sentences: not to be trusted");
-  if (has_intervals(file)) table.notes.push_back("In brackets: 95% bootstrap intervals.");
   std::vector<std::string> signatures;
   const auto sign = [&](const std::string& metric, const std::string& signature) {
     const std::string text = metric + ": " + signature;
@@ -244,7 +248,7 @@ std::vector<Table> comparison_tables(const EvaluationFile& file) {
   std::vector<Table> tables;
   for (const ScoreComparison& head : heads) {
     Table table;
-    table.caption = text_of(head.system, " less ", head.baseline);
+    table.caption = text_of("Difference: ", head.system, " minus ", head.baseline);
     table.columns = {{"sentences", false}};
     std::vector<std::string> metrics, rows;
     const auto note = [](std::vector<std::string>& list, const std::string& item) {
@@ -297,11 +301,11 @@ void add_lengths(PageContext& page, const Report& report) {
     const auto pair = add(section, "div", {{"class", "pair"}});
     auto chart = bucket_chart(page, file, &SystemScores::buckets, prefix_of(report, file) + "BLEU by sentence length",
                               words_of(file));
-    page.chart(pair, "chart-" + id, chart, about_points(file));
+    page.chart(pair, "chart-" + id, chart, about_points(file, &SystemScores::buckets));
     Table table =
         bucket_table(file, &SystemScores::buckets, file.length == "longest" ? "words" : file.length + " words");
     table.id = "table-" + id;
-    table.caption = prefix_of(report, file) + "the same in numbers";
+    table.caption = prefix_of(report, file) + "BLEU by sentence length, in numbers";
     add_table(add(pair, "div"), table);
   }
 }
@@ -313,7 +317,7 @@ void add_scores(PageContext& page, const Report& report) {
     if (report.evaluations.size() > 1) add(section, "h3", {}, name_of(file));
     Table table = score_table(file);
     table.id = "table-scores" + suffix_of(report, file);
-    table.caption = prefix_of(report, file) + "all sentences";
+    table.caption = prefix_of(report, file) + "All sentences";
     add_table(section, table);
     std::size_t i = 0;
     const auto comparisons = comparison_tables(file);
@@ -338,6 +342,7 @@ void add_words(PageContext& page, const Report& report) {
       LineChart chart{.title = prefix + "F1 of words by their frequency in the training text",
                       .x = {.name = "times in the training text"},
                       .y = {.name = "F1, %", .from_zero = true}};
+      chart.decimals = 1;
       chart.x.notes_name = "words";
       for (const FrequencyRow& row : file.systems.front().words_by_frequency) {
         chart.x.labels.push_back(short_label(row.label));
@@ -355,27 +360,28 @@ void add_words(PageContext& page, const Report& report) {
       page.chart(pair, "chart-frequency" + suffix, chart);
       Table table = *words;
       table.id = "table-frequency" + suffix;
-      table.caption = prefix + "precision / recall / F1 of words, %";
+      table.caption = prefix + "Precision / recall / F1 of words, %";
       add_table(add(pair, "div"), table);
     }
     struct Kind {
       std::vector<ScoreRow> SystemScores::*rows;
       const char *id, *title, *heading, *axis;
     };
-    for (const Kind& kind : {Kind{&SystemScores::by_unknown_share, "unknown", "BLEU by share of unknown words",
-                                  "unknown words", "share of unknown words"},
-                             Kind{&SystemScores::by_rarest_word, "rarest", "BLEU by the rarest word of the sentence",
-                                  "rarest word", "times the rarest word is in the training text"}}) {
+    for (const Kind& kind :
+         {Kind{&SystemScores::by_unknown_share, "unknown", "BLEU by share of unknown words", "unknown words",
+               "share of unknown words"},
+          Kind{&SystemScores::by_rarest_word, "rarest", "BLEU by how often the training text has the rarest word",
+               "rarest word", "times in the training text"}}) {
       const bool there = std::any_of(file.systems.begin(), file.systems.end(),
                                      [&](const SystemScores& system) { return !(system.*kind.rows).empty(); });
       if (!there || (file.systems.front().*kind.rows).empty()) continue;
       begin();
       const auto pair = add(section, "div", {{"class", "pair"}});
       page.chart(pair, text_of("chart-", kind.id, suffix),
-                 bucket_chart(page, file, kind.rows, prefix + kind.title, kind.axis), about_points(file));
+                 bucket_chart(page, file, kind.rows, prefix + kind.title, kind.axis), about_points(file, kind.rows));
       Table table = bucket_table(file, kind.rows, kind.heading);
       table.id = text_of("table-", kind.id, suffix);
-      table.caption = prefix + "the same in numbers";
+      table.caption = text_of(prefix, kind.title, ", in numbers");
       add_table(add(pair, "div"), table);
     }
   }

@@ -1,8 +1,10 @@
 #include "report/sentences_part.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "report/html.h"
 #include "report/numbers.h"
@@ -33,10 +35,10 @@ std::optional<double> bleu_of(const ScoredSentence& sentence, const std::string&
   return {};
 }
 
-// A letter or digit of ASCII, or part of any other letter: what words are made of.
+// A letter or digit of ASCII, or part of any other letter: what words are made of; and <unk>.
 bool of_word(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x80 || std::isalnum(byte) || c == '\'' || c == '-' || c == '_';
+  return byte >= 0x80 || std::isalnum(byte) || std::string_view("'-_<>").find(c) != std::string_view::npos;
 }
 
 std::vector<TextPiece> pieces_of(const std::string& text) {
@@ -206,8 +208,8 @@ void add_alignments(PageContext& page, const Report& report) {
     for (const AlignedSentence* sentence : chosen) {
       const std::string id = text_of("alignment-", ++number);
       const auto figure = add(maps, "figure", {{"class", "map"}, {"id", id}});
-      const std::string caption =
-          text_of("Sentence ", grouped(sentence->line), ", log-probability ", fixed(sentence->log_probability, 2));
+      const std::string caption = text_of("Sentence ", grouped(sentence->line), ", log-probability ",
+                                          minus_sign(fixed(sentence->log_probability, 2)));
       add(figure, "figcaption", {{"id", id + "-caption"}}, caption);
       const auto region =
           add(figure, "div",

@@ -34,7 +34,7 @@ TimeUnit unit_for(const std::vector<Run>& runs) {
 using OfUpdate = std::function<double(const LoggedUpdate&)>;
 using OfValidation = std::function<double(const LoggedValidation&)>;
 
-// The share of an update's time that was spent on nothing but waiting for data and for other ranks.
+// The share of an update's time that went to waiting for data and for other ranks, in percent.
 double waiting(const LoggedUpdate& line) {
   return line.seconds > 0 ? 100 * (line.communication_seconds + line.data_seconds) / line.seconds
                           : std::numeric_limits<double>::quiet_NaN();
@@ -78,6 +78,7 @@ class Curves {
   void validations(const std::string& id, const std::string& title, Axis y, const OfValidation& value) {
     for (const bool time : {false, true}) {
       LineChart chart = empty(title, y, time);
+      if (y.name == "BLEU") chart.decimals = 2;
       for (const Run& run : report_.runs) {
         Line line{.name = run.name, .style = page_.styles.of(run.name)};
         for (const LoggedValidation& logged : run.validations) {
@@ -99,7 +100,7 @@ class Curves {
   LineChart empty(const std::string& title, const Axis& y, bool time) const {
     LineChart chart;
     chart.title = title + (time ? " by time" : " by update");
-    chart.x = {.name = time ? text_of(unit_.name, " of training") : std::string("update"), .from_zero = true};
+    chart.x = {.name = time ? text_of(unit_.name, " of updates") : std::string("update"), .from_zero = true};
     chart.y = y;
     return chart;
   }
@@ -172,11 +173,12 @@ Table summary(const Report& report) {
     table.rows.push_back(std::move(cells));
   }
   table.notes.push_back(
-      "Losses are nats a target word. Times count each update once, as it was done last, without waiting in queues.");
+      "Losses are nats a target word. Times are of the updates, each counted once, as it was done last: without "
+      "validations, checkpoints and waiting for a place to run.");
   return table;
 }
 
-constexpr std::array kParts{"compute", "optimiser", "communication", "data", "rest"};
+constexpr std::array kParts{"compute", "optimiser", "communication", "data"};
 
 struct Split {
   std::array<double, kParts.size()> seconds{};  // of the whole training
@@ -193,20 +195,16 @@ Split split_of(const Run& run) {
     split.seconds[1] += n * known(line.optimizer_seconds);
     split.seconds[2] += n * known(line.communication_seconds);
     split.seconds[3] += n * known(line.data_seconds);
-    split.all += n * known(line.seconds);
     split.updates += line.updates;
   }
-  double sum = 0;
-  for (std::size_t i = 0; i + 1 < kParts.size(); ++i) sum += split.seconds[i];
-  split.all = std::max(split.all, sum);
-  split.seconds.back() = split.all - sum;
+  for (const double seconds : split.seconds) split.all += seconds;
   return split;
 }
 
 void add_split(pugi::xml_node where, const Report& report) {
   const auto figure = add(where, "figure", {{"class", "chart"}, {"id", "chart-split"}});
   add(figure, "figcaption", {}, "Where the time went");
-  const auto legend = add(figure, "ul", {{"class", "legend"}});
+  const auto legend = add(figure, "ul", {{"class", "legend parts"}});
   for (std::size_t i = 0; i < kParts.size(); ++i) {
     const auto item = add(legend, "li");
     const auto key =
@@ -215,29 +213,29 @@ void add_split(pugi::xml_node where, const Report& report) {
     add(key, "rect", {{"class", text_of("part p", i)}, {"width", "14"}, {"height", "14"}});
     add(item, "span", {{"class", "name"}}, kParts[i]);
   }
-  Table table{.id = "table-split", .caption = "Seconds an update, and share of the time", .columns = {{"run", false}}};
-  for (const char* part : kParts) table.columns.push_back({part});
+  Table table{.id = "table-split", .caption = "Seconds an update, and share of the time", .columns = {{"part", false}}};
+  for (const char* part : kParts) table.rows.push_back({{part}});
   for (const Run& run : report.runs) {
     const Split split = split_of(run);
     if (split.all <= 0) continue;
+    table.columns.push_back({run.name});
     std::vector<Part> parts;
-    std::vector<Cell> cells{{run.name}};
     for (std::size_t i = 0; i < kParts.size(); ++i) {
       parts.push_back({kParts[i], split.seconds[i] / split.all});
-      cells.push_back({text_of(significant(split.seconds[i] / static_cast<double>(split.updates), 3), " (",
-                               fixed(100 * parts.back().share, 1), "%)")});
+      const double seconds = split.seconds[i] / static_cast<double>(split.updates);
+      table.rows[i].push_back({text_of(fixed(seconds, 4), " (", fixed(100 * parts.back().share, 1), "%)")});
     }
     add(figure, "p", {{"class", "bar-name"}}, run.name);
     add_svg(figure, bar_svg(run.name, parts));
-    table.rows.push_back(std::move(cells));
   }
-  if (table.rows.empty()) {
+  if (table.columns.size() == 1) {
     where.remove_child(figure);
     return;
   }
   add_table(figure, table);
   add(figure, "p", {{"class", "note"}},
-      "Communication: what computing did not hide. Rest: validations, checkpoints and all else between the updates.");
+      "Of the updates alone: validations and checkpoints are not in the log. Communication is what computing did not "
+      "hide.");
 }
 
 }  // namespace

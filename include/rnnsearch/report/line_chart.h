@@ -39,7 +39,7 @@ struct LineChart {
   std::string title;
   Axis x, y;
   std::vector<Line> lines{};
-  int digits = 4;  // of the numbers that are read out
+  std::optional<int> decimals{};  // of the numbers that are read out; nothing: four digits that count
 };
 
 /// Colours, dashes and markers there are; a further style begins anew with the colours, but not with the same dashes.
@@ -62,7 +62,8 @@ double position(double value, double low, double high, Scale scale);
 /// At most `at_most` (4 or more) of the points, in order: first, last, and of each stretch between the least and the
 /// greatest y, so that no peak is lost.
 std::vector<Point> thinned(std::span<const Point> points, std::size_t at_most);
-/// Means over up to `window` neighbours (odd), at each point; fewer at the ends, as many on both sides.
+/// Means over up to `window` neighbours (odd), at each point; fewer at both ends: as many on both sides where the line
+/// begins, those there are where it ends.
 std::vector<Point> smoothed(std::span<const Point> points, std::size_t window);
 
 /// Points that cannot be drawn (not finite; not above 0 on a log scale) are left out. Throws Error when the labels are

@@ -17,11 +17,11 @@ namespace rnnsearch::report {
 struct LoggedUpdate {
   std::uint64_t update = 0;
   std::uint64_t updates = 0;   // since the logged line before
-  double elapsed_seconds = 0;  // training up to here, without what a restart redid
+  double elapsed_seconds = 0;  // of updates up to here, without what a restart redid
   double epochs = 0;
   double loss_per_word = 0, gradient_norm = 0, learning_rate = 0;
   double source_words_per_second = 0, target_words_per_second = 0;
-  double seconds = 0;  // all of it, validations and checkpoints included
+  double seconds = 0;  // of the parts that follow together; validations and checkpoints are between updates
   double compute_seconds = 0, communication_seconds = 0, data_seconds = 0, optimizer_seconds = 0;
 };
 

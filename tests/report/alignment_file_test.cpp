@@ -1,0 +1,53 @@
+#include "rnnsearch/report/alignment_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/message_of.h"
+#include "tests/support/scratch.h"
+
+namespace rnnsearch::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class AlignmentFileTest : public ::testing::Test {
+ protected:
+  AlignmentFile read(const std::string& sentence, const std::string& version = "1") {
+    std::ofstream(scratch_ / "a.json") << R"({"format":"rnnsearch-alignment","format_version":)" << version
+                                       << R"(,"model":"runs/search","sentences":[)" << sentence << "]}";
+    return read_alignment(scratch_ / "a.json");
+  }
+  std::string refusal(const std::string& sentence, const std::string& version = "1") {
+    return message_of([&] { read(sentence, version); });
+  }
+  Scratch scratch_;
+};
+
+TEST_F(AlignmentFileTest, ReadsMatricesRowByRow) {
+  const auto file = read(
+      R"({"line":7,"source":["a","b"],"target":["x","y","z"],"alignment":[[1,0],[0.25,0.75],[0,1]],"log_probability":-2.5})");
+  ASSERT_EQ(file.sentences.size(), 1u);
+  EXPECT_EQ(file.sentences[0].line, 7u);
+  EXPECT_EQ(file.sentences[0].log_probability, -2.5);
+  EXPECT_THAT(file.sentences[0].alignment.weights, ElementsAre(1, 0, 0.25, 0.75, 0, 1));
+}
+
+TEST_F(AlignmentFileTest, RefusesMatricesOfAnotherShapeOrWithoutWeights) {
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x","y"],"alignment":[[1]]})"),
+              HasSubstr("sentences 1 has 2 target words but 1 rows"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[0.5,0.5]]})"),
+              HasSubstr("another number"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[1.5]]})"), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[null]]})"), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":[3],"alignment":[[1]]})"), HasSubstr("no text"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"]})"), HasSubstr("\"alignment\""));
+  EXPECT_THAT(refusal(""), HasSubstr("no sentences"));
+  EXPECT_THAT(refusal("", "9"), HasSubstr("format_version 9"));
+}
+
+}  // namespace
+}  // namespace rnnsearch::report

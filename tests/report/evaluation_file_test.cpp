@@ -1,0 +1,200 @@
+#include "rnnsearch/report/evaluation_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "rnnsearch/base/json.h"
+#include "tests/support/message_of.h"
+#include "tests/support/scratch.h"
+
+namespace rnnsearch::report {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Json row(const std::string& label, int sentences, double bleu) {
+  return Json::object({{"label", label},
+                       {"sentences", sentences},
+                       {"reliable", sentences >= 100},
+                       {"bleu", bleu},
+                       {"low", bleu - 1},
+                       {"high", bleu + 1},
+                       {"ratio", 0.9}});
+}
+
+Json system(const std::string& name, double bleu) {
+  return Json::object({{"system", name},
+                       {"signature", "tok:13a"},
+                       {"all", row("all", 200, bleu)},
+                       {"without_unknown_words", Json()},
+                       {"buckets", Json::array({row("up to 10", 150, bleu), row("over 10", 50, bleu / 2)})}});
+}
+
+Json sentence(int line, const std::string& name, double bleu) {
+  Json json = Json::object(
+      {{"line", line}, {"source", "a source"}, {"references", Json::array({"a reference"})}, {"bucket", "up to 10"}});
+  json["systems"][name] = Json::object({{"hypothesis", "words"}, {"bleu", bleu}});
+  return json;
+}
+
+Json evaluation(const std::string& name, double bleu) {
+  return Json::object({{"format", "rnnsearch-evaluation"},
+                       {"format_version", 1},
+                       {"created_by", "rnnsearch-0.1.0"},
+                       {"set", "test/news"},
+                       {"references", 1},
+                       {"length", "reference"},
+                       {"edges", Json::array({10})},
+                       {"bootstrap", Json::object({{"samples", 1000}, {"seed", 12345}})},
+                       {"systems", Json::array({system(name, bleu)})},
+                       {"sentences", Json::array({sentence(1, name, bleu), sentence(2, name, bleu)})}});
+}
+
+class EvaluationFileTest : public ::testing::Test {
+ protected:
+  EvaluationFile read(const std::string& text, const std::string& name = "one.json") {
+    std::ofstream(scratch_ / name) << text;
+    return read_evaluation(scratch_ / name);
+  }
+  EvaluationFile read(const Json& json, const std::string& name = "one.json") { return read(json.dump(), name); }
+  std::string refusal(const std::string& text) {
+    return message_of([&] { read(text); });
+  }
+  std::string refusal(const char* text) { return refusal(std::string(text)); }
+  std::string refusal(const Json& json) { return refusal(json.dump()); }
+  Scratch scratch_;
+};
+
+TEST_F(EvaluationFileTest, ReadsWhatItHolds) {
+  const EvaluationFile file = read(evaluation("search", 20));
+  ASSERT_EQ(file.systems.size(), 1u);
+  EXPECT_EQ(file.set, "test/news");
+  EXPECT_EQ(file.bootstrap_samples, 1000u);
+  EXPECT_FALSE(file.systems[0].without_unknown_words);
+  ASSERT_EQ(file.systems[0].buckets.size(), 2u);
+  EXPECT_FALSE(file.systems[0].buckets[1].reliable);
+  EXPECT_EQ(file.systems[0].buckets[1].high, 11);
+  ASSERT_EQ(file.sentences.size(), 2u);
+  EXPECT_EQ(file.sentences[0].hypotheses[0].bleu, 20);
+}
+
+TEST_F(EvaluationFileTest, TakesAnIntervalOfZeroForNone) {
+  Json json = evaluation("search", 20);
+  Json one = system("search", 20);
+  one["all"]["low"] = 0;
+  one["all"]["high"] = 0;
+  json["systems"] = Json::array({one});
+  EXPECT_FALSE(read(json).systems[0].all.low);
+  EXPECT_TRUE(read(json).systems[0].buckets[0].low);
+}
+
+TEST_F(EvaluationFileTest, RefusesWhatIsNoneInOneSentence) {
+  EXPECT_THAT(refusal("{"), AllOf(HasSubstr("one.json"), HasSubstr("not valid JSON")));
+  EXPECT_THAT(refusal("[]"),
+              AllOf(HasSubstr("one.json"), HasSubstr("does not say what it is"), HasSubstr("evaluate --json")));
+  EXPECT_THAT(refusal(R"({"format":"rnnsearch-alignment","format_version":1})"),
+              HasSubstr("says it is rnnsearch-alignment"));
+  EXPECT_THAT(refusal(R"({"format":"rnnsearch-evaluation","format_version":2})"), HasSubstr("newer rnnsearch"));
+  EXPECT_THAT(refusal(R"({"format":"rnnsearch-evaluation"})"), HasSubstr("format_version"));
+}
+
+struct Spoilt {
+  std::string member;
+  bool missing;  // else of another kind
+  Json whole;
+};
+
+// The value once without each of its members, wherever they stand, and once with another value in their place.
+std::vector<Spoilt> spoilt(const Json& json) {
+  std::vector<Spoilt> all;
+  if (json.is_object()) {
+    for (const auto& [name, value] : json.members()) {
+      Json without = Json::object(), other = json;
+      for (const auto& [other_name, other_value] : json.members()) {
+        if (other_name != name) without[other_name] = other_value;
+      }
+      other[name] = value.is_string() ? Json(3) : Json("text");
+      all.push_back({name, true, without});
+      all.push_back({name, false, other});
+      for (const Spoilt& inner : spoilt(value)) {
+        Json outer = json;
+        outer[name] = inner.whole;
+        all.push_back({inner.member, inner.missing, outer});
+      }
+    }
+  } else if (json.is_array()) {
+    for (std::size_t i = 0; i < json.items().size(); ++i) {
+      for (const Spoilt& inner : spoilt(json.items()[i])) {
+        auto items = json.items();
+        items[i] = inner.whole;
+        all.push_back({inner.member, inner.missing, Json::array(items)});
+      }
+    }
+  }
+  return all;
+}
+
+TEST_F(EvaluationFileTest, RefusesEveryMemberThatIsMissingOrOfAnotherKind) {
+  const std::vector<std::string> unread{"created_by", "seed"};
+  // "sentences" counts those of a row, which is needed, and is the list of the file, which is not.
+  const std::vector<std::string> optional{"set",       "bootstrap", "low",    "high",  "ratio", "without_unknown_words",
+                                          "sentences", "source",    "bucket", "search"};
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  int refused = 0;
+  for (const Spoilt& one : spoilt(evaluation("search", 20))) {
+    if (has(unread, one.member) || (one.missing && has(optional, one.member))) continue;
+    EXPECT_THAT(refusal(one.whole), HasSubstr("one.json")) << one.member << (one.missing ? " missing" : " replaced");
+    ++refused;
+  }
+  EXPECT_GT(refused, 40);
+}
+
+TEST_F(EvaluationFileTest, RefusesScoresThatAreNone) {
+  Json json = evaluation("search", 20);
+  json["systems"] = Json::array({system("search", 200)});
+  EXPECT_THAT(refusal(json), AllOf(HasSubstr("systems 1, all"), HasSubstr("200"), HasSubstr("0 to 100")));
+  json["systems"] = Json::array();
+  EXPECT_THAT(refusal(json), HasSubstr("no systems"));
+  json["systems"] = Json::array({system("search", 20), system("search", 20)});
+  EXPECT_THAT(refusal(json), HasSubstr("name search"));
+}
+
+TEST_F(EvaluationFileTest, PutsSystemsOfTheSameSentencesSideBySide) {
+  const auto groups = merged({read(evaluation("search", 20)), read(evaluation("encdec", 10), "two.json")});
+  ASSERT_EQ(groups.size(), 1u);
+  ASSERT_EQ(groups[0].systems.size(), 2u);
+  ASSERT_EQ(groups[0].sentences.size(), 2u);
+  EXPECT_EQ(groups[0].sentences[1].hypotheses.size(), 2u);
+  EXPECT_EQ(groups[0].sentences[1].hypotheses[1].system, "encdec");
+}
+
+TEST_F(EvaluationFileTest, KeepsOtherSentencesApart) {
+  Json other_set = evaluation("encdec", 10), other_references = evaluation("encdec", 10);
+  other_set["set"] = "test/web";
+  other_references["sentences"] = Json();
+  for (const Json& other : {other_set, other_references}) {
+    EXPECT_EQ(merged({read(evaluation("search", 20)), read(other, "two.json")}).size(), 2u) << other.dump();
+  }
+}
+
+TEST_F(EvaluationFileTest, TellsSystemsOfOneNameApartByTheirFiles) {
+  const auto groups = merged({read(evaluation("search", 20)), read(evaluation("search", 10), "two.json")});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].systems[1].system, "search (two)");
+  EXPECT_EQ(groups[0].sentences[0].hypotheses[1].system, "search (two)");
+  std::filesystem::create_directory(scratch_ / "b");
+  EXPECT_THAT(message_of([&] {
+                (void)merged({read(evaluation("search", 20)), read(evaluation("search", 10), "two.json"),
+                              read(evaluation("search", 10), "b/two.json")});
+              }),
+              HasSubstr("both score a system named search"));
+}
+
+}  // namespace
+}  // namespace rnnsearch::report

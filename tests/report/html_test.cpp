@@ -1,0 +1,31 @@
+#include "report/html.h"
+
+#include <gtest/gtest.h>
+
+namespace rnnsearch::report {
+namespace {
+
+TEST(Html, ClosesAllButVoidElements) {
+  pugi::xml_document document;
+  const auto div = add(document, "div");
+  add(div, "p");
+  add(div, "br");
+  add(add(div, "ul"), "li", {{"class", "a\"b<c"}});
+  EXPECT_EQ(html_of(document), "<div><p></p><br/><ul><li class=\"a&quot;b&lt;c\"></li></ul></div>");
+}
+
+TEST(Html, HoldsAnyBytesAsText) {
+  pugi::xml_document document;
+  add(document, "p", {{"title", std::string("\xff\x02", 2)}}, std::string_view("<script>\0&\xc3\xa9\n", 13));
+  EXPECT_EQ(html_of(document), "<p title=\"\uFFFD\uFFFD\">&lt;script&gt;\uFFFD&amp;\u00e9 </p>");
+}
+
+TEST(Html, TakesNoInlineStyleFromFigures) {
+  pugi::xml_document document;
+  add_svg(document,
+          "<svg style=\"max-width:100%\"><rect fill=\"#fff\" style=\"fill:var(--figure-paper,#fff)\"/></svg>");
+  EXPECT_EQ(html_of(document), "<svg><rect fill=\"var(--figure-paper,#fff)\"/></svg>");
+}
+
+}  // namespace
+}  // namespace rnnsearch::report

@@ -1,0 +1,203 @@
+#include "rnnsearch/report/line_chart.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <pugixml.hpp>
+#include <random>
+
+#include "rnnsearch/base/error.h"
+#include "tests/support/message_of.h"
+
+namespace rnnsearch::report {
+namespace {
+
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::vector<std::string> labels_of(const std::vector<double>& ticks) {
+  std::vector<std::string> labels;
+  for (const double tick : ticks) labels.push_back(tick_label(tick, ticks));
+  return labels;
+}
+
+TEST(NiceTicks, AreRoundNumbersWithinBothEnds) {
+  EXPECT_THAT(nice_ticks(0, 10, 6), ElementsAre(0, 2, 4, 6, 8, 10));
+  EXPECT_THAT(nice_ticks(0.13, 0.61, 6), ElementsAre(0.2, 0.3, 0.4, 0.5, 0.6));
+  EXPECT_THAT(nice_ticks(-30, 40, 5), ElementsAre(-20, 0, 20, 40));
+  EXPECT_THAT(nice_ticks(7, 7, 5), ElementsAre(7));
+}
+
+TEST(NiceTicks, AreAtMostSoManyForRangesOfAllSizes) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> exponent(-12, 12), sign(-1, 1);
+  for (int i = 0; i < 2000; ++i) {
+    const double low = sign(random) * std::pow(10, exponent(random)), high = low + std::pow(10, exponent(random));
+    const std::size_t most = 2 + static_cast<std::size_t>(i) % 8;
+    if (!(low < high) || high - low < 1e-9 * std::abs(low)) continue;
+    const auto ticks = nice_ticks(low, high, most);
+    EXPECT_LE(ticks.size(), most) << low << " " << high;
+    EXPECT_GE(2 * ticks.size() + 1, most / 2) << low << " " << high;
+    for (const double tick : ticks) {
+      EXPECT_GE(tick, low - 1e-6 * (high - low));
+      EXPECT_LE(tick, high + 1e-6 * (high - low));
+    }
+  }
+}
+
+TEST(LogTicks, ArePowersOfTenOrTheirDoublesAndFives) {
+  EXPECT_THAT(log_ticks(0.5, 20000, 6), ElementsAre(1, 10, 100, 1000, 10000));
+  EXPECT_THAT(log_ticks(1, 60, 6), ElementsAre(1, 2, 5, 10, 20, 50));
+  EXPECT_THAT(log_ticks(1e-5, 1e7, 5), ElementsAre(1e-5, 1e-2, 1e1, 1e4, 1e7));
+  EXPECT_THAT(log_ticks(2.1, 2.9, 5), ElementsAre(2.2, 2.4, 2.6, 2.8));
+}
+
+TEST(TickLabel, HasTheDecimalsThatTellItFromItsNeighbours) {
+  EXPECT_THAT(labels_of({0, 0.5, 1, 1.5}), ElementsAre("0", "0.5", "1.0", "1.5"));
+  EXPECT_THAT(labels_of({0, 100000, 200000}), ElementsAre("0", "100,000", "200,000"));
+  EXPECT_THAT(labels_of({0, 500000, 1000000}), ElementsAre("0", "0.5M", "1M"));
+  EXPECT_THAT(labels_of({0, 0.0005, 0.001}), ElementsAre("0", "0.0005", "0.0010"));
+  EXPECT_THAT(labels_of({0, 0.00002, 0.00004}), ElementsAre("0", "2e-05", "4e-05"));
+  EXPECT_THAT(labels_of({0.1, 1, 10, 100}), ElementsAre("0.1", "1", "10", "100"));
+}
+
+TEST(Position, IsTheShareOfTheWayOnBothScales) {
+  EXPECT_DOUBLE_EQ(position(15, 10, 20, Scale::kLinear), 0.5);
+  EXPECT_DOUBLE_EQ(position(10, 1, 100, Scale::kLog), 0.5);
+  EXPECT_DOUBLE_EQ(position(1, 1, 100, Scale::kLog), 0);
+}
+
+TEST(Thinned, KeepsEndsAndEveryExtremeInOrder) {
+  std::vector<Point> points;
+  for (int i = 0; i < 100000; ++i) points.push_back({static_cast<double>(i), std::sin(i * 0.001)});
+  points[31416].y = 50;
+  points[77777].y = -50;
+  const auto thin = thinned(points, 600);
+  EXPECT_LE(thin.size(), 600u);
+  EXPECT_GE(thin.size(), 500u);
+  EXPECT_EQ(thin.front().x, 0);
+  EXPECT_EQ(thin.back().x, 99999);
+  EXPECT_TRUE(std::is_sorted(thin.begin(), thin.end(), [](const Point& a, const Point& b) { return a.x < b.x; }));
+  const auto has = [&](double x) {
+    return std::any_of(thin.begin(), thin.end(), [x](const Point& point) { return point.x == x; });
+  };
+  EXPECT_TRUE(has(31416));
+  EXPECT_TRUE(has(77777));
+  for (std::size_t i = 1; i < thin.size(); ++i) EXPECT_LT(thin[i - 1].x, thin[i].x) << "a point twice";
+}
+
+TEST(Thinned, LeavesShortLinesAlone) {
+  const std::vector<Point> points{{0, 3}, {1, 2}, {2, 5}, {3, 1}, {4, 4}};
+  EXPECT_EQ(thinned(points, 5).size(), 5u);
+  EXPECT_TRUE(thinned({}, 600).empty());
+}
+
+TEST(Smoothed, IsTheMeanOfTheNeighboursThereAre) {
+  const auto means = smoothed(std::vector<Point>{{0, 1}, {1, 2}, {2, 6}, {3, 1}, {4, 9}}, 5);
+  ASSERT_EQ(means.size(), 5u);
+  EXPECT_DOUBLE_EQ(means[0].y, 1);
+  EXPECT_DOUBLE_EQ(means[1].y, 3);
+  EXPECT_DOUBLE_EQ(means[2].y, 3.8);
+  EXPECT_DOUBLE_EQ(means[3].y, 4.5);
+  EXPECT_DOUBLE_EQ(means[4].y, 16.0 / 3);
+}
+
+pugi::xml_document parsed(const std::string& svg) {
+  pugi::xml_document document;
+  const auto result = document.load_string(svg.c_str());
+  EXPECT_TRUE(result) << result.description() << ": " << svg;
+  return document;
+}
+
+LineChart chart_of(std::vector<Point> points) {
+  LineChart chart{.title = "Loss", .x = {.name = "update"}, .y = {.name = "nats"}};
+  chart.lines.push_back({.name = "search", .style = 0, .points = std::move(points)});
+  return chart;
+}
+
+TEST(Chart, EscapesWhatItIsGivenAndReplacesWhatIsNoText) {
+  LineChart chart = chart_of({{1, 2}, {2, 3}});
+  chart.title = "a <script> & \"quotes\"";
+  chart.lines[0].name = std::string("bad \xff\x01 <b>");
+  const std::string svg = svg_of(chart);
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
+  EXPECT_THAT(svg, Not(HasSubstr("<b>")));
+  const auto document = parsed(svg);
+  EXPECT_STREQ(document.document_element().attribute("aria-label").value(), chart.title.c_str());
+  EXPECT_STREQ(document.select_node("//g[@data-name]").node().attribute("data-name").value(), "bad \uFFFD\uFFFD <b>");
+}
+
+TEST(Chart, PutsPointsWhereItsAxesSayTheyAre) {
+  const auto document = parsed(svg_of(chart_of({{0, 0}, {50, 5}, {100, 10}})));
+  const auto root = document.document_element();
+  const double left = root.attribute("data-left").as_double(), right = root.attribute("data-right").as_double();
+  const double top = root.attribute("data-top").as_double(), bottom = root.attribute("data-bottom").as_double();
+  double x = 0, y = 0;
+  const auto markers = document.select_nodes("//path[@class='marker']");
+  ASSERT_EQ(markers.size(), 3u);
+  // a circle begins at its left end, 4 units from its middle
+  ASSERT_EQ(std::sscanf(markers[1].node().attribute("d").value(), "M%lf %lf", &x, &y), 2);
+  EXPECT_NEAR(x + 4, (left + right) / 2, 0.02);
+  EXPECT_NEAR(y, (top + bottom) / 2, 0.02);
+  EXPECT_STREQ(markers[1].node().child("title").text().get(), "search, update 50: 5.000");
+  EXPECT_STREQ(document.select_node("//g[@data-name]").node().attribute("data-y-text").value(), "0 5.000 10.00");
+}
+
+TEST(Chart, LeavesOutWhatCannotBeDrawn) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  LineChart chart = chart_of({{1, nan}, {2, 3}, {3, infinite}, {4, -1}, {5, 1e300}, {6, 4}});
+  const auto x_of = [&] {
+    return std::string(parsed(svg_of(chart)).select_node("//g[@data-name]").node().attribute("data-x").value());
+  };
+  EXPECT_EQ(x_of(), "2.0 4.0 6.0");
+  chart.y.scale = Scale::kLog;
+  EXPECT_EQ(x_of(), "2.0 6.0");
+  EXPECT_THAT(svg_of(chart), Not(HasSubstr("nan")));
+  EXPECT_THAT(svg_of(chart_of({})), Not(HasSubstr("nan")));
+  EXPECT_THAT(svg_of(chart_of({{3, 0}})), Not(HasSubstr("nan")));
+}
+
+TEST(Chart, DrawsDoubtfulPointsHollowWithIntervalsAndCounts) {
+  LineChart chart{.title = "BLEU", .x = {.name = "words"}, .y = {.name = "BLEU", .from_zero = true}};
+  chart.x.labels = {"\u226410", ">10"};
+  chart.x.notes = {"200", "9"};
+  chart.lines.push_back({.name = "search", .style = 0, .points = {{0, 20, 18.0, 22.0}, {1, 10, 5.0, 14.0, true}}});
+  const std::string svg = svg_of(chart);
+  const auto document = parsed(svg);
+  EXPECT_EQ(document.select_nodes("//path[@class='marker']").size(), 1u);
+  EXPECT_EQ(document.select_nodes("//path[@class='marker hollow']").size(), 1u);
+  EXPECT_EQ(document.select_nodes("//path[@class='band']").size(), 1u);
+  EXPECT_THAT(svg, HasSubstr("search, &gt;10: 10.00 [5.000, 14.00], few sentences"));
+  EXPECT_TRUE(document.select_node("//text[@class='note' and .='9']"));
+  chart.lines[0].points.push_back({2, 1});
+  EXPECT_THAT(message_of([&] { (void)svg_of(chart); }), HasSubstr("2 places, and a point at 2"));
+}
+
+TEST(Chart, KeepsLongLinesSmall) {
+  std::vector<Point> points;
+  for (int i = 0; i < 200000; ++i) points.push_back({static_cast<double>(i), 2 + std::cos(i)});
+  EXPECT_LT(svg_of(chart_of(std::move(points))).size(), 60000u);
+}
+
+TEST(Key, HasDashesOfItsOwnWhenTheColoursBeginAnew) {
+  const std::string first = key_svg(0), seventh = key_svg(kColours);
+  EXPECT_THAT(first, HasSubstr("class=\"key s0\""));
+  EXPECT_THAT(seventh, HasSubstr("class=\"key s0\""));
+  EXPECT_NE(first, seventh);
+}
+
+TEST(Bar, SaysItsPartsInWords) {
+  const std::vector<Part> parts{{"compute", 0.75}, {"data", 0.25}};
+  const auto document = parsed(bar_svg("search", parts));
+  EXPECT_STREQ(document.document_element().attribute("aria-label").value(), "search: compute 75.0%, data 25.0%");
+  EXPECT_STREQ(document.select_node("//rect[2]").node().attribute("x").value(), "360");
+}
+
+}  // namespace
+}  // namespace rnnsearch::report

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# The report of two small trainings, an evaluation and alignments: what it refuses, what it writes beside the page, and the
+# page itself in Chromium, as it is read by pointer, touch, keyboard, without JavaScript, small, wide, in the dark and on
+# paper. Needs node, npm and what npm can fetch (package.json): skipped without, after all else was checked.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+
+report() { "$RNNSEARCH" report "$@"; }
+
+make_corpus
+for attempt in 60 120; do  # two attempts: the second goes on
+  "$RNNSEARCH" $(train_arguments search $attempt) 2>/dev/null
+done
+"$RNNSEARCH" $(train_arguments encdec 90) --attention none 2>/dev/null
+command -v node >/dev/null || { echo "skipped: node is not installed (pipelines/install.sh)" >&2; exit 77; }
+node "$SOURCE/tests/report/make_inputs.mjs" .
+all=(--run search --run encdec --evaluation evaluation.json --alignment alignment.json)
+
+# the same input gives the same bytes, and no file but those asked for
+report "${all[@]}" --title 'A "title" <b> & more' --output page.html --csv csv --markdown tables.md
+report "${all[@]}" --title 'A "title" <b> & more' --output again.html
+cmp page.html again.html || fail "the same input gave two pages"
+(($(wc -c <page.html) < 1000000)) || fail "the page has $(wc -c <page.html) bytes"
+[[ $(wc -l <csv/training.csv) == 211 ]] || fail "training.csv has $(wc -l <csv/training.csv) lines instead of a header and 210 updates"
+for file in bleu metrics comparisons words-by-frequency training validation configuration; do
+  [[ $(wc -l <csv/$file.csv) -gt 1 ]] || fail "csv/$file.csv is empty"
+done
+grep -q '^test/news,search,length,21-30,258,true,19.07,17.82,20.57,0.987' csv/bleu.csv || fail "bleu.csv: $(<csv/bleu.csv)"
+grep -qF '| 21-30 | 258 | 19.07 \[17.82, 20.57\] | 7.40 \[6.15, 8.90\] |' tables.md || fail "tables.md: $(<tables.md)"
+report --run search --output run.html && report --evaluation evaluation.json --output scores.html &&
+  report --alignment alignment.json --output alignments.html || fail "a part alone makes no page"
+grep -q 'id="length"' run.html && fail "a page of a run alone has an empty section"
+
+# a run that is being written
+cp -r search going && head -n 100 search/log.jsonl >going/log.jsonl && sed -n 101p search/log.jsonl | head -c 40 >>going/log.jsonl
+report --run going --output going.html || fail "a run whose last line is half written is not read"
+grep -q 'not ended' going.html || fail "a run that goes on is not called so"
+
+# what cannot be read: one sentence, and no page
+refused() {  # a fact that the sentence must hold; then the arguments
+  local fact=$1 answer status=0
+  shift
+  answer=$(report "$@" --output refused.html 2>&1) || status=$?
+  [[ $status == 1 && $(wc -l <<<"$answer") == 1 && $answer == "rnnsearch report: "*"$fact"* ]] ||
+    fail "report $*: code $status, no '$fact' in: $answer"
+  [[ ! -e refused.html ]] || fail "report $*: left a page"
+}
+refused "nothing to report"
+refused "there is no run nowhere" --run nowhere
+refused "would both be called search" --run search --run ./search/
+mkdir -p fresh && cp search/config.ini fresh
+refused "log.jsonl" --run fresh
+: >fresh/log.jsonl
+refused "no update yet" --run fresh
+cp -r search damaged && sed -i '5s/.*/{"event":"upd/' damaged/log.jsonl
+refused "damaged/log.jsonl, line 5" --run damaged
+refused "config.ini" --run text
+refused "not valid JSON" --evaluation page.html
+refused "says it is rnnsearch-alignment" --evaluation alignment.json
+refused "says it is rnnsearch-evaluation" --alignment evaluation.json
+sed 's/"format_version": 1/"format_version": 7/' evaluation.json >newer.json
+refused "newer.json has format_version 7" --evaluation newer.json
+sed 's/"bleu": 19.07/"blue": 19.07/' evaluation.json >other.json
+refused 'systems 1, buckets 3 has no "bleu"' --evaluation other.json
+refused "cannot open missing.json" --alignment missing.json
+refused "there are none" --run search --markdown none.md
+refused "is a file" --run search --csv page.html
+status=0
+mpirun -n 2 "$RNNSEARCH" report --run search --output two.html >/dev/null 2>&1 || status=$?
+[[ $status != 0 && ! -e two.html ]] || fail "report ran under mpirun"
+
+# the browser
+for program in npm chromium; do
+  command -v $program >/dev/null || { echo "skipped: $program is not installed (pipelines/install.sh)" >&2; exit 77; }
+done
+mkdir browser && cp "$SOURCE"/tests/report/package{,-lock}.json browser
+if ! (cd browser && npm ci --no-audit --no-fund --prefer-offline >npm.log 2>&1); then
+  (cd browser && npm ping >/dev/null 2>&1) && fail "npm ci: $(<browser/npm.log)"
+  echo "skipped: npm cannot reach its registry, so there is no playwright-core and no axe-core to check the page with" >&2
+  exit 77
+fi
+cd browser
+node "$SOURCE/tests/report/page_check.mjs" ../page.html ../evaluation.json "$(command -v chromium)" "$PWD"
