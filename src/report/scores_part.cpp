@@ -178,9 +178,12 @@ Table score_table(const EvaluationFile& file) {
     return text;
   };
   for (const SystemScores& system : file.systems) {
-    std::vector<Cell> cells{{system.system},
-                            {with_interval(system.all.bleu, system.all.low, system.all.high), mark(system, "BLEU"),
-                             file.systems.size() > 1 && system.all.bleu == best, !system.all.reliable}};
+    const bool few = !system.all.reliable;
+    doubtful |= few;
+    std::vector<Cell> cells{
+        {system.system},
+        {with_interval(system.all.bleu, system.all.low, system.all.high),
+         text_of(mark(system, "BLEU"), few ? "\u2020" : ""), file.systems.size() > 1 && system.all.bleu == best, few}};
     if (known) {
       const auto& row = system.without_unknown_words;
       const bool doubt = row && row->sentences > 0 && !row->reliable;

@@ -31,6 +31,16 @@ report --run search --output run.html && report --evaluation evaluation.json --o
   report --alignment alignment.json --output alignments.html || fail "a part alone makes no page"
 grep -q 'id="length"' run.html && fail "a page of a run alone has an empty section"
 
+# what evaluate and align really write
+"$RNNSEARCH" evaluate --model search=search --model encdec=encdec --corpus corpus.h5 --set dev --edges 3,5 --tokenizer none \
+  --chrf --ter --significance bootstrap --breakdown unknown --breakdown rarest --breakdown frequency --threads 1 \
+  --json --sentences >real.json 2>/dev/null
+"$RNNSEARCH" align --model search --source text/dev.source --target text/dev.target --threads 1 --json soft.json
+report --evaluation real.json --alignment soft.json --output real.html || fail "what evaluate and align wrote is not read"
+for id in chart-length table-scores table-comparison-1 chart-frequency chart-unknown chart-rarest sentences alignment-8; do
+  grep -q "id=\"$id\"" real.html || fail "a page of what evaluate and align wrote has no $id"
+done
+
 # a run that is being written
 cp -r search going && head -n 100 search/log.jsonl >going/log.jsonl && sed -n 101p search/log.jsonl | head -c 40 >>going/log.jsonl
 report --run going --output going.html || fail "a run whose last line is half written is not read"
@@ -74,8 +84,8 @@ for program in npm chromium; do
   command -v $program >/dev/null || { echo "skipped: $program is not installed (pipelines/install.sh)" >&2; exit 77; }
 done
 mkdir browser && cp "$SOURCE"/tests/report/package{,-lock}.json browser
-if ! (cd browser && npm ci --no-audit --no-fund --prefer-offline >npm.log 2>&1); then
-  (cd browser && npm ping >/dev/null 2>&1) && fail "npm ci: $(<browser/npm.log)"
+if ! (cd browser && npm ci --no-audit --no-fund --prefer-offline --fetch-retries 1 >npm.log 2>&1); then
+  (cd browser && npm ping --fetch-retries 1 >/dev/null 2>&1) && fail "npm ci: $(<browser/npm.log)"
   echo "skipped: npm cannot reach its registry, so there is no playwright-core and no axe-core to check the page with" >&2
   exit 77
 fi
