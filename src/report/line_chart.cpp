@@ -43,7 +43,7 @@ std::string marker_path(std::size_t style, double x, double y, double r) {
     return command + coordinate(x + dx * r) + " " + coordinate(y + dy * r);
   };
   const std::string radius = coordinate(r) + " " + coordinate(r);
-  switch (style % kMarkers) {
+  switch ((style + 2 * (style / kColours)) % kMarkers) {  // other markers, too, when the colours begin anew
     case 0:
       return at("M", -1, 0) + "a" + radius + " 0 1 1 " + coordinate(2 * r) + " 0a" + radius + " 0 1 1 " +
              coordinate(-2 * r) + " 0z";
