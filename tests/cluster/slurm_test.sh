@@ -186,6 +186,18 @@ END_OF_INI
   grep -q '^all ' experiment/bleu.txt || fail "no table: $(<experiment/bleu.txt)"
 }
 
+paper() { # pipelines/paper: its trainings are jobs; the same command waits for them, and then makes the tables
+  local command job
+  command=(login "$SOURCE/pipelines/paper/run.sh" --launch slurm --text text --source source --target target --words 13 --beam 2
+    --folder paper -- --max-updates 30 --validate-every 10 --checkpoint-every 10 --embedding 8 --state 8 --alignment 8 --maxout 4)
+  NODES=1 "${command[@]}" >paper.1 2>&1 || fail "the paper's trainings were not submitted: $(tail -n 3 paper.1)"
+  [[ $(grep -c ': job [0-9]' paper.1) == 4 ]] || fail "the paper's four trainings: $(<paper.1)"
+  NODES=1 "${command[@]}" >paper.2 2>&1 || fail "$(tail -n 3 paper.2)"
+  ! grep -q ': job [0-9]' paper.2 || fail "trainings that are queued were submitted again: $(<paper.2)"
+  for job in $(cat paper/*.jobs/jobs); do until_true 90 "the end of the paper's training, job $job" is "$job" COMPLETED; done
+  NODES=1 "${command[@]}" >paper.3 2>&1 || fail "$(tail -n 3 paper.3)"
+  [[ $(grep -c '^| RNN' paper/table1.md) == 4 && -s paper/report.html ]] || fail "no tables: $(<paper.3)"
+}
 together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   local jobs=() words=() word job
   step "side by side: $1"
@@ -203,7 +215,8 @@ together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
 }
 together "told to stop; preempted without grace, and with it; near its end" -- stopped -- preempted preempted normal -- \
   preempted graced grace -- at_its_end before-end '--stop-before 0.7' 30 '' 5
-together "cancelled; chain; array; from text to table" -- cancelled -- chained -- array -- experiment -- node_check
+together "cancelled; chain; array; from text to table; the paper" -- cancelled -- chained -- array -- experiment -- \
+  paper -- node_check
 
 step "what the lost nodes' trainings came to"
 for job in $lost_srun $lost_mpirun; do
