@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing of what rnnsearch needs to be built, tested and run on Debian 12. Silent when all is there.
+# pipelines/install.sh [tests]: installs what is missing of what rnnsearch needs to be built and run on Debian 12; with `tests`,
+# also what only its tests need. Silent when all is there.
 set -euo pipefail
 
 # package = reason. The only such list: a package that the project comes to need is added here, with its reason.
@@ -20,8 +21,11 @@ packages='
   hdf5-tools                    = h5diff: tests compare checkpoints with it
   libgtest-dev                  = GoogleTest
   libgmock-dev                  = GoogleMock: matchers for GoogleTest
-  libsimgrid-dev                = SimGrid: simulated networks, for cluster/scaling and its test
   perl                          = the corpora of data/, the layering test, what stands for ssh in the lab
+'
+if [[ ${1:-} == tests ]]; then
+  packages+='
+  libsimgrid-dev                = SimGrid: simulated networks, for cluster/scaling and its test
   iproute2                      = ip, tc: hosts and cables of the lab that tests the cluster side
   slurmctld                     = SLURM in that lab: its controller
   slurmd                        = its nodes
@@ -30,8 +34,9 @@ packages='
   munge                         = how these know each other
   chromium                      = opens the page of report in its test
 '
+fi
 # A Node.js that did not come from Debian does as well, and Debian's would not stand beside it.
-if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+if [[ ${1:-} == tests ]] && { ! command -v node || ! command -v npm; } >/dev/null; then
   packages+='
   nodejs                        = drives that browser
   npm                           = fetches the checks that it is driven by: playwright-core, axe-core

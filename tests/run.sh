@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-pipelines/install.sh
+pipelines/install.sh tests
 pipelines/build.sh all
 cd "${RNNSEARCH_BUILD:-build}"
 # a test that runs several ranks or threads says so to ctest, which then runs fewer beside it

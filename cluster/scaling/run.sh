@@ -23,7 +23,7 @@ while (($#)); do
   shift 2
 done
 command -v smpicxx >/dev/null || {
-  echo "run.sh: smpicxx is missing; install libsimgrid-dev (pipelines/install.sh)" >&2
+  echo "run.sh: smpicxx is missing; install libsimgrid-dev (pipelines/install.sh tests)" >&2
   exit 1
 }
 if [[ -z $measured && ! -x $rnnsearch ]]; then

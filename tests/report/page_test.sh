@@ -12,7 +12,7 @@ for attempt in 60 120; do  # two attempts: the second goes on
   "$RNNSEARCH" $(train_arguments search $attempt) 2>/dev/null
 done
 "$RNNSEARCH" $(train_arguments encdec 90) --attention none 2>/dev/null
-command -v node >/dev/null || { echo "skipped: node is not installed (pipelines/install.sh)" >&2; exit 77; }
+command -v node >/dev/null || { echo "skipped: node is not installed (pipelines/install.sh tests)" >&2; exit 77; }
 node "$SOURCE/tests/report/make_inputs.mjs" .
 all=(--run search --run encdec --evaluation evaluation.json --alignment alignment.json)
 
@@ -81,7 +81,7 @@ mpirun -n 2 "$RNNSEARCH" report --run search --output two.html >/dev/null 2>&1 |
 
 # the browser
 for program in npm chromium; do
-  command -v $program >/dev/null || { echo "skipped: $program is not installed (pipelines/install.sh)" >&2; exit 77; }
+  command -v $program >/dev/null || { echo "skipped: $program is not installed (pipelines/install.sh tests)" >&2; exit 77; }
 done
 mkdir browser && cp "$SOURCE"/tests/report/package{,-lock}.json browser
 if ! (cd browser && npm ci --no-audit --no-fund --prefer-offline --fetch-retries 1 >npm.log 2>&1); then
