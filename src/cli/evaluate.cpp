@@ -61,7 +61,8 @@ struct Test {
   std::vector<double> unknown_shares;
   std::vector<std::uint64_t> rarest_words;
   evaluate::WordFrequencies frequencies;
-  fs::path place;  // for errors about numbers of lines
+  std::string source_language, target_language;  // of a corpus whose maker named them
+  fs::path place;                                // for errors about numbers of lines
 };
 
 std::uint64_t count_of(WordId id, const corpus::Vocabulary& vocabulary) {
@@ -99,8 +100,12 @@ Test test_of(const Settings& settings) {
     for (const WordId word : set.target[i]) rarest = std::min(rarest, count_of(word, *vocabulary));
     test.rarest_words.push_back(rarest);
   }
-  test.frequencies = {[pipeline = corpus.pipeline()](std::string_view line) { return pipeline.to_words(line); },
+  test.frequencies = {[words = corpus.pipeline()](std::string_view line) { return words.to_words(line); },
                       [vocabulary](std::string_view word) { return count_of(vocabulary->id(word), *vocabulary); }};
+  const corpus::TextPipeline& pipeline = corpus.pipeline();
+  const corpus::TextPipeline unnamed;
+  if (pipeline.source_language != unnamed.source_language) test.source_language = pipeline.source_language;
+  if (pipeline.target_language != unnamed.target_language) test.target_language = pipeline.target_language;
   test.references = std::move(set.references);
   test.sources = std::move(set.source_text);
   test.place = settings.corpus.string() + " (" + settings.set + ")";
@@ -286,12 +291,14 @@ int run_evaluate(const Arguments& arguments) {
   std::vector<evaluate::SystemOutput> outputs;
   for (std::size_t i = 0; i < systems.size(); ++i) outputs.push_back({names[i], systems[i]});
   const bool corpus = !settings.corpus.empty();
-  const auto evaluation = evaluate::evaluate({settings.set, test.references, test.sources, test.unknown_shares,
-                                              test.rarest_words, corpus ? &test.frequencies : nullptr},
-                                             outputs, settings.evaluation, [] {
-                                               if (signal_came())
-                                                 throw Stopped("a signal asked to stop; nothing was printed");
-                                             });
+  auto evaluation = evaluate::evaluate({settings.set, test.references, test.sources, test.unknown_shares,
+                                        test.rarest_words, corpus ? &test.frequencies : nullptr},
+                                       outputs, settings.evaluation, [] {
+                                         if (signal_came())
+                                           throw Stopped("a signal asked to stop; nothing was printed");
+                                       });
+  evaluation.source_language = test.source_language;
+  evaluation.target_language = test.target_language;
   if (settings.json) {
     std::cout << evaluate::to_json(evaluation).dump(2) << "\n";
   } else {

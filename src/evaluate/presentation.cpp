@@ -304,6 +304,8 @@ Json to_json(const Evaluation& evaluation) {
        {"bootstrap",
         bootstrap.samples == 0 ? Json() : Json::object({{"samples", bootstrap.samples}, {"seed", bootstrap.seed}})},
        {"systems", Json::array()}});
+  if (!evaluation.source_language.empty()) json["source_language"] = evaluation.source_language;
+  if (!evaluation.target_language.empty()) json["target_language"] = evaluation.target_language;
   for (const SystemEvaluation& system : evaluation.systems) json["systems"].push_back(to_json(system));
   for (const Comparison& comparison : evaluation.comparisons) {
     json["comparisons"].push_back(Json::object({{"method", name_of(comparison.test)},

@@ -245,7 +245,7 @@ printf '%s\n' 'a b a' 'a c c' 'd a' 'x a a a a a a a a a' 'y y' '' 'e b' >test.s
 printf '%s\n' 'a b a' 'a c c' 'd d a' 'b a a a a a a a a a' 'a y x' '' 'e b b' >test.target
 printf '%s\n' 'a b b' 'a c a' 'd e a' 'b a a a a a a a a a a' 'x x' 'a' 'b' >output
 "$RNNSEARCH" prepare --train-source train --train-target train --test t:test.source:test.target --tokenizer none \
-  --source-words 8 --target-words 8 --output corpus.h5 >/dev/null
+  --source-language en --target-language fr --source-words 8 --target-words 8 --output corpus.h5 >/dev/null
 evaluate --hypotheses output --corpus corpus.h5 --set test/t --breakdown unknown --breakdown rarest \
   --breakdown frequency --sentences --json >corpus.json
 rows() {  # label and the number after this name, of each row of a list
@@ -260,6 +260,7 @@ same hypothesis "$(rows words_by_frequency hypothesis_words)" 'unknown=2 1-9=2 1
 same correct "$(rows words_by_frequency correct)" 'unknown=1 1-9=1 10-99=1 100-999=3 1000 and more=12 '
 same without "$(number sentences '"without_unknown_words"' <corpus.json)" 5
 grep -q '"set": "test/t"' corpus.json || fail "the set has no name"
+grep -q '"source_language": "en"' corpus.json && grep -q '"target_language": "fr"' corpus.json || fail "the languages are not named"
 [[ $(grep -c '"hypothesis": ' corpus.json) == 7 ]] || fail "not every sentence is there"
 expected=$(awk 'BEGIN { printf "%.12f", 100 * (10 / 11 * 9 / 10 * 8 / 9 * 7 / 8) ^ 0.25 }')  # one word too many
 near "$expected" "$(number bleu '"line": 4' <corpus.json)" 1e-9 || fail "BLEU of sentence 4 is not $expected"

@@ -96,7 +96,8 @@ struct SentenceEvaluation {
 };
 
 struct Evaluation {
-  std::string set;  // empty: it has no name
+  std::string set;                               // empty: it has no name
+  std::string source_language, target_language;  // empty: not known. For the caller to fill in
   std::size_t references = 0;
   LengthOf length = LengthOf::kReference;
   text::BleuTokenizer length_tokenizer = text::BleuTokenizer::k13a;
