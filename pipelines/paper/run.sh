@@ -51,9 +51,10 @@ folder=${folder:-runs/paper-$scale}
 
 # --- the program ---------------------------------------------------------------------------------------------------------
 if [[ -z ${RNNSEARCH:-} ]]; then
+  export RNNSEARCH_BUILD=$(realpath -m "${RNNSEARCH_BUILD:-$project/build}") # of this folder, wherever build.sh goes
   "$project/pipelines/install.sh"
   "$project/pipelines/build.sh"
-  RNNSEARCH=$(realpath "${RNNSEARCH_BUILD:-$project/build}/rnnsearch")
+  RNNSEARCH=$RNNSEARCH_BUILD/rnnsearch
 fi
 export RNNSEARCH
 mkdir -p "$folder"
@@ -79,6 +80,17 @@ train=$(part_of train) dev=$(part_of dev) test=$(part_of test)
 if [[ -z $train && -e $text.$source && -e $text.$target ]]; then train=$text; fi
 [[ -n $train ]] || fail "no parallel text $text: neither $text.$source and $text.$target nor $text/train.$source and" \
   "$text/train.$target are there"
+# What is there of another text, or of other words, is not a result of these.
+made="--scale $scale --source $source --target $target --words $words, texts of"
+for part in "$train" ${dev:+"$dev"} ${test:+"$test"}; do
+  made+=" $(stat -Lc %s "$part.$source" "$part.$target" | paste -sd ' ')"
+done
+made+=" bytes"
+if [[ -s $folder/made-of ]]; then
+  [[ $(<"$folder/made-of") == "$made" ]] ||
+    fail "$folder was made with $(<"$folder/made-of"), and now it is $made; give another --folder"
+fi
+echo "$made" >"$folder/made-of"
 held=()
 [[ -n $test ]] || held+=(test=300)
 [[ -n $dev ]] || held+=(dev=100)
@@ -121,10 +133,11 @@ training_of() {                                               # SYSTEM: sets `ru
   options+=("${extra[@]}")
 }
 jobs_of_training=()
+stop_signal=TERM
 stop_all() {
   trap '' TERM INT
   say "stopping; the trainings write their checkpoints"
-  ((${#jobs_of_training[@]} == 0)) || kill -TERM "${jobs_of_training[@]}" 2>/dev/null || true
+  kill -s "$stop_signal" $(jobs -rp) 2>/dev/null || true
   wait
   exit 85
 }
@@ -152,14 +165,19 @@ train_on_ranks() {
   local system
   local launcher=${LAUNCHER:-mpirun -n $ranks --bind-to none}
   [[ -n ${LAUNCHER:-} || $(id -u) != 0 ]] || launcher+=" --allow-run-as-root"
+  # Bash takes no signal while it waits for a command before it; and mpirun and srun pass USR1 on, but end the ranks at TERM.
+  stop_signal=USR1
+  trap stop_all TERM INT
   for system in "${systems[@]}"; do
     training_of "$system"
     say "training $system"
-    $launcher "$RNNSEARCH" train "${options[@]}"
+    $launcher "$RNNSEARCH" train "${options[@]}" &
+    wait $!
   done
+  trap - TERM INT
 }
 submit_trainings() {
-  local system waiting=
+  local system job waiting=
   for system in "${systems[@]}"; do
     training_of "$system"
     if [[ -e $run.jobs/done ]]; then continue; fi
@@ -167,7 +185,8 @@ submit_trainings() {
     if [[ -s $run.jobs/jobs ]] && [[ -n $(squeue -h -o %i -j "$(sed 's/_.*//' "$run.jobs/jobs" | paste -sd,)" 2>/dev/null) ]]; then
       say "$system is in the queue: jobs $(paste -sd ' ' "$run.jobs/jobs")"
     else
-      say "$system: job $(submit ${chain:+--chain "$chain"} train "${options[@]}" | paste -sd ' ')"
+      job=$(submit ${chain:+--chain "$chain"} train "${options[@]}" | paste -sd ' ') # a failure ends all here
+      say "$system: job $job"
     fi
   done
   [[ -z $waiting ]] || { say "run the same command again when these are done" && exit 0; }
@@ -179,9 +198,13 @@ case $launch in
 esac
 
 # --- translations: Table 1's "All", and "No UNK", where no unknown word may be produced -----------------------------------
+if [[ -s $folder/beam && $(<"$folder/beam") != "$beam" ]]; then rm -f "$folder"/test.rnn*."$target"; fi # of another beam
+echo "$beam" >"$folder/beam"
 translate() { # SYSTEM OUTPUT OPTIONS...
   local run=$folder/${1,,} output=$2
-  [[ ! $output -nt $run/checkpoints/$(<"$run/checkpoints/best") ]] || return 0
+  local pointer=$run/checkpoints/best
+  [[ -e $pointer ]] || pointer=$run/checkpoints/latest # it never validated
+  [[ ! $output -nt $run/checkpoints/$(<"$pointer") ]] || return 0
   say "translating with $1: $output"
   if [[ $launch == mpirun ]]; then
     local launcher=${LAUNCHER:-mpirun -n $ranks --bind-to none}
@@ -218,7 +241,7 @@ if [[ ! $folder/figure3.json -nt $newest ]]; then
 
   # --- Figure 3: what RNNsearch-50 looked at. Four sentences of 15 to 25 words, spread over the test set, nobody's choice.
   lines=$(awk 'NF >= 15 && NF <= 25 {line[n++] = NR} END {for (i = 0; i < 4 && i < n; ++i) print line[int(n * (i + 0.5) / 4)]}' \
-    "$test.$source" | uniq | paste -sd,)
+    <"$test.$source" | uniq | paste -sd,)
   [[ -n $lines ]] || lines=1 # a text of short sentences
   rm -rf "$folder/figure3"
   "$RNNSEARCH" align --model "$folder/rnnsearch-50" --source "$test.$source" --target "$folder/test.rnnsearch-50.no-unk.$target" \

@@ -29,22 +29,30 @@ grep -q RNNsearch-50 whole/report.html && grep -q RNNencdec-30 whole/report.md |
 ! cmp -s thirty fifty || fail "both corpora are the same"
 
 # Again: nothing that was made is made anew. (A training that is done notes that it was asked again; the page is always made.)
+rm whole/*/checkpoints/best # as in runs that never validated
 touch stamp
 run whole >again.out 2>&1 || fail "$(tail -n 5 again.out)"
 made=$(find whole -newer stamp -type f \( -name '*.h5' -o -path 'whole/test.*' -o -path 'whole/scores*' -o -path '*/figure3*' \
   -o -path '*/held-out/*' \))
 [[ -z $made ]] || fail "made twice: $made"
 
-# Interrupted while it trains: it says so, with code 85, and goes on to the same bits.
-(tiny=(-- --max-updates 400 --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --words 30 --folder cut "${tiny[@]}") >cut.out 2>&1 &
-job=$!
-for ((i = 0; i < 1200; ++i)); do
-  [[ ! -e cut/rnnsearch-50/log.jsonl ]] || (($(grep -c '"update"' cut/rnnsearch-50/log.jsonl) < 2)) || break
-  sleep 0.05
-done
-kill -TERM $job
+# Another text or other words are not what is there.
 code=0
-wait $job || code=$?
-[[ $code == 85 ]] || fail "TERM: code $code: $(<cut.out)"
-[[ -s $(last_checkpoint cut/rnnsearch-50) ]] || fail "TERM: no checkpoint"
-rm -rf cut
+run whole --words 29 >other.out 2>&1 || code=$?
+[[ $code == 1 ]] && grep -q 'whole was made with .*--words 30.*--words 29.*give another --folder' other.out || fail "other words: $(<other.out)"
+
+# Interrupted while it trains: it says so, with code 85, and goes on to the same bits.
+for launch in local mpirun; do
+  (tiny=(-- --max-updates 400 --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --words 30 --launch $launch --folder cut "${tiny[@]}") >cut.out 2>&1 &
+  job=$!
+  for ((i = 0; i < 1200; ++i)); do
+    [[ ! -e cut/rnnsearch-50/log.jsonl ]] || (($(grep -c '"update"' cut/rnnsearch-50/log.jsonl) < 2)) || break
+    sleep 0.05
+  done
+  kill -TERM $job
+  code=0
+  wait $job || code=$?
+  [[ $code == 85 ]] || fail "$launch, TERM: code $code: $(<cut.out)"
+  [[ -s $(last_checkpoint cut/rnnsearch-50) ]] || fail "$launch, TERM: no checkpoint"
+  rm -rf cut
+done
