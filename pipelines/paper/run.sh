@@ -41,6 +41,7 @@ while (($# > 0)); do
   shift 2
 done
 case $scale in small | paper) ;; *) fail "--scale is '$scale'; it must be small or paper" ;; esac
+[[ $source != "$target" ]] || fail "--source and --target are both '$source'; name two"
 case $launch in local | mpirun | slurm) ;; *) fail "--launch is '$launch'; it must be local, mpirun or slurm" ;; esac
 for number in words beam at_once ranks chain; do
   [[ -z ${!number} && $number =~ words|chain || ${!number} =~ ^[1-9][0-9]*$ ]] ||

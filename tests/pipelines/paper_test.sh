@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # pipelines/paper/run.sh from a text without dev and test sets to the page, with four tiny systems: all that it promises is there,
-# nothing is done twice, an interruption changes no bit, and ranks of mpirun do, too.
+# nothing is done twice, another text is refused, and an interruption, of ranks of mpirun too, leaves checkpoints.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 paper=$SOURCE/pipelines/paper/run.sh
@@ -41,7 +41,7 @@ code=0
 run whole --words 29 >other.out 2>&1 || code=$?
 [[ $code == 1 ]] && grep -q 'whole was made with .*--words 30.*--words 29.*give another --folder' other.out || fail "other words: $(<other.out)"
 
-# Interrupted while it trains: it says so, with code 85, and goes on to the same bits.
+# Interrupted while it trains: it says so, with code 85. (That it then goes on to the same bits, tests/train shows.)
 for launch in local mpirun; do
   (tiny=(-- --max-updates 400 --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --words 30 --launch $launch --folder cut "${tiny[@]}") >cut.out 2>&1 &
   job=$!
