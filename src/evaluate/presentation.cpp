@@ -22,13 +22,6 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, width_of(text)), ' ') + text;
 }
 
-std::string interval(double score, double low, double high) {
-  if (low == 0 && high == 0) return fixed(score, 2);
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f [%5.2f, %5.2f]", score, low, high);
-  return text;
-}
-
 /// Rows under one heading.
 struct Section {
   struct Row {
@@ -118,17 +111,24 @@ class Table {
     return nullptr;
   }
 
-  // The mark of significance, and with details the p value.
-  std::string verdict(const std::string& system, const std::string& metric, const std::string& row) const {
+  std::string interval(double score, double low, double high) const {
+    if (evaluation_.bootstrap.samples == 0) return fixed(score, 2);
+    char text[64];
+    std::snprintf(text, sizeof text, "%.2f [%5.2f, %5.2f]", score, low, high);
+    return text;
+  }
+
+  // The mark of significance, and with details the p value; as much space where nothing was compared.
+  std::string verdict(const Comparison* found) const {
     if (!tested()) return {};
-    const Comparison* found = comparison(system, metric, row);
     std::string text = found != nullptr && found->significant() ? "†" : " ";
     if (details_) text += left(found == nullptr ? "" : " p " + fixed(found->p, 4), 9);
     return text;
   }
 
+  // `compared`: its label is that of comparisons. Breakdowns have none, but may have labels of length buckets (10-99).
   template <class Get>
-  Section::Row bleu_row(Get get) const {
+  Section::Row bleu_row(Get get, bool compared = true) const {
     const BucketScore& example = *get(first());
     Section::Row row{example.label, text_of(example.sentences), !example.reliable() && example.sentences > 0, {}};
     for (const SystemEvaluation& system : evaluation_.systems) {
@@ -138,18 +138,18 @@ class Table {
         cell = interval(score.bleu.score, score.low, score.high);
         if (details_) cell += "  ratio " + fixed(score.bleu.ratio, 3);
       }
-      row.cells.push_back(cell + verdict(system.system, "BLEU", score.label));
+      row.cells.push_back(cell + verdict(compared ? comparison(system.system, "BLEU", score.label) : nullptr));
     }
     return row;
   }
 
   Section::Row other_row(std::size_t metric) const {
-    Section::Row row{first().all.others[metric].metric, text_of(first().all.sentences), false, {}};
+    Section::Row row{first().all.others[metric].metric, text_of(first().all.sentences), !first().all.reliable(), {}};
     for (const SystemEvaluation& system : evaluation_.systems) {
       const MetricScore& score = system.all.others[metric];
       std::string cell = interval(score.score, score.low, score.high);
       if (details_) cell += std::string(13, ' ');  // as wide as the ratios above
-      row.cells.push_back(cell + verdict(system.system, score.metric, "all"));
+      row.cells.push_back(cell + verdict(comparison(system.system, score.metric, "all")));
     }
     return row;
   }
@@ -158,7 +158,7 @@ class Table {
     if ((first().*rows).empty()) return;
     Section section{title, "sentences", {}};
     for (std::size_t b = 0; b < (first().*rows).size(); ++b) {
-      section.rows.push_back(bleu_row([&](const SystemEvaluation& system) { return &(system.*rows)[b]; }));
+      section.rows.push_back(bleu_row([&](const SystemEvaluation& system) { return &(system.*rows)[b]; }, false));
     }
     sections_.push_back(std::move(section));
   }

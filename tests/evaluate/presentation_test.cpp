@@ -84,6 +84,30 @@ TEST(RenderTable, ShowsWhatElseWasAskedFor) {
   has("chrF++  " + evaluation.systems[0].signatures[1].second + "\n");
 }
 
+TEST(RenderTable, MarksOnlyWhatWasComparedThoughLabelsAreAlike) {
+  EvaluationOptions options;
+  options.edges = {9, 99};
+  options.bootstrap.samples = 0;
+  options.by_rarest_word = true;
+  options.significance = {SignificanceTest::kBootstrap, 100, 12345};
+  const std::string table = render_table(Corpus().evaluate(options));
+  EXPECT_NE(table.find("10-99                                 1*    100.00      90.36†\n"), table.npos) << table;
+  EXPECT_NE(table.find("10-99                               121     100.00      76.29\n"), table.npos) << table;
+}
+
+TEST(RenderTable, MarksSmallSetsAndGivesIntervalsWhateverTheScore) {
+  const std::vector<Lines> references{{"a b c d e"}};
+  const Lines right{"a b c d e"}, nothing{""};
+  const SystemOutput systems[] = {{"right", right}, {"nothing", nothing}};
+  EvaluationOptions options = with_edges();
+  options.ter = true;
+  const std::string table = render_table(evaluate({{}, references, {}, {}, {}, nullptr}, systems, options));
+  EXPECT_NE(table.find("all                      1*  100.00 [100.00, 100.00]      0.00 [ 0.00,  0.00]\n"), table.npos)
+      << table;
+  EXPECT_NE(table.find("TER                      1*      0.00 [ 0.00,  0.00]  100.00 [100.00, 100.00]\n"), table.npos)
+      << table;
+}
+
 TEST(RenderTable, HasLengthRatiosAndPValuesInDetail) {
   EvaluationOptions options = with_edges();
   options.bootstrap.samples = 0;
