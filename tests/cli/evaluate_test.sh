@@ -74,7 +74,7 @@ my %tokenize = (
   zh => sub {
     my ($line) = @_;
     $line =~ s/^$space+//;
-    $line =~ s/([\x{3400}-\x{4db5}\x{4e00}-\x{9fbb}\x{ff00}-\x{ffef}\x{2e80}-\x{2fdf}\x{2ff0}-\x{303f}\x{3100}-\x{312f}\x{31a0}-\x{31bf}\x{31c0}-\x{31ef}\x{2600}-\x{27bf}\x{3200}-\x{33ff}\x{fe10}-\x{fe1f}\x{fe30}-\x{fe4f}])/ $1 /g;
+    $line =~ s/([\x{3400}-\x{4db5}\x{4e00}-\x{9fbb}\x{ff00}-\x{ffef}\x{2e80}-\x{2fdf}\x{2ff0}-\x{303f}\x{3100}-\x{312f}\x{31a0}-\x{31bf}\x{31c0}-\x{31ef}\x{2001}-\x{2a6d}\x{3200}-\x{33ff}\x{fe10}-\x{fe1f}\x{fe30}-\x{fe4f}])/ $1 /g;
     return ascii_punctuation($line);
   });
 sub ngrams {

@@ -87,6 +87,12 @@ TEST(BleuTokenizerZh, SetsChineseCharactersApartAndTheRestAs13a) {
                                   {"中.", "中 ."},
                                   {"3.", "3."},  // no white space around the line, as in 13a there is
                                   {"✔ok", "✔ ok"},
+                                  // more than Chinese characters, and fewer: as sacreBLEU's ranges are
+                                  {"say“go”—now…", "say “ go ” — now …"},
+                                  {"a\u2000b\u2001c", "a b c"},
+                                  {"x\u2A6Dy", "x \u2A6D y"},
+                                  {"x\u2A6Ey", "x\u2A6Ey"},
+                                  {"\U00020000\U00020001\U0002F800", "\U00020000\U00020001\U0002F800"},
                                   {"&lt;", "& lt ;"}});
 }
 

@@ -7,7 +7,8 @@
 namespace rnnsearch::text {
 
 /// 13a: mteval-v13a, ASCII punctuation apart. intl: mteval-v14, Unicode punctuation and symbols apart. char: code
-/// points apart. zh: Chinese characters apart, the rest as 13a. none: the line as it is.
+/// points apart. zh: Chinese characters and U+2001 to U+2A6D apart, the rest as 13a. none: the line as it
+/// is.
 enum class BleuTokenizer { k13a, kIntl, kChar, kZh, kNone };
 BleuTokenizer bleu_tokenizer_of(
     const std::string& name);  // "13a", "intl", "char", "zh", "none"; throws Error naming them
