@@ -60,6 +60,11 @@ std::string read_file(const fs::path& path) {
 }
 
 fs::path temporary_beside(const fs::path& path) {
+  std::error_code reason;
+  const fs::file_status there = fs::status(path, reason);
+  if (fs::exists(there) && !fs::is_regular_file(there) && !fs::is_directory(there)) {
+    throw Error(text_of(path.string(), " is a pipe or a device, which a file would replace; name a file"));
+  }
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   return path.parent_path() / text_of(".", path.filename().string(), ".tmp-", host.data(), "-", ::getpid());

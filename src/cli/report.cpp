@@ -20,7 +20,8 @@ struct Settings {
 // NAME=RUN, or RUN alone: then its name without folders.
 report::Run named_run(const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals != std::string::npos && equals > 0 && text.find('/') >= equals && !fs::exists(text)) {
+  std::error_code ignored;  // a name may be longer than a file's
+  if (equals != std::string::npos && equals > 0 && text.find('/') >= equals && !fs::exists(text, ignored)) {
     return report::read_run(text.substr(equals + 1), text.substr(0, equals));
   }
   fs::path path = fs::path(text).lexically_normal();

@@ -29,6 +29,7 @@ grep -q '^test/news,search,length,21-30,258,true,19.07,17.82,20.57,0.987' csv/bl
 grep -qF '| 21-30 | 258 | 19.07 \[17.82, 20.57\] | 7.40 \[6.15, 8.90\] |' tables.md || fail "tables.md: $(<tables.md)"
 report --run search --output run.html && report --evaluation evaluation.json --output scores.html &&
   report --alignment alignment.json --output alignments.html || fail "a part alone makes no page"
+report --run "$(printf 'n%.0s' {1..300})=search" --output long-name.html || fail "a name longer than a file's is not taken"
 grep -q 'id="length"' run.html && fail "a page of a run alone has an empty section"
 
 # what evaluate and align really write
@@ -75,6 +76,10 @@ refused 'systems 1, buckets 3 has no "bleu"' --evaluation other.json
 refused "cannot open missing.json" --alignment missing.json
 refused "there are none" --run search --markdown none.md
 refused "is a file" --run search --csv page.html
+mkfifo pipe
+status=0
+report --run search --output pipe 2>refused.err || status=$?
+[[ $status == 1 && -p pipe ]] && grep -q 'pipe is a pipe or a device' refused.err || fail "a pipe as --output: $(<refused.err)"
 status=0
 mpirun -n 2 "$RNNSEARCH" report --run search --output two.html >/dev/null 2>&1 || status=$?
 [[ $status != 0 && ! -e two.html ]] || fail "report ran under mpirun"
