@@ -43,14 +43,15 @@ struct Named {
   fs::path path;
 };
 
-// NAME=FILE, or FILE alone: then its name without folders and extension.
+// NAME=FILE, or FILE alone: then its name without folders and extension. A run directory has no extension.
 Named named(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos && equals > 0 && text.find('/') >= equals && !fs::exists(text)) {
     return {text.substr(0, equals), text.substr(equals + 1)};
   }
   const fs::path path = text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
-  return {path.stem().string(), path};
+  std::error_code ignored;
+  return {(fs::is_directory(path, ignored) ? path.filename() : path.stem()).string(), path};
 }
 
 // What hypotheses are compared with.
@@ -125,7 +126,7 @@ void declare(Options& options, Settings& settings) {
   options.add("references", settings.references,
               {.help = "reference translations, raw text; several are several references", .value = "FILE"});
   options.add("source", settings.source,
-              {.help = "the source text, for --bucket-by source or longest", .value = "FILE"});
+              {.help = "the source text, for --bucket-by source or longest, and beside --sentences", .value = "FILE"});
   options.add(
       "corpus", settings.corpus,
       {.help = "a prepared corpus, in place of files: its sets hold raw references, sources, and which words are "
@@ -179,6 +180,28 @@ std::vector<std::string> names_of(const Settings& settings) {
   for (const std::string& text : settings.hypotheses) names.push_back(named(text).name);
   for (const std::string& text : settings.model) names.push_back(named(text).name);
   return names;
+}
+
+/// What would be ignored is refused.
+void check_used(const Options& options, const Settings& settings) {
+  const auto& evaluation = settings.evaluation;
+  for (const char* name : {"beam", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
+                           "maximum-length-ratio", "batch-sentences"}) {
+    if (settings.model.empty() && options.given(name)) {
+      throw Error(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
+    }
+  }
+  const auto smoothing = evaluation.bleu.smoothing;
+  if (evaluation.bleu.smooth_value && smoothing != evaluate::Smoothing::kFloor &&
+      smoothing != evaluate::Smoothing::kAddK) {
+    throw Error("--smooth-value is for --smoothing floor or add-k, not for " + evaluate::name_of(smoothing));
+  }
+  if (evaluation.significance.samples && evaluation.significance.test == evaluate::SignificanceTest::kNone) {
+    throw Error("--significance-samples is for --significance bootstrap or randomization");
+  }
+  if (settings.details && settings.json) {
+    throw Error("--details is for the table; --json holds length ratios and p values anyway");
+  }
 }
 
 void check(Settings& settings) {
@@ -256,6 +279,7 @@ int run_evaluate(const Arguments& arguments) {
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(settings);
+  check_used(options, settings);
 
   const comm::Communicator world;
   check_same_options(world, options);

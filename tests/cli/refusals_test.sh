@@ -107,6 +107,13 @@ refused "--breakdown|--corpus" "${evaluate[@]}" --breakdown unknown
 refused "--breakdown|'words'|unknown, rarest or frequency" evaluate --hypotheses text/test.source --corpus corpus.h5 \
   --set test/t --breakdown words
 refused "--sentences|--json" "${evaluate[@]}" --sentences
+refused "--details|--json" "${evaluate[@]}" --details --json
+refused "--smooth-value|floor or add-k|exp" "${evaluate[@]}" --smooth-value 0.5
+refused "--significance-samples|bootstrap or randomization" "${evaluate[@]}" --significance-samples 10
+refused "--no-unknown|--model|--hypotheses" "${evaluate[@]}" --no-unknown
+refused "--beam|--model|--hypotheses" "${evaluate[@]}" --beam 3
+mkdir -p a/lr0.5 b/lr0.5  # a folder has no extension
+refused "'lr0.5'|name of its own" evaluate --model a/lr0.5 --model b/lr0.5 --corpus corpus.h5 --set test/t
 
 # corpora and checkpoints that are damaged or something else
 flip() {  # file, offset: the byte there with a bit of it turned over
