@@ -74,6 +74,11 @@ bool drawable_on(double value, Scale scale) {
   return std::abs(value) < 1e100 && (scale == Scale::kLinear || value > 0);
 }
 
+// No two doubles that could be ticks lie between.
+bool one_value(double low, double high) {
+  return !(high - low > 1e-12 * std::max(std::abs(low), std::abs(high))) || high - low < 1e-290;
+}
+
 // The axis' ends: round numbers around what there is.
 Range rounded(Range range, const Axis& axis, std::size_t ticks) {
   if (range.low > range.high) return axis.scale == Scale::kLog ? Range{1, 10} : Range{0, 1};
@@ -82,9 +87,9 @@ Range rounded(Range range, const Axis& axis, std::size_t ticks) {
     return {range.low / 1.1, range.high * 1.1};
   }
   if (axis.from_zero) range.see(0);
-  if (range.low == range.high) {
-    const double room = range.low == 0 ? 1 : std::abs(range.low) / 2;
-    return axis.from_zero ? (range.low == 0 ? Range{0, 1} : range) : Range{range.low - room, range.high + room};
+  if (one_value(range.low, range.high)) {
+    const double room = std::abs(range.low) < 1e-290 ? 1 : std::abs(range.low) / 2;
+    return axis.from_zero ? Range{0, 1} : Range{range.low - room, range.high + room};
   }
   // The finest step with which the rounded ends have no more ticks than there may be.
   for (std::size_t inner = ticks; inner >= 2; --inner) {
@@ -370,7 +375,7 @@ class Drawing {
 }  // namespace
 
 std::vector<double> nice_ticks(double low, double high, std::size_t at_most) {
-  if (!(low < high)) return {low};
+  if (one_value(low, high)) return {low};
   const double span = high - low;
   double power = std::pow(10, std::floor(std::log10(span)) - 2);
   for (;; power *= 10) {
@@ -458,11 +463,25 @@ std::vector<Point> thinned(std::span<const Point> points, std::size_t at_most) {
 std::vector<Point> smoothed(std::span<const Point> points, std::size_t window) {
   std::vector<Point> result;
   const std::size_t half = window / 2, n = points.size();
+  // Sums of 1, 2, 4, ... neighbours, of which each window is made: the windows of a long log are long, too. Nothing is
+  // subtracted, so that a spike costs no digits of what is far from it.
+  std::vector<std::vector<double>> sums(1);
+  for (const Point& point : points) sums[0].push_back(point.y);
+  while (sums.back().size() > 1) {
+    const std::vector<double>& finer = sums.back();
+    std::vector<double> pairs;
+    for (std::size_t i = 0; i + 1 < finer.size(); i += 2) pairs.push_back(finer[i] + finer[i + 1]);
+    sums.push_back(std::move(pairs));
+  }
   for (std::size_t i = 0; i < n; ++i) {
     // Where a curve begins it is steep, and a mean of one side would be off; where it ends it is noisy.
     const std::size_t before = std::min(half, i), after = std::min(before, n - 1 - i);
     double sum = 0;
-    for (std::size_t k = i - before; k <= i + after; ++k) sum += points[k].y;
+    std::size_t begin = i - before, end = i + after + 1;
+    for (std::size_t level = 0; begin < end; ++level, begin /= 2, end /= 2) {
+      if (begin % 2 == 1) sum += sums[level][begin++];
+      if (end % 2 == 1) sum += sums[level][--end];
+    }
     result.push_back({points[i].x, sum / static_cast<double>(before + after + 1)});
   }
   return result;

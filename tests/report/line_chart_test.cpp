@@ -34,6 +34,11 @@ TEST(NiceTicks, AreRoundNumbersWithinBothEnds) {
   EXPECT_THAT(nice_ticks(7, 7, 5), ElementsAre(7));
 }
 
+TEST(NiceTicks, EndWhereDoublesAreTooFarApartForThem) {
+  EXPECT_THAT(nice_ticks(1e16, 1e16 + 4, 6), ElementsAre(1e16));
+  EXPECT_THAT(nice_ticks(5e-324, 1e-323, 6), ElementsAre(5e-324));
+}
+
 TEST(NiceTicks, AreAtMostSoManyForRangesOfAllSizes) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> exponent(-12, 12), sign(-1, 1);
@@ -106,6 +111,20 @@ TEST(Smoothed, IsTheMeanOfTheNeighboursThereAre) {
   EXPECT_DOUBLE_EQ(means[2].y, 3.8);
   EXPECT_DOUBLE_EQ(means[3].y, 4.5);
   EXPECT_DOUBLE_EQ(means[4].y, 16.0 / 3);
+}
+
+TEST(Smoothed, IsTheMeanOfEveryWindowOfALongLogWhateverSpikesStandElsewhere) {
+  std::vector<Point> points(997);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i] = {static_cast<double>(i), i == 3 ? 1e30 : std::sin(static_cast<double>(i))};
+  const auto means = smoothed(points, 101);
+  ASSERT_EQ(means.size(), points.size());
+  for (std::size_t i = 60; i < points.size(); ++i) {
+    const std::size_t after = std::min<std::size_t>(50, points.size() - 1 - i);
+    double sum = 0;
+    for (std::size_t k = i - 50; k <= i + after; ++k) sum += points[k].y;
+    EXPECT_NEAR(means[i].y, sum / static_cast<double>(51 + after), 1e-12) << i;
+  }
 }
 
 pugi::xml_document parsed(const std::string& svg) {
