@@ -106,6 +106,18 @@ void check(const Settings& settings, const Options& options) {
   if (!settings.gold.empty() && settings.pharaoh == "-") {
     throw Error("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
   }
+  std::error_code ignored;
+  for (const auto& [option, result] : {std::pair{"--json ", settings.json}, {"--pharaoh ", settings.pharaoh}}) {
+    if (result.empty() || result == "-") continue;
+    for (const fs::path& text : {settings.source, settings.target, settings.gold}) {
+      if (fs::equivalent(result, text, ignored)) {
+        throw Error(text_of(option, result.string(), " is one of the files to be read; name another"));
+      }
+    }
+  }
+  if (!settings.json.empty() && settings.json.lexically_normal() == settings.pharaoh.lexically_normal()) {
+    throw Error(text_of("--json and --pharaoh both go to ", settings.json.string(), "; name a file for each"));
+  }
   if (settings.bars && settings.svg.empty()) throw Error("--bars needs --svg FOLDER, where its pictures go");
   if (options.given("threshold") && settings.links != "threshold") {
     throw Error(text_of("--threshold is of --links threshold, and --links is ", settings.links));

@@ -166,4 +166,9 @@ refused "--bars|--svg" "${pair[@]}" --bars
 refused "--threshold|argmax" "${pair[@]}" --threshold 0.3
 refused "--links|'best'|threshold" "${pair[@]}" --links best
 refused "--json text is a folder" "${pair[@]}" --json text
+refused "--json|--pharaoh|both go to same" "${pair[@]}" --json same --pharaoh ./same
+refused "--pharaoh text/test.target is one of the files to be read" "${pair[@]}" --pharaoh text/test.target
+mkfifo pipe
+refused "pipe is a pipe or a device" "${pair[@]}" --json pipe
+[[ -p pipe ]] || fail "a pipe was replaced"
 refused "--svg links is no folder" "${pair[@]}" --svg links
