@@ -26,7 +26,7 @@ LineTranslation in_words(const train::LoadedModel& loaded, const std::vector<std
   std::vector<std::string> words;
   for (std::size_t i = 0; i < translation.words.size(); ++i) {
     const WordId id = translation.words[i];
-    words.push_back(loaded.target_vocabulary.word(id));
+    words.push_back(loaded.target_vocabulary.word_in_text(id));
     if (id == kUnknown && options.replace_unknown) {
       if (const auto j = aligned_word(translation, i, source.size())) words.back() = source[*j];
     }
@@ -49,9 +49,10 @@ void add_translation_options(Options& options, TranslationOptions& translation) 
   decode::SearchOptions& search = translation.search;
   options.add("beam", search.beam, {.help = "hypotheses kept; 1 is greedy search", .low = 1, .high = 1000});
   options.add("normalize", search.normalize, {.help = "rank by log-probability divided by length"});
-  options.add("no-unknown", search.no_unknown, {.help = "never produce <unk>: its probability is set to zero"});
+  options.add("no-unknown", search.no_unknown,
+              {.help = "never produce an unknown word: its probability is set to zero"});
   options.add("replace-unknown", translation.replace_unknown,
-              {.help = "write instead of <unk> the source word that the decoder looked at most"});
+              {.help = "write instead of \u2047 the source word that the decoder looked at most"});
   options.add("minimum-length-ratio", search.minimum_length_ratio,
               {.help = "no translation shorter than this times the source", .low = 0, .high = 100});
   options.add("maximum-length-ratio", search.maximum_length_ratio,

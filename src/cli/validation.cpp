@@ -60,7 +60,7 @@ class DevSet {
     std::string lines;
     for (const auto& best : decode::translate(model, source, search)) {
       std::vector<std::string> words;
-      for (const WordId id : best.front().words) words.push_back(corpus_.target_vocabulary().word(id));
+      for (const WordId id : best.front().words) words.push_back(corpus_.target_vocabulary().word_in_text(id));
       lines += corpus_.pipeline().to_text(words) + '\n';
     }
     return lines;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/text/bleu_tokenizer.h"
+#include "rnnsearch/text/unicode.h"
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
@@ -32,6 +34,19 @@ TEST(Vocabulary, RefusesWhatIsNone) {
   EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>"}); }), HasSubstr("</s> was expected"));
   EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>", "</s>", "a", "b", "a"}); }), HasSubstr("'a' twice"));
   EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>", "</s>", "a"}, {1, 2}); }), HasSubstr("4 words but 2 counts"));
+}
+
+// The reason for the symbol that it is: see text/bleu_tokenizer.h.
+TEST(Vocabulary, WritesAnUnknownWordAsOneWordOfEveryTokenizer) {
+  const Vocabulary vocabulary({"<unk>", "<s>", "</s>", "a"});
+  EXPECT_EQ(vocabulary.word_in_text(3), "a");
+  const std::string unknown = vocabulary.word_in_text(kUnknown);
+  for (const auto tokenizer : {text::BleuTokenizer::k13a, text::BleuTokenizer::kIntl, text::BleuTokenizer::kChar,
+                               text::BleuTokenizer::kZh, text::BleuTokenizer::kNone}) {
+    EXPECT_THAT(text::split_words(text::tokenize_for_bleu("a " + unknown + " b", tokenizer)),
+                testing::ElementsAre("a", unknown, "b"))
+        << text::name_of(tokenizer);
+  }
 }
 
 }  // namespace

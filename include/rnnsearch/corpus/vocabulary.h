@@ -16,6 +16,10 @@ namespace rnnsearch::corpus {
 /// By id: kUnknown, kStart, kEnd.
 inline constexpr std::array<std::string_view, 3> kSpecialSymbols{"<unk>", "<s>", "</s>"};
 
+/// What stands for an unknown word in text, U+2047: one word to every tokeniser of BLEU, as the paper's UNK was. They
+/// take "<unk>" apart into three, and short sentences then score several points less than they should.
+inline constexpr std::string_view kUnknownInText = "\u2047";
+
 /// index = id; 0 <unk>, 1 <s>, 2 </s>, then by falling frequency (ties: by the bytes of the word).
 class Vocabulary {
  public:
@@ -26,6 +30,8 @@ class Vocabulary {
 
   std::size_t size() const { return words_.size(); }
   const std::string& word(WordId id) const { return words_[id]; }
+  /// word(id), or kUnknownInText.
+  std::string word_in_text(WordId id) const { return id == kUnknown ? std::string(kUnknownInText) : words_[id]; }
   /// kUnknown for a word that is not in it, and for one spelled like a special symbol: text never becomes <s> or </s>.
   WordId id(std::string_view word) const;
   const std::vector<std::string>& words() const { return words_; }
