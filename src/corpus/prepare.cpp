@@ -285,6 +285,13 @@ PrepareReport prepare(const PrepareOptions& options, const Progress& progress) {
                           " do not fit: it was made with --tokenizer ", given->pipeline().tokenizer,
                           " and --lowercase ", given->pipeline().lowercase ? "true" : "false",
                           "; give the same, or leave --vocabulary-of out"));
+    if (given->pipeline().source_language != options.pipeline.source_language ||
+        given->pipeline().target_language != options.pipeline.target_language)
+      throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: they are of ",
+                          given->pipeline().source_language, " and ", given->pipeline().target_language,
+                          ", and these texts of ", options.pipeline.source_language, " and ",
+                          options.pipeline.target_language,
+                          "; give the same --source-language and --target-language, or leave --vocabulary-of out"));
   }
   PrepareReport report;
   std::vector<RawSet> sets;

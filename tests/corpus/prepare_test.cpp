@@ -102,6 +102,9 @@ TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   other.overwrite = true;
   EXPECT_THAT(message_of([&] { prepare(other); }), AllOf(HasSubstr("do not fit"), HasSubstr("--lowercase false")));
   other.pipeline.lowercase = false;
+  std::swap(other.pipeline.source_language, other.pipeline.target_language);
+  EXPECT_THAT(message_of([&] { prepare(other); }), AllOf(HasSubstr("do not fit"), HasSubstr("--source-language")));
+  std::swap(other.pipeline.source_language, other.pipeline.target_language);
   other.output = all.output;
   EXPECT_THAT(message_of([&] { prepare(other); }), HasSubstr("one of the files to be read"));
 }
