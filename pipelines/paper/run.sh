@@ -233,7 +233,7 @@ evaluate() { # OUTPUT OPTIONS...
 newest=$(ls -t "$folder"/test.*."$target" | head -1)
 if [[ ! $folder/figure3.json -nt $newest ]]; then
   say "scores"
-  compared=(--significance bootstrap --baseline RNNsearch-50)
+  compared=(--significance randomization --baseline RNNsearch-50)
   evaluate "$folder/scores.txt" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true
   evaluate "$folder/scores.json" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true --sentences true \
     --breakdown frequency --json
