@@ -1,5 +1,7 @@
 #include "rnnsearch/report/alignment_file.h"
 
+#include <string_view>
+
 #include "report/figure.h"
 #include "report/member_reader.h"
 #include "rnnsearch/base/error.h"
@@ -7,11 +9,18 @@
 namespace rnnsearch::report {
 namespace {
 
+/// What people read: without U+FFED, by which the tokeniser marks where words touched.
+std::string without_marks(std::string word) {
+  constexpr std::string_view kMark = "\uFFED";
+  for (std::size_t at; (at = word.find(kMark)) != std::string::npos;) word.erase(at, kMark.size());
+  return word;
+}
+
 std::vector<std::string> words_of(const MemberReader& reader, const char* name) {
   std::vector<std::string> words;
   for (const Json& word : reader.array(name, false)->items()) {
     if (!word.is_string()) reader.refuse(text_of("has a word in \"", name, "\" that is no text"));
-    words.push_back(word.string());
+    words.push_back(without_marks(word.string()));
   }
   return words;
 }

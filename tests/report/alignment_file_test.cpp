@@ -36,6 +36,13 @@ TEST_F(AlignmentFileTest, ReadsMatricesRowByRow) {
   EXPECT_THAT(file.sentences[0].alignment.weights, ElementsAre(1, 0, 0.25, 0.75, 0, 1));
 }
 
+TEST_F(AlignmentFileTest, LeavesOutTheMarksOfTheTokenizer) {
+  const auto file =
+      read("{\"line\":1,\"source\":[\"\uFFED/\uFFED\",\"b\"],\"target\":[\"l'\uFFED\"],\"alignment\":[[1,0]]}");
+  EXPECT_THAT(file.sentences[0].alignment.source, ElementsAre("/", "b"));
+  EXPECT_THAT(file.sentences[0].alignment.target, ElementsAre("l'"));
+}
+
 TEST_F(AlignmentFileTest, RefusesMatricesOfAnotherShapeOrWithoutWeights) {
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x","y"],"alignment":[[1]]})"),
               HasSubstr("sentences 1 has 2 target words but 1 rows"));
