@@ -133,6 +133,8 @@ training_of() {                                               # SYSTEM: sets `ru
   fi
   options+=("${extra[@]}")
 }
+launcher=(${LAUNCHER:-mpirun -n $ranks --bind-to none}) # of --launch mpirun
+[[ -n ${LAUNCHER:-} || $(id -u) != 0 ]] || launcher+=(--allow-run-as-root)
 jobs_of_training=()
 stop_signal=TERM
 stop_all() {
@@ -143,7 +145,7 @@ stop_all() {
   exit 85
 }
 train_here() {
-  local threads=$(($(nproc) / at_once)) system status failed=
+  local threads=$(($(nproc) / at_once)) system job failed=
   ((threads > 0)) || threads=1
   trap stop_all TERM INT
   for system in "${systems[@]}"; do
@@ -155,24 +157,20 @@ train_here() {
     jobs_of_training+=($!)
   done
   for job in "${jobs_of_training[@]}"; do
-    status=0
-    wait "$job" || status=$?
-    ((status == 0)) || failed=yes
+    wait "$job" || failed=yes
   done
   trap - TERM INT
   [[ -z $failed ]] || fail "a training ended before it was done: $(tail -qn 1 "$folder"/*.out | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run this again to go on"
 }
 train_on_ranks() {
   local system
-  local launcher=${LAUNCHER:-mpirun -n $ranks --bind-to none}
-  [[ -n ${LAUNCHER:-} || $(id -u) != 0 ]] || launcher+=" --allow-run-as-root"
   # Bash takes no signal while it waits for a command before it; and mpirun and srun pass USR1 on, but end the ranks at TERM.
   stop_signal=USR1
   trap stop_all TERM INT
   for system in "${systems[@]}"; do
     training_of "$system"
     say "training $system"
-    $launcher "$RNNSEARCH" train "${options[@]}" &
+    "${launcher[@]}" "$RNNSEARCH" train "${options[@]}" &
     wait $!
   done
   trap - TERM INT
@@ -207,13 +205,10 @@ translate() { # SYSTEM OUTPUT OPTIONS...
   [[ -e $pointer ]] || pointer=$run/checkpoints/latest # it never validated
   [[ ! $output -nt $run/checkpoints/$(<"$pointer") ]] || return 0
   say "translating with $1: $output"
-  if [[ $launch == mpirun ]]; then
-    local launcher=${LAUNCHER:-mpirun -n $ranks --bind-to none}
-    [[ -n ${LAUNCHER:-} || $(id -u) != 0 ]] || launcher+=" --allow-run-as-root"
-    $launcher "$RNNSEARCH" translate --model "$run" --input "$test.$source" --output "$output" --beam "$beam" --normalize "${@:3}"
-  else
-    "$RNNSEARCH" translate --model "$run" --input "$test.$source" --output "$output" --beam "$beam" --normalize "${@:3}"
-  fi
+  local ranks_of=()
+  [[ $launch != mpirun ]] || ranks_of=("${launcher[@]}")
+  "${ranks_of[@]}" "$RNNSEARCH" translate --model "$run" --input "$test.$source" --output "$output" --beam "$beam" --normalize \
+    "${@:3}"
 }
 paper_order=(RNNencdec-30 RNNsearch-30 RNNencdec-50 RNNsearch-50)
 all=() known=()
