@@ -14,7 +14,11 @@ packages='
   openmpi-bin                   = mpirun
   libhdf5-dev                   = HDF5: corpora and checkpoints
   libxxhash-dev                 = xxHash: digests of corpora and checkpoints
+  zlib1g-dev                    = zlib, and the next two: compressed text (gzip, Zstandard, xz)
+  libzstd-dev                   = zstd
+  liblzma-dev                   = xz
   libicu-dev                    = ICU: Unicode in the tokenisers
+  libsentencepiece-dev          = SentencePiece: subwords
   libboost-program-options-dev  = command line and configuration files
   nlohmann-json3-dev            = JSON: log.jsonl, environment.json, evaluate --json
   libpugixml-dev                = pugixml: the pages and pictures of report and align
@@ -32,6 +36,8 @@ if [[ ${1:-} == tests ]]; then
   slurm-client                  = sbatch, srun, squeue
   slurm-wlm-basic-plugins       = PMIx, the scheduler, preemption
   munge                         = how these know each other
+  zstd                          = writes compressed text for a test, as do the next and gzip
+  xz-utils                      = xz
   chromium                      = opens the page of report in its test
 '
 fi

@@ -1,37 +1,157 @@
 #!/usr/bin/env bash
-# pipelines/reversal/run.sh: RNNsearch learns to reverse sequences of up to 15 of 20 words, and must get more than 99% of
-# the unseen test sequences exactly right; exit code 1 otherwise. Safe to interrupt and to repeat.
+# Reversing sequences, in rounds: every system is trained N times from fresh weights, M updates each, and scored on unseen sequences
+# by PSA, LCSR and their geometric mean. Exit code 1 when a system that must learn the task has a round in which it did not.
+#   pipelines/reversal/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
+#     --systems 'NAME...'   of those in systems.sh beside this file [all of them]
+#     --rounds N            of each system; round K has seed K [10]
+#     --updates M           of each round [2000]
+#     --max-length L        longest sequence of the task [15]
+#     --folder DIR          where everything goes [runs/reversal]
+#     --launch local|slurm  processes of one thread on this machine; or for each system a job array of its rounds (cluster/submit),
+#                           which is left to itself: when it is done, the same command makes tables and plots [local]
+#     --at-once N           local: trainings at the same time [CPUs]; slurm: tasks of an array that may run together [all]
+# Rounds that are done are skipped, and trainings go on where they stopped: interrupt it and run it again. More rounds may be asked
+# for later.
 set -euo pipefail
-
-work=${RNNSEARCH_WORK:-runs/reversal}
-ranks=${RNNSEARCH_RANKS:-2}
-required=99 # percent of the test sequences
-
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cd "$here/../.."
-pipelines/install.sh
-pipelines/build.sh
-rnnsearch=${RNNSEARCH_BUILD:-build}/rnnsearch
-mkdir -p "$work"
-options=()
-(($(nproc) >= ranks)) || options+=(--oversubscribe -x RNNSEARCH_OVERSUBSCRIBE=1)
-[[ $(id -u) != 0 ]] || options+=(--allow-run-as-root)
+pipeline=reversal
+source "$here/../experiment.sh" # say, fail, find_program, stop_trainings, finish_trainings; what is trained here is rounds
+systems= rounds=10 updates=2000 max_length=15 folder=runs/reversal at_once=
+while (($# > 0)); do
+  case $1 in
+    --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
+    --) shift && extra=("$@") && break ;;
+    --systems | --rounds | --updates | --max-length | --folder | --launch | --at-once) ;;
+    *) fail "unknown option $1; see pipelines/reversal/run.sh --help" ;;
+  esac
+  (($# >= 2)) || fail "$1 needs a value; see pipelines/reversal/run.sh --help"
+  name=${1#--}
+  printf -v "${name//-/_}" %s "$2"
+  shift 2
+done
+case $launch in local | slurm) ;; *) fail "--launch is '$launch'; it must be local or slurm" ;; esac
+for number in rounds updates max_length at_once; do
+  [[ -z ${!number} && $number == at_once || ${!number} =~ ^[1-9][0-9]*$ ]] ||
+    fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
+done
+source "$here/systems.sh" # options_of, all_systems, must_learn
+for system in ${systems:=$all_systems}; do
+  [[ " $all_systems " == *" $system "* ]] || fail "--systems: there is no system '$system'; there are $all_systems"
+done
 
-data/reversal.sh "$work/text"
-if [[ ! -e $work/corpus.h5 ]]; then
-  "$rnnsearch" prepare --tokenizer none --source-language forward --target-language backward \
-    --train-source "$work/text/train.source" --train-target "$work/text/train.target" \
-    --dev-source "$work/text/dev.source" --dev-target "$work/text/dev.target" \
-    --test "reversal:$work/text/test.source:$work/text/test.target" --output "$work/corpus.h5"
+# --- the program, the task -----------------------------------------------------------------------------------------------
+find_program
+mkdir -p "$folder"
+
+# What was made with other settings is no result of these.
+made_with() { # FILE TEXT
+  if [[ -s $1 ]]; then
+    [[ $(<"$1") == "$2" ]] || fail "${1%.made-with} was made with $(<"$1"), and now it is $2; give another --folder"
+  fi
+  echo "$2" >"$1"
+}
+made_with "$folder/task.made-with" "--max-length $max_length --updates $updates"
+"$project/data/reversal.sh" "$folder/text" --max-length "$max_length"
+corpus=$folder/corpus.h5
+if [[ ! -e $corpus ]]; then
+  "$RNNSEARCH" prepare --tokenizer none --source-language forward --target-language backward \
+    --train-source "$folder/text/train.source" --train-target "$folder/text/train.target" \
+    --dev-source "$folder/text/dev.source" --dev-target "$folder/text/dev.target" \
+    --test "reversal:$folder/text/test.source:$folder/text/test.target" --output "$corpus"
 fi
-mpirun -n "$ranks" "${options[@]}" \
-  "$rnnsearch" train --config "$here/config.ini" --corpus "$work/corpus.h5" --run "$work/run" --threads 1
-"$rnnsearch" translate --model "$work/run" --input "$work/text/test.source" --output "$work/test.output"
 
-paste -d '\n' "$work/test.output" "$work/text/test.target" | awk -v required="$required" '
-  NR % 2 { output = $0; next }
-  { ++all; right += output == $0 }
-  END {
-    printf "[reversal] %d of %d test sequences exactly right: %.2f%%\n", right, all, 100 * right / all
-    exit !(100 * right > required * all)
-  }'
+# --- training ------------------------------------------------------------------------------------------------------------
+run_of_round() { # SYSTEM ROUND: as cluster/submit --seeds names it
+  echo "$folder/$1-seed-$2"
+}
+options_of_rounds() { # SYSTEM: sets `options`, all but --run and --seed
+  local system=$1 word of_files=
+  options_of "$system" # sets `options`
+  for word in "${options[@]}"; do
+    [[ ! -e $project/pipelines/presets/$word.ini ]] || word=$project/pipelines/presets/$word.ini
+    [[ ! -e $word ]] || of_files+=" ($(basename "$word"): $(cksum <"$word"))"
+  done
+  options+=(--max-updates "$updates" "${extra[@]}")
+  made_with "$folder/$system.made-with" "${options[*]}$of_files"
+  options+=(--corpus "$corpus")
+}
+is_done() { # RUN
+  [[ -s $1/checkpoints/latest && -s $1/log.jsonl ]] &&
+    grep '"event":"stop"' "$1/log.jsonl" | tail -n 1 | grep -q "\"update\":$updates,"
+}
+train_rounds() {
+  local system round run failed= started=()
+  : "${at_once:=$(nproc)}"
+  trap 'stop_trainings TERM' TERM INT
+  for ((round = 1; round <= rounds; ++round)); do
+    for system in $systems; do
+      run=$(run_of_round "$system" "$round")
+      options_of_rounds "$system"
+      ! is_done "$run" || continue
+      while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=yes; done
+      [[ -z $failed ]] || break 2
+      say "training $system, round $round"
+      "$RNNSEARCH" train "${options[@]}" --seed "$round" --run "$run" --threads 1 >>"$run.out" 2>&1 &
+      started+=($!)
+    done
+  done
+  finish_trainings "$failed" "${started[@]}"
+}
+submit_rounds() {
+  local system round run job waiting= left queued
+  for system in $systems; do
+    options_of_rounds "$system"
+    left= queued=
+    for ((round = 1; round <= rounds; ++round)); do
+      run=$(run_of_round "$system" "$round")
+      [[ ! -e $run.jobs/done ]] || continue
+      left+=${left:+,}$round
+      [[ ! -s $run.jobs/jobs ]] || queued+=" $(<"$run.jobs/jobs")"
+    done
+    [[ -n $left ]] || continue
+    waiting=yes
+    if [[ -n $queued && -n $(squeue -h -o %i -j "$(tr ' ' '\n' <<<"${queued# }" | sed 's/_.*//' | sort -u | paste -sd,)" 2>/dev/null) ]]; then
+      say "$system, rounds $left: in the queue"
+    else
+      # Of one rank each: a round is small, and its result then is that of this machine.
+      job=$("$project/cluster/submit" --nodes 1 --ranks-per-node 1 --cpus-per-rank 1 --seeds "$left" ${at_once:+--at-once "$at_once"} train "${options[@]}" --run "$folder/$system" |
+        paste -sd ' ') # a failure ends all here
+      say "$system, rounds $left: job $job"
+    fi
+  done
+  [[ -z $waiting ]] || { say "run the same command again when these are done" && exit 0; }
+}
+case $launch in
+  local) train_rounds ;;
+  slurm) submit_rounds ;;
+esac
+
+# --- scores --------------------------------------------------------------------------------------------------------------
+# Of what each round has after its last update, whichever validation was the best.
+made=()
+for ((round = 1; round <= rounds; ++round)); do
+  scored=()
+  for system in $systems; do
+    run=$(run_of_round "$system" "$round")
+    checkpoint=$run/checkpoints/$(<"$run/checkpoints/latest")
+    if [[ ! $run.test -nt $checkpoint ]]; then
+      "$RNNSEARCH" translate --model "$checkpoint" --input "$folder/text/test.source" --output "$run.test" --beam 1
+    fi
+    scored+=(--hypotheses "$system=$run.test")
+  done
+  "$RNNSEARCH" evaluate "${scored[@]}" --corpus "$corpus" --set test/reversal --sequence-accuracy true --tokenizer none \
+    --edges 5,10 --json >"$folder/round-$round.json.new"
+  mv "$folder/round-$round.json.new" "$folder/round-$round.json"
+  made+=(--round "$folder/round-$round.json")
+done
+runs=()
+for system in $systems; do runs+=(--run "$system=$(run_of_round "$system" 1)"); done
+"$RNNSEARCH" report --title "Reversing sequences of up to $max_length words: $rounds rounds of $updates updates" "${made[@]}" "${runs[@]}" \
+  --output "$folder/report.html" --csv "$folder/csv" --markdown "$folder/rounds.md"
+
+# --- the promise ---------------------------------------------------------------------------------------------------------
+awk '/^\*\*/ && tables++ {exit} {print}' "$folder/rounds.md" # the means
+say "everything lies in $folder: report.html, rounds.md, csv/, the runs and what they made of the test sequences (*.test)"
+low=$(tr -d '\r' <"$folder/csv/rounds.csv" | awk -F, -v must=" $must_learn " -v required="$required" '
+  $4 == "PSA" && index(must, " " $3 " ") && $5 <= required { printf "%s%s, round %d: %.2f%%", n++ ? "; " : "", $3, $1, $5 }')
+[[ -z $low ]] || fail "PSA must be above $required% in every round, but is not: $low"

@@ -167,9 +167,9 @@ struct Text {
 
 Text read_text(const Settings& settings, bool with_gold) {
   Text text;
-  text.sources = read_lines(settings.source);
+  text.sources = read_lines(settings.source, corpus::TestSetPart::kSource);
   if (!settings.target.empty()) {
-    text.targets = read_lines(settings.target);
+    text.targets = read_lines(settings.target, corpus::TestSetPart::kReference);
     check_same_lines(settings.source, text.sources.size(), settings.target, text.targets.size());
   }
   if (!settings.gold.empty() && with_gold) {
@@ -304,8 +304,10 @@ std::string text_of_score(const evaluate::AlignmentScore& score) {
   return text;
 }
 
-/// What people read: words without the marks by which the tokeniser knows where they touched.
+/// What people read: words without the marks by which the tokeniser knows where they touched. Subwords keep theirs,
+/// which say what is a word.
 std::vector<std::string> without_marks(std::vector<std::string> words, const corpus::TextPipeline& pipeline) {
+  if (pipeline.target_subwords) return words;
   for (std::string& word : words) word = pipeline.to_text({word});
   return words;
 }
@@ -504,8 +506,9 @@ int run_align(const Arguments& arguments) {
   agree(world, {"the results", "", [&] {
                   if (!world.is_root()) return std::string();
                   for (std::size_t i = 0; i < text.gold.size(); ++i) {
-                    evaluate::check_links(text.gold[i].possible, loaded.pipeline.to_words(text.sources[i]).size(),
-                                          loaded.pipeline.to_words(text.targets[i]).size(),
+                    evaluate::check_links(text.gold[i].possible,
+                                          loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource).size(),
+                                          loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget).size(),
                                           text_of(settings.gold.string(), ", line ", text.lines[i] + 1));
                   }
                   results.emplace(settings, loaded.pipeline);
@@ -520,8 +523,8 @@ int run_align(const Arguments& arguments) {
     const std::size_t lines = std::min(kPortion, text.lines.size() - portion);
     Side source, target;
     for (std::size_t i = portion; i < portion + lines; ++i) {
-      source.add(loaded.pipeline.to_words(text.sources[i]), loaded.source_vocabulary);
-      if (given) target.add(loaded.pipeline.to_words(text.targets[i]), loaded.target_vocabulary);
+      source.add(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource), loaded.source_vocabulary);
+      if (given) target.add(loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget), loaded.target_vocabulary);
     }
     const Sentences& longest_first = given ? target.ids : source.ids;
     std::vector<std::size_t> order(lines);

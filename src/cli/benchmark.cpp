@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "cli/agreement.h"
 #include "cli/figures.h"
@@ -105,19 +108,33 @@ void check(const Options& options, const Settings& s) {
   train::check(s.train);
 }
 
-using Batches = std::vector<corpus::BatchSlice>;
+/// What an untrained model is given: batches as a training takes them from a corpus, or drawn ones.
+class Batches {
+ public:
+  explicit Batches(std::vector<corpus::BatchSlice> drawn) : drawn_(std::move(drawn)) {}
+  Batches(std::unique_ptr<const corpus::Corpus> corpus, const corpus::BatchOptions& options,
+          const comm::Communicator& world)
+      : corpus_(std::move(corpus)), sequence_(std::in_place, *corpus_, options, world.rank(), world.size()) {
+    sequence_->seek({});  // as before a training's first update
+  }
+
+  bool of_corpus() const { return sequence_.has_value(); }
+  corpus::BatchSlice next() { return sequence_ ? sequence_->next() : std::move(drawn_[drawn_index_++]); }
+
+ private:
+  std::vector<corpus::BatchSlice> drawn_;
+  std::size_t drawn_index_ = 0;
+  std::unique_ptr<const corpus::Corpus> corpus_;
+  std::optional<corpus::BatchSequence> sequence_;  // of `corpus_`
+};
 
 /// COLLECTIVE. May set the sizes of the vocabularies.
 Batches batches_of(Settings& s, const comm::Communicator& world) {
-  const std::size_t count = s.untimed_updates + s.updates;
-  Batches batches;
   if (!s.corpus.empty()) {
-    const corpus::Corpus corpus = open_corpus(s.corpus, world);
-    s.model.source_words = corpus.source_vocabulary().size();
-    s.model.target_words = corpus.target_vocabulary().size();
-    corpus::BatchSequence sequence(corpus, train::batch_options(s.train), world.rank(), world.size());
-    while (batches.size() < count) batches.push_back(sequence.next());
-    return batches;
+    auto corpus = std::make_unique<const corpus::Corpus>(open_corpus(s.corpus, world));
+    s.model.source_words = corpus->source_vocabulary().size();
+    s.model.target_words = corpus->target_vocabulary().size();
+    return {std::move(corpus), train::batch_options(s.train), world};
   }
   SyntheticOptions synthetic;
   synthetic.lengths = {{s.source_length, s.target_length}};
@@ -137,8 +154,8 @@ Batches batches_of(Settings& s, const comm::Communicator& world) {
   synthetic.batch_sentences = s.train.batch_sentences;
   synthetic.pool_batches = s.train.pool_batches;
   synthetic.seed = s.train.seed;
-  return synthetic_batches(synthetic, count, static_cast<std::size_t>(world.rank()),
-                           static_cast<std::size_t>(world.size()));
+  return Batches(synthetic_batches(synthetic, s.untimed_updates + s.updates, static_cast<std::size_t>(world.rank()),
+                                   static_cast<std::size_t>(world.size())));
 }
 
 /// What was done between two readings of the clock.
@@ -157,9 +174,10 @@ class Updates {
       : train_(s.train), step_(world, model, s.train) {}
 
   Timed run(const corpus::BatchSlice& slice) {
-    const double rate = train::learning_rate(train_, ++update_, 1);
+    const double rate = train::learning_rate(train_, {.update = ++update_});
     const Stopwatch watch;
-    const auto result = step_.run({slice.source, slice.target, slice.batch_pairs, rate});
+    const auto result = step_.run(
+        {slice.source, slice.target, slice.batch_pairs, rate, {}, {}, update_, slice.first_pair, slice.pair_stride});
     const double seconds = watch.seconds();
     if (!result.applied) {
       throw Error(text_of("the gradient of update ", update_,
@@ -224,8 +242,9 @@ struct Measurement {
   std::vector<double> seconds;
   // of all timed batches, words without </s>
   double pairs = 0, source_words = 0, target_words = 0;
-  double gflop = 0;       // of all timed updates; 0: not known
-  double peak_bytes = 0;  // of the rank that has most
+  double gflop = 0;                 // of all timed updates; 0: not known
+  std::optional<double> waiting{};  // before all timed updates, for their sentences; none where these were drawn
+  double peak_bytes = 0;            // of the rank that has most
   std::array<double, kPhases.size()> phases{};
   double bytes_sent = 0, reduction_seconds = 0;  // by the root in sums of gradients; hidden or not
   double visible_seconds = 0;                    // of communication, on the rank that came last and so waited for none
@@ -249,17 +268,22 @@ struct Measurement {
 };
 
 template <class Work>
-Measurement measure(const Settings& s, const comm::Communicator& world, const Batches& batches, Work&& work) {
+Measurement measure(const Settings& s, const comm::Communicator& world, Batches& batches, Work&& work) {
   Measurement m;
+  if (batches.of_corpus()) m.waiting = 0;
   Progress progress(!world.is_root());
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    const Timed timed = work.run(batches[i]);
-    progress.show(text_of("[benchmark] ", i + 1, " of ", batches.size(), ": ", fixed(timed.seconds, 3), " s"));
+  const std::size_t count = s.untimed_updates + s.updates;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Stopwatch reading;
+    const corpus::BatchSlice batch = batches.next();
+    const double waited = reading.seconds();
+    const Timed timed = work.run(batch);
+    progress.show(text_of("[benchmark] ", i + 1, " of ", count, ": ", fixed(timed.seconds, 3), " s"));
     double least_visible = -timed.phases.seconds(Phase::kCommunication);
     world.max(std::span(&least_visible, 1));
     if (i < s.untimed_updates) continue;
     m.visible_seconds -= least_visible;
-    const corpus::BatchSlice& batch = batches[i];
+    if (m.waiting) *m.waiting += waited;
     const auto source = static_cast<double>(batch.batch_source_words);
     const auto target = static_cast<double>(batch.batch_target_words);
     const auto pairs = static_cast<double>(batch.batch_pairs);
@@ -333,6 +357,7 @@ Json json_of(const Options& options, const Settings& s, const Machine& machine, 
       {"peak_memory_bytes", std::llround(m.peak_bytes)},
       {"phase_seconds", std::move(phases)},
   });
+  if (m.waiting) result["data_seconds"] = m.mean_of(*m.waiting);
   if (m.gflop > 0) {
     result["gflop"] = m.mean_of(m.gflop);
     result["gflop_per_second"] = m.gflop / m.total();
@@ -361,13 +386,13 @@ std::string plural(std::size_t count, const char* one) {
 
 std::string text_of_report(const Settings& s, const Machine& machine, const Measurement& m) {
   const model::ModelOptions& o = s.model;
-  const bool attends = o.attention == model::Attention::kAdditive;
+  const bool attends = o.attends();
   const std::size_t ranks = machine.places.size();
   const char* unit = s.decode ? "batch" : "update";
   const auto seconds_text = [&](double seconds) { return fixed(seconds, m.mean() < 0.1 ? 6 : 4); };
 
   const auto parameters = static_cast<double>(machine.parameters);
-  std::string text = text_of(attends ? "RNNsearch, " : "RNNencdec, ",
+  std::string text = text_of(model::system_of(o), ", ",
                              parameters < 1e6 ? text_of(machine.parameters) : fixed(parameters / 1e6, 1) + " million",
                              " parameters: embedding ", o.embedding, ", state ", o.state,
                              attends ? text_of(", alignment ", o.alignment) : "", ", maxout ", o.maxout);
@@ -399,6 +424,10 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
     row("sums over ranks", text_of(fixed(m.mean_of(m.bytes_sent) / 1e6, 1), " MB sent an update by each, ",
                                    seconds_text(m.mean_of(m.reduction_seconds)), " s under way, ",
                                    seconds_text(m.mean_of(m.visible_seconds)), " s not hidden"));
+  }
+  if (m.waiting) {
+    row("waiting for data", text_of(seconds_text(m.mean_of(*m.waiting)), " s before each ", unit, ", ",
+                                    fixed(100 * *m.waiting / (m.total() + *m.waiting), 2), "% of both"));
   }
   row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
   if (const auto updates = updates_to_estimate(s); updates > 0) {
@@ -445,7 +474,7 @@ int run_benchmark(const Arguments& arguments) {
   check_same_options(world, options);
   machine.places = settle_threads(s.threads, world);
   s.precision = kernels::name_of(set_precision(s.precision, world));
-  const Batches batches = batches_of(s, world);
+  Batches batches = batches_of(s, world);
   model::Model<float> model(s.model);
   model.initialise(s.train.seed);
   machine.parameters = model.parameters().size();

@@ -10,9 +10,11 @@
 
 #include "cli/agreement.h"
 #include "cli/align.h"
+#include "cli/average.h"
 #include "cli/benchmark.h"
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
+#include "cli/launched.h"
 #include "cli/nearest.h"
 #include "cli/node_check.h"
 #include "cli/prepare.h"
@@ -29,18 +31,21 @@ namespace rnnsearch::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"prepare", "parallel text -> one HDF5 corpus: vocabularies, training pairs, dev and test sets", false, false,
-     run_prepare},
-    {"train", "corpus -> run directory: checkpoints, log, record of the run", true, true, run_train},
-    {"translate", "text -> text, by greedy or beam search", true, true, run_translate},
-    {"score", "log-probabilities of given translations", true, true, run_score},
-    {"evaluate", "BLEU overall and by sentence length, of a model or of any system's output", true, true, run_evaluate},
-    {"align", "what a model with attention looked at: matrices, links, heat maps, alignment error rate", true, true,
-     run_align},
-    {"report", "one HTML page of run directories, scores and alignments", false, false, run_report},
-    {"inspect", "says what a corpus or a checkpoint holds", false, false, run_inspect},
-    {"benchmark", "times updates, or translation, of any configuration on this machine", true, false, run_benchmark},
-    {"node-check", "says whether this site can train: ranks, threads, files, speed of the network", true, false,
+    {"prepare", "parallel text -> one HDF5 corpus: vocabularies, training pairs, dev and test sets",
+     Ranks::kAnyLaunched, false, run_prepare},
+    {"train", "corpus -> run directory: checkpoints, log, record of the run", Ranks::kAny, true, run_train},
+    {"translate", "text -> text, by greedy or beam search", Ranks::kAny, true, run_translate},
+    {"score", "log-probabilities of given translations", Ranks::kAny, true, run_score},
+    {"evaluate", "BLEU, chrF and TER of any systems, overall and by sentence length, tested against a baseline",
+     Ranks::kAny, true, run_evaluate},
+    {"align", "what a model with attention looked at: matrices, links, heat maps, alignment error rate", Ranks::kAny,
+     true, run_align},
+    {"report", "one HTML page of run directories, scores and alignments", Ranks::kOne, false, run_report},
+    {"average", "checkpoints of one training -> the mean of their parameters", Ranks::kOne, false, run_average},
+    {"inspect", "says what a corpus or a checkpoint holds", Ranks::kOne, false, run_inspect},
+    {"benchmark", "times updates, or translation, of any configuration on this machine", Ranks::kAny, false,
+     run_benchmark},
+    {"node-check", "says whether this site can train: ranks, threads, files, speed of the network", Ranks::kAny, false,
      run_node_check},
 };
 
@@ -68,19 +73,12 @@ void print_error(const std::string& who, const std::string& what) {
   std::cerr << line_of("rnnsearch" + who + ": " + what) + "\n" << std::flush;
 }
 
-long number_set(const char* name) {
-  const char* const text = std::getenv(name);
-  return text ? std::strtol(text, nullptr, 10) : 0;
-}
-
 /// A launcher started several processes of a command that is for one: they would all do the same to the same files.
 void refuse_several() {
-  const bool step = std::getenv("SLURM_STEP_ID") && !std::getenv("OMPI_COMM_WORLD_SIZE");
-  const long processes = number_set(step ? "SLURM_STEP_NUM_TASKS" : "OMPI_COMM_WORLD_SIZE");
-  if (processes <= 1) return;
-  const long rank = number_set(step ? "SLURM_PROCID" : "OMPI_COMM_WORLD_RANK");
-  if (rank == 0) {
-    throw Error(text_of("was started in ", processes,
+  const Launched by = launched();
+  if (by.processes <= 1) return;
+  if (by.rank == 0) {
+    throw Error(text_of("was started in ", by.processes,
                         " processes, and is for one; start it without mpirun or srun, or with ", "-n 1"));
   }
   // The first to leave with an error ends all: the one that speaks shall have spoken.
@@ -105,8 +103,10 @@ int run_command(const Command& command, const Arguments& arguments) {
     return exit_code;
   };
   try {
-    if (!command.parallel && !asks_for_help) refuse_several();
-    if (command.parallel && !asks_for_help) {
+    if (command.ranks == Ranks::kOne && !asks_for_help) refuse_several();
+    const bool parallel =
+        command.ranks == Ranks::kAny || (command.ranks == Ranks::kAnyLaunched && launched().processes > 1);
+    if (parallel && !asks_for_help) {
       set_log_sink([](std::string_view line) { std::cerr << std::string(line) + "\n"; });  // if it cannot even start
       environment.emplace();
       const comm::Communicator world;

@@ -81,13 +81,13 @@ Test test_of(const Settings& settings) {
   Test test;
   if (settings.corpus.empty()) {
     for (const auto& path : settings.references) {
-      test.references.push_back(read_lines(path));
+      test.references.push_back(read_lines(path, corpus::TestSetPart::kReference));
       check_same_lines(settings.references.front(), test.references.front().size(), path,
                        test.references.back().size());
     }
     test.place = settings.references.front();
     if (!settings.source.empty()) {
-      test.sources = read_lines(settings.source);
+      test.sources = read_lines(settings.source, corpus::TestSetPart::kSource);
       check_same_lines(test.place, test.references.front().size(), settings.source, test.sources.size());
     }
     return test;
@@ -101,8 +101,9 @@ Test test_of(const Settings& settings) {
     for (const WordId word : set.target[i]) rarest = std::min(rarest, count_of(word, *vocabulary));
     test.rarest_words.push_back(rarest);
   }
-  test.frequencies = {[words = corpus.pipeline()](std::string_view line) { return words.to_words(line); },
-                      [vocabulary](std::string_view word) { return count_of(vocabulary->id(word), *vocabulary); }};
+  test.frequencies = {
+      [words = corpus.pipeline()](std::string_view line) { return words.to_words(line, corpus::Side::kTarget); },
+      [vocabulary](std::string_view word) { return count_of(vocabulary->id(word), *vocabulary); }};
   const corpus::TextPipeline& pipeline = corpus.pipeline();
   const corpus::TextPipeline unnamed;
   if (pipeline.source_language != unnamed.source_language) test.source_language = pipeline.source_language;
@@ -143,6 +144,9 @@ void declare(Options& options, Settings& settings) {
   options.add("lowercase", evaluation.bleu.lowercase, {.help = "compare lower-cased text"});
   options.add("chrf", evaluation.chrf, {.help = "chrF and chrF++ besides"});
   options.add("ter", evaluation.ter, {.help = "TER besides: edits for 100 reference words, so less is better"});
+  options.add("sequence-accuracy", evaluation.sequence_accuracy,
+              {.help = "PSA, LCSR and sqrt(PSA LCSR) besides, in percent: the mean share of each reference that the "
+                       "translation has at its position, and in its order (longest common subsequence)"});
   options.add("bootstrap", evaluation.bootstrap.samples,
               {.help = "samples for the 95% intervals; 0: none", .low = 0, .high = 1e6});
   options.add("seed", evaluation.bootstrap.seed, {.help = "of the bootstrap and of the tests of significance"});
@@ -272,8 +276,10 @@ int run_evaluate(const Arguments& arguments) {
   Settings settings;
   Options options(
       "evaluate",
-      "BLEU, and chrF and TER if wanted, as sacreBLEU computes them, over all sentences and by their length, with 95% "
-      "bootstrap intervals and tests of significance; of any number of systems side by side. Models translate on all "
+      "BLEU, and chrF, TER and sequence accuracy if wanted, as sacreBLEU computes the first three, over all sentences "
+      "and by their length, of plain text or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml, perhaps FILE.xml@WHO), with "
+      "95% bootstrap intervals and tests of significance; of any number of systems side by "
+      "side. Models translate on all "
       "ranks under mpirun. SIGTERM or SIGUSR1: it ends "
       "with code 85 after the sentences under way, and prints nothing.");
   declare(options, settings);
@@ -293,7 +299,7 @@ int run_evaluate(const Arguments& arguments) {
                   test = test_of(settings);
                   for (const std::string& text : settings.hypotheses) {
                     const fs::path path = named(text).path;
-                    systems.push_back(read_lines(path));
+                    systems.push_back(read_lines(path, corpus::TestSetPart::kHypothesis));
                     check_same_lines(path, systems.back().size(), test.place, test.references.front().size());
                   }
                   return std::string();

@@ -15,6 +15,20 @@ std::string fixed(double value, int digits) {
   return std::move(stream).str();
 }
 
+std::string grouped(std::uint64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  return fixed(whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole), 2) + "%";
+}
+
 std::string duration(double seconds) {
   const auto s = static_cast<long long>(std::llround(seconds));
   const auto two = [](long long n) { return text_of(n < 10 ? "0" : "", n); };

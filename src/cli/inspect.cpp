@@ -4,12 +4,15 @@
 #include <cstdio>
 #include <iostream>
 
+#include "cli/corpus_view.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/format.h"
+#include "rnnsearch/model/options.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/train/options.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -26,28 +29,15 @@ Json head_of(const File& file, const std::string& format) {
   json["source_language"] = pipeline.source_language;
   json["target_language"] = pipeline.target_language;
   json["tokenizer"] = pipeline.tokenizer;
+  json["normalization"] = pipeline.normalization;
   json["lowercase"] = pipeline.lowercase;
+  json["subwords"] = subwords_of(pipeline);
+  if (pipeline.source_subwords) {
+    json["source_subwords"] = pipeline.source_subwords.description();
+    json["target_subwords"] = pipeline.target_subwords.description();
+  }
   json["source_vocabulary"] = file.shape("/vocabulary/source").front();
   json["target_vocabulary"] = file.shape("/vocabulary/target").front();
-  return json;
-}
-
-Json of_corpus(const File& file, const fs::path& path) {
-  const corpus::Corpus corpus(path, corpus::Verify::kSkip);
-  Json json = head_of(file, corpus::kCorpusFormat);
-  json["fingerprint"] = corpus.fingerprint();
-  json["train"]["pairs"] = corpus.train_pairs();
-  json["train"]["source_words"] = corpus.train_source_words();
-  json["train"]["target_words"] = corpus.train_target_words();
-  json["train"]["shards"] = file.children("/train").size();
-  json["sets"] = Json::object();
-  for (const std::string& name : corpus.set_names()) {
-    const auto set = corpus.read_set(name);
-    json["sets"][name]["pairs"] = set.source.size();
-    json["sets"][name]["source_words"] = set.source.words.size();
-    json["sets"][name]["target_words"] = set.target.words.size();
-    json["sets"][name]["references"] = set.references.size();
-  }
   return json;
 }
 
@@ -87,7 +77,11 @@ Json value_of(const File& file, const std::string& object, const std::string& na
 Json of_checkpoint(const File& file) {
   Json json = head_of(file, "rnnsearch-checkpoint");
   json["update"] = file.unsigned_attribute("/", "update");
-  json["system"] = file.text_attribute("/config", "attention") == "none" ? "RNNencdec" : "RNNsearch";
+  if (file.has_attribute("/", "average_of")) json["average_of"] = file.text_attribute("/", "average_of");
+  json["moving_average"] = file.exists("/average");
+  train::Config config;
+  for (const std::string& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
+  json["system"] = model::system_of(train::model_options_of(config));
   Json parameters = Json::object();
   json["parameter_count"] = list_parameters(file, "/parameters", "", parameters);
   json["parameters"] = std::move(parameters);
@@ -159,15 +153,17 @@ void print(const Json& json, const std::string& indent) {
 int run_inspect(const Arguments& arguments) {
   fs::path path;
   bool verify = true, history = false, json = false;
+  std::size_t pairs = 3;
   Options options(
       "inspect",
-      "Says what a file of ours holds: a corpus (languages, words, sets) or a checkpoint (system, parameters with "
-      "their shapes, options, state of the training).");
+      "Says what a file of ours holds: a corpus (pairs, words, lengths, unknown words, what was dropped and why, sets) "
+      "or a checkpoint (system, parameters with their shapes, options, state of the training).");
   options.add("file", path,
               {.help = "a corpus, a checkpoint, or a run directory", .value = "FILE|RUN", .required = true});
   options.add(
       "verify", verify,
       {.help = "compare all of the file with its digest first; --verify=false looks at its ends alone, at once"});
+  options.add("pairs", pairs, {.help = "of a corpus: so many training pairs, the first, as plain text", .high = 1e6});
   options.add("history", history, {.help = "also the losses and scores of the training so far"});
   options.add("json", json, {.help = "print JSON"});
   // the one thing that is inspected needs no option's name
@@ -183,10 +179,16 @@ int run_inspect(const Arguments& arguments) {
   if (format == corpus::kCorpusFormat) {
     storage::check_format(file, format, corpus::kCorpusVersion);
     if (history) throw Error(text_of("--history is for checkpoints, and ", path.string(), " is a corpus"));
-    result = of_corpus(file, path);
+    result = head_of(file, format);
+    describe_corpus(corpus::Corpus(path, corpus::Verify::kSkip), pairs, result);
+    result["train"]["shards"] = file.children("/train").size();
   } else if (format == "rnnsearch-checkpoint") {
-    storage::check_format(file, format, 1);
+    if (options.given("pairs")) throw Error(text_of("--pairs is for corpora, and ", path.string(), " is a checkpoint"));
+    storage::check_format(file, format, train::kCheckpointVersion);
     result = of_checkpoint(file);
+    if (history && !file.exists("/history")) {
+      throw Error(text_of(path.string(), " is a mean of checkpoints, which has no history; look at one of those"));
+    }
     if (history) result["history"] = history_of(file);
   } else {
     throw Error(text_of(path.string(), " says that its format is '", format, "', which this version does not know"));
@@ -194,6 +196,8 @@ int run_inspect(const Arguments& arguments) {
   if (verify) result["verified"] = true;
   if (json) {
     std::cout << result.dump(2) << "\n";
+  } else if (format == corpus::kCorpusFormat) {
+    print_corpus(result);
   } else {
     print(result, "");
   }

@@ -1,13 +1,26 @@
 #include "cli/prepare.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <iostream>
+#include <memory>
 #include <sstream>
 
+#include "cli/agreement.h"
+#include "cli/figures.h"
+#include "cli/launched.h"
+#include "cli/placement.h"
 #include "cli/progress.h"
+#include "cli/rank_team.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "rnnsearch/corpus/team.h"
+#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -26,23 +39,25 @@ corpus::EvaluationFiles evaluation_files(const std::string& text) {
   return {parts[0], parts[1], {parts.begin() + 2, parts.end()}};
 }
 
-std::string grouped(std::uint64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
+void print_pairs(std::uint64_t read, std::uint64_t kept, const corpus::DropCounts& dropped) {
+  std::cout << "pairs read     " << grouped(read) << "\n"
+            << "pairs kept     " << grouped(kept) << "\n"
+            << "pairs dropped  " << grouped(dropped.total());
+  for (std::size_t i = 0; i < corpus::kDropReasons.size(); ++i) {
+    const bool always = i <= static_cast<std::size_t>(corpus::Drop::kLongTarget);
+    if (dropped.counts[i] == 0 && !always) continue;
+    std::cout << (i == 0 ? ": " : ", ") << corpus::kDropReasons[i].label << " " << grouped(dropped.counts[i]);
   }
-  return text;
+  std::cout << "\n";
+}
+
+void print_end(const std::string& fingerprint, const fs::path& output) {
+  std::cout << "fingerprint    " << fingerprint << "\nwritten to     " << output.string() << "\n";
 }
 
 void print(const corpus::PrepareReport& report, const fs::path& output) {
-  const auto& dropped = report.dropped;
-  std::cout << "pairs read     " << grouped(report.pairs_read) << "\n"
-            << "pairs kept     " << grouped(report.pairs_kept) << "\n"
-            << "pairs dropped  " << grouped(dropped.total()) << ": empty source " << grouped(dropped.empty_source)
-            << ", empty target " << grouped(dropped.empty_target) << ", source too long "
-            << grouped(dropped.long_source) << ", target too long " << grouped(dropped.long_target) << "\n";
+  if (report.pairs_before > 0) std::cout << "pairs before   " << grouped(report.pairs_before) << "\n";
+  print_pairs(report.pairs_read, report.pairs_kept, report.dropped);
   const auto side = [](const char* name, const corpus::PrepareReport::Side& s) {
     char coverage[16];
     std::snprintf(coverage, sizeof coverage, "%.2f%%", 100 * s.coverage());
@@ -56,7 +71,34 @@ void print(const corpus::PrepareReport& report, const fs::path& output) {
     label.resize(std::max<std::size_t>(label.size() + 1, 15), ' ');
     std::cout << label << grouped(pairs) << " pairs\n";
   }
-  std::cout << "fingerprint    " << report.fingerprint << "\nwritten to     " << output.string() << "\n";
+  print_end(report.fingerprint, output);
+}
+
+void print(const corpus::MergeReport& report, const fs::path& output) {
+  print_pairs(report.selection.pairs_read, report.pairs, report.selection.dropped);
+  std::cout << "source         " << grouped(report.source_words) << " words\n"
+            << "target         " << grouped(report.target_words) << " words\n";
+  print_end(report.fingerprint, output);
+}
+
+/// What both kinds of report begin with.
+Json to_json(const fs::path& output, const std::string& fingerprint, std::uint64_t read, std::uint64_t kept,
+             const corpus::DropCounts& dropped) {
+  Json json;
+  json["output"] = output.string();
+  json["fingerprint"] = fingerprint;
+  json["pairs_read"] = read;
+  json["pairs_kept"] = kept;
+  for (std::size_t i = 0; i < corpus::kDropReasons.size(); ++i)
+    json["dropped"][corpus::kDropReasons[i].name] = dropped.counts[i];
+  return json;
+}
+
+Json to_json(const corpus::MergeReport& report, const fs::path& output) {
+  Json json = to_json(output, report.fingerprint, report.selection.pairs_read, report.pairs, report.selection.dropped);
+  json["source"]["words"] = report.source_words;
+  json["target"]["words"] = report.target_words;
+  return json;
 }
 
 Json to_json(const corpus::PrepareReport& report, const fs::path& output) {
@@ -69,15 +111,8 @@ Json to_json(const corpus::PrepareReport& report, const fs::path& output) {
     json["coverage"] = s.coverage();
     return json;
   };
-  Json json;
-  json["output"] = output.string();
-  json["fingerprint"] = report.fingerprint;
-  json["pairs_read"] = report.pairs_read;
-  json["pairs_kept"] = report.pairs_kept;
-  json["dropped"]["empty_source"] = report.dropped.empty_source;
-  json["dropped"]["empty_target"] = report.dropped.empty_target;
-  json["dropped"]["long_source"] = report.dropped.long_source;
-  json["dropped"]["long_target"] = report.dropped.long_target;
+  Json json = to_json(output, report.fingerprint, report.pairs_read, report.pairs_kept, report.dropped);
+  if (report.pairs_before > 0) json["pairs_before"] = report.pairs_before;
   json["source"] = side(report.source);
   json["target"] = side(report.target);
   json["sets"] = Json::object();
@@ -89,29 +124,62 @@ Json to_json(const corpus::PrepareReport& report, const fs::path& output) {
 
 int run_prepare(const Arguments& arguments) {
   corpus::PrepareOptions settings;
-  fs::path dev_source, dev_target;
-  std::vector<std::string> tests;
+  fs::path dev_source, dev_target, both_models, both_codes;
+  std::vector<std::string> train_source, train_target, train_tsv, tests, merged;
+  ThreadOptions threads;
+  std::size_t memory = settings.memory >> 20;
   bool json = false;
   Options options(
       "prepare",
-      "Makes one HDF5 corpus of parallel text: tokenises, cuts vocabularies, drops empty and long pairs, and "
-      "keeps the raw references that BLEU is scored against. Files are UTF-8, one sentence a line.");
+      "Makes one HDF5 corpus of parallel text: tokenises, cuts vocabularies, drops empty and long pairs, and keeps the "
+      "raw references that BLEU is scored against. Files are UTF-8, one sentence a line, plain or compressed with "
+      "gzip, "
+      "zstd or xz; or test sets of WMT, whose names end in .sgm, .sgml or .xml (and @WHO, to choose a translator). On "
+      "several ranks (mpirun), which must all see the files, they share the work, and rank 0 writes the same corpus, "
+      "bit "
+      "for bit: of plain files each rank reads its own parts alone, others each rank unpacks whole. Killed after it "
+      "counted the words of a large text, the same command goes on from there.");
   options.group("Text");
-  options.add("train-source", settings.train_source, {.help = "training text", .value = "FILE", .required = true});
-  options.add("train-target", settings.train_target, {.help = "its translation", .value = "FILE", .required = true});
+  options.add(
+      "train-source", train_source,
+      {.help = "training text; may be given several times, for files that follow one another", .value = "FILE"});
+  options.add("train-target", train_target, {.help = "its translation, as often", .value = "FILE"});
+  options.add("train-tsv", train_tsv,
+              {.help = "training text with both on a line: source, tab, translation; may be given several times, and "
+                       "follows the others",
+               .value = "FILE"});
   options.add("dev-source", dev_source, {.help = "development set, to choose the best checkpoint by", .value = "FILE"});
   options.add("dev-target", dev_target, {.help = "its translation", .value = "FILE"});
   options.add("test", tests,
               {.help = "a test set; further references of it follow after further colons", .value = "NAME:SRC:REF"});
-  options.add("output", settings.output, {.help = "the corpus to write", .value = "FILE", .required = true});
+  options.add("append", settings.append_to,
+              {.help = "a corpus whose pairs and sets come first; the text is treated as its text was, with its "
+                       "vocabularies. Without --output the longer corpus takes its place, once it is whole",
+               .value = "CORPUS"});
+  options.add(
+      "merge", merged,
+      {.help = "in place of text: a corpus that was prepared apart with the same vocabularies (--vocabulary-of) "
+               "and options; given twice or more, for corpora that follow one another",
+       .value = "CORPUS"});
+  options.add("output", settings.output, {.help = "the corpus to write", .value = "FILE"});
   options.add("overwrite", settings.overwrite, {.help = "replace a file that stands there, once the new one is whole"});
   options.group("Words");
-  options.add("source-language", settings.pipeline.source_language, {.help = "a name for the record", .value = "NAME"});
+  options.add("source-language", settings.pipeline.source_language,
+              {.help = "a name for the record; the tokenizer moses knows en, fr and de", .value = "NAME"});
   options.add("target-language", settings.pipeline.target_language, {.help = "likewise", .value = "NAME"});
   options.add(
       "tokenizer", settings.pipeline.tokenizer,
-      {.help = "words: splits punctuation from words, reversibly; none: the text is tokenised, white space splits it",
-       .choices = {"words", "none"}});
+      {.help =
+           "words: splits punctuation from words, reversibly, and Chinese into characters; icu-words: the same, but "
+           "Chinese and Japanese into the words of ICU's dictionary; moses: as Moses's tokenizer.perl -no-escape "
+           "does, of English, French and German, undone as its detokenizer.perl does; none: the text is tokenised, "
+           "white space splits it",
+       .choices = {"words", "icu-words", "moses", "none"}});
+  options.add(
+      "normalization", settings.pipeline.normalization,
+      {.help = "of Unicode's characters, before all else: nfc, a letter and its accent are one character; nfkc: "
+               "also, full-width letters, ligatures and superscripts are plain ones",
+       .choices = {"none", "nfc", "nfkc"}});
   options.add("lowercase", settings.pipeline.lowercase, {.help = "lower-case everything"});
   options.add(
       "source-words", settings.source_words,
@@ -120,15 +188,171 @@ int run_prepare(const Arguments& arguments) {
        .low = 4,
        .high = 1e8});
   options.add("target-words", settings.target_words, {.help = "likewise of the target", .low = 4, .high = 1e8});
+  options.add(
+      "joint-vocabulary", settings.joint_vocabulary,
+      {.help = "one vocabulary of the words of both sides, as large as source-words or target-words says: for train "
+               "--tied-embeddings source-target or all"});
   options.add("vocabulary-of", settings.vocabulary_of,
               {.help = "a corpus whose vocabularies are taken in place of new ones, so that systems trained on "
                        "different selections of a text know the same words",
                .value = "FILE"});
-  options.add("max-length", settings.max_length,
-              {.help = "training pairs with more words on either side are dropped", .low = 1, .high = 1e6});
+  options.group("Subwords");
+  corpus::PrepareOptions::SubwordOptions& subwords = settings.subwords;
+  options.add(
+      "subwords", subwords.learned,
+      {.help = "learn a SentencePiece model of this kind from the raw text of each side, with byte fallback, so "
+               "that nothing is unknown; source-words and target-words are its sizes, and with "
+               "joint-vocabulary it is one",
+       .choices = {"none", "unigram", "bpe"}});
+  options.add("subword-pairs", subwords.sample_pairs,
+              {.help = "learn it from at most so many pairs, chosen all over the text", .low = 1, .high = 1e9});
+  options.add("subword-seed", subwords.seed, {.help = "chooses them"});
+  options.add("subword-normalization", subwords.normalization,
+              {.help = "its normalisation of characters, as SentencePiece calls it; identity: none",
+               .choices = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"}});
+  options.add("subword-model", both_models,
+              {.help = "a SentencePiece model for both sides, in place of learning one", .value = "FILE"});
+  options.add("source-subword-model", subwords.source_model, {.help = "one for the source alone", .value = "FILE"});
+  options.add("target-subword-model", subwords.target_model, {.help = "and for the target", .value = "FILE"});
+  options.add(
+      "bpe-codes", both_codes,
+      {.help = "codes of subword-nmt for both sides: what the tokenizer gives becomes pieces, marked by @@, and "
+               "the vocabularies are cut of these",
+       .value = "FILE"});
+  options.add("source-bpe-codes", subwords.source_codes, {.help = "codes for the source alone", .value = "FILE"});
+  options.add("target-bpe-codes", subwords.target_codes, {.help = "and for the target", .value = "FILE"});
+  options.group("Cleaning, of training pairs");
+  corpus::CleaningOptions& cleaning = settings.cleaning;
+  options.add("max-length", cleaning.max_length,
+              {.help = "pairs with more words, or pieces, on either side are dropped", .low = 1, .high = 1e6});
+  options.add(
+      "max-ratio", cleaning.max_ratio,
+      {.help = "pairs whose longer side has more than so many times the words of the shorter one are dropped; 0: "
+               "none",
+       .low = 0,
+       .high = 1e6});
+  options.add("drop-copies", cleaning.drop_copies,
+              {.help = "drop pairs whose two sides have the same words: nobody translated them"});
+  options.add(
+      "drop-repeated", cleaning.drop_repeated,
+      {.help = "drop pairs that stood in the text before, both sides byte for byte, as 128-bit digests tell; one "
+               "more reading, in --memory and files beside the output"});
+  options.add("source-script", cleaning.source_script,
+              {.help = "drop pairs whose source is in another script: a script's name or code (Cyrillic, Cyrl) or a "
+                       "language's code (ru, ja); digits, punctuation and symbols do not count",
+               .value = "SCRIPT"});
+  options.add("target-script", cleaning.target_script, {.help = "likewise of the target", .value = "SCRIPT"});
+  options.add("script-share", cleaning.script_share,
+              {.help = "the least share of a sentence's letters that are of its script", .low = 0.001, .high = 1});
+  options.group("Machine");
+  add_threads(options, threads);
+  options.add("memory", memory,
+              {.help = "MiB of each rank for the tables of distinct words; what does not fit goes to files beside the "
+                       "output, until the vocabularies are cut",
+               .low = 16,
+               .high = 1 << 24});
   options.group("Report");
   options.add("json", json, {.help = "report as JSON"});
   if (!options.parse(arguments)) return 0;
+  const auto refuse_beside = [&](const char* option, const char* why, std::initializer_list<const char*> others) {
+    for (const char* other : others)
+      if (options.given(other))
+        throw Error(text_of("--", other, " is not for --", option, ", ", why, "; leave it out"));
+  };
+  if (!settings.append_to.empty()) {
+    refuse_beside("append", "which treats text as the text of its corpus was",
+                  {"merge",         "source-language",      "target-language",
+                   "tokenizer",     "normalization",        "lowercase",
+                   "source-words",  "target-words",         "joint-vocabulary",
+                   "vocabulary-of", "max-length",           "max-ratio",
+                   "drop-copies",   "drop-repeated",        "source-script",
+                   "target-script", "script-share",         "subwords",
+                   "subword-pairs", "subword-seed",         "subword-normalization",
+                   "subword-model", "source-subword-model", "target-subword-model",
+                   "bpe-codes",     "source-bpe-codes",     "target-bpe-codes"});
+    if (settings.output.empty()) {
+      settings.output = settings.append_to;
+      settings.overwrite = true;
+    }
+  }
+  if (settings.output.empty()) throw Error("--output is missing: the corpus to write");
+  if (!merged.empty()) {
+    refuse_beside("merge", "which takes corpora as they are",
+                  {"train-source",
+                   "train-target",
+                   "train-tsv",
+                   "dev-source",
+                   "dev-target",
+                   "test",
+                   "tokenizer",
+                   "normalization",
+                   "lowercase",
+                   "source-words",
+                   "target-words",
+                   "joint-vocabulary",
+                   "vocabulary-of",
+                   "max-length",
+                   "max-ratio",
+                   "drop-copies",
+                   "drop-repeated",
+                   "source-script",
+                   "target-script",
+                   "script-share",
+                   "source-language",
+                   "target-language",
+                   "subwords",
+                   "subword-pairs",
+                   "subword-seed",
+                   "subword-normalization",
+                   "subword-model",
+                   "source-subword-model",
+                   "target-subword-model",
+                   "bpe-codes",
+                   "source-bpe-codes",
+                   "target-bpe-codes"});
+    if (launched().processes > 1) throw Error("--merge is for one process; start it without mpirun or srun");
+    const corpus::MergeReport report =
+        corpus::merge({{merged.begin(), merged.end()}, settings.output, settings.shard_pairs, settings.overwrite});
+    if (json) {
+      std::cout << to_json(report, settings.output).dump(2) << "\n";
+    } else {
+      print(report, settings.output);
+    }
+    return 0;
+  }
+  for (const auto* files : {&train_source, &train_target, &train_tsv}) {
+    for (const std::string& file : *files) {
+      if (file.empty()) {
+        throw Error(text_of(files == &train_source   ? "--train-source"
+                            : files == &train_target ? "--train-target"
+                                                     : "--train-tsv",
+                            " is empty; name a file"));
+      }
+    }
+  }
+  if (train_source.size() != train_target.size()) {
+    throw Error(text_of("--train-source is given ", train_source.size(), " times and --train-target ",
+                        train_target.size(), " times; every file needs its translation"));
+  }
+  for (std::size_t i = 0; i < train_source.size(); ++i) settings.train.push_back({train_source[i], train_target[i]});
+  for (const std::string& file : train_tsv) settings.train.push_back({file, {}});
+  if (settings.train.empty()) {
+    throw Error("there is no training text; give --train-source and --train-target, or --train-tsv");
+  }
+  const auto give_both = [](const char* name, const fs::path& both, fs::path& source, fs::path& target) {
+    if (both.empty()) return;
+    if (!source.empty() || !target.empty()) {
+      throw Error(text_of("--", name, " is for both sides, but --", source.empty() ? "target-" : "source-", name,
+                          " is given too; leave one of them out"));
+    }
+    source = target = both;
+  };
+  give_both("subword-model", both_models, subwords.source_model, subwords.target_model);
+  give_both("bpe-codes", both_codes, subwords.source_codes, subwords.target_codes);
+  if (!options.given("tokenizer") && (subwords.learned != "none" || !subwords.source_model.empty())) {
+    settings.pipeline.tokenizer = "none";  // SentencePiece takes raw text
+  }
+  settings.memory = memory << 20;
   if (dev_source.empty() != dev_target.empty()) {
     throw Error(text_of(dev_source.empty() ? "--dev-source" : "--dev-target",
                         " is missing: a development set needs both its sides"));
@@ -140,13 +364,36 @@ int run_prepare(const Arguments& arguments) {
                         " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));
   }
 
-  std::optional<Progress> progress(std::in_place);
-  const auto report = corpus::prepare(settings, [&](const corpus::PrepareProgress& p) {
-    const auto percent = p.bytes_in_all == 0 ? 100 : 100 * p.bytes / p.bytes_in_all;
-    progress->show(text_of("[prepare] ", p.pass == 1 ? "counting words: " : "writing: ", percent, "%, ",
-                           grouped(p.pairs), " pairs"));
+  std::unique_ptr<corpus::Team> team = std::make_unique<corpus::Alone>();
+  if (launched().processes > 1) {
+    const comm::Communicator world;
+    check_same_options(world, options);
+    settle_threads(threads, world);
+    team = std::make_unique<RankTeam>();
+    // Rank 0 learns alone, for as long as that takes, and the others wait for it.
+    if (subwords.learned != "none") comm::set_stall_timeout(0);
+  } else {
+    kernels::set_threads(threads.threads.value_or(kernels::allowed_cpus()));
+  }
+  std::optional<Progress> progress(std::in_place, team->rank() != 0);
+  Stopwatch watch;
+  int pass = -2;  // none yet
+  const auto report = corpus::prepare(settings, *team, [&](const corpus::PrepareProgress& p) {
+    if (p.pass != pass) watch.lap();
+    pass = p.pass;
+    const double share = static_cast<double>(p.bytes) / static_cast<double>(std::max<std::uint64_t>(p.bytes_in_all, 1));
+    const double left = share > 0 ? watch.seconds() * (1 - share) / share : 0;
+    progress->show(text_of("[prepare] ",
+                           pass == -1  ? "sampling for subwords: "
+                           : pass == 0 ? "seeking repeated pairs: "
+                           : pass == 1 ? "counting words: "
+                                       : "writing: ",
+                           static_cast<int>(100 * share), "%, ", grouped(p.pairs), " pairs, ", duration(left),
+                           " of this left"));
   });
+  if (report.counted_before) progress->say("[prepare] a run before this one, which was killed, had counted the words");
   progress.reset();
+  if (team->rank() != 0) return 0;
   if (json) {
     std::cout << to_json(report, settings.output).dump(2) << "\n";
   } else {

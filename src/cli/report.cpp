@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Settings {
-  std::vector<std::string> run, evaluation, alignment;
+  std::vector<std::string> run, evaluation, alignment, round;
   std::optional<std::string> title;
   fs::path output, csv, markdown;
 };
@@ -44,18 +44,20 @@ report::Report read_all(const Settings& settings) {
   for (const std::string& path : settings.evaluation) evaluations.push_back(report::read_evaluation(path));
   report.evaluations = report::merged(std::move(evaluations));
   for (const std::string& path : settings.alignment) report.alignments.push_back(report::read_alignment(path));
+  for (const std::string& path : settings.round) report.rounds.push_back(report::read_evaluation(path));
+  report::check_same_test(report.rounds);
   report.title = settings.title.value_or("Translation report");
   return report;
 }
 
 void check(const Settings& settings) {
-  if (settings.run.empty() && settings.evaluation.empty() && settings.alignment.empty()) {
+  if (settings.run.empty() && settings.evaluation.empty() && settings.alignment.empty() && settings.round.empty()) {
     throw Error(
-        "nothing to report: give --run RUN, --evaluation FILE (of evaluate --json) or --alignment FILE (of align "
-        "--json)");
+        "nothing to report: give --run RUN, --evaluation or --round FILE (of evaluate --json) or --alignment FILE (of "
+        "align --json)");
   }
-  if (!settings.markdown.empty() && settings.evaluation.empty()) {
-    throw Error("--markdown writes the tables of scores, and there are none: give --evaluation FILE");
+  if (!settings.markdown.empty() && settings.evaluation.empty() && settings.round.empty()) {
+    throw Error("--markdown writes the tables of scores, and there are none: give --evaluation or --round FILE");
   }
   std::error_code ignored;
   if (fs::is_directory(settings.output, ignored)) {
@@ -80,6 +82,11 @@ int run_report(const Arguments& arguments) {
   options.add("evaluation", settings.evaluation,
               {.help = "scores, of evaluate --json; those of the same sentences stand side by side", .value = "FILE"});
   options.add("alignment", settings.alignment, {.help = "soft alignments, of align --json", .value = "FILE"});
+  options.add(
+      "round", settings.round,
+      {.help = "scores, of evaluate --json, of systems trained from one seed; several of them, one a seed, give "
+               "each score's mean over the rounds with its interval",
+       .value = "FILE"});
   options.add("title", settings.title, {.help = "of the page"});
   options.group("What is written");
   options.add("output", settings.output, {.help = "the page", .value = "FILE.html", .required = true});

@@ -46,7 +46,10 @@ int run_score(const Arguments& arguments) {
               {.help = "a run directory (its best checkpoint, else its latest) or a checkpoint",
                .value = "RUN|FILE",
                .required = true});
-  options.add("source", source_path, {.help = "source sentences, one a line", .value = "FILE", .required = true});
+  options.add("source", source_path,
+              {.help = "source sentences, one a line, or a WMT test set (FILE.sgm, FILE.xml)",
+               .value = "FILE",
+               .required = true});
   options.add("target", target_path, {.help = "their translations", .value = "FILE", .required = true});
   options.add("json", json, {.help = "one JSON object with all scores, their sum and the perplexity"});
   options.group("Machine");
@@ -62,15 +65,17 @@ int run_score(const Arguments& arguments) {
   std::vector<std::string> sources, targets;
   agree(world, {text_of("", source_path.string(), " and ", target_path.string()),
                 "give every host the same texts, or name them on a file system that they share", [&] {
-                  sources = read_lines(source_path);
-                  targets = read_lines(target_path);
+                  sources = read_lines(source_path, corpus::TestSetPart::kSource);
+                  targets = read_lines(target_path, corpus::TestSetPart::kReference);
                   check_same_lines(source_path, sources.size(), target_path, targets.size());
                   return digest_of(sources, targets);
                 }});
   auto loaded = open_model(model, world);
   Sentences source, target;
-  for (const auto& line : sources) source.add(ids_of(loaded.pipeline.to_words(line), loaded.source_vocabulary));
-  for (const auto& line : targets) target.add(ids_of(loaded.pipeline.to_words(line), loaded.target_vocabulary));
+  for (const auto& line : sources)
+    source.add(ids_of(loaded.pipeline.to_words(line, corpus::Side::kSource), loaded.source_vocabulary));
+  for (const auto& line : targets)
+    target.add(ids_of(loaded.pipeline.to_words(line, corpus::Side::kTarget), loaded.target_vocabulary));
   std::vector<std::size_t> order(source.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

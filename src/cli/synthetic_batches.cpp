@@ -89,6 +89,8 @@ std::vector<corpus::BatchSlice> synthetic_batches(const SyntheticOptions& option
     for (std::size_t k = 0; k < order.size() && slices.size() < count; ++k) {
       corpus::BatchSlice& slice = slices.emplace_back();
       slice.batch_pairs = options.batch_sentences;
+      slice.first_pair = rank;
+      slice.pair_stride = ranks;
       for (std::size_t i = 0; i < options.batch_sentences; ++i) {
         const PairLength pair = pool[order[k] * options.batch_sentences + i];
         slice.batch_source_words += pair.source;

@@ -25,7 +25,8 @@ std::vector<std::string> LineSource::next(std::size_t count) {
   return lines;
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
+std::vector<std::string> read_lines(const std::filesystem::path& path, corpus::TestSetPart part) {
+  if (const auto test_set = corpus::test_set_name(path)) return corpus::read_test_set(*test_set, part);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(text_of(path.string(), " is a folder, not a text file"));
@@ -40,7 +41,8 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
 void check_same_lines(const std::filesystem::path& a, std::size_t a_lines, const std::filesystem::path& b,
                       std::size_t b_lines) {
   if (a_lines != b_lines) {
-    throw Error(text_of(a.string(), " has ", a_lines, " lines but ", b.string(), " has ", b_lines,
+    const auto unit = [](const auto& path) { return corpus::test_set_name(path) ? " segments" : " lines"; };
+    throw Error(text_of(a.string(), " has ", a_lines, unit(a), " but ", b.string(), " has ", b_lines, unit(b),
                         "; line i of one must belong to line i of the other"));
   }
 }

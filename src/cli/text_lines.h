@@ -3,8 +3,11 @@
 
 #include <filesystem>
 #include <istream>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::cli {
 
@@ -23,8 +26,9 @@ class LineSource {
   std::size_t lines_ = 0;
 };
 
-/// All lines of a file. Throws Error as LineSource, and for a file that is missing, a folder, or empty.
-std::vector<std::string> read_lines(const std::filesystem::path& path);
+/// All lines of a file, or all segments of a test set (corpus/test_set_file.h). Throws Error as LineSource or
+/// read_test_set, and for a file that is missing, a folder, or empty.
+std::vector<std::string> read_lines(const std::filesystem::path& path, corpus::TestSetPart part);
 
 /// Throws Error with both counts when they differ.
 void check_same_lines(const std::filesystem::path& a, std::size_t a_lines, const std::filesystem::path& b,

@@ -152,6 +152,12 @@ int run_train(const Arguments& arguments) {
   const corpus::Corpus corpus = open_corpus(s.corpus, world);
   s.model.source_words = corpus.source_vocabulary().size();
   s.model.target_words = corpus.target_vocabulary().size();
+  if (s.model.ties_sides() && corpus.source_vocabulary().words() != corpus.target_vocabulary().words()) {
+    throw AgreedError(text_of("", s.corpus.string(), " has a vocabulary for each side, and tied-embeddings = ",
+                              model::name_of(s.model.tied_embeddings),
+                              " needs one for both; prepare it with --joint-vocabulary, or choose tied-embeddings = "
+                              "target or none"));
+  }
   const auto sets = corpus.set_names();
   const bool has_dev = std::find(sets.begin(), sets.end(), "dev") != sets.end();
   if (!has_dev && (s.train.early_stop_patience > 0 || s.train.schedule == train::Schedule::kPlateau)) {
@@ -180,11 +186,15 @@ int run_train(const Arguments& arguments) {
     run->set_record(options.ini(), environment_of(s, arguments, places, corpus, model.parameters().size()));
     reporter = std::make_unique<Reporter>();
     for (const auto& line : describe(places)) reporter->say(line);
-    reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", model.parameters().size(), " parameters, ",
-                          name_of(s.train.optimizer), ", ", instruction_set, ", ", precision_in_use(), "; run folder ",
-                          s.run.string()));
+    reporter->say(text_of("[train] ", model::system_of(s.model), ", ", model.parameters().size(), " parameters"));
+    reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", name_of(s.train.optimizer), ", ",
+                          instruction_set, ", ", precision_in_use(), "; run folder ", s.run.string()));
     if (!deadline.line.empty()) reporter->say("[train] " + deadline.line);
     if (!precision_line.empty()) reporter->say(precision_line);
+    if (s.train.label_smoothing > 0) {
+      reporter->say(text_of("[train] label smoothing ", s.train.label_smoothing,
+                            " of the gradient; losses are those without, in training as in validation"));
+    }
     if (!has_dev) reporter->say("[train] the corpus has no dev set: nothing is validated");
   }
 
@@ -206,6 +216,11 @@ int run_train(const Arguments& arguments) {
     reporter->say(text_of("[train] ", sentence_of(result.reason), " after update ", result.state.update, ", ",
                           duration(result.state.elapsed_seconds), " of training; checkpoints in ",
                           (s.run / "checkpoints").string()));
+    if (result.update_seconds > 0) {
+      reporter->say(text_of("[train] waited ", fixed(result.data_seconds, 2), " s for sentences, ",
+                            fixed(100 * result.data_seconds / result.update_seconds, 2), "% of the ",
+                            duration(result.update_seconds), " of its updates"));
+    }
   }
   return train::is_early(result.reason) ? kStoppedEarly : 0;
 }

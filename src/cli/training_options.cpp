@@ -5,47 +5,125 @@ namespace rnnsearch::cli {
 void add_training_options(Options& options, TrainingSettings& settings) {
   options.group("Model");
   model::ModelOptions& m = settings.model;
-  options.add("attention", m.attention, model::attention_of, model::name_of,
-              {.help = "additive: RNNsearch; none: RNNencdec", .choices = {"additive", "none"}});
+  options.add(
+      "attention", m.attention, model::attention_of, model::name_of,
+      {.help = "score of the attention; additive: RNNsearch; none: RNNencdec", .choices = model::attention_names()});
   options.add("embedding", m.embedding, {.help = "m, width of a word's vector", .low = 1, .high = 1e6});
   options.add("state", m.state, {.help = "n, width of the recurrent states", .low = 1, .high = 1e6});
+  options.add("encoder-state", m.encoder_state,
+              {.help = "that of each direction of the encoder; 0: n", .low = 0, .high = 1e6});
   options.add("alignment", m.alignment, {.help = "n', width of the alignment model", .low = 1, .high = 1e6});
   options.add("maxout", m.maxout, {.help = "l, maxout units of the readout", .low = 1, .high = 1e6});
   options.add("readout-rank", m.readout_rank,
               {.help = "rank of the output matrix; 0: not factored", .low = 0, .high = 1e6});
+  options.add("cell", m.cell, model::cell_of, model::name_of,
+              {.help = "the recurrent unit of encoder and decoder", .choices = model::cell_names()});
+  options.add("gru-reset", m.gru_reset, model::gru_reset_of, model::name_of,
+              {.help = "where the reset gate acts: on the state, or on its product", .choices = {"before", "after"}});
+  options.add("layers", m.layers, {.help = "of encoder and decoder, each", .low = 1, .high = 100});
+  options.add("encoder", m.encoder, model::encoder_of, model::name_of,
+              {.help = "its directions; auto: bidirectional with attention, forward without",
+               .choices = {"auto", "bidirectional", "forward"}});
+  options.add(
+      "attend-from", m.attend_from, model::attend_from_of, model::name_of,
+      {.help = "the state that attends: s_{i-1} (Bahdanau) or s_i (Luong)", .choices = {"previous", "current"}});
+  options.add(
+      "attention-window", m.attention_window, model::attention_window_of, model::name_of,
+      {.help = "what it sees: all words, or those around word i (local-m) or around a predicted place (local-p)",
+       .choices = {"global", "local-m", "local-p"}});
+  options.add("window", m.window, {.help = "D: a local window reaches D words to each side", .low = 1, .high = 1e6});
+  options.add("initial-state", m.initial_state, model::initial_state_of, model::name_of,
+              {.help = "s_0: projected from a state of the encoder, a copy of one, or 0",
+               .choices = {"projected", "backward", "forward", "final", "zero"}});
   options.add(
       "state-word", m.state_word, model::state_word_of, model::name_of,
       {.help = "the word that updates the decoder's state: y_i or y_{i-1}", .choices = {"current", "previous"}});
-  options.add("gate-biases", m.gate_biases, {.help = "biases of the gates"});
+  options.add("state-inputs", m.state_inputs, model::state_inputs_of, model::name_of,
+              {.help = "what updates it besides s_{i-1}: of word and context, with commas", .value = "LIST"});
+  options.add("readout", m.readout, model::readout_of, model::name_of,
+              {.help = "the layer before the softmax", .choices = {"maxout", "tanh", "linear", "mlp"}});
+  options.add("readout-state", m.readout_state, model::readout_state_of, model::name_of,
+              {.help = "the state it reads for y_i: s_{i-1} or s_i", .choices = {"previous", "current"}});
+  options.add("readout-inputs", m.readout_inputs, model::readout_inputs_of, model::name_of,
+              {.help = "what it reads: of state, word and context, with commas", .value = "LIST"});
+  options.add("input-feeding", m.input_feeding, {.help = "its vector is an input of the next state (Luong)"});
+  options.add("feedback", m.feedback, model::feedback_of, model::name_of,
+              {.help = "output: its vector stands where the word before would stand", .choices = {"word", "output"}});
+  options.add("start", m.start, model::start_of, model::name_of,
+              {.help = "the word before the first: nothing, or the embedding of <s>", .choices = {"zero", "embedded"}});
+  options.add("gate-biases", m.gate_biases, {.help = "biases of the gates, of cells that have some"});
   options.add("embedding-biases", m.embedding_biases, {.help = "a bias on the word vectors of each side"});
+  options.add("layer-normalisation", m.layer_normalisation, {.help = "of the cells' summed inputs"});
+  options.add("dropout", m.dropout,
+              {.help = "the share of units dropped in training: of words, between layers, and before the softmax",
+               .low = 0,
+               .high = 1});
+  options.add("dropout-kind", m.dropout_kind, model::dropout_kind_of, model::name_of,
+              {.help = "variational: one mask a sentence for all its steps, and of the states before, too",
+               .choices = {"plain", "variational"}});
+  options.add("attention-dropout", m.attention_dropout,
+              {.help = "the share of attention weights dropped in training", .low = 0, .high = 1});
+  options.add(
+      "tied-embeddings", m.tied_embeddings, model::tied_embeddings_of, model::name_of,
+      {.help = "one matrix for several: target: the target's word vectors are the output matrix; source-target: both "
+               "sides have the same word vectors, which needs a joint vocabulary; all: all three",
+       .choices = {"none", "target", "source-target", "all"}});
+  options.add(
+      "initialisation", m.initialisation, model::initialisation_of, model::name_of,
+      {.help = "of the weights when training begins; paper: recurrent ones orthogonal, v_a 0; gaussian: all alike",
+       .choices = {"paper", "gaussian", "xavier"}});
   options.add("initial-deviation", m.initial_deviation,
-              {.help = "of the weights that are not recurrent, when training begins", .low = 0});
+              {.help = "of the weights that are not recurrent (paper) or of all (gaussian)", .low = 0});
 
   options.group("Training");
   train::TrainOptions& t = settings.train;
   options.add("batch-sentences", t.batch_sentences,
               {.help = "sentence pairs in an update, all ranks together", .low = 1, .high = 1e9});
+  options.add("accumulate", t.accumulate,
+              {.help = "pieces in which each rank computes its share of them, one after the other, to need less memory",
+               .low = 1,
+               .high = 1e9});
   options.add("pool-batches", t.pool_batches, {.help = "batches sorted by length together", .low = 1, .high = 1e6});
-  options.add("seed", t.seed, {.help = "of the weights and of the order of the data"});
+  options.add("seed", t.seed, {.help = "of the weights, of the order of the data and of what dropout drops"});
+  options.add("prefetch", t.prefetch,
+              {.help = "read the sentences to come while others are trained on; the batches are the same without"});
   options.add("optimizer", t.optimizer, train::optimizer_of, train::name_of,
-              {.help = "of the update", .choices = {"adadelta", "adam"}});
-  options.add("learning-rate", t.learning_rate, {.help = "1 for Adadelta, some 0.001 for Adam", .low = 0});
+              {.help = "of the update", .choices = {"adadelta", "adam", "sgd"}});
+  options.add("learning-rate", t.learning_rate,
+              {.help = "1 for Adadelta, some 0.001 for Adam, 0.1 to 1 for sgd", .low = 0});
   options.add("rho", t.rho, {.help = "decay of Adadelta"});
   options.add("epsilon", t.epsilon, {.help = "of Adadelta"});
   options.add("adam-beta1", t.adam_beta1, {.help = "decay of Adam's mean"});
   options.add("adam-beta2", t.adam_beta2, {.help = "decay of Adam's square"});
   options.add("adam-epsilon", t.adam_epsilon, {.help = "of Adam"});
+  options.add("momentum", t.momentum, {.help = "of sgd; 0: plain gradient descent", .low = 0, .high = 1});
   options.add("gradient-of", t.gradient_of, train::gradient_of_of, train::name_of,
               {.help = "the batch's summed cost, or that divided by its sentences or target words",
                .choices = {"sum", "sentence", "word"}});
+  options.add("label-smoothing", t.label_smoothing,
+              {.help = "the share of each target that is spread over all words; losses are reported without it",
+               .low = 0,
+               .high = 1});
   options.add("clip-norm", t.clip_norm, {.help = "largest norm of that gradient; 0: no limit", .low = 0});
+  options.add(
+      "average-decay", t.average_decay,
+      {.help = "of a moving average of the parameters, with which it validates and a checkpoint translates, some "
+               "0.9999; 0: none",
+       .low = 0,
+       .high = 1});
   options.add("max-skipped", t.max_skipped,
               {.help = "updates in a row that may be skipped because the gradient is not finite", .low = 1});
   options.add("schedule", t.schedule, train::schedule_of, train::name_of,
-              {.help = "of the learning rate", .choices = {"constant", "inverse-square-root", "plateau"}});
+              {.help = "of the learning rate", .choices = {"constant", "inverse-square-root", "plateau", "halving"}});
   options.add("warmup-updates", t.warmup_updates, {.help = "updates in which the learning rate rises from 0"});
   options.add("plateau-patience", t.plateau_patience,
               {.help = "validations without a lower dev loss until the learning rate is halved", .low = 1});
+  options.add(
+      "halve-after-epochs", t.halve_after_epochs,
+      {.help = "of the schedule halving: passes over the corpus until the learning rate is halved for the first time, "
+               "fractions too",
+       .low = 0});
+  options.add("halve-every-epochs", t.halve_every_epochs, {.help = "likewise: until it is halved again", .low = 0});
 
   options.group("Sums over the ranks");
   options.add("overlap", t.overlap,

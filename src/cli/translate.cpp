@@ -29,12 +29,22 @@ class Input {
   explicit Input(const fs::path& path)
       : path_(path), stream_(path.empty() ? static_cast<std::streambuf*>(&waiting_) : &file_), lines_(stream_, name()) {
     if (path.empty()) return;
+    if (const auto test_set = corpus::test_set_name(path)) {
+      segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource);
+      return;
+    }
     if (!file_.open(path, std::ios::in | std::ios::binary) || fs::is_directory(path)) {
       throw Error(text_of("cannot read ", path.string(), ": no such file of text"));
     }
   }
   std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
-  std::vector<std::string> next(std::size_t count) { return lines_.next(count); }
+  std::vector<std::string> next(std::size_t count) {
+    if (!segments_) return lines_.next(count);
+    const auto first = segments_->begin() + static_cast<std::ptrdiff_t>(given_);
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, segments_->size() - given_));
+    given_ += static_cast<std::size_t>(last - first);
+    return {std::make_move_iterator(first), std::make_move_iterator(last)};
+  }
 
  private:
   fs::path path_;
@@ -42,6 +52,8 @@ class Input {
   std::filebuf file_;
   std::istream stream_;
   LineSource lines_;
+  std::optional<std::vector<std::string>> segments_;  // of a test set, in place of the stream
+  std::size_t given_ = 0;                             // of them, so far
 };
 
 /// Standard output has its lines already; a file gets them under another name.
@@ -63,7 +75,8 @@ int run_translate(const Arguments& arguments) {
   std::string precision;
   Options options(
       "translate",
-      "Translates text, one sentence a line, with a trained model. On several ranks (mpirun) the lines are spread "
+      "Translates text, one sentence a line, or the segments of a WMT test set (FILE.sgm, FILE.sgml, FILE.xml), with a "
+      "trained model. On several ranks (mpirun) the lines are spread "
       "over them; the output is in the input's order. Lines without words give empty lines. SIGTERM or SIGUSR1: it "
       "ends with code 85 after the sentences under way, writes the lines that are finished from the first on, to "
       "OUTPUT.partial if there is an --output, and says how many.");

@@ -89,6 +89,9 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   if (options.replace_unknown && loaded.model.options().attention == model::Attention::kNone) {
     throw Error("--replace-unknown needs a model with attention, and this one was trained with attention = none");
   }
+  if (options.replace_unknown && loaded.pipeline.source_subwords) {
+    throw Error("--replace-unknown is for models of words, and this one splits them into subwords; leave it out");
+  }
   const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
   if (ranks > 1) {  // as JSON: a line may hold any byte but a line end
     Json message = Json::array();
@@ -100,7 +103,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   std::vector<std::vector<std::string>> words;  // of this rank's share
   Sentences source;
   for (std::size_t i = rank; i < lines.size(); i += ranks) {
-    words.push_back(loaded.pipeline.to_words(lines[i]));
+    words.push_back(loaded.pipeline.to_words(lines[i], corpus::Side::kSource));
     source.add(ids_of(words.back(), loaded.source_vocabulary));
   }
   decode::SearchOptions search = options.search;

@@ -1,7 +1,9 @@
 #include "rnnsearch/corpus/batches.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <future>
 #include <numeric>
 #include <utility>
 
@@ -40,105 +42,159 @@ std::uint64_t stream_number(std::uint64_t epoch, std::uint64_t part) {
   return (std::uint64_t{1} << 63) | (epoch << 32) | part;
 }
 
+/// Consecutive pools of an epoch's stream: their pairs, shuffled, sorted and cut into batches.
+struct Window {
+  std::uint64_t epoch = 0, number = 0;
+  PairBlock pairs;
+  std::vector<std::uint32_t> order;  // of `pairs`
+  struct Batch {
+    std::size_t begin, end;  // in `order`
+  };
+  std::vector<Batch> batches;
+};
+
+void append(const Sentences& part, Sentences& all) {
+  const std::uint64_t shift = all.words.size();
+  all.words.insert(all.words.end(), part.words.begin(), part.words.end());
+  for (std::size_t i = 1; i < part.offsets.size(); ++i) all.offsets.push_back(part.offsets[i] + shift);
+}
+
+/// Makes windows, one at a time, on any thread.
+class WindowReader {
+ public:
+  WindowReader(const Corpus& corpus, const BatchOptions& options, const Plan& plan)
+      : corpus_(corpus), options_(options), plan_(plan) {}
+
+  /// Nothing, or what is read so far, once `stop` is set: nobody is going to look at it.
+  Window read(std::uint64_t epoch, std::uint64_t number, const std::atomic<bool>& stop) {
+    order_blocks(epoch);
+    const std::uint64_t first_pool = plan_.first_pool(number), last_pool = plan_.first_pool(number + 1);
+    const std::uint64_t first = plan_.first_pair(first_pool), last = plan_.first_pair(last_pool);
+    Window window;
+    window.epoch = epoch;
+    window.number = number;
+    read_stream(first, last, stop, window.pairs);
+    if (stop) return window;
+    window.order.resize(last - first);
+    std::iota(window.order.begin(), window.order.end(), 0u);
+    Random random(options_.seed, stream_number(epoch, number + 1));
+    random.shuffle(window.order);
+    const auto length = [&](std::uint32_t pair) {
+      return std::max(window.pairs.source.length(pair), window.pairs.target.length(pair));
+    };
+    for (std::uint64_t pool = first_pool; pool < last_pool; ++pool) {
+      const std::size_t begin = plan_.first_pair(pool) - first, size = plan_.first_pair(pool + 1) - first - begin;
+      const auto from = window.order.begin() + static_cast<std::ptrdiff_t>(begin);
+      std::stable_sort(from, from + static_cast<std::ptrdiff_t>(size),
+                       [&](std::uint32_t a, std::uint32_t b) { return length(a) < length(b); });
+      const std::size_t count = (size + plan_.batch - 1) / plan_.batch;
+      std::vector<Window::Batch> cut;
+      for (std::size_t k = 0; k < count; ++k) cut.push_back({begin + k * size / count, begin + (k + 1) * size / count});
+      random.shuffle(cut);
+      window.batches.insert(window.batches.end(), cut.begin(), cut.end());
+    }
+    return window;
+  }
+
+ private:
+  void order_blocks(std::uint64_t epoch) {
+    if (blocks_epoch_ == epoch) return;
+    blocks_.resize((plan_.pairs + plan_.block - 1) / plan_.block);
+    std::iota(blocks_.begin(), blocks_.end(), 0u);
+    Random(options_.seed, stream_number(epoch, 0)).shuffle(blocks_);
+    blocks_epoch_ = epoch;
+  }
+
+  /// Pairs [first, last) of the epoch's stream.
+  void read_stream(std::uint64_t first, std::uint64_t last, const std::atomic<bool>& stop, PairBlock& pairs) const {
+    const std::uint64_t short_block = blocks_.size() - 1;  // the corpus's last, wherever it stands in the order
+    const std::uint64_t lacking = blocks_.size() * plan_.block - plan_.pairs;
+    const auto short_place =
+        static_cast<std::uint64_t>(std::find(blocks_.begin(), blocks_.end(), short_block) - blocks_.begin());
+    const auto start_of = [&](std::uint64_t i) { return i * plan_.block - (i > short_place ? lacking : 0); };
+    std::uint64_t i = first / plan_.block;  // or, once the short block is behind, one later
+    while (start_of(i + 1) <= first) ++i;
+    for (; start_of(i) < last && !stop; ++i) {
+      const std::uint64_t from = std::max(first, start_of(i)), to = std::min(last, start_of(i + 1));
+      const PairBlock block = corpus_.read_pairs(blocks_[i] * plan_.block + from - start_of(i), to - from);
+      append(block.source, pairs.source);
+      append(block.target, pairs.target);
+    }
+  }
+
+  const Corpus& corpus_;
+  const BatchOptions& options_;
+  const Plan& plan_;
+  std::vector<std::uint32_t> blocks_;   // in the order of the epoch
+  std::uint64_t blocks_epoch_ = ~0ull;  // of `blocks_`
+};
+
 }  // namespace
 
 struct BatchSequence::Implementation {
   const Corpus& corpus;
-  BatchOptions options;
-  Plan plan;
-  std::size_t rank, ranks;
+  const BatchOptions options;
+  const Plan plan;
+  const std::size_t rank, ranks;
 
   DataPosition position;
-  std::vector<std::uint32_t> blocks;   // in the order of the epoch
-  std::uint64_t blocks_epoch = ~0ull;  // of `blocks`
+  Window window;
+  std::size_t next_batch = 0;  // of the window
 
-  // The window at hand.
-  struct Batch {
-    std::size_t begin, end;  // in `order`
-  };
-  PairBlock window;
-  std::vector<std::uint32_t> order;  // the window's pairs
-  std::vector<Batch> batches;
-  std::size_t next_batch = 0;
+  WindowReader reader;  // the thread's, while `ahead` is valid
+  std::uint64_t ahead_epoch = 0, ahead_number = 0;
+  std::atomic<bool> stop = false;  // `ahead` is not wanted any more
+  std::future<Window> ahead;       // what follows `window`
 
   Implementation(const Corpus& corpus_, const BatchOptions& options_, int rank_, int ranks_)
       : corpus(corpus_),
         options(options_),
         plan(corpus.train_pairs(), options),
         rank(static_cast<std::size_t>(rank_)),
-        ranks(static_cast<std::size_t>(ranks_)) {}
+        ranks(static_cast<std::size_t>(ranks_)),
+        reader(corpus, options, plan) {}
+  ~Implementation() { forget_ahead(); }
 
-  void order_blocks(std::uint64_t epoch) {
-    if (blocks_epoch == epoch) return;
-    blocks.resize((plan.pairs + plan.block - 1) / plan.block);
-    std::iota(blocks.begin(), blocks.end(), 0u);
-    Random(options.seed, stream_number(epoch, 0)).shuffle(blocks);
-    blocks_epoch = epoch;
+  void forget_ahead() {
+    if (!ahead.valid()) return;
+    stop = true;
+    ahead.wait();  // for no more than the block under way
+    ahead = {};
+    stop = false;
   }
 
-  /// Pairs [first, last) of the epoch's stream.
-  void read_stream(std::uint64_t first, std::uint64_t last) {
-    window.source.clear();
-    window.target.clear();
-    const std::uint64_t short_block = blocks.size() - 1;  // the corpus's last, wherever it stands in the order
-    const std::uint64_t lacking = blocks.size() * plan.block - plan.pairs;
-    const auto short_place =
-        static_cast<std::uint64_t>(std::find(blocks.begin(), blocks.end(), short_block) - blocks.begin());
-    const auto start_of = [&](std::uint64_t i) { return i * plan.block - (i > short_place ? lacking : 0); };
-    std::uint64_t i = first / plan.block;  // or, once the short block is behind, one later
-    while (start_of(i + 1) <= first) ++i;
-    for (; start_of(i) < last; ++i) {
-      const std::uint64_t from = std::max(first, start_of(i)), to = std::min(last, start_of(i + 1));
-      const PairBlock block = corpus.read_pairs(blocks[i] * plan.block + from - start_of(i), to - from);
-      append(block.source, window.source);
-      append(block.target, window.target);
-    }
+  /// Window `number` of an epoch, from the thread if it is what that reads; its errors arise here.
+  Window take(std::uint64_t epoch, std::uint64_t number) {
+    if (ahead.valid() && ahead_epoch == epoch && ahead_number == number) return ahead.get();
+    forget_ahead();
+    return reader.read(epoch, number, stop);
   }
 
-  static void append(const Sentences& part, Sentences& all) {
-    const std::uint64_t shift = all.words.size();
-    all.words.insert(all.words.end(), part.words.begin(), part.words.end());
-    for (std::size_t i = 1; i < part.offsets.size(); ++i) all.offsets.push_back(part.offsets[i] + shift);
-  }
-
-  void load_window(std::uint64_t epoch, std::uint64_t number) {
-    order_blocks(epoch);
-    const std::uint64_t first_pool = plan.first_pool(number), last_pool = plan.first_pool(number + 1);
-    const std::uint64_t first = plan.first_pair(first_pool), last = plan.first_pair(last_pool);
-    read_stream(first, last);
-    order.resize(last - first);
-    std::iota(order.begin(), order.end(), 0u);
-    Random random(options.seed, stream_number(epoch, number + 1));
-    random.shuffle(order);
-    batches.clear();
+  void enter(Window&& entered) {
+    window = std::move(entered);
     next_batch = 0;
-    const auto length = [&](std::uint32_t pair) {
-      return std::max(window.source.length(pair), window.target.length(pair));
-    };
-    for (std::uint64_t pool = first_pool; pool < last_pool; ++pool) {
-      const std::size_t begin = plan.first_pair(pool) - first, size = plan.first_pair(pool + 1) - first - begin;
-      const auto from = order.begin() + static_cast<std::ptrdiff_t>(begin);
-      std::stable_sort(from, from + static_cast<std::ptrdiff_t>(size),
-                       [&](std::uint32_t a, std::uint32_t b) { return length(a) < length(b); });
-      const std::size_t count = (size + plan.batch - 1) / plan.batch;
-      std::vector<Batch> cut;
-      for (std::size_t k = 0; k < count; ++k) cut.push_back({begin + k * size / count, begin + (k + 1) * size / count});
-      random.shuffle(cut);
-      batches.insert(batches.end(), cut.begin(), cut.end());
-    }
+    if (!options.prefetch) return;
+    const bool last = window.number + 1 == plan.windows;
+    ahead_epoch = window.epoch + (last ? 1 : 0);
+    ahead_number = last ? 0 : window.number + 1;
+    ahead = std::async(std::launch::async, [this] { return reader.read(ahead_epoch, ahead_number, stop); });
   }
 
   BatchSlice next() {
-    if (next_batch == batches.size()) load_window(position.epoch, plan.window_of(position.pairs));
-    const Batch batch = batches[next_batch++];
+    if (next_batch == window.batches.size()) enter(take(position.epoch, plan.window_of(position.pairs)));
+    const Window::Batch batch = window.batches[next_batch++];
+    const auto& [source, target] = window.pairs;
     BatchSlice slice;
     slice.batch_pairs = batch.end - batch.begin;
+    slice.first_pair = rank;
+    slice.pair_stride = ranks;
     for (std::size_t i = batch.begin; i < batch.end; ++i) {
-      slice.batch_source_words += window.source.length(order[i]);
-      slice.batch_target_words += window.target.length(order[i]);
+      const std::uint32_t pair = window.order[i];
+      slice.batch_source_words += source.length(pair);
+      slice.batch_target_words += target.length(pair);
       if ((i - batch.begin) % ranks != rank) continue;
-      slice.source.add(window.source[order[i]]);
-      slice.target.add(window.target[order[i]]);
+      slice.source.add(source[pair]);
+      slice.target.add(target[pair]);
     }
     position.pairs += slice.batch_pairs;
     if (position.pairs == plan.pairs) position = {position.epoch + 1, 0};
@@ -150,13 +206,17 @@ struct BatchSequence::Implementation {
     bool found = wanted.pairs < plan.pairs;
     if (found) {
       const std::uint64_t number = plan.window_of(wanted.pairs);
-      load_window(wanted.epoch, number);
+      Window there = take(wanted.epoch, number);
       std::uint64_t pairs = plan.first_pair(plan.first_pool(number));
-      for (; pairs < wanted.pairs; ++next_batch) pairs += batches[next_batch].end - batches[next_batch].begin;
+      std::size_t batch = 0;
+      for (; pairs < wanted.pairs; ++batch) pairs += there.batches[batch].end - there.batches[batch].begin;
       found = pairs == wanted.pairs;
+      if (found) {
+        enter(std::move(there));
+        next_batch = batch;
+      }
     }
     if (!found) {
-      seek(position);  // the window at hand must be the position's
       throw Error(text_of("corpus: pair ", wanted.pairs, " of epoch ", wanted.epoch, " of ", corpus.path().string(),
                           " (", plan.pairs, " pairs) is no batch's beginning with batches of ", options.batch_sentences,
                           ", pools of ", options.pool_batches, " and seed ", options.seed,

@@ -44,15 +44,32 @@ SideData inspect_side(const storage::File& file, const std::string& group, const
   return data;
 }
 
-/// Appends sentences [first, first + count) of one side.
-void read_side(const storage::File& file, const SideData& data, std::uint64_t first, std::uint64_t count,
-               std::size_t vocabulary, Sentences& sentences) {
-  const auto offsets = file.read_range<std::uint64_t>(data.offset_path, first, count + 1);
+enum class Lengths { kAny, kPositive };  // evaluation sets keep every pair, training drops those without words
+
+/// Where sentences [first, first + count) of one side begin, and where the last one ends.
+std::vector<std::uint64_t> read_offsets(const storage::File& file, const SideData& data, std::uint64_t first,
+                                        std::uint64_t count, Lengths lengths) {
+  auto offsets = file.read_range<std::uint64_t>(data.offset_path, first, count + 1);
   if (!std::is_sorted(offsets.begin(), offsets.end()) || offsets.back() > data.words)
     throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " does not ascend among the pairs ", first,
                         " to ", first + count, kRemedy));
+  if (const auto empty = std::adjacent_find(offsets.begin(), offsets.end());
+      lengths == Lengths::kPositive && empty != offsets.end())
+    throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " gives pair ",
+                        first + static_cast<std::uint64_t>(empty - offsets.begin()), " no words", kRemedy));
+  return offsets;
+}
+
+/// Appends sentences [first, first + count) of one side.
+void read_side(const storage::File& file, const SideData& data, std::uint64_t first, std::uint64_t count,
+               std::size_t vocabulary, Lengths lengths, Sentences& sentences) {
+  const auto offsets = read_offsets(file, data, first, count, lengths);
   const auto words = file.read_range<WordId>(data.words_path, offsets.front(), offsets.back() - offsets.front());
-  const auto beyond = std::find_if(words.begin(), words.end(), [&](WordId id) { return id >= vocabulary; });
+  const auto odd = [&](WordId id) { return id >= vocabulary || id == kStart || id == kEnd; };
+  const auto beyond = std::find_if(words.begin(), words.end(), odd);
+  if (beyond != words.end() && *beyond < vocabulary)
+    throw Error(text_of("corpus: ", data.words_path, " of ", file.name(), " holds ", kSpecialSymbols[*beyond],
+                        " among its words", kRemedy));
   if (beyond != words.end())
     throw Error(text_of("corpus: ", data.words_path, " of ", file.name(), " holds the word id ", *beyond,
                         " but the vocabulary has ", vocabulary, " words", kRemedy));
@@ -67,8 +84,10 @@ struct Corpus::Implementation {
   std::filesystem::path path;
   storage::File file;
   Vocabulary source_vocabulary, target_vocabulary;
+  bool joint_vocabulary = false;
   TextPipeline pipeline;
   std::string fingerprint;
+  std::optional<Selection> selection;
   std::vector<Shard> shards;
   std::uint64_t pairs = 0, source_words = 0, target_words = 0;
 
@@ -80,8 +99,14 @@ struct Corpus::Implementation {
     storage::check_format(file, kCorpusFormat, kCorpusVersion);
     source_vocabulary = read_vocabulary(file, "source");
     target_vocabulary = read_vocabulary(file, "target");
+    joint_vocabulary = file.has_attribute("/vocabulary", kJoint);
     pipeline = read_pipeline(file);
+    if (joint_vocabulary && source_vocabulary.words() != target_vocabulary.words())
+      throw Error(text_of("corpus: the two sides of ", file.name(),
+                          " should have one vocabulary but have different words", kRemedy));
     fingerprint = file.text_attribute("/", "fingerprint");
+    selection = read_selection(file);
+    check_text(file, "/", fingerprint);
     const std::size_t count = file.children("/train").size();
     for (std::size_t i = 0; i < count; ++i) {
       const std::string group = shard_path(i);
@@ -98,6 +123,21 @@ struct Corpus::Implementation {
     if (shard.source.pairs != shard.target.pairs)
       throw Error(text_of("corpus: ", group, " of ", file.name(), " has ", shard.source.pairs, " source and ",
                           shard.target.pairs, " target sentences", kRemedy));
+  }
+
+  /// take(shard, first pair of it, pairs) for each shard that has some of pairs [first, first + count).
+  template <class Take>
+  void for_each_part(std::uint64_t first, std::uint64_t count, const Take& take) const {
+    assert(first <= pairs && count <= pairs - first);
+    auto shard = std::upper_bound(shards.begin(), shards.end(), first,
+                                  [](std::uint64_t pair, const Shard& other) { return pair < other.first; });
+    if (shard != shards.begin()) --shard;
+    for (; count > 0; ++shard) {
+      const std::uint64_t start = first - shard->first, part = std::min(count, shard->pairs() - start);
+      take(*shard, start, part);
+      first += part;
+      count -= part;
+    }
   }
 
   std::vector<std::string> set_names() const {
@@ -130,11 +170,17 @@ const Vocabulary& Corpus::source_vocabulary() const {
 const Vocabulary& Corpus::target_vocabulary() const {
   return implementation_->target_vocabulary;
 }
+bool Corpus::joint_vocabulary() const {
+  return implementation_->joint_vocabulary;
+}
 const TextPipeline& Corpus::pipeline() const {
   return implementation_->pipeline;
 }
 const std::string& Corpus::fingerprint() const {
   return implementation_->fingerprint;
+}
+const std::optional<Selection>& Corpus::selection() const {
+  return implementation_->selection;
 }
 std::uint64_t Corpus::train_pairs() const {
   return implementation_->pairs;
@@ -151,19 +197,24 @@ std::vector<std::string> Corpus::set_names() const {
 
 PairBlock Corpus::read_pairs(std::uint64_t first, std::uint64_t count) const {
   const Implementation& it = *implementation_;
-  assert(first <= it.pairs && count <= it.pairs - first);
   PairBlock block;
-  auto shard = std::upper_bound(it.shards.begin(), it.shards.end(), first,
-                                [](std::uint64_t pair, const Shard& other) { return pair < other.first; });
-  if (shard != it.shards.begin()) --shard;
-  for (; count > 0; ++shard) {
-    const std::uint64_t start = first - shard->first, part = std::min(count, shard->pairs() - start);
-    read_side(it.file, shard->source, start, part, it.source_vocabulary.size(), block.source);
-    read_side(it.file, shard->target, start, part, it.target_vocabulary.size(), block.target);
-    first += part;
-    count -= part;
-  }
+  it.for_each_part(first, count, [&](const Shard& shard, std::uint64_t start, std::uint64_t part) {
+    read_side(it.file, shard.source, start, part, it.source_vocabulary.size(), Lengths::kPositive, block.source);
+    read_side(it.file, shard.target, start, part, it.target_vocabulary.size(), Lengths::kPositive, block.target);
+  });
   return block;
+}
+
+std::array<std::vector<std::uint64_t>, 2> Corpus::read_lengths(std::uint64_t first, std::uint64_t count) const {
+  const Implementation& it = *implementation_;
+  std::array<std::vector<std::uint64_t>, 2> lengths;
+  it.for_each_part(first, count, [&](const Shard& shard, std::uint64_t start, std::uint64_t part) {
+    for (const auto& [data, list] : {std::pair{&shard.source, &lengths[0]}, {&shard.target, &lengths[1]}}) {
+      const auto offsets = read_offsets(it.file, *data, start, part, Lengths::kPositive);
+      for (std::size_t i = 0; i + 1 < offsets.size(); ++i) list->push_back(offsets[i + 1] - offsets[i]);
+    }
+  });
+  return lengths;
 }
 
 EvaluationSet Corpus::read_set(const std::string& name) const {
@@ -179,13 +230,14 @@ EvaluationSet Corpus::read_set(const std::string& name) const {
   set.name = name;
   const Shard shard{0, inspect_side(it.file, group, "source"), inspect_side(it.file, group, "target")};
   it.expect_pairs(group, shard);
-  read_side(it.file, shard.source, 0, shard.pairs(), it.source_vocabulary.size(), set.source);
-  read_side(it.file, shard.target, 0, shard.pairs(), it.target_vocabulary.size(), set.target);
+  read_side(it.file, shard.source, 0, shard.pairs(), it.source_vocabulary.size(), Lengths::kAny, set.source);
+  read_side(it.file, shard.target, 0, shard.pairs(), it.target_vocabulary.size(), Lengths::kAny, set.target);
   const auto texts = [&](const std::string& path) {
     auto lines = it.file.read_texts(path);
     if (lines.size() != shard.pairs())
       throw Error(text_of("corpus: ", path, " of ", it.file.name(), " has ", lines.size(), " lines for ", shard.pairs(),
                           " pairs", kRemedy));
+    for (const std::string& line : lines) check_text(it.file, path, line);
     return lines;
   };
   set.source_text = texts(group + "/source_text");

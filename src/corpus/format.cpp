@@ -1,8 +1,19 @@
 #include "rnnsearch/corpus/format.h"
 
+#include <span>
+
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
+namespace {
+
+constexpr const char* kSubwords = "subwords";  // of /pipeline
+constexpr const char* kNormalization = "normalization";
+constexpr const char* kSourceModel = "/vocabulary/source_model";
+constexpr const char* kTargetModel = "/vocabulary/target_model";
+
+}  // namespace
 
 void write_vocabulary(storage::File& file, const std::string& side, const Vocabulary& vocabulary) {
   file.write_texts("/vocabulary/" + side, vocabulary.words());
@@ -18,11 +29,28 @@ Vocabulary read_vocabulary(const storage::File& file, const std::string& side) {
   }
 }
 
+std::int64_t version_of(const TextPipeline& pipeline) {
+  return pipeline.source_subwords || pipeline.normalization != "none" ? 2 : 1;
+}
+
+void check_text(const storage::File& file, const std::string& place, std::string_view text) {
+  if (text.find('\n') == std::string_view::npos && !text::first_invalid_utf8(text)) return;
+  throw Error(text_of("cannot read ", file.name(), " at ", place, ": it holds a text that is no line of UTF-8"));
+}
+
 void write_pipeline(storage::File& file, const TextPipeline& pipeline) {
   file.write_attribute("/", "source_language", pipeline.source_language);
   file.write_attribute("/", "target_language", pipeline.target_language);
   file.write_attribute("/pipeline", "tokenizer", pipeline.tokenizer);
   file.write_attribute("/pipeline", "lowercase", pipeline.lowercase ? 1 : 0);
+  if (pipeline.normalization != "none") file.write_attribute("/pipeline", kNormalization, pipeline.normalization);
+  if (!pipeline.source_subwords) return;
+  file.write_attribute("/pipeline", kSubwords, subwords_of(pipeline));
+  for (const auto& [path, subwords] :
+       {std::pair{kSourceModel, &pipeline.source_subwords}, {kTargetModel, &pipeline.target_subwords}}) {
+    const std::string& bytes = subwords->bytes();
+    file.write<std::uint8_t>(path, std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+  }
 }
 
 TextPipeline read_pipeline(const storage::File& file) {
@@ -31,12 +59,63 @@ TextPipeline read_pipeline(const storage::File& file) {
   pipeline.target_language = file.text_attribute("/", "target_language");
   pipeline.tokenizer = file.text_attribute("/pipeline", "tokenizer");
   pipeline.lowercase = file.integer_attribute("/pipeline", "lowercase") != 0;
+  if (file.has_attribute("/pipeline", kNormalization)) {
+    pipeline.normalization = file.text_attribute("/pipeline", kNormalization);
+  }
+  check_text(file, "/", pipeline.source_language);
+  check_text(file, "/", pipeline.target_language);
   try {
+    if (file.has_attribute("/pipeline", kSubwords)) {
+      const auto kind = text::subword_kind_of(file.text_attribute("/pipeline", kSubwords));
+      const auto model = [&](const char* path) {
+        const auto bytes = file.read<std::uint8_t>(path);
+        return text::Subwords::of(kind, std::string(bytes.begin(), bytes.end()));
+      };
+      pipeline.source_subwords = model(kSourceModel);
+      pipeline.target_subwords = model(kTargetModel);
+      // one model in memory, and one table of words a thread, where both sides have the same
+      if (pipeline.source_subwords == pipeline.target_subwords) pipeline.target_subwords = pipeline.source_subwords;
+    }
     check(pipeline);
   } catch (const Error& error) {
     throw Error(text_of("cannot read ", file.name(), " at /pipeline: ", error.what()));
   }
   return pipeline;
+}
+
+void write_selection(storage::File& file, const Selection& selection) {
+  const CleaningOptions& cleaning = selection.cleaning;
+  const auto write = [&](const std::string& name, const auto& value) {
+    file.write_attribute("/selection", name, value);
+  };
+  write("max_length", std::uint64_t{cleaning.max_length});
+  write("max_ratio", cleaning.max_ratio);
+  write("drop_copies", cleaning.drop_copies ? 1 : 0);
+  write("drop_repeated", cleaning.drop_repeated ? 1 : 0);
+  write("source_script", std::string_view(cleaning.source_script));
+  write("target_script", std::string_view(cleaning.target_script));
+  write("script_share", cleaning.script_share);
+  write("pairs_read", selection.pairs_read);
+  for (std::size_t i = 0; i < kDropReasons.size(); ++i)
+    write(text_of("dropped_", kDropReasons[i].name), selection.dropped.counts[i]);
+}
+
+std::optional<Selection> read_selection(const storage::File& file) {
+  if (!file.exists("/selection")) return std::nullopt;
+  Selection selection;
+  CleaningOptions& cleaning = selection.cleaning;
+  const std::string at = "/selection";
+  cleaning.max_length = file.unsigned_attribute(at, "max_length");
+  cleaning.max_ratio = file.double_attribute(at, "max_ratio");
+  cleaning.drop_copies = file.integer_attribute(at, "drop_copies") != 0;
+  cleaning.drop_repeated = file.integer_attribute(at, "drop_repeated") != 0;
+  cleaning.source_script = file.text_attribute(at, "source_script");
+  cleaning.target_script = file.text_attribute(at, "target_script");
+  cleaning.script_share = file.double_attribute(at, "script_share");
+  selection.pairs_read = file.unsigned_attribute(at, "pairs_read");
+  for (std::size_t i = 0; i < kDropReasons.size(); ++i)
+    selection.dropped.counts[i] = file.unsigned_attribute(at, text_of("dropped_", kDropReasons[i].name));
+  return selection;
 }
 
 std::string shard_path(std::uint64_t shard) {

@@ -2,45 +2,61 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "corpus/byte_source.h"
+#include "corpus/line_index.h"
+#include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::corpus {
 
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 inline constexpr std::size_t kLineBytes = 16u << 20;  // beyond it something is wrong: one line must fit into memory
 
-/// Memory: one line and a small buffer. Errors name the file, the line (from 1) and the byte in it (from 1).
+/// Memory: a small buffer, or a whole test set. Errors name the file, the line (from 1) and the byte in it (from 1).
 class LineReader {
  public:
-  /// Throws Error for a file that is missing, a folder, not a regular file (it may be read twice) or empty.
-  explicit LineReader(std::filesystem::path path);
+  /// With `part`, a file that test_set_name() knows is read as a test set, whose segments are the lines. Throws Error
+  /// as ByteSource::open and read_test_set do.
+  explicit LineReader(const std::filesystem::path& path, std::optional<TestSetPart> part = std::nullopt);
 
-  /// The next line without its "\n"; false at the end. A last line without "\n" counts. Throws Error for bytes that are
-  /// no UTF-8, NUL bytes, and lines beyond kLineBytes. A byte order mark at the file's beginning is left out.
+  /// No line is left. Throws Error for a file that is empty once it is unpacked.
+  bool at_end();
+  /// Appends the next line without its "\n", unchecked; false at the end. A last line without "\n" counts. A byte order
+  /// mark at the file's beginning is left out. Throws Error as at_end does, and for lines beyond kLineBytes.
+  bool append(std::string& text);
+  /// The next line, checked by check_line.
   bool next(std::string& line);
+  /// Leaves out lines, whatever they hold, until `line` lines were before or the text ends. `index`, if any, says where
+  /// lines of this file begin. Throws Error for a file in which they do not begin there any more.
+  void skip_to(std::uint64_t line, const LineIndex* index);
   /// Counts the lines that are left, whatever they hold.
   std::uint64_t skip_rest();
 
-  const std::filesystem::path& path() const { return path_; }
-  std::uint64_t lines() const { return lines_; }  // so far
-  std::uint64_t bytes() const { return bytes_; }  // so far
-  std::uint64_t size() const { return size_; }    // of the file
+  const std::filesystem::path& path() const { return source_->path(); }
+  std::string_view unit() const { return segments_ ? "segments" : "lines"; }
+  std::uint64_t lines() const { return lines_; }                                    // so far
+  std::uint64_t bytes() const { return segments_ ? size() : source_->position(); }  // of the file so far
+  std::uint64_t size() const { return source_->size(); }                            // of the file
 
  private:
   bool fill();
-  void check(const std::string& line) const;
+  std::uint64_t skip(std::uint64_t lines);  // how many there were
 
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::filesystem::path path_;
-  std::uint64_t size_ = 0, lines_ = 0, bytes_ = 0;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<ByteSource> source_;
+  std::optional<std::vector<std::string>> segments_;  // of a test set
+  std::uint64_t lines_ = 0;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // of what is not handed out yet
 };
+
+/// Throws Error for NUL bytes and for bytes that are no UTF-8. number: from 1. before: bytes of the line that stand
+/// before this part of it.
+void check_line(const std::filesystem::path& path, std::uint64_t number, std::string_view line, std::size_t before = 0);
 
 }  // namespace rnnsearch::corpus

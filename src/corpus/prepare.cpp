@@ -1,46 +1,41 @@
 #include "rnnsearch/corpus/prepare.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
-#include <string_view>
-#include <unordered_map>
+#include <span>
+#include <tuple>
 
+#include "corpus/byte_source.h"
+#include "corpus/corpus_writer.h"
+#include "corpus/counted_text.h"
 #include "corpus/line_reader.h"
+#include "corpus/packed.h"
+#include "corpus/pair_cleaner.h"
+#include "corpus/repeated_pairs.h"
+#include "corpus/subword_models.h"
+#include "corpus/text_pass.h"
+#include "corpus/word_statistics.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
-#include "rnnsearch/corpus/format.h"
+#include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/vocabulary.h"
-#include "rnnsearch/storage/digest.h"
-#include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::corpus {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
 using Progress = std::function<void(const PrepareProgress&)>;
-constexpr std::uint64_t kPairsBetweenProgress = 1 << 13;
+using kernels::parallel_for;
 
-[[noreturn]] void fail_on_counts(LineReader& a, LineReader& b) {
-  const std::uint64_t a_lines = a.lines() + a.skip_rest(), b_lines = b.lines() + b.skip_rest();
-  throw Error(text_of("corpus: ", a.path().string(), " has ", a_lines, " lines but ", b.path().string(), " has ",
-                      b_lines, "; line i of one must translate line i of the other"));
-}
-
-/// What is read and checked of a development or test set before anything is written.
-struct RawSet {
-  std::string group;                            // "/dev", "/test/NAME"
-  std::vector<std::vector<std::string>> lines;  // [source, references...][pairs]
-};
-
-RawSet read_raw_set(const EvaluationFiles& files, const std::string& group) {
-  if (files.references.empty())
-    throw Error(text_of("corpus: the set ", group.substr(1), " has no reference translation"));
-  RawSet set{group, {}};
+RawSet read_raw_set(const EvaluationFiles& files, const std::string& name) {
+  if (files.references.empty()) throw Error(text_of("corpus: the set ", name, " has no reference translation"));
+  RawSet set{name, {}};
   std::vector<LineReader> readers;
-  readers.emplace_back(files.source);
-  for (const fs::path& reference : files.references) readers.emplace_back(reference);
+  readers.emplace_back(files.source, TestSetPart::kSource);
+  for (const fs::path& reference : files.references) readers.emplace_back(reference, TestSetPart::kReference);
   for (LineReader& reader : readers) {
     auto& lines = set.lines.emplace_back();
     for (std::string line; reader.next(line);) lines.push_back(line);
@@ -49,196 +44,53 @@ RawSet read_raw_set(const EvaluationFiles& files, const std::string& group) {
   return set;
 }
 
-/// One side of the training text while it is counted and cut.
-class WordCounts {
- public:
-  void add(const Words& words) {
-    running_ += words.size();
-    for (const std::string& word : words) {
-      if (std::find(kSpecialSymbols.begin(), kSpecialSymbols.end(), word) == kSpecialSymbols.end()) ++table_[word];
+/// Checks, tokenises and selects pairs [first, last) of the block.
+void split(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairSet& repeated, const TextBlock& block,
+           std::size_t first, std::size_t last, Piece& piece) {
+  for (Piece::Side* side : {&piece.source, &piece.target}) {
+    side->words.clear();
+    side->sizes.clear();
+  }
+  piece.dropped = {};
+  text::WordList source, target;
+  for (std::size_t i = first; i < last; ++i) {
+    check_pair(block, i);
+    source.clear();
+    target.clear();
+    pipeline.to_words(block.source[i], Side::kSource, source);
+    pipeline.to_words(block.target[i], Side::kTarget, target);
+    auto reason = cleaner.reason(block.source[i], source, block.target[i], target);
+    if (!reason && repeated.contains(block.first_pair + i)) reason = Drop::kRepeated;
+    if (reason) {
+      ++piece.dropped[*reason];
+      continue;
+    }
+    for (const auto& [words, side] : {std::pair{&source, &piece.source}, {&target, &piece.target}}) {
+      for (std::size_t k = 0; k < words->size(); ++k) side->words.add((*words)[k]);
+      side->sizes.push_back(static_cast<std::uint32_t>(words->size()));
     }
   }
-
-  /// `wanted`: as in PrepareOptions; `option` and `path` for the error. Empties the table.
-  Vocabulary cut(std::optional<std::size_t> wanted, std::uint64_t sentences, const char* option, const fs::path& path,
-                 PrepareReport::Side& report) {
-    const std::size_t special = kSpecialSymbols.size(), all = table_.size() + special;
-    if (wanted && *wanted > all)
-      throw Error(text_of("corpus: ", option, " asks for ", *wanted, " words but ", path.string(), " has only ",
-                          table_.size(), " distinct words, which makes ", all, " with ", kSpecialSymbols[0], ", ",
-                          kSpecialSymbols[1], " and ", kSpecialSymbols[2], "; give ", option, " ", all,
-                          " or less, or leave the option out"));
-    const std::size_t kept = std::min(wanted.value_or(PrepareOptions::kUsualWords), all) - special;
-    using Entry = const std::pair<const std::string, std::uint64_t>*;
-    std::vector<Entry> entries;
-    entries.reserve(table_.size());
-    for (const auto& entry : table_) entries.push_back(&entry);
-    std::partial_sort(
-        entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(kept), entries.end(),
-        [](Entry a, Entry b) { return a->second != b->second ? a->second > b->second : a->first < b->first; });
-    Words words(kSpecialSymbols.begin(), kSpecialSymbols.end());
-    std::vector<std::uint64_t> counts{running_, 0, sentences};
-    for (std::size_t i = 0; i < kept; ++i) {
-      words.push_back(entries[i]->first);
-      counts.push_back(entries[i]->second);
-      counts[kUnknown] -= entries[i]->second;
-    }
-    report = {running_, table_.size(), words.size(), counts[kUnknown]};
-    table_ = {};
-    return Vocabulary(std::move(words), std::move(counts));
-  }
-
-  /// The words of `given`, counted here. Empties the table.
-  Vocabulary count(const Vocabulary& given, std::uint64_t sentences, PrepareReport::Side& report) {
-    std::vector<std::uint64_t> counts(given.size(), 0);
-    counts[kUnknown] = running_;
-    counts[kEnd] = sentences;
-    for (const auto& [word, count] : table_) {
-      const WordId id = given.id(word);
-      if (id == kUnknown) continue;
-      counts[id] = count;
-      counts[kUnknown] -= count;
-    }
-    report = {running_, table_.size(), given.size(), counts[kUnknown]};
-    table_ = {};
-    return Vocabulary(given.words(), std::move(counts));
-  }
-
- private:
-  std::unordered_map<std::string, std::uint64_t> table_;
-  std::uint64_t running_ = 0;
-};
-
-/// Reads the training text once; `take` gets the words of each pair that is kept.
-template <class Take>
-void for_each_pair(const PrepareOptions& options, int pass, const Progress& progress, PrepareReport& report,
-                   Take take) {
-  LineReader source(options.train_source), target(options.train_target);
-  std::string source_line, target_line;
-  report.pairs_read = report.pairs_kept = 0;
-  report.dropped = {};
-  const auto tell = [&] {
-    if (progress) progress({pass, source.bytes() + target.bytes(), source.size() + target.size(), report.pairs_read});
-  };
-  while (true) {
-    const bool more = source.next(source_line);
-    if (more != target.next(target_line)) fail_on_counts(source, target);
-    if (!more) break;
-    ++report.pairs_read;
-    if (report.pairs_read % kPairsBetweenProgress == 0) tell();
-    const Words source_words = options.pipeline.to_words(source_line),
-                target_words = options.pipeline.to_words(target_line);
-    if (source_words.empty()) {
-      ++report.dropped.empty_source;
-    } else if (target_words.empty()) {
-      ++report.dropped.empty_target;
-    } else if (source_words.size() > options.max_length) {
-      ++report.dropped.long_source;
-    } else if (target_words.size() > options.max_length) {
-      ++report.dropped.long_target;
-    } else {
-      ++report.pairs_kept;
-      take(source_words, target_words);
-    }
-  }
-  tell();
-}
-
-std::vector<WordId> ids_of(const Words& words, const Vocabulary& vocabulary) {
-  std::vector<WordId> ids;
-  ids.reserve(words.size());
-  for (const std::string& word : words) ids.push_back(vocabulary.id(word));
-  return ids;
-}
-
-/// Hashes one side's sentences, however they are cut into shards.
-class SideDigest {
- public:
-  void add(const std::vector<WordId>& ids) {
-    const std::uint64_t length = ids.size();
-    digest_.add(std::as_bytes(std::span(&length, 1))).add(std::as_bytes(std::span(ids)));
-  }
-  std::string hex() const { return digest_.hex(); }
-
- private:
-  storage::Digest digest_;
-};
-
-/// words and offset of one side of a shard.
-class SideWriter {
- public:
-  SideWriter(storage::File& file, const std::string& group, const std::string& side)
-      : words_(file, group + "/" + side + "_words"), offset_(file, group + "/" + side + "_offset") {
-    add_offset();
-  }
-  void add(const std::vector<WordId>& ids) {
-    words_.append(ids);
-    add_offset();
-  }
-  void close() {
-    words_.close();
-    offset_.close();
-  }
-
- private:
-  void add_offset() {
-    const std::uint64_t end = words_.size();
-    offset_.append(std::span(&end, 1));
-  }
-  storage::Appender<WordId> words_;
-  storage::Appender<std::uint64_t> offset_;
-};
-
-struct PairWriter {
-  SideWriter source, target;
-  PairWriter(storage::File& file, const std::string& group)
-      : source(file, group, "source"), target(file, group, "target") {}
-  void close() {
-    source.close();
-    target.close();
-  }
-};
-
-void write_set(storage::File& file, const RawSet& set, const TextPipeline& pipeline, const Vocabulary& source,
-               const Vocabulary& target) {
-  PairWriter writer(file, set.group);
-  for (const std::string& line : set.lines[0]) writer.source.add(ids_of(pipeline.to_words(line), source));
-  for (const std::string& line : set.lines[1]) writer.target.add(ids_of(pipeline.to_words(line), target));
-  writer.close();
-  file.write_texts(set.group + "/source_text", set.lines[0]);
-  for (std::size_t k = 0; k + 1 < set.lines.size(); ++k)
-    file.write_texts(set.group + "/" + reference_name(k), set.lines[k + 1]);
-}
-
-std::string fingerprint_of(const Vocabulary& source, const Vocabulary& target, const TextPipeline& pipeline,
-                           const SideDigest& source_pairs, const SideDigest& target_pairs) {
-  storage::Digest digest;
-  const auto add_text = [&](std::string_view text) {
-    const std::uint64_t length = text.size();
-    digest.add(std::as_bytes(std::span(&length, 1))).add(text);
-  };
-  for (const Vocabulary* vocabulary : {&source, &target}) {
-    for (const std::string& word : vocabulary->words()) add_text(word);
-    digest.add(std::as_bytes(std::span(vocabulary->counts())));
-  }
-  add_text(pipeline.source_language);
-  add_text(pipeline.target_language);
-  add_text(pipeline.tokenizer);
-  add_text(pipeline.lowercase ? "lowercase" : "");
-  add_text(source_pairs.hex());
-  add_text(target_pairs.hex());
-  return digest.hex();
 }
 
 void check_options(const PrepareOptions& options) {
   check(options.pipeline);
-  if (options.max_length == 0) throw Error("corpus: max-length is 0, at least 1 was expected");
+  if (options.train.empty()) throw Error("corpus: there is no training text");
+  check_subwords(options);
+  check(options.cleaning);
   if (options.shard_pairs == 0) throw Error("corpus: shard-pairs is 0, at least 1 was expected");
   for (const auto& [name, words] :
        {std::pair{"source-words", options.source_words}, {"target-words", options.target_words}})
     if (words && *words <= kSpecialSymbols.size())
       throw Error(text_of("corpus: ", name, " is ", *words, ", at least ", kSpecialSymbols.size() + 1,
                           " was expected: three special symbols and a word"));
+  if (options.joint_vocabulary && !options.vocabulary_of.empty())
+    throw Error(
+        "corpus: joint-vocabulary is not for vocabulary-of, which says what the vocabularies are; leave one of them "
+        "out");
+  if (options.joint_vocabulary && options.source_words && options.target_words &&
+      *options.source_words != *options.target_words)
+    throw Error(text_of("corpus: source-words is ", *options.source_words, " and target-words ", *options.target_words,
+                        ", but a joint vocabulary has one size; give one of them, or the same of both"));
   std::set<std::string> names;
   for (const EvaluationFiles& test : options.tests) {
     if (test.name.empty() || test.name == "." || test.name == ".." || test.name.find('/') != std::string::npos)
@@ -247,111 +99,374 @@ void check_options(const PrepareOptions& options) {
   }
 }
 
-void check_output(const PrepareOptions& options) {
-  const fs::path& output = options.output;
-  const auto refuse = [&](const auto&... why) {
-    throw Error(text_of("corpus: cannot write ", output.string(), ": ", why...));
-  };
-  if (!output.has_filename()) refuse("a file name was expected");
-  const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
-  std::error_code reason;
-  if (!fs::is_directory(folder, reason)) refuse("there is no folder ", folder.string(), "; make it first");
-  if (fs::is_directory(output, reason)) refuse("it is a folder, a file name was expected");
-  if (!fs::exists(output, reason)) return;
-  if (!options.overwrite) refuse("it exists already; choose another name, or give --overwrite");
-  std::vector<fs::path> inputs{options.train_source, options.train_target};
+/// All files to be read but the corpus that is appended to, which may be replaced by the longer one.
+std::vector<fs::path> inputs_of(const PrepareOptions& options) {
+  std::vector<fs::path> inputs = files_of(options.train);
   const auto add = [&](const EvaluationFiles& set) {
     inputs.push_back(set.source);
     inputs.insert(inputs.end(), set.references.begin(), set.references.end());
   };
   if (options.dev) add(*options.dev);
   for (const EvaluationFiles& test : options.tests) add(test);
-  if (!options.vocabulary_of.empty()) inputs.push_back(options.vocabulary_of);
-  for (const fs::path& input : inputs)
-    if (fs::equivalent(input, output, reason)) refuse("it is one of the files to be read");
+  for (const fs::path& file : {options.vocabulary_of, options.subwords.source_model, options.subwords.target_model,
+                               options.subwords.source_codes, options.subwords.target_codes})
+    if (!file.empty()) inputs.push_back(file);
+  return inputs;
+}
+
+std::uint64_t text_bytes(const std::vector<TextFiles>& texts) {
+  std::uint64_t bytes = 0;
+  for (const fs::path& file : files_of(texts)) bytes += ByteSource::open(file_named(file))->size();
+  return bytes;
+}
+
+/// The training text and everything that all passes over it need.
+struct Text {
+  const PrepareOptions& options;
+  Team& team;
+  const Progress& progress;
+  std::vector<std::optional<LineIndex>> index;  // nothing for one process
+
+  fs::path folder() const { return options.output.has_parent_path() ? options.output.parent_path() : fs::path("."); }
+  PassTotals read(const PassSteps& steps) const { return read_text(options.train, index, team, steps, progress); }
+};
+
+/// What rank 0 makes, on every rank; what it throws, all do.
+template <class Act>
+std::string at_root(Team& team, const Act& act) {
+  return team.meet([] { return std::string(); }, [&](const auto&) { return std::string(act()); });
+}
+
+/// COLLECTIVE. Returns the repeated pairs, and at rank 0 the digest of the text.
+std::pair<PairSet, std::string> find_repeated(const Text& text) {
+  std::optional<RepeatedPairs> pairs;
+  at_root(text.team, [&] {
+    pairs.emplace(text.options.memory, text.folder());
+    return "";
+  });
+  PassSteps steps;
+  steps.pass = 0;
+  steps.work = [](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
+    piece.digests.clear();
+    for (std::size_t i = first; i < last; ++i) {
+      check_pair(block, i);
+      piece.digests.push_back(RepeatedPairs::digest_of(block.source[i], block.target[i]));
+    }
+  };
+  steps.collect = [&](const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) pairs->add(piece.digests);
+  };
+  std::string digest = text.read(steps).digest;
+  return {PairSet(at_root(text.team, [&] { return pairs->take().bits(); })), std::move(digest)};
+}
+
+/// The words of the training text.
+struct WordTables {
+  WordStatistics source, target;
+  std::optional<WordStatistics> joint;  // of both, for one vocabulary
+
+  WordTables(const PrepareOptions& options, const fs::path& folder)
+      : source(options.memory / (options.joint_vocabulary ? 3 : 2), folder),
+        target(options.memory / (options.joint_vocabulary ? 3 : 2), folder) {
+    if (options.joint_vocabulary) joint.emplace(options.memory / 3, folder);
+  }
+  void add(const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) {
+      source.add_running(piece.source.words.size());
+      target.add_running(piece.target.words.size());
+      if (joint) joint->add_running(piece.source.words.size() + piece.target.words.size());
+    }
+    parallel_for(HashedWords::kGroups, [&](std::size_t group) {
+      for (const Piece& piece : pieces) {
+        source.add(piece.source.words, piece.source.hashed, group);
+        target.add(piece.target.words, piece.target.hashed, group);
+        if (!joint) continue;
+        joint->add(piece.source.words, piece.source.hashed, group);
+        joint->add(piece.target.words, piece.target.hashed, group);
+      }
+    });
+  }
+  std::vector<WordStatistics*> all() {
+    std::vector<WordStatistics*> all{&source, &target};
+    if (joint) all.push_back(&*joint);
+    return all;
+  }
+  /// COLLECTIVE. The counts of all processes go to rank 0: of one process after the other, a group of words at a time.
+  void gather(Team& team) {
+    for (WordStatistics* statistics : all()) {
+      team.meet(
+          [&] {
+            Packer packer;
+            packer.add(statistics->running());
+            return packer.take();
+          },
+          [&](const std::vector<std::string>& parts) {
+            for (std::size_t rank = 1; rank < parts.size(); ++rank)
+              statistics->add_running(Unpacker(parts[rank]).next<std::uint64_t>());
+            return std::string();
+          });
+      for (int rank = 1; rank < team.size(); ++rank) {
+        for (std::size_t group = 0; group < HashedWords::kGroups; ++group) {
+          team.meet([&] { return team.rank() == rank ? statistics->pack(group) : std::string(); },
+                    [&](const std::vector<std::string>& parts) {
+                      statistics->merge(group, parts[static_cast<std::size_t>(rank)]);
+                      return std::string();
+                    });
+        }
+      }
+    }
+  }
+};
+
+[[noreturn]] void fail_on_nothing(const PrepareOptions& options, const PassTotals& totals) {
+  const auto [source, target] = names_of(options.train);
+  const DropCounts& dropped = totals.dropped;
+  std::string more;
+  for (std::size_t i = static_cast<std::size_t>(Drop::kRatio); i < kDropReasons.size(); ++i) {
+    if (dropped.counts[i] > 0) more += text_of(", ", dropped.counts[i], ": ", kDropReasons[i].label);
+  }
+  throw Error(text_of("corpus: nothing is left of the ", totals.pairs_read, " pairs of ", source,
+                      source == target ? "" : " and " + target, ": ", dropped[Drop::kEmptySource],
+                      " have an empty source, ", dropped[Drop::kEmptyTarget], " an empty target, ",
+                      dropped[Drop::kLongSource], " a source and ", dropped[Drop::kLongTarget],
+                      " a target of more than ", options.cleaning.max_length, " words", more,
+                      "; look at the files or raise --max-length"));
+}
+
+/// `given`: whose words are taken. Ends the statistics.
+void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTables& tables, CountedText& counted) {
+  const std::uint64_t pairs = counted.totals.pairs_kept;
+  const auto [source_name, target_name] = names_of(options.train);
+  const bool of_model = !given && subwords_of(options.pipeline) == "sentencepiece";
+  std::optional<Vocabulary> joint;
+  if (tables.joint) {
+    PrepareReport::Side of_both;
+    joint = of_model ? tables.joint->rank(vocabulary_of(options.pipeline.source_subwords), 2 * pairs, of_both)
+                     : tables.joint->cut(options.source_words ? options.source_words : options.target_words, 2 * pairs,
+                                         options.source_words ? "--source-words" : "--target-words",
+                                         text_of(source_name, " and ", target_name), of_both);
+  }
+  const auto vocabulary = [&](WordStatistics& statistics, const Vocabulary* words, std::optional<std::size_t> wanted,
+                              const char* option, const std::string& text, const text::Subwords& subwords,
+                              PrepareReport::Side& side) {
+    if (of_model && !words) return statistics.rank(vocabulary_of(subwords), pairs, side);
+    return words ? statistics.count(*words, pairs, side) : statistics.cut(wanted, pairs, option, text, side);
+  };
+  counted.head.source =
+      vocabulary(tables.source,
+                 joint   ? &*joint
+                 : given ? &given->source_vocabulary()
+                         : nullptr,
+                 options.source_words, "--source-words", source_name, options.pipeline.source_subwords, counted.source);
+  counted.head.target =
+      vocabulary(tables.target,
+                 joint   ? &*joint
+                 : given ? &given->target_vocabulary()
+                         : nullptr,
+                 options.target_words, "--target-words", target_name, options.pipeline.target_subwords, counted.target);
+  counted.head.joint = joint || (given && given->joint_vocabulary());
+}
+
+/// COLLECTIVE. Reads the text to count its words, and before that to find repeated pairs. Whole at rank 0 alone.
+CountedText count_words(const Text& text, const PairCleaner& cleaner, const Corpus* given) {
+  const PrepareOptions& options = text.options;
+  CountedText counted;
+  std::string digest;
+  if (options.cleaning.drop_repeated) std::tie(counted.repeated, digest) = find_repeated(text);
+  std::optional<WordTables> tables;
+  text.team.meet(
+      [&] {
+        tables.emplace(options, text.folder());
+        return std::string();
+      },
+      [](const auto&) { return std::string(); });
+  PassSteps steps;
+  steps.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
+    split(options.pipeline, cleaner, counted.repeated, block, first, last, piece);
+    piece.source.hashed.group(piece.source.words);
+    piece.target.hashed.group(piece.target.words);
+  };
+  steps.keep = [&](const std::vector<Piece>& pieces) { tables->add(pieces); };
+  counted.totals = text.read(steps);
+  at_root(text.team, [&] {
+    if (!digest.empty() && digest != counted.totals.digest) fail_on_change(options.train);
+    if (counted.totals.pairs_kept == 0) fail_on_nothing(options, counted.totals);
+    return "";
+  });
+  tables->gather(text.team);
+  at_root(text.team, [&] {
+    cut_vocabularies(options, given, *tables, counted);
+    CorpusHead& head = counted.head;
+    head.pipeline = options.pipeline;
+    head.selection = {options.cleaning, counted.totals.pairs_read, counted.totals.dropped};
+    if (options.append_to.empty()) return "";
+    head.selection.pairs_read += given->selection()->pairs_read;
+    head.selection.dropped += given->selection()->dropped;
+    head.source = add_counts(head.source, given->source_vocabulary());
+    head.target = add_counts(head.target, given->target_vocabulary());
+    return "";
+  });
+  return counted;
+}
+
+/// COLLECTIVE. Words and repeated pairs go from rank 0 to all.
+void share(Team& team, CountedText& counted) {
+  if (team.size() == 1) return;
+  const std::string shared = at_root(team, [&] {
+    Packer packer;
+    packer.add_text(counted.repeated.bits());
+    for (const Vocabulary* vocabulary : {&counted.head.source, &counted.head.target}) {
+      packer.add(std::uint64_t{vocabulary->size()});
+      for (const std::string& word : vocabulary->words()) packer.add_text(word);
+    }
+    return packer.take();
+  });
+  if (team.rank() == 0) return;
+  Unpacker unpacker(shared);
+  counted.repeated = PairSet(std::string(unpacker.next_text()));
+  for (Vocabulary* vocabulary : {&counted.head.source, &counted.head.target}) {
+    std::vector<std::string> words(unpacker.next<std::uint64_t>());
+    for (std::string& word : words) word = unpacker.next_text();
+    *vocabulary = Vocabulary(std::move(words));
+  }
+}
+
+void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
+  if (given.pipeline().tokenizer != options.pipeline.tokenizer ||
+      given.pipeline().normalization != options.pipeline.normalization ||
+      given.pipeline().lowercase != options.pipeline.lowercase)
+    throw Error(text_of(
+        "corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: it was made with --tokenizer ",
+        given.pipeline().tokenizer, ", --normalization ", given.pipeline().normalization, " and --lowercase ",
+        given.pipeline().lowercase ? "true" : "false", "; give the same, or leave --vocabulary-of out"));
+  if (given.pipeline().source_language != options.pipeline.source_language ||
+      given.pipeline().target_language != options.pipeline.target_language)
+    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: they are of ",
+                        given.pipeline().source_language, " and ", given.pipeline().target_language,
+                        ", and these texts of ", options.pipeline.source_language, " and ",
+                        options.pipeline.target_language,
+                        "; give the same --source-language and --target-language, or leave --vocabulary-of out"));
+}
+
+/// COLLECTIVE. The subwords of rank 0 on every rank: they were read, or learned, there.
+void share_subwords(Team& team, TextPipeline& pipeline) {
+  const std::string models = at_root(team, [&] {
+    Packer packer;
+    if (!pipeline.source_subwords) return packer.take();
+    packer.add_text(subwords_of(pipeline));
+    packer.add_text(pipeline.source_subwords.bytes());
+    packer.add_text(pipeline.target_subwords.bytes());
+    return packer.take();
+  });
+  if (team.rank() == 0 || models.empty()) return;
+  Unpacker unpacker(models);
+  const auto kind = text::subword_kind_of(std::string(unpacker.next_text()));
+  pipeline.source_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));
+  pipeline.target_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));
+  if (pipeline.source_subwords == pipeline.target_subwords) pipeline.target_subwords = pipeline.source_subwords;
 }
 
 }  // namespace
 
 PrepareReport prepare(const PrepareOptions& options, const Progress& progress) {
-  check_options(options);
-  check_output(options);
-  std::optional<Corpus> given;
-  if (!options.vocabulary_of.empty()) {
-    given.emplace(options.vocabulary_of);
-    if (given->pipeline().tokenizer != options.pipeline.tokenizer ||
-        given->pipeline().lowercase != options.pipeline.lowercase)
-      throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
-                          " do not fit: it was made with --tokenizer ", given->pipeline().tokenizer,
-                          " and --lowercase ", given->pipeline().lowercase ? "true" : "false",
-                          "; give the same, or leave --vocabulary-of out"));
-    if (given->pipeline().source_language != options.pipeline.source_language ||
-        given->pipeline().target_language != options.pipeline.target_language)
-      throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: they are of ",
-                          given->pipeline().source_language, " and ", given->pipeline().target_language,
-                          ", and these texts of ", options.pipeline.source_language, " and ",
-                          options.pipeline.target_language,
-                          "; give the same --source-language and --target-language, or leave --vocabulary-of out"));
-  }
+  Alone alone;
+  return prepare(options, alone, progress);
+}
+
+PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& progress) {
   PrepareReport report;
+  PrepareOptions options = asked;
+  std::optional<Corpus> given;
+  if (!options.append_to.empty()) {
+    team.meet(
+        [&] {
+          given.emplace(options.append_to, team.rank() == 0 ? Verify::kDigest : Verify::kSkip);
+          options.cleaning = selection_of(*given).cleaning;
+          options.pipeline = given->pipeline();
+          options.vocabulary_of.clear();
+          options.subwords = {};
+          options.joint_vocabulary = false;
+          return std::string();
+        },
+        [](const auto&) { return std::string(); });
+  }
+  const bool appends = given.has_value();
   std::vector<RawSet> sets;
-  if (options.dev) sets.push_back(read_raw_set(*options.dev, "/dev"));
-  for (const EvaluationFiles& test : options.tests) sets.push_back(read_raw_set(test, "/test/" + test.name));
-  for (const RawSet& set : sets) report.sets.emplace_back(set.group.substr(1), set.lines[0].size());
-
-  WordCounts source_counts, target_counts;
-  for_each_pair(options, 1, progress, report, [&](const Words& source, const Words& target) {
-    source_counts.add(source);
-    target_counts.add(target);
-  });
-  const std::uint64_t pairs = report.pairs_kept;
-  if (pairs == 0)
-    throw Error(text_of("corpus: nothing is left of the ", report.pairs_read, " pairs of ",
-                        options.train_source.string(), " and ", options.train_target.string(), ": ",
-                        report.dropped.empty_source, " have an empty source, ", report.dropped.empty_target,
-                        " an empty target, ", report.dropped.long_source, " a source and ", report.dropped.long_target,
-                        " a target of more than ", options.max_length,
-                        " words; look at the files or raise --max-length"));
-  const Vocabulary source_vocabulary =
-      given ? source_counts.count(given->source_vocabulary(), pairs, report.source)
-            : source_counts.cut(options.source_words, pairs, "--source-words", options.train_source, report.source);
-  const Vocabulary target_vocabulary =
-      given ? target_counts.count(given->target_vocabulary(), pairs, report.target)
-            : target_counts.cut(options.target_words, pairs, "--target-words", options.train_target, report.target);
-
-  storage::SealedWriter writer(options.output);
-  storage::File& file = writer.file();
-  storage::write_format(file, kCorpusFormat, kCorpusVersion);
-  write_vocabulary(file, "source", source_vocabulary);
-  write_vocabulary(file, "target", target_vocabulary);
-  write_pipeline(file, options.pipeline);
-
-  SideDigest source_digest, target_digest;
-  std::optional<PairWriter> shard;
-  std::uint64_t written = 0, source_words = 0, target_words = 0;
-  for_each_pair(options, 2, progress, report, [&](const Words& source, const Words& target) {
-    if (written % options.shard_pairs == 0) {
-      if (shard) shard->close();
-      shard.emplace(file, shard_path(written / options.shard_pairs));
+  at_root(team, [&] {
+    check_options(options);
+    check_output(options.output, options.overwrite, inputs_of(options));
+    if (appends) sets = sets_of(*given);
+    if (!options.vocabulary_of.empty()) {
+      given.emplace(options.vocabulary_of);
+      check_vocabulary_of(options, *given);
+      options.pipeline = given->pipeline();
     }
-    ++written;
-    const auto source_ids = ids_of(source, source_vocabulary), target_ids = ids_of(target, target_vocabulary);
-    source_words += source_ids.size();
-    target_words += target_ids.size();
-    shard->source.add(source_ids);
-    shard->target.add(target_ids);
-    source_digest.add(source_ids);
-    target_digest.add(target_ids);
+    if (options.dev) sets.push_back(read_raw_set(*options.dev, "dev"));
+    for (const EvaluationFiles& test : options.tests) sets.push_back(read_raw_set(test, "test/" + test.name));
+    std::set<std::string> names;
+    for (const RawSet& set : sets) {
+      report.sets.emplace_back(set.name, set.lines[0].size());
+      if (!names.insert(set.name).second)
+        throw Error(text_of("corpus: ", options.append_to.string(), " has a set ", set.name,
+                            " already; leave it out, or give the test set another name"));
+    }
+    if (!given) options.pipeline = with_subwords(options, progress);
+    return "";
   });
-  if (written != pairs || source_words != report.source.words || target_words != report.target.words)
-    throw Error(text_of("corpus: ", options.train_source.string(), " or ", options.train_target.string(),
-                        " changed while it was read; prepare again once nothing writes to it"));
-  shard->close();
-  for (const RawSet& set : sets) write_set(file, set, options.pipeline, source_vocabulary, target_vocabulary);
-  report.fingerprint =
-      fingerprint_of(source_vocabulary, target_vocabulary, options.pipeline, source_digest, target_digest);
-  file.write_attribute("/", "fingerprint", report.fingerprint);
-  writer.publish();
+  share_subwords(team, options.pipeline);
+  Text text{options, team, progress, {}};
+  if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
+  const PairCleaner cleaner(options.cleaning);
+  CountedText counted;
+  std::optional<CountedFile> file;
+  report.counted_before = !at_root(team, [&] {
+                             if (text_bytes(options.train) < options.keep_counts_from) return "";
+                             file.emplace(options, given ? &*given : nullptr);
+                             auto before = file->read(options);
+                             if (!before) return "";
+                             counted = *std::move(before);
+                             return "it was counted before";
+                           }).empty();
+  if (!report.counted_before) counted = count_words(text, cleaner, given ? &*given : nullptr);
+  share(team, counted);
+
+  std::optional<CorpusWriter> writer;
+  at_root(team, [&] {
+    if (file && !report.counted_before) file->write(counted);
+    writer.emplace(options.output, counted.head, options.shard_pairs);
+    if (appends) writer->add(*given);
+    return "";
+  });
+  PassSteps write;
+  write.pass = 2;
+  write.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
+    split(options.pipeline, cleaner, counted.repeated, block, first, last, piece);
+    encode(piece.source.words, counted.head.source, piece.source.ids);
+    encode(piece.target.words, counted.head.target, piece.target.ids);
+  };
+  write.collect = [&](const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) {
+      std::size_t source_begin = 0, target_begin = 0;
+      for (std::size_t i = 0; i < piece.kept(); ++i) {
+        writer->add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
+                    std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]));
+        source_begin += piece.source.sizes[i];
+        target_begin += piece.target.sizes[i];
+      }
+    }
+  };
+  const PassTotals written = text.read(write);
+  report.fingerprint = at_root(team, [&] {
+    if (written.digest != counted.totals.digest) fail_on_change(options.train);
+    for (const RawSet& set : sets) writer->add_set(set);
+    return writer->publish();
+  });
+  if (appends) report.pairs_before = given->train_pairs();
+  report.pairs_read = counted.totals.pairs_read;
+  report.pairs_kept = counted.totals.pairs_kept;
+  report.dropped = counted.totals.dropped;
+  report.source = counted.source;
+  report.target = counted.target;
   return report;
 }
 

@@ -1,29 +1,114 @@
 #include "rnnsearch/corpus/text_pipeline.h"
 
+#include <algorithm>
+
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/corpus/vocabulary.h"
+#include "rnnsearch/text/moses_tokenizer.h"
 #include "rnnsearch/text/tokenizer.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
+namespace {
 
-void check(const TextPipeline& pipeline) {
-  if (pipeline.tokenizer != "words" && pipeline.tokenizer != "none")
-    throw Error(text_of("there is no tokenizer '", pipeline.tokenizer, "'; choose words or none"));
+text::Chinese chinese_of(const TextPipeline& pipeline) {
+  return pipeline.tokenizer == "words" ? text::Chinese::kCharacters : text::Chinese::kDictionaryWords;
 }
 
-std::vector<std::string> TextPipeline::to_words(std::string_view line) const {
-  check(*this);
-  const std::string lowered = lowercase ? text::lowercase(line) : std::string();
-  const std::string_view cased = lowercase ? lowered : line;
-  return tokenizer == "words" ? text::tokenize_words(cased) : text::split_words(cased);
+const std::string& language_of(const TextPipeline& pipeline, Side side) {
+  return side == Side::kSource ? pipeline.source_language : pipeline.target_language;
 }
 
-std::string TextPipeline::to_text(const std::vector<std::string>& words) const {
-  check(*this);
-  if (tokenizer == "words") return text::join_words(words);
+const text::Subwords& subwords_of_side(const TextPipeline& pipeline, Side side) {
+  return side == Side::kSource ? pipeline.source_subwords : pipeline.target_subwords;
+}
+
+void tokenize(const TextPipeline& pipeline, std::string_view line, Side side, text::WordList& words) {
+  if (pipeline.tokenizer == "none") {
+    for (const std::string_view word : text::split_views(line)) words.add(word);
+  } else if (pipeline.tokenizer == "moses") {
+    text::tokenize_moses(line, text::moses_language(language_of(pipeline, side)), words);
+  } else {
+    text::tokenize_words(line, chinese_of(pipeline), words);
+  }
+}
+
+// The inverse.
+std::string join(const TextPipeline& pipeline, const std::vector<std::string>& words, Side side) {
+  if (pipeline.tokenizer == "moses") {
+    return text::detokenize_moses(words, text::moses_language(language_of(pipeline, side)));
+  }
+  if (pipeline.tokenizer != "none") return text::join_words(words);
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
   return line;
+}
+
+}  // namespace
+
+void check(const TextPipeline& pipeline) {
+  if (pipeline.tokenizer == "moses") {
+    for (const Side side : {Side::kSource, Side::kTarget}) text::moses_language(language_of(pipeline, side));
+  } else if (pipeline.tokenizer != "words" && pipeline.tokenizer != "icu-words" && pipeline.tokenizer != "none") {
+    throw Error(text_of("there is no tokenizer '", pipeline.tokenizer, "'; choose words, icu-words, moses or none"));
+  }
+  if (pipeline.normalization != "none" && pipeline.normalization != "nfc" && pipeline.normalization != "nfkc")
+    throw Error(text_of("there is no normalization '", pipeline.normalization, "'; choose none, nfc or nfkc"));
+  const text::Subwords& source = pipeline.source_subwords;
+  const text::Subwords& target = pipeline.target_subwords;
+  if (!source && !target) return;
+  if (!source || !target)
+    throw Error(
+        text_of("there are subwords of the ", source ? "source" : "target", " alone; give a model for each side"));
+  if (source.kind() != target.kind())
+    throw Error(text_of("the subwords of the source are ", name_of(source.kind()), " and those of the target ",
+                        name_of(target.kind()), "; give two of a kind"));
+  if (source.kind() == text::Subwords::Kind::kSentencePiece && pipeline.tokenizer != "none")
+    throw Error(text_of("SentencePiece splits raw text, and the tokenizer ", pipeline.tokenizer,
+                        " would mark words in ways that it takes for text; leave the tokenizer out"));
+}
+
+std::string subwords_of(const TextPipeline& pipeline) {
+  return pipeline.source_subwords ? name_of(pipeline.source_subwords.kind()) : "none";
+}
+
+std::vector<std::string> TextPipeline::to_words(std::string_view line, Side side) const {
+  check(*this);
+  text::WordList words;
+  to_words(line, side, words);
+  return words.strings();
+}
+
+std::string_view TextPipeline::spelled(std::string_view line, std::string& buffer) const {
+  if (normalization != "none") {
+    line = buffer = text::normalized(line, normalization == "nfc" ? text::NormalForm::kC : text::NormalForm::kKC);
+  }
+  if (lowercase) line = buffer = text::lowercase(line);
+  return line;
+}
+
+void TextPipeline::to_words(std::string_view line, Side side, text::WordList& words) const {
+  std::string buffer;
+  const std::string_view text = spelled(line, buffer);
+  const text::Subwords& subwords = subwords_of_side(*this, side);
+  if (!subwords) return tokenize(*this, text, side, words);
+  if (subwords.kind() == text::Subwords::Kind::kSentencePiece) return subwords.split(text, words);
+  thread_local text::WordList whole;
+  whole.clear();
+  tokenize(*this, text, side, whole);
+  for (std::size_t i = 0; i < whole.size(); ++i) subwords.split(whole[i], words);
+}
+
+std::string TextPipeline::to_text(const std::vector<std::string>& words, Side side) const {
+  check(*this);
+  const text::Subwords& subwords = subwords_of_side(*this, side);
+  if (!subwords) return join(*this, words, side);
+  std::string line = subwords.join(words, kUnknownInText);
+  // Byte pieces are words like others, so a model may write any of them.
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
+  if (subwords.kind() == text::Subwords::Kind::kSentencePiece) return line;
+  return join(*this, text::split_words(line), side);
 }
 
 }  // namespace rnnsearch::corpus

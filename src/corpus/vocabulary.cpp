@@ -1,8 +1,10 @@
 #include "rnnsearch/corpus/vocabulary.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 
@@ -18,6 +20,15 @@ Vocabulary::Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t
   }
   ids_.reserve(words_.size());
   for (std::size_t i = kSpecialSymbols.size(); i < words_.size(); ++i) {
+    if (words_[i].empty() || words_[i].find_first_of(std::string_view("\n\0", 2)) != std::string::npos ||
+        text::first_invalid_utf8(words_[i]))
+      throw Error(text_of("the vocabulary has as word ", i,
+                          words_[i].empty() ? " the empty text" : " what is no line of UTF-8",
+                          "; words were expected"));
+    const auto special = std::find(kSpecialSymbols.begin(), kSpecialSymbols.end(), words_[i]);
+    if (special != kSpecialSymbols.end())
+      throw Error(text_of("the vocabulary has '", words_[i], "' twice, as words ", special - kSpecialSymbols.begin(),
+                          " and ", i));
     const auto [entry, inserted] = ids_.emplace(words_[i], static_cast<WordId>(i));
     if (!inserted)
       throw Error(text_of("the vocabulary has '", words_[i], "' twice, as words ", entry->second, " and ", i));

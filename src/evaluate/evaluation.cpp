@@ -6,6 +6,7 @@
 #include "evaluate/resampling.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/ter.h"
 
 namespace rnnsearch::evaluate {
@@ -238,6 +239,14 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
       scored[s].counts.push_back(
           counts_of(corpus_statistics(hypotheses, test.references, edits), test.references.size()));
       system.signatures.emplace_back("TER", signature(edits, test.references.size(), bootstrap));
+      polled();
+    }
+    if (options.sequence_accuracy) {
+      const SequenceAccuracyOptions as_they_stand{.lowercase = options.bleu.lowercase};
+      for (Counts& counts : counts_of(sequence_accuracies(hypotheses, test.references, as_they_stand))) {
+        system.signatures.emplace_back(counts.metric, signature(as_they_stand, test.references.size(), bootstrap));
+        scored[s].counts.push_back(std::move(counts));
+      }
       polled();
     }
   }

@@ -10,6 +10,7 @@
 
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/ter.h"
 
 namespace rnnsearch::evaluate {
@@ -30,6 +31,8 @@ Counts counts_of(std::span<const BleuStatistics> sentences, const BleuOptions& o
 Counts counts_of(std::span<const ChrfStatistics> sentences, const ChrfOptions& options);
 /// "TER", against this many references.
 Counts counts_of(std::span<const TerStatistics> sentences, std::size_t references);
+/// "PSA", "LCSR" and "sqrt(PSA LCSR)", times 100. Each sentence's share is rounded to 1e-9.
+std::vector<Counts> counts_of(std::span<const SequenceAccuracy> sentences);
 
 /// Of the named sentences together.
 double score_of(const Counts& counts, std::span<const std::size_t> sentences);

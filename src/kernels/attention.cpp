@@ -121,12 +121,12 @@ void annotations_of_sentence(std::size_t Tx, std::size_t C, std::size_t steps, c
 }
 
 template <class T>
-constexpr AttentionRows<T> kRows = {forward_row<T>, backward_row<T>, annotations_of_sentence<T>};
+constexpr AttentionRows<T> kAttentionRows = {forward_row<T>, backward_row<T>, annotations_of_sentence<T>};
 const AttentionRows<float>* float_attention() {
-  return &kRows<float>;
+  return &kAttentionRows<float>;
 }
 const AttentionRows<double>* double_attention() {
-  return &kRows<double>;
+  return &kAttentionRows<double>;
 }
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE

@@ -27,101 +27,99 @@ namespace {
 
 constexpr std::size_t kLanes = 16, kCols = 2 * kLanes;
 
-// Bit patterns: the low half of a pair is the first of the two. (The masked forms, because the compiler takes the plain
-// ones' unused operand for an uninitialised one.)
-RNNSEARCH_BFLOAT16 inline __m512i pairs_of(__m512 first, __m512 second) {
-  constexpr __mmask16 kAll = 0xffff;
-  const __m256i low = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(first));
-  const __m256i high = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(second));
-  const __m512i shifted = _mm512_maskz_slli_epi32(kAll, _mm512_maskz_cvtepu16_epi32(kAll, high), 16);
-  return _mm512_or_si512(_mm512_maskz_cvtepu16_epi32(kAll, low), shifted);
-}
-
 inline __mmask16 first_lanes(std::size_t count) {
   return static_cast<__mmask16>(count >= kLanes ? 0xffff : (1u << count) - 1);
 }
 
-// Pairs of two neighbouring k. `to(k / 2, i)`: where the pairs of columns i to i + 15 go, from b[k * stride + i].
-template <class To>
-RNNSEARCH_BFLOAT16 void pack_columns(std::size_t count, std::size_t depth, const float* from, std::size_t stride,
-                                     const To& to) {
-  for (std::size_t k = 0; k < depth; k += 2) {
+// The low half of a pair is the first of the two.
+RNNSEARCH_BFLOAT16 inline __m512i pairs_along(__m512 low, __m512 high) {
+  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
+}
+
+// Row i as pairs of two neighbouring k, from a[i * stride + k], in whole vectors of 32 k; zeros past the depth.
+// `to_stride`: pairs from row to row.
+RNNSEARCH_BFLOAT16 void round_rows(std::size_t rows, std::size_t depth, const float* from, std::size_t stride,
+                                   std::uint32_t* to, std::size_t to_stride) {
+  for (std::size_t i = 0; i < rows; ++i, from += stride, to += to_stride) {
+    std::size_t k = 0;
+    for (; k + 2 * kLanes <= depth; k += 2 * kLanes) {
+      const __m512 low = _mm512_loadu_ps(from + k), high = _mm512_loadu_ps(from + k + kLanes);
+      _mm512_storeu_si512(to + k / 2, pairs_along(low, high));
+    }
+    if (k == depth) continue;
+    const __m512 low = _mm512_maskz_loadu_ps(first_lanes(depth - k), from + k);
+    const __m512 high = depth - k > kLanes ? _mm512_maskz_loadu_ps(first_lanes(depth - k - kLanes), from + k + kLanes)
+                                           : _mm512_setzero_ps();
+    _mm512_storeu_si512(to + k / 2, pairs_along(low, high));
+  }
+}
+
+// Pairs of two neighbouring k, [pairs][count], from b[k * stride + i]. Rows of `to` are whole vectors apart, with zeros
+// between them, or `count`, at most a vector.
+RNNSEARCH_BFLOAT16 void round_columns(std::size_t count, std::size_t depth, const float* from, std::size_t stride,
+                                      std::uint32_t* to, std::size_t to_stride) {
+  alignas(64) static constexpr std::uint16_t kAlternate[2 * kLanes] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                                       21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                                       11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  const __m512i alternate = _mm512_load_si512(kAlternate);
+  const std::uint32_t* const end = to + (depth - 1) / 2 * to_stride + count;
+  constexpr std::size_t kAtOnce = 16;  // k, whose lines stay in the first-level cache
+  for (std::size_t block = 0; block < depth; block += kAtOnce) {
+    const std::size_t last = std::min(depth, block + kAtOnce);
     for (std::size_t i = 0; i < count; i += kLanes) {
       const __mmask16 lanes = first_lanes(count - i);
-      const __m512 first = _mm512_maskz_loadu_ps(lanes, from + k * stride + i);
-      const __m512 second =
-          k + 1 < depth ? _mm512_maskz_loadu_ps(lanes, from + (k + 1) * stride + i) : _mm512_setzero_ps();
-      alignas(64) std::uint32_t pairs[kLanes];
-      _mm512_store_si512(pairs, pairs_of(first, second));
-      to(k / 2, i, std::min(kLanes, count - i), pairs);
+      const float* at = from + block * stride + i;
+      std::uint32_t* out = to + block / 2 * to_stride + i;
+      for (std::size_t k = block; k < last; k += 2, at += 2 * stride, out += to_stride) {
+        const __m512 first = _mm512_maskz_loadu_ps(lanes, at);
+        const __m512 second = k + 1 < depth ? _mm512_maskz_loadu_ps(lanes, at + stride) : _mm512_setzero_ps();
+        const __m512i both = _mm512_maskz_permutexvar_epi16(~0u, alternate, pairs_along(first, second));
+        // Whole vectors are written faster; the row after this one overwrites what is too much.
+        if (out + kLanes <= end) {
+          _mm512_storeu_si512(out, both);
+        } else {
+          _mm512_mask_storeu_epi32(out, lanes, both);
+        }
+      }
     }
   }
 }
 
-// Row i of 32 k at a time, as 16 pairs, from a[i * stride + k]; zeros past the depth. `to(i, k / 2, pairs)`
-template <class To>
-RNNSEARCH_BFLOAT16 void pack_rows(std::size_t count, std::size_t depth, const float* from, std::size_t stride,
-                                  const To& to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t k = 0; k < depth; k += 2 * kLanes) {
-      const float* const at = from + i * stride + k;
-      const __m512 low = _mm512_maskz_loadu_ps(first_lanes(depth - k), at);
-      const __m512 high = depth - k > kLanes ? _mm512_maskz_loadu_ps(first_lanes(depth - k - kLanes), at + kLanes)
-                                             : _mm512_setzero_ps();
-      alignas(64) std::uint32_t pairs[kLanes];
-      _mm256_store_si256(reinterpret_cast<__m256i*>(pairs), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(low)));
-      _mm256_store_si256(reinterpret_cast<__m256i*>(pairs) + 1, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(high)));
-      to(i, k / 2, pairs);
-    }
+// Columns of pairs, [padded depth / 2][width], from a[i * stride + k]. A piece of the rows is rounded where it cannot
+// push itself out of the first-level cache, as rows that lie a power of two apart do where they come from.
+void round_and_transpose(std::size_t rows, std::size_t depth, std::size_t padded, const float* from, std::size_t stride,
+                         std::uint32_t* to, std::size_t width) {
+  constexpr std::size_t kPairs = 64, kStride = kPairs + kLanes;
+  alignas(64) std::uint32_t rounded[kCols * kStride];
+  for (std::size_t pair = 0; pair < padded / 2; pair += kPairs) {
+    const std::size_t here = std::min(kPairs, padded / 2 - pair);
+    round_rows(rows, std::min(2 * here, depth - 2 * pair), from + 2 * pair, stride, rounded, kStride);
+    transposition()(rows, here, reinterpret_cast<const float*>(rounded), kStride,
+                    reinterpret_cast<float*>(to + pair * width), width);
   }
 }
-
-// [k / 2][width] pairs: panels of both units, and strips of the vector unit. `padded`: pairs a column has.
-struct Interleaved {
-  std::uint32_t* to;
-  std::size_t width, padded;
-
-  void operator()(std::size_t pair, std::size_t i, std::size_t count, const std::uint32_t* pairs) const {
-    std::copy_n(pairs, count, to + pair * width + i);
-  }
-  void operator()(std::size_t i, std::size_t pair, const std::uint32_t* pairs) const {
-    for (std::size_t p = 0; p < std::min(kLanes, padded - pair); ++p) to[(pair + p) * width + i] = pairs[p];
-  }
-};
-
-// Whole rows of 16 pairs: strips of the matrix unit.
-struct Blocked {
-  std::uint32_t* to;
-  std::size_t rows;
-
-  void operator()(std::size_t pair, std::size_t i, std::size_t count, const std::uint32_t* pairs) const {
-    std::uint32_t* const block = to + pair / kLanes * rows * kLanes + pair % kLanes;
-    for (std::size_t r = 0; r < count; ++r) block[(i + r) * kLanes] = pairs[r];
-  }
-  void operator()(std::size_t i, std::size_t pair, const std::uint32_t* pairs) const {
-    std::copy_n(pairs, kLanes, to + pair / kLanes * rows * kLanes + i * kLanes);
-  }
-};
 
 template <std::size_t kDepthStep>
-std::size_t pairs_in(std::size_t depth) {
-  return (depth + kDepthStep - 1) / kDepthStep * kDepthStep / 2;
+std::size_t padded(std::size_t depth) {
+  return (depth + kDepthStep - 1) / kDepthStep * kDepthStep;
 }
 
 template <std::size_t kDepthStep>
 void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
-  const std::size_t padded = pairs_in<kDepthStep>(depth), written = (depth + 1) / 2;
+  const std::size_t pairs = padded<kDepthStep>(depth) / 2, written = (depth + 1) / 2;
   auto* const to = static_cast<std::uint32_t*>(panel);
-  if (count < kCols) std::fill_n(to, padded * kCols, 0u);
-  std::fill(to + written * kCols, to + padded * kCols, 0u);
-  pack_columns(count, depth, b, stride, Interleaved{to, kCols, padded});
+  if (count < kCols) std::fill_n(to, pairs * kCols, 0u);
+  std::fill(to + written * kCols, to + pairs * kCols, 0u);
+  round_columns(count, depth, b, stride, to, kCols);
 }
 template <std::size_t kDepthStep>
 void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
-  const std::size_t padded = pairs_in<kDepthStep>(depth);
+  const std::size_t whole = padded<kDepthStep>(depth);
   auto* const to = static_cast<std::uint32_t*>(panel);
-  if (count < kCols) std::fill_n(to, padded * kCols, 0u);
-  pack_rows(count, depth, b, stride, Interleaved{to, kCols, padded});
+  round_and_transpose(count, depth, whole, b, stride, to, kCols);
+  for (std::size_t pair = 0; count < kCols && pair < whole / 2; ++pair) {
+    std::fill(to + pair * kCols + count, to + (pair + 1) * kCols, 0u);
+  }
 }
 
 // c [rows, count] through a whole tile where the columns do not fill one.
@@ -205,11 +203,10 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
 }
 
 void pack_strip(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
-  pack_rows(rows, depth, a, stride, Interleaved{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
+  round_and_transpose(rows, depth, padded<kDepthStep>(depth), a, stride, static_cast<std::uint32_t*>(strip), rows);
 }
 void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
-  pack_columns(rows, depth, a, stride,
-               Interleaved{static_cast<std::uint32_t*>(strip), rows, pairs_in<kDepthStep>(depth)});
+  round_columns(rows, depth, a, stride, static_cast<std::uint32_t*>(strip), rows);
 }
 
 constexpr ProductTiles kTable = table_of<kRows, kDepthStep>(pack_strip, pack_strip_transposed, tile);
@@ -267,13 +264,22 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
   });
 }
 
+// Of 32 k each, the rows one after the other, 16 pairs each.
 void pack_strip(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
-  pack_rows(rows, depth, a, stride, Blocked{static_cast<std::uint32_t*>(strip), rows});
+  auto* to = static_cast<std::uint32_t*>(strip);
+  for (std::size_t k = 0; k < depth; k += kDepthStep, to += rows * kLanes) {
+    round_rows(rows, std::min(kDepthStep, depth - k), a + k, stride, to, kLanes);
+  }
 }
 void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
-  auto* const to = static_cast<std::uint32_t*>(strip);
-  if (depth % kDepthStep != 0) std::fill_n(to + depth / kDepthStep * rows * kLanes, rows * kLanes, 0u);
-  pack_columns(rows, depth, a, stride, Blocked{to, rows});
+  alignas(64) std::uint32_t rounded[kLanes * kRows];
+  auto* to = static_cast<std::uint32_t*>(strip);
+  for (std::size_t k = 0; k < depth; k += kDepthStep, to += rows * kLanes) {
+    const std::size_t here = std::min(kDepthStep, depth - k);
+    if (here < kDepthStep) std::fill_n(rounded, kLanes * kRows, 0u);
+    round_columns(rows, here, a + k * stride, stride, rounded, kRows);
+    transposition()(kLanes, rows, reinterpret_cast<const float*>(rounded), kRows, reinterpret_cast<float*>(to), kLanes);
+  }
 }
 
 constexpr ProductTiles kTable = table_of<kRows, kDepthStep>(pack_strip, pack_strip_transposed, tile);

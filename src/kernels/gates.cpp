@@ -70,8 +70,10 @@ void gates_backward_row(std::size_t n, const T* reset_gradient, const T* r, cons
     const auto keep = hn::Sub(hn::Set(d, T{1}), gate);
     const auto dr = hn::Mul(hn::Mul(g, hn::LoadU(d, previous + i)), hn::Mul(gate, keep));
     hn::StoreU(dr, d, x + 2 * n + i);
-    hn::StoreU(hn::LoadU(d, x + n + i), d, recurrent + i);
-    hn::StoreU(dr, d, recurrent + n + i);
+    if (recurrent) {
+      hn::StoreU(hn::LoadU(d, x + n + i), d, recurrent + i);
+      hn::StoreU(dr, d, recurrent + n + i);
+    }
     hn::StoreU(hn::MulAdd(g, gate, hn::LoadU(d, previous_gradient + i)), d, previous_gradient + i);
   });
 }
@@ -91,13 +93,13 @@ void tanh_backward_row(std::size_t n, const T* y, T* gradient) {
 }
 
 template <class T>
-constexpr GatesRows<T> kRows = {gates_forward_row<T>,  state_forward_row<T>, state_backward_row<T>,
-                                gates_backward_row<T>, tanh_forward_row<T>,  tanh_backward_row<T>};
+constexpr GatesRows<T> kGatesRows = {gates_forward_row<T>,  state_forward_row<T>, state_backward_row<T>,
+                                     gates_backward_row<T>, tanh_forward_row<T>,  tanh_backward_row<T>};
 const GatesRows<float>* float_rows() {
-  return &kRows<float>;
+  return &kGatesRows<float>;
 }
 const GatesRows<double>* double_rows() {
-  return &kRows<double>;
+  return &kGatesRows<double>;
 }
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
@@ -169,10 +171,10 @@ void state_backward(const StateBackward<Real>& of) {
 template <class Real>
 void gates_backward(const GatesBackward<Real>& of) {
   const std::size_t n = of.reset_gradient.cols;
-  assert(of.x.cols == 3 * n && of.recurrent.cols == 2 * n);
+  assert(of.x.cols == 3 * n && (!of.recurrent.data || of.recurrent.cols == 2 * n));
   for_rows(of.reset_gradient.rows, n, [&](std::size_t i) {
     gates_rows<Real>().gates_backward(n, of.reset_gradient.row(i), of.r.row(i), of.previous.row(i), of.x.row(i),
-                                      of.recurrent.row(i), of.previous_gradient.row(i));
+                                      of.recurrent.data ? of.recurrent.row(i) : nullptr, of.previous_gradient.row(i));
   });
 }
 

@@ -97,27 +97,43 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
   for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
 }
 
-// to[k * to_stride + i] = from[i * from_stride + k]
+#if HWY_TARGET != HWY_SCALAR
+// Block b of the vector: four elements of the b-th row, from[4 b] + k.
+template <class D>
+hn::Vec<D> blocks(D d, const float* const* from, std::size_t k) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return hn::LoadU(d, from[0] + k);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, blocks(half, from + hn::MaxLanes(half), k), blocks(half, from, k));
+  }
+}
+#endif
+
+// See Transpose. A vector is a few rows at one k; four k are made at once.
 void transpose(std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from, std::size_t from_stride,
                float* HWY_RESTRICT to, std::size_t to_stride) {
   std::size_t k = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const Floats4 d;
-  if (rows >= 4) {
-    for (; k + 4 <= depth; k += 4) {
-      for (std::size_t next = 0; next < rows; next += 4) {
-        const std::size_t i = std::min(next, rows - 4);  // the last four overlap the ones before
-        const float* const in = from + i * from_stride + k;
-        const auto r0 = hn::LoadU(d, in), r1 = hn::LoadU(d, in + from_stride);
-        const auto r2 = hn::LoadU(d, in + 2 * from_stride), r3 = hn::LoadU(d, in + 3 * from_stride);
-        const auto low02 = hn::InterleaveLower(d, r0, r2), high02 = hn::InterleaveUpper(d, r0, r2);
-        const auto low13 = hn::InterleaveLower(d, r1, r3), high13 = hn::InterleaveUpper(d, r1, r3);
-        float* const out = to + k * to_stride + i;
-        hn::StoreU(hn::InterleaveLower(d, low02, low13), d, out);
-        hn::StoreU(hn::InterleaveUpper(d, low02, low13), d, out + to_stride);
-        hn::StoreU(hn::InterleaveLower(d, high02, high13), d, out + 2 * to_stride);
-        hn::StoreU(hn::InterleaveUpper(d, high02, high13), d, out + 3 * to_stride);
-      }
+  const Floats d;
+  // Where there are fewer rows than lanes, the last one stands in for those there are not. What it leaves behind the
+  // end of a row is overwritten by the row after it, if no other ones' memory lies there.
+  const std::size_t beyond = rows < kLanes ? kLanes - rows : 0;
+  const std::size_t whole = depth - std::min(depth, beyond == 0 ? 0 : (beyond + to_stride - 1) / to_stride);
+  const float* row[kLanes];
+  for (std::size_t next = 0; next < rows; next += kLanes) {
+    const std::size_t first = rows < kLanes ? 0 : std::min(next, rows - kLanes);  // the last ones overlap those before
+    for (std::size_t i = 0; i < kLanes; ++i) row[i] = from + std::min(first + i, rows - 1) * from_stride;
+    for (k = 0; k + 4 <= whole; k += 4) {
+      const auto r0 = blocks(d, row, k), r1 = blocks(d, row + 1, k);
+      const auto r2 = blocks(d, row + 2, k), r3 = blocks(d, row + 3, k);
+      const auto low02 = hn::InterleaveLower(d, r0, r2), high02 = hn::InterleaveUpper(d, r0, r2);
+      const auto low13 = hn::InterleaveLower(d, r1, r3), high13 = hn::InterleaveUpper(d, r1, r3);
+      float* const out = to + k * to_stride + first;
+      hn::StoreU(hn::InterleaveLower(d, low02, low13), d, out);
+      hn::StoreU(hn::InterleaveUpper(d, low02, low13), d, out + to_stride);
+      hn::StoreU(hn::InterleaveLower(d, high02, high13), d, out + 2 * to_stride);
+      hn::StoreU(hn::InterleaveUpper(d, high02, high13), d, out + 3 * to_stride);
     }
   }
 #endif
@@ -222,6 +238,9 @@ constexpr ProductTiles kRounded = {kRows,
 const ProductTiles* tiles() {
   return &kTable;
 }
+Transpose transposition() {
+  return transpose;
+}
 const ProductTiles* rounded_tiles() {
   return &kRounded;
 }
@@ -234,10 +253,16 @@ namespace rnnsearch::kernels {
 
 HWY_EXPORT(tiles);
 HWY_EXPORT(rounded_tiles);
+HWY_EXPORT(transposition);
 
 const ProductTiles& float_tiles() {
   static const ProductTiles* const table = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(tiles)());
   return *table;
+}
+
+Transpose transposition() {
+  static const Transpose function = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(transposition)());
+  return function;
 }
 
 const ProductTiles& emulated_bfloat16_tiles() {

@@ -40,6 +40,12 @@ const ProductTiles& float_tiles();
 /// Float operands rounded to bfloat16 when they are packed: what an emulation is made of. For any processor.
 const ProductTiles& emulated_bfloat16_tiles();
 
+/// to[k * to_stride + i] = from[i * from_stride + k], elements of 32 bits, i < rows, k < depth. What lies between the
+/// rows of `to` may be overwritten.
+using Transpose = void (*)(std::size_t rows, std::size_t depth, const float* from, std::size_t from_stride, float* to,
+                           std::size_t to_stride);
+Transpose transposition();
+
 /// Of the precision that is set.
 const ProductTiles& current_tiles();
 

@@ -17,52 +17,64 @@ HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
 
 template <class T>
-T largest_of(std::size_t n, const T* x) {
+T add_bias(std::size_t n, const T* bias, T* x) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   auto largest = hn::Set(d, -std::numeric_limits<T>::infinity());
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) largest = hn::Max(largest, hn::LoadU(d, x + i));
+  for (; i + lanes <= n; i += lanes) {
+    const auto sum = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, bias + i));
+    hn::StoreU(sum, d, x + i);
+    largest = hn::Max(largest, sum);
+  }
   T result = hn::GetLane(hn::MaxOfLanes(d, largest));
-  for (; i < n; ++i) result = x[i] > result ? x[i] : result;
+  for (; i < n; ++i) {
+    x[i] += bias[i];
+    result = x[i] > result ? x[i] : result;
+  }
   return result;
-}
-
-template <class T>
-LogSum<T> log_sum_row(std::size_t n, const T* x) {
-  const T largest = largest_of(n, x);
-  const T sum = sum_of<T>(
-      n, [&](auto d, std::size_t i) HWY_ATTR { return exp_of(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest))); });
-  return {largest, std::log(static_cast<double>(sum))};
 }
 
 // The maximum and the log of the sum are subtracted one after the other: added up first, they would lose in float the
 // digits that matter when the logits are large.
 template <class D, class T>
-HWY_INLINE auto log_share(D d, const T* x, T largest, T log) {
-  return hn::Sub(hn::Sub(hn::LoadU(d, x), hn::Set(d, largest)), hn::Set(d, log));
+HWY_INLINE auto above(D d, const T* x, T largest) {
+  return hn::Sub(hn::LoadU(d, x), hn::Set(d, largest));
 }
 
 template <class T>
-void subtract_row(std::size_t n, LogSum<T> sum, T* x) {
-  const T log = static_cast<T>(sum.log);
-  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR { hn::StoreU(log_share(d, x + i, sum.largest, log), d, x + i); });
+T sum_of_exp(std::size_t n, T largest, const T* x) {
+  return sum_of<T>(n, [&](auto d, std::size_t i) HWY_ATTR { return exp_of(d, above(d, x + i, largest)); });
 }
 
 template <class T>
-void exp_minus_row(std::size_t n, LogSum<T> sum, T* x) {
-  const T log = static_cast<T>(sum.log);
+T exp_and_sum(std::size_t n, T largest, T* x) {
+  return sum_of<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto e = exp_of(d, above(d, x + i, largest));
+    hn::StoreU(e, d, x + i);
+    return e;
+  });
+}
+
+template <class T>
+void subtract_row(std::size_t n, T largest, T log, T* x) {
   for_each<T>(n, [&](auto d, std::size_t i)
-                     HWY_ATTR { hn::StoreU(exp_of(d, log_share(d, x + i, sum.largest, log)), d, x + i); });
+                     HWY_ATTR { hn::StoreU(hn::Sub(above(d, x + i, largest), hn::Set(d, log)), d, x + i); });
 }
 
 template <class T>
-constexpr SoftmaxRows<T> kRows = {log_sum_row<T>, subtract_row<T>, exp_minus_row<T>};
+void scale_row(std::size_t n, T factor, T* x) {
+  for_each<T>(n, [&](auto d, std::size_t i)
+                     HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)), d, x + i); });
+}
+
+template <class T>
+constexpr SoftmaxRows<T> kSoftmaxRows = {add_bias<T>, sum_of_exp<T>, exp_and_sum<T>, subtract_row<T>, scale_row<T>};
 const SoftmaxRows<float>* float_softmax() {
-  return &kRows<float>;
+  return &kSoftmaxRows<float>;
 }
 const SoftmaxRows<double>* double_softmax() {
-  return &kRows<double>;
+  return &kSoftmaxRows<double>;
 }
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
@@ -85,32 +97,55 @@ const SoftmaxRows<double>& softmax_rows() {
   return *rows;
 }
 
+namespace {
+
+// -log of exp(x - largest) / sum
 template <class Real>
-void log_softmax(MatrixView<Real> logits) {
+double loss_of(Real x, Real largest, Real sum) {
+  return std::log(static_cast<double>(sum)) + (static_cast<double>(largest) - static_cast<double>(x));
+}
+
+}  // namespace
+
+template <class Real>
+void log_softmax(std::span<const Real> bias, MatrixView<Real> logits) {
+  assert(bias.size() == logits.cols);
+  const SoftmaxRows<Real>& rows = softmax_rows<Real>();
   parallel_for(logits.rows, [&](std::size_t i) {
-    const LogSum<Real> sum = softmax_rows<Real>().log_sum(logits.cols, logits.row(i));
-    softmax_rows<Real>().subtract(logits.cols, sum, logits.row(i));
+    Real* const row = logits.row(i);
+    const Real largest = rows.add_bias(logits.cols, bias.data(), row);
+    const double sum = static_cast<double>(rows.sum_of_exp(logits.cols, largest, row));
+    rows.subtract(logits.cols, largest, static_cast<Real>(std::log(sum)), row);
   });
 }
 
 template <class Real>
-void softmax_cross_entropy(MatrixView<Real> logits, std::span<const std::uint32_t> target, std::span<double> loss) {
-  assert(target.size() == logits.rows && loss.size() == logits.rows);
+void softmax_cross_entropy(std::span<const Real> bias, MatrixView<Real> logits, std::span<const std::uint32_t> target,
+                           std::span<double> loss, double label_smoothing) {
+  assert(bias.size() == logits.cols && target.size() == logits.rows && loss.size() == logits.rows);
+  const SoftmaxRows<Real>& rows = softmax_rows<Real>();
+  const Real share = static_cast<Real>(label_smoothing / static_cast<double>(logits.cols));  // of every word
   parallel_for(logits.rows, [&](std::size_t i) {
-    Real* row = logits.row(i);
-    const LogSum<Real> sum = softmax_rows<Real>().log_sum(logits.cols, row);
-    loss[i] = sum.minus(row[target[i]]);
-    softmax_rows<Real>().exp_minus(logits.cols, sum, row);
-    row[target[i]] -= Real{1};
+    Real* const row = logits.row(i);
+    const Real largest = rows.add_bias(logits.cols, bias.data(), row), x = row[target[i]];
+    const Real sum = rows.exp_and_sum(logits.cols, largest, row);
+    loss[i] = loss_of(x, largest, sum);
+    rows.scale(logits.cols, 1 / sum, row);
+    row[target[i]] -= static_cast<Real>(1 - label_smoothing);
+    if (label_smoothing == 0) return;
+    for (std::size_t k = 0; k < logits.cols; ++k) row[k] -= share;
   });
 }
 
 template <class Real>
-void softmax_loss(ConstMatrixView<Real> logits, std::span<const std::uint32_t> target, std::span<double> loss) {
-  assert(target.size() == logits.rows && loss.size() == logits.rows);
+void softmax_loss(std::span<const Real> bias, MatrixView<Real> logits, std::span<const std::uint32_t> target,
+                  std::span<double> loss) {
+  assert(bias.size() == logits.cols && target.size() == logits.rows && loss.size() == logits.rows);
+  const SoftmaxRows<Real>& rows = softmax_rows<Real>();
   parallel_for(logits.rows, [&](std::size_t i) {
-    const Real* row = logits.row(i);
-    loss[i] = softmax_rows<Real>().log_sum(logits.cols, row).minus(row[target[i]]);
+    Real* const row = logits.row(i);
+    const Real largest = rows.add_bias(logits.cols, bias.data(), row);
+    loss[i] = loss_of(row[target[i]], largest, rows.sum_of_exp(logits.cols, largest, row));
   });
 }
 
@@ -143,11 +178,13 @@ void maxout_backward(ConstMatrixView<Real> x, ConstMatrixView<Real> t_gradient, 
   });
 }
 
-#define RNNSEARCH_INSTANTIATE(Real)                                                                         \
-  template void log_softmax(MatrixView<Real>);                                                              \
-  template void softmax_cross_entropy(MatrixView<Real>, std::span<const std::uint32_t>, std::span<double>); \
-  template void softmax_loss(ConstMatrixView<Real>, std::span<const std::uint32_t>, std::span<double>);     \
-  template void maxout_forward(ConstMatrixView<Real>, MatrixView<Real>);                                    \
+#define RNNSEARCH_INSTANTIATE(Real)                                                                            \
+  template void log_softmax(std::span<const Real>, MatrixView<Real>);                                          \
+  template void softmax_cross_entropy(std::span<const Real>, MatrixView<Real>, std::span<const std::uint32_t>, \
+                                      std::span<double>, double);                                              \
+  template void softmax_loss(std::span<const Real>, MatrixView<Real>, std::span<const std::uint32_t>,          \
+                             std::span<double>);                                                               \
+  template void maxout_forward(ConstMatrixView<Real>, MatrixView<Real>);                                       \
   template void maxout_backward(ConstMatrixView<Real>, ConstMatrixView<Real>, MatrixView<Real>);
 RNNSEARCH_INSTANTIATE(float)
 RNNSEARCH_INSTANTIATE(double)

@@ -5,22 +5,18 @@
 
 namespace rnnsearch::kernels {
 
-/// The log of a sum of exp(x), as largest x + log of the sum of exp(x - largest).
-template <class T>
-struct LogSum {
-  T largest;
-  double log;
-
-  double minus(T x) const { return log + (static_cast<double>(largest) - static_cast<double>(x)); }
-};
-
 template <class T>
 struct SoftmaxRows {
-  LogSum<T> (*log_sum)(std::size_t n, const T* x);
-  /// x = x - sum
-  void (*subtract)(std::size_t n, LogSum<T> sum, T* x);
-  /// x = exp(x - sum)
-  void (*exp_minus)(std::size_t n, LogSum<T> sum, T* x);
+  /// x = x + bias; the largest of them
+  T (*add_bias)(std::size_t n, const T* bias, T* x);
+  /// The sum of exp(x - largest).
+  T (*sum_of_exp)(std::size_t n, T largest, const T* x);
+  /// The same; x = exp(x - largest)
+  T (*exp_and_sum)(std::size_t n, T largest, T* x);
+  /// x = (x - largest) - log
+  void (*subtract)(std::size_t n, T largest, T log, T* x);
+  /// x = factor x
+  void (*scale)(std::size_t n, T factor, T* x);
 };
 
 template <class T>

@@ -1,9 +1,6 @@
 #include "rnnsearch/layers/decoder.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <numeric>
-#include <vector>
 
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
@@ -34,8 +31,7 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
 
   const auto previous = activations.previous.shape(Y, n), context = activations.context.shape(Y, C);
   const auto fused = activations.fused.shape(Y, A + 2 * n);
-  const auto z = activations.z.shape(Y, n), r = activations.r.shape(Y, n);
-  const auto candidate = activations.candidate.shape(Y, n);
+  const auto candidate = x.columns(0, n), z = x.columns(n, n), r = x.columns(2 * n, n);
   const auto reset = activations.reset.zeros(Y, n);  // 0 where a sentence ends: there is no s_i to make
   const auto extra = activations.extra.shape(B, 3 * n), scratch = activations.scratch.shape(B, n);
   const auto alpha = activations.alpha.shape(Y, input.memory ? longest_source(*input.memory) : 0);
@@ -70,29 +66,6 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
   }
 }
 
-namespace {
-
-/// The packed rows of each sentence, sentences in the caller's order.
-struct StepsOfSentences {
-  std::vector<std::size_t> offsets;
-  std::vector<std::uint32_t> rows;
-
-  explicit StepsOfSentences(const Packing& packing) : offsets(packing.sentences() + 1), rows(packing.words()) {
-    for (std::size_t t = 0; t < packing.steps(); ++t) {
-      for (std::size_t p = 0; p < packing.active[t]; ++p) ++offsets[packing.order[p] + 1];
-    }
-    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-    auto next = offsets;
-    for (std::size_t t = 0; t < packing.steps(); ++t) {
-      for (std::size_t p = 0; p < packing.active[t]; ++p) {
-        rows[next[packing.order[p]]++] = static_cast<std::uint32_t>(packing.first_row[t] + p);
-      }
-    }
-  }
-};
-
-}  // namespace
-
 template <class Real>
 void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<Real>& gradient, const Packing& packing,
                       const DecoderInput<Real>& input, DecoderActivations<Real>& activations,
@@ -101,8 +74,8 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
   const std::size_t n = weights.U.rows, A = weights.v_a.size();
   const auto previous = activations.previous.view(), context = activations.context.view();
   const auto fused = activations.fused.view(), alpha = activations.alpha.view();
-  const auto z = activations.z.view(), r = activations.r.view(), candidate = activations.candidate.view();
-  const auto x_gradient = activations.x.view();  // x itself is not needed any more
+  const auto x_gradient = activations.x.view();
+  const auto candidate = x_gradient.columns(0, n), z = x_gradient.columns(n, n), r = x_gradient.columns(2 * n, n);
   const auto fused_gradient = activations.fused_gradient.shape(Y, A + 2 * n);
   const auto v_a_gradient = activations.v_a_gradient.zeros(B, A);
   const auto scratch = activations.scratch.shape(B, n);
@@ -142,7 +115,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
   }
   if (input.memory) {
     const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
-    const StepsOfSentences steps(packing);
+    const SentenceRows steps(packing);
     kernels::annotations_backward<Real>(input.memory->offsets, {steps.offsets, steps.rows}, alpha, gradients.context,
                                         gradients.annotations);
   } else {

@@ -38,6 +38,13 @@ void embedding_backward(RowGradient<Real>& table, std::span<Real> bias_gradient,
   if (!bias_gradient.empty()) kernels::add_column_sums<Real>(output_gradient, bias_gradient);
 }
 
+template <class Real>
+void embedding_backward(const EmbeddingWeights<Real>& gradient, std::span<const WordId> words,
+                        ConstMatrixView<Real> output_gradient) {
+  kernels::scatter_add_rows<Real>(output_gradient, words, gradient.E);
+  if (!gradient.bias.empty()) kernels::add_column_sums<Real>(output_gradient, gradient.bias);
+}
+
 template class RowGradient<float>;
 template class RowGradient<double>;
 
@@ -47,5 +54,7 @@ template void embedding_backward(RowGradient<float>&, std::span<float>, std::spa
                                  ConstMatrixView<float>);
 template void embedding_backward(RowGradient<double>&, std::span<double>, std::span<const WordId>,
                                  ConstMatrixView<double>);
+template void embedding_backward(const EmbeddingWeights<float>&, std::span<const WordId>, ConstMatrixView<float>);
+template void embedding_backward(const EmbeddingWeights<double>&, std::span<const WordId>, ConstMatrixView<double>);
 
 }  // namespace rnnsearch::layers

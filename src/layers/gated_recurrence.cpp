@@ -1,25 +1,11 @@
 #include "rnnsearch/layers/gated_recurrence.h"
 
+#include "layers/reading_order.h"
 #include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::layers {
-namespace {
-
-// The step before t in the direction of reading, and how many of its sentences go on into t.
-struct Before {
-  std::size_t step = 0;
-  std::size_t carried = 0;
-};
-
-Before before(const Packing& packing, Direction direction, std::size_t t) {
-  if (direction == Direction::kForward) return t == 0 ? Before{} : Before{t - 1, packing.active[t]};
-  return {t + 1, packing.continuing(t)};
-}
-
-}  // namespace
-
 template <class Real, class Matrix>
 void gated_step_forward(const Matrix& U, const GatedStep<Real>& step, MatrixView<Real> scratch) {
   kernels::gates_forward<Real>({step.x, step.extra, step.recurrent, step.previous, step.z, step.r, step.reset});
@@ -48,8 +34,8 @@ void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Di
   kernels::add_to_rows<Real>(weights.b, x.columns(0, weights.b.size()));
 
   const auto previous = activations.previous.zeros(X, n);
-  const auto z = activations.z.shape(X, n), r = activations.r.shape(X, n);
-  const auto reset = activations.reset.shape(X, n), candidate = activations.candidate.shape(X, n);
+  const auto candidate = x.columns(0, n), z = x.columns(n, n), r = x.columns(2 * n, n);
+  const auto reset = activations.reset.shape(X, n);
   const auto states = activations.states.shape(X, n);
   const auto scratch = activations.scratch.shape(packing.sentences(), n);
   auto& packed = activations.packed;
@@ -82,11 +68,11 @@ template <class Real>
 void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>& gradient, const Packing& packing,
                     Direction direction, ConstMatrixView<Real> input, GatedActivations<Real>& activations,
                     MatrixView<Real> state_gradient, MatrixView<Real> input_gradient) {
-  const std::size_t X = packing.words(), n = weights.U.rows;
-  const auto previous = activations.previous.view(), z = activations.z.view(), r = activations.r.view();
-  const auto candidate = activations.candidate.view();
-  const auto x_gradient = activations.x.view();  // x itself is not needed any more
-  const auto recurrent_gradient = activations.recurrent_gradient.shape(X, 2 * n);
+  const std::size_t n = weights.U.rows;
+  const auto previous = activations.previous.view();
+  const auto x_gradient = activations.x.view();
+  const auto candidate = x_gradient.columns(0, n), z = x_gradient.columns(n, n), r = x_gradient.columns(2 * n, n);
+  const auto gates_gradient = x_gradient.columns(n, 2 * n);
   const auto scratch = activations.scratch.shape(packing.sentences(), n);
   auto& packed = activations.packed;
   packed.U_gates.pack_transposed(weights.U_gates);
@@ -95,19 +81,24 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
     const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
     const Before from = before(packing, direction, t);
     const auto carry = activations.carry.zeros(packing.active[t], n);
-    gated_step_backward<Real>(
-        packed.U,
-        {packing.step(state_gradient, t), packing.step(z, t), packing.step(r, t), packing.step(candidate, t),
-         packing.step(previous, t), packing.step(x_gradient, t), packing.step(recurrent_gradient, t), carry},
-        scratch);
+    gated_step_backward<Real>(packed.U,
+                              {packing.step(state_gradient, t),
+                               packing.step(z, t),
+                               packing.step(r, t),
+                               packing.step(candidate, t),
+                               packing.step(previous, t),
+                               packing.step(x_gradient, t),
+                               {},
+                               carry},
+                              scratch);
     if (from.carried > 0) {
       const auto carried = carry.row_range(0, from.carried);
-      kernels::multiply<Real>(packing.step(recurrent_gradient, t, from.carried), packed.U_gates, carried,
+      kernels::multiply<Real>(packing.step(gates_gradient, t, from.carried), packed.U_gates, carried,
                               kernels::Into::kAdd);
       kernels::add<Real>(carried, packing.step(state_gradient, from.step, from.carried));
     }
   }
-  kernels::accumulate_outer<Real>(previous, recurrent_gradient, gradient.U_gates);
+  kernels::accumulate_outer<Real>(previous, gates_gradient, gradient.U_gates);
   kernels::accumulate_outer<Real>(activations.reset.view(), x_gradient.columns(0, n), gradient.U);
   kernels::accumulate_outer<Real>(input, x_gradient, gradient.W_in);
   kernels::add_column_sums<Real>(x_gradient.columns(0, gradient.b.size()), gradient.b);

@@ -20,6 +20,19 @@ Packing::Packing(std::span<const std::size_t> lengths) : order(lengths.size()) {
   }
 }
 
+SentenceRows::SentenceRows(const Packing& packing) : offsets(packing.sentences() + 1), rows(packing.words()) {
+  for (std::size_t t = 0; t < packing.steps(); ++t) {
+    for (std::size_t p = 0; p < packing.active[t]; ++p) ++offsets[packing.order[p] + 1];
+  }
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  auto next = offsets;
+  for (std::size_t t = 0; t < packing.steps(); ++t) {
+    for (std::size_t p = 0; p < packing.active[t]; ++p) {
+      rows[next[packing.order[p]]++] = static_cast<std::uint32_t>(packing.first_row[t] + p);
+    }
+  }
+}
+
 std::vector<std::size_t> lengths_with_end(const Sentences& sentences) {
   std::vector<std::size_t> lengths(sentences.size());
   for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = sentences.length(i) + 1;

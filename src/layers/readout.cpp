@@ -11,8 +11,6 @@ namespace {
 
 using kernels::Into;
 
-constexpr std::size_t kBlockRows = 256;  // 31 MB of float logits for 30,000 words
-
 // What the output matrix multiplies: t, or t W_o_left.
 template <class Real>
 MatrixView<Real> hidden_forward(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
@@ -31,17 +29,9 @@ MatrixView<Real> hidden_forward(const ReadoutWeights<Real>& weights, const Reado
   return factor;
 }
 
-// W_o: a ConstMatrixView, or packed.
-template <class Real, class Matrix>
-void logits_forward(const Matrix& W_o, std::span<const Real> b_w, ConstMatrixView<Real> hidden,
-                    MatrixView<Real> logits) {
-  kernels::multiply<Real>(hidden, W_o, logits);
-  kernels::add_to_rows<Real>(b_w, logits);
-}
-
-template <class Block>
-void for_blocks(std::size_t rows, const Block& block) {
-  for (std::size_t first = 0; first < rows; first += kBlockRows) block(first, std::min(kBlockRows, rows - first));
+template <class Real>
+OutputWeights<Real> output_of(const ReadoutWeights<Real>& weights) {
+  return {weights.W_o, weights.b_w};
 }
 
 }  // namespace
@@ -49,41 +39,25 @@ void for_blocks(std::size_t rows, const Block& block) {
 template <class Real>
 void readout_log_probabilities(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
                                ReadoutActivations<Real>& activations, MatrixView<Real> log_probabilities) {
-  logits_forward<Real>(ConstMatrixView<Real>(weights.W_o), weights.b_w, hidden_forward(weights, input, activations),
-                       log_probabilities);
-  kernels::log_softmax<Real>(log_probabilities);
+  output_log_probabilities<Real>(output_of(weights), hidden_forward(weights, input, activations), activations.output,
+                                 log_probabilities);
 }
 
 template <class Real>
 void readout_loss(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input, std::span<const WordId> target,
                   ReadoutActivations<Real>& activations, std::span<double> loss) {
-  const MatrixView<Real> hidden = hidden_forward(weights, input, activations);
-  activations.packed_W_o.pack(weights.W_o);
-  for_blocks(hidden.rows, [&](std::size_t first, std::size_t count) {
-    const auto logits = activations.logits.shape(count, weights.W_o.cols);
-    logits_forward<Real>(activations.packed_W_o, weights.b_w, hidden.row_range(first, count), logits);
-    kernels::softmax_loss<Real>(logits, target.subspan(first, count), loss.subspan(first, count));
-  });
+  output_loss<Real>(output_of(weights), hidden_forward(weights, input, activations), target, activations.output, loss);
 }
 
 template <class Real>
 void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const ReadoutWeights<Real>& gradient,
                                const ReadoutInput<Real>& input, std::span<const WordId> target,
                                ReadoutActivations<Real>& activations, std::span<double> loss,
-                               const ReadoutGradients<Real>& gradients) {
+                               const ReadoutGradients<Real>& gradients, double label_smoothing) {
   const MatrixView<Real> hidden = hidden_forward(weights, input, activations);
   const auto hidden_gradient = activations.factor_gradient.shape(hidden.rows, hidden.cols);
-  activations.packed_W_o.pack(weights.W_o);
-  activations.packed_W_o_transposed.pack_transposed(weights.W_o);
-  for_blocks(hidden.rows, [&](std::size_t first, std::size_t count) {
-    const auto logits = activations.logits.shape(count, weights.W_o.cols);
-    const auto rows = hidden.row_range(first, count);
-    logits_forward<Real>(activations.packed_W_o, weights.b_w, rows, logits);
-    kernels::softmax_cross_entropy<Real>(logits, target.subspan(first, count), loss.subspan(first, count));
-    kernels::multiply<Real>(logits, activations.packed_W_o_transposed, hidden_gradient.row_range(first, count));
-    kernels::accumulate_outer<Real>(rows, logits, gradient.W_o);
-    kernels::add_column_sums<Real>(logits, gradient.b_w);
-  });
+  output_loss_and_backward<Real>(output_of(weights), output_of(gradient), hidden, target, activations.output, loss,
+                                 hidden_gradient, label_smoothing);
 
   const auto t = activations.t.view();
   MatrixView<Real> t_gradient = hidden_gradient;
@@ -111,7 +85,7 @@ void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const Readou
                              ReadoutActivations<Real>&, std::span<double>);                                         \
   template void readout_loss_and_backward(                                                                          \
       const ReadoutWeights<Real>&, const ReadoutWeights<Real>&, const ReadoutInput<Real>&, std::span<const WordId>, \
-      ReadoutActivations<Real>&, std::span<double>, const ReadoutGradients<Real>&);
+      ReadoutActivations<Real>&, std::span<double>, const ReadoutGradients<Real>&, double);
 RNNSEARCH_INSTANTIATE(float)
 RNNSEARCH_INSTANTIATE(double)
 #undef RNNSEARCH_INSTANTIATE

@@ -1,23 +1,73 @@
 #include "rnnsearch/model/cost.h"
 
 namespace rnnsearch::model {
+namespace {
 
-double update_flop(const ModelOptions& options, const BatchSize& batch) {
-  const auto m = static_cast<double>(options.embedding), n = static_cast<double>(options.state);
-  const auto l = static_cast<double>(options.maxout), rank = static_cast<double>(options.readout_rank);
-  const auto K = static_cast<double>(options.target_words);
-  const bool attends = options.attention == Attention::kAdditive;
-  const double A = attends ? static_cast<double>(options.alignment) : 0;
-  const double C = attends ? 2 * n : n;
+// Multiplications of one step of a cell of width n that reads `inputs` numbers.
+double cell_products(const ModelOptions& o, double inputs, double n, bool encoder) {
+  switch (o.cell) {
+    case Cell::kGru:
+      return (inputs + n) * 3 * n;
+    case Cell::kLstm:
+      return (inputs + n) * 4 * n;
+    case Cell::kTanh:
+      return (inputs + n) * n;
+    case Cell::kMlp:
+      return (inputs + n) * n / 2 + (encoder ? 2 : 1) * n / 2 * n;
+  }
+  return 0;
+}
 
-  const double gated_unit = (m + n) * 3 * n;
-  const double with_context = C * (3 * n + 2 * l);                          // decoder and readout
-  const double annotation = attends ? 2 * gated_unit + C * A : gated_unit;  // both directions and the key
-  const double step = n * A + gated_unit;
-  const double readout = (n + m) * 2 * l + (rank > 0 ? l * rank + rank * K : l * K);
-  const double sentence = n * n + (attends ? 0 : n * n + with_context);  // s_0; and c, with what it is multiplied by
-  const double target_word = step + readout + (attends ? with_context : 0);
-  return 3 * 2 * (batch.pairs * sentence + batch.source_words * annotation + batch.target_words * target_word);
+}  // namespace
+
+double update_flop(const ModelOptions& o, const BatchSize& batch) {
+  const auto m = static_cast<double>(o.embedding), n = static_cast<double>(o.state);
+  const auto e = static_cast<double>(o.encoder_width()), h = static_cast<double>(o.annotation_width());
+  const auto l = static_cast<double>(o.maxout), rank = static_cast<double>(o.readout_rank);
+  const auto K = static_cast<double>(o.target_words), C = static_cast<double>(o.context_width());
+  const auto layers = static_cast<double>(o.layers);
+
+  double source_word = 0, sentence = 0, target_word = 0;
+  for (std::size_t k = 0; k < o.layers; ++k) {
+    source_word += (o.bidirectional() ? 2 : 1) * cell_products(o, k == 0 ? m : h, e, true);
+  }
+  if (o.attends()) {
+    const kernels::Score& score = o.attention.score();
+    const auto A = static_cast<double>(score.width(o.state, o.context_width(), o.alignment));
+    if (score.projects_keys) source_word += C * A;
+    if (score.projects_query) target_word += n * A;
+    if (o.attention_window == AttentionWindow::kLocalP) target_word += n * static_cast<double>(o.alignment);
+  } else if (o.has_context()) {
+    sentence += h * n;
+  }
+  if (o.initial_state == InitialState::kProjected) {
+    sentence += layers * (!o.attends() && o.has_context() ? n : e) * n;
+  }
+
+  // What the readout hands on is H wide, and stands for the word where it is fed back.
+  const double H = o.readout == Readout::kMaxout ? l : o.readout == Readout::kTanh ? n : m;
+  const double word = o.feedback == Feedback::kOutput ? H : m;
+  const double per_input = o.readout == Readout::kMaxout ? 2 * l
+                           : o.readout == Readout::kTanh ? n
+                           : o.readout == Readout::kMlp  ? m / 2
+                           : o.readout_rank > 0          ? rank
+                                                         : K;
+  const auto product = [&](double inputs) { return inputs * per_input; };
+  const double context_products =
+      (o.state_inputs.context ? cell_products(o, C, n, false) - cell_products(o, 0, n, false) : 0) +
+      (o.readout_inputs.context ? product(C) : 0);
+  // The fixed context of RNNencdec is multiplied once a sentence; the composed network does so at every step.
+  (is_fused(o) && !o.attends() ? sentence : target_word) += context_products;
+  target_word += cell_products(o, (o.state_inputs.word ? word : 0) + (o.input_feeding ? H : 0), n, false);
+  target_word += (layers - 1) * cell_products(o, n, n, false);
+  target_word += (o.readout_inputs.state ? product(n) : 0) + (o.readout_inputs.word ? product(word) : 0);
+  if (o.readout == Readout::kMlp) target_word += m / 2 * m;
+  if (o.readout == Readout::kLinear) {
+    target_word += rank > 0 ? rank * K : 0;
+  } else {
+    target_word += rank > 0 ? H * rank + rank * K : H * K;
+  }
+  return 3 * 2 * (batch.pairs * sentence + batch.source_words * source_word + batch.target_words * target_word);
 }
 
 }  // namespace rnnsearch::model

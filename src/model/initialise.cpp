@@ -17,12 +17,20 @@ std::uint64_t stream_of(const std::string& name) {
   return hash;
 }
 
-enum class Kind { kZero, kOrthogonal, kNarrow, kWide };
+enum class Kind { kZero, kOne, kOrthogonal, kNarrow, kWide, kUniform };
 
-Kind kind_of(const Parameter& parameter) {
-  if (parameter.shape.size() == 1) return Kind::kZero;
+Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
   const std::string letter = parameter.name.substr(parameter.name.rfind('/') + 1);
-  if (letter == "U" || letter == "U_z" || letter == "U_r") return Kind::kOrthogonal;
+  const bool vector = parameter.shape.size() == 1, scores = letter == "v_a" || letter == "v_p";
+  if (vector && letter.starts_with('g')) return Kind::kOne;  // gains (Ba, Kiros and Hinton 2016, section 3.1)
+  if (initialisation != Initialisation::kPaper) {
+    if (vector && !scores) return Kind::kZero;
+    return initialisation == Initialisation::kXavier ? Kind::kUniform : Kind::kWide;
+  }
+  if (vector) return Kind::kZero;
+  const bool recurrent = letter == "U" || letter == "U_z" || letter == "U_r" || letter == "U_i" || letter == "U_f" ||
+                         (letter == "U_o" && !parameter.name.starts_with("readout/"));
+  if (recurrent && parameter.rows() == parameter.cols()) return Kind::kOrthogonal;
   if (letter == "W_a" || letter == "U_a") return Kind::kNarrow;
   return Kind::kWide;
 }
@@ -56,14 +64,21 @@ std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::ui
 }
 
 template <class Real>
-void initialise(const ParameterLayout& layout, std::uint64_t seed, double deviation, std::span<Real> block) {
+void initialise(const ParameterLayout& layout, const ModelOptions& options, std::uint64_t seed, std::span<Real> block) {
+  const double deviation = options.initial_deviation;
   kernels::parallel_for(layout.parameters.size(), [&](std::size_t index) {
     const Parameter& parameter = layout.parameters[index];
     const std::uint64_t stream = stream_of(parameter.name);
     std::vector<double> values(parameter.count());
-    const Kind kind = kind_of(parameter);
-    if (kind == Kind::kOrthogonal) {
+    const Kind kind = kind_of(parameter, options.initialisation);
+    if (kind == Kind::kOne) {
+      values.assign(values.size(), 1.0);
+    } else if (kind == Kind::kOrthogonal) {
       values = random_orthogonal(parameter.rows(), seed, stream);
+    } else if (kind == Kind::kUniform) {
+      Random random(seed, stream);
+      const double bound = std::sqrt(6 / static_cast<double>(parameter.rows() + parameter.cols()));
+      for (double& value : values) value = bound * (2 * random.uniform() - 1);
     } else if (kind != Kind::kZero) {
       Random random(seed, stream);
       for (double& value : values) value = (kind == Kind::kNarrow ? deviation / 10 : deviation) * random.normal();
@@ -73,7 +88,7 @@ void initialise(const ParameterLayout& layout, std::uint64_t seed, double deviat
   });
 }
 
-template void initialise(const ParameterLayout&, std::uint64_t, double, std::span<float>);
-template void initialise(const ParameterLayout&, std::uint64_t, double, std::span<double>);
+template void initialise(const ParameterLayout&, const ModelOptions&, std::uint64_t, std::span<float>);
+template void initialise(const ParameterLayout&, const ModelOptions&, std::uint64_t, std::span<double>);
 
 }  // namespace rnnsearch::model

@@ -4,53 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "model/walk.h"
+
 namespace rnnsearch::model {
 namespace {
-
-// Walks through the block: the same walk lists the parameters and makes the views, so the two cannot disagree.
-template <class Real>
-class Walk {
- public:
-  explicit Walk(std::span<Real> block) : block_(block) {}
-
-  struct Part {
-    std::string name;
-    std::size_t cols;
-  };
-  // One matrix in memory, several parameters on disk, side by side. Parts of no columns are left out.
-  MatrixView<Real> matrix(std::size_t rows, std::initializer_list<Part> parts) {
-    std::size_t cols = 0;
-    for (const auto& part : parts) cols += part.cols;
-    std::size_t column = 0;
-    for (const auto& part : parts) {
-      if (part.cols > 0) layout_.parameters.push_back({part.name, {rows, part.cols}, layout_.size + column, cols});
-      column += part.cols;
-    }
-    return {take(rows * cols), rows, cols};
-  }
-  std::span<Real> vector(std::initializer_list<Part> parts) {
-    const std::size_t start = layout_.size;
-    std::size_t size = 0;
-    for (const auto& part : parts) {
-      layout_.parameters.push_back({part.name, {part.cols}, start + size, part.cols});
-      size += part.cols;
-    }
-    return {take(size), size};
-  }
-  /// What was taken so far is dense.
-  void end_of_dense() { layout_.dense = layout_.size; }
-  ParameterLayout layout() && { return std::move(layout_); }
-
- private:
-  Real* take(std::size_t count) {
-    Real* here = layout_.size + count > block_.size() ? nullptr : block_.data() + layout_.size;
-    layout_.size += count;
-    return here;
-  }
-
-  std::span<Real> block_;
-  ParameterLayout layout_;
-};
 
 template <class Real>
 std::span<Real> gated_bias(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
@@ -75,7 +32,7 @@ layers::GatedWeights<Real> encoder(Walk<Real>& walk, const ModelOptions& o, cons
 
 template <class Real>
 Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
-  const bool attention = o.attention == Attention::kAdditive;
+  const bool attention = o.attends();
   const std::size_t n = o.state, C = attention ? 2 * n : n, A = attention ? o.alignment : 0;
   Weights<Real> w;
   w.source_embedding.bias = embedding_bias(walk, o, "encoder/");

@@ -54,7 +54,7 @@ SystemScores system_of(const MemberReader& reader) {
     system.words_by_frequency.push_back({row.text("label"), row.count("words"), row.number("precision", 0, 1.001),
                                          row.number("recall", 0, 1.001), row.number("f1", 0, 1.001)});
   });
-  for (const char* metric : {"chrF", "chrF++", "TER"}) {
+  for (const char* metric : kOtherMetrics) {
     if (reader.find(metric) == nullptr) continue;
     const MemberReader other = reader.object(metric);
     OtherScore score{
@@ -197,6 +197,15 @@ std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files) {
     merge_sentences(group->sentences, std::move(file.sentences));
   }
   return groups;
+}
+
+void check_same_test(const std::vector<EvaluationFile>& rounds) {
+  for (const EvaluationFile& round : rounds) {
+    if (belong_together(rounds.front(), round)) continue;
+    throw Error(text_of(round.path.string(), " and ", rounds.front().path.string(),
+                        " score other sentences, or in other ways, so that no mean over them means anything; rounds "
+                        "are scored by the same rnnsearch evaluate, each with its own translations"));
+  }
 }
 
 }  // namespace rnnsearch::report

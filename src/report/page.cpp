@@ -9,6 +9,7 @@
 #include "report/html.h"
 #include "report/numbers.h"
 #include "report/record_part.h"
+#include "report/rounds_part.h"
 #include "report/scores_part.h"
 #include "report/sentences_part.h"
 #include "report/training_part.h"
@@ -52,6 +53,10 @@ std::string summary_of(const Report& report) {
     const std::uint64_t sentences = file.systems.front().all.sentences;
     text += text_of("Scores of ", joined(names), " on ", grouped(sentences), " sentences",
                     file.set ? text_of(" of ", *file.set) : std::string(), ". ");
+  }
+  if (!report.rounds.empty()) {
+    text += text_of("Scores of ", joined(systems_of(report.rounds)), " in ", report.rounds.size(),
+                    report.rounds.size() == 1 ? " round. " : " rounds. ");
   }
   std::vector<std::string> names;
   std::size_t open = 0;
@@ -146,6 +151,21 @@ void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
   if (words.size() > 1) files.push_back({"words-by-frequency.csv", csv_of(words)});
 }
 
+void add_round_csv(const Report& report, std::vector<CsvFile>& files) {
+  Rows rounds{{"round", "file", "system", "metric", "score"}};
+  for (std::size_t i = 0; i < report.rounds.size(); ++i) {
+    const EvaluationFile& round = report.rounds[i];
+    const auto add = [&](const SystemScores& system, const std::string& metric, double score) {
+      rounds.push_back({text_of(i + 1), round.path.string(), system.system, metric, exact(score)});
+    };
+    for (const SystemScores& system : round.systems) {
+      add(system, "BLEU", system.all.bleu);
+      for (const OtherScore& other : system.others) add(system, other.metric, other.score);
+    }
+  }
+  if (!report.rounds.empty()) files.push_back({"rounds.csv", csv_of(rounds)});
+}
+
 void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
   Rows updates{{"run", "update", "elapsed_seconds", "epochs", "loss_per_word", "gradient_norm", "learning_rate",
                 "source_words_per_second", "target_words_per_second", "seconds", "compute_seconds", "optimizer_seconds",
@@ -182,6 +202,7 @@ std::string html_page(const Report& report) {
   PageContext page{.main = add(body, "main")};
   add_lengths(page, report);
   add_scores(page, report);
+  add_rounds(page, report);
   add_training(page, report);
   add_alignments(page, report);
   add_sentences(page, report);
@@ -222,12 +243,14 @@ std::string markdown_tables(const Report& report) {
     write(score_table(file), prefix + "scores");
     for (const Table& table : comparison_tables(file)) write(table, prefix + table.caption);
   }
+  for (const Table& table : round_tables(report.rounds)) write(table, table.caption);
   return text;
 }
 
 std::vector<CsvFile> csv_files(const Report& report) {
   std::vector<CsvFile> files;
   add_score_csv(report, files);
+  add_round_csv(report, files);
   add_training_csv(report, files);
   return files;
 }

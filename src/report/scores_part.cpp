@@ -160,7 +160,7 @@ Table score_table(const EvaluationFile& file) {
   if (known) table.columns.push_back({"BLEU without unknown words"});
   table.columns.push_back({"length ratio"});
   std::vector<std::string> metrics;
-  for (const char* metric : {"chrF", "chrF++", "TER"}) {
+  for (const char* metric : kOtherMetrics) {
     for (const SystemScores& system : file.systems) {
       const bool has = std::any_of(system.others.begin(), system.others.end(),
                                    [&](const OtherScore& other) { return other.metric == metric; });

@@ -38,4 +38,9 @@ std::string Digest::hex() const {
   return text;
 }
 
+ShortDigest short_digest(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.high64, hash.low64};
+}
+
 }  // namespace rnnsearch::storage

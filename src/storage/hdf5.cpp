@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
@@ -15,16 +18,51 @@
 namespace rnnsearch::storage {
 namespace {
 
-// A read fetches whole chunks, so one-dimensional chunks are small enough for reads of a thousand sentences; matrices
-// are written and read whole.
+// Of what is written and read whole.
 constexpr std::size_t kChunkElements = 1 << 15;
 constexpr std::size_t kMatrixChunkBytes = 4 << 20;
+constexpr unsigned kDeflateLevel = 1;  // corpus/format.h says why
+
+/// First come, first served: a thread that reads one part of a slow file after the other would take a plain mutex again
+/// and again before whoever waits for it wakes up. A thread that has it may lock it again.
+class Turns {
+ public:
+  void lock() {
+    std::unique_lock guard(mutex_);
+    if (depth_ > 0 && owner_ == std::this_thread::get_id()) {
+      ++depth_;
+      return;
+    }
+    const std::uint64_t ticket = tickets_++;
+    served_.wait(guard, [&] { return ticket == now_serving_; });
+    owner_ = std::this_thread::get_id();
+    depth_ = 1;
+  }
+  void unlock() {
+    const std::lock_guard guard(mutex_);
+    if (--depth_ > 0) return;
+    ++now_serving_;
+    served_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable served_;
+  std::uint64_t tickets_ = 0, now_serving_ = 0;
+  std::thread::id owner_;
+  std::size_t depth_ = 0;
+};
+
+Turns& turns() {
+  static Turns the_ones;
+  return the_ones;
+}
 
 /// Debian's HDF5 is not thread-safe; and the library is set up at the first call: silent, and without its work at exit,
 /// which loops over files that a full disk kept from being closed.
 class Lock {
  public:
-  Lock() : guard_(mutex()) {
+  Lock() : guard_(turns()) {
     static const bool ready = [] {
       H5dont_atexit();
       H5open();
@@ -36,11 +74,7 @@ class Lock {
   }
 
  private:
-  static std::recursive_mutex& mutex() {
-    static std::recursive_mutex the_one;
-    return the_one;
-  }
-  std::lock_guard<std::recursive_mutex> guard_;
+  std::lock_guard<Turns> guard_;
 };
 
 class Handle {
@@ -147,6 +181,32 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
   return text + "]";
 }
 
+/// HDF5 would note when an object was made; without that the same content makes the same bytes, whenever it is written.
+Handle without_times(hid_t kind) {
+  Handle creation(H5Pcreate(kind), H5Pclose);
+  H5Pset_obj_track_times(creation.get(), false);
+  return creation;
+}
+
+bool link_exists(hid_t file, const std::string& path) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {  // HDF5 asks for one step at a time
+    const std::string step = path.substr(0, end);
+    if (step != "/" && H5Lexists(file, step.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (end == std::string::npos) return true;
+  }
+}
+
+/// The groups on the way to `place` that are not there.
+void make_groups_above(hid_t file, const Place& place) {
+  for (std::size_t end = place.path.find('/', 1); end != std::string::npos; end = place.path.find('/', end + 1)) {
+    const std::string step = place.path.substr(0, end);
+    if (H5Lexists(file, step.c_str(), H5P_DEFAULT) > 0) continue;
+    const Handle creation = without_times(H5P_GROUP_CREATE);
+    const Handle group(H5Gcreate2(file, step.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
+    if (!group.ok()) cannot("write", place);
+  }
+}
+
 /// Whole chunks are written and read directly; a cache would only add memory for each open dataset.
 Handle without_cache() {
   Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
@@ -155,7 +215,7 @@ Handle without_cache() {
 }
 
 /// `chunk`: of the same rank as `extents`, or empty: contiguous, without checksums (HDF5 has none for texts). A dataset
-/// that may grow, or is empty, has no upper bound.
+/// that grows is compressed; one that does, or is empty, has no upper bound.
 Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hsize_t> extents,
                       std::vector<hsize_t> chunk, bool grows) {
   std::vector<hsize_t> limits = extents;
@@ -163,25 +223,21 @@ Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hs
     limits.assign(extents.size(), H5S_UNLIMITED);
   for (hsize_t& length : chunk) length = std::max<hsize_t>(length, 1);
   const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), limits.data()), H5Sclose);
-  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links.get(), 1);
-  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  make_groups_above(file, place);
+  const Handle creation = without_times(H5P_DATASET_CREATE);
   if (!chunk.empty()) {
     H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
-    H5Pset_fletcher32(creation.get());
+    if (grows) {
+      H5Pset_shuffle(creation.get());
+      H5Pset_deflate(creation.get(), kDeflateLevel);
+    }
+    H5Pset_fletcher32(creation.get());  // the last, so that it sees the bytes of the file
     H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
   }
   const Handle access = without_cache();
-  Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), links.get(), creation.get(), access.get()),
+  Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), access.get()),
                  H5Dclose);
   if (!dataset.ok()) cannot("write", place);  // here: closing the other handles would clear the reason
-  return dataset;
-}
-
-Handle open_dataset(hid_t file, const Place& place) {
-  const Handle access = without_cache();
-  Handle dataset(H5Dopen2(file, place.path.c_str(), access.get()), H5Dclose);
-  if (!dataset.ok()) cannot("read", place);
   return dataset;
 }
 
@@ -192,6 +248,58 @@ std::vector<std::uint64_t> shape_of(hid_t dataset, const Place& place) {
   std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
   if (rank > 0) H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
   return {extents.begin(), extents.end()};
+}
+
+/// How many bytes there can be in a dataset's chunks, or in its one piece, by what the file holds of it.
+std::uint64_t written_bytes(hid_t file, hid_t dataset) {
+  hsize_t file_bytes = 0;
+  H5Fget_filesize(file, &file_bytes);
+  const std::uint64_t stored = std::min(H5Dget_storage_size(dataset), file_bytes);
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
+    unsigned flags = 0, configuration = 0;
+    std::size_t values = 0;
+    if (H5Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr,
+                       &configuration) == H5Z_FILTER_DEFLATE) {
+      constexpr std::uint64_t kMostDeflated = 1032;  // of a byte, by the format itself
+      return stored * kMostDeflated;
+    }
+  }
+  return stored;
+}
+
+/// Whether every chunk was written that `shape` has.
+bool has_all_chunks(hid_t dataset, const std::vector<std::uint64_t>& shape) {
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  if (H5Pget_layout(creation.get()) != H5D_CHUNKED) return true;
+  std::vector<hsize_t> chunk(shape.size());
+  H5Pget_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
+  hsize_t written = 0, expected = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const hsize_t pieces = shape[i] / chunk[i] + (shape[i] % chunk[i] != 0);
+    if (pieces != 0 && expected > std::numeric_limits<hsize_t>::max() / pieces) return false;
+    expected *= pieces;
+  }
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  return H5Dget_num_chunks(dataset, space.get(), &written) >= 0 && written == expected;
+}
+
+/// Whoever reads it takes as much memory as it says that it holds: HDF5 would give something for what was never
+/// written.
+Handle open_dataset(hid_t file, const Place& place) {
+  const Handle access = without_cache();
+  Handle dataset(H5Dopen2(file, place.path.c_str(), access.get()), H5Dclose);
+  if (!dataset.ok()) cannot("read", place);
+  const Handle type(H5Dget_type(dataset.get()), H5Tclose);
+  const std::vector<std::uint64_t> shape = shape_of(dataset.get(), place);
+  const std::uint64_t bytes = written_bytes(file, dataset.get());
+  std::uint64_t room = bytes / std::max<std::size_t>(H5Tget_size(type.get()), 1);
+  for (const std::uint64_t extent : shape) room = extent == 0 ? 0 : room / extent;
+  const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  if (!empty && (room == 0 || !has_all_chunks(dataset.get(), shape))) {
+    unlike(place, text_of("an array of shape ", shape_text(shape), " that was not written whole"), "all of it");
+  }
+  return dataset;
 }
 
 template <Number T>
@@ -221,20 +329,12 @@ Handle open_object(hid_t file, const Place& place) {
   return object;
 }
 
-bool link_exists(hid_t file, const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {  // HDF5 asks for one step at a time
-    const std::string step = path.substr(0, end);
-    if (step != "/" && H5Lexists(file, step.c_str(), H5P_DEFAULT) <= 0) return false;
-    if (end == std::string::npos) return true;
-  }
-}
-
 void write_scalar(hid_t file, const Place& place, const std::string& attribute, hid_t type, hid_t memory_type,
                   const void* value) {
   if (!link_exists(file, place.path)) {
-    const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-    H5Pset_create_intermediate_group(links.get(), 1);
-    const Handle group(H5Gcreate2(file, place.path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    make_groups_above(file, place);
+    const Handle creation = without_times(H5P_GROUP_CREATE);
+    const Handle group(H5Gcreate2(file, place.path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
     if (!group.ok()) cannot("write", place);
   }
   const Handle object = open_object(file, place);
@@ -268,6 +368,13 @@ T read_scalar(hid_t file, const Place& place, const std::string& attribute) {
 
 }  // namespace
 
+Exclusive::Exclusive() {
+  turns().lock();
+}
+Exclusive::~Exclusive() {
+  turns().unlock();
+}
+
 File File::create(const std::filesystem::path& path, const std::filesystem::path& shown_as) {
   const Lock lock;
   const std::string name = (shown_as.empty() ? path : shown_as).string();
@@ -275,7 +382,8 @@ File File::create(const std::filesystem::path& path, const std::filesystem::path
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   H5Pset_file_locking(access.get(), false, true);
-  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
+  const Handle creation = without_times(H5P_FILE_CREATE);
+  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get());
   if (id < 0) throw Error(text_of("cannot create ", name, ": ", reason()));
   return File(id, name);
 }
@@ -448,12 +556,14 @@ std::vector<std::string> File::read_texts(const std::string& dataset) const {
   std::vector<char*> pointers(one_dimension(handle.get(), place));
   if (pointers.empty()) return {};
   const Handle type = text_type();
-  if (H5Dread(handle.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0) cannot("read", place);
+  const bool good = H5Dread(handle.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0;
+  const std::string why = good ? "" : reason();
   std::vector<std::string> texts;
   texts.reserve(pointers.size());
   for (const char* pointer : pointers) texts.emplace_back(pointer ? pointer : "");
   const Handle space(H5Dget_space(handle.get()), H5Sclose);
-  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());
+  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());  // also of what was read before it failed
+  if (!good) throw Error(text_of("cannot read ", name_, " at ", dataset, ": ", why));
   return texts;
 }
 
@@ -527,10 +637,11 @@ std::uint64_t File::unsigned_attribute(const std::string& object, const std::str
 }
 
 template <Number T>
-Appender<T>::Appender(File& file, const std::string& dataset) : place_(file.name() + " at " + dataset) {
+Appender<T>::Appender(File& file, const std::string& dataset, std::size_t chunk_elements)
+    : place_(file.name() + " at " + dataset), chunk_elements_(chunk_elements) {
   const Lock lock;
-  id_ = create_dataset(file.id_, {file.name_, dataset}, type_of<T>(), {0}, {kChunkElements}, true).release();
-  buffer_.reserve(kChunkElements);
+  id_ = create_dataset(file.id_, {file.name_, dataset}, type_of<T>(), {0}, {chunk_elements_}, true).release();
+  buffer_.reserve(chunk_elements_);
 }
 
 template <Number T>
@@ -543,10 +654,10 @@ Appender<T>::~Appender() {
 template <Number T>
 void Appender<T>::append(std::span<const T> values) {
   while (!values.empty()) {
-    const std::size_t part = std::min(values.size(), kChunkElements - buffer_.size());
+    const std::size_t part = std::min(values.size(), chunk_elements_ - buffer_.size());
     buffer_.insert(buffer_.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(part));
     values = values.subspan(part);
-    if (buffer_.size() == kChunkElements) write_out(buffer_);
+    if (buffer_.size() == chunk_elements_) write_out(buffer_);
   }
 }
 

@@ -1,10 +1,14 @@
 #include "rnnsearch/text/tokenizer.h"
 
+#include <unicode/brkiter.h>
 #include <unicode/uchar.h>
+#include <unicode/utext.h>
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
+#include "rnnsearch/base/error.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
@@ -90,14 +94,50 @@ struct Character {
   std::size_t begin;  // byte of the line
 };
 
+// ICU's word breaks, of the root locale: the dictionary of Chinese and Japanese is chosen by script, not by language.
+// An iterator is one thread's, and slow to make.
+icu::BreakIterator& word_breaks() {
+  thread_local const std::unique_ptr<icu::BreakIterator> breaks = [] {
+    UErrorCode status = U_ZERO_ERROR;
+    std::unique_ptr<icu::BreakIterator> made(icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), status));
+    if (U_FAILURE(status)) {
+      throw Error(text_of("text: ICU has no word breaks: ", u_errorName(status),
+                          "; install its data, or choose the tokenizer words, whose Chinese words are characters"));
+    }
+    return made;
+  }();
+  return *breaks;
+}
+
+// The bytes of `run` at which a word ends.
+std::vector<std::size_t> word_ends(std::string_view run) {
+  UErrorCode status = U_ZERO_ERROR;
+  UText text = UTEXT_INITIALIZER;
+  utext_openUTF8(&text, run.data(), static_cast<std::int64_t>(run.size()), &status);
+  icu::BreakIterator& breaks = word_breaks();
+  breaks.setText(&text, status);  // a shallow clone of it
+  std::vector<std::size_t> ends;
+  if (U_SUCCESS(status)) {
+    for (std::int32_t at = breaks.next(); at != icu::BreakIterator::DONE; at = breaks.next()) {
+      ends.push_back(static_cast<std::size_t>(at));
+    }
+  }
+  utext_close(&text);
+  if (U_FAILURE(status)) {
+    throw Error(text_of("text: ICU cannot break ", run.size(), " bytes into words: ", u_errorName(status)));
+  }
+  return ends;
+}
+
 // Splits one stretch without white space. `characters` ends with a sentinel of Kind::kSpace.
 class Stretch {
  public:
-  Stretch(std::string_view line, const std::vector<Character>& characters, std::vector<std::string>& words)
-      : line_(line), characters_(characters), words_(words) {}
+  Stretch(std::string_view line, const std::vector<Character>& characters, Chinese chinese, WordList& words)
+      : line_(line), characters_(characters), chinese_(chinese), words_(words) {}
 
   void split() {
     const std::size_t end = characters_.size() - 1;
+    if (chinese_ == Chinese::kDictionaryWords) find_inner();
     Token token = token_at(0);
     for (bool mark_before = false;;) {
       if (token.end == end) return add(token, mark_before, false);
@@ -126,12 +166,39 @@ class Stretch {
     const auto [c, kind, byte] = characters_[i];
     const bool after_word = i > 0 && is_word_or_extend(characters_[i - 1].kind);
     if (is_word_or_extend(kind) || (is_hyphen(c) && !after_word)) return word_at(i);
-    if (kind == Kind::kIdeograph) return {i, skip_extensions(i + 1), Role::kWord};
+    if (kind == Kind::kIdeograph) {
+      std::size_t end = skip_extensions(i + 1);
+      while (is_inner(end)) end = skip_extensions(end + 1);
+      return {i, end, Role::kWord};
+    }
     if (is_apostrophe(c) && after_word) {
       if (const std::size_t letters = clitic_at(i + 1)) return {i, i + 1 + letters, Role::kWord};
     }
     return {i, skip_extensions(i + 1), kind == Kind::kOpening ? Role::kOpening : Role::kOther};
   }
+
+  // Marks the Chinese characters and kana that are inside a word of ICU's, not at its beginning.
+  void find_inner() {
+    inner_.assign(characters_.size(), false);
+    for (std::size_t i = 0; i < characters_.size();) {
+      if (characters_[i].kind != Kind::kIdeograph) {
+        ++i;
+        continue;
+      }
+      std::size_t end = skip_extensions(i + 1);
+      while (characters_[end].kind == Kind::kIdeograph) end = skip_extensions(end + 1);
+      const std::size_t first = characters_[i].begin;
+      const std::vector<std::size_t> ends = word_ends(line_.substr(first, characters_[end].begin - first));
+      auto next = ends.begin();
+      for (std::size_t k = i + 1; k < end; ++k) {
+        const std::size_t byte = characters_[k].begin - first;
+        while (next != ends.end() && *next < byte) ++next;
+        inner_[k] = characters_[k].kind == Kind::kIdeograph && (next == ends.end() || *next != byte);
+      }
+      i = end;
+    }
+  }
+  bool is_inner(std::size_t i) const { return chinese_ == Chinese::kDictionaryWords && inner_[i]; }
 
   // Past what belongs to the character before `i`.
   std::size_t skip_extensions(std::size_t i) const {
@@ -209,21 +276,23 @@ class Stretch {
   }
 
   void add(const Token& token, bool mark_before, bool mark_after) {
-    std::string& word = words_.emplace_back();
-    if (mark_before) word.append(kJoiner);
+    if (mark_before) words_.append(kJoiner);
     for (std::size_t i = token.begin, copied = i; i < token.end;) {
       while (i < token.end && characters_[i].code_point != kJoinerMark && characters_[i].code_point != kEscapeMark) ++i;
-      word.append(line_.substr(characters_[copied].begin, characters_[i].begin - characters_[copied].begin));
+      words_.append(line_.substr(characters_[copied].begin, characters_[i].begin - characters_[copied].begin));
       if (i == token.end) break;
-      word.append(characters_[i].code_point == kJoinerMark ? kEscapedJoiner : kEscapedEscape);
+      words_.append(characters_[i].code_point == kJoinerMark ? kEscapedJoiner : kEscapedEscape);
       copied = ++i;
     }
-    if (mark_after) word.append(kJoiner);
+    if (mark_after) words_.append(kJoiner);
+    words_.end_word();
   }
 
   std::string_view line_;
   const std::vector<Character>& characters_;
-  std::vector<std::string>& words_;
+  Chinese chinese_;
+  WordList& words_;
+  std::vector<bool> inner_;  // by character
 };
 
 void append_unescaped(std::string& text, std::string_view word) {
@@ -244,8 +313,7 @@ void append_unescaped(std::string& text, std::string_view word) {
 
 }  // namespace
 
-std::vector<std::string> tokenize_words(std::string_view line) {
-  std::vector<std::string> words;
+void tokenize_words(std::string_view line, Chinese chinese, WordList& words) {
   std::vector<Character> stretch;
   for (std::size_t i = 0; i < line.size();) {
     const std::size_t begin = i;
@@ -255,10 +323,15 @@ std::vector<std::string> tokenize_words(std::string_view line) {
       if (i < line.size()) continue;
       stretch.push_back({' ', Kind::kSpace, i});
     }
-    if (stretch.size() > 1) Stretch(line, stretch, words).split();
+    if (stretch.size() > 1) Stretch(line, stretch, chinese, words).split();
     stretch.clear();
   }
-  return words;
+}
+
+std::vector<std::string> tokenize_words(std::string_view line, Chinese chinese) {
+  WordList list;
+  tokenize_words(line, chinese, list);
+  return list.strings();
 }
 
 std::string join_words(const std::vector<std::string>& words) {

@@ -2,6 +2,7 @@
 
 #include <unicode/bytestream.h>
 #include <unicode/casemap.h>
+#include <unicode/normalizer2.h>
 
 #include <algorithm>
 
@@ -71,6 +72,23 @@ std::string lowercase(std::string_view text) {
     throw Error(text_of("text: ICU cannot lower-case a line of ", text.size(), " bytes: ", u_errorName(status)));
   }
   return lower;
+}
+
+std::string normalized(std::string_view text, NormalForm form) {
+  UErrorCode status = U_ZERO_ERROR;
+  const icu::Normalizer2* const normalizer =
+      form == NormalForm::kC ? icu::Normalizer2::getNFCInstance(status) : icu::Normalizer2::getNFKCInstance(status);
+  std::string result;
+  const icu::StringPiece piece(text.data(), static_cast<std::int32_t>(text.size()));
+  if (U_SUCCESS(status) && normalizer->isNormalizedUTF8(piece, status)) return std::string(text);
+  if (U_SUCCESS(status)) {
+    icu::StringByteSink<std::string> sink(&result, static_cast<std::int32_t>(text.size()));
+    normalizer->normalizeUTF8(0, piece, sink, nullptr, status);
+  }
+  if (U_FAILURE(status)) {
+    throw Error(text_of("text: ICU cannot normalise a line of ", text.size(), " bytes: ", u_errorName(status)));
+  }
+  return result;
 }
 
 }  // namespace rnnsearch::text

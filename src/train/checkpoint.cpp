@@ -1,31 +1,40 @@
 // The layout of a checkpoint, a contract: people read it with h5py, and later versions must read it. It is a sealed
 // file (storage/sealed_file.h), never updated in place.
 //
-//   /                      format="rnnsearch-checkpoint", format_version=1, created_by, source_language,
+//   /                      format="rnnsearch-checkpoint", format_version=1 (2 with /average, 3 with subwords or normalization),
+//   created_by, source_language,
 //                          target_language, update, complete=1 (written last)
 //   /config                one text attribute an option of the model and of the training, names = option names;
 //                          precision, f32 or bf16: of the last update's products (a file without it: f32)
 //   /vocabulary, /pipeline as in a corpus (corpus/format.h)
 //   /parameters/NAME       float32, names and shapes of model/parameters.h: decoder/W_z [m, n] and so on; [in, out]
+//   /average/NAME          float32, as the parameter: the moving average, if the training keeps one. What translates is
+//                          this, what is trained on is /parameters
 //   /optimizer             attribute steps
-//   /optimizer/ACCUMULATOR/NAME   float32, as the parameter; squared_gradient, squared_delta (Adadelta) or m, v (Adam)
+//   /optimizer/ACCUMULATOR/NAME   float32, as the parameter; squared_gradient, squared_delta (Adadelta); m, v (Adam);
+//                          velocity (sgd with momentum)
 //   /state                 one attribute a field of TrainingState; the position in the data in pairs
 //   /history/update             uint64[logged updates], beside it loss_per_word, learning_rate, target_words_per_second
 //   /history/validation/update  uint64[validations], beside it loss_per_word, bleu (NaN: not computed); all float64
+//
+// A mean of checkpoints (average.h) has the attribute average_of: their file names and digests. It has no /optimizer,
+// no /history, and of /state the corpus_fingerprint alone; `update` is that of the newest.
 #include "rnnsearch/train/checkpoint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/corpus/format.h"
-#include "rnnsearch/storage/sealed_file.h"
+#include "train/checkpoint_file.h"
 
 namespace rnnsearch::train {
 namespace {
 
 constexpr const char* kFormat = "rnnsearch-checkpoint";
-constexpr std::int64_t kVersion = 1;
+constexpr const char* kAverage = "/average";
 constexpr const char* kPrecision = "precision";
 
 /// visit(name, field) for every field: the file's /state and the JSON cannot forget one.
@@ -85,8 +94,21 @@ void write_block(storage::File& file, const std::string& group, const model::Par
   }
 }
 
+/// Before memory is taken for them.
+void expect_shapes(const storage::File& file, const std::string& group, const model::ParameterLayout& layout) {
+  for (const auto& parameter : layout.parameters) {
+    const auto found = file.shape(dataset(group, parameter));
+    if (std::equal(found.begin(), found.end(), parameter.shape.begin(), parameter.shape.end())) continue;
+    throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter),
+                        " has not the shape that the options of its model ask for; take another copy, or the one "
+                        "before"));
+  }
+}
+
+enum class Values { kFinite, kNumbers };  // no infinities and NaNs, no NaNs
+
 void read_block(const storage::File& file, const std::string& group, const model::ParameterLayout& layout,
-                std::span<float> block) {
+                std::span<float> block, Values expected = Values::kFinite) {
   for (const auto& parameter : layout.parameters) {
     float* data = block.data() + parameter.offset;
     if (parameter.shape.size() == 1) {
@@ -94,6 +116,15 @@ void read_block(const storage::File& file, const std::string& group, const model
     } else {
       file.read_into<float>(dataset(group, parameter),
                             MatrixView<float>(data, parameter.rows(), parameter.cols(), parameter.stride));
+    }
+    for (std::size_t i = 0; i < parameter.rows(); ++i) {
+      const float* row = data + i * parameter.stride;
+      const float* odd = std::find_if(row, row + parameter.cols(), [&](float value) {
+        return expected == Values::kFinite ? !std::isfinite(value) : std::isnan(value);
+      });
+      if (odd == row + parameter.cols()) continue;
+      throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter), " holds ", *odd,
+                          ", with which nothing can be computed; take the one before"));
     }
   }
 }
@@ -115,7 +146,11 @@ void write_column(storage::File& file, const std::string& path, const std::vecto
 template <class Value, class Row>
 void read_column(const storage::File& file, const std::string& path, std::vector<Row>& rows, Value Row::*field) {
   const auto values = file.read<Value>(path);
-  rows.resize(values.size());
+  if (path.ends_with("/update")) rows.resize(values.size());  // of each table the first
+  if (rows.size() != values.size()) {
+    throw Error(text_of("checkpoint: ", file.name(), " at ", path, " has ", values.size(), " values for ", rows.size(),
+                        " updates; take another copy, or the one before"));
+  }
   for (std::size_t i = 0; i < values.size(); ++i) rows[i].*field = values[i];
 }
 
@@ -144,9 +179,11 @@ History read_history(const storage::File& file) {
   return history;
 }
 
-storage::File open_checkpoint(const std::filesystem::path& path, const storage::Poll& poll = {}) {
+}  // namespace
+
+storage::File open_checkpoint(const std::filesystem::path& path, const storage::Poll& poll) {
   storage::File file = storage::open_sealed(path, "checkpoint", storage::SealCheck::kDigest, poll);
-  storage::check_format(file, kFormat, kVersion);
+  storage::check_format(file, kFormat, kCheckpointVersion);
   if (!file.has_attribute("/", "complete"))
     throw Error(text_of("checkpoint: ", path.string(), " was never finished; take the one before"));
   return file;
@@ -158,7 +195,12 @@ Config read_config(const storage::File& file) {
   return config;
 }
 
-}  // namespace
+void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline, bool has_average, std::uint64_t update,
+                      const Config& config) {
+  storage::write_format(file, kFormat, corpus::version_of(pipeline) > 1 ? 3 : has_average ? 2 : 1);
+  file.write_attribute("/", "update", update);
+  for (const auto& [name, value] : config) file.write_attribute("/config", name, std::string_view(value));
+}
 
 Json json_of(const TrainingState& state) {
   Json json;
@@ -172,21 +214,21 @@ TrainingState training_state_of(const Json& json) {
   return state;
 }
 
-void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source) {
-  storage::SealedWriter writer(path);
-  storage::File& file = writer.file();
-  storage::write_format(file, kFormat, kVersion);
-  file.write_attribute("/", "update", source.state.update);
+namespace {
+
+void write_checkpoint(storage::File& file, const CheckpointSource& source) {
+  const storage::Exclusive alone;  // else a slow corpus that is read ahead would come between any two of its parts
   Config config = config_of(source.options);
   config.merge(config_of(source.model.options()));
   config[kPrecision] = kernels::name_of(kernels::precision());
-  for (const auto& [name, value] : config) file.write_attribute("/config", name, std::string_view(value));
+  begin_checkpoint(file, source.pipeline, !source.average.empty(), source.state.update, config);
   corpus::write_vocabulary(file, "source", source.source_vocabulary);
   corpus::write_vocabulary(file, "target", source.target_vocabulary);
   corpus::write_pipeline(file, source.pipeline);
 
   const auto& layout = source.model.layout();
   write_block(file, "parameters", layout, source.model.parameters());
+  if (!source.average.empty()) write_block(file, "average", layout, source.average);
   for (const auto& [name, values] : source.optimizer.accumulators())
     write_block(file, "optimizer/" + name, layout, values);
   file.write_attribute("/optimizer", "steps", source.optimizer.steps);
@@ -199,13 +241,24 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& 
   });
   write_history(file, source.history);
   file.write_attribute("/", "complete", 1);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source) {
+  storage::SealedWriter writer(path);
+  write_checkpoint(writer.file(), source);
   writer.publish();
 }
 
 TrainingState resume_checkpoint(const std::filesystem::path& path, const std::string& corpus_fingerprint,
                                 const TrainOptions& options, model::Model<float>& model, Optimizer& optimizer,
-                                History& history) {
+                                History& history, std::span<float> average) {
   const storage::File file = open_checkpoint(path);
+  if (file.has_attribute("/", kAverageOf)) {
+    throw Error(text_of("checkpoint: ", path.string(), " is the mean of ", file.text_attribute("/", kAverageOf),
+                        ", and has no state of an optimizer, of which there is no mean; resume from one of those"));
+  }
   TrainingState state;
   for_each_field(state, FromFile{file});
   if (state.corpus_fingerprint != corpus_fingerprint) {
@@ -213,7 +266,17 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
                         state.corpus_fingerprint, ", this one has ", corpus_fingerprint,
                         "); give its own corpus, or another run folder"));
   }
-  const Config config = read_config(file);
+  if (const auto update = file.unsigned_attribute("/", "update"); update != state.update) {
+    throw Error(text_of("checkpoint: ", path.string(), " is of update ", update, ", but its /state of ", state.update,
+                        "; take another copy, or the one before"));
+  }
+  for (const double number : {state.plateau.factor, state.plateau.best_loss, state.best_score, state.elapsed_seconds}) {
+    if (!std::isfinite(number)) {
+      throw Error(text_of("checkpoint: ", path.string(), " at /state holds ", number,
+                          " where a finite number was expected; take another copy, or the one before"));
+    }
+  }
+  const Config config = completed(read_config(file));
   for (const auto& [name, value] : identity_of(model.options(), options)) {
     const auto found = config.find(name);
     if (found == config.end() || found->second != value) {
@@ -224,7 +287,18 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   }
   const auto& layout = model.layout();
   read_block(file, "parameters", layout, model.parameters());
-  for (const auto& [name, values] : optimizer.accumulators()) read_block(file, "optimizer/" + name, layout, values);
+  if (!average.empty() && file.exists(kAverage)) {
+    read_block(file, "average", layout, average);
+  } else if (!average.empty()) {
+    log_line(text_of("[train] ", path.string(), " holds no average of its parameters: it begins with them"));
+    std::copy(model.parameters().begin(), model.parameters().end(), average.begin());
+  } else if (file.exists(kAverage)) {
+    log_line(
+        text_of("[train] ", path.string(), " holds an average of its parameters, which average-decay = 0 gives up"));
+  }
+  for (const auto& [name, values] : optimizer.accumulators()) {
+    read_block(file, "optimizer/" + name, layout, values, Values::kNumbers);
+  }
   optimizer.steps = file.unsigned_attribute("/optimizer", "steps");
   history = read_history(file);
   return state;
@@ -244,8 +318,11 @@ kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
 LoadedModel load_model(const std::filesystem::path& checkpoint, const std::function<void()>& poll) {
   const storage::File file = open_checkpoint(checkpoint, poll);
   Config config = read_config(file);
-  model::Model<float> model(model_options_of(config));
-  read_block(file, "parameters", model.layout(), model.parameters());
+  const model::ModelOptions options = model_options_of(config);
+  const char* const group = file.exists(kAverage) ? "average" : "parameters";
+  expect_shapes(file, group, model::parameter_layout_of(options));
+  model::Model<float> model(options);
+  read_block(file, group, model.layout(), model.parameters());
   LoadedModel loaded{std::move(model),
                      corpus::read_vocabulary(file, "source"),
                      corpus::read_vocabulary(file, "target"),

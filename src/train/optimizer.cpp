@@ -134,6 +134,35 @@ class Adadelta final : public Optimizer {
   std::vector<Table> tables_;
 };
 
+// For formulas that move a parameter of gradient 0 too: all rows of a table, in pieces, on all threads.
+// row(first, gradient): the table.cols elements of the parameter block from `first` on; nullptr: their gradient is 0.
+template <class Row>
+void for_all_rows(const TableGradient& table, const Row& row) {
+  const std::size_t rows_a_piece = std::max<std::size_t>(1, kBlock / table.cols);
+  kernels::parallel_for((table.table_rows + rows_a_piece - 1) / rows_a_piece, [&](std::size_t piece) {
+    const std::size_t last = std::min(table.table_rows, (piece + 1) * rows_a_piece);
+    auto next = std::lower_bound(table.words.begin(), table.words.end(), piece * rows_a_piece);
+    for (std::size_t i = piece * rows_a_piece; i < last; ++i) {
+      const bool touched = next != table.words.end() && *next == i;
+      const auto at = static_cast<std::size_t>(next - table.words.begin());
+      row(table.offset + i * table.cols, touched ? table.rows.data() + at * table.cols : nullptr);
+      if (touched) ++next;
+    }
+  });
+}
+
+// Calls run(first, gradient, count) for every piece of the parameters, rows that nobody touched included: those have a
+// gradient of 0.
+template <class Run>
+void for_all(std::span<const float> gradient, std::span<const TableGradient> tables, const Run& run) {
+  for_blocks(gradient.size(),
+             [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
+  for (const TableGradient& table : tables) {
+    const std::vector<float> zeros(table.cols);
+    for_all_rows(table, [&](std::size_t first, const float* row) { run(first, row ? row : zeros.data(), table.cols); });
+  }
+}
+
 // Kingma and Ba (2015), algorithm 1:
 //   m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2;
 //   p -= rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
@@ -167,24 +196,8 @@ class Adam final : public Optimizer {
         p[i] -= rate * m[i] / (std::sqrt(v_scale * v[i]) + epsilon);
       }
     };
-    for_blocks(gradient.size(),
-               [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
-    // A parameter of gradient 0 moves on by its mean, so all rows take part.
-    for (const TableGradient& table : tables) {
-      const std::vector<float> zeros(table.cols);
-      const std::size_t rows_a_piece = std::max<std::size_t>(1, kBlock / table.cols);
-      kernels::parallel_for((table.table_rows + rows_a_piece - 1) / rows_a_piece, [&](std::size_t piece) {
-        const std::size_t last = std::min(table.table_rows, (piece + 1) * rows_a_piece);
-        auto next = std::lower_bound(table.words.begin(), table.words.end(), piece * rows_a_piece);
-        for (std::size_t row = piece * rows_a_piece; row < last; ++row) {
-          const bool touched = next != table.words.end() && *next == row;
-          const auto at = static_cast<std::size_t>(next - table.words.begin());
-          run(table.offset + row * table.cols, touched ? table.rows.data() + at * table.cols : zeros.data(),
-              table.cols);
-          if (touched) ++next;
-        }
-      });
-    }
+    // A parameter of gradient 0 moves on by its mean.
+    for_all(gradient, tables, run);
   }
 
   std::vector<Accumulator> accumulators() override { return {{"m", m_}, {"v", v_}}; }
@@ -193,6 +206,61 @@ class Adam final : public Optimizer {
   double beta1_, beta2_;
   float epsilon_;
   std::vector<float> m_, v_;
+};
+
+// Stochastic gradient descent with the classical momentum of Sutskever, Martens, Dahl and Hinton (2013), equations 1
+// and 2:
+//   v = mu v - rate g;   p += v
+// With mu = 0 it is p -= rate g: there is no v, and a parameter of gradient 0 stays.
+class GradientDescent final : public Optimizer {
+ public:
+  GradientDescent(double momentum, std::size_t size)
+      : momentum_(static_cast<float>(momentum)), velocity_(momentum > 0 ? size : 0) {}
+
+  void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate, double scale,
+              std::span<const TableGradient> tables) override {
+    assert(gradient.size() <= parameters.size());
+    const float rate = static_cast<float>(learning_rate), s = static_cast<float>(scale);
+    ++steps;
+    if (velocity_.empty()) {
+      const auto run = [=](std::size_t first, const float* gradient_there, std::size_t count) {
+        const float* __restrict g = gradient_there;
+        float* __restrict p = parameters.data() + first;
+        for (std::size_t i = 0; i < count; ++i) p[i] -= rate * (s * g[i]);
+      };
+      for_blocks(gradient.size(),
+                 [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
+      for (const TableGradient& table : tables) {
+        kernels::parallel_for(table.words.size(), [&](std::size_t i) {
+          run(table.offset + table.words[i] * table.cols, table.rows.data() + i * table.cols, table.cols);
+        });
+      }
+      return;
+    }
+    assert(parameters.size() == velocity_.size());
+    const float momentum = momentum_;
+    const auto run = [=, this](std::size_t first, const float* gradient_there, std::size_t count) {
+      const float* __restrict g = gradient_there;
+      float* __restrict p = parameters.data() + first;
+      float* __restrict v = velocity_.data() + first;
+      for (std::size_t i = 0; i < count; ++i) {
+        const float next = momentum * v[i] - rate * (s * g[i]);
+        v[i] = std::abs(next) < kLeast ? 0.0F : next;
+        p[i] += v[i];
+      }
+    };
+    // A parameter of gradient 0 moves on by its velocity, and the model reads it before its row is touched again.
+    for_all(gradient, tables, run);
+  }
+
+  std::vector<Accumulator> accumulators() override {
+    if (velocity_.empty()) return {};
+    return {{"velocity", velocity_}};
+  }
+
+ private:
+  float momentum_;
+  std::vector<float> velocity_;
 };
 
 }  // namespace
@@ -218,6 +286,7 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size
   if (options.optimizer == OptimizerKind::kAdam) {
     return std::make_unique<Adam>(options.adam_beta1, options.adam_beta2, options.adam_epsilon, size);
   }
+  if (options.optimizer == OptimizerKind::kSgd) return std::make_unique<GradientDescent>(options.momentum, size);
   return std::make_unique<Adadelta>(options.rho, options.epsilon, size);
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <charconv>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
@@ -12,12 +14,14 @@ namespace {
 template <class Value, std::size_t count>
 using Names = std::array<std::pair<Value, const char*>, count>;
 
-constexpr Names<OptimizerKind, 2> kOptimizers{{{OptimizerKind::kAdadelta, "adadelta"}, {OptimizerKind::kAdam, "adam"}}};
+constexpr Names<OptimizerKind, 3> kOptimizers{
+    {{OptimizerKind::kAdadelta, "adadelta"}, {OptimizerKind::kAdam, "adam"}, {OptimizerKind::kSgd, "sgd"}}};
 constexpr Names<GradientOf, 3> kGradients{
     {{GradientOf::kSum, "sum"}, {GradientOf::kSentence, "sentence"}, {GradientOf::kWord, "word"}}};
-constexpr Names<Schedule, 3> kSchedules{{{Schedule::kConstant, "constant"},
+constexpr Names<Schedule, 4> kSchedules{{{Schedule::kConstant, "constant"},
                                          {Schedule::kInverseSquareRoot, "inverse-square-root"},
-                                         {Schedule::kPlateau, "plateau"}}};
+                                         {Schedule::kPlateau, "plateau"},
+                                         {Schedule::kHalving, "halving"}}};
 constexpr Names<BestMetric, 2> kMetrics{{{BestMetric::kLoss, "loss"}, {BestMetric::kBleu, "bleu"}}};
 constexpr Names<ReducePrecision, 2> kReducePrecisions{
     {{ReducePrecision::kFloat32, "f32"}, {ReducePrecision::kBfloat16, "bf16"}}};
@@ -61,6 +65,7 @@ void require(bool fine, const char* option, double value, const char* expected) 
 void check(const TrainOptions& o) {
   const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
   require(o.batch_sentences > 0, "batch-sentences", number(o.batch_sentences), "at least 1");
+  require(o.accumulate > 0, "accumulate", number(o.accumulate), "at least 1");
   require(o.pool_batches > 0, "pool-batches", number(o.pool_batches), "at least 1");
   require(o.learning_rate > 0, "learning-rate", o.learning_rate, "above 0");
   require(o.rho > 0 && o.rho < 1, "rho", o.rho, "between 0 and 1");
@@ -68,13 +73,21 @@ void check(const TrainOptions& o) {
   require(o.adam_beta1 >= 0 && o.adam_beta1 < 1, "adam-beta1", o.adam_beta1, "at least 0 and below 1");
   require(o.adam_beta2 >= 0 && o.adam_beta2 < 1, "adam-beta2", o.adam_beta2, "at least 0 and below 1");
   require(o.adam_epsilon > 0, "adam-epsilon", o.adam_epsilon, "above 0");
+  require(o.momentum >= 0 && o.momentum < 1, "momentum", o.momentum, "at least 0 and below 1");
+  require(o.momentum == 0 || o.optimizer == OptimizerKind::kSgd, "momentum", o.momentum,
+          "0 unless the optimizer is sgd");
+  require(o.label_smoothing >= 0 && o.label_smoothing < 1, "label-smoothing", o.label_smoothing,
+          "at least 0 and below 1");
   require(o.clip_norm >= 0, "clip-norm", o.clip_norm, "at least 0");
+  require(o.average_decay >= 0 && o.average_decay < 1, "average-decay", o.average_decay, "at least 0 and below 1");
   require(o.max_skipped > 0, "max-skipped", number(o.max_skipped), "at least 1");
   require(o.schedule != Schedule::kInverseSquareRoot || o.warmup_updates > 0, "warmup-updates",
           number(o.warmup_updates), "at least 1 with the schedule inverse-square-root");
   require(o.plateau_patience > 0, "plateau-patience", number(o.plateau_patience), "at least 1");
   require(o.schedule != Schedule::kPlateau || o.validate_every > 0, "validate-every", number(o.validate_every),
           "at least 1 with the schedule plateau");
+  require(o.halve_after_epochs >= 0, "halve-after-epochs", o.halve_after_epochs, "at least 0");
+  require(o.halve_every_epochs > 0, "halve-every-epochs", o.halve_every_epochs, "above 0");
   require(o.early_stop_patience == 0 || o.validate_every > 0, "validate-every", number(o.validate_every),
           "at least 1 with early-stop-patience");
   require(o.max_minutes >= 0, "max-minutes", o.max_minutes, "at least 0");
@@ -116,25 +129,99 @@ std::string name_of(ReducePrecision reduce_precision) {
   return name_in(kReducePrecisions, reduce_precision);
 }
 
+namespace {
+
+template <class Number>
+Number number_of(const char* name, const std::string& digits) {
+  Number value{};
+  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || end.ec != std::errc() || end.ptr != digits.data() + digits.size()) {
+    throw Error(text_of("checkpoint: its configuration says ", name, " = '", digits, "', expected a number"));
+  }
+  return value;
+}
+
+/// Options that the first checkpoints did not know: where one lacks them, they had their defaults.
+struct Later {
+  const char* name;
+  std::string (*write)(const model::ModelOptions&);
+  void (*read)(const char* name, const std::string& text, model::ModelOptions&);
+};
+template <auto field, auto of>
+Later choice(const char* name) {
+  return {name, [](const model::ModelOptions& o) { return model::name_of(o.*field); },
+          [](const char*, const std::string& text, model::ModelOptions& o) { o.*field = of(text); }};
+}
+template <auto field>
+Later number(const char* name) {
+  return {name, [](const model::ModelOptions& o) { return digits_of(o.*field); },
+          [](const char* at, const std::string& text, model::ModelOptions& o) {
+            o.*field = number_of<std::decay_t<decltype(o.*field)>>(at, text);
+          }};
+}
+template <auto field>
+Later yes(const char* name) {
+  return {name, [](const model::ModelOptions& o) { return yes_or_no(o.*field); },
+          [](const char*, const std::string& text, model::ModelOptions& o) { o.*field = text == "true"; }};
+}
+
+std::span<const Later> later_options() {
+  using M = model::ModelOptions;
+  static const std::array all{choice<&M::cell, model::cell_of>("cell"),
+                              choice<&M::gru_reset, model::gru_reset_of>("gru-reset"),
+                              choice<&M::encoder, model::encoder_of>("encoder"),
+                              number<&M::encoder_state>("encoder-state"),
+                              number<&M::layers>("layers"),
+                              choice<&M::attend_from, model::attend_from_of>("attend-from"),
+                              choice<&M::attention_window, model::attention_window_of>("attention-window"),
+                              number<&M::window>("window"),
+                              choice<&M::initial_state, model::initial_state_of>("initial-state"),
+                              choice<&M::state_inputs, model::state_inputs_of>("state-inputs"),
+                              choice<&M::readout_inputs, model::readout_inputs_of>("readout-inputs"),
+                              choice<&M::readout, model::readout_of>("readout"),
+                              choice<&M::readout_state, model::readout_state_of>("readout-state"),
+                              yes<&M::input_feeding>("input-feeding"),
+                              choice<&M::feedback, model::feedback_of>("feedback"),
+                              choice<&M::start, model::start_of>("start"),
+                              number<&M::dropout>("dropout"),
+                              choice<&M::dropout_kind, model::dropout_kind_of>("dropout-kind"),
+                              number<&M::attention_dropout>("attention-dropout"),
+                              yes<&M::layer_normalisation>("layer-normalisation"),
+                              choice<&M::initialisation, model::initialisation_of>("initialisation"),
+                              choice<&M::tied_embeddings, model::tied_embeddings_of>("tied-embeddings")};
+  return all;
+}
+
+}  // namespace
+
+Config completed(Config config) {
+  for (const Later& option : later_options()) config.emplace(option.name, option.write({}));
+  return config;
+}
+
 Config config_of(const model::ModelOptions& o) {
-  return {{"source-words", digits_of(o.source_words)},
-          {"target-words", digits_of(o.target_words)},
-          {"embedding", digits_of(o.embedding)},
-          {"state", digits_of(o.state)},
-          {"alignment", digits_of(o.alignment)},
-          {"maxout", digits_of(o.maxout)},
-          {"readout-rank", digits_of(o.readout_rank)},
-          {"attention", model::name_of(o.attention)},
-          {"state-word", model::name_of(o.state_word)},
-          {"gate-biases", yes_or_no(o.gate_biases)},
-          {"embedding-biases", yes_or_no(o.embedding_biases)},
-          {"initial-deviation", digits_of(o.initial_deviation)}};
+  Config config{{"source-words", digits_of(o.source_words)},
+                {"target-words", digits_of(o.target_words)},
+                {"embedding", digits_of(o.embedding)},
+                {"state", digits_of(o.state)},
+                {"alignment", digits_of(o.alignment)},
+                {"maxout", digits_of(o.maxout)},
+                {"readout-rank", digits_of(o.readout_rank)},
+                {"attention", model::name_of(o.attention)},
+                {"state-word", model::name_of(o.state_word)},
+                {"gate-biases", yes_or_no(o.gate_biases)},
+                {"embedding-biases", yes_or_no(o.embedding_biases)},
+                {"initial-deviation", digits_of(o.initial_deviation)}};
+  for (const Later& option : later_options()) config[option.name] = option.write(o);
+  return config;
 }
 
 Config config_of(const TrainOptions& o) {
   return {{"batch-sentences", digits_of(o.batch_sentences)},
+          {"accumulate", digits_of(o.accumulate)},
           {"pool-batches", digits_of(o.pool_batches)},
           {"seed", digits_of(o.seed)},
+          {"prefetch", yes_or_no(o.prefetch)},
           {"optimizer", name_of(o.optimizer)},
           {"learning-rate", digits_of(o.learning_rate)},
           {"rho", digits_of(o.rho)},
@@ -142,14 +229,19 @@ Config config_of(const TrainOptions& o) {
           {"adam-beta1", digits_of(o.adam_beta1)},
           {"adam-beta2", digits_of(o.adam_beta2)},
           {"adam-epsilon", digits_of(o.adam_epsilon)},
+          {"momentum", digits_of(o.momentum)},
           {"gradient-of", name_of(o.gradient_of)},
+          {"label-smoothing", digits_of(o.label_smoothing)},
           {"clip-norm", digits_of(o.clip_norm)},
+          {"average-decay", digits_of(o.average_decay)},
           {"overlap", yes_or_no(o.overlap)},
           {"reduce-precision", name_of(o.reduce_precision)},
           {"max-skipped", digits_of(o.max_skipped)},
           {"schedule", name_of(o.schedule)},
           {"warmup-updates", digits_of(o.warmup_updates)},
           {"plateau-patience", digits_of(o.plateau_patience)},
+          {"halve-after-epochs", digits_of(o.halve_after_epochs)},
+          {"halve-every-epochs", digits_of(o.halve_every_epochs)},
           {"max-updates", digits_of(o.max_updates)},
           {"max-epochs", digits_of(o.max_epochs)},
           {"max-minutes", digits_of(o.max_minutes)},
@@ -170,11 +262,7 @@ model::ModelOptions model_options_of(const Config& config) {
     return found->second;
   };
   const auto read = [&](const char* name, auto& value) {
-    const std::string& digits = text(name);
-    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (digits.empty() || end.ec != std::errc() || end.ptr != digits.data() + digits.size()) {
-      throw Error(text_of("checkpoint: its configuration says ", name, " = '", digits, "', expected a number"));
-    }
+    value = number_of<std::decay_t<decltype(value)>>(name, text(name));
   };
   model::ModelOptions o;
   read("source-words", o.source_words);
@@ -189,6 +277,9 @@ model::ModelOptions model_options_of(const Config& config) {
   o.gate_biases = text("gate-biases") == "true";
   o.embedding_biases = text("embedding-biases") == "true";
   read("initial-deviation", o.initial_deviation);
+  for (const Later& option : later_options()) {
+    if (const auto found = config.find(option.name); found != config.end()) option.read(option.name, found->second, o);
+  }
   return o;
 }
 
@@ -196,6 +287,8 @@ Config identity_of(const model::ModelOptions& model, const TrainOptions& options
   Config identity = config_of(model);
   const Config training = config_of(options);
   for (const char* name : {"batch-sentences", "pool-batches", "seed", "optimizer"}) identity[name] = training.at(name);
+  // With momentum there is a velocity to go on with, without there is none.
+  if (options.optimizer == OptimizerKind::kSgd) identity["momentum"] = training.at("momentum");
   return identity;
 }
 

@@ -68,7 +68,25 @@ std::string pointed_at(const fs::path& path) {
   return fs::exists(path) ? trimmed(read_file(path).substr(0, 100)) : "";
 }
 
+/// Of the checkpoints in a folder, newest first.
+std::vector<std::uint64_t> updates_in(const fs::path& folder) {
+  std::vector<std::uint64_t> updates;
+  if (!fs::is_directory(folder)) return updates;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (const auto update = update_of(entry.path().filename().string())) updates.push_back(*update);
+  }
+  std::sort(updates.rbegin(), updates.rend());
+  return updates;
+}
+
 }  // namespace
+
+std::vector<fs::path> checkpoints_of(const fs::path& run) {
+  const fs::path folder = run / "checkpoints";
+  std::vector<fs::path> paths;
+  for (const std::uint64_t update : updates_in(folder)) paths.push_back(folder / checkpoint_name(update));
+  return paths;
+}
 
 RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity)
     : path_(std::move(path)),
@@ -162,13 +180,7 @@ fs::path RunDirectory::validation_path(const std::string& name) const {
 }
 
 std::vector<std::uint64_t> RunDirectory::updates() const {
-  std::vector<std::uint64_t> updates;
-  if (!fs::is_directory(checkpoints())) return updates;
-  for (const auto& entry : fs::directory_iterator(checkpoints())) {
-    if (const auto update = update_of(entry.path().filename().string())) updates.push_back(*update);
-  }
-  std::sort(updates.rbegin(), updates.rend());
-  return updates;
+  return updates_in(checkpoints());
 }
 
 bool RunDirectory::has_checkpoint(std::uint64_t update) const {

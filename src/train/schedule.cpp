@@ -5,8 +5,8 @@
 
 namespace rnnsearch::train {
 
-double learning_rate(const TrainOptions& options, std::uint64_t update, double plateau_factor) {
-  const double u = static_cast<double>(update), w = static_cast<double>(options.warmup_updates);
+double learning_rate(const TrainOptions& options, const SchedulePoint& point) {
+  const double u = static_cast<double>(point.update), w = static_cast<double>(options.warmup_updates);
   const double warmup = u < w ? u / w : 1.0;
   switch (options.schedule) {
     case Schedule::kConstant:
@@ -14,7 +14,12 @@ double learning_rate(const TrainOptions& options, std::uint64_t update, double p
     case Schedule::kInverseSquareRoot:
       return options.learning_rate * std::min(u / w, std::sqrt(w / u));
     case Schedule::kPlateau:
-      return options.learning_rate * warmup * plateau_factor;
+      return options.learning_rate * warmup * point.plateau_factor;
+    case Schedule::kHalving: {
+      const double past = point.epochs - options.halve_after_epochs;
+      const double halvings = past < 0 ? 0 : 1 + std::floor(past / options.halve_every_epochs);
+      return options.learning_rate * warmup * std::exp2(-halvings);
+    }
   }
   return options.learning_rate;
 }

@@ -12,6 +12,7 @@
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/kernels/precision.h"
+#include "rnnsearch/train/parameter_average.h"
 #include "rnnsearch/train/signals.h"
 #include "rnnsearch/train/update.h"
 
@@ -49,6 +50,7 @@ class Trainer {
         o_(parts.options),
         root_(parts.communicator.is_root()),
         step_(parts.communicator, parts.model, o_),
+        average_(o_.average_decay, parts.model.parameters().size()),
         batches_(parts.corpus, batch_options(o_), parts.communicator.rank(), parts.communicator.size()) {}
 
   TrainingResult run() {
@@ -72,24 +74,28 @@ class Trainer {
     if (checkpoint.empty()) {
       if (root_) p_.run->begin();
       p_.model.initialise(o_.seed);
+      average_.begin(p_.model.parameters());
       state_.corpus_fingerprint = p_.corpus.fingerprint();
       state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
+      find_data();
       return;
     }
     // The root reads, so that the file need not be visible to the other ranks and all weights are its bits.
     std::string state;
     if (root_) {
       const comm::Activity activity("reads a checkpoint");
-      state_ = resume_checkpoint(checkpoint, p_.corpus.fingerprint(), o_, p_.model, step_.optimizer(), history_);
+      state_ = resume_checkpoint(checkpoint, p_.corpus.fingerprint(), o_, p_.model, step_.optimizer(), history_,
+                                 average_.values());
       state = json_of(state_).dump();
     }
     p_.communicator.broadcast(state);
     state_ = training_state_of(Json::parse(state, "the state of the run"));
     state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
     p_.communicator.broadcast(p_.model.parameters());
+    if (!average_.empty()) p_.communicator.broadcast(average_.values());
     for (const auto& [name, values] : step_.optimizer().accumulators()) p_.communicator.broadcast(values);
     p_.communicator.broadcast(std::span(&step_.optimizer().steps, 1));
-    batches_.seek(state_.position);
+    find_data();
     elapsed_before_ = state_.elapsed_seconds;
     time_up_ = o_.max_minutes > 0 && elapsed_before_ >= o_.max_minutes * 60;
     if (!root_) return;
@@ -103,6 +109,11 @@ class Trainer {
     if (p_.progress) p_.progress->resumed(checkpoint, state_);
   }
 
+  void find_data() {
+    const comm::Activity activity("reads sentences");
+    batches_.seek(state_.position);
+  }
+
   void update() {
     const Stopwatch whole;
     Stopwatch watch;
@@ -110,16 +121,20 @@ class Trainer {
       const comm::Activity activity("reads sentences");
       return batches_.next();
     }();
-    interval_.data += watch.lap();
+    const double waited = watch.lap();
+    interval_.data += waited;
+    waited_ += waited;
 
     // Ranks that were asked to stop; and whether the time is up, or the deadline near: the root's clock alone decides.
     double votes[3] = {};
-    const double rate = learning_rate(o_, state_.update + 1, state_.plateau.factor);
-    const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, [&] {
-                                             votes[0] = signals_.received() != 0 ? 1 : 0;
-                                             votes[1] = root_ && time_is_up() ? 1 : 0;
-                                             votes[2] = deadline_is_near() ? 1 : 0;
-                                           }});
+    const double rate = learning_rate(o_, {state_.update + 1, epochs(), state_.plateau.factor});
+    const auto vote = [&] {
+      votes[0] = signals_.received() != 0 ? 1 : 0;
+      votes[1] = root_ && time_is_up() ? 1 : 0;
+      votes[2] = deadline_is_near() ? 1 : 0;
+    };
+    const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote,
+                                           state_.update + 1, slice.first_pair, slice.pair_stride});
     interval_.compute += result.compute_seconds;
     interval_.communication += result.communication_seconds;
     interval_.traffic.bytes_sent += result.traffic.bytes_sent;
@@ -134,6 +149,9 @@ class Trainer {
 
     ++state_.update;
     saved_ = false;
+    watch.lap();
+    if (result.applied) average_.follow(p_.model.parameters(), state_.update);
+    interval_.optimizer += watch.lap();
     state_.position = slice.after;
     signalled_ = votes[0] > 0;
     time_up_ = votes[1] > 0;
@@ -147,7 +165,9 @@ class Trainer {
       interval_.words += result.words;
     }
     if (root_) report(result.gradient_norm, rate, !result.applied);
-    Longest::see(longest_.update, whole.seconds());
+    const double seconds = whole.seconds();
+    in_updates_ += seconds;
+    Longest::see(longest_.update, seconds);
     if (!result.applied && state_.skipped_in_a_row >= o_.max_skipped) {
       throw Error(text_of("the gradients of ", state_.skipped_in_a_row, " updates in a row were not finite, to update ",
                           state_.update,
@@ -160,7 +180,7 @@ class Trainer {
     UpdateReport r;
     r.update = state_.update;
     r.epoch = state_.position.epoch;
-    r.epoch_share = static_cast<double>(state_.position.pairs) / static_cast<double>(p_.corpus.train_pairs());
+    r.epoch_share = epoch_share();
     r.loss_per_word = interval_.words > 0 ? interval_.negative_log_likelihood / interval_.words : std::nan("");
     r.gradient_norm = norm;
     r.learning_rate = rate;
@@ -187,6 +207,7 @@ class Trainer {
       record("update", {{"epoch", r.epoch},
                         {"epoch_share", r.epoch_share},
                         {"loss_per_word", r.loss_per_word},
+                        {"label_smoothing", o_.label_smoothing},  // of the gradient; the loss is without
                         {"gradient_norm", r.gradient_norm},
                         {"learning_rate", r.learning_rate},
                         {"pairs", r.pairs},
@@ -206,6 +227,11 @@ class Trainer {
     }
     if (p_.progress) p_.progress->updated(r);
   }
+
+  double epoch_share() const {
+    return static_cast<double>(state_.position.pairs) / static_cast<double>(p_.corpus.train_pairs());
+  }
+  double epochs() const { return static_cast<double>(state_.position.epoch) + epoch_share(); }
 
   double seconds_left(double seconds_an_update) const {
     double left = -1;
@@ -233,10 +259,12 @@ class Trainer {
     const comm::Activity activity("validates");
     const std::uint64_t update = state_.update;
     Stopwatch part;
+    average_.exchange(p_.model.parameters());
     ValidationResult result = p_.validator(p_.model, update, [&] {
       Longest::see(longest_.validation_part, part.lap());
       return ask_all();
     });
+    average_.exchange(p_.model.parameters());
     Longest::see(longest_.validation_part, part.lap());
     double agreed[] = {root_ ? result.loss_per_word : 0.0, root_ ? result.bleu : 0.0, result.interrupted ? 1.0 : 0.0};
     p_.communicator.sum(std::span<double>(agreed));
@@ -310,7 +338,7 @@ class Trainer {
     p_.run->check_attempt();
     try {
       save_checkpoint(path, {p_.model, step_.optimizer(), state_, history_, p_.corpus.source_vocabulary(),
-                             p_.corpus.target_vocabulary(), p_.corpus.pipeline(), o_});
+                             p_.corpus.target_vocabulary(), p_.corpus.pipeline(), o_, average_.values()});
     } catch (const Error&) {
       p_.run->check_attempt();  // a successor has removed the temporary: that is the reason to tell
       throw;
@@ -331,9 +359,16 @@ class Trainer {
     const bool unseen = p_.validator && o_.validate_every > 0 && state_.validated_update < state_.update;
     if (!is_early(reason) && unseen) validate();
     if (!saved_ && state_.update > 0) save();
-    if (root_) record("stop", {{"reason", sentence_of(reason)}, {"elapsed_seconds", elapsed()}});
+    if (root_)
+      record("stop", {{"reason", sentence_of(reason)},
+                      {"elapsed_seconds", elapsed()},
+                      {"update_seconds", in_updates_},
+                      {"data_seconds", waited_}});
     state_.elapsed_seconds = elapsed();
-    return {signalled_ ? StopReason::kSignal : deadline_near_ ? StopReason::kDeadline : reason, state_};
+    return {signalled_       ? StopReason::kSignal
+            : deadline_near_ ? StopReason::kDeadline
+                             : reason,
+            state_, in_updates_, waited_};
   }
 
   void record(const char* event, std::vector<Json::Member> members) {
@@ -347,6 +382,7 @@ class Trainer {
   const bool root_;
   const StopSignals signals_;
   UpdateStep step_;
+  ParameterAverage average_;
   corpus::BatchSequence batches_;
   TrainingState state_;
   History history_;         // the root's
@@ -355,7 +391,8 @@ class Trainer {
   Longest longest_;  // the root's
   Stopwatch attempt_, since_checkpoint_;
   double elapsed_before_ = 0;
-  bool saved_ = false;  // the run's newest checkpoint is of this very state
+  double in_updates_ = 0, waited_ = 0;  // seconds of this attempt: of its updates, and in them for sentences
+  bool saved_ = false;                  // the run's newest checkpoint is of this very state
   Interval interval_;
 };
 
@@ -388,6 +425,7 @@ corpus::BatchOptions batch_options(const TrainOptions& options) {
   batches.batch_sentences = options.batch_sentences;
   batches.pool_batches = options.pool_batches;
   batches.seed = options.seed;
+  batches.prefetch = options.prefetch;
   return batches;
 }
 

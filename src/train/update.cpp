@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/stopwatch.h"
@@ -27,14 +28,20 @@ double scale_of(GradientOf gradient_of, std::uint64_t batch_pairs, double words)
 
 }  // namespace
 
-void UpdateStep::Rows::begin_union(const comm::Communicator& communicator, const Sentences& sentences,
-                                   std::size_t table_rows) {
+void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
+                                   const model::Model<float>::TableGradient& table, const UpdateInput& input,
+                                   bool reads_start) {
+  const std::size_t table_rows = table.rows.table_rows();
   bits.assign((table_rows + kBits - 1) / kBits, 0);
   const auto touch = [&](WordId word) { bits[word / kBits] |= std::uint64_t{1} << word % kBits; };
-  for (const WordId word : sentences.words) {
-    if (word < table_rows) touch(word);  // the model refuses the others
+  for (const auto& [reads, sentences] : {std::pair(table.source, &input.source), {table.target, &input.target}}) {
+    if (!reads || sentences->empty()) continue;
+    for (const WordId word : sentences->words) {
+      if (word < table_rows) touch(word);  // the model refuses the others
+    }
+    touch(kEnd);
   }
-  if (!sentences.empty()) touch(kEnd);
+  if (table.target && !input.target.empty() && reads_start) touch(kStart);
   united = communicator.begin_unite(bits);
 }
 
@@ -62,7 +69,8 @@ UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<floa
     : communicator_(communicator),
       model_(model),
       options_(options),
-      optimizer_(make_optimizer(options, model.parameters().size())) {
+      optimizer_(make_optimizer(options, model.parameters().size())),
+      rows_(model.table_gradients().size()) {
   if (options.reduce_precision == ReducePrecision::kBfloat16 && communicator.size() > 1) {
     carried_.assign(model.gradient().size(), 0.0F);
   }
@@ -78,6 +86,32 @@ void UpdateStep::begin_sum(std::size_t part) {
   }
   const auto index = static_cast<std::size_t>(table);
   rows_[index].begin_sum(communicator_, model_.table_gradients()[index].rows);
+}
+
+model::Loss UpdateStep::accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished) {
+  const std::size_t pieces = options_.accumulate;
+  model::GradientOptions how;
+  how.label_smoothing = options_.label_smoothing;
+  how.noise = {options_.seed, input.update, input.first_pair, input.pair_stride};
+  if (pieces == 1) {
+    how.finished = finished;
+    return model_.accumulate_gradient(input.source, input.target, how);
+  }
+  how.noise.pair_stride *= pieces;
+  model::Loss loss;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    Sentences source, target;  // every pieces-th of a share that is sorted by length: pieces that weigh the same
+    for (std::size_t i = piece; i < input.source.size(); i += pieces) {
+      source.add(input.source[i]);
+      target.add(input.target[i]);
+    }
+    if (piece + 1 == pieces) how.finished = finished;
+    how.noise.first_pair = input.first_pair + piece * input.pair_stride;
+    const model::Loss part = model_.accumulate_gradient(source, target, how);
+    loss.negative_log_likelihood += part.negative_log_likelihood;
+    loss.words += part.words;
+  }
+  return loss;
 }
 
 UpdateResult UpdateStep::run(const UpdateInput& input) {
@@ -98,21 +132,23 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   const comm::Traffic before = communicator_.traffic();
   const auto gradient = model_.gradient();
   const auto tables = model_.table_gradients();
-  rows_[0].begin_union(communicator_, input.source, tables[0].rows.table_rows());
-  rows_[1].begin_union(communicator_, input.target, tables[1].rows.table_rows());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    rows_[i].begin_union(communicator_, tables[i], input, model_.options().start == model::Start::kEmbedded);
+  }
   {
     const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);
     model_.zero_gradient();
   }
   const double zeroing_seconds = watch.lap();
   double begin_seconds = 0;  // in which backward stands still
-  const model::Loss loss = model_.accumulate_gradient(input.source, input.target, [&](std::size_t part) {
+  const auto finished = [&](std::size_t part) {
     result.part_seconds.push_back(whole.seconds());
     if (!options_.overlap) return;
     const Stopwatch begin;
     begin_sum(part);
     begin_seconds += begin.seconds();
-  });
+  };
+  const model::Loss loss = accumulate(input, finished);
   result.compute_seconds = watch.lap() - begin_seconds;
 
   if (input.vote) input.vote();

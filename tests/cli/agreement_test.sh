@@ -43,14 +43,13 @@ export RNNSEARCH_OVERSUBSCRIBE=1 # this machine may have one core
 
 # Of the same version, but not the same.
 cp "$RNNSEARCH" copy && echo >>copy
-for command in train translate score evaluate align benchmark; do
+for command in prepare train translate score evaluate align benchmark; do
   refused "rank 1 on $host|rank 0 on $host|digest|one build" -n 1 "$RNNSEARCH" $command : -n 1 ./copy $command
 done
 
 # A command for one process.
-refused "2 processes|without mpirun" -n 2 "$RNNSEARCH" prepare --train-source text/train.source \
-  --train-target text/train.target --tokenizer none --output several.h5
-[[ ! -e several.h5 ]] || fail "several processes wrote one corpus"
+refused "2 processes|without mpirun" -n 2 "$RNNSEARCH" average --run model --last 1 --output several.h5
+[[ ! -e several.h5 ]] || fail "several processes wrote one checkpoint"
 
 # Another command line, or another configuration under the same name.
 echo 'batch-sentences = 24' >config.ini && echo 'batch-sentences = 12' >other/config.ini

@@ -23,6 +23,7 @@ learning-rate = 0.005
 gradient-of = word
 batch-sentences = 40
 validate-every = 200
+precision = f32
 END_OF_CONFIG
 train() { "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --threads 1 "$@" 2>>train.log; }
 train --run run --max-updates 600

@@ -238,6 +238,19 @@ grep -Eq '^TER .*  *[0-9]+\.[0-9]+ \[' table || fail "no TER with its interval"
 evaluate "${systems[@]}" --length-tokenizer char --edges 40 >table
 grep -q '^lengths counted by tok:char$' table || fail "no tok:char"
 
+# sequence accuracy: places, order, and the root of their product
+printf '%s\n' '1 2 3 4' '5 6 7 8' '9' >places.reference
+printf '%s\n' '1 2 3 4' '6 7 8' '8 9' >places  # all; none in its place but 3 of 4 in order; none, all
+evaluate --hypotheses places --references places.reference --tokenizer none --sequence-accuracy true --json >places.json
+near 33.333333 "$(number score '"PSA":' <places.json)" 1e-5 || fail "PSA is not a third: $(<places.json)"
+near 91.666667 "$(number score '"LCSR":' <places.json)" 1e-5 || fail "LCSR is not 11/12: $(<places.json)"
+near 55.277080 "$(number score '"sqrt[(]PSA LCSR[)]":' <places.json)" 1e-5 || fail "not the geometric mean: $(<places.json)"
+[[ $(number low '"PSA":' <places.json) == 0.0 && $(number high '"PSA":' <places.json) == 100.0 ]] || fail "PSA has no interval"
+evaluate --hypotheses places --references places.reference --tokenizer none --sequence-accuracy >table
+grep -Eq '^PSA  *3\*  *33\.33 \[ *0\.00, 100\.00\]$' table || fail "no PSA in the table: $(<table)"
+evaluate --hypotheses places --references places.reference --tokenizer none >table
+! grep -q PSA table || fail "PSA unasked"
+
 # a corpus: what the training text held
 perl -e 'my %count = (a => 2000, b => 150, c => 20, d => 5, e => 1, x => 1, y => 1);
   print "$_\n" x $count{$_} for sort keys %count' >train

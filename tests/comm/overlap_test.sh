@@ -2,8 +2,8 @@
 # Two hosts whose cables carry 1 Gbit/s: sums of the gradient go on while it is still computed, and of the embeddings only rows
 # that occur travel. Measured in updates of the trainer itself, with sums that overlap and with sums that are waited for.
 #
-#   tests/run.sh -R comm_overlap        a model a tenth as large over cables as much slower, where little is asked for, because
-#                                       other programs may run beside it
+#   tests/run.sh -R comm_overlap        a model a tenth as large over cables of half the speed, where little is asked for,
+#                                       because other programs may run beside it
 #   SCALE=paper RNNSEARCH=/path/to/build/rnnsearch SOURCE=/path/to/project bash tests/comm/overlap_test.sh
 #                                       RNNsearch-50, 80 pairs of 24 words on each rank: some five minutes, on a machine that
 #                                       does nothing else
@@ -17,9 +17,9 @@ case ${SCALE:=small} in
     options=(--preset rnnsearch-50 --readout-rank 0 --batch-sentences 160 --source-length 24 --target-length 24)
     ;;
   small)
-    mbits=250 hidden_percent=40 fewer_percent=40 updates=5
+    mbits=500 hidden_percent=40 fewer_percent=40 updates=5
     options=(--preset small --embedding 250 --state 300 --alignment 300 --maxout 150 --source-words 12000 --target-words 12000
-      --batch-sentences 64 --source-length 20 --target-length 20)
+      --batch-sentences 64 --source-length 20 --target-length 20 --precision f32)
     ;;
 esac
 trap '"$lab" down' EXIT

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
+#include "rnnsearch/corpus/format.h"
+#include "rnnsearch/storage/sealed_file.h"
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
@@ -85,6 +88,9 @@ TEST_P(BatchSequenceOfSize, GivesEveryRankCountTheSameBatches) {
         ASSERT_EQ(last.batch_pairs, batch.size());
         ASSERT_EQ(last.source.size(), last.target.size());
         ASSERT_EQ(last.after, sequence.position());
+        for (std::size_t i = 0; i < slices.back().size(); ++i) {
+          ASSERT_EQ(slices.back()[i], batch[last.first_pair + i * last.pair_stride]);
+        }
         source_words += last.source.words.size();
         target_words += last.target.words.size();
       }
@@ -119,6 +125,68 @@ TEST_P(BatchSequenceOfSize, GoesOnAlikeFromEveryBoundaryAndRefusesEveryOtherPlac
     other.seek(boundaries[batches.size() / 2]);
     ASSERT_THAT(message_of([&] { other.seek({1, pairs}); }), testing::HasSubstr("no batch's beginning"));
     ASSERT_EQ(tiny.names(other.next()), batches[batches.size() / 2]) << "a refusal changes nothing";
+  }
+}
+
+TEST_P(BatchSequenceOfSize, GivesTheSameBatchesWhetherItReadsAheadOrNot) {
+  const Tiny tiny(GetParam());
+  BatchOptions options = small_options();
+  BatchSequence ahead(tiny.corpus, options, 0, 1);
+  options.prefetch = false;
+  BatchSequence behind(tiny.corpus, options, 0, 1);
+  for (std::uint64_t turn = 0; behind.position().epoch < 3; ++turn) {
+    const BatchSlice expected = behind.next(), found = ahead.next();
+    ASSERT_EQ(found.source.words, expected.source.words);
+    ASSERT_EQ(found.target.words, expected.target.words);
+    ASSERT_EQ(found.target.offsets, expected.target.offsets);
+    ASSERT_EQ(found.after, expected.after);
+    if (turn % 5 == 0) ahead.seek(found.after);  // away from what is being read
+  }
+}
+
+TEST(BatchSequence, FailsAtTheSamePlaceWithTheSameSentenceWhetherItReadsAheadOrNot) {
+  const Scratch scratch;
+  {
+    storage::SealedWriter writer(scratch / "corpus.h5");
+    storage::File& file = writer.file();
+    storage::write_format(file, kCorpusFormat, kCorpusVersion);
+    file.write_attribute("/", "fingerprint", "0");
+    write_pipeline(file, {});
+    for (const std::string side : {"source", "target"}) {
+      write_vocabulary(file, side, Vocabulary({"<unk>", "<s>", "</s>", "a"}, {0, 0, 0, 0}));
+      std::vector<std::uint64_t> offset(212);
+      std::iota(offset.begin(), offset.end(), 0);
+      std::vector<WordId> words(211, 3);
+      words[170] = side == "source" ? 4 : 3;  // there is no such word
+      file.write<std::uint64_t>(shard_path(0) + "/" + side + "_offset", offset);
+      file.write<WordId>(shard_path(0) + "/" + side + "_words", words);
+    }
+    writer.publish();
+  }
+  const Corpus corpus(scratch / "corpus.h5");
+  std::vector<std::string> sentences;
+  std::vector<DataPosition> places;
+  for (const bool prefetch : {false, true}) {
+    BatchOptions options = small_options();
+    options.prefetch = prefetch;
+    BatchSequence sequence(corpus, options, 0, 1);
+    while (message_of([&] { sequence.next(); }) == "nothing was thrown") ASSERT_LT(sequence.position().epoch, 1u);
+    places.push_back(sequence.position());
+    sentences.push_back(message_of([&] { sequence.next(); }));  // it goes on failing
+  }
+  EXPECT_EQ(places[0], places[1]);
+  EXPECT_GT(places[0].pairs, 0u) << "it should not fail at once";
+  EXPECT_EQ(sentences[0], sentences[1]);
+  EXPECT_THAT(sentences[0], testing::AllOf(testing::HasSubstr("corpus.h5"), testing::HasSubstr("word id 4")));
+}
+
+TEST(BatchSequence, EndsWhileItReadsAhead) {
+  const Tiny tiny(211);
+  for (int i = 0; i < 20; ++i) {
+    BatchSequence sequence(tiny.corpus, small_options(), 0, 1);
+    sequence.next();
+    BatchSequence moved = std::move(sequence);
+    if (i % 2 == 0) moved.next();
   }
 }
 

@@ -75,7 +75,7 @@ TEST(Corpus, IsToldFromOtherKindsOfFilesAndLaterVersions) {
   }
   EXPECT_THAT(refusal(scratch / "checkpoint.h5"),
               AllOf(HasSubstr("rnnsearch-checkpoint"), HasSubstr("rnnsearch-corpus")));
-  EXPECT_THAT(refusal(scratch / "later.h5"), AllOf(HasSubstr("version 2"), HasSubstr("newer rnnsearch")));
+  EXPECT_THAT(refusal(scratch / "later.h5"), AllOf(HasSubstr("version 3"), HasSubstr("newer rnnsearch")));
 }
 
 /// A sealed file with one shard, good unless told otherwise.
@@ -135,6 +135,17 @@ TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
   content = {};
   content.vocabulary = {"a", "b"};
   EXPECT_THAT(refusal_of(content), AllOf(testing::StartsWith("corpus: "), HasSubstr("<unk> was expected")));
+  content = {};
+  content.source_offset = {0, 3, 3};
+  EXPECT_THAT(refusal_of(content), AllOf(HasSubstr("pair 1"), HasSubstr("no words")));
+  content = {};
+  content.target_words = {3, 2};
+  EXPECT_THAT(refusal_of(content), HasSubstr("</s> among its words"));
+  for (const char* word : {"", "\xff", "a\nb", "<s>", "a"}) {
+    content = {};
+    content.vocabulary.emplace_back(word);
+    EXPECT_THAT(refusal_of(content), HasSubstr("/vocabulary/source")) << word;
+  }
   content = {};
   content.shard = "/train/00001";
   EXPECT_THAT(refusal_of(content), HasSubstr("/train/00000"));

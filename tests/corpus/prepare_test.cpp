@@ -6,6 +6,8 @@
 
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/storage/sealed_file.h"
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
@@ -17,8 +19,7 @@ using testing::HasSubstr;
 
 PrepareOptions options_of(const Scratch& scratch, const std::string& source, const std::string& target) {
   PrepareOptions options;
-  options.train_source = write_text(scratch / "train.src", source);
-  options.train_target = write_text(scratch / "train.tgt", target);
+  options.train = {{write_text(scratch / "train.src", source), write_text(scratch / "train.tgt", target)}};
   options.output = scratch / "corpus.h5";
   options.pipeline.tokenizer = "none";
   return options;
@@ -81,7 +82,7 @@ TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   prepare(all);
   PrepareOptions part = all;
   part.source_words = {};
-  part.max_length = 3;
+  part.cleaning.max_length = 3;
   part.vocabulary_of = all.output;
   part.output = scratch / "part.h5";
   const PrepareReport report = prepare(part);
@@ -109,18 +110,116 @@ TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   EXPECT_THAT(message_of([&] { prepare(other); }), HasSubstr("one of the files to be read"));
 }
 
+TEST(Prepare, MakesOneVocabularyOfBothSides) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "b a a d\nc b a\n", "x x b\nx y c c\n");
+  options.joint_vocabulary = true;
+  options.target_words = 7;  // of x 3, a 3, b 3, c 3, d 1, y 1
+  const PrepareReport report = prepare(options);
+  const Corpus corpus(options.output);
+  EXPECT_TRUE(corpus.joint_vocabulary());
+  EXPECT_THAT(corpus.source_vocabulary().words(), ElementsAre("<unk>", "<s>", "</s>", "a", "b", "c", "x"));
+  EXPECT_EQ(corpus.target_vocabulary().words(), corpus.source_vocabulary().words());
+  EXPECT_THAT(corpus.source_vocabulary().counts(), ElementsAre(1, 0, 2, 3, 2, 1, 0));
+  EXPECT_THAT(corpus.target_vocabulary().counts(), ElementsAre(1, 0, 2, 0, 1, 2, 3));
+  EXPECT_EQ(report.source.vocabulary, 7u);
+  EXPECT_EQ(report.source.distinct_words, 4u);
+  EXPECT_EQ(report.target.unknown_words, 1u);
+  EXPECT_EQ(words_of(corpus.read_pairs(0, 1).source[0], corpus.source_vocabulary()), "b a a <unk>");
+  EXPECT_EQ(words_of(corpus.read_pairs(0, 2).target[1], corpus.target_vocabulary()), "x <unk> c c");
+
+  PrepareOptions more = options;  // another corpus with its words
+  more.joint_vocabulary = false;
+  more.target_words = {};
+  more.vocabulary_of = options.output;
+  more.output = scratch / "more.h5";
+  prepare(more);
+  EXPECT_TRUE(Corpus(more.output).joint_vocabulary());
+  more.joint_vocabulary = true;
+  more.overwrite = true;
+  EXPECT_THAT(message_of([&] { prepare(more); }), AllOf(HasSubstr("joint-vocabulary"), HasSubstr("leave one of them")));
+  options.overwrite = true;
+  options.source_words = 8;
+  EXPECT_THAT(message_of([&] { prepare(options); }), AllOf(HasSubstr("source-words is 8"), HasSubstr("one size")));
+  options.target_words = {};
+  options.source_words = 10;
+  EXPECT_THAT(message_of([&] { prepare(options); }),
+              AllOf(HasSubstr("--source-words asks for 10"), HasSubstr("train.tgt has only 6 distinct")));
+  options.source_words = {};
+  options.joint_vocabulary = false;
+  prepare(options);
+  EXPECT_FALSE(Corpus(options.output).joint_vocabulary());
+}
+
 TEST(Prepare, CountsEveryDroppedPairByItsReason) {
   const Scratch scratch;
   PrepareOptions options = options_of(scratch, "a\n \t\n\na b c d\na\na b c\n", "x\nx\n\nx\nx y x y\nx y x\n");
-  options.max_length = 3;
+  options.cleaning.max_length = 3;
   const PrepareReport report = prepare(options);
   EXPECT_EQ(report.pairs_read, 6u);
   EXPECT_EQ(report.pairs_kept, 2u);
-  EXPECT_EQ(report.dropped.empty_source, 2u);
-  EXPECT_EQ(report.dropped.empty_target, 0u);
-  EXPECT_EQ(report.dropped.long_source, 1u);
-  EXPECT_EQ(report.dropped.long_target, 1u);
+  EXPECT_EQ(report.dropped[Drop::kEmptySource], 2u);
+  EXPECT_EQ(report.dropped[Drop::kEmptyTarget], 0u);
+  EXPECT_EQ(report.dropped[Drop::kLongSource], 1u);
+  EXPECT_EQ(report.dropped[Drop::kLongTarget], 1u);
   EXPECT_EQ(report.source.words, 4u) << "dropped pairs do not count";
+}
+
+TEST(Prepare, CleansAndRemembersWhatItDropped) {
+  const Scratch scratch;
+  PrepareOptions options =
+      options_of(scratch, "a b\n\na\na b c d e f\na b c d e\na b\nда нет a\nнет\n12 .\na b\na b \n",
+                 "x y\nx\n\nx\nx y\na b\nx y z\ny z\n7 .\nx y\nx y\n");
+  options.cleaning.max_length = 5;
+  options.cleaning.max_ratio = 2;
+  options.cleaning.drop_copies = true;
+  options.cleaning.drop_repeated = true;
+  options.cleaning.source_script = "en";
+  options.cleaning.target_script = "Latin";
+  const PrepareReport report = prepare(options);
+  EXPECT_EQ(report.pairs_read, 11u);
+  EXPECT_EQ(report.pairs_kept, 3u) << "x y, 7 . and what differs by a space";
+  EXPECT_EQ(report.pairs_kept + report.dropped.total(), report.pairs_read);
+  EXPECT_THAT(report.dropped.counts, ElementsAre(1, 1, 1, 0, 1, 1, 2, 0, 1));
+  const Corpus corpus(options.output);
+  ASSERT_TRUE(corpus.selection());
+  EXPECT_EQ(corpus.selection()->cleaning, options.cleaning);
+  EXPECT_EQ(corpus.selection()->pairs_read, 11u);
+  EXPECT_EQ(corpus.selection()->dropped, report.dropped);
+  EXPECT_THAT(corpus.read_lengths(1, 2), ElementsAre(ElementsAre(2, 2), ElementsAre(2, 2)));
+
+  options.overwrite = true;
+  options.cleaning.target_script = "Greek";
+  EXPECT_EQ(prepare(options).dropped[Drop::kTargetScript], 3u) << "the first reason that holds counts";
+  write_text(scratch / "train.src", "a\nb\n");
+  write_text(scratch / "train.tgt", "x\ny\n");
+  EXPECT_THAT(message_of([&] { prepare(options); }),
+              AllOf(HasSubstr("nothing is left of the 2 pairs"), HasSubstr("2: target in another script")));
+  options.cleaning.source_script = "klingonese";
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("source-script: there is no script 'klingonese'"));
+  options.cleaning.source_script = "";
+  options.cleaning.max_ratio = 0.5;
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("max-ratio is 0.5"));
+  options.cleaning.max_ratio = 0;
+  options.cleaning.script_share = 0;
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("script-share is 0"));
+}
+
+TEST(Prepare, DropsRepeatedPairsInAnyMemory) {
+  const Scratch scratch;
+  std::string source, target;
+  for (int i = 0; i < 20000; ++i) {  // pairs 0 to 6999, again and again; the target alone differs in some
+    source += text_of("s", i % 3500, "\n");
+    target += text_of("t", i % 7000, "\n");
+  }
+  PrepareOptions options = options_of(scratch, source, target);
+  options.cleaning.drop_repeated = true;
+  EXPECT_EQ(prepare(options).dropped[Drop::kRepeated], 13000u);
+  const std::string digest = storage::sealed_digest(options.output, "corpus");
+  options.overwrite = true;
+  options.memory = 1;
+  prepare(options);
+  EXPECT_EQ(storage::sealed_digest(options.output, "corpus"), digest);
 }
 
 TEST(Prepare, KeepsTheMostFrequentWordsAndBreaksTiesByBytes) {
@@ -178,9 +277,9 @@ TEST(Prepare, GivesTheSameFingerprintWhateverTheShardsAndAnotherForOtherContent)
   const std::string fingerprint = prepare(options).fingerprint;
   options.shard_pairs = 7;
   EXPECT_EQ(prepare(options).fingerprint, fingerprint);
-  options.max_length = 11;
+  options.cleaning.max_length = 11;
   EXPECT_NE(prepare(options).fingerprint, fingerprint);
-  options.max_length = 50;
+  options.cleaning.max_length = 50;
   options.pipeline.source_language = "en";
   EXPECT_NE(prepare(options).fingerprint, fingerprint);
 }
@@ -242,12 +341,12 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
          (void)o;
        },
        {"train.src", "empty"}},
-      {"missing", [](auto& o, auto& s) { o.train_target = s / "none"; }, {"none", "no such file"}},
-      {"folder", [](auto& o, auto& s) { o.train_target = s.path(); }, {"folder"}},
+      {"missing", [](auto& o, auto& s) { o.train[0].target = s / "none"; }, {"none", "no such file"}},
+      {"folder", [](auto& o, auto& s) { o.train[0].target = s.path(); }, {"folder"}},
       {"pipe",
        [](auto& o, auto& s) {
          ::mkfifo((s / "pipe").c_str(), 0600);
-         o.train_target = s / "pipe";
+         o.train[0].target = s / "pipe";
        },
        {"regular"}},
       {"endless line",
@@ -257,7 +356,7 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
        },
        {"train.src line 1", "16 MiB"}},
       {"all dropped",
-       [](auto& o, auto&) { o.max_length = 1; },
+       [](auto& o, auto&) { o.cleaning.max_length = 1; },
        {"nothing is left of the 3 pairs", "0 have an empty source", "2 a source", "1 a target", "more than 1 words"}},
       {"dev of another length",
        [](auto& o, auto& s) {
@@ -297,8 +396,8 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
        [](auto& o, auto&) { o.target_words = 9; },
        {"--target-words", "train.tgt", "2 distinct words"}},
       {"no room for a word", [](auto& o, auto&) { o.source_words = 3; }, {"source-words is 3", "at least 4"}},
-      {"max_length 0", [](auto& o, auto&) { o.max_length = 0; }, {"max-length is 0"}},
-      {"tokenizer", [](auto& o, auto&) { o.pipeline.tokenizer = "moses"; }, {"'moses'"}},
+      {"max_length 0", [](auto& o, auto&) { o.cleaning.max_length = 0; }, {"max-length is 0"}},
+      {"tokenizer", [](auto& o, auto&) { o.pipeline.tokenizer = "penn"; }, {"'penn'"}},
       {"output folder", [](auto& o, auto& s) { o.output = s / "no" / "corpus.h5"; }, {"there is no folder"}},
       {"output is a folder", [](auto& o, auto& s) { o.output = s.path(); }, {"it is a folder"}},
   };
@@ -334,9 +433,82 @@ TEST(Prepare, ReplacesAFileOnlyWhenAskedAndOnlyByAWholeOne) {
   write_text(scratch / "train.src", "a b\n");
   prepare(options);
   EXPECT_EQ(Corpus(options.output).train_pairs(), 1u);
-  options.output = options.train_target;
+  options.output = options.train[0].target;
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("files to be read"));
-  EXPECT_EQ(read_file(options.train_target), "x\n");
+  EXPECT_EQ(read_file(options.train[0].target), "x\n");
+}
+
+std::string digest_of(const std::filesystem::path& corpus) {
+  return storage::sealed_digest(corpus, "corpus");
+}
+
+TEST(Prepare, WritesTheSameBytesOnAnyNumberOfThreadsAndInAnyMemory) {
+  const Scratch scratch;
+  PrepareOptions options = tiny_options(scratch, 20000);  // blocks, and pieces in them
+  options.overwrite = true;
+  options.source_words = 5000;
+  prepare(options);
+  const std::string digest = digest_of(options.output);
+  const std::size_t threads = kernels::threads();
+  for (const std::size_t count : {1, 2, 3}) {
+    kernels::set_threads(count);
+    options.memory = count == 2 ? 1 : std::size_t{1} << 30;
+    prepare(options);
+    EXPECT_EQ(digest_of(options.output), digest) << count << " threads";
+  }
+  kernels::set_threads(threads);
+}
+
+TEST(Prepare, TakesTextsInPiecesAndAsTabSeparatedValues) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "a b\nc\nd e\n", "x\ny z\nw\n");
+  prepare(options);
+  const std::string fingerprint = Corpus(options.output).fingerprint();
+  options.overwrite = true;
+  options.train = {{write_text(scratch / "1.src", "a b\n"), write_text(scratch / "1.tgt", "x")},
+                   {write_text(scratch / "2.tsv",
+                               "\xef\xbb\xbf"
+                               "c\ty z\tanother column\nd e\tw\r\n"),
+                    {}}};
+  EXPECT_EQ(prepare(options).pairs_kept, 3u);
+  EXPECT_EQ(Corpus(options.output).fingerprint(), fingerprint);
+  write_text(scratch / "2.tsv", "c\ty z\nabc\t\xff\n");
+  EXPECT_THAT(message_of([&] { prepare(options); }), AllOf(HasSubstr("2.tsv line 2"), HasSubstr("at byte 5 ")));
+  write_text(scratch / "2.tsv", "c\ty z\nd e w\n");
+  EXPECT_THAT(message_of([&] { prepare(options); }), AllOf(HasSubstr("2.tsv line 2"), HasSubstr("no tab")));
+}
+
+TEST(Prepare, NamesTheFirstBadLineWhoeverFindsOneFirst) {
+  const Scratch scratch;
+  std::string source, target;
+  for (int i = 0; i < 3000; ++i) source += "a\n", target += i % 100 == 57 ? "\xff\n" : "x\n";
+  const PrepareOptions options = options_of(scratch, source, target);
+  for (int i = 0; i < 5; ++i) EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("train.tgt line 58 "));
+}
+
+TEST(Prepare, NamesABadLineBeforeOneThatCannotBeRead) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "a\n\xff\nc\n", "x\ny\nz\nno source\n");
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("train.src line 2 is not valid UTF-8"));
+  options.train = {{write_text(scratch / "both.tsv", text_of("a\tx\n\xff\ty\nno tab\n")), {}}};
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("both.tsv line 2 is not valid UTF-8"));
+  write_text(scratch / "both.tsv", "a\tx\nno tab\n\xff\ty\n");
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("both.tsv line 2 has no tab"));
+}
+
+TEST(Prepare, NoticesTextOfTheSameWordsThatChangesWhileItIsRead) {
+  for (const int pass : {0, 1}) {
+    const Scratch scratch;
+    PrepareOptions options = options_of(scratch, "a b\nc\n", "x\ny\n");
+    options.cleaning.drop_repeated = pass == 0;
+    EXPECT_THAT(message_of([&] {
+                  prepare(options, [&](const PrepareProgress& step) {
+                    if (step.pass == pass) write_text(scratch / "train.src", "b a\nc\n");
+                  });
+                }),
+                HasSubstr("changed while it was read"));
+    EXPECT_FALSE(std::filesystem::exists(options.output));
+  }
 }
 
 TEST(Prepare, NoticesTextThatChangesWhileItIsRead) {
@@ -350,6 +522,54 @@ TEST(Prepare, NoticesTextThatChangesWhileItIsRead) {
               }),
               HasSubstr("changed while it was read"));
   EXPECT_EQ(scratch.files(), files);
+}
+
+TEST(Subwords, TravelInTheCorpusWithAllTheirPieces) {
+  const Scratch scratch;
+  PrepareOptions options = tiny_options(scratch, 300);
+  options.subwords.learned = "unigram";
+  options.source_words = 290;
+  options.target_words = 280;
+  const PrepareReport report = prepare(options);
+  EXPECT_EQ(report.source.unknown_words + report.target.unknown_words, 0u);
+  const Corpus corpus(options.output);
+  EXPECT_EQ(corpus.source_vocabulary().size(), 290u);
+  EXPECT_EQ(corpus.target_vocabulary().size(), 280u);
+  for (const std::string byte : {"<0x00>", "<0xFF>"})  // also what this text does not need
+    EXPECT_NE(corpus.source_vocabulary().id(byte), kUnknown);
+  const auto& counts = corpus.source_vocabulary().counts();
+  EXPECT_TRUE(std::is_sorted(counts.begin() + 3, counts.end(), std::greater<>()));
+  EXPECT_EQ(corpus.pipeline().to_text(corpus.pipeline().to_words("t t1 new é", Side::kTarget)), "t t1 new é");
+
+  // The same again, by way of the model's file and of the corpus; another one from another sample.
+  PrepareOptions given = options;
+  given.output = scratch / "given.h5";
+  given.subwords = {};
+  given.subwords.source_model = write_text(scratch / "source.model", corpus.pipeline().source_subwords.bytes());
+  given.subwords.target_model = write_text(scratch / "target.model", corpus.pipeline().target_subwords.bytes());
+  given.source_words = given.target_words = std::nullopt;
+  EXPECT_EQ(prepare(given).fingerprint, report.fingerprint);
+  given.output = scratch / "of.h5";
+  given.subwords = {};
+  given.vocabulary_of = options.output;
+  EXPECT_EQ(prepare(given).fingerprint, report.fingerprint);
+  options.output = scratch / "sampled.h5";
+  options.subwords.sample_pairs = 100;
+  EXPECT_NE(prepare(options).fingerprint, report.fingerprint);
+}
+
+TEST(Subwords, OfGivenCodesCountWhatIsUnknown) {
+  const Scratch scratch;
+  PrepareOptions options;
+  options.train = {{write_text(scratch / "s", "abc abc abd\n"), write_text(scratch / "t", "abc\n")}};
+  options.output = scratch / "corpus.h5";
+  options.pipeline.tokenizer = "none";
+  options.subwords.source_codes = options.subwords.target_codes = write_text(scratch / "codes", "a b\n");
+  options.source_words = 5;  // <unk> <s> </s> ab@@ c
+  const PrepareReport report = prepare(options);
+  EXPECT_EQ(report.source.words, 6u);
+  EXPECT_EQ(report.source.unknown_words, 1u);  // d
+  EXPECT_THAT(Corpus(options.output).source_vocabulary().words(), ElementsAre("<unk>", "<s>", "</s>", "ab@@", "c"));
 }
 
 }  // namespace

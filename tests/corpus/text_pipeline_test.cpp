@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rnnsearch/base/error.h"
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
@@ -14,26 +15,93 @@ using testing::HasSubstr;
 TEST(TextPipeline, UndoesItsWordsUpToWhiteSpace) {
   const TextPipeline words;
   for (const std::string line : {"Don't (really) say \"l'amie\", at 3.5% - or do!", "a", ""})
-    EXPECT_EQ(words.to_text(words.to_words("  " + line + " \r")), line);
+    EXPECT_EQ(words.to_text(words.to_words("  " + line + " \r", Side::kSource)), line);
   TextPipeline none;
   none.tokenizer = "none";
-  EXPECT_THAT(none.to_words(" a,b\t c\r"), ElementsAre("a,b", "c"));
+  EXPECT_THAT(none.to_words(" a,b\t c\r", Side::kSource), ElementsAre("a,b", "c"));
   EXPECT_EQ(none.to_text({"a,b", "c"}), "a,b c");
   EXPECT_EQ(none.to_text({}), "");
+}
+
+TEST(TextPipeline, TakesChineseByCharactersOrByTheWordsOfADictionary) {
+  TextPipeline pipeline;
+  EXPECT_EQ(pipeline.to_words("GNU软件", Side::kSource).size(), 3u);
+  pipeline.tokenizer = "icu-words";
+  check(pipeline);
+  EXPECT_THAT(pipeline.to_words("GNU软件, x", Side::kSource), ElementsAre("GNU", "\uFFED软件", "\uFFED,", "x"));
+  EXPECT_EQ(pipeline.to_text({"GNU", "\uFFED软件", "\uFFED,", "x"}), "GNU软件, x");
 }
 
 TEST(TextPipeline, LowersCaseWhenAsked) {
   TextPipeline pipeline;
   pipeline.tokenizer = "none";
   pipeline.lowercase = true;
-  EXPECT_THAT(pipeline.to_words("The \xc3\x89t\xc3\xa9"), ElementsAre("the", "\xc3\xa9t\xc3\xa9"));
+  EXPECT_THAT(pipeline.to_words("The \xc3\x89t\xc3\xa9", Side::kSource), ElementsAre("the", "\xc3\xa9t\xc3\xa9"));
 }
 
 TEST(TextPipeline, RefusesATokenizerThatThereIsNotNamingThoseThereAre) {
   TextPipeline pipeline;
-  pipeline.tokenizer = "moses";
+  pipeline.tokenizer = "penn";
   EXPECT_THAT(message_of([&] { check(pipeline); }),
-              testing::AllOf(HasSubstr("'moses'"), HasSubstr("words"), HasSubstr("none")));
+              testing::AllOf(HasSubstr("'penn'"), HasSubstr("words"), HasSubstr("none")));
+}
+
+TEST(TextPipeline, SplitsTheWordsOfTheTokenizerByCodesAndPutsThemTogetherAgain) {
+  TextPipeline pipeline;
+  pipeline.source_subwords = text::Subwords::byte_pair_codes("a b\n");
+  pipeline.target_subwords = text::Subwords::byte_pair_codes("b c\n");
+  check(pipeline);
+  EXPECT_THAT(pipeline.to_words("abc, d", Side::kSource), ElementsAre("ab@@", "c", "\uFFED@@", ",", "d"));
+  EXPECT_THAT(pipeline.to_words("abc", Side::kTarget), ElementsAre("a@@", "bc"));
+  EXPECT_EQ(pipeline.to_text(pipeline.to_words("abc, d", Side::kTarget)), "abc, d");
+}
+
+TEST(TextPipeline, RefusesSubwordsThatDoNotFit) {
+  TextPipeline pipeline;
+  pipeline.source_subwords = text::Subwords::byte_pair_codes("a b\n");
+  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("source alone"));
+  pipeline.target_subwords =
+      text::train_subwords({"aa ab", "ba bb"}, {.algorithm = "unigram", .pieces = 270, .exactly = false});
+  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("two of a kind"));
+  pipeline.source_subwords = pipeline.target_subwords;
+  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("raw text"));
+}
+
+TEST(TextPipeline, SplitsEachSideAsMosesDoesForItsLanguage) {
+  TextPipeline pipeline;
+  pipeline.source_language = "en";
+  pipeline.target_language = "fr";
+  pipeline.tokenizer = "moses";
+  EXPECT_THAT(pipeline.to_words("It's 5.", Side::kSource), ElementsAre("It", "'s", "5", "."));
+  EXPECT_THAT(pipeline.to_words("L'eau.", Side::kTarget), ElementsAre("L'", "eau", "."));
+  EXPECT_EQ(pipeline.to_text({"L'", "eau", "."}), "L'eau.");
+  pipeline.source_language = "src";
+  try {
+    check(pipeline);
+    FAIL() << "it has no rules for that";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("en, fr and de, not for 'src'"));
+  }
+}
+
+TEST(TextPipeline, JoinsEachSideByItsOwnLanguageAndModel) {
+  TextPipeline pipeline;
+  pipeline.source_language = "en";
+  pipeline.target_language = "fr";
+  pipeline.tokenizer = "moses";
+  EXPECT_EQ(pipeline.to_text({"don", "'t", "?"}, Side::kSource), "don't?");
+  EXPECT_EQ(pipeline.to_text({"quoi", "?"}, Side::kTarget), "quoi ?");
+}
+
+TEST(TextPipeline, NormalisesBeforeAllElse) {
+  TextPipeline pipeline;
+  pipeline.normalization = "nfkc";
+  pipeline.lowercase = true;
+  EXPECT_THAT(pipeline.to_words("\uff21\ufb01 E\u0301", Side::kSource), ElementsAre("afi", "\u00e9"));
+  pipeline.normalization = "nfc";
+  EXPECT_THAT(pipeline.to_words("\ufb01 E\u0301", Side::kSource), ElementsAre("\ufb01", "\u00e9"));
+  pipeline.normalization = "nfd";
+  EXPECT_THROW(check(pipeline), Error);
 }
 
 }  // namespace

@@ -33,8 +33,7 @@ inline PrepareOptions tiny_options(const Scratch& scratch, std::size_t pairs, st
     target += "\n";
   }
   PrepareOptions options;
-  options.train_source = write_text(scratch / "train.src", source);
-  options.train_target = write_text(scratch / "train.tgt", target);
+  options.train = {{write_text(scratch / "train.src", source), write_text(scratch / "train.tgt", target)}};
   options.output = scratch / "corpus.h5";
   options.pipeline.tokenizer = "none";
   options.source_words = std::nullopt;

@@ -8,6 +8,7 @@
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/ter.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/text/unicode.h"
@@ -217,6 +218,36 @@ TEST(Evaluate, AddsTerWhereItIsWanted) {
               corpus_ter(Lines{lines.hypotheses[7]}, of_seventh, {}), 1e-9);
   options.chrf = false;
   EXPECT_EQ(lines.evaluate(options).systems[0].all.others.size(), 1u);
+}
+
+TEST(Evaluate, AddsSequenceAccuracyWhereItIsWanted) {
+  Corpus lines = corpus(60);
+  for (std::size_t i = 0; i < 60; i += 3) {  // the word before the last is gone: one out of its place, one missing
+    std::string& line = lines.hypotheses[i] = lines.references[0][i];
+    if (line.size() >= 4) line.erase(line.size() - 4, 2);
+  }
+  EvaluationOptions options;
+  options.sequence_accuracy = options.sentences = true;
+  const Evaluation evaluation = lines.evaluate(options);
+  const auto& others = evaluation.systems[0].all.others;
+  ASSERT_EQ(others.size(), 3u);
+  const auto sentences = sequence_accuracies(lines.hypotheses, lines.references);
+  const SequenceAccuracy mean = mean_of(sentences);
+  ASSERT_LT(mean.psa, mean.lcsr);
+  ASSERT_LT(mean.lcsr, 1);
+  const std::pair<const char*, double> expected[] = {
+      {"PSA", mean.psa}, {"LCSR", mean.lcsr}, {"sqrt(PSA LCSR)", std::sqrt(mean.psa * mean.lcsr)}};
+  for (std::size_t m = 0; m < 3; ++m) {
+    EXPECT_EQ(others[m].metric, expected[m].first);
+    EXPECT_NEAR(others[m].score, 100 * expected[m].second, 1e-6);
+    EXPECT_LT(others[m].low, others[m].score);
+    EXPECT_GT(others[m].high, others[m].score);
+    EXPECT_EQ(evaluation.systems[0].signatures[m].second, signature(SequenceAccuracyOptions{}, 1, Bootstrap{}));
+  }
+  EXPECT_NEAR(evaluation.sentences[7].systems[0].others[0].score, 100 * sentences[7].psa, 1e-6);
+  // All of it is all of it, though shares are rounded.
+  const SystemOutput right{"right", lines.references[0]};
+  EXPECT_EQ(evaluate(lines.test(), std::span(&right, 1), options).systems[0].all.others[2].score, 100);
 }
 
 TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {

@@ -20,16 +20,18 @@ using support::Operand;
     // Turns after the first find their own results: what they do is the same for any logits.
     add("log_softmax/" + name, [=](benchmark::State& state) {
       const Operand logits(R, K);
-      measure(state, work, [&] { log_softmax<float>(logits.view()); });
+      const std::vector<float> bias(K);
+      measure(state, work, [&] { log_softmax<float>(bias, logits.view()); });
     });
     const auto add_loss = [=](const std::string& function, bool gradient) {
       add(function + "/" + name, [=](benchmark::State& state) {
         const Operand logits(R, K);
+        const std::vector<float> bias(K);
         const std::vector<std::uint32_t> target = every_sentence(R);  // any words
         std::vector<double> loss(R);
         measure(state, work, [&] {
-          gradient ? softmax_cross_entropy<float>(logits.view(), target, loss)
-                   : softmax_loss<float>(logits.view(), target, loss);
+          gradient ? softmax_cross_entropy<float>(bias, logits.view(), target, loss)
+                   : softmax_loss<float>(bias, logits.view(), target, loss);
         });
       });
     };

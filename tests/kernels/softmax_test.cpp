@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "rnnsearch/kernels/rows.h"
 #include "tests/kernels/guarded.h"
 #include "tests/support/gradient_check.h"
 
@@ -36,6 +38,11 @@ std::vector<std::size_t> vocabularies() {
 }
 
 template <class Real>
+std::vector<Real> no_bias(std::size_t K) {
+  return std::vector<Real>(K);
+}
+
+template <class Real>
 class SoftmaxTest : public testing::Test {
  protected:
   // All three kernels on the same logits; the float bounds are the header's.
@@ -48,11 +55,12 @@ class SoftmaxTest : public testing::Test {
       gradient[i * K + target[i]] -= 1;
       losses.push_back(-expected[i * K + target[i]]);
     }
-    Guarded<Real> logs = logits, gradients = logits;
+    Guarded<Real> logs = logits, gradients = logits, again = logits;
     std::vector<double> loss(target.size()), loss_again(target.size());
-    log_softmax<Real>(logs.view());
-    softmax_cross_entropy<Real>(gradients.view(), target, loss);
-    softmax_loss<Real>(logits.read(), target, loss_again);
+    const std::vector<Real> bias = no_bias<Real>(K);
+    log_softmax<Real>(bias, logs.view());
+    softmax_cross_entropy<Real>(bias, gradients.view(), target, loss);
+    softmax_loss<Real>(bias, again.view(), target, loss_again);
     EXPECT_EQ(loss, loss_again) << what;
     return close(logs, expected, bound<Real>(2e-6, 2e-7), "log softmax, " + what) &&
            close(gradients, gradient, bound<Real>(1e-6, 1e-5), "gradient, " + what) &&
@@ -95,21 +103,44 @@ TYPED_TEST(SoftmaxTest, HoldsItsBoundAtTheExtremes) {
     logits.fill([] { return -std::numeric_limits<double>::infinity(); });
     for (std::size_t i = 0; i < kRows; ++i) logits(i, target[i]) = 1;
     std::vector<double> loss(kRows);
-    softmax_cross_entropy<TypeParam>(logits.view(), target, loss);
+    softmax_cross_entropy<TypeParam>(no_bias<TypeParam>(K), logits.view(), target, loss);
     EXPECT_EQ(loss, std::vector<double>(kRows, 0.0)) << "the only word allowed is certain" << what;
     EXPECT_EQ(logits.values(), Matrix(kRows * K, 0.0)) << what;
+  }
+}
+
+TYPED_TEST(SoftmaxTest, AddsItsBiasFirst) {
+  Random random(2);
+  for (const std::size_t K : vocabularies()) {
+    Guarded<TypeParam> logits(kRows, K, K % 5, K % 4), bias(1, K, K % 3);
+    logits.normal(random, 3);
+    bias.normal(random, 2);
+    Guarded<TypeParam> sums = logits;
+    const std::span<const TypeParam> b(bias.read().row(0), K);
+    add_to_rows<TypeParam>(b, sums.view());
+    const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
+    const auto results = [&](std::span<const TypeParam> added, const Guarded<TypeParam>& x) {
+      Guarded<TypeParam> logs = x, gradient = x, plain = x;
+      std::vector<double> loss(kRows), again(kRows);
+      log_softmax<TypeParam>(added, logs.view());
+      softmax_cross_entropy<TypeParam>(added, gradient.view(), target, loss);
+      softmax_loss<TypeParam>(added, plain.view(), target, again);
+      return joined({logs.values(), gradient.values(), plain.values(), loss, again});
+    };
+    ASSERT_EQ(results(b, logits), results(no_bias<TypeParam>(K), sums)) << "K = " << K;
   }
 }
 
 TYPED_TEST(SoftmaxTest, PassesANanOn) {
   for (const std::size_t K : {2u, 16u, 37u}) {
     for (std::size_t at = 0; at < K; ++at) {
-      std::vector<TypeParam> x(K, TypeParam{1});
-      x[at] = std::numeric_limits<TypeParam>::quiet_NaN();
+      std::vector<TypeParam> x(K, TypeParam{1}), bias = no_bias<TypeParam>(K);
+      (K % 2 == 0 ? x : bias)[at] = std::numeric_limits<TypeParam>::quiet_NaN();
       const std::vector<std::uint32_t> target{static_cast<std::uint32_t>((at + 1) % K)};
       std::vector<double> loss(1), gradient_loss(1);
-      softmax_loss<TypeParam>({x.data(), 1, K}, target, loss);
-      softmax_cross_entropy<TypeParam>({x.data(), 1, K}, target, gradient_loss);
+      std::vector<TypeParam> again = x;
+      softmax_loss<TypeParam>(bias, {again.data(), 1, K}, target, loss);
+      softmax_cross_entropy<TypeParam>(bias, {x.data(), 1, K}, target, gradient_loss);
       ASSERT_TRUE(std::isnan(loss[0]) && std::isnan(gradient_loss[0])) << "of " << K << ", number " << at;
       for (const TypeParam value : x) ASSERT_TRUE(std::isnan(value)) << "became " << value;
     }
@@ -130,8 +161,56 @@ TEST(SoftmaxCrossEntropy, HasTheGradientOfItsLoss) {
       return sum;
     };
     std::vector<double> loss(kRows);
-    softmax_cross_entropy<double>(logits.view(), target, loss);
+    softmax_cross_entropy<double>(no_bias<double>(K), logits.view(), target, loss);
     support::expect_gradient(variables, logits.values(), total, {.name = "logits"});
+  }
+}
+
+TEST(SoftmaxCrossEntropy, HasTheGradientOfTheSmoothedLoss) {
+  Random random(8);
+  for (const double smoothing : {0.1, 0.75}) {
+    for (const std::size_t K : {1u, 2u, 23u}) {
+      Guarded<double> logits(kRows, K);
+      logits.normal(random, 2);
+      Matrix variables = logits.values();
+      const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
+      const auto total = [&](double part) {
+        const Matrix logs = log_softmax_of(variables, K);
+        double sum = 0;
+        for (std::size_t i = 0; i < kRows; ++i) {
+          for (std::size_t k = 0; k < K; ++k) {
+            const double q = (k == target[i] ? 1 - part : 0) + part / static_cast<double>(K);
+            sum -= q * logs[i * K + k];
+          }
+        }
+        return sum;
+      };
+      std::vector<double> loss(kRows);
+      softmax_cross_entropy<double>(no_bias<double>(K), logits.view(), target, loss, smoothing);
+      EXPECT_NEAR(std::accumulate(loss.begin(), loss.end(), 0.0), total(0), 1e-12) << "the loss is the plain one";
+      support::expect_gradient(variables, logits.values(), [&] { return total(smoothing); }, {.name = "logits"});
+    }
+  }
+}
+
+TYPED_TEST(SoftmaxTest, HoldsItsBoundWhenSmoothed) {
+  Random random(9);
+  for (const std::size_t K : {2u, 33u, 30000u}) {
+    Guarded<TypeParam> logits(kRows, K);
+    logits.normal(random, 3);
+    const Matrix logs = log_softmax_of(logits.values(), K);
+    const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
+    std::vector<double> loss(kRows);
+    constexpr double kSmoothing = 0.1;
+    softmax_cross_entropy<TypeParam>(no_bias<TypeParam>(K), logits.view(), target, loss, kSmoothing);
+    const Matrix gradient = logits.values();
+    for (std::size_t i = 0; i < kRows; ++i) {
+      for (std::size_t k = 0; k < K; ++k) {
+        const double q = (k == target[i] ? 1 - kSmoothing : 0) + kSmoothing / static_cast<double>(K);
+        const double exact = std::exp(logs[i * K + k]) - q;
+        ASSERT_NEAR(gradient[i * K + k], exact, 1e-6 + 1e-5 * std::abs(exact)) << "K = " << K << ", word " << k;
+      }
+    }
   }
 }
 
@@ -145,17 +224,17 @@ TYPED_TEST(SoftmaxTest, GivesTheSameBitsOnAnyNumberOfThreads) {
     std::vector<std::uint32_t> target(kMany);
     for (auto& word : target) word = static_cast<std::uint32_t>(random.below(K));
     std::vector<double> loss(kMany);
-    softmax_cross_entropy<TypeParam>(gradient.view(), target, loss);
-    log_softmax<TypeParam>(logits.view());
+    softmax_cross_entropy<TypeParam>(no_bias<TypeParam>(K), gradient.view(), target, loss);
+    log_softmax<TypeParam>(no_bias<TypeParam>(K), logits.view());
     return joined({logits.values(), gradient.values(), loss});
   });
 }
 
 TYPED_TEST(SoftmaxTest, DoesNothingForNoRows) {
   Guarded<TypeParam> none(0, 5);
-  log_softmax<TypeParam>(none.view());
-  softmax_cross_entropy<TypeParam>(none.view(), {}, {});
-  softmax_loss<TypeParam>(none.read(), {}, {});
+  log_softmax<TypeParam>(no_bias<TypeParam>(5), none.view());
+  softmax_cross_entropy<TypeParam>(no_bias<TypeParam>(5), none.view(), {}, {});
+  softmax_loss<TypeParam>(no_bias<TypeParam>(5), none.view(), {}, {});
   EXPECT_TRUE(none.guards_hold());
 }
 

@@ -60,7 +60,7 @@ template <class Real>
 void fill(Model<Real>& model, std::uint64_t seed) {
   Random random(seed);
   for (const Parameter& parameter : model.layout().parameters) {
-    const bool table = parameter.name.ends_with("/embedding");
+    const bool table = parameter.name.ends_with("embedding");
     const double scale =
         parameter.shape.size() == 1 ? 0.5 : 1 / std::sqrt(table ? 1.0 : static_cast<double>(parameter.rows()));
     for (std::size_t i = 0; i < parameter.rows(); ++i) {

@@ -37,10 +37,10 @@ TEST_P(GradientParts, DoNotChangeOnceTheyAreFinished) {
   const Sentences target = random_sentences(random, 6, 9, GetParam().options.target_words);
   for (int batch = 0; batch < 2; ++batch) {
     std::vector<std::vector<float>> finished;
-    model.accumulate_gradient(source, target, [&](std::size_t part) {
-      ASSERT_EQ(part, finished.size());
-      finished.push_back(copy_of(model, model.gradient_parts()[part]));
-    });
+    model.accumulate_gradient(source, target, {.finished = [&](std::size_t part) {
+                                ASSERT_EQ(part, finished.size());
+                                finished.push_back(copy_of(model, model.gradient_parts()[part]));
+                              }});
     ASSERT_EQ(finished.size(), model.gradient_parts().size());
     for (std::size_t part = 0; part < finished.size(); ++part) {
       EXPECT_TRUE(finished[part] == copy_of(model, model.gradient_parts()[part])) << "part " << part;
@@ -51,7 +51,7 @@ TEST_P(GradientParts, DoNotChangeOnceTheyAreFinished) {
 TEST_P(GradientParts, AreFinishedByNoPairsToo) {
   Model<float> model(GetParam().options);
   std::size_t finished = 0;
-  model.accumulate_gradient({}, {}, [&](std::size_t part) { EXPECT_EQ(part, finished++); });
+  model.accumulate_gradient({}, {}, {.finished = [&](std::size_t part) { EXPECT_EQ(part, finished++); }});
   EXPECT_EQ(finished, model.gradient_parts().size());
 }
 

@@ -42,6 +42,13 @@ for id in chart-length table-scores table-comparison-1 chart-frequency chart-unk
   grep -q "id=\"$id\"" real.html || fail "a page of what evaluate and align wrote has no $id"
 done
 
+# rounds: systems that were trained from several seeds
+report --round real.json --round real.json --output rounds.html --markdown rounds.md --csv rounds-csv || fail "rounds are not read"
+for id in table-rounds chart-rounds-1 table-rounds-1; do
+  grep -q "id=\"$id\"" rounds.html || fail "a page of rounds has no $id"
+done
+grep -q '^| search | 2 |' rounds.md && grep -q '^2,real.json,encdec,chrF,' rounds-csv/rounds.csv || fail "rounds: $(<rounds.md)"
+
 # a run that is being written
 cp -r search going && head -n 100 search/log.jsonl >going/log.jsonl && sed -n 101p search/log.jsonl | head -c 40 >>going/log.jsonl
 report --run going --output going.html || fail "a run whose last line is half written is not read"
@@ -74,6 +81,7 @@ refused "newer.json has format_version 7" --evaluation newer.json
 sed 's/"bleu": 19.07/"blue": 19.07/' evaluation.json >other.json
 refused 'systems 1, buckets 3 has no "bleu"' --evaluation other.json
 refused "cannot open missing.json" --alignment missing.json
+refused "evaluation.json and real.json score other sentences" --round real.json --round evaluation.json
 refused "there are none" --run search --markdown none.md
 refused "is a file" --run search --csv page.html
 mkfifo pipe

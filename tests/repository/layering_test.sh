@@ -10,7 +10,7 @@ kernels    base                                                              one
 storage    base                                                              HDF5 xxHash
 comm       base                                                              MPI
 text       base                                                              ICU SentencePiece
-corpus     base storage text                                                 compression
+corpus     base storage text kernels/parallel.h                              compression
 layers     base kernels                                                      -
 model      base kernels storage layers                                       -
 train      base kernels storage comm corpus layers model                     -
@@ -33,7 +33,7 @@ pugixml                 pugixml
 MPI                     mpi.h mpi-ext.h
 ICU                     unicode/
 SentencePiece           sentencepiece
-compression             zlib.h zstd.h lzma.h bzlib.h lz4
+compression             zlib.h zstd.h zstd_errors.h lzma.h bzlib.h lz4
 Boost.Program_options   boost/program_options
 LIBRARIES
 )
@@ -58,10 +58,12 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
     my %file = map { $_ => 1 } @files;
 
     for my $file (sort @files) {
-      my ($tree, $room, $thing) = $file =~ m{^(include/rnnsearch|src)/(?:(\w+)/)?([^/]+)$} or do {
+      # src/room/things/ holds what src/room/things.cpp includes
+      my ($tree, $room, $things, $thing) = $file =~ m{^(include/rnnsearch|src)/(?:(\w+)/(?:(\w+)/)?)?([^/]+)$};
+      if (!$tree || $things && !($tree eq "src" && $file{"src/$room/$things.cpp"} && $thing =~ /-inl\.h$/)) {
         print "$file: stands in no room\n" if $file =~ m{^(include|src)/};
         next;
-      };
+      }
       $room //= $thing eq "main.cpp" ? "main" : "";
       if (!$may{$room}) { print "$file: stands in no room\n"; next }
       open my $in, "<", $file or die "$file: $!";
@@ -129,6 +131,8 @@ must_find "HDF5 belongs to storage, and model may not include it" src/model/mode
 must_find "a public header includes oneTBB" include/rnnsearch/kernels/parallel.h '#include <tbb/task_arena.h>'
 must_find "<eigen3/Eigen/Core> is of no library in the table" src/model/model.cpp '#include <eigen3/Eigen/Core>'
 must_find "stands in no room" src/misc/things.h ''
+must_find "stands in no room" src/kernels/scores/lonely.cpp ''
+must_find "MPI belongs to comm, and kernels may not include it" src/kernels/scores/dot-inl.h '#include <mpi.h>'
 must_find "has no header include/rnnsearch/model/lonely.h or src/model/lonely.h" src/model/lonely.cpp ''
 must_find "tests no thing: there is no lonely in model" tests/model/lonely_test.cpp ''
 must_find "notes.txt: not allowed at the top level" notes.txt ''

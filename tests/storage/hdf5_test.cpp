@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 #include "rnnsearch/base/error.h"
 #include "tests/support/message_of.h"
@@ -124,8 +126,8 @@ TEST(File, GrowsADatasetPieceByPiece) {
   std::vector<std::uint32_t> expected;
   {
     File file = File::create(scratch / "file.h5");
-    Appender<std::uint32_t> words(file, "/train/00000/words");
-    Appender<std::uint64_t> nothing(file, "/train/00000/nothing");
+    Appender<std::uint32_t> words(file, "/train/00000/words", 1 << 14);
+    Appender<std::uint64_t> nothing(file, "/train/00000/nothing", 1 << 14);
     for (std::uint32_t length : {0u, 1u, 5u, 40000u, 70000u, 3u}) {
       std::vector<std::uint32_t> piece(length);
       std::iota(piece.begin(), piece.end(), length);
@@ -140,6 +142,38 @@ TEST(File, GrowsADatasetPieceByPiece) {
   const File file = File::open(scratch / "file.h5");
   EXPECT_EQ(file.read<std::uint32_t>("/train/00000/words"), expected);
   EXPECT_TRUE(file.read<std::uint64_t>("/train/00000/nothing").empty());
+}
+
+TEST(File, IsReadByOneThreadWhileAnotherWritesItsOwn) {
+  const Scratch scratch;
+  std::vector<std::uint32_t> numbers(30000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  {
+    File file = File::create(scratch / "read.h5");
+    file.write<std::uint32_t>("/numbers", numbers);
+    file.close();
+  }
+  const File file = File::open(scratch / "read.h5");
+  std::atomic<bool> written = false;
+  std::atomic<std::size_t> reads = 0, wrong = 0;
+  std::thread reader([&] {
+    do wrong += file.read_range<std::uint32_t>("/numbers", 20000, 1)[0] != 20000;
+    while (++reads < 20 || !written);
+  });
+  File other = File::create(scratch / "written.h5");
+  while (reads == 0) std::this_thread::yield();
+  {
+    const Exclusive alone;
+    const std::size_t before = reads;
+    for (int i = 0; i < 50; ++i) other.write<std::uint32_t>(text_of("/group/", i), numbers);
+    EXPECT_LE(reads, before + 1) << "the one that was over already";
+  }
+  for (int i = 0; i < 50; ++i) other.write_attribute("/group", text_of("a", i), i);
+  other.close();
+  written = true;
+  reader.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(File::open(scratch / "written.h5").read<std::uint32_t>("/group/49"), numbers);
 }
 
 TEST(File, SaysWhatItFoundWhereSomethingElseWasExpected) {

@@ -31,8 +31,7 @@ inline std::filesystem::path make_tiny_corpus(const std::filesystem::path& folde
   write("train", pairs);
   write("dev", 20);
   corpus::PrepareOptions options;
-  options.train_source = folder / "train.src";
-  options.train_target = folder / "train.tgt";
+  options.train = {{folder / "train.src", folder / "train.tgt"}};
   options.dev = corpus::EvaluationFiles{"dev", folder / "dev.src", {folder / "dev.tgt"}};
   options.output = folder / "corpus.h5";
   options.pipeline.tokenizer = "none";

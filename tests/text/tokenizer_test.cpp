@@ -21,8 +21,8 @@ std::string spaced(const std::vector<std::string>& words) {
 }
 
 // Tokens in one line, the joiner written as ~.
-std::string shown(std::string_view line) {
-  const std::string text = spaced(tokenize_words(line));
+std::string shown(std::string_view line, Chinese chinese = Chinese::kCharacters) {
+  const std::string text = spaced(tokenize_words(line, chinese));
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool joiner = std::string_view(text).substr(i, 3) == "\uFFED";
@@ -66,7 +66,8 @@ TEST(TokenizeWords, IsUndoneByJoinWordsForAnyText) {
   for (int i = 0; i < 30000; ++i) {
     const std::string text = random_text(random, random.below(24));
     ASSERT_EQ(first_invalid_utf8(text), std::nullopt);
-    const std::vector<std::string> words = tokenize_words(text);
+    const Chinese chinese = i % 2 == 0 ? Chinese::kCharacters : Chinese::kDictionaryWords;
+    const std::vector<std::string> words = tokenize_words(text, chinese);
     ASSERT_EQ(join_words(words), spaced(split_words(text))) << "trial " << i;
     for (const std::string& word : words) {
       ASSERT_FALSE(word.empty());
@@ -78,7 +79,8 @@ TEST(TokenizeWords, IsUndoneByJoinWordsForAnyText) {
 TEST(TokenizeWords, PutsExactlyOneMarkWhereWordsTouch) {
   Random random(2);
   for (int i = 0; i < 10000; ++i) {
-    const std::vector<std::string> words = tokenize_words(random_text(random, random.below(24)));
+    const Chinese chinese = i % 2 == 0 ? Chinese::kCharacters : Chinese::kDictionaryWords;
+    const std::vector<std::string> words = tokenize_words(random_text(random, random.below(24)), chinese);
     if (words.empty()) continue;
     EXPECT_FALSE(words.front().starts_with("\uFFED"));
     EXPECT_FALSE(words.back().ends_with("\uFFED"));
@@ -127,6 +129,44 @@ TEST(TokenizeWords, SetsChineseCharactersAndKanaApart) {
   EXPECT_EQ(shown("「カナ」"), "「~ カ ~ナ ~」");
 }
 
+TEST(TokenizeWords, SetsWordsOfTheDictionaryApart) {
+  const auto words = [](std::string_view line) { return shown(line, Chinese::kDictionaryWords); };
+  EXPECT_EQ(words("我用GNU软件。"), "我 ~用 ~GNU ~软件 ~。");
+  EXPECT_EQ(words("开发文件，学生"), "开发 ~文件 ~，~ 学生");
+  EXPECT_EQ(words("今日は"), "今日 ~は");
+  // Dictionaries differ about the rest of these: every version has words of several characters, and none is all of it.
+  for (const std::string sentence :
+       {"这个软件包包含开发文件", "北京大学的学生在图书馆看书", "今日は東京タワーに行きました"}) {
+    const std::size_t characters = tokenize_words(sentence).size();
+    EXPECT_EQ(characters, sentence.size() / 3);
+    const std::size_t all = tokenize_words(sentence, Chinese::kDictionaryWords).size();
+    EXPECT_GT(all, 3u) << words(sentence);
+    EXPECT_LT(all, characters) << words(sentence);
+  }
+}
+
+// All that is not Chinese or Japanese is split alike, and no word of the dictionary crosses what is between.
+TEST(TokenizeWords, TakesOnlyRunsOfChineseFromTheDictionary) {
+  Random random(3);
+  for (int i = 0; i < 10000; ++i) {
+    const std::string text = random_text(random, random.below(24));
+    std::string characters, words;
+    for (const std::string& word : tokenize_words(text)) characters += word;
+    for (const std::string& word : tokenize_words(text, Chinese::kDictionaryWords)) words += word;
+    // Words of several characters need fewer marks, nothing else.
+    std::erase(characters, ' ');
+    ASSERT_LE(words.size(), characters.size());
+    const auto unmarked = [](std::string line) {
+      for (std::size_t at; (at = line.find("\uFFED")) != std::string::npos;) line.erase(at, 3);
+      return line;
+    };
+    ASSERT_EQ(unmarked(words), unmarked(characters)) << "trial " << i;
+  }
+  const std::string english =
+      "Hello, world (again)! Dit-il : « non » … l'eau x86_64 👩🏽\u200D💻 สวัสดี";
+  EXPECT_EQ(tokenize_words(english, Chinese::kDictionaryWords), tokenize_words(english));
+}
+
 TEST(TokenizeWords, EscapesItsOwnMark) {
   EXPECT_THAT(tokenize_words("a\uFFED b\uFFEEj"),
               ElementsAre("a", "\uFFED\uFFEEj", "b", "\uFFED\uFFEE\uFFEE\uFFED", "j"));
@@ -138,7 +178,11 @@ TEST(TokenizeWords, GivesNothingForNothing) {
 }
 
 TEST(TokenizeWords, LetsInvalidBytesPass) {
-  EXPECT_EQ(join_words(tokenize_words("a\xFF, \xE2\x82 \xED\xA0\x80")), "a\xFF, \xE2\x82 \xED\xA0\x80");
+  for (const auto chinese : {Chinese::kCharacters, Chinese::kDictionaryWords}) {
+    for (const std::string broken : {"a\xFF, \xE2\x82 \xED\xA0\x80", "软\xE4件软件\xE4\xBB", "\xBB软件\xFF软件"}) {
+      EXPECT_EQ(join_words(tokenize_words(broken, chinese)), broken);
+    }
+  }
 }
 
 TEST(JoinWords, TakesMarksThatNoTextCouldHaveLeft) {

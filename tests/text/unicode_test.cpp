@@ -65,5 +65,12 @@ TEST(Lowercase, FollowsUnicode) {
   EXPECT_EQ(lowercase(""), "");
 }
 
+TEST(Normalized, ComposesAndUnifies) {
+  EXPECT_EQ(normalized("e\u0301te\u0301 ok", NormalForm::kC), "\u00e9t\u00e9 ok");
+  EXPECT_EQ(normalized("\ufb01n \uff21 x\u00b2", NormalForm::kC), "\ufb01n \uff21 x\u00b2");
+  EXPECT_EQ(normalized("\ufb01n \uff21 x\u00b2 e\u0301", NormalForm::kKC), "fin A x2 \u00e9");
+  EXPECT_EQ(normalized("", NormalForm::kKC), "");
+}
+
 }  // namespace
 }  // namespace rnnsearch::text

@@ -8,6 +8,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
@@ -92,6 +93,29 @@ TEST_F(CheckpointFile, GivesBackEveryBit) {
   EXPECT_TRUE(std::isnan(history.validations[0].bleu));
 }
 
+TEST_F(CheckpointFile, GivesBackEveryBitOfGradientDescent) {
+  for (const double momentum : {0.0, 0.9}) {
+    options_.optimizer = OptimizerKind::kSgd;
+    options_.momentum = momentum;
+    optimizer_ = make_optimizer(options_, model_.parameters().size());
+    optimizer_->update(model_.parameters(), model_.gradient(), 1, 1);
+    save();
+    model::Model<float> model(model_.options());
+    const auto optimizer = make_optimizer(options_, model.parameters().size());
+    History history;
+    resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history);
+    EXPECT_EQ(bytes_of(model.parameters()), bytes_of(model_.parameters()));
+    const auto found = optimizer->accumulators(), expected = optimizer_->accumulators();
+    ASSERT_EQ(found.size(), momentum > 0 ? 1U : 0U);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(bytes_of(found[i].values), bytes_of(expected[i].values));
+    EXPECT_EQ(optimizer->steps, 1U);
+    TrainOptions other = options_;
+    other.momentum = 0.5;
+    EXPECT_THAT(refusal(model_.options(), other, corpus_.fingerprint()),
+                HasSubstr(text_of("momentum = ", momentum, ", now it is 0.5")));
+  }
+}
+
 TEST_F(CheckpointFile, HoldsAllThatTranslationNeeds) {
   history_ = {};
   save();
@@ -105,6 +129,39 @@ TEST_F(CheckpointFile, HoldsAllThatTranslationNeeds) {
   EXPECT_EQ(loaded.config.at("optimizer"), "adam");
   EXPECT_EQ(loaded.config.at("learning-rate"), "0.005");
   EXPECT_EQ(loaded.config.at("state"), "24");
+}
+
+TEST_F(CheckpointFile, KeepsTheAverageBesideTheParametersAndTranslatesWithIt) {
+  std::vector<float> average(model_.parameters().begin(), model_.parameters().end());
+  for (std::size_t i = 0; i < average.size(); ++i) average[i] += static_cast<float>(i % 7) * 0.01F;
+  save_checkpoint(path_, {model_, *optimizer_, state_, history_, corpus_.source_vocabulary(),
+                          corpus_.target_vocabulary(), corpus_.pipeline(), options_, average});
+  EXPECT_EQ(storage::open_sealed(path_, "checkpoint").integer_attribute("/", "format_version"), 2);
+  EXPECT_EQ(bytes_of(load_model(path_).model.parameters()), bytes_of(average));
+  model::Model<float> model(model_.options());
+  const auto optimizer = make_optimizer(options_, model.parameters().size());
+  std::vector<float> resumed(average.size());
+  History history;
+  resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history, resumed);
+  EXPECT_EQ(bytes_of(model.parameters()), bytes_of(model_.parameters()));
+  EXPECT_EQ(bytes_of(resumed), bytes_of(average));
+  EXPECT_EQ(refusal(), "");  // a training that keeps none goes on from it
+}
+
+TEST_F(CheckpointFile, WithoutAnAverageBeginsItWithTheParametersAndSaysSo) {
+  save();
+  EXPECT_EQ(storage::open_sealed(path_, "checkpoint").integer_attribute("/", "format_version"), 1);
+  EXPECT_EQ(bytes_of(load_model(path_).model.parameters()), bytes_of(model_.parameters()));
+  model::Model<float> model(model_.options());
+  const auto optimizer = make_optimizer(options_, model.parameters().size());
+  std::vector<float> average(model.parameters().size());
+  History history;
+  std::string said;
+  set_log_sink([&](std::string_view line) { said += line; });
+  resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history, average);
+  set_log_sink([](std::string_view) {});
+  EXPECT_EQ(bytes_of(average), bytes_of(model_.parameters()));
+  EXPECT_THAT(said, HasSubstr("holds no average of its parameters"));
 }
 
 TEST_F(CheckpointFile, RemembersThePrecisionItWasTrainedIn) {
@@ -203,10 +260,10 @@ TEST_F(CheckpointFile, IsRefusedWhenOfAnotherKindOrVersion) {
   path_ = scratch_ / "later.h5";
   {
     storage::SealedWriter writer(path_);
-    storage::write_format(writer.file(), "rnnsearch-checkpoint", 2);
+    storage::write_format(writer.file(), "rnnsearch-checkpoint", kCheckpointVersion + 1);
     writer.publish();
   }
-  EXPECT_THAT(refusal(), HasSubstr("version 2"));
+  EXPECT_THAT(refusal(), HasSubstr("version 4"));
 }
 
 TEST_F(CheckpointFile, StaysAsItWasWhenTheNextCannotBeWritten) {

@@ -1,6 +1,6 @@
 // An update of all parameters: `dense`, their gradient written out; `rows`, that of the two embeddings as the rows that
 // a batch touched. Bytes are those of gradient, parameters and averages, read and written once; Adam moves the other
-// rows too.
+// rows too. Gradient descent without momentum has no averages.
 #include "rnnsearch/train/optimizer.h"
 
 #include <algorithm>
@@ -16,7 +16,10 @@ namespace {
 using support::ModelSize;
 using support::Operand;
 
-constexpr double kBytes = 7 * sizeof(float);  // reads of g, p and two averages, writes of p and the averages
+// reads of g, p and two averages, writes of p and the averages
+double bytes_of(OptimizerKind kind) {
+  return (kind == OptimizerKind::kSgd ? 3.0 : 7.0) * sizeof(float);
+}
 constexpr double kBytesWithoutGradient = 6 * sizeof(float);
 constexpr double kScale = 0.01;
 
@@ -36,7 +39,7 @@ void add_dense(const std::string& name, const ModelSize& size, const TrainOption
     const std::size_t all = size.other_parameters + 2 * size.words * size.embedding;
     const Operand parameters(1, all), gradient(1, all);
     const auto optimizer = make_optimizer(options, all);
-    support::measure(state, {.bytes = kBytes * static_cast<double>(all)},
+    support::measure(state, {.bytes = bytes_of(options.optimizer) * static_cast<double>(all)},
                      [&] { optimizer->update(parameters.span(), gradient.span(), options.learning_rate, kScale); });
   });
 }
@@ -55,7 +58,7 @@ void add_rows(const std::string& name, const ModelSize& size, const TrainOptions
       words.push_back(words_of_batch(random, size.words));
       touched += static_cast<double>(words.back().size() * m) / kBatches;
     }
-    double bytes = kBytes * (static_cast<double>(size.other_parameters) + touched);
+    double bytes = bytes_of(options.optimizer) * (static_cast<double>(size.other_parameters) + touched);
     if (options.optimizer == OptimizerKind::kAdam) {
       bytes += kBytesWithoutGradient * (static_cast<double>(2 * table) - touched);
     }
@@ -74,7 +77,7 @@ void add_rows(const std::string& name, const ModelSize& size, const TrainOptions
 
 [[maybe_unused]] const bool registered = [] {
   for (const ModelSize& size : support::kSizes) {
-    for (const OptimizerKind kind : {OptimizerKind::kAdadelta, OptimizerKind::kAdam}) {
+    for (const OptimizerKind kind : {OptimizerKind::kAdadelta, OptimizerKind::kAdam, OptimizerKind::kSgd}) {
       TrainOptions options;
       options.optimizer = kind;
       if (kind == OptimizerKind::kAdam) options.learning_rate = 1e-3;

@@ -77,16 +77,67 @@ TEST(Adam, FollowsItsFormulaInDoublePrecision) {
   }
 }
 
+/// Plain, and with momentum.
+TrainOptions gradient_descent(double momentum) {
+  TrainOptions options;
+  options.optimizer = OptimizerKind::kSgd;
+  options.momentum = momentum;
+  options.learning_rate = 0.03;
+  return options;
+}
+
+TEST(GradientDescent, FollowsItsFormulaInDoublePrecision) {
+  for (const double momentum : {0.0, 0.9}) {
+    const auto found = trained(gradient_descent(momentum), 20);
+    for (std::size_t i = 0; i < kSize; i += 11) {
+      double p = 0.5, v = 0, moved = 0.5;
+      for (std::uint64_t step = 0; step < 20; ++step) {
+        v = momentum * v - 0.03 * kScale * static_cast<double>(gradient_of_step(step)[i]);
+        p += v;
+        moved += std::abs(v);
+      }
+      ASSERT_NEAR(found[i], p, 3e-6 * moved) << "element " << i << ", momentum " << momentum;
+      if (i > 300) i += 3000;
+    }
+  }
+}
+
+TEST(GradientDescent, TakesTheLearningRateOfEachUpdate) {
+  const auto optimizer = make_optimizer(gradient_descent(0.5), 1);
+  std::vector<float> parameter{0};
+  const std::vector<float> gradient{-1}, nothing{0};
+  optimizer->update(parameter, gradient, 2, 1);  // v = 2
+  EXPECT_EQ(parameter[0], 2);
+  optimizer->update(parameter, gradient, 0.5, 1);  // v = 1 + 0.5
+  EXPECT_EQ(parameter[0], 3.5);
+  optimizer->update(parameter, nothing, 100, 1);  // v = 0.75
+  EXPECT_EQ(parameter[0], 4.25);
+}
+
+TEST(GradientDescent, KeepsNothingWithoutMomentum) {
+  EXPECT_TRUE(make_optimizer(gradient_descent(0), kSize)->accumulators().empty());
+  const auto with = make_optimizer(gradient_descent(0.9), kSize)->accumulators();
+  ASSERT_EQ(with.size(), 1u);
+  EXPECT_EQ(with[0].name, "velocity");
+  EXPECT_EQ(with[0].values.size(), kSize);
+}
+
+std::vector<TrainOptions> every_optimizer() {
+  std::vector<TrainOptions> all(2);
+  all[1].optimizer = OptimizerKind::kAdam;
+  all.push_back(gradient_descent(0));
+  all.push_back(gradient_descent(0.9));
+  return all;
+}
+
 TEST(Optimizer, GivesTheSameBitsOnOneThreadAndOnFour) {
-  for (const auto kind : {OptimizerKind::kAdadelta, OptimizerKind::kAdam}) {
-    TrainOptions options;
-    options.optimizer = kind;
+  for (const TrainOptions& options : every_optimizer()) {
     const std::size_t before = kernels::threads();
     kernels::set_threads(1);
     const auto one = trained(options, 3);
     const double norm = squared_norm_of(one);
     kernels::set_threads(4);
-    EXPECT_TRUE(trained(options, 3) == one) << name_of(kind);
+    EXPECT_TRUE(trained(options, 3) == one) << name_of(options.optimizer);
     EXPECT_EQ(squared_norm_of(one), norm);
     kernels::set_threads(before);
   }
@@ -96,14 +147,12 @@ TEST(Optimizer, GivesTheSameBitsOnOneThreadAndOnFour) {
 // not at all: by rows it must be the same, bit for bit, as written out with zeros.
 TEST(Optimizer, OfATableByRowsHasTheBitsOfTheWholeGradient) {
   constexpr std::size_t kDense = 1000, kRows = 30, kCols = 70, kAll = kDense + kRows * kCols;
-  for (const auto kind : {OptimizerKind::kAdadelta, OptimizerKind::kAdam}) {
-    TrainOptions options;
-    options.optimizer = kind;
+  for (const TrainOptions& options : every_optimizer()) {
     const auto whole = make_optimizer(options, kAll), by_rows = make_optimizer(options, kAll);
     std::vector<float> expected(kAll, 0.5F), found = expected;
     Random random(9);
     const auto check = [&](int update) {
-      EXPECT_TRUE(found == expected) << name_of(kind) << ", update " << update;
+      EXPECT_TRUE(found == expected) << name_of(options.optimizer) << ", update " << update;
       const auto a = whole->accumulators(), b = by_rows->accumulators();
       for (std::size_t i = 0; i < a.size(); ++i) {
         EXPECT_TRUE(std::equal(a[i].values.begin(), a[i].values.end(), b[i].values.begin())) << a[i].name << update;
@@ -133,8 +182,7 @@ TEST(Optimizer, OfATableByRowsHasTheBitsOfTheWholeGradient) {
 }
 
 TEST(Optimizer, LeavesUntouchedParametersWhereTheyWere) {
-  TrainOptions options;
-  EXPECT_EQ(trained(options, 5)[7], 0.5F);
+  for (const TrainOptions& options : every_optimizer()) EXPECT_EQ(trained(options, 5)[7], 0.5F);
 }
 
 TEST(Norm, IsExactWhereFloatsWouldNotBe) {

@@ -21,7 +21,7 @@ rank_of() {
   done
   fail "no rank $2 below $1"
 }
-updates=120 ranks=3
+updates=300 ranks=3  # long enough for the rank to be found while they run
 mpirun -n $ranks "$RNNSEARCH" $(train_arguments whole $updates) 2>whole.log
 
 # The root is waited for by others, the others by the root.

@@ -43,16 +43,16 @@ class Training : public testing::Test {
 
 TEST_F(Training, LearnsSomething) {
   TrainOptions options = tiny_options();
-  options.max_updates = 150;
+  options.max_updates = 250;
   options.learning_rate = 2e-2;
   const auto outcome = run("run", options);
-  ASSERT_EQ(outcome.updates.size(), 150U);
+  ASSERT_EQ(outcome.updates.size(), 250U);
   EXPECT_EQ(outcome.result.reason, StopReason::kUpdates);
   EXPECT_NEAR(outcome.updates.front().loss_per_word, std::log(13.0), 0.05);  // 13 words, all alike at first
   double last_epoch = 0;
-  for (std::size_t i = 125; i < 150; ++i) last_epoch += outcome.updates[i].loss_per_word / 25;
+  for (std::size_t i = 225; i < 250; ++i) last_epoch += outcome.updates[i].loss_per_word / 25;
   EXPECT_LT(last_epoch, 2.1);  // words without their order would give some 2.4
-  EXPECT_EQ(outcome.result.state.position, (corpus::DataPosition{6, 0}));
+  EXPECT_EQ(outcome.result.state.position, (corpus::DataPosition{10, 0}));
 }
 
 TEST_F(Training, GivesTheSameBitsOnOneThreadAndOnTwo) {
@@ -66,25 +66,46 @@ TEST_F(Training, GivesTheSameBitsOnOneThreadAndOnTwo) {
 }
 
 TEST_F(Training, ResumedRepeatsTheUninterruptedRunBitForBit) {
-  for (const auto optimizer : {OptimizerKind::kAdam, OptimizerKind::kAdadelta}) {
-    TrainOptions options = tiny_options();
-    options.optimizer = optimizer;
-    options.schedule = Schedule::kPlateau;
-    options.plateau_patience = 1;
-    const auto whole = run("whole-" + name_of(optimizer), options, dev_loss(corpus_));
+  std::vector<TrainOptions> every(4, tiny_options());
+  for (TrainOptions& options : every) options.schedule = Schedule::kPlateau;
+  every[1].optimizer = OptimizerKind::kAdadelta;
+  every[2].optimizer = every[3].optimizer = OptimizerKind::kSgd;
+  every[2].schedule = every[3].schedule = Schedule::kHalving;  // at updates 19, 32 and 44
+  every[2].halve_after_epochs = every[3].halve_after_epochs = 0.75;
+  every[2].halve_every_epochs = every[3].halve_every_epochs = 0.5;
+  every[3].momentum = 0.9;
+  for (const TrainOptions& options : every) {
+    const std::string name = text_of(name_of(options.optimizer), "-", options.momentum);
+    const auto whole = run("whole-" + name, options, dev_loss(corpus_));
     Outcome last;
     for (const std::uint64_t stop : {7U, 20U, 31U, 50U}) {
       TrainOptions part = options;
       part.max_updates = stop;
       // No validation where this attempt ends: the uninterrupted run has none there either.
       part.validate_every = 10;
-      last = run("parts-" + name_of(optimizer), part, stop % 10 == 0 ? dev_loss(corpus_) : Validator());
+      last = run("parts-" + name, part, stop % 10 == 0 ? dev_loss(corpus_) : Validator());
     }
-    EXPECT_TRUE(last.weights == whole.weights) << name_of(optimizer);
+    EXPECT_TRUE(last.weights == whole.weights) << name;
     ASSERT_EQ(last.updates.size(), 19U);
     for (std::size_t i = 0; i < last.updates.size(); ++i) {
       EXPECT_EQ(last.updates[i].loss_per_word, whole.updates[31 + i].loss_per_word);
+      EXPECT_EQ(last.updates[i].learning_rate, whole.updates[31 + i].learning_rate);
     }
+  }
+}
+
+/// 25 updates an epoch.
+TEST_F(Training, HalvesTheLearningRateWhereTheEpochsSay) {
+  TrainOptions options = tiny_options();
+  options.optimizer = OptimizerKind::kSgd;
+  options.learning_rate = 1;
+  options.schedule = Schedule::kHalving;
+  options.halve_after_epochs = 1;
+  options.halve_every_epochs = 0.5;
+  const auto updates = run("run", options).updates;
+  ASSERT_EQ(updates.size(), 50U);
+  for (const auto& update : updates) {
+    EXPECT_EQ(update.learning_rate, update.update <= 25 ? 1 : update.update <= 38 ? 0.5 : 0.25) << update.update;
   }
 }
 
@@ -173,7 +194,7 @@ TEST_F(Training, LeavesTheTimeOfItsLongestPartBeforeTheDeadline) {
 TEST_F(Training, LooksAtTheDeadlineInAValidation) {
   TrainOptions options = tiny_options();
   options.checkpoint_every = 5;  // so that it is known how long one takes
-  const double deadline = unix_seconds() + 1;
+  const double deadline = unix_seconds() + 3;
   const Validator endless = [](auto&, std::uint64_t, const auto& should_stop) {
     for (int part = 0; part < 1000; ++part) {
       if (should_stop()) return ValidationResult{0, 0, true};
@@ -303,6 +324,72 @@ TEST_F(Training, FollowsTheGradientItWasAskedTo) {
   const auto slice = corpus::BatchSequence(corpus_, first, 0, 1).next();
   EXPECT_NEAR(norms[0] / norms[1], static_cast<double>(slice.batch_pairs), 1e-9);
   EXPECT_NEAR(norms[0] / norms[2], static_cast<double>(slice.batch_target_words + slice.batch_pairs), 1e-9);
+}
+
+TEST_F(Training, KeepsAnAverageThatDoesNotTouchIt) {
+  TrainOptions options = tiny_options();
+  const auto plain = run("plain", options, dev_loss(corpus_));
+  options.average_decay = 0.8;
+  std::vector<std::string> validated;
+  const auto averaged =
+      run("averaged", options, [&, inner = dev_loss(corpus_)](auto& model, std::uint64_t update, const auto& stop) {
+        validated.push_back(bytes_of(model.parameters()));
+        return inner(model, update, stop);
+      });
+  EXPECT_TRUE(averaged.weights == plain.weights);
+  ASSERT_EQ(validated.size(), 5U);
+  const auto checkpoint = scratch_ / "averaged" / "checkpoints" / "update-00000050.h5";
+  EXPECT_TRUE(bytes_of(load_model(checkpoint).model.parameters()) == validated.back()) << "it validates with another";
+  EXPECT_FALSE(validated.back() == averaged.weights) << "the average is of one update alone";
+}
+
+TEST_F(Training, ResumedKeepsTheAverageBitForBit) {
+  TrainOptions options = tiny_options();
+  options.average_decay = 0.9;
+  const auto whole = run("whole", options, dev_loss(corpus_));
+  Outcome last;
+  for (const std::uint64_t stop : {7U, 20U, 31U, 50U}) {
+    TrainOptions part = options;
+    part.max_updates = stop;
+    last = run("parts", part, stop % 10 == 0 ? dev_loss(corpus_) : Validator());
+  }
+  EXPECT_TRUE(last.weights == whole.weights);
+  const auto average = [&](const char* folder) {
+    const auto loaded = load_model(scratch_ / folder / "checkpoints" / "update-00000050.h5");
+    return bytes_of(loaded.model.parameters());
+  };
+  EXPECT_TRUE(average("parts") == average("whole"));
+  EXPECT_FALSE(average("whole") == whole.weights);
+}
+
+TEST_F(Training, InPiecesFollowsTheSameBatchesAndGradients) {
+  const auto whole = run("whole", tiny_options(), dev_loss(corpus_));
+  for (const std::uint64_t pieces : {2U, 5U, 13U}) {  // of batches of 12 pairs: the last has a piece without any
+    TrainOptions options = tiny_options();
+    options.accumulate = pieces;
+    const auto outcome = run(text_of("pieces-", pieces), options, dev_loss(corpus_));
+    ASSERT_EQ(outcome.updates.size(), whole.updates.size());
+    EXPECT_NEAR(outcome.updates[0].gradient_norm / whole.updates[0].gradient_norm, 1, 1e-5);
+    for (std::size_t i = 0; i < whole.updates.size(); ++i) {
+      EXPECT_EQ(outcome.updates[i].pairs, whole.updates[i].pairs);
+      EXPECT_EQ(outcome.updates[i].source_words, whole.updates[i].source_words);
+      EXPECT_EQ(outcome.updates[i].target_words, whole.updates[i].target_words);
+      EXPECT_NEAR(outcome.updates[i].loss_per_word / whole.updates[i].loss_per_word, 1, 1e-5) << i;
+    }
+    EXPECT_EQ(outcome.result.state.position, whole.result.state.position);
+  }
+}
+
+TEST_F(Training, ReportsTheLossWithoutItsLabelSmoothing) {
+  TrainOptions options = tiny_options();
+  const auto plain = run("plain", options);
+  options.label_smoothing = 0.3;
+  const auto smoothed = run("smoothed", options);
+  // The first update's loss is of the same weights, and its gradient another.
+  EXPECT_EQ(smoothed.updates.front().loss_per_word, plain.updates.front().loss_per_word);
+  EXPECT_NE(smoothed.updates.front().gradient_norm, plain.updates.front().gradient_norm);
+  EXPECT_FALSE(smoothed.weights == plain.weights);
+  EXPECT_THAT(log("smoothed"), testing::HasSubstr("\"label_smoothing\":0.3"));
 }
 
 }  // namespace

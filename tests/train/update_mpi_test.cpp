@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "rnnsearch/base/random.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/whole_gradient.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -95,6 +97,47 @@ TEST_F(Update, HasTheSameBitsWithAndWithoutOverlap) {
   }
 }
 
+/// Tables by rows and whole ones, of one side and of both: what the ranks make of them is what one process makes of all
+/// their sentences, and the same bits with and without overlap.
+TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
+  for (const char* tied : {"none", "target", "source-target", "all"}) {
+    SCOPED_TRACE(tied);
+    auto sizes = model_options();
+    sizes.tied_embeddings = model::tied_embeddings_of(tied);
+    sizes.state_word = model::Step::kPrevious;
+    sizes.start = model::Start::kEmbedded;
+    TrainOptions options;
+    const auto found = weights_after_updates(options, sizes);
+
+    model::Model<float> model(sizes);
+    model.initialise(1);
+    const auto optimizer = make_optimizer(options, model.parameters().size());
+    for (std::uint64_t update = 0; update < 5; ++update) {
+      model.zero_gradient();
+      const auto ranks = static_cast<std::uint64_t>(world.size()) - (update == 3 ? 1 : 0);
+      for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+        model.accumulate_gradient(sentences(10 * update + rank), sentences(1000 + 10 * update + rank));
+      }
+      const std::vector<float> gradient = whole_gradient(model);
+      optimizer->update(model.parameters(), gradient, 1, std::min(1.0, 1 / std::sqrt(squared_norm_of(gradient))));
+    }
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      difference += std::pow(static_cast<double>(found[i] - model.parameters()[i]), 2);
+      size += std::pow(static_cast<double>(found[i]), 2);
+    }
+    EXPECT_LT(std::sqrt(difference / size), 1e-5);
+
+    for (const auto travels : {ReducePrecision::kFloat32, ReducePrecision::kBfloat16}) {
+      options.reduce_precision = travels;
+      options.overlap = true;
+      const auto with = weights_after_updates(options, sizes);
+      options.overlap = false;
+      EXPECT_TRUE(with == weights_after_updates(options, sizes)) << name_of(travels);
+    }
+  }
+}
+
 TEST_F(Update, LeavesAllRanksWithTheSameWeights) {
   for (const auto travels : {ReducePrecision::kFloat32, ReducePrecision::kBfloat16}) {
     TrainOptions options;
@@ -104,6 +147,21 @@ TEST_F(Update, LeavesAllRanksWithTheSameWeights) {
     world.broadcast(std::span(of_root));
     EXPECT_TRUE(weights == of_root) << name_of(travels);
   }
+}
+
+TEST_F(Update, InPiecesIsTheSameButForRounding) {
+  TrainOptions options;
+  const auto whole = weights_after_updates(options, model_options());
+  options.accumulate = 2;
+  const auto pieces = weights_after_updates(options, model_options());
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    difference += std::pow(static_cast<double>(pieces[i] - whole[i]), 2);
+    size += std::pow(static_cast<double>(whole[i]), 2);
+  }
+  EXPECT_LT(std::sqrt(difference / size), 1e-5);
+  options.overlap = false;
+  EXPECT_TRUE(pieces == weights_after_updates(options, model_options()));
 }
 
 TEST_F(Update, SendsHalfTheBytesInBfloat16) {

@@ -31,4 +31,8 @@ class Random {
   std::array<std::uint64_t, 4> state_;
 };
 
+/// Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011): four random words that are a function of counter and key alone,
+/// so that any of them can be had again, in any order.
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+
 }  // namespace rnnsearch

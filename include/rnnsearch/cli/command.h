@@ -8,12 +8,14 @@
 
 namespace rnnsearch::cli {
 
+/// kAny: MPI is started before a command runs and ended after it. kAnyLaunched: likewise, if a launcher started several
+/// processes; one is by itself, without MPI. kOne: several are refused.
+enum class Ranks { kOne, kAny, kAnyLaunched };
+
 struct Command {
   const char* name;
   const char* summary;
-  /// Runs on any number of ranks: MPI is started before `run` and ended after it. The others are for one process, and
-  /// refused when a launcher started several.
-  bool parallel;
+  Ranks ranks;
   /// SIGTERM and SIGUSR1, caught first of all, end it in order with exit code 85; else they end it by default.
   bool stoppable;
   /// Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error.

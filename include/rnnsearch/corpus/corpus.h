@@ -1,14 +1,17 @@
 // A prepared corpus (*.h5), read-only. The file's layout is drawn in corpus/format.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/corpus/cleaning.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
 
@@ -29,6 +32,7 @@ struct PairBlock {
 
 enum class Verify { kDigest, kSkip };  // the digest reads the whole file once: rank 0 does it, the others skip
 
+/// Any threads may read one corpus together.
 class Corpus {
  public:
   /// Throws Error, in one sentence, for a file that is missing, truncated, damaged, of another kind or of a newer
@@ -42,8 +46,11 @@ class Corpus {
   const std::filesystem::path& path() const;
   const Vocabulary& source_vocabulary() const;
   const Vocabulary& target_vocabulary() const;
+  bool joint_vocabulary() const;  // the two are one, of the words of both sides, but for their counts
   const TextPipeline& pipeline() const;
   const std::string& fingerprint() const;  // hash over vocabularies, counts and token data
+  const std::optional<Selection>& selection()
+      const;  // how its training pairs were chosen; the first corpora do not say
   std::uint64_t train_pairs() const;
   std::uint64_t train_source_words() const;  // without </s>
   std::uint64_t train_target_words() const;
@@ -51,6 +58,8 @@ class Corpus {
 
   /// Pairs [first, first + count) of the training part, across shards, by bulk reads. first + count <= train_pairs().
   PairBlock read_pairs(std::uint64_t first, std::uint64_t count) const;
+  /// Their lengths alone, in words without </s>, which costs less: [source, target][pairs].
+  std::array<std::vector<std::uint64_t>, 2> read_lengths(std::uint64_t first, std::uint64_t count) const;
   /// Throws Error naming the sets there are.
   EvaluationSet read_set(const std::string& name) const;
 

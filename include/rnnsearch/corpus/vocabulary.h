@@ -24,8 +24,8 @@ inline constexpr std::string_view kUnknownInText = "\u2047";
 class Vocabulary {
  public:
   Vocabulary() = default;
-  /// `counts` may be empty (then all 0). Throws Error when the special symbols are not in their places or a word
-  /// repeats.
+  /// `counts` may be empty (then all 0). Throws Error when the special symbols are not in their places, or a word
+  /// repeats, is empty, or is no line of UTF-8.
   explicit Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t> counts = {});
 
   std::size_t size() const { return words_.size(); }

@@ -36,8 +36,9 @@ struct SystemOutput {
 
 struct EvaluationOptions {
   BleuOptions bleu;
-  bool chrf = false;  // chrF and chrF++ besides
-  bool ter = false;   // TER besides, of lower-cased words split at white space, as sacreBLEU's default
+  bool chrf = false;               // chrF and chrF++ besides
+  bool ter = false;                // TER besides, of lower-cased words split at white space, as sacreBLEU's default
+  bool sequence_accuracy = false;  // PSA, LCSR and their geometric mean besides, times 100, of words as they stand
   std::vector<std::size_t> edges{10, 20, 30,
                                  40, 50, 60};           // the last length of each bucket, ascending; one more is above
   LengthOf length = LengthOf::kReference;               // compare-mt's default; the paper's text suggests the source
@@ -53,7 +54,7 @@ struct EvaluationOptions {
 inline constexpr std::size_t kReliableSentences = 100;
 
 struct MetricScore {
-  std::string metric;  // "chrF", "chrF++", "TER"
+  std::string metric;  // "chrF", "chrF++", "TER", "PSA", "LCSR", "sqrt(PSA LCSR)"
   double score = 0;
   double low = 0, high = 0;  // as of BucketScore
 };

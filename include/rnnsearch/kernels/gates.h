@@ -2,6 +2,8 @@
 // two recurrent products. The reset gate acts before the product (not as in cuDNN):
 //   z = sigma(x_z + g_z)   r = sigma(x_r + g_r)   h~ = tanh(x_h + (r o h') U)   h = (1 - z) o h' + z o h~
 // R rows, n state width. Operands x hold [x_h | x_z | x_r] side by side, [R, 3n]; `extra` (may be empty) is added to x.
+// h~, z and r may be the column blocks of x itself, going forward and back: they replace their sums, and are replaced
+// by their gradients.
 //
 // float: sigma and tanh are within 5e-7 of the exact value (absolute); tanh also within 7 units in the last
 // place from |x| = 1e-35 on, odd, and never beyond +-1. A NaN stays one.
@@ -49,7 +51,7 @@ struct GatesBackward {
   ConstMatrixView<Real> reset_gradient;  // [R, n] dL/d(r o h')
   ConstMatrixView<Real> r, previous;     // [R, n]
   MatrixView<Real> x;                    // [R, 3n] in: column block of x_z; out: column block of x_r
-  MatrixView<Real> recurrent;            // [R, 2n] out: a copy of the blocks of x_z and x_r
+  MatrixView<Real> recurrent;            // [R, 2n] out: a copy of the blocks of x_z and x_r; or empty
   MatrixView<Real> previous_gradient;    // [R, n] ADDS dL/d(r o h') o r
 };
 template <class Real>

@@ -36,15 +36,15 @@ struct DecoderInput {
 
 template <class Real>
 struct DecoderActivations {
-  kernels::Buffer<Real> previous;                // [Y, n] s_{i-1}: a result
-  kernels::Buffer<Real> context;                 // [Y, C] c_i: a result
-  kernels::Buffer<Real> alpha;                   // [Y, longest source]
-  kernels::Buffer<Real> x;                       // [Y, 3n]; its gradient after the backward pass
-  kernels::Buffer<Real> fused;                   // [Y, A + 2n]: query | recurrent z | recurrent r
-  kernels::Buffer<Real> z, r, reset, candidate;  // [Y, n]
-  kernels::Buffer<Real> extra, scratch;          // [B, 3n], [B, n]
-  kernels::Buffer<Real> fused_gradient;          // [Y, A + 2n]
-  kernels::Buffer<Real> v_a_gradient;            // [B, A]
+  kernels::Buffer<Real> previous;        // [Y, n] s_{i-1}: a result
+  kernels::Buffer<Real> context;         // [Y, C] c_i: a result
+  kernels::Buffer<Real> alpha;           // [Y, longest source]
+  kernels::Buffer<Real> x;               // [Y, 3n]: h~ | z | r; after the backward pass, the gradient of x
+  kernels::Buffer<Real> fused;           // [Y, A + 2n]: query | recurrent z | recurrent r
+  kernels::Buffer<Real> reset;           // [Y, n]
+  kernels::Buffer<Real> extra, scratch;  // [B, 3n], [B, n]
+  kernels::Buffer<Real> fused_gradient;  // [Y, A + 2n]
+  kernels::Buffer<Real> v_a_gradient;    // [B, A]
   kernels::PackedMatrix<Real> packed_U_query_gates, packed_U, packed_C;  // as in PackedRecurrence
 };
 

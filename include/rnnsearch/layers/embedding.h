@@ -50,5 +50,9 @@ void embedding_forward(const EmbeddingWeights<Real>& weights, std::span<const Wo
 template <class Real>
 void embedding_backward(RowGradient<Real>& table, std::span<Real> bias_gradient, std::span<const WordId> words,
                         ConstMatrixView<Real> output_gradient);
+/// The same where the gradient of the whole table is kept, because it has other uses: ADDS to gradient.E and bias.
+template <class Real>
+void embedding_backward(const EmbeddingWeights<Real>& gradient, std::span<const WordId> words,
+                        ConstMatrixView<Real> output_gradient);
 
 }  // namespace rnnsearch::layers

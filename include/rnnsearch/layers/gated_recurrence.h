@@ -47,7 +47,7 @@ struct GatedStepBackward {
   ConstMatrixView<Real> state_gradient;             // [R, n]
   ConstMatrixView<Real> z, r, candidate, previous;  // [R, n] of the forward pass
   MatrixView<Real> x_gradient;                      // [R, 3n] out
-  MatrixView<Real> recurrent_gradient;              // [R, 2n] out
+  MatrixView<Real> recurrent_gradient;              // [R, 2n] out: a copy of the last columns of x_gradient; or empty
   MatrixView<Real> previous_gradient;               // [R, n] ADDS all but the share that goes through `recurrent`
 };
 /// U_transposed: U, packed transposed.
@@ -60,11 +60,10 @@ enum class Direction { kForward, kBackward };
 /// What the forward pass leaves for the backward pass. Rows are packed.
 template <class Real>
 struct GatedActivations {
-  kernels::Buffer<Real> x;                                 // [X, 3n]; its gradient after the backward pass
-  kernels::Buffer<Real> previous, z, r, reset, candidate;  // [X, n]
-  kernels::Buffer<Real> states;                            // [X, n] the result
-  kernels::Buffer<Real> recurrent, scratch;                // [B, 2n], [B, n]
-  kernels::Buffer<Real> recurrent_gradient, carry;         // [X, 2n], [B, n]
+  kernels::Buffer<Real> x;                          // [X, 3n]: h~ | z | r; after the backward pass, the gradient of x
+  kernels::Buffer<Real> previous, reset;            // [X, n]
+  kernels::Buffer<Real> states;                     // [X, n] the result
+  kernels::Buffer<Real> recurrent, scratch, carry;  // [B, 2n], [B, n], [B, n]
   PackedRecurrence<Real> packed;
 };
 

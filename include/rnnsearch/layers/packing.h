@@ -41,6 +41,14 @@ struct Packing {
   }
 };
 
+/// The packed rows of each sentence, sentences in the caller's order: rows[offsets[b]] to rows[offsets[b + 1]].
+struct SentenceRows {
+  std::vector<std::size_t> offsets;  // [B + 1]
+  std::vector<std::uint32_t> rows;
+
+  explicit SentenceRows(const Packing& packing);
+};
+
 /// Lengths with </s> counted.
 std::vector<std::size_t> lengths_with_end(const Sentences& sentences);
 /// The word of each packed row, </s> appended to every sentence.

@@ -1,8 +1,7 @@
 // From state, previous word and context to the next word's distribution (Bahdanau, Cho and Bengio 2015, appendix
 // A.2.2):
 //   t~_i = s_{i-1} U_o + y_{i-1} V_o + c_i C_o + b_o    t = maxout over pairs    p(y_i) = softmax(t W_o + b_w)
-// The logits of all words never exist at once: blocks of rows go through product, softmax, loss and gradient in turn,
-// so that memory does not grow with the batch. R rows, l maxout units, K vocabulary.
+// R rows, l maxout units, K vocabulary.
 #pragma once
 
 #include <span>
@@ -10,7 +9,7 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/kernels/buffer.h"
-#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/layers/output.h"
 
 namespace rnnsearch::layers {
 
@@ -35,9 +34,8 @@ struct ReadoutInput {
 template <class Real>
 struct ReadoutActivations {
   kernels::Buffer<Real> sums, t, factor;  // [R, 2l], [R, l], [R, rank]
-  kernels::Buffer<Real> logits;           // [rows of a block, K]
   kernels::Buffer<Real> sums_gradient, t_gradient, factor_gradient;
-  kernels::PackedMatrix<Real> packed_W_o, packed_W_o_transposed;  // for all blocks of rows
+  OutputActivations<Real> output;
 };
 
 /// log p of every word. log_probabilities [R, K]
@@ -54,11 +52,12 @@ template <class Real>
 struct ReadoutGradients {
   MatrixView<Real> state, word, context;  // as the input; overwritten
 };
-/// The same losses, and the gradient of their sum: ADDS to `gradient`, overwrites `gradients`.
+/// The same losses, and the gradient of their sum: ADDS to `gradient`, overwrites `gradients`. With label_smoothing it
+/// is the gradient of the smoothed cross entropy (kernels/softmax.h); the losses are the same.
 template <class Real>
 void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const ReadoutWeights<Real>& gradient,
                                const ReadoutInput<Real>& input, std::span<const WordId> target,
                                ReadoutActivations<Real>& activations, std::span<double> loss,
-                               const ReadoutGradients<Real>& gradients);
+                               const ReadoutGradients<Real>& gradients, double label_smoothing = 0);
 
 }  // namespace rnnsearch::layers

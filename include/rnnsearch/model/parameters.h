@@ -25,8 +25,8 @@ struct Parameter {
 struct ParameterLayout {
   std::vector<Parameter> parameters;
   std::size_t size = 0;  // elements of the block; every element belongs to exactly one parameter
-  /// Elements before the embedding tables, which come last: the gradient of [0, dense) is a block like the parameters',
-  /// that of the tables is kept by rows.
+  /// Elements before the embedding tables that are nothing else besides, which come last: the gradient of [0, dense) is
+  /// a block like the parameters', that of the tables is kept by rows.
   std::size_t dense = 0;
 
   /// Throws Error when there is none of this name.

@@ -1,6 +1,7 @@
 // What `rnnsearch evaluate --json` wrote, as the report reads it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -20,8 +21,11 @@ struct ScoreRow {
   std::optional<double> ratio;      // hypothesis to reference length
 };
 
+/// The metrics beside BLEU that an evaluation may hold, in the order of tables.
+inline constexpr std::array kOtherMetrics{"chrF", "chrF++", "TER", "PSA", "LCSR", "sqrt(PSA LCSR)"};
+
 struct OtherScore {
-  std::string metric;  // "chrF", "chrF++", "TER"
+  std::string metric;  // one of kOtherMetrics
   double score = 0;
   std::optional<double> low, high;
   std::string signature;  // empty: not given
@@ -82,5 +86,8 @@ EvaluationFile read_evaluation(const std::filesystem::path& path);
 /// stay apart, in the order given. A name that two of them share is told apart by the file's. Throws Error when that
 /// does not help.
 std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files);
+
+/// Throws Error when one of these is not of the first one's set, references, buckets and numbers of sentences.
+void check_same_test(const std::vector<EvaluationFile>& rounds);
 
 }  // namespace rnnsearch::report

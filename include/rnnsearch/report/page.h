@@ -15,6 +15,7 @@ struct Report {
   std::vector<Run> runs;
   std::vector<EvaluationFile> evaluations;  // merged()
   std::vector<AlignmentFile> alignments;
+  std::vector<EvaluationFile> rounds;  // the same systems trained from fresh seeds; check_same_test
 };
 
 /// A whole file of HTML 5 that needs no other: style, script and pictures are in it, and its policy allows no request.

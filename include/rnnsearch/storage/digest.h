@@ -1,7 +1,9 @@
 // XXH3-128: notices damage. It does not keep an attacker out.
 #pragma once
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,5 +27,12 @@ class Digest {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The same of a few bytes at once, as numbers: for tables of what was seen.
+struct ShortDigest {
+  std::uint64_t high = 0, low = 0;
+  friend auto operator<=>(const ShortDigest&, const ShortDigest&) = default;
+};
+ShortDigest short_digest(std::string_view bytes);
 
 }  // namespace rnnsearch::storage

@@ -3,7 +3,8 @@
 // Paths inside a file are absolute: "/train/00000/source_words"; groups on the way are made as needed. Datasets of
 // numbers bear Fletcher-32 checksums (HDF5 has none for texts; the seal covers those). Numbers are little-endian,
 // strings variable-length UTF-8 without NUL bytes. Every failure throws Error: the file, the place in it, HDF5's own
-// reason. Any thread may call; calls wait for each other, as Debian's HDF5 is not thread-safe.
+// reason. Any thread may call; calls wait for each other, in the order in which they came, as Debian's HDF5 is not
+// thread-safe.
 #pragma once
 
 #include <concepts>
@@ -21,6 +22,16 @@ namespace rnnsearch::storage {
 template <class T>
 concept Number = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint8_t> ||
     std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> || std::same_as<T, std::int64_t>;
+
+/// While it lives, the calls of other threads wait, so that a file of many parts is not written part by part between
+/// the reads of another thread. Destroyed by the thread that made it.
+class Exclusive {
+ public:
+  Exclusive();
+  ~Exclusive();
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+};
 
 class File {
  public:
@@ -94,11 +105,12 @@ class File {
   std::string name_;
 };
 
-/// A one-dimensional dataset that grows. Holds at most one chunk in memory.
+/// A one-dimensional dataset that grows, in chunks of so many elements, each compressed (bytes of one rank together,
+/// then deflate: filters that every HDF5 reads). Holds at most one chunk in memory.
 template <Number T>
 class Appender {
  public:
-  Appender(File& file, const std::string& dataset);
+  Appender(File& file, const std::string& dataset, std::size_t chunk_elements);
   ~Appender();
   Appender(const Appender&) = delete;
   Appender& operator=(const Appender&) = delete;
@@ -113,6 +125,7 @@ class Appender {
 
   std::int64_t id_;
   std::string place_;  // for errors
+  std::size_t chunk_elements_;
   std::vector<T> buffer_;
   std::uint64_t written_ = 0;
 };

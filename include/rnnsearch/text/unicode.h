@@ -26,4 +26,11 @@ std::u32string code_points(std::string_view text);
 /// ICU's full lower-casing, root locale: what Python's str.lower() does. Valid UTF-8 in and out.
 std::string lowercase(std::string_view text);
 
+/// Unicode's normal forms: C composes, so that an e and its accent are one character; KC makes one of characters that
+/// mean the same, too: full-width letters, ligatures, superscripts.
+enum class NormalForm { kC, kKC };
+
+/// In that form, by ICU. Valid UTF-8 in and out.
+std::string normalized(std::string_view text, NormalForm form);
+
 }  // namespace rnnsearch::text

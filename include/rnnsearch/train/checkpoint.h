@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@
 #include "rnnsearch/train/schedule.h"
 
 namespace rnnsearch::train {
+
+/// The last version of the format that is read here. What is written is the first that can say it.
+inline constexpr std::int64_t kCheckpointVersion = 3;
 
 /// Everything besides weights and optimiser that a resumed run needs to repeat the uninterrupted one bit for bit.
 struct TrainingState {
@@ -61,18 +65,20 @@ struct CheckpointSource {
   const corpus::Vocabulary& target_vocabulary;
   const corpus::TextPipeline& pipeline;
   const TrainOptions& options;
+  std::span<const float> average{};  // of the parameters (parameter_average.h); empty: none
 };
 
 /// Writes to a temporary, verifies, renames. Records kernels::precision() among the options. Throws Error (a full disk
 /// included); a former file then stands as it was.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source);
 
-/// Fills weights, accumulators, step count and history; returns the state. Verifies the digest before HDF5 parses
+/// Fills weights, accumulators, step count and history, and `average` unless it is empty: from the file's, or, with a
+/// line in the log, from the weights if it has none. Returns the state. Verifies the digest before HDF5 parses
 /// anything. Throws Error, in one sentence, for a file that is missing, truncated, damaged, of another kind or a newer
 /// version, for other model options or another optimiser (naming the option and both values), and for another corpus.
 TrainingState resume_checkpoint(const std::filesystem::path& path, const std::string& corpus_fingerprint,
                                 const TrainOptions& options, model::Model<float>& model, Optimizer& optimizer,
-                                History& history);
+                                History& history, std::span<float> average = {});
 
 /// In which it was trained; kFloat32 when it was written before there was a choice. Errors as resume_checkpoint.
 kernels::Precision precision_of(const std::filesystem::path& checkpoint);
@@ -86,6 +92,7 @@ struct LoadedModel {
   std::uint64_t update = 0;
 };
 
+/// The model's parameters are the moving average where the checkpoint has one, else the parameters.
 /// Errors as resume_checkpoint. `poll` is called now and then while the digest reads; what it throws ends the reading.
 LoadedModel load_model(const std::filesystem::path& checkpoint, const std::function<void()>& poll = {});
 

@@ -46,7 +46,7 @@ class Optimizer {
   std::uint64_t steps = 0;
 };
 
-/// Accumulators begin at 0. `size`: elements of the parameter block.
+/// Accumulators begin at 0; plain gradient descent has none. `size`: elements of the parameter block.
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size_t size);
 
 }  // namespace rnnsearch::train

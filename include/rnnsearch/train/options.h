@@ -10,16 +10,20 @@
 
 namespace rnnsearch::train {
 
-enum class OptimizerKind { kAdadelta, kAdam };
+enum class OptimizerKind { kAdadelta, kAdam, kSgd };
 enum class GradientOf { kSum, kSentence, kWord };
-enum class Schedule { kConstant, kInverseSquareRoot, kPlateau };
+enum class Schedule { kConstant, kInverseSquareRoot, kPlateau, kHalving };
 enum class BestMetric { kLoss, kBleu };
 enum class ReducePrecision { kFloat32, kBfloat16 };
 
 struct TrainOptions {
   std::uint64_t batch_sentences = 80;  // pairs in an update, all ranks together (GroundHog: bs)
-  std::uint64_t pool_batches = 20;     // batches sorted by length together (GroundHog: sort_k_batches)
-  std::uint64_t seed = 1;              // of the weights and of the order of the data
+  /// Pieces into which each rank cuts its share of a batch, computed one after the other: less memory, the same sum
+  /// but for its rounding.
+  std::uint64_t accumulate = 1;
+  std::uint64_t pool_batches = 20;  // batches sorted by length together (GroundHog: sort_k_batches)
+  std::uint64_t seed = 1;           // of the weights and of the order of the data
+  bool prefetch = true;             // read sentences on a thread of its own; the batches are the same without
 
   OptimizerKind optimizer = OptimizerKind::kAdadelta;  // paper, appendix B.2
   double learning_rate = 1;                            // Adadelta has none: 1
@@ -28,11 +32,19 @@ struct TrainOptions {
   double adam_beta1 = 0.9;                             // Kingma and Ba (2015), algorithm 1
   double adam_beta2 = 0.999;                           // the same
   double adam_epsilon = 1e-8;                          // the same
+  /// Of stochastic gradient descent: mu of Sutskever, Martens, Dahl and Hinton (2013), section 2. 0: plain.
+  double momentum = 0;
 
   /// What the clip sees and the optimiser follows: the sum over all words of the batch (GroundHog), or that sum divided
   /// by the pairs, or by the target words, of the global batch.
   GradientOf gradient_of = GradientOf::kSum;
-  double clip_norm = 1;            // largest norm of the gradient (paper, appendix B.2: 1); 0: no clip
+  /// E of Szegedy et al. (2016), section 7: the gradient follows the cross entropy with (1 - E) onehot(target) + E / K.
+  /// Losses that are reported stay the plain ones. 0: none.
+  double label_smoothing = 0;
+  double clip_norm = 1;  // largest norm of the gradient (paper, appendix B.2: 1); 0: no clip
+  /// Of a moving average of the parameters (parameter_average.h), which is what is validated, and what a checkpoint
+  /// translates with. Training goes on from the parameters themselves. 0: none.
+  double average_decay = 0;
   std::uint64_t max_skipped = 20;  // updates in a row that may be skipped because their gradient is not finite
 
   /// Sums of the gradient over the ranks begin as soon as a part of it is known, while the rest is computed. The bits
@@ -46,6 +58,10 @@ struct TrainOptions {
   Schedule schedule = Schedule::kConstant;
   std::uint64_t warmup_updates = 0;    // linear from 0, in every schedule; where the inverse square root begins to fall
   std::uint64_t plateau_patience = 1;  // validations without a lower dev loss until the learning rate is halved
+  /// Of the schedule halving, in passes over the corpus, fractions too: halved once after so many, and again after
+  /// each of `halve_every_epochs` more (Luong, Pham and Manning 2015, section 4.1: 5, with dropout 8; every one).
+  double halve_after_epochs = 5;
+  double halve_every_epochs = 1;
 
   std::uint64_t max_updates = 0;  // 0: no limit (likewise below). The first limit reached ends the training
   std::uint64_t max_epochs = 0;
@@ -65,9 +81,9 @@ struct TrainOptions {
 void check(const TrainOptions& options);
 
 // Names as the options spell them; the readers throw Error naming the choices.
-OptimizerKind optimizer_of(const std::string& name);           // adadelta, adam
+OptimizerKind optimizer_of(const std::string& name);           // adadelta, adam, sgd
 GradientOf gradient_of_of(const std::string& name);            // sum, sentence, word
-Schedule schedule_of(const std::string& name);                 // constant, inverse-square-root, plateau
+Schedule schedule_of(const std::string& name);                 // constant, inverse-square-root, plateau, halving
 BestMetric best_metric_of(const std::string& name);            // loss, bleu
 ReducePrecision reduce_precision_of(const std::string& name);  // f32, bf16
 std::string name_of(OptimizerKind optimizer);
@@ -83,6 +99,8 @@ Config config_of(const model::ModelOptions& options);
 Config config_of(const TrainOptions& options);
 /// Throws Error naming the option that is missing or unreadable.
 model::ModelOptions model_options_of(const Config& config);
+/// A checkpoint's configuration, with the defaults of the model's options that are younger than it.
+Config completed(Config config);
 
 /// The options that decide which numbers a run computes: a run directory, or a checkpoint, goes on only with the same.
 /// (Limits, learning rate, clip and intervals may change from one attempt to the next.)

@@ -20,6 +20,9 @@
 
 namespace rnnsearch::train {
 
+/// The checkpoints that a run's folder holds, newest first.
+std::vector<std::filesystem::path> checkpoints_of(const std::filesystem::path& run);
+
 class RunDirectory {
  public:
   /// Makes the folder, or enters one in which the same run was begun, takes the right to write from earlier attempts,

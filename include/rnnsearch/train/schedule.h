@@ -7,11 +7,20 @@
 
 namespace rnnsearch::train {
 
-/// Of update u = 1, 2, ... With w = warmup_updates (0: no warm-up):
-///   constant             rate * min(1, u/w)
-///   inverse-square-root  rate * min(u/w, sqrt(w/u))     Vaswani et al. (2017), section 5.3, scaled to reach `rate` at
-///   w plateau              rate * min(1, u/w) * factor    factor: halved by Plateau
-double learning_rate(const TrainOptions& options, std::uint64_t update, double plateau_factor);
+/// What the rate of an update depends on besides the options; a checkpoint holds all of it.
+struct SchedulePoint {
+  std::uint64_t update = 1;   // u = 1, 2, ...
+  double epochs = 0;          // passes over the corpus before this update, fractions too
+  double plateau_factor = 1;  // of Plateau
+};
+
+/// With w = warmup_updates (0: no warm-up):
+/// - constant: rate * min(1, u/w)
+/// - inverse-square-root: rate * min(u/w, sqrt(w/u)), of Vaswani et al. (2017), section 5.3, scaled to be rate at w
+/// - plateau: rate * min(1, u/w) * factor, halved by Plateau
+/// - halving: rate * min(1, u/w) / 2^k, where k is 0 before halve_after_epochs, then 1, and 1 more after each
+///   halve_every_epochs (Luong, Pham and Manning 2015, section 4.1)
+double learning_rate(const TrainOptions& options, const SchedulePoint& point);
 
 /// What "halve on plateau" remembers between validations; part of a checkpoint.
 struct Plateau {

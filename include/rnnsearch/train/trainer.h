@@ -40,19 +40,20 @@ struct UpdateReport {
   std::uint64_t update = 0;
   std::uint64_t epoch = 0;
   double epoch_share = 0;    // of this epoch's pairs, 0 to 1
-  double loss_per_word = 0;  // nats, </s> counted
+  double loss_per_word = 0;  // nats, </s> counted, without label smoothing, with dropout
   double gradient_norm = 0;  // of the gradient as `gradient_of` divides it, before the clip; the last update's
   double learning_rate = 0;  // the last update's
   // of the updates since the last logged one, </s> not counted: the same on any number of ranks
   std::uint64_t pairs = 0, source_words = 0, target_words = 0;
   double source_words_per_second = 0, target_words_per_second = 0;  // without </s>, all ranks together
-  // of an update; communication is what computing does not hide, waiting for slower ranks included
+  // of an update; data is waiting for sentences, communication is what computing does not hide, waiting for slower
+  // ranks included
   double data_seconds = 0, compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
   double reduction_seconds = 0;  // in which sums of the gradient were under way, hidden or not
   double megabytes_sent = 0;     // by the root in them, an update
-  double seconds_left = -1;  // to the nearest limit; below 0: there is none
-  bool skipped = false;      // its gradient was not finite
-  bool logged = false;       // the means begin anew after this one
+  double seconds_left = -1;      // to the nearest limit; below 0: there is none
+  bool skipped = false;          // its gradient was not finite
+  bool logged = false;           // the means begin anew after this one
 };
 
 /// Called at the root only, from the training thread.
@@ -85,6 +86,9 @@ corpus::BatchOptions batch_options(const TrainOptions& options);
 struct TrainingResult {
   StopReason reason = StopReason::kUpdates;
   TrainingState state;
+  // of this attempt, at this rank
+  double update_seconds = 0;  // of all its updates
+  double data_seconds = 0;    // in them: waiting for sentences
 };
 
 /// Trains until a limit, early stopping, the deadline, or a signal; resumes as options.resume says. COLLECTIVE. The

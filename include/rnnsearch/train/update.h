@@ -1,7 +1,6 @@
 // One update of the weights, on all ranks alike: gradient, sum over the ranks, clip, optimiser.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,10 +26,13 @@ struct UpdateInput {
   std::span<double> votes{};
   /// Writes them, if it is set: after the gradient, as late as they can be known.
   std::function<void()> vote{};
+  // For dropout: the number of the update, and where the share's pairs stand in the global batch: pair i is number
+  // first_pair + i pair_stride there.
+  std::uint64_t update = 0, first_pair = 0, pair_stride = 1;
 };
 
 struct UpdateResult {
-  double negative_log_likelihood = 0;  // nats, all ranks
+  double negative_log_likelihood = 0;  // nats, all ranks; without label smoothing, with dropout
   double words = 0;                    // target words, </s> included, all ranks
   double gradient_norm = 0;            // of the gradient as `gradient_of` divides it, before the clip
   bool applied = true;                 // false: gradient or loss were not finite, and the weights are as before
@@ -44,8 +46,8 @@ struct UpdateResult {
 
 class UpdateStep {
  public:
-  /// All outlive this. Only what the optimiser, gradient_of, clip_norm, overlap and reduce_precision say is read of the
-  /// options.
+  /// All outlive this. Only what the optimiser, accumulate, seed (for dropout), gradient_of, label_smoothing,
+  /// clip_norm, overlap and reduce_precision say is read of the options.
   UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options);
 
   /// COLLECTIVE, with the same batch_pairs, learning_rate and number of votes on every rank. Throws Error; then the
@@ -58,7 +60,8 @@ class UpdateStep {
   // An embedding's gradient, summed over the ranks: only the rows that some rank touched. Memory is kept.
   struct Rows {
     /// From the words of this rank, before their gradient is known, to those of all ranks.
-    void begin_union(const comm::Communicator& communicator, const Sentences& sentences, std::size_t table_rows);
+    void begin_union(const comm::Communicator& communicator, const model::Model<float>::TableGradient& table,
+                     const UpdateInput& input, bool reads_start);
     /// Once this rank's gradient is known.
     void begin_sum(const comm::Communicator& communicator, const layers::RowGradient<float>& own);
 
@@ -70,13 +73,15 @@ class UpdateStep {
   };
 
   UpdateResult update(const UpdateInput& input);
+  /// Adds the gradient of this rank's share to the model's, piece by piece; `finished` hears of the last.
+  model::Loss accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished);
   void begin_sum(std::size_t part);
 
   const comm::Communicator& communicator_;
   model::Model<float>& model_;
   const TrainOptions& options_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::array<Rows, 2> rows_;           // source, target
+  std::vector<Rows> rows_;             // of the model's table_gradients
   std::vector<TableGradient> tables_;  // of the update under way
   std::vector<float> carried_;         // of gradient(), when bfloat16 travels
 };

@@ -1,0 +1,89 @@
+// The recurrent cells, one step at a time: from x, which the caller makes of the step's inputs, and the previous state
+// to the next. h' is the previous output, U a recurrent matrix.
+//   tanh          h = tanh(x + h' U)                                                    x [R, n]
+//   gru           the gated unit of gated_recurrence.h                                  x [R, 3n] = h | z | r
+//   gru, after    the reset gate after the product: see kernels/cells.h                 x [R, 3n]
+//   lstm          see kernels/cells.h; the state is [h | c]                             x [R, 4n] = g | i | f | o
+//   mlp           h = max(x + h' U, 0) W_2 + b_2                                        x [R, n/2]
+//   mlp, encoder  h = tanh(max(x, 0) W_2 + max(h' U + b_U, 0) U_2 + b_2)                x [R, n/2]
+// With layer normalisation LN (Ba, Kiros and Hinton 2016, equations 4 and 20 to 22, and their appendix's LSTM):
+//   tanh          h = tanh(LN(x + h' U))
+//   gru           as gru, after, of LN(x) and LN(h' U), z and r normalised together, h~ by itself
+//   lstm          as lstm, of LN(x) + LN(h' U), all four sums together, and h = o o tanh(LN(c))
+// R rows of a step, n output width, S state width: n, or 2n for lstm.
+//
+// Recurrent dropout (Gal and Ghahramani 2016) drops h' where U multiplies it, and nowhere else: what a gate lets pass
+// from h' to h, and c', stay whole.
+//
+// A Cell holds what its forward pass leaves for its backward pass, by row. The rows of all steps lie one after the
+// other, each step at `first`; a caller that wants no backward pass may use the same rows again.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "rnnsearch/base/matrix.h"
+#include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/dropout.h"
+#include "rnnsearch/layers/layer_normalisation.h"
+
+namespace rnnsearch::layers {
+
+enum class CellKind {
+  kTanh,
+  kGru,
+  kGruResetAfter,
+  kLstm,
+  kMlp,
+  kMlpEncoder,
+  kNormalisedTanh,
+  kNormalisedGru,
+  kNormalisedLstm
+};
+
+/// Widths, as factors of n: of x and of the state.
+std::size_t cell_input_width(CellKind kind, std::size_t n);
+std::size_t cell_state_width(CellKind kind, std::size_t n);
+
+template <class Real>
+struct CellWeights {
+  MatrixView<Real> U;                          // [n, n]; lstm [n, 4n]; gru, after or normalised [n, 3n]; mlp [n, n/2]
+  MatrixView<Real> U_gates;                    // gru [n, 2n]
+  MatrixView<Real> W_2;                        // mlp [n/2, n]
+  MatrixView<Real> U_2;                        // mlp, encoder [n/2, n]
+  std::span<Real> b_U;                         // gru, after [n], or empty; mlp, encoder [n/2]
+  std::span<Real> b_2;                         // mlp [n]
+  NormalisationWeights<Real> x_normalisation;  // tanh [n], of the whole sum; gru [3n]; lstm [4n]
+  NormalisationWeights<Real> U_normalisation;  // gru [3n]; lstm [4n]
+  NormalisationWeights<Real> c_normalisation;  // lstm [n]
+};
+
+template <class Real>
+class Cell {
+ public:
+  virtual ~Cell() = default;
+
+  /// Before the steps of a pass over `rows` rows, of at most `widest` rows each. recurrent_dropout: of all rows; what
+  /// it views outlives the pass.
+  virtual void begin(std::size_t rows, std::size_t widest, const kernels::DropoutMask& recurrent_dropout = {}) = 0;
+  /// Before the steps, whenever weights have changed or a backward pass has begun.
+  virtual void pack() = 0;
+  /// x [R, .] is used up; previous [R, S]; next [R, S] out.
+  virtual void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous,
+                       MatrixView<Real> next) = 0;
+  /// Before the steps of the backward pass, which undoes `pack`.
+  virtual void begin_backward() = 0;
+  /// next_gradient [R, S] is used up; x_gradient [R, .] out; previous_gradient [R, S] ADDS.
+  virtual void backward(std::size_t first, ConstMatrixView<Real> previous, ConstMatrixView<Real> next,
+                        MatrixView<Real> next_gradient, MatrixView<Real> x_gradient,
+                        MatrixView<Real> previous_gradient) = 0;
+  /// After the steps, of all rows: ADDS to the gradient of the weights.
+  virtual void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real> x_gradient) = 0;
+};
+
+template <class Real>
+std::unique_ptr<Cell<Real>> make_cell(CellKind kind, const CellWeights<Real>& weights,
+                                      const CellWeights<Real>& gradient);
+
+}  // namespace rnnsearch::layers

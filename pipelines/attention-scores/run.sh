@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Which score of the attention: trains the same network on the same text for the same number of updates with every score that
+# `rnnsearch train --attention` offers, and with none (one fixed context in place of the attention), and puts them side by side:
+# BLEU by sentence length, whether each differs from the additive score of the paper (arXiv 1409.0473), and what each looked at.
+#   pipelines/attention-scores/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
+# The network is config.ini's beside this file. The text is Debian's package descriptions, English to French, unless told otherwise,
+# the vocabularies are of 8,000 words, and the folder is runs/attention-scores.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+pipeline=attention-scores
+source "$here/../experiment.sh"
+read_options "" "$@"
+: "${words:=8000}" "${folder:=runs/attention-scores}"
+find_program
+mkdir -p "$folder"
+
+# The program's own list, in its order, but for none, which comes last.
+mapfile -t scores < <("$RNNSEARCH" train --help | sed -n 's/^ *--attention \([a-z0-9|-]*\).*/\1/p' | tr '|' '\n' | grep -vx none)
+[[ " ${scores[*]} " == *" additive "* ]] || fail "rnnsearch train --help names no scores: --attention additive|... was expected there"
+
+if [[ -z $text ]]; then
+  text=$folder/text
+  "$project/data/debian.sh" "$source" "$target" "$text"
+fi
+find_text "--source $source --target $target --words $words"
+prepare "$folder/corpus.h5" 50 --source-words "$words" --target-words "$words"
+
+options_of() { # SCORE
+  options=(--corpus "$folder/corpus.h5" --config "$here/config.ini" --attention "$1")
+}
+systems=("${scores[@]}" none)
+train_systems "${systems[@]}"
+
+translations_begin
+hypotheses=() runs=() alignments=()
+for system in "${systems[@]}"; do
+  translate "$system" "$folder/test.$system.$target"
+  hypotheses+=(--hypotheses "$system=$folder/test.$system.$target")
+  runs+=(--run "$system=$(run_of "$system")")
+  [[ $system == none ]] || alignments+=(--alignment "$folder/looked-at.$system.json")
+done
+if ! is_scored "$folder/table.md"; then
+  say "scores"
+  scored=(--corpus "$folder/corpus.h5" --set test/test --significance randomization --baseline additive --chrf true)
+  evaluate "$folder/scores.txt" "${hypotheses[@]}" "${scored[@]}"
+  evaluate "$folder/scores.json" "${hypotheses[@]}" "${scored[@]}" --sentences true --json
+  for score in "${scores[@]}"; do
+    align "$score" "$folder/test.$score.$target" "$(some_lines "$test.$source")" "$folder/looked-at.$score"
+  done
+  "$RNNSEARCH" report --title "Scores of the attention: $source to $target" "${runs[@]}" --evaluation "$folder/scores.json" \
+    "${alignments[@]}" --output "$folder/report.html" --csv "$folder/csv" --markdown "$folder/report.md"
+  all_systems "$folder/report.md" "$folder/table.md"
+fi
+cat "$folder/scores.txt"
+say "everything lies in $folder: report.html and report.md, table.md, scores.txt, looked-at.SCORE/, csv/, and the ${#systems[@]} runs"

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# pipelines/benchmark/wmt_size.sh FOLDER [PAIRS]: what a corpus of WMT's size costs here, by one of drawn words (40 million pairs,
+# if not told otherwise: 8 GB of text and 3 GB of corpus, both left in FOLDER): prepare in 2 GiB, its time and peak memory; the
+# seconds that train takes to its first update, and to one more when it goes on, from a disk whose cache was emptied and again;
+# and what it waits for sentences. A figure holds for a machine that does nothing else.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+rnnsearch=${RNNSEARCH:-$here/../../${RNNSEARCH_BUILD:-build}/rnnsearch}
+[[ $# == 1 || $# == 2 ]] || { sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 1; }
+[[ -x $rnnsearch ]] || { echo "wmt_size.sh: there is no $rnnsearch; build it, or say where it is in RNNSEARCH" >&2 && exit 1; }
+rnnsearch=$(realpath "$rnnsearch") pairs=${2:-40000000}
+mkdir -p "$1"
+cd "$1"
+TIMEFORMAT='%1R s'
+
+# peak COMMAND...: runs it; prints the highest memory it was seen to have
+peak() {
+  "$@" &
+  local process=$! highest=0 now
+  while now=$(awk '/^VmHWM/ { print $2 }' "/proc/$process/status" 2>/dev/null) && [[ -n $now ]]; do
+    highest=$now
+    sleep 0.2
+  done
+  wait "$process"
+  echo "peak memory of $2: $((highest / 1024)) MiB"
+}
+
+if [[ ! -e corpus.h5 ]]; then
+  "${CXX:-c++}" -O2 -std=c++20 -o synthetic_text "$here/synthetic_text.cpp"
+  echo "text of $pairs pairs:"
+  time ./synthetic_text "$pairs" train.source train.target
+  time peak "$rnnsearch" prepare --memory 2048 --train-source train.source --train-target train.target --tokenizer none \
+    --output corpus.h5
+fi
+ls -lh corpus.h5
+
+# train UPDATES: the time of the whole command
+train() {
+  time "$rnnsearch" train --preset small --corpus corpus.h5 --run run --validate-every 0 --max-updates "$1" 2>train.log ||
+    { cat train.log >&2 && exit 1; }
+}
+forget() {  # the kernel's copy of the corpus
+  dd if=corpus.h5 of=/dev/null iflag=nocache count=0 status=none
+}
+rm -rf run
+forget
+echo "train, to its first update and its checkpoint, nothing cached:" && train 1
+forget
+echo "train, gone on with for one update, nothing cached:" && train 2
+echo "train, gone on with for one update, cached:" && train 3
+"$rnnsearch" benchmark --preset small --corpus corpus.h5 | grep -E '^(seconds|waiting|peak)'

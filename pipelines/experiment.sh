@@ -1,0 +1,249 @@
+# The stages that experiments share: text, corpora, trainings, translations, scores. A pipeline's run.sh sources this file, and calls
+# them in this order; every stage is skipped when its result is there, so an experiment that was interrupted goes on when its script
+# runs again. pipelines/paper/run.sh is the model to follow.
+#
+# A pipeline sets `pipeline`, its name, and sources this file, which sets the options below to their defaults; others it sets then.
+# Functions share these variables with it besides:
+#   project            this project's folder
+#   train, dev, test   prefixes of the parts of the text, $train.$source, $train.$target and so on: find_text sets them
+#   options            of one training: the pipeline's options_of sets them
+#
+# Options of every experiment:
+#   --text PREFIX          parallel text: PREFIX.SOURCE and PREFIX.TARGET (the languages), or PREFIX/train.SOURCE and so on
+#                          (PREFIX.train.SOURCE will do, too) with dev.* and test.* beside them; what is not there is held out,
+#                          stratified by length
+#   --source L, --target L the endings of these names
+#   --words N              words of each vocabulary
+#   --beam N               of the translations [10]
+#   --folder DIR           where everything goes
+#   --launch local|mpirun|slurm
+#                          of each training: a process of this machine; --ranks ranks; jobs of cluster/submit, which are
+#                          submitted and left to themselves: when they are done, the same command makes tables and figures [local]
+#   --at-once N            local: systems trained at the same time, sharing the CPUs; it changes no result [2]
+#   --ranks N              mpirun: ranks. How ranks are placed is LAUNCHER's affair, as of cluster/site.sh [2]
+#   --chain N              slurm: jobs of each training, for sites that forbid requeueing
+# Every stage is skipped when its result is there, and trainings go on where they stopped: interrupt it and run it again.
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+text= source=en target=fr words= beam=10 folder= launch=local at_once=2 ranks=2 chain=
+extra=() # what stands after --: of every training
+
+say() { echo "[$pipeline] $*"; }
+fail() {
+  echo "$pipeline: $*" >&2
+  exit 1
+}
+
+# read_options "NAME..." "$@": the options above and those of the pipeline (their names), each into the variable of its name.
+# --help prints the comment at the head of the pipeline's script, and the options above.
+read_options() {
+  local known=" text source target words beam folder launch at-once ranks chain $1 " name
+  shift
+  while (($# > 0)); do
+    if [[ $1 == --help ]]; then
+      sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+      sed -n '/^# Options of every/,/^[^#]/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+      exit 0
+    fi
+    if [[ $1 == -- ]]; then
+      extra=("${@:2}")
+      break
+    fi
+    name=${1#--}
+    [[ $1 == --* && $known == *" $name "* ]] || fail "unknown option $1; see pipelines/$pipeline/run.sh --help"
+    (($# >= 2)) || fail "$1 needs a value; see pipelines/$pipeline/run.sh --help"
+    printf -v "${name//-/_}" %s "$2"
+    shift 2
+  done
+  [[ $source != "$target" ]] || fail "--source and --target are both '$source'; name two"
+  case $launch in local | mpirun | slurm) ;; *) fail "--launch is '$launch'; it must be local, mpirun or slurm" ;; esac
+  local number
+  for number in words beam at_once ranks chain; do
+    [[ -z ${!number} && $number =~ words|chain || ${!number} =~ ^[1-9][0-9]*$ ]] ||
+      fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
+  done
+}
+
+# find_program: RNNSEARCH is the program: the one the environment names, or else it is built.
+find_program() {
+  if [[ -z ${RNNSEARCH:-} ]]; then
+    export RNNSEARCH_BUILD=$(realpath -m "${RNNSEARCH_BUILD:-$project/build}") # of this folder, wherever build.sh goes
+    "$project/pipelines/install.sh"
+    "$project/pipelines/build.sh"
+    RNNSEARCH=$RNNSEARCH_BUILD/rnnsearch
+  fi
+  export RNNSEARCH
+}
+
+# find_text MADE [source|target]: finds the parts of $text, and holds out what is missing, by the length of that side [source].
+# MADE names what else the folder's results depend on. A folder that was made of something else is refused.
+find_text() {
+  local part made="$1, texts of" first=$source second=$target
+  part_of() { # NAME: the prefix under which both sides of it are, or nothing
+    local prefix
+    for prefix in "$text/$1" "$text.$1" "$text$1"; do
+      [[ ! -e $prefix.$source || ! -e $prefix.$target ]] || { echo "$prefix" && return; }
+    done
+  }
+  train=$(part_of train) dev=$(part_of dev) test=$(part_of test)
+  if [[ -z $train && -e $text.$source && -e $text.$target ]]; then train=$text; fi
+  [[ -n $train ]] || fail "no parallel text $text: neither $text.$source and $text.$target nor $text/train.$source and" \
+    "$text/train.$target are there"
+  # What is there of another text, or of other words, is not a result of these.
+  for part in "$train" ${dev:+"$dev"} ${test:+"$test"}; do
+    made+=" $(stat -Lc %s "$part.$source" "$part.$target" | paste -sd ' ')"
+  done
+  made+=" bytes"
+  if [[ -s $folder/made-of ]]; then
+    [[ $(<"$folder/made-of") == "$made" ]] ||
+      fail "$folder was made with $(<"$folder/made-of"), and now it is $made; give another --folder"
+  fi
+  echo "$made" >"$folder/made-of"
+  local held=()
+  [[ -n $test ]] || held+=(test=300)
+  [[ -n $dev ]] || held+=(dev=100)
+  if ((${#held[@]} > 0)); then
+    if [[ ! -e $folder/held-out/complete ]]; then
+      say "holding out ${held[*]} (pairs of each length) of $train"
+      [[ ${2:-source} == source ]] || first=$target second=$source
+      "$project/data/hold_out.pl" "$train.$first" "$train.$second" "$first" "$second" "$folder/held-out" "${held[@]}"
+      touch "$folder/held-out/complete"
+    fi
+    train=$folder/held-out/train
+    : "${test:=$folder/held-out/test}" "${dev:=$folder/held-out/dev}"
+  fi
+}
+
+# prepare CORPUS LENGTH OPTIONS...: a corpus of sentences of at most LENGTH words, with the test set test/test.
+prepare() {
+  [[ ! -e $1 ]] || return 0
+  say "preparing the corpus of sentences of at most $2 words"
+  "$RNNSEARCH" prepare --source-language "$source" --target-language "$target" --train-source "$train.$source" \
+    --train-target "$train.$target" --dev-source "$dev.$source" --dev-target "$dev.$target" \
+    --test "test:$test.$source:$test.$target" --max-length "$2" --output "$1" "${@:3}"
+}
+
+# train_systems SYSTEM...: trains them, in this order, into $(run_of SYSTEM). The pipeline's options_of SYSTEM sets `options` to what
+# rnnsearch train is given, but for --run. With --launch slurm it returns when all jobs are done, and else ends the script.
+run_of() { echo "$folder/${1,,}"; }
+training_of() {
+  options_of "$1"
+  options+=(--run "$(run_of "$1")" "${extra[@]}")
+}
+launcher_of_ranks() { # prints, one a line, what starts a program on --ranks ranks
+  printf '%s\n' ${LAUNCHER:-mpirun -n "$ranks" --bind-to none}
+  [[ -n ${LAUNCHER:-} || $(id -u) != 0 ]] || echo --allow-run-as-root
+}
+stop_trainings() { # SIGNAL
+  trap '' TERM INT
+  say "stopping; the trainings write their checkpoints"
+  kill -s "$1" $(jobs -rp) 2>/dev/null || true
+  wait
+  exit 85
+}
+finish_trainings() { # FAILED PROCESS...: waits for those of this machine; ends the script if one fails, or FAILED says that one did
+  local failed=$1 job
+  for job in "${@:2}"; do
+    wait "$job" || failed=yes
+  done
+  trap - TERM INT
+  [[ -z $failed ]] || fail "a training ended before it was done: $(tail -qn 1 "$folder"/*.out | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run this again to go on"
+}
+train_here() {
+  local threads=$(($(nproc) / at_once)) system failed= started=()
+  ((threads > 0)) || threads=1
+  trap 'stop_trainings TERM' TERM INT
+  for system; do
+    training_of "$system"
+    while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=yes; done
+    [[ -z $failed ]] || break
+    say "training $system; its log is $(run_of "$system").out"
+    "$RNNSEARCH" train "${options[@]}" --threads "$threads" >>"$(run_of "$system").out" 2>&1 &
+    started+=($!)
+  done
+  finish_trainings "$failed" "${started[@]}"
+}
+train_on_ranks() {
+  local system launcher
+  mapfile -t launcher < <(launcher_of_ranks)
+  # Bash takes no signal while it waits for a command before it; and mpirun and srun pass USR1 on, but end the ranks at TERM.
+  trap 'stop_trainings USR1' TERM INT
+  for system; do
+    training_of "$system"
+    say "training $system"
+    "${launcher[@]}" "$RNNSEARCH" train "${options[@]}" &
+    wait $!
+  done
+  trap - TERM INT
+}
+submit_trainings() {
+  local system run job waiting=
+  for system; do
+    training_of "$system"
+    run=$(run_of "$system")
+    if [[ -e $run.jobs/done ]]; then continue; fi
+    waiting=yes
+    if [[ -s $run.jobs/jobs ]] && [[ -n $(squeue -h -o %i -j "$(sed 's/_.*//' "$run.jobs/jobs" | paste -sd,)" 2>/dev/null) ]]; then
+      say "$system is in the queue: jobs $(paste -sd ' ' "$run.jobs/jobs")"
+    else
+      job=$(LOGS=$folder/logs "$project/cluster/submit" ${chain:+--chain "$chain"} train "${options[@]}" | paste -sd ' ') # a failure ends all here
+      say "$system: job $job"
+    fi
+  done
+  [[ -z $waiting ]] || { say "run the same command again when these are done" && exit 0; }
+}
+train_systems() {
+  case $launch in
+    local) train_here "$@" ;;
+    mpirun) train_on_ranks "$@" ;;
+    slurm) submit_trainings "$@" ;;
+  esac
+}
+
+# translate SYSTEM OUTPUT OPTIONS...: the test set by the best checkpoint of SYSTEM, unless OUTPUT is newer than that. Translations
+# (named $folder/test.*) of another --beam are removed by `translations_begin` first.
+translations_begin() {
+  if [[ -s $folder/beam && $(<"$folder/beam") != "$beam" ]]; then rm -f "$folder"/test.*."$target"; fi
+  echo "$beam" >"$folder/beam"
+}
+translate() {
+  local run pointer launcher=()
+  run=$(run_of "$1")
+  pointer=$run/checkpoints/best
+  [[ -e $pointer ]] || pointer=$run/checkpoints/latest # it never validated
+  [[ ! $2 -nt $run/checkpoints/$(<"$pointer") ]] || return 0
+  say "translating with $1: $2"
+  [[ $launch != mpirun ]] || mapfile -t launcher < <(launcher_of_ranks)
+  "${launcher[@]}" "$RNNSEARCH" translate --model "$run" --input "$test.$source" --output "$2" --beam "$beam" --normalize "${@:3}"
+}
+
+# is_scored FILE: FILE, the last result of a pipeline's scores, is newer than all translations.
+is_scored() { [[ $1 -nt $(ls -t "$folder"/test.*."$target" | head -1) ]]; }
+
+# evaluate OUTPUT OPTIONS...: what rnnsearch evaluate prints, in OUTPUT once it is whole.
+evaluate() {
+  "$RNNSEARCH" evaluate "${@:2}" >"$1.new"
+  mv "$1.new" "$1"
+}
+
+# some_lines FILE: four lines of 15 to 25 words, spread over it, nobody's choice, as --lines takes them.
+some_lines() {
+  local lines
+  lines=$(awk 'NF >= 15 && NF <= 25 {line[n++] = NR} END {for (i = 0; i < 4 && i < n; ++i) print line[int(n * (i + 0.5) / 4)]}' \
+    <"$1" | uniq | paste -sd,)
+  echo "${lines:-1}" # a text of short sentences
+}
+
+# align SYSTEM TRANSLATION LINES OUTPUT: what SYSTEM looked at when it wrote these lines of TRANSLATION, as OUTPUT.json and as heat
+# maps in the folder OUTPUT.
+align() {
+  rm -rf "$4"
+  "$RNNSEARCH" align --model "$(run_of "$1")" --source "$test.$source" --target "$2" --lines "$3" --svg "$4" --json "$4.json.new"
+  mv "$4.json.new" "$4.json"
+}
+
+# all_systems REPORT.md OUTPUT: those tables of rnnsearch report --markdown in which all systems stand side by side, without those of
+# each pair of systems.
+all_systems() {
+  sed '/^\*\*Difference/,$d' "$1" >"$2.new"
+  mv "$2.new" "$2"
+}

@@ -1,0 +1,19 @@
+# The systems of run.sh: their names in the order of the tables, and which of them must learn the task.
+here=${here:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)}
+
+# The replication, its ablations (a) no path from the encoder's state to the decoder's, (b) no shortcuts of context and word into the
+# readout, (c) no word in the state's update; the same with the embedding of the previous word in place of the previous output vector
+# ("-word"); the notebook's four scores; RNNsearch. Without attention, for contrast: a traditional seq2seq.
+must_learn="replication replication-a replication-b replication-c replication-word replication-a-word replication-b-word \
+replication-c-word notebook notebook-dot notebook-scaled-dot notebook-general RNNsearch"
+all_systems="$must_learn seq2seq"
+required=99 # percent of PSA, in every round
+
+options_of() { # SYSTEM: sets `options`
+  case $1 in
+    RNNsearch) options=(--config "$here/config.ini") ;;
+    seq2seq) options=(--config "$here/seq2seq.ini") ;;
+    *-word) options=(--preset "${1%-word}" --feedback word) ;;
+    *) options=(--preset "$1") ;;
+  esac
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Chinese to English: traditional sequence to sequence (I. Sutskever, O. Vinyals, Q. V. Le, arXiv 1409.3215), whose decoder begins with
+# the encoder's last state and sees nothing of the source after, against RNNsearch (arXiv 1409.0473), of the same sizes, trained on
+# the same text for the same number of updates. Makes BLEU by sentence length, and heat maps of what RNNsearch looked at.
+#   pipelines/zh-en/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
+#     --chinese characters|words
+#                            the words of the Chinese side: its characters, or those of ICU's dictionary [characters]
+#     --cell lstm|gru|tanh   of sequence to sequence [lstm]
+# Sizes and training are config.ini's beside this file, the equations those of the presets seq2seq and rnnsearch-50. Training
+# sentences are of at most 50 words, or of 80 where characters are words. With --text the languages are zh and en, and the
+# vocabularies of 10,000 words. Without it the text is Debian's package descriptions, zh_CN and en, with vocabularies of 2,000 words:
+# it is small, some thousands of pairs, and only shows that all works. The folder is runs/zh-en-CHINESE.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+pipeline=zh-en
+source "$here/../experiment.sh"
+source= target=en chinese=characters cell=lstm
+read_options "chinese cell" "$@"
+case $chinese in
+  characters) tokenizer=words longest=80 ;;
+  words) tokenizer=icu-words longest=50 ;;
+  *) fail "--chinese is '$chinese'; it must be characters or words" ;;
+esac
+case $cell in lstm | gru | tanh) ;; *) fail "--cell is '$cell'; it must be lstm, gru or tanh" ;; esac
+if [[ -n $text ]]; then : "${source:=zh}" "${words:=10000}"; else : "${source:=zh_CN}" "${words:=2000}"; fi
+: "${folder:=runs/zh-en-$chinese}"
+find_program
+mkdir -p "$folder"
+
+if [[ -z $text ]]; then
+  text=$folder/text
+  "$project/data/debian.sh" "$source" "$target" "$text"
+fi
+# Sets are held out by the length of the English side: Chinese has no blanks to count words by.
+find_text "--source $source --target $target --words $words --chinese $chinese --cell $cell" target
+prepare "$folder/corpus.h5" "$longest" --source-words "$words" --target-words "$words" --tokenizer "$tokenizer"
+
+options_of() { # SYSTEM
+  options=(--corpus "$folder/corpus.h5" --config "$here/config.ini")
+  case $1 in
+    RNNsearch) options+=(--preset rnnsearch-50) ;;
+    seq2seq) options+=(--preset seq2seq --cell "$cell") ;;
+  esac
+}
+train_systems RNNsearch seq2seq # the longer first
+
+translations_begin
+hypotheses=() runs=()
+for system in seq2seq RNNsearch; do
+  translate "$system" "$folder/test.${system,,}.$target"
+  hypotheses+=(--hypotheses "$system=$folder/test.${system,,}.$target")
+  runs+=(--run "$system=$(run_of "$system")")
+done
+if ! is_scored "$folder/table.md"; then
+  say "scores"
+  scored=(--corpus "$folder/corpus.h5" --set test/test --significance randomization --baseline RNNsearch --chrf true)
+  evaluate "$folder/scores.txt" "${hypotheses[@]}" "${scored[@]}"
+  evaluate "$folder/scores.json" "${hypotheses[@]}" "${scored[@]}" --sentences true --json
+  align RNNsearch "$folder/test.rnnsearch.$target" "$(some_lines "$test.$target")" "$folder/looked-at"
+  "$RNNSEARCH" report --title "Chinese to English, by $chinese" "${runs[@]}" --evaluation "$folder/scores.json" \
+    --alignment "$folder/looked-at.json" --output "$folder/report.html" --csv "$folder/csv" --markdown "$folder/report.md"
+  all_systems "$folder/report.md" "$folder/table.md"
+fi
+cat "$folder/scores.txt"
+say "everything lies in $folder: report.html and report.md, table.md, scores.txt, looked-at/, csv/, and the runs"

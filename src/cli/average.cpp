@@ -1,0 +1,71 @@
+#include "cli/average.h"
+
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/train/average.h"
+#include "rnnsearch/train/run_directory.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Settings {
+  std::vector<std::string> checkpoints;
+  std::optional<std::string> run;
+  std::optional<std::uint64_t> last;
+  fs::path output;
+  bool overwrite = false;
+};
+
+std::vector<fs::path> newest_of(const fs::path& run, std::uint64_t last) {
+  auto paths = train::checkpoints_of(run);
+  if (paths.size() < last) {
+    throw Error(text_of("--last is ", last, " but ", run.string(), " holds ", paths.size(), " checkpoint",
+                        paths.size() == 1 ? "" : "s", "; ask for fewer, or train with --keep-checkpoints ", last));
+  }
+  paths.resize(last);
+  return paths;
+}
+
+}  // namespace
+
+int run_average(const Arguments& arguments) {
+  Settings s;
+  Options options(
+      "average",
+      "Writes the mean of the parameters of several checkpoints of one training, which often translates better than "
+      "each of them, as a checkpoint that every command takes but train: there is no mean of an optimizer's state. "
+      "Name the checkpoints, or a run and how many of its newest.");
+  options.group("Files");
+  options.add("checkpoint", s.checkpoints, {.help = "one of them; repeat it", .value = "FILE"});
+  options.add("run", s.run, {.help = "a run directory, instead", .value = "RUN"});
+  options.add(
+      "last", s.last,
+      {.help = "with --run: how many of its newest, at most its keep-checkpoints, or an older best is among them",
+       .low = 2,
+       .high = 1e6});
+  options.add("output", s.output, {.help = "the mean", .value = "FILE", .required = true});
+  options.add("overwrite", s.overwrite, {.help = "replace a file that stands there, once the mean is whole"});
+  if (!options.parse(arguments)) return 0;
+  if (s.run.has_value() == !s.checkpoints.empty()) {
+    throw Error("give either --checkpoint, once for each, or --run and --last");
+  }
+  if (s.run.has_value() != s.last.has_value()) throw Error("--run and --last belong together; give both");
+
+  std::vector<fs::path> paths(s.checkpoints.begin(), s.checkpoints.end());
+  if (s.run) paths = newest_of(*s.run, *s.last);
+  const auto averaged = train::average_checkpoints(paths, s.output, s.overwrite);
+  std::cout << s.output.string() << ": the mean of " << averaged.of.size() << " checkpoints, " << averaged.parameters
+            << " parameters:";
+  for (const std::string& name : averaged.of) std::cout << " " << name;
+  std::cout << "\n";
+  return 0;
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,238 @@
+#include "corpus/byte_source.h"
+
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t kInputBytes = 1 << 18;
+
+template <class... Why>
+[[noreturn]] void refuse(const fs::path& path, const Why&... why) {
+  throw Error(text_of("corpus: cannot read ", path.string(), ": ", why...));
+}
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using FileHandle = std::unique_ptr<std::FILE, CloseFile>;
+
+class PlainSource : public ByteSource {
+ public:
+  PlainSource(const fs::path& path, std::uint64_t size, FileHandle file)
+      : ByteSource(path, size), file_(std::move(file)) {}
+
+  std::size_t read(std::span<char> buffer) override {
+    const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file_.get());
+    if (std::ferror(file_.get())) refuse(path(), std::strerror(errno));
+    position_ += count;
+    return count;
+  }
+  bool seek(std::uint64_t position) override {
+    if (fseeko(file_.get(), static_cast<off_t>(position), SEEK_SET) != 0) refuse(path(), std::strerror(errno));
+    position_ = position;
+    return true;
+  }
+  std::uint64_t position() const override { return position_; }
+
+ private:
+  FileHandle file_;
+  std::uint64_t position_ = 0;
+};
+
+/// What the three decompressors share: compressed bytes on the way in.
+class CompressedSource : public ByteSource {
+ protected:
+  CompressedSource(const fs::path& path, std::uint64_t size, FileHandle file)
+      : ByteSource(path, size), plain_(path, size, std::move(file)), input_(kInputBytes) {}
+
+  /// The next compressed bytes; empty at the file's end.
+  std::span<char> next_input() { return std::span(input_).first(plain_.read(input_)); }
+  [[noreturn]] void fail_damaged(std::string_view kind, std::string_view reason) const {
+    refuse(path(), "its ", kind, " data is damaged (", reason, "); fetch or compress it again");
+  }
+  [[noreturn]] void fail_truncated(std::string_view kind) const {
+    refuse(path(), "its ", kind, " data ends before its end: the file is not whole; fetch or compress it again");
+  }
+
+ public:
+  std::uint64_t position() const override { return plain_.position(); }
+
+ private:
+  PlainSource plain_;
+  std::vector<char> input_;
+};
+
+class GzipSource : public CompressedSource {
+ public:
+  GzipSource(const fs::path& path, std::uint64_t size, FileHandle file)
+      : CompressedSource(path, size, std::move(file)) {
+    if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) refuse(path, "no memory for zlib");
+  }
+  ~GzipSource() override { inflateEnd(&stream_); }
+
+  std::size_t read(std::span<char> buffer) override {
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream_.avail_out = static_cast<uInt>(buffer.size());
+    while (stream_.avail_out == buffer.size()) {
+      if (stream_.avail_in == 0 && !was_full_) {
+        const std::span<char> input = next_input();
+        if (input.empty()) {
+          if (!between_members_) fail_truncated("gzip");
+          return 0;
+        }
+        stream_.next_in = reinterpret_cast<Bytef*>(input.data());
+        stream_.avail_in = static_cast<uInt>(input.size());
+      }
+      if (between_members_ && inflateReset(&stream_) != Z_OK) fail_damaged("gzip", "zlib cannot begin anew");
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
+        fail_damaged("gzip", stream_.msg ? stream_.msg : "zlib refuses it");
+      }
+      between_members_ = status == Z_STREAM_END;
+      was_full_ = !between_members_ && stream_.avail_out == 0;
+    }
+    return buffer.size() - stream_.avail_out;
+  }
+
+ private:
+  z_stream stream_{};
+  bool between_members_ = false;
+  bool was_full_ = false;  // the last output: zlib may hold more without another input
+};
+
+class ZstdSource : public CompressedSource {
+ public:
+  ZstdSource(const fs::path& path, std::uint64_t size, FileHandle file)
+      : CompressedSource(path, size, std::move(file)), stream_(ZSTD_createDStream()) {
+    if (!stream_) refuse(path, "no memory for zstd");
+  }
+
+  std::size_t read(std::span<char> buffer) override {
+    ZSTD_outBuffer output{buffer.data(), buffer.size(), 0};
+    while (output.pos == 0) {
+      if (input_.pos == input_.size && !was_full_) {
+        const std::span<char> bytes = next_input();
+        if (bytes.empty()) {
+          if (expected_ != 0) fail_truncated("zstd");
+          return 0;
+        }
+        input_ = {bytes.data(), bytes.size(), 0};
+      }
+      expected_ = ZSTD_decompressStream(stream_.get(), &output, &input_);
+      if (ZSTD_getErrorCode(expected_) == ZSTD_error_frameParameter_windowTooLarge) {
+        refuse(path(),
+               "it was compressed with a larger window than is unpacked here (zstd --long); compress it again "
+               "without");
+      }
+      if (ZSTD_isError(expected_)) fail_damaged("zstd", ZSTD_getErrorName(expected_));
+      was_full_ = expected_ != 0 && output.pos == output.size;
+    }
+    return output.pos;
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
+  };
+  std::unique_ptr<ZSTD_DStream, Free> stream_;
+  ZSTD_inBuffer input_{nullptr, 0, 0};
+  std::size_t expected_ = 1;  // 0: a frame is complete
+  bool was_full_ = false;     // as above
+};
+
+class XzSource : public CompressedSource {
+ public:
+  XzSource(const fs::path& path, std::uint64_t size, FileHandle file) : CompressedSource(path, size, std::move(file)) {
+    // What a decoder needs is said in the file's head; a gibibyte is more than any xz(1) preset.
+    if (lzma_stream_decoder(&stream_, std::uint64_t{1} << 30, LZMA_CONCATENATED) != LZMA_OK) {
+      refuse(path, "no memory for xz");
+    }
+  }
+  ~XzSource() override { lzma_end(&stream_); }
+
+  std::size_t read(std::span<char> buffer) override {
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(buffer.data());
+    stream_.avail_out = buffer.size();
+    while (stream_.avail_out == buffer.size() && !at_end_) {
+      bool last = false;
+      if (stream_.avail_in == 0) {
+        const std::span<char> input = next_input();
+        last = input.empty();
+        stream_.next_in = reinterpret_cast<const std::uint8_t*>(input.data());
+        stream_.avail_in = input.size();
+      }
+      switch (const lzma_ret status = lzma_code(&stream_, last ? LZMA_FINISH : LZMA_RUN)) {
+        case LZMA_OK:
+          break;
+        case LZMA_STREAM_END:
+          at_end_ = true;
+          break;
+        case LZMA_BUF_ERROR:
+          fail_truncated("xz");
+        case LZMA_MEMLIMIT_ERROR:
+          refuse(path(),
+                 "it was compressed so that unpacking takes more than 1 GiB; compress it with a smaller preset");
+        default:
+          fail_damaged("xz", text_of("code ", status));
+      }
+    }
+    return buffer.size() - stream_.avail_out;
+  }
+
+ private:
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  bool at_end_ = false;
+};
+
+}  // namespace
+
+bool ByteSource::seek(std::uint64_t) {
+  return false;
+}
+
+std::unique_ptr<ByteSource> ByteSource::open(const fs::path& path) {
+  std::error_code reason;
+  const fs::file_status status = fs::status(path, reason);
+  if (status.type() == fs::file_type::not_found) refuse(path, "there is no such file");
+  if (fs::is_directory(status)) refuse(path, "it is a folder, a text file was expected");
+  if (reason) refuse(path, reason.message());
+  if (!fs::is_regular_file(status)) {
+    refuse(path, "it is no regular file, and training text is read twice; write it to a file first");
+  }
+  FileHandle file(std::fopen(path.c_str(), "rb"));
+  if (!file) refuse(path, std::strerror(errno));
+  const std::uint64_t size = fs::file_size(path);
+  if (size == 0) refuse(path, "it is empty");
+
+  char magic[6] = {};
+  const std::size_t count = std::fread(magic, 1, sizeof magic, file.get());
+  if (std::ferror(file.get())) refuse(path, std::strerror(errno));
+  std::rewind(file.get());
+  const std::string_view begin(magic, count);
+  if (begin.starts_with("\x1f\x8b")) return std::make_unique<GzipSource>(path, size, std::move(file));
+  const bool skippable = begin.size() >= 4 && (begin[0] & '\xf0') == '\x50' && begin.substr(1, 3) == "\x2a\x4d\x18";
+  if (skippable || begin.starts_with("\x28\xb5\x2f\xfd"))
+    return std::make_unique<ZstdSource>(path, size, std::move(file));
+  if (begin.starts_with(std::string_view("\xfd"
+                                         "7zXZ\0",
+                                         6))) {
+    return std::make_unique<XzSource>(path, size, std::move(file));
+  }
+  return std::make_unique<PlainSource>(path, size, std::move(file));
+}
+
+}  // namespace rnnsearch::corpus

@@ -1,0 +1,185 @@
+#include "corpus/corpus_writer.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/corpus/format.h"
+#include "rnnsearch/corpus/test_set_file.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+constexpr std::uint64_t kCopiedPairs = 1 << 16;  // at once
+
+std::vector<WordId> ids_of(const TextPipeline& pipeline, const std::string& line, corpus::Side side,
+                           const Vocabulary& vocabulary) {
+  text::WordList words;
+  pipeline.to_words(line, side, words);
+  std::vector<WordId> ids;
+  encode(words, vocabulary, ids);
+  return ids;
+}
+
+}  // namespace
+
+void encode(const text::WordList& words, const Vocabulary& vocabulary, std::vector<WordId>& ids) {
+  ids.clear();
+  for (std::size_t i = 0; i < words.size(); ++i) ids.push_back(vocabulary.id(words[i]));
+}
+
+std::vector<RawSet> sets_of(const Corpus& corpus) {
+  std::vector<RawSet> sets;
+  for (const std::string& name : corpus.set_names()) {
+    EvaluationSet set = corpus.read_set(name);
+    RawSet& raw = sets.emplace_back();
+    raw.name = name;
+    raw.lines.push_back(std::move(set.source_text));
+    for (auto& reference : set.references) raw.lines.push_back(std::move(reference));
+  }
+  return sets;
+}
+
+const Selection& selection_of(const Corpus& corpus) {
+  if (!corpus.selection())
+    throw Error(
+        text_of("corpus: ", corpus.path().string(),
+                " does not say how its pairs were chosen, as it was made by an earlier version; prepare it again"));
+  return *corpus.selection();
+}
+
+Vocabulary add_counts(const Vocabulary& a, const Vocabulary& b) {
+  std::vector<std::uint64_t> counts = a.counts();
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += b.counts()[i];
+  return Vocabulary(a.words(), std::move(counts));
+}
+
+void check_output(const std::filesystem::path& output, bool overwrite,
+                  const std::vector<std::filesystem::path>& inputs) {
+  namespace fs = std::filesystem;
+  const auto refuse = [&](const auto&... why) {
+    throw Error(text_of("corpus: cannot write ", output.string(), ": ", why...));
+  };
+  if (!output.has_filename()) refuse("a file name was expected");
+  const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
+  std::error_code reason;
+  if (!fs::is_directory(folder, reason)) refuse("there is no folder ", folder.string(), "; make it first");
+  if (fs::is_directory(output, reason)) refuse("it is a folder, a file name was expected");
+  if (!fs::exists(output, reason)) return;
+  if (!overwrite) refuse("it exists already; choose another name, or give --overwrite");
+  for (const fs::path& input : inputs)
+    if (fs::equivalent(file_named(input), output, reason)) refuse("it is one of the files to be read");
+}
+
+SideWriter::SideWriter(storage::File& file, const std::string& group, const std::string& side)
+    : words_(file, group + "/" + side + "_words", kWordsChunk),
+      offset_(file, group + "/" + side + "_offset", kOffsetChunk) {
+  add_offset();
+}
+
+void SideWriter::add(std::span<const WordId> ids) {
+  words_.append(ids);
+  add_offset();
+}
+
+void SideWriter::close() {
+  words_.close();
+  offset_.close();
+}
+
+void SideWriter::add_offset() {
+  const std::uint64_t end = words_.size();
+  offset_.append(std::span(&end, 1));
+}
+
+void CorpusWriter::Side::add(std::span<const WordId> ids) {
+  const std::uint64_t length = ids.size();
+  digest.add(std::as_bytes(std::span(&length, 1))).add(std::as_bytes(ids));
+  words += length;
+}
+
+CorpusWriter::CorpusWriter(const std::filesystem::path& output, const CorpusHead& head, std::uint64_t shard_pairs)
+    : head_(head), shard_pairs_(shard_pairs), writer_(output) {
+  storage::File& file = writer_.file();
+  storage::write_format(file, kCorpusFormat, version_of(head.pipeline));
+  write_vocabulary(file, "source", head.source);
+  write_vocabulary(file, "target", head.target);
+  if (head.joint) file.write_attribute("/vocabulary", kJoint, 1);
+  write_pipeline(file, head.pipeline);
+  write_selection(file, head.selection);
+}
+
+void CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> target) {
+  if (pairs_ % shard_pairs_ == 0) {
+    if (shard_) shard_->close();
+    shard_.emplace(writer_.file(), shard_path(pairs_ / shard_pairs_));
+  }
+  ++pairs_;
+  shard_->source.add(source);
+  shard_->target.add(target);
+  source_.add(source);
+  target_.add(target);
+}
+
+void CorpusWriter::add(const Corpus& corpus) {
+  for (std::uint64_t first = 0; first < corpus.train_pairs(); first += kCopiedPairs) {
+    const PairBlock block = corpus.read_pairs(first, std::min(kCopiedPairs, corpus.train_pairs() - first));
+    for (std::size_t i = 0; i < block.source.size(); ++i) add(block.source[i], block.target[i]);
+  }
+}
+
+void CorpusWriter::add_set(const RawSet& set) {
+  const auto& [name, lines] = set;
+  close_shard();
+  storage::File& file = writer_.file();
+  const std::string group = "/" + name;
+  PairWriter writer(file, group);
+  for (const std::string& line : lines[0])
+    writer.source.add(ids_of(head_.pipeline, line, corpus::Side::kSource, head_.source));
+  for (const std::string& line : lines[1])
+    writer.target.add(ids_of(head_.pipeline, line, corpus::Side::kTarget, head_.target));
+  writer.close();
+  file.write_texts(group + "/source_text", lines[0]);
+  for (std::size_t k = 0; k + 1 < lines.size(); ++k) file.write_texts(group + "/" + reference_name(k), lines[k + 1]);
+}
+
+std::string CorpusWriter::fingerprint() const {
+  storage::Digest digest;
+  const auto add_text = [&](std::string_view text) {
+    const std::uint64_t length = text.size();
+    digest.add(std::as_bytes(std::span(&length, 1))).add(text);
+  };
+  for (const Vocabulary* vocabulary : {&head_.source, &head_.target}) {
+    for (const std::string& word : vocabulary->words()) add_text(word);
+    digest.add(std::as_bytes(std::span(vocabulary->counts())));
+  }
+  add_text(head_.pipeline.source_language);
+  add_text(head_.pipeline.target_language);
+  add_text(head_.pipeline.tokenizer);
+  add_text(head_.pipeline.lowercase ? "lowercase" : "");
+  if (head_.pipeline.normalization != "none") add_text(head_.pipeline.normalization);
+  if (head_.pipeline.source_subwords) {
+    add_text(subwords_of(head_.pipeline));
+    add_text(head_.pipeline.source_subwords.bytes());
+    add_text(head_.pipeline.target_subwords.bytes());
+  }
+  add_text(source_.digest.hex());
+  add_text(target_.digest.hex());
+  return digest.hex();
+}
+
+void CorpusWriter::close_shard() {
+  if (shard_) shard_->close();
+  shard_.reset();
+}
+
+std::string CorpusWriter::publish() {
+  close_shard();
+  std::string print = fingerprint();
+  writer_.file().write_attribute("/", "fingerprint", print);
+  writer_.publish();
+  return print;
+}
+
+}  // namespace rnnsearch::corpus

@@ -1,0 +1,91 @@
+#include "rnnsearch/corpus/merge.h"
+
+#include <algorithm>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+#include "corpus/corpus_writer.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/corpus/corpus.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+/// In what `b` differs from `a`: "the source vocabulary: word 7 is x there and y in a.h5"; empty if in nothing.
+std::string difference(const Corpus& a, const Corpus& b) {
+  const auto differ = [&](const std::string& what, const auto& in_a, const auto& in_b) {
+    std::ostringstream text;
+    text << std::boolalpha << what << " is " << in_b << " there and " << in_a << " in " << a.path().string();
+    return std::move(text).str();
+  };
+  const TextPipeline &p = a.pipeline(), &q = b.pipeline();
+  if (p.source_language != q.source_language) return differ("source-language", p.source_language, q.source_language);
+  if (p.target_language != q.target_language) return differ("target-language", p.target_language, q.target_language);
+  if (p.tokenizer != q.tokenizer) return differ("tokenizer", p.tokenizer, q.tokenizer);
+  if (p.normalization != q.normalization) return differ("normalization", p.normalization, q.normalization);
+  if (p.lowercase != q.lowercase) return differ("lowercase", p.lowercase, q.lowercase);
+  if (!(p == q)) return "the way from text to words is another than in " + a.path().string();
+  if (a.joint_vocabulary() != b.joint_vocabulary())
+    return differ("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());
+  for (const auto& [side, x, y] : {std::tuple{"source", &a.source_vocabulary(), &b.source_vocabulary()},
+                                   {"target", &a.target_vocabulary(), &b.target_vocabulary()}}) {
+    const auto [at, there] = std::mismatch(x->words().begin(), x->words().end(), y->words().begin(), y->words().end());
+    if (at != x->words().end() && there != y->words().end())
+      return differ(text_of("word ", at - x->words().begin(), " of the ", side, " vocabulary"), *at, *there);
+    if (x->size() != y->size()) return differ(text_of("the size of the ", side, " vocabulary"), x->size(), y->size());
+  }
+  const CleaningOptions &c = selection_of(a).cleaning, &d = selection_of(b).cleaning;
+  const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
+  if (c.max_length != d.max_length) return differ("max-length", c.max_length, d.max_length);
+  if (c.max_ratio != d.max_ratio) return differ("max-ratio", c.max_ratio, d.max_ratio);
+  if (c.drop_copies != d.drop_copies) return differ("drop-copies", c.drop_copies, d.drop_copies);
+  if (c.drop_repeated != d.drop_repeated) return differ("drop-repeated", c.drop_repeated, d.drop_repeated);
+  if (c.source_script != d.source_script)
+    return differ("source-script", quoted(c.source_script), quoted(d.source_script));
+  if (c.target_script != d.target_script)
+    return differ("target-script", quoted(c.target_script), quoted(d.target_script));
+  if (c.script_share != d.script_share) return differ("script-share", c.script_share, d.script_share);
+  return "";
+}
+
+}  // namespace
+
+MergeReport merge(const MergeOptions& options) {
+  if (options.corpora.size() < 2)
+    throw Error(text_of("corpus: there are ", options.corpora.size(), " corpora to merge, two or more were expected"));
+  check_output(options.output, options.overwrite, options.corpora);
+  std::vector<Corpus> corpora;
+  for (const auto& path : options.corpora) corpora.emplace_back(path);
+  const Corpus& first = corpora.front();
+  CorpusHead head{first.source_vocabulary(), first.target_vocabulary(), first.joint_vocabulary(), first.pipeline(),
+                  selection_of(first)};
+  std::vector<RawSet> sets = sets_of(first);
+  for (std::size_t i = 1; i < corpora.size(); ++i) {
+    const Corpus& corpus = corpora[i];
+    if (const std::string what = difference(first, corpus); !what.empty())
+      throw Error(text_of("corpus: ", corpus.path().string(), " cannot be merged: ", what,
+                          "; prepare it again with the same options and --vocabulary-of ", first.path().string()));
+    head.source = add_counts(head.source, corpus.source_vocabulary());
+    head.target = add_counts(head.target, corpus.target_vocabulary());
+    head.selection.pairs_read += selection_of(corpus).pairs_read;
+    head.selection.dropped += selection_of(corpus).dropped;
+    for (RawSet& set : sets_of(corpus)) {
+      const auto same = std::find_if(sets.begin(), sets.end(), [&](const RawSet& one) { return one.name == set.name; });
+      if (same == sets.end()) {
+        sets.push_back(std::move(set));
+      } else if (same->lines != set.lines) {
+        throw Error(text_of("corpus: ", corpus.path().string(), " cannot be merged: its set ", set.name,
+                            " is another than that of a corpus before; prepare one of them without it"));
+      }
+    }
+  }
+  CorpusWriter writer(options.output, head, options.shard_pairs);
+  for (const Corpus& corpus : corpora) writer.add(corpus);
+  for (const RawSet& set : sets) writer.add_set(set);
+  MergeReport report{writer.pairs(), writer.source_words(), writer.target_words(), head.selection, ""};
+  report.fingerprint = writer.publish();
+  return report;
+}
+
+}  // namespace rnnsearch::corpus

@@ -1,0 +1,43 @@
+#include "corpus/nameless_file.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+
+namespace rnnsearch::corpus {
+
+NamelessFile::NamelessFile(std::filesystem::path folder) : folder_(std::move(folder)) {
+  static std::atomic<std::uint64_t> made = 0;  // tables spill at the same time
+  const std::filesystem::path path = temporary_beside(folder_ / text_of("words-", made++));
+  file_.reset(std::fopen(path.c_str(), "wb+"));
+  if (!file_) fail();
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+}
+
+void NamelessFile::fail() const {
+  throw Error(text_of("corpus: the words of the text do not fit into --memory, and ", folder_.string(),
+                      " has no room for them either: ", std::strerror(errno), "; raise --memory or free some space"));
+}
+
+void NamelessFile::write(const void* bytes, std::size_t size) {
+  if (std::fwrite(bytes, 1, size, file_.get()) != size) fail();
+}
+
+void NamelessFile::rewind() {
+  if (std::fflush(file_.get()) != 0) fail();
+  std::rewind(file_.get());
+}
+
+bool NamelessFile::read(void* bytes, std::size_t size) {
+  if (std::fread(bytes, 1, size, file_.get()) == size) return true;
+  if (std::ferror(file_.get())) fail();
+  return false;
+}
+
+}  // namespace rnnsearch::corpus

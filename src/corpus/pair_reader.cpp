@@ -1,0 +1,158 @@
+#include "corpus/pair_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::corpus {
+
+void fail_on_counts(LineReader& a, LineReader& b) {
+  const std::uint64_t a_lines = a.lines() + a.skip_rest(), b_lines = b.lines() + b.skip_rest();
+  throw Error(text_of("corpus: ", a.path().string(), " has ", a_lines, " ", a.unit(), " but ", b.path().string(),
+                      " has ", b_lines, a.unit() == b.unit() ? "" : text_of(" ", b.unit()),
+                      "; line i of one must translate line i of the other"));
+}
+
+std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts) {
+  std::vector<std::filesystem::path> files;
+  for (const TextFiles& text : texts) {
+    files.push_back(text.source);
+    if (!text.target.empty()) files.push_back(text.target);
+  }
+  return files;
+}
+
+namespace {
+
+std::unique_ptr<LineReader> source_of(const TextFiles& text) {
+  if (text.target.empty()) return std::make_unique<LineReader>(text.source);
+  return std::make_unique<LineReader>(text.source, TestSetPart::kSource);
+}
+
+std::unique_ptr<LineReader> target_of(const TextFiles& text) {
+  if (text.target.empty()) return nullptr;
+  return std::make_unique<LineReader>(text.target, TestSetPart::kReference);
+}
+
+}  // namespace
+
+PairReader::PairReader(std::vector<TextFiles> texts, std::vector<std::optional<LineIndex>> index, int rank, int ranks)
+    : texts_(std::move(texts)),
+      index_(std::move(index)),
+      rank_(static_cast<std::uint64_t>(rank)),
+      ranks_(static_cast<std::uint64_t>(ranks)) {
+  index_.resize(files_of(texts_).size());
+  for (const TextFiles& text : texts_) {  // all, before an hour is spent on the first
+    size_ += source_of(text)->size();
+    if (const auto target = target_of(text)) size_ += target->size();
+  }
+}
+
+void PairReader::open_text() {
+  const TextFiles& text = texts_[next_text_++];
+  const auto next_index = [&] {
+    const auto& index = index_[next_file_++];
+    return index ? &*index : nullptr;
+  };
+  source_ = source_of(text);
+  source_index_ = next_index();
+  target_ = target_of(text);
+  if (target_) target_index_ = next_index();
+  round_ = 0;
+  in_unit_ = false;
+}
+
+void PairReader::close_text() {
+  pairs_before_ += source_->lines();
+  bytes_before_ += source_->size() + (target_ ? target_->size() : 0);
+  source_.reset();
+  target_.reset();
+}
+
+PairReader::Found PairReader::begin_unit() {
+  const std::uint64_t round_begin = round_ * ranks_ * kPairs, first = round_begin + rank_ * kPairs;
+  source_->skip_to(first, source_index_);
+  if (target_) {
+    target_->skip_to(first, target_index_);
+    if (source_->lines() != target_->lines() || source_->at_end() != target_->at_end()) {
+      fail_on_counts(*source_, *target_);
+    }
+  }
+  unit_end_ = first + kPairs;
+  if (source_->lines() == first && !source_->at_end()) return Found::kUnit;
+  return source_->lines() > round_begin ? Found::kEmptyRound : Found::kNoRound;
+}
+
+// One more pair of the text at hand.
+bool PairReader::append(TextBlock& block) {
+  if (target_) {
+    const bool more = source_->append(block.source.bytes);
+    if (more != target_->append(block.target.bytes)) fail_on_counts(*source_, *target_);
+    if (!more) return false;
+  } else {
+    line_.clear();
+    if (!source_->append(line_)) return false;
+    const std::size_t tab = line_.find('\t');
+    if (tab == std::string::npos)
+      throw Error(text_of("corpus: ", source_->path().string(), " line ", source_->lines(),
+                          " has no tab; a source sentence, a tab and its translation were expected"));
+    const std::size_t end = std::min(line_.find('\t', tab + 1), line_.size());  // what follows is something else's
+    block.source.bytes.append(line_, 0, tab);
+    block.target.bytes.append(line_, tab + 1, end - tab - 1);
+  }
+  block.source.ends.push_back(block.source.bytes.size());
+  block.target.ends.push_back(block.target.bytes.size());
+  return true;
+}
+
+// Pairs of the unit under way, until it is complete, or the block is, or the text ends, or something is wrong.
+void PairReader::read_unit(TextBlock& block) {
+  bool more = true;
+  try {
+    while (more && source_->lines() < unit_end_ && block.source.bytes.size() < kBytes &&
+           block.target.bytes.size() < kBytes) {
+      more = append(block);
+    }
+    if (more && source_->lines() < unit_end_ && source_->at_end()) more = append(block);
+  } catch (...) {
+    if (block.size() == 0) throw;
+    const std::size_t whole = std::min(block.source.ends.size(), block.target.ends.size());
+    block.source.resize(whole);
+    block.target.resize(whole);
+    error_ = std::current_exception();
+  }
+  block.bytes_read = bytes_before_ + source_->bytes() + (target_ ? target_->bytes() : 0);
+  in_unit_ = error_ || (more && source_->lines() < unit_end_);
+  block.ends_round = !in_unit_ || ranks_ == 1;
+  if (!in_unit_) ++round_;
+  if (!more) close_text();
+}
+
+bool PairReader::next(TextBlock& block) {
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  block.source.clear();
+  block.target.clear();
+  for (Found found = Found::kUnit;;) {
+    if (!source_) {
+      if (next_text_ == texts_.size()) return false;
+      open_text();
+    }
+    if (!in_unit_) found = begin_unit();
+    block.source.path = source_->path();
+    block.target.path = target_ ? target_->path() : source_->path();
+    block.columns = !target_;
+    block.first_line = source_->lines() + 1;
+    block.first_pair = pairs_before_ + source_->lines();
+    if (found == Found::kUnit) {
+      read_unit(block);
+      return true;
+    }
+    close_text();
+    block.bytes_read = bytes_before_;
+    block.ends_round = true;
+    if (found == Found::kEmptyRound) return true;
+  }
+}
+
+}  // namespace rnnsearch::corpus

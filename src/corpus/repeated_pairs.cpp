@@ -1,0 +1,81 @@
+#include "corpus/repeated_pairs.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "corpus/nameless_file.h"
+
+namespace rnnsearch::corpus {
+
+/// Entries, ascending.
+struct RepeatedPairs::Run {
+  NamelessFile file;
+  Entry entry;  // the one that was read last
+
+  explicit Run(const std::filesystem::path& folder) : file(folder) {}
+  bool next() { return file.read(&entry, sizeof entry); }
+};
+
+RepeatedPairs::RepeatedPairs(std::size_t memory, std::filesystem::path folder)
+    : most_(std::max<std::size_t>(memory / sizeof(Entry), 1 << 10)), folder_(std::move(folder)) {
+  entries_.reserve(most_);  // untouched pages cost nothing, and a block that never moves no second one
+}
+RepeatedPairs::~RepeatedPairs() = default;
+
+storage::ShortDigest RepeatedPairs::digest_of(std::string_view source, std::string_view target) {
+  thread_local std::string pair;
+  const std::uint64_t size = source.size();
+  pair.assign(reinterpret_cast<const char*>(&size), sizeof size);
+  pair.append(source).append(target);
+  return storage::short_digest(pair);
+}
+
+void RepeatedPairs::add(std::span<const storage::ShortDigest> digests) {
+  for (const storage::ShortDigest& digest : digests) {
+    if (entries_.size() == most_) spill();
+    entries_.push_back({digest, pairs_++});
+  }
+}
+
+void RepeatedPairs::spill() {
+  std::sort(entries_.begin(), entries_.end());
+  auto run = std::make_unique<Run>(folder_);
+  run->file.write(entries_.data(), entries_.size() * sizeof(Entry));
+  run->file.rewind();
+  runs_.push_back(std::move(run));
+  entries_.clear();
+}
+
+PairSet RepeatedPairs::take() {
+  PairSet repeated;
+  const Entry* before = nullptr;
+  Entry last;
+  const auto see = [&](const Entry& entry) {
+    if (before && before->digest == entry.digest) repeated.insert(entry.pair);
+    last = entry;
+    before = &last;
+  };
+  if (runs_.empty()) {
+    std::sort(entries_.begin(), entries_.end());
+    for (const Entry& entry : entries_) see(entry);
+  } else {
+    if (!entries_.empty()) spill();
+    const auto later = [](const Run* a, const Run* b) { return a->entry > b->entry; };
+    std::priority_queue<Run*, std::vector<Run*>, decltype(later)> heads(later);
+    for (const auto& run : runs_) {
+      if (run->next()) heads.push(run.get());
+    }
+    while (!heads.empty()) {
+      Run* const run = heads.top();
+      heads.pop();
+      see(run->entry);
+      if (run->next()) heads.push(run);
+    }
+  }
+  entries_ = {};
+  runs_.clear();
+  return repeated;
+}
+
+}  // namespace rnnsearch::corpus

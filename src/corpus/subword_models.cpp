@@ -1,0 +1,165 @@
+#include "corpus/subword_models.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "corpus/pair_reader.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/random.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+namespace fs = std::filesystem;
+
+text::Subwords read_model(const fs::path& path, text::Subwords::Kind kind) {
+  const std::string bytes = read_file(path);
+  try {
+    return text::Subwords::of(kind, bytes);
+  } catch (const Error& error) {
+    throw Error(text_of("corpus: cannot take ", path.string(),
+                        kind == text::Subwords::Kind::kSentencePiece ? " as a model of SentencePiece: "
+                                                                     : " as codes of byte pair encoding: ",
+                        error.what()));
+  }
+}
+
+struct Sample {
+  std::vector<std::string> source, target;
+};
+
+/// The pairs with the smallest of random numbers that belong to their places in the text, in the order of the text: as
+/// good as any choice, known in one pass, and the same each time. Lines beyond what SentencePiece takes are left out.
+Sample sample_of(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress) {
+  struct Pair {
+    std::uint32_t number;
+    std::uint64_t place;
+    std::string source, target;
+    bool operator<(const Pair& other) const {
+      return number != other.number ? number < other.number : place < other.place;
+    }
+  };
+  std::vector<Pair> chosen;  // a heap, the largest number first
+  PairReader reader(options.train);
+  std::uint64_t place = 0;
+  for (TextBlock block; reader.next(block);) {
+    for (std::size_t i = 0; i < block.size(); ++i, ++place) {
+      const auto random = philox(
+          {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32), 0, 0},
+          {static_cast<std::uint32_t>(options.subwords.seed), static_cast<std::uint32_t>(options.subwords.seed >> 32)});
+      const bool full = chosen.size() == options.subwords.sample_pairs;
+      if (full && random[0] >= chosen.front().number) continue;
+      const std::string_view source = block.source[i], target = block.target[i];
+      if (std::max(source.size(), target.size()) > text::kTrainingLineBytes) continue;
+      check_line(block.source.path, block.first_line + i, source);
+      check_line(block.target.path, block.first_line + i, target, block.columns ? source.size() + 1 : 0);
+      if (full) {
+        std::pop_heap(chosen.begin(), chosen.end());
+        chosen.pop_back();
+      }
+      const auto spelled = [&](std::string_view line) {
+        std::string buffer;
+        return std::string(options.pipeline.spelled(line, buffer));
+      };
+      chosen.push_back({random[0], place, spelled(source), spelled(target)});
+      std::push_heap(chosen.begin(), chosen.end());
+    }
+    if (progress) progress({-1, block.bytes_read, reader.size(), place});
+  }
+  std::sort(chosen.begin(), chosen.end(), [](const Pair& a, const Pair& b) { return a.place < b.place; });
+  Sample sample;
+  for (Pair& pair : chosen) {
+    sample.source.push_back(std::move(pair.source));
+    sample.target.push_back(std::move(pair.target));
+  }
+  return sample;
+}
+
+text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lines, std::optional<std::size_t> wanted,
+                     const char* option) {
+  text::SubwordTraining training;
+  training.algorithm = options.subwords.learned;
+  training.pieces = wanted.value_or(PrepareOptions::kUsualWords);
+  training.exactly = wanted.has_value();
+  training.normalization = options.subwords.normalization;
+  try {
+    return text::train_subwords(lines, training);
+  } catch (const Error& error) {
+    throw Error(text_of("corpus: ", error.what(), "; give another ", option, ", or leave it out"));
+  }
+}
+
+}  // namespace
+
+void check_subwords(const PrepareOptions& options) {
+  const PrepareOptions::SubwordOptions& subwords = options.subwords;
+  const bool learned = subwords.learned != "none";
+  const bool models = !subwords.source_model.empty() || !subwords.target_model.empty();
+  const bool codes = !subwords.source_codes.empty() || !subwords.target_codes.empty();
+  if (learned && subwords.learned != "unigram" && subwords.learned != "bpe")
+    throw Error(text_of("corpus: there are no subwords '", subwords.learned, "'; choose none, unigram or bpe"));
+  if (learned + models + codes > 1)
+    throw Error("corpus: subwords, subword-model and bpe-codes are three ways to the same thing; give one of them");
+  if (!options.vocabulary_of.empty() && (learned || models || codes))
+    throw Error(
+        "corpus: subwords are not for vocabulary-of, whose corpus has models of its own, or whole words; leave one of "
+        "them out");
+  for (const auto& [source, target, name] : {std::tuple{subwords.source_model, subwords.target_model, "subword-model"},
+                                             {subwords.source_codes, subwords.target_codes, "bpe-codes"}}) {
+    if (source.empty() != target.empty())
+      throw Error(text_of("corpus: there is a ", name, " for the ", source.empty() ? "target" : "source",
+                          " alone; give one for each side, or one for both"));
+  }
+  if (models && (options.source_words || options.target_words))
+    throw Error(text_of("corpus: ", options.source_words ? "source-words" : "target-words",
+                        " is not for subword-model, which says how many pieces there are; leave one of them out"));
+  if (learned && subwords.sample_pairs == 0) throw Error("corpus: subword-pairs is 0, at least 1 was expected");
+}
+
+TextPipeline with_subwords(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress) {
+  using Kind = text::Subwords::Kind;
+  const PrepareOptions::SubwordOptions& subwords = options.subwords;
+  TextPipeline pipeline = options.pipeline;
+  const auto read = [&](const fs::path& source, const fs::path& target, Kind kind) {
+    pipeline.source_subwords = read_model(source, kind);
+    pipeline.target_subwords = source == target ? pipeline.source_subwords : read_model(target, kind);
+  };
+  if (!subwords.source_model.empty()) read(subwords.source_model, subwords.target_model, Kind::kSentencePiece);
+  if (!subwords.source_codes.empty()) read(subwords.source_codes, subwords.target_codes, Kind::kBytePairCodes);
+  if (subwords.learned != "none") {
+    Sample sample = sample_of(options, progress);
+    if (options.joint_vocabulary) {
+      std::move(sample.target.begin(), sample.target.end(), std::back_inserter(sample.source));
+      pipeline.source_subwords = pipeline.target_subwords =
+          learn(options, std::move(sample.source), options.source_words ? options.source_words : options.target_words,
+                options.source_words ? "source-words" : "target-words");
+    } else {
+      pipeline.source_subwords = learn(options, std::move(sample.source), options.source_words, "source-words");
+      pipeline.target_subwords = learn(options, std::move(sample.target), options.target_words, "target-words");
+    }
+  }
+  if (options.joint_vocabulary && subwords_of(pipeline) == "sentencepiece" &&
+      pipeline.source_subwords != pipeline.target_subwords)
+    throw Error(text_of("corpus: ", subwords.source_model.string(), " and ", subwords.target_model.string(),
+                        " are two models, but a joint vocabulary has the pieces of one; give one for both sides"));
+  try {
+    check(pipeline);
+  } catch (const Error& error) {
+    throw Error(text_of("corpus: ", error.what()));
+  }
+  return pipeline;
+}
+
+Vocabulary vocabulary_of(const text::Subwords& subwords) {
+  std::vector<std::string> words(kSpecialSymbols.begin(), kSpecialSymbols.end());
+  for (std::string& piece : subwords.pieces()) words.push_back(std::move(piece));
+  return Vocabulary(std::move(words));
+}
+
+}  // namespace rnnsearch::corpus

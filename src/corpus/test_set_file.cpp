@@ -1,0 +1,293 @@
+#include "rnnsearch/corpus/test_set_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include "corpus/byte_source.h"
+#include "corpus/line_reader.h"
+#include "corpus/markup.h"
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lowered(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+bool is_markup(const fs::path& path) {
+  std::string name = lowered(path.filename().string());
+  for (const char* packed : {".gz", ".zst", ".xz"}) {
+    if (!name.ends_with(packed)) continue;
+    name.resize(name.size() - std::string_view(packed).size());
+    break;
+  }
+  return name.ends_with(".sgm") || name.ends_with(".sgml") || name.ends_with(".xml");
+}
+
+/// The elements that matter, and what each may stand in; others are passed over where there is no text in them.
+struct Element {
+  std::string_view name, parents;
+};
+constexpr std::array<Element, 10> kElements{{{"mteval", "|"},
+                                             {"srcset", "|mteval|"},
+                                             {"refset", "|mteval|"},
+                                             {"tstset", "|mteval|"},
+                                             {"dataset", "|"},
+                                             {"collection", "dataset|"},
+                                             {"doc", "srcset|refset|tstset|dataset|collection|"},
+                                             {"src", "doc|"},
+                                             {"ref", "doc|"},
+                                             {"hyp", "doc|"}}};
+constexpr std::string_view kSegment = "seg";
+
+bool is_side(std::string_view name) {
+  return name == "src" || name == "ref" || name == "hyp";
+}
+
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/// Runs of white space as one space, none at the ends.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (!is_space(c)) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  if (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+/// One translator, one system, or the source.
+struct Voice {
+  std::string who;
+  std::vector<std::string> segments;
+  std::uint64_t documents = 0, last_document = 0;  // that hold it: how many, and which was the last (from 1)
+};
+
+class Reader {
+ public:
+  Reader(std::string_view document, const TestSetName& name, TestSetPart part)
+      : name_(name),
+        wanted_(part == TestSetPart::kSource      ? "src"
+                : part == TestSetPart::kReference ? "ref"
+                                                  : "hyp"),
+        scanner_(document, name.file) {}
+
+  std::vector<std::string> read() {
+    std::string text, segment;
+    bool in_segment = false;
+    for (Tag tag; scanner_.next(text, tag);) {
+      if (in_segment) {
+        segment += text;
+        if (tag.name != kSegment || tag.begins) {
+          scanner_.fail(
+              text_of("the tag <", tag.begins ? "" : "/", tag.name, "> inside of a segment; is </seg> there?"));
+        }
+        in_segment = false;
+        add(segment);
+        continue;
+      }
+      refuse_text(text);
+      if (tag.name == kSegment) {
+        check_segment(tag);
+        if (tag.ends) {
+          add("");
+        } else {
+          in_segment = true;
+          segment.clear();
+        }
+        continue;
+      }
+      if (tag.begins) begin(tag);
+      if (tag.ends) end(tag);
+    }
+    if (in_segment) scanner_.fail("the file ends inside of a segment: it is not whole");
+    refuse_text(text);
+    if (!open_.empty()) scanner_.fail(text_of("the file ends without </", open_.back(), ">: it is not whole"));
+    if (!rooted_) scanner_.fail(text_of("there are no tags", kExpected));
+    return chosen();
+  }
+
+ private:
+  static constexpr const char* kExpected =
+      "; a test set of WMT was expected (<srcset>, <refset>, <tstset> or <dataset>): plain text must have another name "
+      "than .sgm, .sgml or .xml";
+
+  void refuse_text(std::string_view text) {
+    if (std::all_of(text.begin(), text.end(), is_space)) return;
+    scanner_.fail_text(rooted_ ? std::string("text outside of <seg>; is that tag there?")
+                               : text_of("text before the first tag", kExpected));
+  }
+
+  void begin(const Tag& tag) {
+    const auto element =
+        std::find_if(kElements.begin(), kElements.end(), [&](const Element& e) { return e.name == tag.name; });
+    const bool first = open_.empty();
+    if (element == kElements.end() || (first && !element->parents.starts_with('|'))) {
+      if (first) scanner_.fail(text_of("<", tag.name, "> as the first tag", kExpected));
+      return;
+    }
+    const std::string parent = first ? "|" : open_.back() + "|";
+    if (first && rooted_) scanner_.fail(text_of("<", tag.name, "> after the end of the test set"));
+    if (element->parents.find(parent) == std::string_view::npos || (is_side(tag.name) && !dataset_)) {
+      scanner_.fail(text_of("<", tag.name, "> inside of <", open_.back(), ">; is a tag lost before it?"));
+    }
+    rooted_ = true;
+    if (tag.name == "dataset") {
+      dataset_ = true;
+      scanner_.set_xml();
+    } else if (tag.name.ends_with("set") && sets_++ > 0) {
+      scanner_.fail(text_of("<", tag.name, "> is the second set of the file; give each a file of its own"));
+    } else if (tag.name == "doc") {
+      ++documents_;
+      source_segments_.reset();
+      if (!dataset_) speak(open_.back() == "srcset" ? std::string_view() : tag.attribute("sysid"));
+    } else if (is_side(tag.name)) {
+      side_segments_ = 0;
+      if (tag.name == wanted_) {
+        speak(wanted_ == "src"   ? std::string_view()
+              : wanted_ == "ref" ? tag.attribute("translator")
+                                 : tag.attribute("system"));
+      }
+    }
+    open_.push_back(tag.name);
+  }
+
+  void end(const Tag& tag) {
+    if (std::none_of(kElements.begin(), kElements.end(), [&](const Element& e) { return e.name == tag.name; })) return;
+    if (open_.empty() || open_.back() != tag.name) {
+      scanner_.fail(open_.empty() ? text_of("</", tag.name, "> without its beginning")
+                                  : text_of("</", tag.name, "> where </", open_.back(), "> was expected"));
+    }
+    open_.pop_back();
+    if (tag.name == "src") {
+      source_segments_ = side_segments_;
+    } else if (is_side(tag.name) && source_segments_ && side_segments_ != *source_segments_) {
+      scanner_.fail(text_of("<", tag.name, "> ends with ", side_segments_, " segments, but <src> of this document has ",
+                            *source_segments_));
+    }
+  }
+
+  /// From here on segments are of `who`.
+  void speak(std::string_view who) {
+    const auto [place, added] = index_.emplace(std::string(who), voices_.size());
+    if (added) voices_.push_back({place->first, {}});
+    voice_ = place->second;
+    Voice& voice = voices_[voice_];
+    if (voice.last_document == documents_) {
+      scanner_.fail(text_of("a second <", wanted_, "> ", shown(who), " in one document"));
+    }
+    voice.last_document = documents_;
+    ++voice.documents;
+  }
+
+  void check_segment(const Tag& tag) {
+    if (!tag.begins) scanner_.fail("</seg> without its <seg>");
+    if (open_.empty() || (dataset_ ? !is_side(open_.back()) : open_.back() != "doc")) {
+      scanner_.fail(text_of("<seg> outside of ", dataset_ ? "<src>, <ref> and <hyp>" : "<doc>"));
+    }
+  }
+
+  void add(std::string_view segment) {
+    ++side_segments_;
+    if (!dataset_ || open_.back() == wanted_) voices_[voice_].segments.push_back(one_line(segment));
+  }
+
+  std::string shown(std::string_view who) const {
+    return who.empty() ? std::string("without a name") : text_of("of '", who, "'");
+  }
+
+  std::vector<std::string> chosen() {
+    const auto refuse = [&](const std::string& reason) {
+      throw Error(text_of("corpus: ", name_.file.string(), " ", reason));
+    };
+    std::string names;
+    for (const Voice& voice : voices_) names += (names.empty() ? "" : ", ") + shown(voice.who);
+    const std::string element = dataset_ ? "<" + wanted_ + ">" : "<doc>";
+    if (voices_.empty()) refuse(text_of("holds no ", element));
+    std::size_t index = 0;
+    if (!name_.who.empty()) {
+      const auto found = index_.find(name_.who);
+      if (found == index_.end()) refuse(text_of("has no ", element, " of '", name_.who, "', only ", names));
+      index = found->second;
+    } else if (voices_.size() > 1) {
+      refuse(
+          text_of("has ", element, " ", names, "; say whose behind the file's name: ", name_.file.string(), "@NAME"));
+    }
+    Voice& voice = voices_[index];
+    if (dataset_ && voice.documents != documents_) {
+      refuse(text_of("has ", element, " ", shown(voice.who), " in ", voice.documents, " of its ", documents_,
+                     " documents; take the others out of the file"));
+    }
+    if (voice.segments.empty()) refuse("holds no segments");
+    return std::move(voice.segments);
+  }
+
+  const TestSetName& name_;
+  const std::string wanted_;
+  MarkupScanner scanner_;
+  std::vector<std::string> open_;  // elements of kElements
+  bool rooted_ = false, dataset_ = false;
+  std::uint64_t sets_ = 0, documents_ = 0, side_segments_ = 0;
+  std::optional<std::uint64_t> source_segments_;  // of the document at hand
+  std::vector<Voice> voices_;
+  std::map<std::string, std::size_t, std::less<>> index_;  // of voices_
+  std::size_t voice_ = 0;
+};
+
+}  // namespace
+
+std::optional<TestSetName> test_set_name(const fs::path& path) {
+  if (is_markup(path)) return TestSetName{path, {}};
+  const std::string text = path.string();
+  const std::size_t at = text.rfind('@');
+  std::error_code ignored;
+  if (at == std::string::npos || at + 1 == text.size() || !is_markup(text.substr(0, at)) || fs::exists(path, ignored)) {
+    return std::nullopt;
+  }
+  return TestSetName{text.substr(0, at), text.substr(at + 1)};
+}
+
+std::vector<std::string> segments_of(std::string_view document, const TestSetName& name, TestSetPart part) {
+  std::uint64_t line = 1;
+  for (std::size_t begin = 0; begin < document.size(); ++line) {
+    const std::size_t end = std::min(document.find('\n', begin), document.size());
+    check_line(name.file, line, document.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (document.starts_with(kByteOrderMark)) document.remove_prefix(kByteOrderMark.size());
+  return Reader(document, name, part).read();
+}
+
+std::filesystem::path file_named(const std::filesystem::path& path) {
+  const auto name = test_set_name(path);
+  return name ? name->file : path;
+}
+
+std::vector<std::string> read_test_set(const TestSetName& name, TestSetPart part) {
+  const auto source = ByteSource::open(name.file);
+  std::string document;
+  std::vector<char> buffer(1 << 18);
+  while (const std::size_t count = source->read(buffer)) {
+    document.append(buffer.data(), count);
+    if (document.size() > kTestSetBytes) {
+      throw Error(text_of("corpus: ", name.file.string(), " is longer than the ", kTestSetBytes >> 20,
+                          " MiB that a test set may have; make plain text of it, one sentence a line"));
+    }
+  }
+  return segments_of(document, name, part);
+}
+
+}  // namespace rnnsearch::corpus

@@ -1,0 +1,224 @@
+#include "corpus/text_pass.h"
+
+#include <algorithm>
+#include <future>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "corpus/packed.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/kernels/parallel.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+constexpr std::size_t kPiecePairs = 128;
+
+/// What a process did in a round.
+struct Round {
+  bool more = true;  // there was one
+  std::uint64_t pairs_read = 0, pairs_kept = 0, bytes_read = 0;
+  DropCounts dropped;
+  std::vector<storage::ShortDigest> blocks;
+};
+
+/// Of the bytes of a block and of where its lines end.
+storage::ShortDigest digest_of(const TextBlock& block) {
+  storage::Digest digest;
+  for (const TextBlock::Side* side : {&block.source, &block.target}) {
+    digest.add(side->bytes).add(std::as_bytes(std::span(side->ends)));
+  }
+  return storage::short_digest(digest.hex());
+}
+
+std::string pack(const Round& round, const std::vector<Piece>& pieces, bool with_pieces) {
+  Packer packer;
+  packer.add(round.more);
+  packer.add(round.pairs_read);
+  packer.add(round.pairs_kept);
+  packer.add(round.bytes_read);
+  packer.add(round.dropped);
+  packer.add_list(round.blocks);
+  packer.add(std::uint64_t{with_pieces ? pieces.size() : 0});
+  if (!with_pieces) return packer.take();
+  for (const Piece& piece : pieces) {
+    for (const Piece::Side* side : {&piece.source, &piece.target}) {
+      packer.add_list(side->sizes);
+      packer.add_list(side->ids);
+    }
+    packer.add_list(piece.digests);
+  }
+  return packer.take();
+}
+
+/// Appends the pieces.
+Round unpack(std::string_view packed, std::vector<Piece>& pieces) {
+  Unpacker unpacker(packed);
+  Round round;
+  round.more = unpacker.next<bool>();
+  round.pairs_read = unpacker.next<std::uint64_t>();
+  round.pairs_kept = unpacker.next<std::uint64_t>();
+  round.bytes_read = unpacker.next<std::uint64_t>();
+  round.dropped = unpacker.next<DropCounts>();
+  round.blocks = unpacker.next_list<storage::ShortDigest>();
+  for (auto left = unpacker.next<std::uint64_t>(); left > 0; --left) {
+    Piece& piece = pieces.emplace_back();
+    for (Piece::Side* side : {&piece.source, &piece.target}) {
+      side->sizes = unpacker.next_list<std::uint32_t>();
+      side->ids = unpacker.next_list<WordId>();
+    }
+    piece.digests = unpacker.next_list<storage::ShortDigest>();
+  }
+  return round;
+}
+
+/// Runs `act` beside the caller; what it throws, the next call does.
+class Behind {
+ public:
+  template <class Act>
+  void run(Act act) {
+    wait();
+    done_ = std::async(std::launch::async, std::move(act));
+  }
+  void wait() {
+    if (done_.valid()) done_.get();
+  }
+
+ private:
+  std::future<void> done_;
+};
+
+}  // namespace
+
+PassTotals read_text(const std::vector<TextFiles>& texts, const std::vector<std::optional<LineIndex>>& index,
+                     Team& team, const PassSteps& steps, const std::function<void(const PrepareProgress&)>& progress) {
+  const bool several = team.size() > 1;
+  std::optional<PairReader> reader;
+  team.meet(
+      [&] {
+        reader.emplace(texts, index, team.rank(), team.size());
+        return std::string();
+      },
+      [](const auto&) { return std::string(); });
+  PassTotals totals;
+  storage::Digest text;
+  TextBlock block, next_block;
+  std::vector<Piece> pieces, kept, collected;
+  Behind keeping, collecting;
+  // One block ahead.
+  const auto read = [&] { return std::async(std::launch::async, [&] { return reader->next(next_block); }); };
+  std::future<bool> reading = read();
+
+  // The blocks of this process in a round, into `pieces`, of which the first `used` are in use.
+  std::size_t used = 0;
+  const auto work = [&] {
+    Round round;
+    used = 0;
+    do {
+      round.more = reading.get();
+      if (!round.more) break;
+      std::swap(block, next_block);
+      reading = read();
+      const std::size_t first = used, count = (block.size() + kPiecePairs - 1) / kPiecePairs;
+      used += count;
+      if (pieces.size() < used) pieces.resize(used);
+      kernels::parallel_for(count, [&](std::size_t i) {
+        Piece& piece = pieces[first + i];
+        try {
+          steps.work(block, i * kPiecePairs, std::min((i + 1) * kPiecePairs, block.size()), piece);
+        } catch (...) {
+          piece.error = std::current_exception();
+        }
+      });
+      for (std::size_t i = first; i < used; ++i) {  // the first one of the text, whoever found one first
+        if (pieces[i].error) std::rethrow_exception(std::exchange(pieces[i].error, nullptr));
+        round.pairs_kept += pieces[i].kept();
+        round.dropped += pieces[i].dropped;
+      }
+      round.pairs_read += block.size();
+      round.bytes_read = block.bytes_read;
+      if (block.size() > 0) round.blocks.push_back(digest_of(block));
+    } while (!block.ends_round);
+    pieces.resize(used);
+    return round;
+  };
+  const auto add = [&](const Round& round) {
+    totals.pairs_read += round.pairs_read;
+    totals.pairs_kept += round.pairs_kept;
+    totals.dropped += round.dropped;
+    text.add(std::as_bytes(std::span(round.blocks)));
+  };
+
+  for (Round round; round.more;) {
+    team.meet(
+        [&] {
+          round = work();
+          return several ? pack(round, pieces, steps.collect != nullptr) : std::string();
+        },
+        [&](const std::vector<std::string>& parts) {
+          std::vector<Piece> from_all;
+          if (several) {
+            for (const std::string& part : parts) {
+              const Round other = unpack(part, from_all);
+              if (other.more != round.more) fail_on_change(texts);
+              add(other);
+            }
+          } else {
+            add(round);
+          }
+          if (round.more && several && steps.collect) {
+            collecting.wait();
+            collected.swap(from_all);
+            collecting.run([&] { steps.collect(collected); });
+          }
+          if (round.more && progress) {
+            progress({steps.pass, round.bytes_read, reader->size(), totals.pairs_read});
+          }
+          return std::string();
+        });
+    // Errors of what goes on behind are thrown where all ranks meet.
+    const bool own_collecting = !several && steps.collect;
+    if (!round.more || (!steps.keep && !own_collecting)) continue;
+    team.meet(
+        [&] {
+          keeping.wait();
+          return std::string();
+        },
+        [](const auto&) { return std::string(); });
+    std::swap(pieces, kept);
+    keeping.run([&, own_collecting] {
+      if (steps.keep) steps.keep(kept);
+      if (own_collecting) steps.collect(kept);
+    });
+  }
+  team.meet(
+      [&] {
+        keeping.wait();
+        collecting.wait();
+        return std::string();
+      },
+      [](const auto&) { return std::string(); });
+  totals.digest = text.hex();
+  return totals;
+}
+
+void check_pair(const TextBlock& block, std::size_t pair) {
+  const std::uint64_t line = block.first_line + pair;
+  check_line(block.source.path, line, block.source[pair]);
+  check_line(block.target.path, line, block.target[pair], block.columns ? block.source[pair].size() + 1 : 0);
+}
+
+std::pair<std::string, std::string> names_of(const std::vector<TextFiles>& texts) {
+  const TextFiles& first = texts.front();
+  const std::string more = texts.size() == 1 ? "" : text_of(" and ", texts.size() - 1, " more");
+  return {first.source.string() + more, (first.target.empty() ? first.source : first.target).string() + more};
+}
+
+void fail_on_change(const std::vector<TextFiles>& texts) {
+  const auto [source, target] = names_of(texts);
+  throw Error(text_of("corpus: ", source, source == target ? "" : " or " + target,
+                      " changed while it was read; prepare again once nothing writes to it"));
+}
+
+}  // namespace rnnsearch::corpus

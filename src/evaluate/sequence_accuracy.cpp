@@ -1,0 +1,114 @@
+#include "rnnsearch/evaluate/sequence_accuracy.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+
+#include "evaluate/every_sentence.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+constexpr std::size_t kBits = 64;
+
+double share(std::size_t part, std::size_t hypothesis, std::size_t reference) {
+  if (reference == 0) return hypothesis == 0 ? 1 : 0;
+  return static_cast<double>(part) / static_cast<double>(reference);
+}
+
+std::size_t same_positions(Words a, Words b) {
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) same += a[i] == b[i];
+  return same;
+}
+
+}  // namespace
+
+double SequenceAccuracy::geometric_mean() const {
+  return std::sqrt(psa * lcsr);
+}
+
+std::size_t longest_common_subsequence(Words a, Words b) {
+  if (a.empty() || b.empty()) return 0;
+  const std::size_t blocks = (a.size() + kBits - 1) / kBits;
+  // of each word of a: the bits of its positions
+  std::unordered_map<std::string_view, std::size_t> number;
+  std::vector<std::uint64_t> positions;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto [at, first] = number.emplace(a[i], number.size());
+    if (first) positions.resize(positions.size() + blocks);
+    positions[at->second * blocks + i / kBits] |= std::uint64_t{1} << i % kBits;
+  }
+  // Bit i is 0 where the longest common subsequence of the first i + 1 words of a is longer than that of the first i:
+  // row after row of the table of lengths, of which only the steps are kept. V = (V + (V & M)) | (V & ~M)
+  std::vector<std::uint64_t> steps(blocks, ~std::uint64_t{0});
+  for (const std::string_view word : b) {
+    const auto at = number.find(word);
+    if (at == number.end()) continue;
+    const std::uint64_t* const matches = positions.data() + at->second * blocks;
+    std::uint64_t carry = 0;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::uint64_t v = steps[block], matched = v & matches[block];
+      const std::uint64_t partial = v + matched, sum = partial + carry;
+      carry = static_cast<std::uint64_t>(partial < v) | static_cast<std::uint64_t>(sum < partial);
+      steps[block] = sum | (v & ~matched);
+    }
+  }
+  // Bits past the end of a match nothing, and stay 1.
+  std::size_t length = 0;
+  for (const std::uint64_t v : steps) length += static_cast<std::size_t>(std::popcount(~v));
+  return length;
+}
+
+SequenceAccuracy sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                                     const SequenceAccuracyOptions& options) {
+  if (references.empty()) throw Error("evaluate: a sentence has no reference; sequence accuracy needs at least one");
+  const auto line_of = [&](std::string_view raw) {
+    return options.lowercase ? text::lowercase(raw) : std::string(raw);
+  };
+  const std::string own_line = line_of(hypothesis);
+  const auto own = text::split_views(own_line);
+  SequenceAccuracy best;
+  for (const std::string_view raw : references) {
+    const std::string line = line_of(raw);
+    const auto reference = text::split_views(line);
+    best.psa = std::max(best.psa, share(same_positions(own, reference), own.size(), reference.size()));
+    best.lcsr = std::max(best.lcsr, share(longest_common_subsequence(reference, own), own.size(), reference.size()));
+  }
+  return best;
+}
+
+std::vector<SequenceAccuracy> sequence_accuracies(std::span<const std::string> hypotheses,
+                                                  std::span<const std::vector<std::string>> references,
+                                                  const SequenceAccuracyOptions& options) {
+  return for_every_sentence<SequenceAccuracy>("sequence accuracy", hypotheses, references, options);
+}
+
+SequenceAccuracy mean_of(std::span<const SequenceAccuracy> sentences) {
+  if (sentences.empty()) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  }
+  SequenceAccuracy sum;
+  for (const SequenceAccuracy& sentence : sentences) {
+    sum.psa += sentence.psa;
+    sum.lcsr += sentence.lcsr;
+  }
+  const auto count = static_cast<double>(sentences.size());
+  return {sum.psa / count, sum.lcsr / count};
+}
+
+std::string signature(const SequenceAccuracyOptions& options, std::size_t references,
+                      const std::optional<Bootstrap>& bootstrap) {
+  return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
+                 "|case:", options.lowercase ? "lc" : "mixed", "|tok:none|mean:sentences|version:rnnsearch-", kVersion);
+}
+
+}  // namespace rnnsearch::evaluate

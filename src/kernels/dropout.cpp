@@ -1,0 +1,125 @@
+#include "rnnsearch/kernels/dropout.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/dropout.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "kernels/dropout_rows.h"
+#include "kernels/instruction_limit.h"
+#include "kernels/partition.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rnnsearch::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Units go in chunks of four times kBlocks: word r of block b is of unit r kBlocks + b of its chunk.
+constexpr std::size_t kBlocks = 64;
+using Words = std::uint64_t[4][kBlocks];  // in the lower halves
+
+// The product of the lower halves of each lane.
+template <class V>
+HWY_INLINE V product(V a, V b) {
+#if HWY_TARGET == HWY_SCALAR
+  return V((a.raw & 0xFFFFFFFF) * (b.raw & 0xFFFFFFFF));
+#else
+  const hn::Repartition<std::uint32_t, hn::DFromV<V> > halves;
+  return hn::MulEven(hn::BitCast(halves, a), hn::BitCast(halves, b));
+#endif
+}
+
+// philox of base/random.h, a block a lane. Upper halves of the lanes hold what nobody reads.
+HWY_INLINE void draw(const DropoutRow& row, std::size_t first_block, std::size_t blocks, Words& words) {
+  const hn::ScalableTag<std::uint64_t> d;
+  const auto set = [d](std::uint64_t value) HWY_ATTR { return hn::Set(d, value); };
+  for (std::size_t b = 0; b < blocks; b += hn::Lanes(d)) {
+    auto c0 = hn::Iota(d, first_block + b), c1 = set(row.step);
+    auto c2 = set(row.sentence[0]), c3 = set(row.sentence[1]);
+    std::uint32_t key[2] = {row.key[0], row.key[1]};
+    for (int round = 0; round < 10; ++round) {
+      const auto p = product(set(0xD2511F53), c0), q = product(set(0xCD9E8D57), c2);
+      c0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(q), c1), set(key[0]));
+      c2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(p), c3), set(key[1]));
+      c1 = q;
+      c3 = p;
+      key[0] += 0x9E3779B9;
+      key[1] += 0xBB67AE85;
+    }
+    hn::StoreU(c0, d, words[0] + b);
+    hn::StoreU(c1, d, words[1] + b);
+    hn::StoreU(c2, d, words[2] + b);
+    hn::StoreU(c3, d, words[3] + b);
+  }
+}
+
+template <class T>
+void drop_row(const DropoutRow& row, T scale, std::size_t n, T* x) {
+  HWY_ALIGN Words words;
+  for (std::size_t first = 0; first < n; first += 4 * kBlocks) {
+    draw(row, first / 4, std::min(kBlocks, n - first), words);
+    for (std::size_t r = 0; r < 4 && first + r * kBlocks < n; ++r) {
+      T* const unit = x + first + r * kBlocks;
+      const std::size_t count = std::min(kBlocks, n - first - r * kBlocks);
+      for (std::size_t b = 0; b < count; ++b) {
+        const bool dropped = static_cast<std::uint32_t>(words[r][b]) < row.threshold;
+        unit[b] = dropped ? T{0} : unit[b] * scale;
+      }
+    }
+  }
+}
+
+template <class T>
+constexpr DropoutRows<T> kDropoutRows = {drop_row<T>};
+const DropoutRows<float>* float_dropout() {
+  return &kDropoutRows<float>;
+}
+const DropoutRows<double>* double_dropout() {
+  return &kDropoutRows<double>;
+}
+
+}  // namespace rnnsearch::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rnnsearch::kernels {
+
+HWY_EXPORT(float_dropout);
+HWY_EXPORT(double_dropout);
+
+template <>
+const DropoutRows<float>& dropout_rows() {
+  static const DropoutRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_dropout)());
+  return *rows;
+}
+template <>
+const DropoutRows<double>& dropout_rows() {
+  static const DropoutRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_dropout)());
+  return *rows;
+}
+
+template <class Real>
+void drop(const DropoutMask& mask, MatrixView<Real> x) {
+  if (!mask.drops()) return;
+  assert(mask.share < 1 && mask.sentences.size() == x.rows && (mask.steps.empty() || mask.steps.size() == x.rows));
+  const auto scale = static_cast<Real>(1 / (1 - mask.share));
+  const auto half = [](std::uint64_t value, int number) { return static_cast<std::uint32_t>(value >> 32 * number); };
+  parallel_ranges(x.rows, rows_a_piece(4 * x.cols), [&](std::size_t first, std::size_t last) {
+    DropoutRow row;
+    row.threshold = static_cast<std::uint32_t>(mask.share * 0x1p32);
+    for (const int i : {0, 1}) row.key[i] = half(mask.key, i);
+    for (std::size_t i = first; i < last; ++i) {
+      row.step = mask.steps.empty() ? 0 : mask.steps[i] + mask.shift;
+      for (const int k : {0, 1}) row.sentence[k] = half(mask.sentences[i], k);
+      dropout_rows<Real>().drop(row, scale, x.cols, x.row(i));
+    }
+  });
+}
+
+template void drop(const DropoutMask&, MatrixView<float>);
+template void drop(const DropoutMask&, MatrixView<double>);
+
+}  // namespace rnnsearch::kernels
+#endif

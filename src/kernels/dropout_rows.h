@@ -1,0 +1,23 @@
+// One row of dropout, as compiled for the processor at hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rnnsearch::kernels {
+
+/// Words 1 to 3 of the counter; word 0 counts blocks of four units.
+struct DropoutRow {
+  std::uint32_t step = 0, sentence[2] = {}, key[2] = {};
+  std::uint32_t threshold = 0;  // words below it drop
+};
+
+template <class T>
+struct DropoutRows {
+  void (*drop)(const DropoutRow& row, T scale, std::size_t n, T* x);
+};
+
+template <class T>
+const DropoutRows<T>& dropout_rows();
+
+}  // namespace rnnsearch::kernels

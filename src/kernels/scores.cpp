@@ -1,0 +1,274 @@
+#include "rnnsearch/kernels/scores.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/scores.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "kernels/instruction_limit.h"
+#include "kernels/scores_rows.h"
+#include "kernels/vector-inl.h"
+#include "rnnsearch/kernels/parallel.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rnnsearch::kernels::HWY_NAMESPACE {
+
+// The files of scores/ stand here, each a type with its `kScore` and its `Form`; RNNSEARCH_SCORE numbers them in the
+// order of the list.
+template <int number>
+struct Listed;
+constexpr int kFirst = __COUNTER__ + 1;
+#define RNNSEARCH_SCORE(Name)           \
+  template <>                           \
+  struct Listed<__COUNTER__ - kFirst> { \
+    using Type = Name;                  \
+  };
+#include "kernels/scores/forms-inl.h"
+#include "kernels/scores/list-inl.h"
+#undef RNNSEARCH_SCORE
+constexpr int kCount = __COUNTER__ - kFirst;
+
+template <class Form, class T>
+void energies(const ScoreRow<T>& row, T* energy) {
+  for (std::size_t j = 0; j < row.Tx; ++j) {
+    const T* key = row.keys + j * row.keys_stride;
+    energy[j] = sum_of<T>(row.A, [&](auto d, std::size_t i) HWY_ATTR {
+      return hn::Mul(hn::LoadU(d, row.v + i), Form::value(d, hn::LoadU(d, row.query + i), hn::LoadU(d, key + i)));
+    });
+  }
+}
+
+template <class Form, class T>
+void energies_backward(const ScoreRow<T>& row, const T* energy_gradient, T* query_gradient, T* keys_gradient,
+                       std::size_t keys_gradient_stride, T* v_gradient) {
+  for_each<T>(row.A, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto q = hn::LoadU(d, row.query + i), v = hn::LoadU(d, row.v + i);
+    auto dq = hn::Zero(d), dv = hn::Zero(d);
+    for (std::size_t j = 0; j < row.Tx; ++j) {
+      const auto k = hn::LoadU(d, row.keys + j * row.keys_stride + i);
+      const auto phi = Form::value(d, q, k);
+      auto by_q = q, by_k = q;
+      Form::derivatives(d, q, k, phi, by_q, by_k);
+      const auto de = hn::Set(d, energy_gradient[j]), g = hn::Mul(de, v);
+      T* dk = keys_gradient + j * keys_gradient_stride + i;
+      hn::StoreU(hn::MulAdd(g, by_k, hn::LoadU(d, dk)), d, dk);
+      dq = hn::MulAdd(g, by_q, dq);
+      dv = hn::MulAdd(de, phi, dv);
+    }
+    hn::StoreU(dq, d, query_gradient + i);
+    if (v_gradient) hn::StoreU(hn::Add(dv, hn::LoadU(d, v_gradient + i)), d, v_gradient + i);
+  });
+}
+
+template <class T>
+struct Energies {
+  void (*forward)(const ScoreRow<T>& row, T* energy);
+  void (*backward)(const ScoreRow<T>& row, const T* energy_gradient, T* query_gradient, T* keys_gradient,
+                   std::size_t keys_gradient_stride, T* v_gradient);
+};
+
+template <int... numbers>
+constexpr auto scores_of(std::integer_sequence<int, numbers...>) {
+  return std::array{Listed<numbers>::Type::kScore...};
+}
+template <class T, int... numbers>
+constexpr auto energies_of(std::integer_sequence<int, numbers...>) {
+  return std::array{Energies<T>{energies<typename Listed<numbers>::Type::Form, T>,
+                                energies_backward<typename Listed<numbers>::Type::Form, T>}...};
+}
+constexpr auto kScores = scores_of(std::make_integer_sequence<int, kCount>());
+static_assert(std::all_of(kScores.begin(), kScores.end(), [](const Score& s) {
+  return (s.projects_keys || !s.has_bias) && (s.projects_query || !s.joint) && (s.projects_keys || !s.joint) &&
+         !(s.has_v && s.scaled);
+}));
+template <class T>
+constexpr auto kEnergies = energies_of<T>(std::make_integer_sequence<int, kCount>());
+
+template <class T>
+void score_forward_row(const ScoreRow<T>& row, T* alpha, T* dropped, T* context) {
+  kEnergies<T>[row.score].forward(row, alpha);
+  T largest = -std::numeric_limits<T>::infinity();
+  for (std::size_t j = 0; j < row.Tx; ++j) largest = std::max(largest, alpha[j]);
+  for_each<T>(row.Tx, [&](auto d, std::size_t j) HWY_ATTR {
+    hn::StoreU(exp_of(d, hn::Sub(hn::LoadU(d, alpha + j), hn::Set(d, largest))), d, alpha + j);
+  });
+  T sum = 0;
+  for (std::size_t j = 0; j < row.Tx; ++j) sum += alpha[j];
+  for (std::size_t j = 0; j < row.Tx; ++j) alpha[j] /= sum;
+  if (row.window) {
+    for (std::size_t j = 0; j < row.Tx; ++j) alpha[j] *= row.window[j];
+  }
+  const T* weights = alpha;
+  if (dropped) {
+    for (std::size_t j = 0; j < row.Tx; ++j) dropped[j] *= alpha[j];
+    weights = dropped;
+  }
+  for_each<T>(row.C, [&](auto d, std::size_t i) HWY_ATTR {
+    auto c = hn::Zero(d);
+    for (std::size_t j = 0; j < row.Tx; ++j) {
+      c = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, row.annotations + j * row.annotations_stride + i), c);
+    }
+    hn::StoreU(c, d, context + i);
+  });
+}
+
+template <class T>
+void score_backward_row(const ScoreRow<T>& row, const T* alpha, const T* dropped, const T* context_gradient,
+                        T* energy_gradient, T* weight_gradient, T* query_gradient, T* keys_gradient,
+                        std::size_t keys_gradient_stride, T* v_gradient) {
+  // The context's weights are w = mask o window o softmax(e), so that dL/de = w o dL/dw - softmax(e) sum(w o dL/dw).
+  T sum = 0;
+  for (std::size_t j = 0; j < row.Tx; ++j) {
+    const T* h = row.annotations + j * row.annotations_stride;
+    const T by_weight = sum_of<T>(row.C, [&](auto d, std::size_t i) HWY_ATTR {
+      return hn::Mul(hn::LoadU(d, context_gradient + i), hn::LoadU(d, h + i));
+    });
+    weight_gradient[j] = dropped[j] * by_weight;
+    sum += weight_gradient[j];
+  }
+  for (std::size_t j = 0; j < row.Tx; ++j) {
+    const T softmax = row.window ? alpha[j] / row.window[j] : alpha[j];
+    energy_gradient[j] = weight_gradient[j] - softmax * sum;
+  }
+  kEnergies<T>[row.score].backward(row, energy_gradient, query_gradient, keys_gradient, keys_gradient_stride,
+                                   v_gradient);
+}
+
+template <class T>
+constexpr ScoreRows<T> kScoreRows = {score_forward_row<T>, score_backward_row<T>};
+const ScoreRows<float>* float_scores() {
+  return &kScoreRows<float>;
+}
+const ScoreRows<double>* double_scores() {
+  return &kScoreRows<double>;
+}
+
+}  // namespace rnnsearch::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rnnsearch::kernels {
+
+std::span<const Score> scores() {
+  return HWY_NAMESPACE::kScores;
+}
+
+const Score* find_score(std::string_view name) {
+  const auto found = std::find_if(scores().begin(), scores().end(), [&](const Score& s) { return s.name == name; });
+  return found == scores().end() ? nullptr : &*found;
+}
+
+HWY_EXPORT(float_scores);
+HWY_EXPORT(double_scores);
+
+template <>
+const ScoreRows<float>& score_rows() {
+  static const ScoreRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_scores)());
+  return *rows;
+}
+template <>
+const ScoreRows<double>& score_rows() {
+  static const ScoreRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_scores)());
+  return *rows;
+}
+
+namespace {
+
+// What row `i` looks at; `room` holds its factors.
+template <class Real>
+struct Seen {
+  std::size_t first_word;  // of all words
+  std::size_t column;      // of alpha
+  ScoreRow<Real> row;
+
+  Seen(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence, const Windows<Real>& windows,
+       ConstMatrixView<Real> query, std::size_t i, std::vector<Real>& room) {
+    const std::size_t begin = memory.offsets[sentence[i]], end = memory.offsets[sentence[i] + 1];
+    column = windows.first.empty() ? 0 : windows.first[i];
+    const std::size_t last = windows.first.empty() ? end - begin : windows.last[i];
+    assert(column < last && last <= end - begin);
+    first_word = begin + column;
+    row = {static_cast<std::size_t>(memory.score - scores().data()),
+           last - column,
+           memory.keys.cols,
+           memory.annotations.cols,
+           memory.keys.row(first_word),
+           memory.keys.stride,
+           memory.annotations.row(first_word),
+           memory.annotations.stride,
+           memory.v.data(),
+           query.row(i),
+           nullptr};
+    if (windows.centre.empty()) return;
+    room.resize(row.Tx);
+    for (std::size_t j = 0; j < row.Tx; ++j) {
+      const Real distance = distance_of(windows, i, j) / windows.deviation;
+      room[j] = std::exp(-distance * distance / 2);
+    }
+    row.window = room.data();
+  }
+  Real distance_of(const Windows<Real>& windows, std::size_t i, std::size_t j) const {
+    return static_cast<Real>(column + j + 1) - windows.centre[i];
+  }
+};
+
+}  // namespace
+
+template <class Real>
+void scored_attention_forward(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence,
+                              const Windows<Real>& windows, ConstMatrixView<Real> query, MatrixView<Real> alpha,
+                              MatrixView<Real> context, MatrixView<Real> dropped) {
+  assert(query.rows == sentence.size() && alpha.rows == query.rows && context.rows == query.rows);
+  parallel_for(sentence.size(), [&](std::size_t i) {
+    thread_local std::vector<Real> room;
+    const Seen<Real> seen(memory, sentence, windows, query, i, room);
+    std::fill_n(alpha.row(i), alpha.cols, Real{0});
+    if (dropped.data) {
+      std::fill_n(dropped.row(i), seen.column, Real{0});
+      std::fill(dropped.row(i) + seen.column + seen.row.Tx, dropped.row(i) + dropped.cols, Real{0});
+    }
+    score_rows<Real>().forward(seen.row, alpha.row(i) + seen.column,
+                               dropped.data ? dropped.row(i) + seen.column : nullptr, context.row(i));
+  });
+}
+
+template <class Real>
+void scored_attention_backward(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence,
+                               const Windows<Real>& windows, const ScoredAttentionBackward<Real>& of) {
+  parallel_for(sentence.size(), [&](std::size_t i) {
+    thread_local std::vector<Real> room, energy_gradient, weight_gradient;
+    const Seen<Real> seen(memory, sentence, windows, of.query, i, room);
+    energy_gradient.resize(seen.row.Tx);
+    weight_gradient.resize(seen.row.Tx);
+    const ConstMatrixView<Real>& weights = of.dropped.data ? of.dropped : of.alpha;
+    score_rows<Real>().backward(seen.row, of.alpha.row(i) + seen.column, weights.row(i) + seen.column,
+                                of.context_gradient.row(i), energy_gradient.data(), weight_gradient.data(),
+                                of.query_gradient.row(i), of.keys_gradient.row(seen.first_word),
+                                of.keys_gradient.stride, of.v_gradient.data ? of.v_gradient.row(sentence[i]) : nullptr);
+    if (windows.centre.empty()) return;
+    Real sum = 0;
+    for (std::size_t j = 0; j < seen.row.Tx; ++j) sum += weight_gradient[j] * seen.distance_of(windows, i, j);
+    of.centre_gradient[i] = sum / (windows.deviation * windows.deviation);
+  });
+}
+
+#define RNNSEARCH_INSTANTIATE(Real)                                                                     \
+  template void scored_attention_forward(const ScoredMemory<Real>&, std::span<const std::uint32_t>,     \
+                                         const Windows<Real>&, ConstMatrixView<Real>, MatrixView<Real>, \
+                                         MatrixView<Real>, MatrixView<Real>);                           \
+  template void scored_attention_backward(const ScoredMemory<Real>&, std::span<const std::uint32_t>,    \
+                                          const Windows<Real>&, const ScoredAttentionBackward<Real>&);
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::kernels
+#endif

@@ -1,0 +1,36 @@
+// One row of the scored attention kernels, as compiled for the processor at hand.
+#pragma once
+
+#include <cstddef>
+
+#include "rnnsearch/kernels/scores.h"
+
+namespace rnnsearch::kernels {
+
+template <class T>
+struct ScoreRow {
+  std::size_t score;     // its place in scores()
+  std::size_t Tx, A, C;  // Tx words of the window
+  const T* keys;
+  std::size_t keys_stride;
+  const T* annotations;
+  std::size_t annotations_stride;
+  const T *v, *query;
+  const T* window;  // [Tx] what alpha is multiplied by after the softmax; nullptr: 1
+};
+
+template <class T>
+struct ScoreRows {
+  // dropped may be nullptr.
+  void (*forward)(const ScoreRow<T>& row, T* alpha, T* dropped, T* context);
+  // dropped: the weights of the context. energy_gradient, weight_gradient: scratch [Tx]. weight_gradient ends as
+  // dL/d(what alpha is multiplied by) times that factor. v_gradient may be nullptr.
+  void (*backward)(const ScoreRow<T>& row, const T* alpha, const T* dropped, const T* context_gradient,
+                   T* energy_gradient, T* weight_gradient, T* query_gradient, T* keys_gradient,
+                   std::size_t keys_gradient_stride, T* v_gradient);
+};
+
+template <class T>
+const ScoreRows<T>& score_rows();
+
+}  // namespace rnnsearch::kernels

@@ -1,0 +1,98 @@
+#include "rnnsearch/layers/output.h"
+
+#include <algorithm>
+
+#include "rnnsearch/kernels/rows.h"
+#include "rnnsearch/kernels/softmax.h"
+
+namespace rnnsearch::layers {
+namespace {
+
+// 61 MB of float logits for 30,000 words; fewer rows would touch W_o's gradient too often.
+constexpr std::size_t kBlockRows = 512;
+
+template <class Block>
+void for_blocks(std::size_t rows, const Block& block) {
+  for (std::size_t first = 0; first < rows; first += kBlockRows) block(first, std::min(kBlockRows, rows - first));
+}
+
+template <class Real>
+bool is_tied(const OutputWeights<Real>& weights) {
+  return weights.E.rows > 0;
+}
+
+template <class Real>
+void pack(const OutputWeights<Real>& weights, kernels::PackedMatrix<Real>& packed_W_o) {
+  if (is_tied(weights)) {
+    packed_W_o.pack_transposed(weights.E);
+  } else {
+    packed_W_o.pack(weights.W_o);
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void output_log_probabilities(const OutputWeights<Real>& weights, ConstMatrixView<Real> t,
+                              OutputActivations<Real>& activations, MatrixView<Real> log_probabilities) {
+  if (is_tied(weights)) {
+    if (!activations.packed) pack(weights, activations.packed_W_o);
+    activations.packed = true;
+    kernels::multiply<Real>(t, activations.packed_W_o, log_probabilities);
+  } else {
+    kernels::multiply<Real>(t, weights.W_o, log_probabilities);
+  }
+  kernels::log_softmax<Real>(weights.b_w, log_probabilities);
+}
+
+template <class Real>
+void output_loss(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, std::span<const WordId> target,
+                 OutputActivations<Real>& activations, std::span<double> loss) {
+  pack(weights, activations.packed_W_o);
+  for_blocks(t.rows, [&](std::size_t first, std::size_t count) {
+    const auto logits = activations.logits.shape(count, weights.b_w.size());
+    kernels::multiply<Real>(t.row_range(first, count), activations.packed_W_o, logits);
+    kernels::softmax_loss<Real>(weights.b_w, logits, target.subspan(first, count), loss.subspan(first, count));
+  });
+}
+
+template <class Real>
+void output_loss_and_backward(const OutputWeights<Real>& weights, const OutputWeights<Real>& gradient,
+                              ConstMatrixView<Real> t, std::span<const WordId> target,
+                              OutputActivations<Real>& activations, std::span<double> loss, MatrixView<Real> t_gradient,
+                              double label_smoothing) {
+  pack(weights, activations.packed_W_o);
+  if (is_tied(weights)) {
+    activations.packed_W_o_transposed.pack(weights.E);
+  } else {
+    activations.packed_W_o_transposed.pack_transposed(weights.W_o);
+  }
+  for_blocks(t.rows, [&](std::size_t first, std::size_t count) {
+    const auto logits = activations.logits.shape(count, weights.b_w.size());
+    const auto rows = t.row_range(first, count);
+    kernels::multiply<Real>(rows, activations.packed_W_o, logits);
+    kernels::softmax_cross_entropy<Real>(weights.b_w, logits, target.subspan(first, count), loss.subspan(first, count),
+                                         label_smoothing);
+    kernels::multiply<Real>(logits, activations.packed_W_o_transposed, t_gradient.row_range(first, count));
+    if (is_tied(weights)) {
+      kernels::accumulate_outer<Real>(logits, rows, gradient.E);
+    } else {
+      kernels::accumulate_outer<Real>(rows, logits, gradient.W_o);
+    }
+    kernels::add_column_sums<Real>(logits, gradient.b_w);
+  });
+}
+
+#define RNNSEARCH_INSTANTIATE(Real)                                                                                   \
+  template void output_log_probabilities(const OutputWeights<Real>&, ConstMatrixView<Real>, OutputActivations<Real>&, \
+                                         MatrixView<Real>);                                                           \
+  template void output_loss(const OutputWeights<Real>&, ConstMatrixView<Real>, std::span<const WordId>,               \
+                            OutputActivations<Real>&, std::span<double>);                                             \
+  template void output_loss_and_backward(const OutputWeights<Real>&, const OutputWeights<Real>&,                      \
+                                         ConstMatrixView<Real>, std::span<const WordId>, OutputActivations<Real>&,    \
+                                         std::span<double>, MatrixView<Real>, double);
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::layers

@@ -1,0 +1,181 @@
+#include "rnnsearch/layers/soft_attention.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "rnnsearch/kernels/gates.h"
+#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/rows.h"
+
+namespace rnnsearch::layers {
+namespace {
+
+using kernels::Into;
+}  // namespace
+
+template <class Real>
+SoftAttention<Real>::SoftAttention(const kernels::Score& score, WindowKind kind, std::size_t D, std::size_t A,
+                                   const SoftAttentionWeights<Real>& weights,
+                                   const SoftAttentionWeights<Real>& gradient)
+    : score_(score), kind_(kind), D_(D), A_(A), weights_(weights), gradient_(gradient) {
+  if (!score.has_v) ones_.assign(A, score.scaled ? 1 / std::sqrt(static_cast<Real>(A)) : Real{1});
+}
+
+template <class Real>
+void SoftAttention<Real>::keys(ConstMatrixView<Real> annotations, MatrixView<Real> keys) const {
+  kernels::multiply<Real>(annotations, weights_.U_a, keys);
+  if (score_.has_bias) kernels::add_to_rows<Real>(weights_.b_a, keys);
+}
+
+template <class Real>
+void SoftAttention<Real>::begin(std::size_t rows, std::size_t longest, const kernels::DropoutMask& dropout) {
+  query_.shape(rows, A_);
+  alpha_.shape(rows, longest);
+  dropout_ = dropout;
+  if (dropout.drops()) {  // each weight's factor; the forward pass makes the dropped weights of them
+    const auto factors = dropped_.shape(rows, longest);
+    std::fill_n(factors.data, rows * longest, Real{1});
+    kernels::drop<Real>(dropout, factors);
+  }
+  if (kind_ == WindowKind::kGlobal) return;
+  first_word_.resize(rows);
+  last_word_.resize(rows);
+  if (kind_ == WindowKind::kLocalM) return;
+  centre_.resize(rows);
+  centre_hidden_.shape(rows, weights_.v_p.size());
+  centre_sum_.shape(rows, 1);
+}
+
+template <class Real>
+kernels::ScoredMemory<Real> SoftAttention<Real>::scored(const SoftAttentionMemory<Real>& memory) const {
+  return {&score_, memory.offsets, memory.annotations, memory.keys,
+          score_.has_v ? std::span<const Real>(weights_.v_a) : std::span<const Real>(ones_)};
+}
+
+template <class Real>
+kernels::Windows<Real> SoftAttention<Real>::windows(std::size_t first, std::size_t count) const {
+  kernels::Windows<Real> windows;
+  if (kind_ == WindowKind::kGlobal) return windows;
+  windows.first = std::span(first_word_).subspan(first, count);
+  windows.last = std::span(last_word_).subspan(first, count);
+  if (kind_ == WindowKind::kLocalM) return windows;
+  windows.centre = std::span(centre_).subspan(first, count);
+  windows.deviation = static_cast<Real>(D_) / 2;
+  return windows;
+}
+
+template <class Real>
+void SoftAttention<Real>::place_windows(std::size_t first, const SoftAttentionMemory<Real>& memory,
+                                        std::span<const std::uint32_t> sentence, ConstMatrixView<Real> state,
+                                        std::span<const std::uint32_t> positions) {
+  const std::size_t R = state.rows;
+  const auto place = [&](std::size_t i, std::size_t from, std::size_t to) {
+    first_word_[first + i] = static_cast<std::uint32_t>(from);
+    last_word_[first + i] = static_cast<std::uint32_t>(to);
+  };
+  const auto length = [&](std::size_t i) { return memory.offsets[sentence[i] + 1] - memory.offsets[sentence[i]]; };
+  if (kind_ == WindowKind::kLocalM) {
+    for (std::size_t i = 0; i < R; ++i) {
+      const std::size_t Tx = length(i), p = std::min<std::size_t>(positions[i], Tx - 1);
+      place(i, p > D_ ? p - D_ : 0, std::min(Tx, p + D_ + 1));
+    }
+    return;
+  }
+  const auto hidden = centre_hidden_.view().row_range(first, R), sum = centre_sum_.view().row_range(first, R);
+  kernels::multiply<Real>(state, weights_.W_p, hidden);
+  kernels::tanh_forward<Real>(hidden);
+  kernels::multiply<Real>(hidden, ConstMatrixView<Real>(weights_.v_p.data(), weights_.v_p.size(), 1), sum);
+  const auto D = static_cast<Real>(D_);
+  for (std::size_t i = 0; i < R; ++i) {
+    const std::size_t Tx = length(i);
+    const auto longest = static_cast<Real>(Tx);
+    const Real p = longest / (1 + std::exp(-sum(i, 0)));
+    centre_[first + i] = p;
+    if (std::isfinite(p)) {  // words count from 1 here
+      place(i, static_cast<std::size_t>(std::max(Real{1}, std::ceil(p - D))) - 1,
+            static_cast<std::size_t>(std::min(longest, std::floor(p + D))));
+    } else {
+      place(i, 0, Tx);
+    }
+  }
+}
+
+template <class Real>
+void SoftAttention<Real>::forward(std::size_t first, const SoftAttentionMemory<Real>& memory,
+                                  std::span<const std::uint32_t> sentence, ConstMatrixView<Real> state,
+                                  std::span<const std::uint32_t> positions, MatrixView<Real> context) {
+  const std::size_t R = state.rows;
+  const auto query = query_.view().row_range(first, R);
+  if (score_.projects_query) {
+    kernels::multiply<Real>(state, weights_.W_a, query);
+  } else {
+    kernels::copy_rows<Real>(state, query);
+  }
+  if (kind_ != WindowKind::kGlobal) place_windows(first, memory, sentence, state, positions);
+  kernels::scored_attention_forward<Real>(scored(memory), sentence, windows(first, R), query,
+                                          alpha_.view().row_range(first, R), context, dropped(first, R));
+}
+
+template <class Real>
+void SoftAttention<Real>::begin_backward(std::size_t sentences) {
+  query_gradient_.shape(query_.view().rows, A_);
+  if (score_.has_v) v_gradient_.zeros(sentences, A_);
+  if (kind_ == WindowKind::kLocalP) {
+    centre_hidden_gradient_.shape(centre_hidden_.view().rows, centre_hidden_.view().cols);
+  }
+}
+
+template <class Real>
+void SoftAttention<Real>::backward(std::size_t first, const SoftAttentionMemory<Real>& memory,
+                                   std::span<const std::uint32_t> sentence, ConstMatrixView<Real> context_gradient,
+                                   MatrixView<Real> state_gradient, MatrixView<Real> keys_gradient) {
+  const std::size_t R = state_gradient.rows;
+  const auto query_gradient = query_gradient_.view().row_range(first, R);
+  const bool predicts = kind_ == WindowKind::kLocalP;
+  const auto sum =
+      predicts ? centre_sum_.view().row_range(first, R) : MatrixView<Real>();  // its gradient, from here on
+  kernels::scored_attention_backward<Real>(
+      scored(memory), sentence, windows(first, R),
+      {query_.view().row_range(first, R), alpha_.view().row_range(first, R), context_gradient, query_gradient,
+       keys_gradient, score_.has_v ? v_gradient_.view() : MatrixView<Real>(),
+       predicts ? std::span<Real>(sum.data, R) : std::span<Real>(), dropped(first, R)});
+  if (score_.projects_query) {
+    kernels::multiply_transposed<Real>(query_gradient, weights_.W_a, state_gradient, Into::kAdd);
+  } else {
+    kernels::add<Real>(query_gradient, state_gradient);
+  }
+  if (!predicts) return;
+  for (std::size_t i = 0; i < R; ++i) {  // p = Tx sigma(sum)
+    const auto Tx = static_cast<Real>(memory.offsets[sentence[i] + 1] - memory.offsets[sentence[i]]);
+    const Real p = centre_[first + i];
+    sum(i, 0) *= p * (1 - p / Tx);
+  }
+  const auto hidden_gradient = centre_hidden_gradient_.view().row_range(first, R);
+  kernels::multiply<Real>(sum, ConstMatrixView<Real>(weights_.v_p.data(), 1, weights_.v_p.size()), hidden_gradient);
+  kernels::tanh_backward<Real>(centre_hidden_.view().row_range(first, R), hidden_gradient);
+  kernels::multiply_transposed<Real>(hidden_gradient, weights_.W_p, state_gradient, Into::kAdd);
+}
+
+template <class Real>
+void SoftAttention<Real>::accumulate(ConstMatrixView<Real> state) {
+  if (score_.projects_query) kernels::accumulate_outer<Real>(state, query_gradient_.view(), gradient_.W_a);
+  if (score_.has_v) kernels::add_column_sums<Real>(v_gradient_.view(), gradient_.v_a);
+  if (kind_ != WindowKind::kLocalP) return;
+  kernels::accumulate_outer<Real>(state, centre_hidden_gradient_.view(), gradient_.W_p);
+  kernels::accumulate_outer<Real>(centre_hidden_.view(), centre_sum_.view(),
+                                  MatrixView<Real>(gradient_.v_p.data(), gradient_.v_p.size(), 1));
+}
+
+template <class Real>
+void SoftAttention<Real>::keys_backward(ConstMatrixView<Real> annotations, ConstMatrixView<Real> keys_gradient,
+                                        MatrixView<Real> annotations_gradient) {
+  kernels::accumulate_outer<Real>(annotations, keys_gradient, gradient_.U_a);
+  if (score_.has_bias) kernels::add_column_sums<Real>(keys_gradient, gradient_.b_a);
+  kernels::multiply_transposed<Real>(keys_gradient, weights_.U_a, annotations_gradient, Into::kAdd);
+}
+
+template class SoftAttention<float>;
+template class SoftAttention<double>;
+
+}  // namespace rnnsearch::layers

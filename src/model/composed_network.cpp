@@ -1,0 +1,868 @@
+#include "model/composed_network.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "model/composed_weights.h"
+#include "model/dropout.h"
+#include "model/source_rows.h"
+#include "model/tanh_layer.h"
+#include "rnnsearch/kernels/attention.h"
+#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/rows.h"
+#include "rnnsearch/layers/output.h"
+
+namespace rnnsearch::model {
+namespace {
+
+using kernels::Buffer;
+using kernels::Into;
+using layers::Direction;
+
+layers::DeepOutputKind kind_of(Readout readout) {
+  switch (readout) {
+    case Readout::kMaxout:
+      return layers::DeepOutputKind::kMaxout;
+    case Readout::kTanh:
+      return layers::DeepOutputKind::kTanh;
+    case Readout::kLinear:
+      return layers::DeepOutputKind::kLinear;
+    case Readout::kMlp:
+      return layers::DeepOutputKind::kMlp;
+  }
+  return layers::DeepOutputKind::kMaxout;
+}
+
+layers::WindowKind kind_of(AttentionWindow window) {
+  switch (window) {
+    case AttentionWindow::kGlobal:
+      return layers::WindowKind::kGlobal;
+    case AttentionWindow::kLocalM:
+      return layers::WindowKind::kLocalM;
+    case AttentionWindow::kLocalP:
+      return layers::WindowKind::kLocalP;
+  }
+  return layers::WindowKind::kGlobal;
+}
+
+// Letters: X source words of the batch, Y target words, B sentences, R rows of a decoder step, n state, e encoder state
+// of each direction, S a layer's whole state, C context.
+template <class Real>
+class ComposedNetwork final : public Network<Real> {
+ public:
+  using typename Network<Real>::Finished;
+
+  explicit ComposedNetwork(const ModelOptions& chosen)
+      : Network<Real>(chosen, composed_layout_of(chosen)),
+        widths(chosen),
+        weights(composed_weights_in(options, this->parameters())),
+        gradient(composed_weights_in(options, this->gradients())),
+        dropout(options),
+        deep_output(kind_of(options.readout), weights.readout, gradient.readout),
+        encoder(options.layers),
+        decoder(options.layers) {
+    const std::size_t e = options.encoder_width();
+    for (std::size_t k = 0; k < options.layers; ++k) {
+      for (std::size_t d = 0; d < directions(); ++d) {
+        encoder[k].directions[d] = std::make_unique<layers::RecurrentLayer<Real>>(
+            widths.encoder_cell, e, d == 0 ? Direction::kForward : Direction::kBackward, weights.encoder[k][d],
+            gradient.encoder[k][d]);
+      }
+      decoder[k].cell = layers::make_cell<Real>(widths.decoder_cell, weights.decoder[k].cell, gradient.decoder[k].cell);
+    }
+    if (options.attends()) {
+      attention = std::make_unique<layers::SoftAttention<Real>>(options.attention.score(),
+                                                                kind_of(options.attention_window), options.window,
+                                                                widths.score, weights.attention, gradient.attention);
+    }
+    ComposedParts from;
+    composed_layout_of(options, &from);
+    const GradientPart dense_table{from.table, layout.dense - from.table};
+    parts = {{from.readout, from.table - from.readout}, {from.decoder, from.readout - from.decoder}};
+    if (!options.ties_sides()) parts.push_back(options.ties_output() ? dense_table : GradientPart{0, 0, 1});
+    parts.push_back({0, from.decoder});
+    parts.push_back(options.ties_sides() && options.ties_output() ? dense_table : GradientPart{0, 0, 0});
+  }
+
+  void encode(const Sentences& source, Encoded<Real>& encoded) override {
+    PhaseTimes::Scope scope(&phases, Phase::kPacking);
+    check_words(source, options.source_words, "source");
+    packed = output.packed = false;
+    rows.lay_out(source, encoded.offsets);
+    dropout.lay_out_source(rows.packing);
+    const std::size_t B = source.size(), X = rows.packing.words(), n = options.state;
+
+    scope.change(Phase::kEmbedding);
+    layers::embedding_forward<Real>(weights.source_embedding, rows.words, source_embedded.shape(X, options.embedding));
+    kernels::drop<Real>(dropout.mask(Place::kSourceWord), source_embedded.view());
+    scope.change(Phase::kEncoder);
+    for (std::size_t k = 0; k < options.layers; ++k) encoder_forward(k);
+    const ConstMatrixView<Real> top = encoder.back().output.view();
+    if (options.attends()) {
+      const auto annotations = view_of(encoded.annotations, X, widths.annotation);
+      kernels::gather_rows<Real>(top, rows.packed_row, annotations);
+      if (attention->has_keys()) attention->keys(annotations, view_of(encoded.keys, X, widths.score));
+    } else if (options.has_context()) {
+      const auto summary = summary_input.shape(B, widths.annotation);
+      gather_ends(top, summary);
+      tanh_layer_forward<Real>(weights.summary, summary, view_of(encoded.contexts, B, n));
+    }
+    encoded.initial_states.assign(B * state_width(), Real{0});
+    for (std::size_t k = 0; k < options.layers; ++k) initial_state_forward(k, encoded);
+  }
+
+  void forward(const Sentences& source, const Sentences& target) override {
+    encode(source, batch);
+    run_decoder(target);
+    const PhaseTimes::Scope scope(&phases, Phase::kReadout);
+    if (!feeds()) readout_forward(0, target_words.size());
+    layers::output_loss<Real>(output_weights(weights), factored(readout_vector()), target_words, output, losses);
+  }
+
+  void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) override {
+    const Finished& finished = how.finished;
+    const Dropout::Batch drops(dropout, how.noise);
+    encode(source, batch);
+    run_decoder(target);
+    const std::size_t B = target.size(), X = rows.packing.words();
+    readout_backward(how.label_smoothing);
+    if (!feeds()) finish(finished, 1);
+    {
+      const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+      decoder_backward();
+    }
+    const auto annotations = annotations_gradient.zeros(options.attends() ? X : 0, widths.annotation);
+    if (options.attends()) {
+      const PhaseTimes::Scope scope(&phases, Phase::kAttention);
+      const layers::SentenceRows steps(target_packing);
+      kernels::annotations_backward<Real>(batch.offsets, {steps.offsets, steps.rows}, attention->context_weights(),
+                                          context_gradient.view(), annotations);
+      const auto keys = keys_gradient.view();
+      if (attention->has_keys()) {
+        attention->keys_backward(view_of(std::as_const(batch.annotations), widths.annotation), keys, annotations);
+      } else {
+        kernels::add<Real>(keys, annotations);
+      }
+    }
+    const PhaseTimes::Scope scope(&phases, Phase::kEncoder);
+    for (auto& layer : encoder) {
+      for (std::size_t d = 0; d < directions(); ++d) {
+        layer.state_gradient[d].zeros(X, layers::cell_state_width(widths.encoder_cell, options.encoder_width()));
+      }
+    }
+    initial_states_backward(B);
+    target_embedding_backward();
+    if (feeds()) finish(finished, 1);
+    finish(finished, options.ties_sides() ? 1 : 2);  // the decoder; the target's table, if it is not the source's
+    encoder_backward(annotations);
+    finish(finished, 2);
+  }
+
+  void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input, const PredictOutput<Real>& out) override {
+    const std::size_t R = input.state.rows;
+    PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+    begin_step(input.state);
+    embed_previous(input.previous_word);
+    std::size_t longest = 0;
+    for (const auto b : input.sentence) longest = std::max(longest, encoded.source_length(b));
+    if (options.attends()) {
+      attention->begin(R, longest);
+    } else if (options.has_context()) {
+      kernels::gather_rows<Real>(view_of(encoded.contexts, widths.context), input.sentence, context.view());
+    }
+    if (updates_first()) input_products(R);
+    step(0, R, memory_of(encoded), input.sentence, scope);
+    if (updates_first()) {
+      store_state(out.context);
+    } else if (widths.context > 0) {
+      kernels::copy_rows<Real>(context.view(), out.context);
+    }
+    if (out.alpha.data) {
+      kernels::zero_rows<Real>(out.alpha);
+      if (options.attends()) kernels::copy_rows<Real>(attention->alpha(), out.alpha.columns(0, longest));
+    }
+    scope.change(Phase::kReadout);
+    if (!feeds()) readout_forward(0, R);
+    layers::output_log_probabilities<Real>(output_weights(weights), factored(readout_vector()), output,
+                                           out.log_probabilities);
+  }
+
+  void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) override {
+    const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+    if (updates_first()) {
+      kernels::copy_rows<Real>(input.context, next_state);
+      return;
+    }
+    const std::size_t R = input.state.rows;
+    begin_step(input.state);
+    if (reads_current_word()) {
+      embed_current(input.word);
+    } else {
+      embed_previous(input.previous_word);
+    }
+    if (widths.state_context > 0) kernels::copy_rows<Real>(input.context, state_part(Part::kContext, 0, R));
+    input_products(R);
+    update(0, R);
+    store_state(next_state);
+  }
+
+  ConstMatrixView<Real> alpha() const override { return attention ? attention->alpha() : ConstMatrixView<Real>(); }
+  /// Of every layer; then, where they are needed, the vector that is fed back and the number of words written.
+  std::size_t state_width() const override {
+    return options.layers * widths.cell_state + (feeds() ? widths.hidden : 0) + (counts() ? 1 : 0);
+  }
+  /// What predict hands to advance: c_i, or the next state.
+  std::size_t context_width() const override { return updates_first() ? state_width() : widths.context; }
+
+ private:
+  using typename Network<Real>::GradientPart;
+  using Network<Real>::options, Network<Real>::layout, Network<Real>::tables, Network<Real>::parts;
+  using Network<Real>::phases, Network<Real>::batch, Network<Real>::target_packing, Network<Real>::losses;
+  using Network<Real>::finish;
+
+  struct EncoderLayer {
+    std::array<std::unique_ptr<layers::RecurrentLayer<Real>>, 2> directions;
+    Buffer<Real> output, output_gradient;        // [X, annotation width]
+    std::array<Buffer<Real>, 2> state_gradient;  // [X, S]
+    Buffer<Real> first, first_gradient;          // [B, .] what its decoder layer begins from
+  };
+  struct DecoderLayer {
+    std::unique_ptr<layers::Cell<Real>> cell;
+    kernels::PackedMatrix<Real> W_in;                  // all rows but those of the static part
+    Buffer<Real> input, input_gradient;                // [Y, I]
+    Buffer<Real> x;                                    // [Y, .]; its gradient after the backward pass
+    Buffer<Real> previous, current;                    // [Y, S] s_{i-1}, s_i
+    Buffer<Real> previous_gradient, current_gradient;  // [Y, S]
+  };
+
+  std::size_t directions() const { return options.bidirectional() ? 2 : 1; }
+  bool updates_first() const { return options.updates_first(); }
+  bool feeds() const { return options.input_feeding || options.feedback == Feedback::kOutput; }
+  bool counts() const { return options.attention_window == AttentionWindow::kLocalM; }
+  bool reads_current_word() const {
+    return options.state_word == Step::kCurrent && options.feedback == Feedback::kWord && !updates_first();
+  }
+  /// Columns of the first layer's input that are known before the steps.
+  std::size_t static_width() const { return options.feedback == Feedback::kWord ? widths.state_word : 0; }
+
+  // ---- encoder
+
+  ConstMatrixView<Real> encoder_input(std::size_t k) const {
+    return k == 0 ? source_embedded.view() : encoder[k - 1].output.view();
+  }
+
+  void encoder_forward(std::size_t k) {
+    const std::size_t e = options.encoder_width();
+    EncoderLayer& layer = encoder[k];
+    const auto out = layer.output.shape(rows.packing.words(), widths.annotation);
+    for (std::size_t d = 0; d < directions(); ++d) {
+      layer.directions[d]->forward(rows.packing, encoder_input(k), dropout.mask(Place::kEncoderState, 2 * k + d));
+      kernels::copy_rows<Real>(layer.directions[d]->outputs(), out.columns(d * e, e));
+    }
+    if (k + 1 < options.layers) kernels::drop<Real>(dropout.mask(Place::kEncoderOutput, k), out);
+  }
+
+  void encoder_backward(ConstMatrixView<Real> annotations) {
+    const std::size_t e = options.encoder_width(), X = rows.packing.words();
+    if (options.attends()) {
+      const auto top = encoder.back().output_gradient.shape(X, widths.annotation);
+      kernels::gather_rows<Real>(annotations, rows.encoded_row, top);
+    } else {
+      encoder.back().output_gradient.zeros(X, widths.annotation);
+      if (options.has_context()) scatter_ends(summary_gradient.view(), encoder.back().output_gradient.view());
+    }
+    const auto embedded = source_gradient.zeros(X, options.embedding);
+    for (std::size_t k = options.layers; k-- > 0;) {
+      EncoderLayer& layer = encoder[k];
+      const auto below = k == 0 ? embedded : encoder[k - 1].output_gradient.zeros(X, widths.annotation);
+      for (std::size_t d = 0; d < directions(); ++d) {
+        const auto states = layer.state_gradient[d].view();
+        kernels::add<Real>(layer.output_gradient.view().columns(d * e, e), states.columns(0, e));
+        layer.directions[d]->backward(rows.packing, encoder_input(k), states, below);
+      }
+      kernels::drop<Real>(k == 0 ? dropout.mask(Place::kSourceWord) : dropout.mask(Place::kEncoderOutput, k - 1),
+                          below);
+    }
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
+    embedding_backward(Side::kSource, rows.words, embedded);
+  }
+
+  // The last output of the forward encoder, and the first of the backward one, which it made last.
+  void gather_ends(ConstMatrixView<Real> outputs, MatrixView<Real> ends) const {
+    const std::size_t e = options.encoder_width();
+    kernels::gather_rows<Real>(outputs.columns(0, e), rows.last_word_row, ends.columns(0, e));
+    if (directions() == 2) {
+      kernels::gather_rows<Real>(outputs.columns(e, e), rows.first_word_row, ends.columns(e, e));
+    }
+  }
+  void scatter_ends(ConstMatrixView<Real> ends, MatrixView<Real> outputs) const {
+    const std::size_t e = options.encoder_width();
+    kernels::scatter_add_rows<Real>(ends.columns(0, e), rows.last_word_row, outputs.columns(0, e));
+    if (directions() == 2) {
+      kernels::scatter_add_rows<Real>(ends.columns(e, e), rows.first_word_row, outputs.columns(e, e));
+    }
+  }
+
+  // ---- the decoder's first state
+
+  bool begins_from_context() const {
+    return options.initial_state == InitialState::kProjected && !options.attends() && options.has_context();
+  }
+  /// The direction whose state is copied or projected.
+  std::size_t first_direction() const {
+    if (options.initial_state == InitialState::kProjected) return directions() - 1;
+    return options.initial_state == InitialState::kBackward ? 1 : 0;
+  }
+  const std::vector<std::uint32_t>& first_rows() const {
+    return first_direction() == 1 ? rows.first_word_row : rows.last_word_row;
+  }
+
+  void initial_state_forward(std::size_t k, Encoded<Real>& encoded) {
+    if (options.initial_state == InitialState::kZero) return;
+    const std::size_t B = encoded.sentences(), S = widths.cell_state, n = options.state;
+    const MatrixView<Real> all{encoded.initial_states.data(), B, state_width()};
+    const layers::RecurrentLayer<Real>& from = *encoder[k].directions[first_direction()];
+    if (options.initial_state != InitialState::kProjected) {
+      kernels::gather_rows<Real>(from.states(), first_rows(), all.columns(k * S, S));
+    } else if (begins_from_context()) {
+      tanh_layer_forward<Real>(weights.initial[k], view_of(std::as_const(encoded.contexts), n), all.columns(k * S, n));
+    } else {
+      const auto first = encoder[k].first.shape(B, options.encoder_width());
+      kernels::gather_rows<Real>(from.outputs(), first_rows(), first);
+      tanh_layer_forward<Real>(weights.initial[k], first, all.columns(k * S, n));
+    }
+  }
+
+  // From the decoder's first states to those of the encoder, and to the context.
+  void initial_states_backward(std::size_t B) {
+    const std::size_t S = widths.cell_state, n = options.state;
+    const bool fixed = !options.attends() && options.has_context();
+    const auto contexts = contexts_gradient.zeros(fixed ? B : 0, n);
+    if (fixed) {  // c enters every step of its sentence
+      for (std::size_t t = 0; t < target_packing.steps(); ++t) {
+        kernels::scatter_add_rows<Real>(target_packing.step(context_gradient.view(), t),
+                                        std::span(target_packing.order).first(target_packing.active[t]), contexts);
+      }
+    }
+    for (std::size_t k = 0; k < options.layers && options.initial_state != InitialState::kZero; ++k) {
+      EncoderLayer& layer = encoder[k];
+      const auto initial = initial_gradient.zeros(B, S);
+      kernels::scatter_add_rows<Real>(decoder[k].previous_gradient.view().row_range(0, B), target_packing.order,
+                                      initial);
+      const auto states = layer.state_gradient[first_direction()].view();
+      if (options.initial_state != InitialState::kProjected) {
+        kernels::scatter_add_rows<Real>(initial, first_rows(), states);
+        continue;
+      }
+      const auto first_state = view_of(std::as_const(batch.initial_states), state_width()).columns(k * S, n);
+      const ConstMatrixView<Real> from =
+          begins_from_context() ? view_of(std::as_const(batch.contexts), n) : layer.first.view();
+      const auto from_gradient = layer.first_gradient.shape(B, from.cols);
+      tanh_layer_backward<Real>(weights.initial[k], gradient.initial[k], from, first_state, initial.columns(0, n),
+                                from_gradient);
+      if (begins_from_context()) {
+        kernels::add<Real>(from_gradient, contexts);
+      } else {
+        kernels::scatter_add_rows<Real>(from_gradient, first_rows(), states.columns(0, from.cols));
+      }
+    }
+    if (fixed) {
+      tanh_layer_backward<Real>(weights.summary, gradient.summary, summary_input.view(),
+                                view_of(std::as_const(batch.contexts), n), contexts,
+                                summary_gradient.shape(B, widths.annotation));
+    }
+  }
+
+  // ---- inputs of state and readout
+
+  enum class Part { kState, kWord, kFed, kContext };
+  static MatrixView<Real> part_of(const MatrixView<Real>& matrix, std::size_t first_row, std::size_t R,
+                                  std::size_t column, std::size_t width) {
+    return matrix.row_range(first_row, R).columns(column, width);
+  }
+  MatrixView<Real> state_part(const MatrixView<Real>& matrix, Part part, std::size_t first, std::size_t R) const {
+    const std::size_t word = widths.state_word, fed = widths.state_fed;
+    switch (part) {
+      case Part::kWord:
+        return part_of(matrix, first, R, 0, word);
+      case Part::kFed:
+        return part_of(matrix, first, R, word, fed);
+      default:
+        return part_of(matrix, first, R, word + fed, widths.state_context);
+    }
+  }
+  MatrixView<Real> state_part(Part part, std::size_t first, std::size_t R) const {
+    return state_part(decoder[0].input.view(), part, first, R);
+  }
+  MatrixView<Real> readout_part(const MatrixView<Real>& matrix, Part part, std::size_t first, std::size_t R) const {
+    const std::size_t state = widths.readout_state, word = widths.readout_word;
+    switch (part) {
+      case Part::kState:
+        return part_of(matrix, first, R, 0, state);
+      case Part::kWord:
+        return part_of(matrix, first, R, state, word);
+      default:
+        return part_of(matrix, first, R, state + word, widths.readout_context);
+    }
+  }
+  MatrixView<Real> readout_part(Part part, std::size_t first, std::size_t R) const {
+    return readout_part(readout_input.view(), part, first, R);
+  }
+
+  // The words before, of all rows, into the inputs that read them. kStart: 0 or its embedding.
+  void embed_previous(std::span<const WordId> words) {
+    if (options.feedback == Feedback::kOutput) return;
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
+    const auto embedded = previous_embedded.shape(words.size(), options.embedding);
+    layers::embedding_forward<Real>(weights.target_embedding, words, embedded);
+    if (options.start == Start::kZero) {
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == kStart) std::fill_n(embedded.row(i), embedded.cols, Real{0});
+      }
+    }
+    place_previous(embedded);
+  }
+  void place_previous(ConstMatrixView<Real> embedded) {
+    if (widths.readout_word > 0) kernels::copy_rows<Real>(embedded, readout_part(Part::kWord, 0, embedded.rows));
+    if (widths.state_word > 0 && !reads_current_word()) {
+      kernels::copy_rows<Real>(embedded, state_part(Part::kWord, 0, embedded.rows));
+    }
+  }
+  void embed_current(std::span<const WordId> words) {
+    if (widths.state_word == 0) return;
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
+    const auto embedded = current_embedded.shape(words.size(), options.embedding);
+    layers::embedding_forward<Real>(weights.target_embedding, words, embedded);
+    kernels::drop<Real>(dropout.mask(Place::kTargetWord, 0, 1), embedded);
+    kernels::copy_rows<Real>(embedded, state_part(Part::kWord, 0, words.size()));
+  }
+
+  // ---- one step of R rows, of `first` on. What is before it stands in `previous`, and in the fed parts.
+
+  void begin_rows(std::size_t Y, std::size_t widest) {
+    for (std::size_t k = 0; k < options.layers; ++k) {
+      DecoderLayer& layer = decoder[k];
+      const MatrixView<Real>& W_in = weights.decoder[k].W_in;
+      const std::size_t fixed = k == 0 ? static_width() : 0;
+      layer.input.shape(Y, W_in.rows);
+      layer.x.shape(Y, W_in.cols);
+      layer.previous.shape(Y, widths.cell_state);
+      layer.current.shape(Y, widths.cell_state);
+      layer.cell->begin(Y, widest, dropout.mask(Place::kDecoderState, k));
+      if (packed) continue;
+      layer.cell->pack();
+      if (W_in.rows > fixed) layer.W_in.pack(W_in.row_range(fixed, W_in.rows - fixed));
+    }
+    packed = true;
+    context.shape(Y, widths.context);
+    readout_input.shape(Y, widths.readout_input());
+    deep_output.begin(Y, widths.readout_input());
+    if (dropout.drops_units()) readout_dropped.shape(Y, widths.hidden);
+    positions.resize(Y);
+  }
+
+  // What the rows up to Y of all steps have in common, in one product.
+  void input_products(std::size_t Y) {
+    if (static_width() == 0) return;
+    kernels::multiply<Real>(decoder[0].input.view().row_range(0, Y).columns(0, static_width()),
+                            weights.decoder[0].W_in.row_range(0, static_width()), decoder[0].x.view().row_range(0, Y));
+  }
+
+  MatrixView<Real> top(const Buffer<Real>& states, std::size_t first, std::size_t R) const {
+    return states.view().row_range(first, R).columns(0, options.state);
+  }
+
+  void update(std::size_t first, std::size_t R) {
+    for (std::size_t k = 0; k < options.layers; ++k) {
+      DecoderLayer& layer = decoder[k];
+      const auto x = layer.x.view().row_range(first, R);
+      const std::size_t fixed = k == 0 ? static_width() : 0;
+      const auto input = layer.input.view().row_range(first, R);
+      if (input.cols > fixed) {
+        kernels::multiply<Real>(input.columns(fixed, input.cols - fixed), layer.W_in, x,
+                                fixed > 0 ? Into::kAdd : Into::kOverwrite);
+      }
+      const auto b = weights.decoder[k].b;
+      kernels::add_to_rows<Real>(b, x.columns(0, b.size()));
+      layer.cell->forward(first, x, layer.previous.view().row_range(first, R),
+                          layer.current.view().row_range(first, R));
+      if (k + 1 < options.layers) {
+        const auto above = decoder[k + 1].input.view().row_range(first, R);
+        kernels::copy_rows<Real>(top(layer.current, first, R), above);
+        kernels::drop<Real>(dropout.mask(Place::kDecoderOutput, k).rows(first, R), above);
+      }
+    }
+  }
+
+  void attend(std::size_t first, std::size_t R, const layers::SoftAttentionMemory<Real>& memory,
+              std::span<const std::uint32_t> sentence, const Buffer<Real>& states) {
+    const PhaseTimes::Scope scope(&phases, Phase::kAttention);
+    attention->forward(first, memory, sentence, top(states, first, R), std::span(positions).subspan(first, R),
+                       context.view().row_range(first, R));
+  }
+
+  // All of it but, where the readout comes first, the update.
+  void step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory<Real>& memory,
+            std::span<const std::uint32_t> sentence, PhaseTimes::Scope& scope) {
+    DecoderLayer& last = decoder.back();
+    const bool from_current = options.attend_from == Step::kCurrent;
+    if (options.attends() && !from_current) attend(first, R, memory, sentence, last.previous);
+    const auto c = context.view().row_range(first, R);
+    if (widths.state_context > 0) kernels::copy_rows<Real>(c, state_part(Part::kContext, first, R));
+    if (updates_first()) update(first, R);
+    if (options.attends() && from_current) attend(first, R, memory, sentence, last.current);
+    const Buffer<Real>& states = updates_first() ? last.current : last.previous;
+    if (widths.readout_state > 0) {
+      kernels::copy_rows<Real>(top(states, first, R), readout_part(Part::kState, first, R));
+    }
+    if (widths.readout_context > 0) kernels::copy_rows<Real>(c, readout_part(Part::kContext, first, R));
+    if (!feeds()) return;
+    scope.change(Phase::kReadout);
+    readout_forward(first, R);
+    scope.change(Phase::kDecoder);
+  }
+
+  // From the readout's inputs to what the softmax, and where it is fed back the next step, see of them.
+  void readout_forward(std::size_t first, std::size_t R) {
+    deep_output.forward(first, readout_input.view().row_range(first, R));
+    if (!dropout.drops_units()) return;
+    const auto dropped = readout_dropped.view().row_range(first, R);
+    kernels::copy_rows<Real>(deep_output.output().row_range(first, R), dropped);
+    kernels::drop<Real>(dropout.mask(Place::kReadout).rows(first, R), dropped);
+  }
+  MatrixView<Real> readout_vector() const {
+    return dropout.drops_units() ? readout_dropped.view() : deep_output.output();
+  }
+  // The gradient of that vector, t_gradient, is used up.
+  void readout_inputs_backward(std::size_t first, MatrixView<Real> t_gradient, MatrixView<Real> inputs_gradient) {
+    kernels::drop<Real>(dropout.mask(Place::kReadout).rows(first, t_gradient.rows), t_gradient);
+    deep_output.backward(first, t_gradient, inputs_gradient);
+  }
+
+  // The readout's vector of the step before, [R, H], into the inputs that read it.
+  void feed(ConstMatrixView<Real> fed, std::size_t first) {
+    if (widths.state_fed > 0) kernels::copy_rows<Real>(fed, state_part(Part::kFed, first, fed.rows));
+    if (options.feedback != Feedback::kOutput) return;
+    if (widths.state_word > 0) kernels::copy_rows<Real>(fed, state_part(Part::kWord, first, fed.rows));
+    if (widths.readout_word > 0) kernels::copy_rows<Real>(fed, readout_part(Part::kWord, first, fed.rows));
+  }
+
+  layers::SoftAttentionMemory<Real> memory_of(const Encoded<Real>& encoded) const {
+    if (!options.attends()) return {};
+    const auto annotations = view_of(encoded.annotations, widths.annotation);
+    return {encoded.offsets, annotations, attention->has_keys() ? view_of(encoded.keys, widths.score) : annotations};
+  }
+
+  // ---- steps of a search: one, of rows of its own
+
+  void begin_step(ConstMatrixView<Real> state) {
+    const std::size_t R = state.rows, S = widths.cell_state;
+    begin_rows(R, R);
+    for (std::size_t k = 0; k < options.layers; ++k) {
+      kernels::copy_rows<Real>(state.columns(k * S, S), decoder[k].previous.view());
+    }
+    if (feeds()) feed(state.columns(options.layers * S, widths.hidden), 0);
+    if (!counts()) return;
+    for (std::size_t i = 0; i < R; ++i) positions[i] = static_cast<std::uint32_t>(state(i, state.cols - 1));
+  }
+  void store_state(MatrixView<Real> state) const {
+    const std::size_t S = widths.cell_state;
+    for (std::size_t k = 0; k < options.layers; ++k) {
+      kernels::copy_rows<Real>(decoder[k].current.view(), state.columns(k * S, S));
+    }
+    if (feeds()) kernels::copy_rows<Real>(readout_vector(), state.columns(options.layers * S, widths.hidden));
+    if (!counts()) return;
+    for (std::size_t i = 0; i < state.rows; ++i) state(i, state.cols - 1) = static_cast<Real>(positions[i] + 1);
+  }
+
+  // ---- the decoder over a batch
+
+  void run_decoder(const Sentences& target) {
+    PhaseTimes::Scope scope(&phases, Phase::kPacking);
+    check_words(target, options.target_words, "target");
+    const layers::Packing& packing = target_packing = layers::Packing(layers::lengths_with_end(target));
+    target_words = layers::pack_words(packing, target);
+    dropout.lay_out_target(packing);
+    const std::size_t B = target.size(), Y = packing.words(), S = widths.cell_state;
+    losses.resize(Y);
+    scope.change(Phase::kDecoder);
+    begin_rows(Y, B);
+    embed_words();
+
+    const auto first_states = view_of(std::as_const(batch.initial_states), state_width());
+    for (std::size_t k = 0; k < options.layers; ++k) {
+      kernels::gather_rows<Real>(first_states.columns(k * S, S), packing.order,
+                                 packing.step(decoder[k].previous.view(), 0));
+    }
+    if (feeds()) {  // nothing before the first step
+      const auto nothing = fed_gradient.zeros(B, widths.hidden);
+      feed(nothing, 0);
+    }
+    if (options.attends()) {
+      std::size_t longest = 0;
+      for (std::size_t b = 0; b < batch.sentences(); ++b) longest = std::max(longest, batch.source_length(b));
+      attention->begin(Y, longest, dropout.mask(Place::kAttention));
+    }
+    input_products(Y);
+    const auto memory = memory_of(batch);
+    for (std::size_t t = 0; t < packing.steps(); ++t) {
+      const std::size_t first = packing.first_row[t], R = packing.active[t];
+      const std::span<const std::uint32_t> sentence(packing.order.data(), R);
+      std::fill_n(positions.begin() + static_cast<std::ptrdiff_t>(first), R, static_cast<std::uint32_t>(t));
+      if (!options.attends() && options.has_context()) {
+        kernels::gather_rows<Real>(view_of(std::as_const(batch.contexts), widths.context), sentence,
+                                   packing.step(context.view(), t));
+      }
+      step(first, R, memory, sentence, scope);
+      if (!updates_first()) update(first, R);
+      const std::size_t continuing = packing.continuing(t);
+      if (continuing == 0) break;
+      for (auto& layer : decoder) {
+        kernels::copy_rows<Real>(packing.step(layer.current.view(), t, continuing),
+                                 packing.step(layer.previous.view(), t + 1));
+      }
+      if (feeds()) feed(packing.step(readout_vector(), t, continuing), packing.first_row[t + 1]);
+    }
+  }
+
+  // Of the whole batch. As in RNNsearch every word of a sentence is known as it is, <s> too; only nothing comes before
+  // the first. Word y_i, <s> being y_0, has one mask, wherever it is read.
+  void embed_words() {
+    if (options.feedback == Feedback::kOutput) return;
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
+    const std::size_t Y = target_packing.words(), B = target_packing.sentences();
+    previous_words.assign(Y, kStart);
+    for (std::size_t t = 1; t < target_packing.steps(); ++t) {
+      for (std::size_t p = 0; p < target_packing.active[t]; ++p) {
+        previous_words[target_packing.first_row[t] + p] = target_words[target_packing.first_row[t - 1] + p];
+      }
+    }
+    const auto embedded = previous_embedded.shape(Y, options.embedding);
+    layers::embedding_forward<Real>(weights.target_embedding, previous_words, embedded);
+    if (options.start == Start::kZero) kernels::zero_rows<Real>(embedded.row_range(0, B));
+    kernels::drop<Real>(dropout.mask(Place::kTargetWord), embedded);
+    place_previous(embedded);
+    if (reads_current_word()) embed_current(target_words);
+  }
+
+  // ---- backward
+
+  layers::OutputWeights<Real> output_weights(const ComposedWeights<Real>& of) const {
+    if (options.ties_output()) return {{}, of.b_w, of.target_embedding.E};
+    return {of.W_o, of.b_w};
+  }
+
+  // What the output matrix multiplies: t, or t W_o_left.
+  MatrixView<Real> factored(MatrixView<Real> t) {
+    if (weights.W_o_left.cols == 0) return t;
+    const auto product = factor.shape(t.rows, weights.W_o_left.cols);
+    kernels::multiply<Real>(t, weights.W_o_left, product);
+    return product;
+  }
+
+  // Loss and gradient down to the readout's vector, and where no step waits for it, to its inputs.
+  void readout_backward(double label_smoothing) {
+    const PhaseTimes::Scope scope(&phases, Phase::kReadout);
+    if (!feeds()) readout_forward(0, target_words.size());
+    const auto t = readout_vector(), product = factored(t);
+    const auto t_gradient = hidden_gradient.shape(t.rows, t.cols);
+    const bool factors = weights.W_o_left.cols > 0;
+    const auto product_gradient = factors ? factor_gradient.shape(product.rows, product.cols) : t_gradient;
+    layers::output_loss_and_backward<Real>(output_weights(weights), output_weights(gradient), product, target_words,
+                                           output, losses, product_gradient, label_smoothing);
+    if (factors) {
+      kernels::multiply_transposed<Real>(product_gradient, weights.W_o_left, t_gradient);
+      kernels::accumulate_outer<Real>(t, product_gradient, gradient.W_o_left);
+    }
+    const auto inputs = readout_input_gradient.shape(t.rows, widths.readout_input());
+    if (feeds()) return;
+    readout_inputs_backward(0, t_gradient, inputs);
+    deep_output.accumulate(readout_input.view());
+  }
+
+  void decoder_backward() {
+    const layers::Packing& packing = target_packing;
+    const std::size_t Y = packing.words();
+    for (std::size_t k = 0; k < options.layers; ++k) {
+      DecoderLayer& layer = decoder[k];
+      const std::size_t fixed = k == 0 ? static_width() : 0;
+      const MatrixView<Real>& W_in = weights.decoder[k].W_in;
+      layer.input_gradient.shape(Y, W_in.rows);
+      layer.previous_gradient.zeros(Y, widths.cell_state);
+      layer.current_gradient.zeros(Y, widths.cell_state);
+      if (W_in.rows > fixed) layer.W_in.pack_transposed(W_in.row_range(fixed, W_in.rows - fixed));
+      layer.cell->begin_backward();
+    }
+    packed = false;
+    context_gradient.zeros(Y, widths.context);
+    if (options.attends()) {
+      keys_gradient.zeros(rows.packing.words(), widths.score);
+      attention->begin_backward(packing.sentences());
+    }
+    const auto memory = memory_of(batch);
+    for (std::size_t t = packing.steps(); t-- > 0;) step_backward(t, memory);
+
+    for (std::size_t k = 0; k < options.layers; ++k) {
+      DecoderLayer& layer = decoder[k];
+      const auto x_gradient = layer.x.view();
+      const auto& of = gradient.decoder[k];
+      layer.cell->accumulate(layer.previous.view(), x_gradient);
+      kernels::accumulate_outer<Real>(layer.input.view(), x_gradient, of.W_in);
+      kernels::add_column_sums<Real>(x_gradient.columns(0, of.b.size()), of.b);
+    }
+    if (static_width() > 0) {
+      kernels::multiply_transposed<Real>(decoder[0].x.view(), weights.decoder[0].W_in.row_range(0, static_width()),
+                                         state_part(decoder[0].input_gradient.view(), Part::kWord, 0, Y));
+    }
+    if (feeds()) deep_output.accumulate(readout_input.view());
+    if (options.attends()) {
+      const DecoderLayer& last = decoder.back();
+      attention->accumulate(top(options.attend_from == Step::kCurrent ? last.current : last.previous, 0, Y));
+    }
+  }
+
+  void step_backward(std::size_t t, const layers::SoftAttentionMemory<Real>& memory) {
+    const layers::Packing& packing = target_packing;
+    const std::size_t first = packing.first_row[t], R = packing.active[t], continuing = packing.continuing(t);
+    const std::span<const std::uint32_t> sentence(packing.order.data(), R);
+    if (continuing > 0) {
+      for (auto& layer : decoder) {
+        kernels::copy_rows<Real>(packing.step(layer.previous_gradient.view(), t + 1),
+                                 packing.step(layer.current_gradient.view(), t, continuing));
+      }
+    }
+    DecoderLayer& last = decoder.back();
+    const auto readout_gradients = readout_input_gradient.view();
+    if (feeds()) {
+      const auto t_gradient = packing.step(hidden_gradient.view(), t);
+      if (continuing > 0) feed_backward(packing.first_row[t + 1], t_gradient.row_range(0, continuing));
+      readout_inputs_backward(first, t_gradient, readout_gradients.row_range(first, R));
+    }
+    if (widths.readout_state > 0) {
+      kernels::add<Real>(readout_part(readout_gradients, Part::kState, first, R),
+                         top(updates_first() ? last.current_gradient : last.previous_gradient, first, R));
+    }
+    const auto c_gradient = context_gradient.view().row_range(first, R);
+    if (widths.readout_context > 0) {
+      kernels::copy_rows<Real>(readout_part(readout_gradients, Part::kContext, first, R), c_gradient);
+    }
+    const bool from_current = options.attend_from == Step::kCurrent;
+    if (options.attends() && from_current) {
+      attend_backward(first, R, memory, sentence, last.current_gradient);
+    }
+    update_backward(first, R);
+    if (widths.state_context > 0) {
+      kernels::add<Real>(state_part(decoder[0].input_gradient.view(), Part::kContext, first, R), c_gradient);
+    }
+    if (options.attends() && !from_current) {
+      attend_backward(first, R, memory, sentence, last.previous_gradient);
+    }
+  }
+
+  void attend_backward(std::size_t first, std::size_t R, const layers::SoftAttentionMemory<Real>& memory,
+                       std::span<const std::uint32_t> sentence, const Buffer<Real>& states_gradient) {
+    const PhaseTimes::Scope scope(&phases, Phase::kAttention);
+    attention->backward(first, memory, sentence, context_gradient.view().row_range(first, R),
+                        top(states_gradient, first, R), keys_gradient.view());
+  }
+
+  void update_backward(std::size_t first, std::size_t R) {
+    for (std::size_t k = options.layers; k-- > 0;) {
+      DecoderLayer& layer = decoder[k];
+      const auto x_gradient = layer.x.view().row_range(first, R);  // x itself is not needed any more
+      layer.cell->backward(first, layer.previous.view().row_range(first, R), layer.current.view().row_range(first, R),
+                           layer.current_gradient.view().row_range(first, R), x_gradient,
+                           layer.previous_gradient.view().row_range(first, R));
+      const std::size_t fixed = k == 0 ? static_width() : 0;
+      const auto inputs = layer.input_gradient.view().row_range(first, R);
+      if (inputs.cols > fixed) {
+        kernels::multiply<Real>(x_gradient, layer.W_in, inputs.columns(fixed, inputs.cols - fixed));
+      }
+      if (k == 0) continue;
+      kernels::drop<Real>(dropout.mask(Place::kDecoderOutput, k - 1).rows(first, R), inputs);
+      kernels::add<Real>(inputs, top(decoder[k - 1].current_gradient, first, R));
+    }
+  }
+
+  // What the step at row `first` made of the vector that was fed to it. ADDS to fed [R, H].
+  void feed_backward(std::size_t first, MatrixView<Real> fed) const {
+    const auto inputs = decoder[0].input_gradient.view();
+    if (widths.state_fed > 0) kernels::add<Real>(state_part(inputs, Part::kFed, first, fed.rows), fed);
+    if (options.feedback != Feedback::kOutput) return;
+    if (widths.state_word > 0) kernels::add<Real>(state_part(inputs, Part::kWord, first, fed.rows), fed);
+    if (widths.readout_word > 0) {
+      kernels::add<Real>(readout_part(readout_input_gradient.view(), Part::kWord, first, fed.rows), fed);
+    }
+  }
+
+  void target_embedding_backward() {
+    if (options.feedback == Feedback::kOutput) return;
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
+    const std::size_t Y = target_packing.words();
+    const std::size_t first = options.start == Start::kZero ? target_packing.sentences() : 0;
+    const auto add_words = [&](std::span<const WordId> words, ConstMatrixView<Real> words_gradient, std::size_t from) {
+      embedding_backward(Side::kTarget, words.subspan(from), words_gradient.row_range(from, Y - from));
+    };
+    if (widths.readout_word > 0) {
+      const auto inputs = readout_part(readout_input_gradient.view(), Part::kWord, 0, Y);
+      kernels::drop<Real>(dropout.mask(Place::kTargetWord), inputs);
+      add_words(previous_words, inputs, first);
+    }
+    if (widths.state_word == 0) return;
+    const auto inputs = state_part(decoder[0].input_gradient.view(), Part::kWord, 0, Y);
+    kernels::drop<Real>(dropout.mask(Place::kTargetWord, 0, reads_current_word() ? 1 : 0), inputs);
+    if (reads_current_word()) {
+      add_words(target_words, inputs, 0);
+    } else {
+      add_words(previous_words, inputs, first);
+    }
+  }
+
+  enum class Side { kSource, kTarget };
+  void embedding_backward(Side side, std::span<const WordId> words, ConstMatrixView<Real> words_gradient) {
+    const bool target = side == Side::kTarget;
+    const layers::EmbeddingWeights<Real>& of = target ? gradient.target_embedding : gradient.source_embedding;
+    if (options.ties_output() && (target || options.ties_sides())) {
+      layers::embedding_backward<Real>(of, words, words_gradient);
+    } else {
+      auto& table = tables[target && !options.ties_sides() ? 1 : 0];
+      layers::embedding_backward<Real>(table.rows, of.bias, words, words_gradient);
+    }
+  }
+
+  const Widths widths;
+  ComposedWeights<Real> weights, gradient;
+  Dropout dropout;
+  layers::DeepOutput<Real> deep_output;
+  std::vector<EncoderLayer> encoder;
+  std::vector<DecoderLayer> decoder;
+  std::unique_ptr<layers::SoftAttention<Real>> attention;
+
+  bool packed = false;  // the decoder's matrices are as the forward pass wants them, and as they were at `encode`
+  SourceRows rows;      // of the last batch that was encoded
+  Buffer<Real> source_embedded, summary_input;
+  std::vector<WordId> target_words, previous_words;
+  std::vector<std::uint32_t> positions;  // [Y] words written before
+  Buffer<Real> previous_embedded, current_embedded, context, readout_input, readout_dropped, factor;
+  layers::OutputActivations<Real> output;
+
+  Buffer<Real> hidden_gradient, factor_gradient, readout_input_gradient, context_gradient, fed_gradient;
+  Buffer<Real> keys_gradient, annotations_gradient, contexts_gradient, summary_gradient, initial_gradient;
+  Buffer<Real> source_gradient;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Network<Real>> make_composed_network(const ModelOptions& options) {
+  return std::make_unique<ComposedNetwork<Real>>(options);
+}
+
+template std::unique_ptr<Network<float>> make_composed_network(const ModelOptions&);
+template std::unique_ptr<Network<double>> make_composed_network(const ModelOptions&);
+
+}  // namespace rnnsearch::model

@@ -1,0 +1,277 @@
+#include "model/composed_weights.h"
+
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "model/walk.h"
+
+namespace rnnsearch::model {
+namespace {
+
+using layers::CellKind;
+
+CellKind cell_kind(const ModelOptions& o, bool encoder) {
+  switch (o.cell) {
+    case Cell::kGru:
+      if (o.layer_normalisation) return CellKind::kNormalisedGru;
+      return o.gru_reset == GruReset::kBefore ? CellKind::kGru : CellKind::kGruResetAfter;
+    case Cell::kLstm:
+      return o.layer_normalisation ? CellKind::kNormalisedLstm : CellKind::kLstm;
+    case Cell::kTanh:
+      return o.layer_normalisation ? CellKind::kNormalisedTanh : CellKind::kTanh;
+    case Cell::kMlp:
+      return encoder ? CellKind::kMlpEncoder : CellKind::kMlp;
+  }
+  return CellKind::kGru;
+}
+
+std::size_t hidden_width(const ModelOptions& o, std::size_t linear) {
+  switch (o.readout) {
+    case Readout::kMaxout:
+      return o.maxout;
+    case Readout::kTanh:
+      return o.state;
+    case Readout::kLinear:
+      return linear;
+    case Readout::kMlp:
+      return o.embedding;
+  }
+  return linear;
+}
+
+// What a cell's gates add to a letter, in the order of its x.
+std::vector<std::string> gates_of(CellKind kind) {
+  switch (kind) {
+    case CellKind::kGru:
+    case CellKind::kGruResetAfter:
+    case CellKind::kNormalisedGru:
+      return {"", "_z", "_r"};
+    case CellKind::kLstm:
+    case CellKind::kNormalisedLstm:
+      return {"", "_i", "_f", "_o"};
+    default:
+      return {""};
+  }
+}
+
+template <class Real>
+class Composition {
+ public:
+  using Part = typename Walk<Real>::Part;
+
+  Composition(std::span<Real> block, const ModelOptions& options) : walk(block), o(options), widths(options) {}
+
+  std::vector<Part> beside(CellKind kind, std::size_t n) const {
+    const auto gates = gates_of(kind);
+    std::vector<Part> columns;
+    for (const auto& gate : gates) columns.push_back({gate, layers::cell_input_width(kind, n) / gates.size()});
+    return columns;
+  }
+
+  layers::RecurrentWeights<Real> recurrent(const std::string& at, CellKind kind, std::size_t n,
+                                           const std::vector<Part>& inputs) {
+    layers::RecurrentWeights<Real> w;
+    const auto gates = beside(kind, n);
+    w.W_in = walk.grid(at, inputs, gates);
+    if (o.layer_normalisation) {
+      normalised(w.cell, at, kind, n, gates);
+      return w;
+    }
+    std::vector<Part> biases{{at + "b", gates.front().size}};
+    if (o.gate_biases) {
+      for (std::size_t g = 1; g < gates.size(); ++g) biases.push_back({at + "b" + gates[g].name, gates[g].size});
+    }
+    w.b = walk.vector(biases);
+    const std::size_t half = n / 2;
+    switch (kind) {
+      case CellKind::kGru:
+        w.cell.U_gates = walk.matrix(n, {{at + "U_z", n}, {at + "U_r", n}});
+        w.cell.U = walk.matrix(n, {{at + "U", n}});
+        break;
+      case CellKind::kGruResetAfter:
+        w.cell.U = walk.grid(at, {{"U", n}}, gates);
+        if (o.gate_biases) w.cell.b_U = walk.vector({{at + "b_U", n}});
+        break;
+      case CellKind::kLstm:
+      case CellKind::kTanh:
+        w.cell.U = walk.grid(at, {{"U", n}}, gates);
+        break;
+      case CellKind::kNormalisedTanh:
+      case CellKind::kNormalisedGru:
+      case CellKind::kNormalisedLstm:
+        break;
+      case CellKind::kMlpEncoder:
+        w.cell.b_U = walk.vector({{at + "b_U", half}});
+        w.cell.U_2 = walk.matrix(half, {{at + "U_2", n}});
+        [[fallthrough]];
+      case CellKind::kMlp:
+        w.cell.U = walk.matrix(n, {{at + "U", half}});
+        w.cell.W_2 = walk.matrix(half, {{at + "W_2", n}});
+        w.cell.b_2 = walk.vector({{at + "b_2", n}});
+        break;
+    }
+    return w;
+  }
+
+  void normalised(layers::CellWeights<Real>& w, const std::string& at, CellKind kind, std::size_t n,
+                  const std::vector<Part>& gates) {
+    const auto beside_letter = [&](const std::string& letter) {
+      std::vector<Part> together;
+      for (const auto& gate : gates) together.push_back({at + letter + gate.name, gate.size});
+      return walk.vector(together);
+    };
+    w.x_normalisation = {beside_letter("g"), beside_letter("b")};
+    w.U = walk.grid(at, {{"U", n}}, gates);
+    if (kind == CellKind::kNormalisedTanh) return;
+    w.U_normalisation = {beside_letter("g_U"), beside_letter("b_U")};
+    if (kind == CellKind::kNormalisedLstm) {
+      w.c_normalisation = {walk.vector({{at + "g_c", n}}), walk.vector({{at + "b_c", n}})};
+    }
+  }
+
+  std::string layer(std::size_t k) const { return k == 0 ? "" : "layer" + std::to_string(k + 1) + "/"; }
+
+  std::span<Real> embedding_bias(const std::string& at) {
+    return o.embedding_biases ? walk.vector({{at + "embedding_bias", o.embedding}}) : std::span<Real>{};
+  }
+
+  void attention(ComposedWeights<Real>& w) {
+    const kernels::Score& score = o.attention.score();
+    const std::size_t n = o.state, C = widths.context, A = widths.score;
+    if (score.joint) {
+      const auto W_a = walk.matrix(n + C, {{"attention/W_a", A}});
+      w.attention.W_a = {W_a.data, n, A};
+      w.attention.U_a = {W_a.data ? W_a.data + n * A : nullptr, C, A};
+    } else {
+      if (score.projects_query) w.attention.W_a = walk.matrix(n, {{"attention/W_a", A}});
+      if (score.projects_keys) w.attention.U_a = walk.matrix(C, {{"attention/U_a", A}});
+    }
+    if (score.has_bias) w.attention.b_a = walk.vector({{"attention/b_a", A}});
+    if (score.has_v) w.attention.v_a = walk.vector({{"attention/v_a", A}});
+    if (o.attention_window == AttentionWindow::kLocalP) {
+      w.attention.W_p = walk.matrix(n, {{"attention/W_p", o.alignment}});
+      w.attention.v_p = walk.vector({{"attention/v_p", o.alignment}});
+    }
+  }
+
+  void readout(ComposedWeights<Real>& w) {
+    const std::vector<Part> inputs{
+        {"U_o", widths.readout_state}, {"V_o", widths.readout_word}, {"C_o", widths.readout_context}};
+    const std::string at = "readout/";
+    if (o.readout == Readout::kLinear) {
+      if (o.readout_rank > 0) {
+        w.W_o_left = walk.grid(at, inputs, {{"", o.readout_rank}});
+      } else if (!o.ties_output()) {
+        w.W_o = walk.grid(at, inputs, {{"", o.target_words}});
+      }
+    } else {
+      const std::size_t width = o.readout == Readout::kMaxout ? 2 * o.maxout
+                                : o.readout == Readout::kTanh ? o.state
+                                                              : o.embedding / 2;
+      w.readout.W = walk.grid(at, inputs, {{"", width}});
+      w.readout.b = walk.vector({{at + "b_o", width}});
+      if (o.readout == Readout::kMlp) {
+        w.readout.W_2 = walk.matrix(width, {{at + "W_2", o.embedding}});
+        w.readout.b_2 = walk.vector({{at + "b_2", o.embedding}});
+      }
+      if (o.readout_rank > 0) w.W_o_left = walk.matrix(widths.hidden, {{at + "W_o_left", o.readout_rank}});
+    }
+    if (!o.ties_output() && (o.readout_rank > 0 || o.readout != Readout::kLinear)) {
+      w.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : widths.hidden, {{at + "W_o", o.target_words}});
+    }
+    w.b_w = walk.vector({{at + "b_w", o.target_words}});
+  }
+
+  void tables(ComposedWeights<Real>& w) {
+    const auto table = [&](const char* name, std::size_t words) { return walk.matrix(words, {{name, o.embedding}}); };
+    const char* const of_target = o.ties_sides() ? "embedding" : "decoder/embedding";
+    parts.table = walk.size();
+    if (o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
+    walk.end_of_dense();
+    if (!o.ties_sides()) w.source_embedding.E = table("encoder/embedding", o.source_words);
+    if (!o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
+    if (o.ties_sides()) w.source_embedding.E = w.target_embedding.E;
+  }
+
+  ComposedWeights<Real> all() {
+    ComposedWeights<Real> w;
+    const std::size_t e = o.encoder_width();
+    w.source_embedding.bias = embedding_bias("encoder/");
+    for (std::size_t k = 0; k < o.layers; ++k) {
+      const std::vector<Part> input{{"W", k == 0 ? o.embedding : widths.annotation}};
+      auto& directions = w.encoder.emplace_back();
+      directions[0] = recurrent("encoder/" + layer(k) + "forward/", widths.encoder_cell, e, input);
+      if (o.bidirectional()) {
+        directions[1] = recurrent("encoder/" + layer(k) + "backward/", widths.encoder_cell, e, input);
+      }
+    }
+    parts.decoder = walk.size();
+    if (o.attends()) {
+      attention(w);
+    } else if (o.has_context()) {
+      w.summary.W = walk.matrix(widths.annotation, {{"context/V", o.state}});
+      w.summary.b = walk.vector({{"context/b_V", o.state}});
+    }
+    for (std::size_t k = 0; k < o.layers && o.initial_state == InitialState::kProjected; ++k) {
+      auto& initial = w.initial.emplace_back();
+      const std::string at = "decoder/" + layer(k) + "initial/";
+      initial.W = walk.matrix(!o.attends() && o.has_context() ? o.state : e, {{at + "W_s", o.state}});
+      initial.b = walk.vector({{at + "b_s", o.state}});
+    }
+    w.target_embedding.bias = embedding_bias("decoder/");
+    for (std::size_t k = 0; k < o.layers; ++k) {
+      const std::vector<Part> first{{"W", widths.state_word}, {"F", widths.state_fed}, {"C", widths.state_context}};
+      w.decoder.push_back(recurrent("decoder/" + layer(k), widths.decoder_cell, o.state,
+                                    k == 0 ? first : std::vector<Part>{{"W", o.state}}));
+    }
+    parts.readout = walk.size();
+    readout(w);
+    tables(w);
+    return w;
+  }
+
+  Walk<Real> walk;
+  const ModelOptions& o;
+  const Widths widths;
+  ComposedParts parts;
+};
+
+}  // namespace
+
+Widths::Widths(const ModelOptions& o)
+    : encoder_cell(cell_kind(o, true)),
+      decoder_cell(cell_kind(o, false)),
+      annotation(o.annotation_width()),
+      context(o.context_width()),
+      score(o.attends() ? o.attention.score().width(o.state, context, o.alignment) : 0),
+      cell_state(layers::cell_state_width(decoder_cell, o.state)) {
+  readout_state = o.readout_inputs.state ? o.state : 0;
+  readout_context = o.readout_inputs.context ? context : 0;
+  word = o.feedback == Feedback::kOutput ? hidden_width(o, 0) : o.embedding;  // no linear readout is fed back
+  readout_word = o.readout_inputs.word ? word : 0;
+  hidden = hidden_width(o, readout_input());
+  state_word = o.state_inputs.word ? word : 0;
+  state_fed = o.input_feeding ? hidden : 0;
+  state_context = o.state_inputs.context ? context : 0;
+}
+
+ParameterLayout composed_layout_of(const ModelOptions& options, ComposedParts* parts) {
+  Composition<float> composition({}, options);
+  composition.all();
+  if (parts) *parts = composition.parts;
+  return std::move(composition.walk).layout();
+}
+
+template <class Real>
+ComposedWeights<Real> composed_weights_in(const ModelOptions& options, std::span<Real> block) {
+  Composition<Real> composition(block, options);
+  ComposedWeights<Real> weights = composition.all();
+  assert(block.size() >= composition.parts.readout);
+  return weights;
+}
+
+template ComposedWeights<float> composed_weights_in(const ModelOptions&, std::span<float>);
+template ComposedWeights<double> composed_weights_in(const ModelOptions&, std::span<double>);
+
+}  // namespace rnnsearch::model

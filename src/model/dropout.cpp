@@ -1,0 +1,46 @@
+#include "model/dropout.h"
+
+#include "rnnsearch/base/random.h"
+
+namespace rnnsearch::model {
+
+void Dropout::lay_out_source(const layers::Packing& packing) {
+  lay_out(packing, source_);
+}
+void Dropout::lay_out_target(const layers::Packing& packing) {
+  lay_out(packing, target_);
+}
+
+void Dropout::lay_out(const layers::Packing& packing, Rows& rows) const {
+  if (!draws_ || (options_.dropout == 0 && options_.attention_dropout == 0)) return;
+  rows.sentences.resize(packing.words());
+  rows.steps.resize(packing.words());
+  for (std::size_t t = 0; t < packing.steps(); ++t) {
+    for (std::size_t p = 0; p < packing.active[t]; ++p) {
+      const std::size_t row = packing.first_row[t] + p;
+      rows.sentences[row] = noise_.first_pair + packing.order[p] * noise_.pair_stride;
+      rows.steps[row] = static_cast<std::uint32_t>(t);
+    }
+  }
+}
+
+kernels::DropoutMask Dropout::mask(Place place, std::uint64_t number, std::uint32_t later) const {
+  if (!draws_) return {};
+  const bool attention = place == Place::kAttention;
+  const bool variational = options_.dropout_kind == DropoutKind::kVariational;
+  const bool recurrent = place == Place::kEncoderState || place == Place::kDecoderState;
+  kernels::DropoutMask mask;
+  if (recurrent && !variational) return mask;
+  mask.share = attention ? options_.attention_dropout : options_.dropout;
+  if (!mask.drops()) return {};
+  // Initialisation takes the hashes of names as streams of the seed, the order of the data those with the highest bit.
+  const std::uint64_t stream = (std::uint64_t{0xd809} << 44) | static_cast<std::uint64_t>(place) << 32 | number;
+  mask.key = Random(Random(noise_.seed, stream).next(), noise_.update).next();
+  const Rows& rows = place <= Place::kEncoderState ? source_ : target_;
+  mask.sentences = rows.sentences;
+  if (attention || !variational) mask.steps = rows.steps;
+  mask.shift = later;
+  return mask;
+}
+
+}  // namespace rnnsearch::model

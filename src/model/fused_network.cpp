@@ -1,0 +1,307 @@
+#include "model/fused_network.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <utility>
+
+#include "model/source_rows.h"
+#include "model/tanh_layer.h"
+#include "model/weights.h"
+#include "rnnsearch/kernels/gates.h"
+#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/rows.h"
+
+namespace rnnsearch::model {
+namespace {
+
+using kernels::Into;
+
+template <class Real>
+class FusedNetwork final : public Network<Real> {
+ public:
+  using typename Network<Real>::Finished;
+
+  explicit FusedNetwork(const ModelOptions& chosen)
+      : Network<Real>(chosen, layout_of(chosen)),
+        weights(weights_in(options, this->parameters())),
+        gradient(weights_in(options, this->gradients())) {
+    parts = parts_of_gradient();
+  }
+
+  void encode(const Sentences& source, Encoded<Real>& encoded) override {
+    PhaseTimes::Scope scope(&phases, Phase::kPacking);
+    check_words(source, options.source_words, "source");
+    const std::size_t B = source.size(), n = options.state;
+    rows.lay_out(source, encoded.offsets);
+    const std::size_t X = rows.packing.words();
+
+    scope.change(Phase::kEmbedding);
+    const auto embedded = source_embedded.shape(X, options.embedding);
+    layers::embedding_forward<Real>(weights.source_embedding, rows.words, embedded);
+    scope.change(Phase::kEncoder);
+    layers::gated_forward<Real>(weights.forward_encoder, rows.packing, layers::Direction::kForward, embedded,
+                                forward_encoder);
+    const ConstMatrixView<Real> forward_states = forward_encoder.states.view();
+    const auto first_states = view_of(encoded.initial_states, B, n);
+    const auto summary_states = summary_input.shape(B, n);
+    if (attends()) {
+      layers::gated_forward<Real>(weights.backward_encoder, rows.packing, layers::Direction::kBackward, embedded,
+                                  backward_encoder);
+      const ConstMatrixView<Real> backward_states = backward_encoder.states.view();
+      const auto annotations = view_of(encoded.annotations, X, 2 * n);
+      kernels::gather_rows<Real>(forward_states, rows.packed_row, annotations.columns(0, n));
+      kernels::gather_rows<Real>(backward_states, rows.packed_row, annotations.columns(n, n));
+      kernels::multiply<Real>(annotations, weights.U_a, view_of(encoded.keys, X, options.alignment));
+      kernels::gather_rows<Real>(backward_states, rows.first_word_row, summary_states);
+      tanh_layer_forward<Real>(weights.initial, summary_states, first_states);
+    } else {
+      kernels::gather_rows<Real>(forward_states, rows.last_word_row, summary_states);
+      const auto contexts = view_of(encoded.contexts, B, n);
+      tanh_layer_forward<Real>(weights.summary, summary_states, contexts);
+      tanh_layer_forward<Real>(weights.initial, contexts, first_states);
+    }
+  }
+
+  void forward(const Sentences& source, const Sentences& target) override {
+    encode(source, batch);
+    const Encoded<Real>& encoded = batch;
+    const auto memory = memory_of(encoded);
+    run_decoder(encoded, memory, target);
+    const PhaseTimes::Scope scope(&phases, Phase::kReadout);
+    layers::readout_loss<Real>(weights.readout, readout_input(), target_words, readout, losses);
+  }
+
+  void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) override {
+    const Finished& finished = how.finished;
+    encode(source, batch);
+    const Encoded<Real>& encoded = batch;
+    const auto memory = memory_of(encoded);
+    const auto input = run_decoder(encoded, memory, target);
+    const std::size_t B = target.size(), X = rows.packing.words(), Y = target_packing.words();
+    const std::size_t n = options.state, C = context_width(), m = options.embedding;
+
+    PhaseTimes::Scope scope(&phases, Phase::kReadout);
+    const auto previous_gradient = state_gradient.shape(Y, n);
+    const auto previous_words = previous_word_gradient.shape(Y, m);
+    const auto contexts = context_gradient.shape(Y, C);
+    layers::readout_loss_and_backward<Real>(weights.readout, gradient.readout, readout_input(), target_words, readout,
+                                            losses, {previous_gradient, previous_words, contexts}, how.label_smoothing);
+    finish(finished, 1);
+
+    scope.change(Phase::kDecoder);
+    const auto words = word_gradient.zeros(Y, m);
+    const auto annotations = annotations_gradient.zeros(attends() ? X : 0, C);
+    const auto keys = keys_gradient.zeros(attends() ? X : 0, options.alignment);
+    layers::decoder_backward<Real>(
+        weights.decoder, gradient.decoder, target_packing, input, decoder,
+        {previous_gradient, contexts, options.state_word == StateWord::kCurrent ? words : previous_words, annotations,
+         keys});
+    scope.change(Phase::kEmbedding);
+    layers::shift_backward<Real>(target_packing, previous_words, words);
+    layers::embedding_backward<Real>(tables[1].rows, gradient.target_embedding.bias, target_words, words);
+    finish(finished, 2);
+
+    scope.change(Phase::kEncoder);
+    const auto initial = initial_gradient.zeros(B, n);
+    kernels::scatter_add_rows<Real>(previous_gradient.row_range(0, B), target_packing.order, initial);
+    encoder_backward(encoded, initial, contexts, annotations, keys, finished);
+  }
+
+  void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input,
+               const PredictOutput<Real>& output) override {
+    const std::size_t R = input.state.rows, A = weights.decoder.v_a.size();
+    PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+    if (attends()) {
+      const auto query = step_query.shape(R, A);
+      kernels::multiply<Real>(input.state, weights.decoder.U_query_gates.columns(0, A), query);
+      std::size_t longest = 0;
+      for (const auto b : input.sentence) longest = std::max(longest, encoded.source_length(b));
+      const auto alpha = output.alpha.data ? output.alpha : step_alpha.shape(R, longest);
+      scope.change(Phase::kAttention);
+      kernels::attention_forward<Real>(memory_of(encoded), input.sentence, query, alpha, output.context);
+    } else {
+      kernels::gather_rows<Real>(view_of(encoded.contexts, context_width()), input.sentence, output.context);
+      kernels::zero_rows<Real>(output.alpha);
+    }
+    scope.change(Phase::kReadout);
+    const auto words = embed_previous(input.previous_word, step_words);
+    layers::readout_log_probabilities<Real>(weights.readout, {input.state, words, output.context}, readout,
+                                            output.log_probabilities);
+  }
+
+  void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) override {
+    const std::size_t R = input.state.rows, n = options.state, A = weights.decoder.v_a.size();
+    const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+    const auto words =
+        embed_previous(options.state_word == StateWord::kCurrent ? input.word : input.previous_word, step_words);
+    const auto x = step_x.shape(R, 3 * n), extra = step_extra.shape(R, 3 * n);
+    const auto recurrent = step_recurrent.shape(R, 2 * n);
+    kernels::multiply<Real>(words, weights.decoder.W_in, x);
+    kernels::add_to_rows<Real>(weights.decoder.b, x.columns(0, weights.decoder.b.size()));
+    kernels::multiply<Real>(input.context, weights.decoder.C, extra);
+    kernels::multiply<Real>(input.state, weights.decoder.U_query_gates.columns(A, 2 * n), recurrent);
+    layers::gated_step_forward<Real>(ConstMatrixView<Real>(weights.decoder.U),
+                                     {x, extra, recurrent, input.state, step_z.shape(R, n), step_r.shape(R, n),
+                                      step_reset.shape(R, n), step_candidate.shape(R, n), next_state},
+                                     step_scratch.shape(R, n));
+  }
+
+  ConstMatrixView<Real> alpha() const override { return decoder.alpha.view(); }
+  std::size_t state_width() const override { return options.state; }
+  std::size_t context_width() const override { return attends() ? 2 * options.state : options.state; }
+
+ private:
+  using typename Network<Real>::GradientPart;
+  using Network<Real>::options, Network<Real>::layout, Network<Real>::tables, Network<Real>::parts;
+  using Network<Real>::phases, Network<Real>::batch, Network<Real>::target_packing, Network<Real>::losses;
+  using Network<Real>::finish;
+
+  // In the order of forward_and_backward, which counts on it.
+  std::vector<GradientPart> parts_of_gradient() const {
+    const auto offset = [&](const char* name) { return layout.find(name).offset; };
+    const std::size_t from_readout = offset("readout/U_o");
+    const std::size_t from_decoder = options.embedding_biases ? offset("decoder/embedding_bias") : offset("decoder/W");
+    const std::size_t between = attends() ? offset("attention/U_a") : offset("context/V");
+    const std::size_t backward = attends() ? offset("encoder/backward/W") : between;
+    std::vector<GradientPart> all{{from_readout, layout.dense - from_readout},
+                                  {from_decoder, from_readout - from_decoder},
+                                  {0, 0, 1},
+                                  {between, from_decoder - between}};
+    if (attends()) all.push_back({backward, between - backward});
+    all.push_back({0, backward});
+    all.push_back({0, 0, 0});
+    return all;
+  }
+
+  bool attends() const { return options.attends(); }
+
+  kernels::AttentionMemory<Real> memory_of(const Encoded<Real>& encoded) const {
+    return {encoded.offsets, view_of(encoded.annotations, context_width()), view_of(encoded.keys, options.alignment),
+            weights.decoder.v_a};
+  }
+
+  layers::DecoderInput<Real> run_decoder(const Encoded<Real>& encoded, const kernels::AttentionMemory<Real>& memory,
+                                         const Sentences& target) {
+    PhaseTimes::Scope scope(&phases, Phase::kPacking);
+    check_words(target, options.target_words, "target");
+    target_packing = layers::Packing(layers::lengths_with_end(target));
+    target_words = layers::pack_words(target_packing, target);
+    const std::size_t B = target.size(), Y = target_packing.words();
+    const auto embedded = target_embedded.shape(Y, options.embedding);
+    const auto previous = previous_embedded.shape(Y, options.embedding);
+    scope.change(Phase::kEmbedding);
+    layers::embedding_forward<Real>(weights.target_embedding, target_words, embedded);
+    layers::shift_forward<Real>(target_packing, embedded, previous);
+
+    scope.change(Phase::kDecoder);
+    layers::DecoderInput<Real> input;
+    input.phases = &phases;
+    input.words = options.state_word == StateWord::kCurrent ? embedded : previous;
+    const auto initial = initial_states.shape(B, options.state);
+    kernels::gather_rows<Real>(view_of(encoded.initial_states, options.state), target_packing.order, initial);
+    input.initial_states = initial;
+    if (attends()) {
+      input.memory = &memory;
+    } else {
+      const auto fixed = fixed_context.shape(B, context_width());
+      kernels::gather_rows<Real>(view_of(encoded.contexts, context_width()), target_packing.order, fixed);
+      input.fixed_context = fixed;
+    }
+    layers::decoder_forward<Real>(weights.decoder, target_packing, input, decoder);
+    losses.resize(Y);
+    return input;
+  }
+
+  layers::ReadoutInput<Real> readout_input() const {
+    return {decoder.previous.view(), previous_embedded.view(), decoder.context.view()};
+  }
+
+  // `initial` [B, n] by the caller's sentence. Used up, like all gradients given here.
+  void encoder_backward(const Encoded<Real>& encoded, MatrixView<Real> initial, MatrixView<Real> contexts,
+                        MatrixView<Real> annotations, MatrixView<Real> keys, const Finished& finished) {
+    const std::size_t B = initial.rows, X = rows.packing.words(), n = options.state;
+    const auto first_states = view_of(encoded.initial_states, n);
+    const ConstMatrixView<Real> summary_states = summary_input.view();
+    const auto from_initial = sentence_gradient.shape(B, n);
+    const auto embedded_gradient = source_gradient.zeros(X, options.embedding);
+    const auto forward_states = forward_gradient.shape(X, n);
+    if (attends()) {
+      tanh_layer_backward<Real>(weights.initial, gradient.initial, summary_states, first_states, initial, from_initial);
+      kernels::accumulate_outer<Real>(view_of(encoded.annotations, 2 * n), keys, gradient.U_a);
+      kernels::multiply_transposed<Real>(keys, weights.U_a, annotations, Into::kAdd);
+      finish(finished, 1);
+      const auto backward_states = backward_gradient.shape(X, n);
+      kernels::gather_rows<Real>(annotations.columns(0, n), rows.encoded_row, forward_states);
+      kernels::gather_rows<Real>(annotations.columns(n, n), rows.encoded_row, backward_states);
+      kernels::scatter_add_rows<Real>(from_initial, rows.first_word_row, backward_states);
+      layers::gated_backward<Real>(weights.backward_encoder, gradient.backward_encoder, rows.packing,
+                                   layers::Direction::kBackward, source_embedded.view(), backward_encoder,
+                                   backward_states, embedded_gradient);
+      finish(finished, 1);
+    } else {
+      const auto contexts_out = view_of(encoded.contexts, n);
+      tanh_layer_backward<Real>(weights.initial, gradient.initial, contexts_out, first_states, initial, from_initial);
+      // c enters every step of its sentence, and s_0.
+      for (std::size_t t = 0; t < target_packing.steps(); ++t) {
+        kernels::scatter_add_rows<Real>(target_packing.step(contexts, t),
+                                        std::span(target_packing.order).first(target_packing.active[t]), from_initial);
+      }
+      const auto from_summary = summary_gradient.shape(B, n);
+      tanh_layer_backward<Real>(weights.summary, gradient.summary, summary_states, contexts_out, from_initial,
+                                from_summary);
+      finish(finished, 1);
+      forward_gradient.zeros(X, n);
+      kernels::scatter_add_rows<Real>(from_summary, rows.last_word_row, forward_states);
+    }
+    layers::gated_backward<Real>(weights.forward_encoder, gradient.forward_encoder, rows.packing,
+                                 layers::Direction::kForward, source_embedded.view(), forward_encoder, forward_states,
+                                 embedded_gradient);
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
+    layers::embedding_backward<Real>(tables[0].rows, gradient.source_embedding.bias, rows.words, embedded_gradient);
+    finish(finished, 2);
+  }
+
+  // E y + b_e, and 0 where the word is kStart: nothing comes before the first word.
+  MatrixView<Real> embed_previous(std::span<const WordId> words, kernels::Buffer<Real>& buffer) {
+    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
+    const auto embedded = buffer.shape(words.size(), options.embedding);
+    layers::embedding_forward<Real>(weights.target_embedding, words, embedded);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == kStart) std::fill_n(embedded.row(i), embedded.cols, Real{0});
+    }
+    return embedded;
+  }
+
+  Weights<Real> weights, gradient;
+
+  // The last batch that was encoded.
+  SourceRows rows;
+  kernels::Buffer<Real> source_embedded;
+  layers::GatedActivations<Real> forward_encoder, backward_encoder;
+  kernels::Buffer<Real> summary_input;  // [B, n] what s_0 is made of (with attention), or what c is made of (without)
+
+  std::vector<WordId> target_words;
+  kernels::Buffer<Real> target_embedded, previous_embedded, initial_states, fixed_context;
+  layers::DecoderActivations<Real> decoder;
+  layers::ReadoutActivations<Real> readout;
+
+  kernels::Buffer<Real> state_gradient, word_gradient, previous_word_gradient, context_gradient;
+  kernels::Buffer<Real> annotations_gradient, keys_gradient, sentence_gradient, initial_gradient, summary_gradient;
+  kernels::Buffer<Real> forward_gradient, backward_gradient, source_gradient;
+
+  kernels::Buffer<Real> step_words, step_query, step_alpha, step_x, step_recurrent, step_extra;
+  kernels::Buffer<Real> step_z, step_r, step_reset, step_candidate, step_scratch;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Network<Real>> make_fused_network(const ModelOptions& options) {
+  return std::make_unique<FusedNetwork<Real>>(options);
+}
+
+template std::unique_ptr<Network<float>> make_fused_network(const ModelOptions&);
+template std::unique_ptr<Network<double>> make_fused_network(const ModelOptions&);
+
+}  // namespace rnnsearch::model

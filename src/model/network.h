@@ -1,0 +1,75 @@
+// What stands behind Model: the parameters, and who computes with them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/layers/packing.h"
+#include "rnnsearch/model/model.h"
+
+namespace rnnsearch::model {
+
+template <class Real>
+class Network {
+ public:
+  using TableGradient = typename Model<Real>::TableGradient;
+  using GradientPart = typename Model<Real>::GradientPart;
+  using Finished = std::function<void(std::size_t part)>;
+
+  Network(const ModelOptions& chosen, ParameterLayout its_layout);
+  virtual ~Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  // As in Model; there is at least one sentence or row.
+  virtual void encode(const Sentences& source, Encoded<Real>& encoded) = 0;
+  virtual void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input,
+                       const PredictOutput<Real>& output) = 0;
+  virtual void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) = 0;
+  virtual std::size_t state_width() const = 0;
+  virtual std::size_t context_width() const = 0;
+
+  /// Sets target_packing, and `losses` of its rows.
+  virtual void forward(const Sentences& source, const Sentences& target) = 0;
+  /// The same; ADDS to the gradient (of the smoothed cross entropy) and finishes all parts.
+  virtual void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) = 0;
+  /// Of that batch, by row of target_packing; no columns without attention.
+  virtual ConstMatrixView<Real> alpha() const = 0;
+
+  std::span<Real> parameters() const { return {parameter_block.view().data, layout.size}; }
+  std::span<Real> gradients() const { return {gradient_block.view().data, layout.dense}; }
+  /// The next `count` parts of the gradient are final.
+  void finish(const Finished& finished, std::size_t count);
+
+  const ModelOptions options;
+  const ParameterLayout layout;
+  std::vector<TableGradient> tables;  // source, target; or one of both; without those in the dense part
+  std::vector<GradientPart> parts;    // filled by who derives
+  std::size_t parts_finished = 0;     // of the gradient that is being computed
+  PhaseTimes phases;
+
+  Encoded<Real> batch;  // the one that is scored or trained on
+  layers::Packing target_packing;
+  std::vector<double> losses;
+  kernels::Buffer<Real> parameter_block, gradient_block;
+};
+
+/// What Encoded keeps, as matrices: made of this shape, and as it is.
+template <class Real>
+MatrixView<Real> view_of(std::vector<Real>& values, std::size_t rows, std::size_t cols) {
+  values.resize(rows * cols);
+  return {values.data(), rows, cols};
+}
+
+template <class Real>
+ConstMatrixView<Real> view_of(const std::vector<Real>& values, std::size_t cols) {
+  return {values.data(), cols == 0 ? 0 : values.size() / cols, cols};
+}
+
+/// Throws Error for a word that is not in the vocabulary. side: "source", "target".
+void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side);
+
+}  // namespace rnnsearch::model

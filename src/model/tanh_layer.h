@@ -1,0 +1,18 @@
+// y = tanh(x W + b): the decoder's first state, and RNNencdec's summary of the source.
+#pragma once
+
+#include "model/weights.h"
+#include "rnnsearch/base/matrix.h"
+
+namespace rnnsearch::model {
+
+template <class Real>
+void tanh_layer_forward(const TanhWeights<Real>& weights, ConstMatrixView<Real> input, MatrixView<Real> output);
+
+/// output_gradient is used up. ADDS to `gradient`; overwrites input_gradient.
+template <class Real>
+void tanh_layer_backward(const TanhWeights<Real>& weights, const TanhWeights<Real>& gradient,
+                         ConstMatrixView<Real> input, ConstMatrixView<Real> output, MatrixView<Real> output_gradient,
+                         MatrixView<Real> input_gradient);
+
+}  // namespace rnnsearch::model

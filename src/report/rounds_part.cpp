@@ -1,0 +1,160 @@
+#include "report/rounds_part.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "report/html.h"
+#include "report/numbers.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/evaluate/rounds.h"
+
+namespace rnnsearch::report {
+namespace {
+
+using Rounds = std::vector<EvaluationFile>;
+
+// Nothing where the round does not have it.
+std::optional<double> score_of(const EvaluationFile& round, const std::string& system, const std::string& metric) {
+  for (const SystemScores& scores : round.systems) {
+    if (scores.system != system) continue;
+    if (metric == "BLEU") return scores.all.bleu;
+    for (const OtherScore& other : scores.others) {
+      if (other.metric == metric) return other.score;
+    }
+  }
+  return {};
+}
+
+std::vector<double> scores_of(const Rounds& rounds, const std::string& system, const std::string& metric) {
+  std::vector<double> scores;
+  for (const EvaluationFile& round : rounds) {
+    if (const auto score = score_of(round, system, metric)) scores.push_back(*score);
+  }
+  return scores;
+}
+
+// Those that some round has. Of tasks with one right answer first what was asked for them.
+std::vector<std::string> metrics_of(const Rounds& rounds) {
+  std::vector<std::string> metrics;
+  const auto add_if_there = [&](const std::string& metric) {
+    for (const EvaluationFile& round : rounds) {
+      for (const SystemScores& system : round.systems) {
+        if (!score_of(round, system.system, metric)) continue;
+        metrics.push_back(metric);
+        return;
+      }
+    }
+  };
+  for (const char* metric : {"PSA", "LCSR", "sqrt(PSA LCSR)"}) add_if_there(metric);
+  add_if_there("BLEU");
+  for (const std::string metric : kOtherMetrics) {
+    if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) add_if_there(metric);
+  }
+  return metrics;
+}
+
+std::string with_half_width(const evaluate::RoundMean& mean) {
+  if (!std::isfinite(mean.half_width)) return fixed(mean.mean, 2);
+  return text_of(fixed(mean.mean, 2), " \u00b1 ", fixed(mean.half_width, 2));
+}
+
+Table mean_table(const Rounds& rounds) {
+  Table table;
+  table.caption = "Means over rounds";
+  table.columns = {{"system", false}, {"rounds"}};
+  const auto metrics = metrics_of(rounds);
+  for (const std::string& metric : metrics) {
+    table.columns.push_back({metric});
+    table.columns.push_back({"least to most"});
+  }
+  for (const std::string& system : systems_of(rounds)) {
+    std::vector<Cell> cells{{system}, {text_of(scores_of(rounds, system, "BLEU").size())}};
+    for (const std::string& metric : metrics) {
+      const auto scores = scores_of(rounds, system, metric);
+      if (scores.empty()) {
+        cells.insert(cells.end(), {{"\u2013"}, {"\u2013"}});
+        continue;
+      }
+      const auto mean = evaluate::mean_over_rounds(scores);
+      cells.push_back({with_half_width(mean)});
+      cells.push_back({text_of(fixed(mean.least, 2), " to ", fixed(mean.most, 2))});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  table.notes.push_back(
+      text_of("Each round is a training of its own, from fresh weights, scored on the same ",
+              grouped(rounds.front().systems.front().all.sentences),
+              " sentences. \u00b1: half of the 95% confidence interval of the mean, Student's t over rounds."));
+  return table;
+}
+
+Table metric_table(const Rounds& rounds, const std::string& metric) {
+  Table table;
+  table.caption = metric + " of each round";
+  table.columns = {{"round", false}};
+  const auto systems = systems_of(rounds);
+  for (const std::string& system : systems) table.columns.push_back({system});
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    std::vector<Cell> cells{{text_of(i + 1)}};
+    for (const std::string& system : systems) {
+      const auto score = score_of(rounds[i], system, metric);
+      cells.push_back({score ? fixed(*score, 2) : "\u2013"});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+LineChart chart_of(PageContext& page, const Rounds& rounds, const std::string& metric) {
+  LineChart chart{.title = metric + " of each round", .x = {.name = "round"}, .y = {.name = metric, .from_zero = true}};
+  chart.decimals = 2;
+  for (std::size_t i = 0; i < rounds.size(); ++i) chart.x.labels.push_back(text_of(i + 1));
+  for (const std::string& system : systems_of(rounds)) {
+    Line line{.name = system, .style = page.styles.of(system)};
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      if (const auto score = score_of(rounds[i], system, metric))
+        line.points.push_back({static_cast<double>(i), *score});
+    }
+    if (!line.points.empty()) chart.lines.push_back(std::move(line));
+  }
+  return chart;
+}
+
+}  // namespace
+
+std::vector<std::string> systems_of(const Rounds& rounds) {
+  std::vector<std::string> names;
+  for (const EvaluationFile& round : rounds) {
+    for (const SystemScores& system : round.systems) {
+      if (std::find(names.begin(), names.end(), system.system) == names.end()) names.push_back(system.system);
+    }
+  }
+  return names;
+}
+
+std::vector<Table> round_tables(const Rounds& rounds) {
+  if (rounds.empty()) return {};
+  std::vector<Table> tables{mean_table(rounds)};
+  for (const std::string& metric : metrics_of(rounds)) tables.push_back(metric_table(rounds, metric));
+  return tables;
+}
+
+void add_rounds(PageContext& page, const Report& report) {
+  if (report.rounds.empty()) return;
+  const auto section = page.section("rounds", "Rounds");
+  Table means = mean_table(report.rounds);
+  means.id = "table-rounds";
+  add_table(section, means);
+  std::size_t i = 0;
+  for (const std::string& metric : metrics_of(report.rounds)) {
+    const std::string id = text_of("rounds-", ++i);
+    const auto pair = add(section, "div", {{"class", "pair"}});
+    page.chart(pair, "chart-" + id, chart_of(page, report.rounds, metric));
+    Table table = metric_table(report.rounds, metric);
+    table.id = "table-" + id;
+    add_table(add(pair, "div"), table);
+  }
+}
+
+}  // namespace rnnsearch::report

@@ -1,0 +1,155 @@
+#include "text/byte_pair_codes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/text/unicode.h"
+#include "text/merge_pairs.h"
+#include "text/utf8_size.h"
+#include "text/word_cache.h"
+
+namespace rnnsearch::text {
+namespace {
+
+// Byte pair encoding as subword-nmt's apply_bpe.py does it, without glossaries, vocabulary threshold and dropout.
+
+constexpr std::string_view kEndOfWord = "</w>";
+constexpr std::string_view kContinues = "@@";
+
+class BytePairCodes : public Subwords::Model {
+ public:
+  explicit BytePairCodes(std::string codes) : Model(std::move(codes)), owner_(WordCache::new_owner()) { read(bytes()); }
+
+  Subwords::Kind kind() const override { return Subwords::Kind::kBytePairCodes; }
+  std::string description() const override { return text_of("byte pair codes, ", merges_.size(), " merges"); }
+
+  void split(std::string_view word, WordList& pieces) const override {
+    if (word.empty()) return;
+    WordCache& cache = WordCache::of(owner_);
+    const std::uint64_t hash = hash_of(word);
+    if (const WordCache::Entry* entry = cache.find(word, hash)) {
+      return add(word, std::span(entry->values.data(), entry->count), pieces);
+    }
+    std::vector<std::uint32_t> ends;
+    encode(word, ends);
+    cache.keep(word, hash, 0, ends);
+    add(word, ends, pieces);
+  }
+
+  std::string join(const std::vector<std::string>& pieces, std::string_view) const override {
+    std::string line;
+    bool touches = true;
+    for (std::string_view piece : pieces) {
+      if (!touches) line += ' ';
+      touches = piece.ends_with(kContinues);
+      if (touches) piece.remove_suffix(kContinues.size());
+      line += piece;
+    }
+    return line;
+  }
+
+ private:
+  static void add(std::string_view word, std::span<const std::uint32_t> ends, WordList& pieces) {
+    std::uint32_t begin = 0;
+    for (const std::uint32_t end : ends) {
+      pieces.append(word.substr(begin, end - begin));
+      if (end != word.size()) pieces.append(kContinues);
+      pieces.end_word();
+      begin = end;
+    }
+  }
+
+  void read(std::string_view codes) {
+    std::size_t number = 0;
+    const auto refuse = [&](const auto&... what) { throw Error(text_of("line ", number, " of the codes ", what...)); };
+    if (const auto bad = first_invalid_utf8(codes))
+      throw Error(text_of("byte ", *bad + 1, " of the codes is no UTF-8"));
+    while (codes.ends_with('\n')) codes.remove_suffix(1);
+    while (!codes.empty()) {
+      ++number;
+      const std::size_t size = std::min(codes.find('\n'), codes.size());
+      std::string_view line = codes.substr(0, size);
+      codes.remove_prefix(std::min(size + 1, codes.size()));
+      while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+      if (number == 1 && line.starts_with("#version:")) {
+        std::string_view version = line.substr(line.find(':') + 1);
+        while (version.starts_with(' ')) version.remove_prefix(1);
+        if (version != "0.1" && version != "0.2") refuse("says version ", version, ", and 0.1 and 0.2 are known");
+        joins_end_ = version == "0.2";
+        continue;
+      }
+      while (line.starts_with(' ')) line.remove_prefix(1);
+      const std::size_t space = line.find(' ');
+      if (line.empty() || space == line.npos || line.find(' ', space + 1) != line.npos)
+        refuse("is '", line,
+               "' where two symbols with a space between were expected; is this a file that "
+               "subword-nmt learn-bpe wrote?");
+      const std::string_view left = line.substr(0, space), right = line.substr(space + 1);
+      const Merge merge{static_cast<std::uint32_t>(number), intern(text_of(left, right))};
+      merges_.try_emplace(key_of(intern(left), intern(right)), merge);  // of the same pair twice the first holds
+    }
+    if (merges_.empty()) throw Error("the codes are empty, where merges of two symbols were expected, one a line");
+  }
+
+  std::uint32_t intern(std::string_view symbol) {
+    return symbols_.try_emplace(std::string(symbol), static_cast<std::uint32_t>(symbols_.size())).first->second;
+  }
+  std::uint32_t find(std::string_view symbol) const {
+    const auto entry = symbols_.find(symbol);
+    return entry == symbols_.end() ? kNoSymbol : entry->second;
+  }
+  static std::uint64_t key_of(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }
+
+  // Where its pieces end.
+  void encode(std::string_view word, std::vector<std::uint32_t>& ends) const {
+    std::vector<MergeSymbol> symbols;
+    std::string last;
+    for (std::size_t at = 0; at < word.size();) {
+      const std::size_t size = utf8_size(word.substr(at));
+      const std::string_view character = word.substr(at, size);
+      const auto begin = static_cast<std::uint32_t>(at);
+      at += size;
+      const bool ends_word = joins_end_ && at == word.size();
+      if (ends_word) last = text_of(character, kEndOfWord);
+      symbols.push_back({begin, static_cast<std::uint32_t>(size), find(ends_word ? last : character)});
+    }
+    if (symbols.size() > 1) {  // one character is a piece, whatever it could end
+      // A symbol of its own, or part of the last one: the bytes behind the word are cut off below.
+      if (!joins_end_) {
+        symbols.push_back({static_cast<std::uint32_t>(word.size()), kEndOfWord.size(), find(kEndOfWord)});
+      }
+      merge_pairs<EqualPairs::kAll>(symbols, [&](const MergeSymbol& left, const MergeSymbol& right) {
+        const auto entry = merges_.find(key_of(left.id, right.id));
+        return entry == merges_.end() ? std::nullopt : std::optional(entry->second);
+      });
+    }
+    for (const MergeSymbol& symbol : symbols) {
+      if (symbol.size == 0 || symbol.begin == word.size()) continue;
+      ends.push_back(std::min(symbol.begin + symbol.size, static_cast<std::uint32_t>(word.size())));
+    }
+  }
+
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return hash_of(text); }
+  };
+  std::uint64_t owner_;
+  bool joins_end_ = false;  // version 0.2: a word's last character and </w> are one symbol
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> symbols_;
+  std::unordered_map<std::uint64_t, Merge> merges_;  // by the ids of two symbols
+};
+
+}  // namespace
+
+std::shared_ptr<const Subwords::Model> make_byte_pair_codes(std::string bytes) {
+  return std::make_shared<BytePairCodes>(std::move(bytes));
+}
+
+}  // namespace rnnsearch::text

@@ -1,0 +1,139 @@
+// Byte pair encoding of one word: neighbours are merged, the best pair first, as long as there is one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <queue>
+#include <vector>
+
+namespace rnnsearch::text {
+
+struct MergeSymbol {
+  std::uint32_t begin, size;  // bytes of the word; size 0: it became part of its left neighbour
+  std::uint32_t id;
+  std::uint32_t left = 0, right = 0;  // neighbours
+};
+inline constexpr std::uint32_t kNoSymbol = std::numeric_limits<std::uint32_t>::max();
+
+struct Merge {
+  std::uint32_t rank;  // the lowest first
+  std::uint32_t id;    // of what it makes
+};
+
+/// Which of several pairs of one rank are merged before others are looked at: the leftmost only (SentencePiece), or all
+/// that stood there and do not overlap, from the left (subword-nmt). It matters where a merge makes a better pair.
+enum class EqualPairs { kOne, kAll };
+
+namespace merging {
+
+/// For words: looks at all pairs again and again, which for so few is faster than to keep them in order.
+template <EqualPairs equal, class MergeOf>
+void merge_few(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
+  constexpr Merge kNone{kNoSymbol, kNoSymbol};
+  thread_local std::vector<Merge> merges;  // of each symbol that is left and the next one
+  thread_local std::vector<std::uint32_t> left;
+  left.resize(symbols.size());
+  merges.assign(symbols.size(), kNone);
+  for (std::uint32_t i = 0; i < symbols.size(); ++i) left[i] = i;
+  const auto look = [&](std::size_t i) {
+    merges[i] = i + 1 < left.size() ? merge_of(symbols[left[i]], symbols[left[i + 1]]).value_or(kNone) : kNone;
+  };
+  for (std::size_t i = 0; i + 1 < left.size(); ++i) look(i);
+  for (;;) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < left.size(); ++i) {
+      if (merges[i].rank < merges[best].rank) best = i;
+    }
+    const Merge merge = merges[best];
+    if (merge.rank == kNoSymbol) return;
+    const auto join = [&](std::size_t i) {  // with the next one
+      symbols[left[i]].size += symbols[left[i + 1]].size;
+      symbols[left[i]].id = merge.id;
+      symbols[left[i + 1]].size = 0;
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      merges.erase(merges.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    };
+    if constexpr (equal == EqualPairs::kOne) {
+      join(best);
+      look(best);
+      if (best > 0) look(best - 1);
+    } else {
+      // The merges of all pairs but those of the joined symbols are still those of before.
+      for (std::size_t i = best; i + 1 < left.size(); ++i) {
+        if (merges[i].rank != merge.rank) continue;
+        join(i);
+        merges[i] = kNone;
+      }
+      for (std::size_t i = 0; i < left.size(); ++i) look(i);
+    }
+  }
+}
+
+/// For what may be long: n log n.
+template <EqualPairs equal, class MergeOf>
+void merge_many(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
+  struct Pair {
+    Merge merge;
+    std::uint32_t left, right;
+    std::uint32_t left_size, right_size;  // as they were: a symbol that changed is another one
+    bool operator<(const Pair& other) const {
+      return merge.rank != other.merge.rank ? merge.rank > other.merge.rank : left > other.left;
+    }
+  };
+  const auto count = static_cast<std::uint32_t>(symbols.size());
+  std::priority_queue<Pair> pairs;
+  const auto look = [&](std::uint32_t left, std::uint32_t right) {
+    if (left == kNoSymbol || right == kNoSymbol) return;
+    if (const std::optional<Merge> merge = merge_of(symbols[left], symbols[right])) {
+      pairs.push({*merge, left, right, symbols[left].size, symbols[right].size});
+    }
+  };
+  for (std::uint32_t i = 0; i < count; ++i) {
+    symbols[i].left = i == 0 ? kNoSymbol : i - 1;
+    symbols[i].right = i + 1 == count ? kNoSymbol : i + 1;
+  }
+  for (std::uint32_t i = 1; i < count; ++i) look(i - 1, i);
+  std::vector<Pair> round;
+  std::vector<std::uint32_t> made;
+  while (!pairs.empty()) {
+    round.clear();
+    do {
+      round.push_back(pairs.top());
+      pairs.pop();
+    } while (equal == EqualPairs::kAll && !pairs.empty() && pairs.top().merge.rank == round.front().merge.rank);
+    made.clear();
+    for (const Pair& pair : round) {
+      MergeSymbol& left = symbols[pair.left];
+      MergeSymbol& right = symbols[pair.right];
+      if (left.size != pair.left_size || right.size != pair.right_size || left.right != pair.right) continue;
+      left.size += right.size;
+      left.id = pair.merge.id;
+      left.right = right.right;
+      if (right.right != kNoSymbol) symbols[right.right].left = pair.left;
+      right.size = 0;
+      made.push_back(pair.left);
+    }
+    for (const std::uint32_t i : made) {
+      look(symbols[i].left, i);
+      look(i, symbols[i].right);
+    }
+  }
+}
+
+}  // namespace merging
+
+/// `symbols`: the word's characters; afterwards those that are left have a size. merge_of(left, right) says what two
+/// neighbours become, std::optional<Merge>.
+template <EqualPairs equal, class MergeOf>
+void merge_pairs(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
+  constexpr std::size_t kFew = 40;
+  if (symbols.size() <= kFew) {
+    if (symbols.size() > 1) merging::merge_few<equal>(symbols, merge_of);
+  } else {
+    merging::merge_many<equal>(symbols, merge_of);
+  }
+}
+
+}  // namespace rnnsearch::text

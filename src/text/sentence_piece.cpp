@@ -1,0 +1,528 @@
+#include "text/sentence_piece.h"
+
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/text/unicode.h"
+#include "text/merge_pairs.h"
+#include "text/model_proto.h"
+#include "text/piece_normalizer.h"
+#include "text/utf8_size.h"
+#include "text/word_cache.h"
+
+namespace rnnsearch::text {
+namespace {
+
+// SentencePiece: the library loads models, undoes them and has the last word; lines are split by code of our own where
+// that gives the same pieces, many times as fast. The two algorithms are those of SentencePiece 0.1.97,
+// unigram_model.cc (EncodeOptimized) and bpe_model.cc.
+
+using PieceType = ModelProto::PieceType;
+
+constexpr std::array<std::string_view, 3> kSpecialSymbols{"<unk>", "<s>", "</s>"};  // of every vocabulary
+
+std::string reason_of(const sentencepiece::util::Status& status) {
+  std::string text = status.ToString();  // "Internal: file.cc(12) [condition] reason."
+  if (text.ends_with('.')) text.pop_back();
+  const std::size_t condition = text.rfind("] ");
+  return condition == text.npos ? text : text.substr(condition + 2);
+}
+
+/// Bytes; longer ones make a model that the library alone splits by.
+constexpr std::size_t kLongestPiece = 1024;
+
+/// The library's recursion over a piece would need too much stack for longer ones, and newer versions refuse them.
+constexpr std::size_t kLongestOfAll = 8000;
+
+/// Of symbols that the user defined: the library has room for so many matches at one place of a line.
+constexpr std::size_t kLongestChain = 64;
+
+/// What a thread keeps of its memory from one stretch to the next.
+constexpr std::size_t kUsualBytes = 1 << 16;
+
+/// A piece of normalised text. id kNoSymbol: unknown.
+struct Found {
+  std::uint32_t id, begin, end;
+};
+
+/// The pieces of a model by their bytes, for walks from byte to byte: a double array (Aoe 1989), in which the child of
+/// `node` by a byte stands at base + byte, if it says that `node` is its parent.
+class PieceTrie {
+ public:
+  struct Piece {
+    std::string_view text;
+    std::uint32_t id;
+  };
+
+  PieceTrie() : units_(1 + 256) { units_[0].parent = 0; }
+  explicit PieceTrie(std::vector<Piece> pieces) : PieceTrie() {
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.text < b.text; });
+    add_children(pieces, 0, 0);
+  }
+
+  /// kNoSymbol: there is none.
+  std::uint32_t child(std::uint32_t node, char c) const {
+    const std::uint32_t place = units_[node].base + static_cast<std::uint8_t>(c);
+    return units_[place].parent == node ? place : kNoSymbol;
+  }
+  std::uint32_t id(std::uint32_t node) const { return units_[node].id; }
+
+ private:
+  struct Unit {
+    std::uint32_t base = 0, parent = kNoSymbol, id = kNoSymbol;
+  };
+
+  // pieces: sorted, all begin with the `depth` bytes that lead to `node`.
+  void add_children(std::span<const Piece> pieces, std::size_t depth, std::uint32_t node) {
+    for (; !pieces.empty() && pieces.front().text.size() == depth; pieces = pieces.subspan(1)) {
+      units_[node].id = pieces.front().id;
+    }
+    if (pieces.empty()) return;
+    struct Child {
+      std::uint8_t byte;
+      std::size_t begin, end;
+    };
+    std::vector<Child> children;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const auto byte = static_cast<std::uint8_t>(pieces[i].text[depth]);
+      if (children.empty() || children.back().byte != byte) children.push_back({byte, i, i});
+      children.back().end = i + 1;
+    }
+    while (first_free_ < units_.size() && units_[first_free_].parent != kNoSymbol) ++first_free_;
+    std::uint32_t base = std::max(first_free_, children.front().byte + 1u) - children.front().byte;
+    const auto fits = [&] {
+      for (const Child& child : children) {
+        const std::size_t place = base + child.byte;
+        if (place < units_.size() && units_[place].parent != kNoSymbol) return false;
+      }
+      return true;
+    };
+    // Among the places that are left over between others for a while, then where most are free.
+    for (int tries = 1; !fits(); ++tries)
+      base = tries == kTries ? static_cast<std::uint32_t>(units_.size()) - 256 : base + 1;
+    if (units_.size() < base + 256u) units_.resize(base + 256u);  // so that every byte can be looked up
+    units_[node].base = base;
+    for (const Child& child : children) units_[base + child.byte].parent = node;
+    for (const Child& child : children) {
+      add_children(pieces.subspan(child.begin, child.end - child.begin), depth + 1, base + child.byte);
+    }
+  }
+
+  static constexpr int kTries = 64;
+
+  std::vector<Unit> units_;  // 0 is the root
+  std::uint32_t first_free_ = 1;
+};
+
+/// Splits lines whose stretches between spaces do not know of each other.
+class FastSplitter {
+ public:
+  /// Nothing where a model needs the library for whole lines: pieces across spaces, or none of a space alone;
+  /// symbols that the user defined or left unused; normalisation that is not of stretches, or keeps spaces; special
+  /// symbols of one character; words or characters in place of unigram and BPE.
+  static std::optional<FastSplitter> of(const ModelProto& model, PieceNormalizer normalizer) {
+    if (model.type != ModelProto::ModelType::kUnigram && model.type != ModelProto::ModelType::kBpe) return {};
+    if (model.space_as_suffix || !model.adds_dummy_prefix || !model.removes_extra_spaces || !model.escapes_spaces)
+      return {};
+    FastSplitter splitter(model, std::move(normalizer));
+    return splitter.sound_ ? std::optional(std::move(splitter)) : std::nullopt;
+  }
+
+  /// False, and nothing added, for a line that the library must split.
+  bool split(std::string_view line, WordList& pieces) const {
+    const bool ascii =
+        std::all_of(line.begin(), line.end(), [](char c) { return c != 0 && static_cast<std::uint8_t>(c) < 0x80; });
+    if (!ascii && (line.find('\0') != line.npos || line.find(kPieceSpace) != line.npos || first_invalid_utf8(line)))
+      return false;
+    WordCache& cache = WordCache::of(owner_);
+    float score = 0;
+    while (!line.empty()) {
+      const std::size_t size = std::min(line.find(' '), line.size());
+      if (size > 0) split_stretch(line.substr(0, size), cache, score, pieces);
+      line.remove_prefix(std::min(size + 1, line.size()));
+    }
+    return true;
+  }
+
+ private:
+  FastSplitter(const ModelProto& model, PieceNormalizer normalizer)
+      : type_(model.type),
+        byte_fallback_(model.byte_fallback),
+        normalizer_(std::move(normalizer)),
+        owner_(WordCache::new_owner()) {
+    sound_ = normalizer_.separates_at_spaces();
+    float least = std::numeric_limits<float>::max();
+    bool has_space = false;
+    std::vector<PieceTrie::Piece> normal;
+    for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+      const auto& [text, score, type] = model.pieces[i];
+      pieces_.push_back(std::string(text));
+      scores_.push_back(score);
+      if (type == PieceType::kUserDefined || type == PieceType::kUnused || text.empty() ||
+          text.size() > kLongestPiece || !std::isfinite(score)) {
+        sound_ = false;
+      } else if (type == PieceType::kNormal) {
+        sound_ = sound_ && text.find(kPieceSpace, 1) == text.npos;
+        has_space = has_space || text == kPieceSpace;
+        least = std::min(least, score);
+        normal.push_back({text, static_cast<std::uint32_t>(i)});
+      } else {
+        sound_ = sound_ && utf8_size(text) < text.size();
+        if (type == PieceType::kByte) bytes_.try_emplace(std::string(text), static_cast<std::uint32_t>(i));
+      }
+    }
+    sound_ = sound_ && has_space && (!byte_fallback_ || bytes_.size() == 256);
+    if (!sound_) return;
+    trie_ = PieceTrie(std::move(normal));
+    constexpr float kUnknownPenalty = 10;
+    unknown_score_ = least - kUnknownPenalty;
+    if (byte_fallback_) {
+      for (unsigned byte = 0; byte < 256; ++byte) {
+        constexpr const char* kHex = "0123456789ABCDEF";
+        const auto entry = bytes_.find(std::string("<0x") + kHex[byte >> 4] + kHex[byte & 15] + ">");
+        sound_ = sound_ && entry != bytes_.end();
+        if (sound_) byte_ids_[byte] = entry->second;
+      }
+    }
+    if (type_ == ModelProto::ModelType::kBpe) {
+      // The highest score is merged first, equal ones by place: equal scores share a rank.
+      std::vector<float> order(scores_);
+      std::sort(order.begin(), order.end(), std::greater<>());
+      order.erase(std::unique(order.begin(), order.end()), order.end());
+      for (const float score : scores_) {
+        const auto place = std::lower_bound(order.begin(), order.end(), score, std::greater<>());
+        ranks_.push_back(static_cast<std::uint32_t>(place - order.begin()));
+      }
+    }
+  }
+
+  // score: of the best pieces of the line so far, as a float that was rounded after each of them.
+  void split_stretch(std::string_view stretch, WordCache& cache, float& score, WordList& out) const {
+    const std::uint64_t hash = hash_of(stretch);
+    if (const WordCache::Entry* entry = cache.find(stretch, hash); entry && std::abs(score) < entry->limit) {
+      for (std::size_t i = 0; i < entry->count; ++i) {
+        const std::uint32_t id = entry->values[i];
+        out.add(pieces_[id]);
+        add_to(score, scores_[id]);
+      }
+      return;
+    }
+    thread_local std::string text;
+    thread_local std::vector<Found> found;
+    text.clear();
+    found.clear();
+    normalizer_.append(stretch, text);
+    if (type_ == ModelProto::ModelType::kBpe) {
+      merge(text, found);
+      keep(stretch, hash, std::numeric_limits<float>::infinity(), found, cache);
+    } else {
+      double exact = 0;
+      const float limit = best_path(text, exact, found);
+      if (std::abs(score) < limit) {
+        for (const Found& piece : found) add_to(score, piece.id);
+        keep(stretch, hash, limit, found, cache);
+      } else {
+        found.clear();
+        best_path(text, score, found);
+      }
+    }
+    add(text, found, out);
+    if (text.capacity() > kUsualBytes) text = {};
+  }
+
+  void add_to(float& score, std::uint32_t id) const {
+    if (id == kNoSymbol) {
+      score += unknown_score_;
+    } else {
+      add_to(score, scores_[id]);
+    }
+  }
+  // The library adds in double, and keeps a float.
+  static void add_to(float& score, float piece) { score = static_cast<float>(double{piece} + double{score}); }
+
+  static void keep(std::string_view stretch, std::uint64_t hash, float limit, const std::vector<Found>& found,
+                   WordCache& cache) {
+    std::array<std::uint32_t, WordCache::kValues> ids;
+    if (found.size() > ids.size()) return;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i].id == kNoSymbol) return;
+      ids[i] = found[i].id;
+    }
+    cache.keep(stretch, hash, limit, std::span(ids.data(), found.size()));
+  }
+
+  // Unknown pieces become bytes, or one with their unknown neighbours.
+  void add(std::string_view text, const std::vector<Found>& found, WordList& out) const {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const std::string_view piece = text.substr(found[i].begin, found[i].end - found[i].begin);
+      if (found[i].id != kNoSymbol) {
+        out.add(piece);
+      } else if (byte_fallback_) {
+        for (const char c : piece) out.add(pieces_[byte_ids_[static_cast<std::uint8_t>(c)]]);
+      } else {
+        out.append(piece);
+        if (i + 1 == found.size() || found[i + 1].id != kNoSymbol) out.end_word();
+      }
+    }
+  }
+
+  // The pieces with the highest sum of scores, by Viterbi. Sums are rounded to Score, after `before`, which becomes the
+  // sum at the end. The library computes in float over the whole line, and what was rounded decides between pieces
+  // whose sums are nearly the same. With Score = double the result is how large, at most, the absolute value of the
+  // library's sum may be when the stretch begins, for its decisions to be these; below zero: no value is small enough.
+  template <class Score>
+  float best_path(std::string_view text, Score& before, std::vector<Found>& found) const {
+    constexpr bool exact = std::is_same_v<Score, double>;
+    struct Node {  // the best pieces that end here
+      Score sum;
+      std::uint32_t begin = kNoSymbol;  // of the last of them
+      std::uint32_t id;
+      double second;  // sum of the best other ones, when exact
+    };
+    thread_local std::vector<Node> nodes;
+    nodes.assign(text.size() + 1, {});
+    nodes[0].sum = before;
+    const auto offer = [&](std::size_t end, std::size_t begin, std::uint32_t id, auto sum) {
+      Node& node = nodes[end];
+      if (node.begin == kNoSymbol || sum > node.sum) {
+        if constexpr (exact) {
+          node.second = node.begin == kNoSymbol ? -std::numeric_limits<double>::infinity() : node.sum;
+        }
+        node.sum = static_cast<Score>(sum);
+        node.begin = static_cast<std::uint32_t>(begin);
+        node.id = id;
+      } else if constexpr (exact) {
+        node.second = std::max(node.second, sum);
+      }
+    };
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t size = utf8_size(text.substr(begin));
+      const Score sum = nodes[begin].sum;
+      bool has_character = false;
+      std::uint32_t node = 0;
+      for (std::size_t end = begin; end < text.size();) {
+        node = trie_.child(node, text[end]);
+        ++end;
+        if (node == kNoSymbol) break;
+        const std::uint32_t id = trie_.id(node);
+        if (id == kNoSymbol) continue;
+        offer(end, begin, id, double{scores_[id]} + double{sum});
+        has_character = has_character || end - begin == size;
+      }
+      if (!has_character) offer(begin + size, begin, kNoSymbol, static_cast<Score>(unknown_score_) + sum);
+      begin += size;
+    }
+    before = nodes[text.size()].sum;
+    double limit = 0;
+    for (std::size_t end = text.size(); end > 0; end = nodes[end].begin) {
+      found.push_back({nodes[end].id, nodes[end].begin, static_cast<std::uint32_t>(end)});
+    }
+    std::reverse(found.begin(), found.end());
+    if constexpr (exact) {
+      // A sum of k pieces is off by k roundings at most, each by 2^-24 of the largest sum. It stays in order with a
+      // rival that is off as much the other way if they are further apart than that.
+      double largest = 0, allowed = std::numeric_limits<double>::infinity();
+      for (const Node& node : nodes) {
+        if (&node == nodes.data() || node.begin != kNoSymbol) largest = std::max(largest, std::abs(node.sum));
+      }
+      for (const Found& piece : found) {
+        const Node& node = nodes[piece.end];
+        allowed = std::min(allowed, (node.sum - node.second) / (2.0 * static_cast<double>(piece.end) + 4));
+      }
+      constexpr double kRoundings = 1 << 24;
+      limit = allowed * kRoundings * (1 - 1e-6) - largest;
+    }
+    if (nodes.capacity() * sizeof(Node) > kUsualBytes) nodes = {};
+    return static_cast<float>(limit);
+  }
+
+  void merge(std::string_view text, std::vector<Found>& found) const {
+    thread_local std::vector<MergeSymbol> symbols;
+    symbols.clear();
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t size = utf8_size(text.substr(at));
+      symbols.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size), 0});
+      at += size;
+    }
+    merge_pairs<EqualPairs::kOne>(symbols, [&](const MergeSymbol& left, const MergeSymbol& right) {
+      const std::uint32_t id = id_of(text.substr(left.begin, left.size + right.size));
+      return id == kNoSymbol ? std::nullopt : std::optional(Merge{ranks_[id], id});
+    });
+    for (const MergeSymbol& symbol : symbols) {
+      if (symbol.size == 0) continue;
+      found.push_back({id_of(text.substr(symbol.begin, symbol.size)), symbol.begin, symbol.begin + symbol.size});
+    }
+  }
+
+  std::uint32_t id_of(std::string_view piece) const {
+    std::uint32_t node = 0;
+    for (const char c : piece) {
+      node = trie_.child(node, c);
+      if (node == kNoSymbol) return kNoSymbol;
+    }
+    return trie_.id(node);
+  }
+
+  ModelProto::ModelType type_;
+  bool byte_fallback_, sound_ = false;
+  PieceNormalizer normalizer_;
+  std::uint64_t owner_;
+  std::vector<std::string> pieces_;  // by SentencePiece's id, as are the next
+  std::vector<float> scores_;
+  std::vector<std::uint32_t> ranks_;  // of BPE
+  float unknown_score_ = 0;
+  PieceTrie trie_;  // of the normal ones
+  std::unordered_map<std::string, std::uint32_t> bytes_;
+  std::array<std::uint32_t, 256> byte_ids_{};
+};
+
+class SentencePiece : public Subwords::Model {
+ public:
+  explicit SentencePiece(std::string model) : Model(std::move(model)) {
+    // The library does not check what it reads: what could lead it out of its memory is refused before it sees it.
+    const ModelProto proto = ModelProto::parse(bytes());
+    type_ = proto.type;
+    check_pieces(proto);
+    PieceNormalizer normalizer(proto.charsmap);
+    PieceNormalizer(proto.joining_charsmap);
+    const auto status = processor_.LoadFromSerializedProto(bytes());
+    if (!status.ok()) throw Error(text_of("SentencePiece cannot read it: ", reason_of(status)));
+    fast_ = FastSplitter::of(proto, std::move(normalizer));
+  }
+
+  Subwords::Kind kind() const override { return Subwords::Kind::kSentencePiece; }
+  std::string description() const override {
+    constexpr std::array kTypes{"unigram", "bpe", "word", "char"};
+    const auto type = static_cast<std::size_t>(type_) - 1;
+    return text_of("SentencePiece ", type < kTypes.size() ? kTypes[type] : "model", ", ", processor_.GetPieceSize(),
+                   " pieces");
+  }
+  std::vector<std::string> pieces() const override { return pieces_; }
+
+  void split(std::string_view line, WordList& pieces) const override {
+    if (fast_ && fast_->split(line, pieces)) return;
+    std::vector<std::string> all;
+    const auto status = processor_.Encode(line, &all);
+    if (!status.ok()) throw Error(text_of("SentencePiece cannot split a line: ", reason_of(status)));
+    for (const std::string& piece : all) pieces.add(piece);
+  }
+
+  std::string join(const std::vector<std::string>& pieces, std::string_view unknown) const override {
+    std::string line;
+    std::vector<std::string> known;
+    const auto add_word = [&](std::string_view text) {
+      if (!line.empty() && !text.empty()) line += ' ';
+      line += text;
+    };
+    const auto add_known = [&] {
+      std::string text;
+      const auto status = processor_.Decode(known, &text);
+      if (!status.ok()) throw Error(text_of("SentencePiece cannot join pieces: ", reason_of(status)));
+      known.clear();
+      add_word(text);
+    };
+    for (const std::string& piece : pieces) {
+      if (piece != unknown) {
+        known.push_back(piece);
+        continue;
+      }
+      add_known();
+      add_word(unknown);
+    }
+    add_known();
+    return line;
+  }
+
+ private:
+  void check_pieces(const ModelProto& proto) {
+    std::vector<std::string_view> symbols;  // the user's
+    std::unordered_set<std::string_view> seen;
+    for (std::size_t i = 0; i < proto.pieces.size(); ++i) {
+      const auto& [text, score, type] = proto.pieces[i];
+      if (text.empty()) throw Error(text_of("its piece ", i, " is empty"));
+      if (text.size() > kLongestOfAll)
+        throw Error(text_of("its piece ", i, " has ", text.size(), " bytes; at most ", kLongestOfAll, " can be read"));
+      if (type == PieceType::kUnknown || type == PieceType::kControl) continue;
+      const std::string piece(text);
+      if (std::find(kSpecialSymbols.begin(), kSpecialSymbols.end(), piece) != kSpecialSymbols.end())
+        throw Error(text_of("its piece '", piece,
+                            "' is ordinary text, and a special symbol of every vocabulary here; "
+                            "train it without that piece"));
+      if (piece.find('\0') != piece.npos || first_invalid_utf8(piece))
+        throw Error(text_of("its piece ", pieces_.size(), " is no text"));
+      if (!seen.insert(text).second) throw Error(text_of("its piece '", piece, "' occurs twice"));
+      if (type == PieceType::kUserDefined) symbols.push_back(text);
+      pieces_.push_back(piece);
+    }
+    if (pieces_.empty()) throw Error("it has no pieces");
+    std::sort(symbols.begin(), symbols.end());
+    std::vector<std::string_view> chain;  // each begins with the one before
+    for (const std::string_view symbol : symbols) {
+      while (!chain.empty() && !symbol.starts_with(chain.back())) chain.pop_back();
+      chain.push_back(symbol);
+      if (chain.size() > kLongestChain)
+        throw Error(text_of("more than ", kLongestChain, " of the user's symbols begin with one another"));
+    }
+  }
+
+  sentencepiece::SentencePieceProcessor processor_;
+  ModelProto::ModelType type_ = ModelProto::ModelType::kUnigram;
+  std::vector<std::string> pieces_;
+  std::optional<FastSplitter> fast_;
+};
+
+/// The lines of a training text, as the library asks for them.
+class Lines : public sentencepiece::SentenceIterator {
+ public:
+  explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
+  bool done() const override { return at_ == lines_.size(); }
+  void Next() override { ++at_; }
+  const std::string& value() const override { return lines_[at_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  const std::vector<std::string>& lines_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<const Subwords::Model> make_sentence_piece(std::string bytes) {
+  return std::make_shared<SentencePiece>(std::move(bytes));
+}
+
+Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTraining& training) {
+  Lines iterator(lines);
+  std::string model;
+  const std::unordered_map<std::string, std::string> settings{
+      {"model_type", training.algorithm},
+      {"vocab_size", text_of(training.pieces)},
+      {"hard_vocab_limit", training.exactly ? "true" : "false"},
+      {"normalization_rule_name", training.normalization},
+      {"byte_fallback", "true"},
+      {"max_sentence_length", text_of(kTrainingLineBytes)},
+      {"num_threads", "16"},  // part of the result: sums are over threads
+      {"minloglevel", "2"}};
+  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &model);
+  if (!status.ok())
+    throw Error(text_of("SentencePiece cannot learn a ", training.algorithm, " model of ", training.pieces,
+                        " pieces from ", lines.size(), " lines: ", reason_of(status)));
+  return Subwords::sentence_piece(std::move(model));
+}
+
+}  // namespace rnnsearch::text

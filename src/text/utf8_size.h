@@ -1,0 +1,18 @@
+// Characters of valid UTF-8 by their first byte.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace rnnsearch::text {
+
+/// Bytes of the character that `text`, which is not empty, begins with; 1 for what cannot begin one.
+inline std::size_t utf8_size(std::string_view text) {
+  const auto first = static_cast<std::uint8_t>(text.front());
+  const std::size_t size = first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  return std::min(size, text.size());
+}
+
+}  // namespace rnnsearch::text

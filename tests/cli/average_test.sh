@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# rnnsearch average: the mean of a run's checkpoints is a model that every command takes, and nothing to train on from.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
+make_corpus
+
+"$RNNSEARCH" $(train_arguments run 40) --checkpoint-every 8 --keep-checkpoints 4 2>train.log
+newest=($(cd run/checkpoints && ls update-*.h5 | sort -r | head -n 3))  # the best is kept, too
+"$RNNSEARCH" average --run run --last 3 --output mean.h5 >said 2>average.log
+read -r words <said
+[[ $words == "mean.h5: the mean of 3 checkpoints, "*" parameters: ${newest[*]}" ]] || fail "it says: $words"
+[[ $("$RNNSEARCH" inspect mean.h5) == *"average_of"*"update-00000040.h5 (digest"* ]] || fail "inspect does not say what it is"
+
+# named one by one, in any order: the same bits
+last=run/checkpoints/update-00000040.h5
+"$RNNSEARCH" average --checkpoint run/checkpoints/${newest[2]} --checkpoint $last \
+  --checkpoint run/checkpoints/${newest[1]} --output again.h5 >/dev/null
+h5diff mean.h5 again.h5 /parameters /parameters || fail "the order of the checkpoints matters"
+h5diff -q mean.h5 $last /parameters /parameters && fail "the mean is the newest checkpoint"
+
+# every command takes it
+"$RNNSEARCH" translate --model mean.h5 --input text/test.source --output translations 2>/dev/null
+[[ $(wc -l <translations) == 16 ]] || fail "$(wc -l <translations) translations of 16 lines"
+"$RNNSEARCH" evaluate --hypotheses mean=translations --references text/test.target >table 2>/dev/null
+[[ $("$RNNSEARCH" score --model mean.h5 --source text/test.source --target text/test.target 2>/dev/null | wc -l) == 16 ]] ||
+  fail "score does not give a line a pair"
+
+refused() {  # words that the sentence must hold; then the arguments
+  local words=$1 answer status=0
+  shift
+  "$RNNSEARCH" "$@" >/dev/null 2>answer || status=$?
+  answer=$(grep -v '^\[' answer) || true  # lines in brackets are progress
+  [[ $status == 1 && $answer == *"$words"* && $(wc -l <<<"$answer") == 1 ]] || fail "rnnsearch $*: '$words' is not in: $answer"
+}
+refused "is the mean of update-00000040.h5" $(train_arguments onwards 50) --resume mean.h5
+[[ ! -e onwards/config.ini ]] || fail "a run was begun on a mean"
+refused "mean.h5 exists" average --run run --last 3 --output mean.h5
+"$RNNSEARCH" average --run run --last 2 --output mean.h5 --overwrite >/dev/null
+h5diff -q mean.h5 again.h5 /parameters /parameters && fail "--overwrite did not replace the mean"
+refused "--last is 9 but run holds" average --run run --last 9 --output other.h5
+refused "--run and --last" average --run run --output other.h5
+refused "either --checkpoint" average --output other.h5
+refused "either --checkpoint" average --checkpoint mean.h5 --run run --last 2 --output other.h5
+refused "at least two" average --checkpoint $last --output other.h5
+refused "no history" inspect mean.h5 --history
+"$RNNSEARCH" $(train_arguments seed 8) --seed 2 2>/dev/null
+refused "seed is 1 in the first and 2 in the other" average --checkpoint $last \
+  --checkpoint seed/checkpoints/update-00000008.h5 --output other.h5
+[[ ! -e other.h5 ]] || fail "a refusal wrote a file"

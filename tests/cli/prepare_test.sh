@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# prepare under mpirun writes the corpus of one process, and what is wrong is said once, by one sentence, on all ranks.
+set -euo pipefail
+fail() {
+  echo "$*"
+  exit 1
+}
+
+perl -e 'srand 2; for my $i (1 .. 20000) { my @n = map { int rand 300 } 1 .. 1 + $i % 40;
+  print "@n\t", join(" ", map { 2 * $_ } reverse @n), "\n" }' >both
+cut -f1 both >source
+cut -f2 both | gzip >target.gz
+head -n 50 source >dev.source
+gzip -dc target.gz | sed -n 1,50p >dev.target
+options=(--train-source source --train-target target.gz --train-tsv both --dev-source dev.source --dev-target dev.target
+  --drop-repeated --max-length 30)
+"$RNNSEARCH" prepare "${options[@]}" --output one.h5 --threads 1 >one
+for ranks in 2 3; do
+  timeout 120 mpirun -n $ranks "$RNNSEARCH" prepare "${options[@]}" --output ranks-$ranks.h5 --threads 1 >several 2>err ||
+    fail "$ranks ranks: $(<err)"
+  cmp one.h5 ranks-$ranks.h5 || fail "$ranks ranks write another corpus"
+  cmp <(sed 's/one.h5/ranks-'$ranks'.h5/' one) several || fail "$ranks ranks report something else: $(<several)"
+done
+
+# Prepared apart, then merged; and appended in place.
+apart=(--vocabulary-of one.h5 --max-length 30)
+"$RNNSEARCH" prepare "${apart[@]}" --train-tsv both --output a.h5 >/dev/null
+"$RNNSEARCH" prepare "${apart[@]}" --train-source source --train-target target.gz --output b.h5 >/dev/null
+"$RNNSEARCH" prepare "${apart[@]}" --train-tsv both --train-source source --train-target target.gz --output whole.h5 >/dev/null
+"$RNNSEARCH" prepare --merge b.h5 --merge a.h5 --output merged.h5 >merged
+cmp merged.h5 whole.h5 || fail "merged is not as prepared at once"
+grep -qx 'pairs read     40,000' merged || fail "merge reports: $(<merged)"
+timeout 120 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv both --threads 1 >appended
+cmp b.h5 whole.h5 || fail "appended is not as prepared at once"
+grep -qE 'pairs before   [0-9,]+' appended || fail "append reports: $(<appended)"
+
+refused() { # facts, separated by |; then options: of three ranks
+  local facts=$1 code=0 fact sentence
+  shift
+  timeout 60 mpirun -n 3 "$RNNSEARCH" prepare "$@" --output none.h5 --threads 1 >out 2>err || code=$?
+  sentence=$(grep '^rnnsearch ' err || true)
+  [[ $code == 1 && ! -s out && ! -e none.h5 ]] || fail "prepare $*: code $code, $(<out) $(<err)"
+  [[ $(wc -l <<<"$sentence") == 1 ]] || fail "prepare $*: not one sentence: $(<err)"
+  while IFS= read -r -d '|' fact; do
+    [[ $sentence == *"$fact"* ]] || fail "prepare $*: '$fact' is not in: $sentence"
+  done <<<"$facts|"
+}
+LC_ALL=C sed '17000s/^/\xff/' source >bad # in the last unit
+refused "bad line 17000|UTF-8" --train-source bad --train-target target.gz
+refused "source has 20000 lines|dev.target has 50" --train-source source --train-target dev.target
+refused "--max-length is not for --append" --append a.h5 --train-tsv both --max-length 20
+refused "--train-tsv is not for --merge" --merge a.h5 --merge b.h5 --train-tsv both
+refused "one process" --merge a.h5 --merge b.h5
+refused "source-words|distinct" "${options[@]}" --source-words 4000

@@ -1,0 +1,30 @@
+#include "cli/presets.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/training_options.h"
+#include "rnnsearch/cli/options.h"
+#include "rnnsearch/model/options.h"
+#include "rnnsearch/train/options.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+TEST(Presets, AreAllSystemsThatMakeSense) {
+  for (const Preset& preset : presets()) {
+    SCOPED_TRACE(preset.name);
+    TrainingSettings settings;
+    Options options("train", "");
+    options.offer_presets();
+    add_training_options(options, settings);
+    ASSERT_TRUE(options.parse({"--preset", preset.name}));
+    settings.model.source_words = settings.model.target_words = 30000;
+    EXPECT_NO_THROW(model::check(settings.model));
+    EXPECT_NO_THROW(train::check(settings.train));
+    const std::string name = preset.name;
+    EXPECT_EQ(model::is_fused(settings.model), name.starts_with("rnn") || name == "small");
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::cli

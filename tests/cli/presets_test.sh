@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Every preset, at small widths, the whole way: it trains, killed and gone on it has the bits of a run that nobody disturbed,
+# on one thread as on two; it translates, and `score` agrees with what it found; it aligns where it attends, and says why not
+# where it does not; `inspect` names its system, and `benchmark` times it. A few of them in bf16 too.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
+make_corpus
+
+# system_of PRESET, as inspect and train say it
+system_of() {
+  case $1 in
+    rnnsearch-30 | rnnsearch-50 | small) echo 'RNNsearch' ;;
+    rnnencdec-30 | rnnencdec-50) echo 'RNNencdec' ;;
+    notebook) echo 'attention notebook, additive; tanh cells, bidirectional encoder' ;;
+    notebook-*) echo "attention notebook, ${1#notebook-}; tanh cells, bidirectional encoder" ;;
+    replication) echo 'replication with perceptrons, mlp; mlp cells, bidirectional encoder' ;;
+    replication-a) echo 'replication with perceptrons, mlp, a: the state begins from zero; mlp cells, bidirectional encoder' ;;
+    replication-b) echo 'replication with perceptrons, mlp, b: the readout sees the state alone; mlp cells, bidirectional encoder' ;;
+    replication-c) echo 'replication with perceptrons, mlp, c: the state does not see the word; mlp cells, bidirectional encoder' ;;
+    seq2seq) echo 'Sutskever et al. (2014); 2 layers of lstm cells, forward encoder' ;;
+    stacked-gru) echo 'Dive into Deep Learning, stacked GRU, additive; 2 layers of gru cells, forward encoder' ;;
+    luong-local-p) echo 'Luong et al. (2015), local-p, general; 2 layers of lstm cells, forward encoder' ;;
+    luong-*) echo "Luong et al. (2015), global, ${1#luong-}; 2 layers of lstm cells, forward encoder" ;;
+    *) fail "this test knows no name for the system of the preset $1" ;;
+  esac
+}
+
+# widths PRESET: small ones, for what the preset has
+widths() {
+  local file=$SOURCE/pipelines/presets/$1.ini
+  echo --embedding 12 --state 16 --alignment 12 --maxout 8
+  ! grep -q '^encoder-state' "$file" || echo --encoder-state 8
+  ! grep -q '^readout-rank = [1-9]' "$file" || echo --readout-rank 6
+  ! grep -q '^layers' "$file" || echo --layers 2
+  ! grep -q '^window' "$file" || echo --window 2
+}
+
+train() {  # RUN UPDATES THREADS OPTION...
+  "$RNNSEARCH" train --preset "$preset" --corpus corpus.h5 --run "$1" --max-updates "$2" --threads "$3" $(widths "$preset") \
+    --batch-sentences 12 --optimizer adam --learning-rate 0.01 --gradient-of word --initial-deviation 0.1 \
+    --validate-every 0 --checkpoint-minutes 0 --precision "$precision" "${@:4}" 2>"$1.log" || return $?
+}
+update_of() { "$RNNSEARCH" inspect "$1" | awk '$1 == "update" && !seen++ { print $2 }'; }
+
+# agrees FILE: lines 'LINE ||| TEXT ||| SCORE' of text/dev.source have the scores that forced decoding gives them. What was
+# cut off at three times the source has no </s>, which `score` counts: it can only find less there.
+agrees() {
+  awk -F ' [|][|][|] ' 'NR == FNR { source[FNR - 1] = $0; next }
+    { print source[$1] >"forced.source"; print $2 >"forced.target"
+      words = split(source[$1], a, " "); print $3, split($2, b, " ") < 3 * (words + 1) ? "whole" : "cut" >"forced.found" }' \
+    text/dev.source "$1"
+  "$RNNSEARCH" score --model whole --source forced.source --target forced.target --threads 1 --precision "$precision" >forced.scores
+  paste forced.found forced.scores |
+    awk '{ d = $1 - $3; if ((d < 0 ? -d : $2 == "cut" ? 0 : d) > '$tolerance' * (1 - $3)) { ++far; print } }
+         END { exit !(NR > 0 && far == 0) }' ||
+    fail "$preset, $precision: found and forced scores of $1: $(paste forced.found forced.scores)"
+}
+
+try() {  # preset, precision
+  preset=$1 precision=$2 tolerance=1e-4
+  [[ $precision == f32 ]] || tolerance=0.02  # rows are rounded together with others
+  rm -rf whole killed
+
+  # SIGKILL after the first checkpoint, whenever that is
+  train killed 100000 1 --checkpoint-every 2 2>/dev/null &
+  local job=$! pid
+  until [[ -s killed/checkpoints/latest ]]; do
+    kill -0 $job 2>/dev/null || fail "$preset, $precision: $(<killed.log)"
+    sleep 0.02
+  done
+  pid=$(pgrep -P $job) && kill -9 "$pid"
+  wait $job 2>/dev/null && fail "$preset: a killed training ended well"
+  local last
+  last=$(($(update_of killed) + 4))
+  train killed "$last" 1 || fail "$preset, $precision, going on: $(<killed.log)"
+  grep -q 'goes on from' killed.log || fail "$preset, $precision does not go on: $(<killed.log)"
+  train whole "$last" 2 || fail "$preset, $precision: $(<whole.log)"
+  expect_equal killed whole
+
+  local name parameters
+  name=$(system_of "$preset")
+  "$RNNSEARCH" inspect whole >inspected
+  grep -qxF "system                    $name" inspected || fail "inspect $preset: expected '$name' in $(grep ^system inspected)"
+  parameters=$(awk '$1 == "parameter_count" { print $2 }' inspected)
+  grep -qF "[train] $name, $parameters parameters" whole.log || fail "train $preset does not say '$name, $parameters parameters': $(<whole.log)"
+
+  local machine=(--threads 2 --precision "$precision")
+  translate() { "$RNNSEARCH" translate --model whole --input text/dev.source --no-unknown "${machine[@]}" "$@"; }
+  translate --beam 1 >greedy
+  (($(wc -l <greedy) == $(wc -l <text/dev.source))) || fail "$preset does not translate every line"
+  [[ $precision != f32 ]] || translate --beam 1 --batch-sentences 1 | cmp - greedy || fail "$preset translates alone otherwise than together"
+  translate --beam 1 --n-best 1 >found
+  cmp <(awk -F ' [|][|][|] ' '{ print $2 }' found) greedy || fail "$preset: greedy search and the first of 1 best"
+  agrees found
+  # a batch of ragged sentences and each by itself: the same numbers but for rounding
+  "$RNNSEARCH" score --model whole --source forced.source --target forced.target --batch-sentences 1 "${machine[@]}" |
+    paste - forced.scores | awk '{ d = $1 - $2; if ((d < 0 ? -d : d) > '$tolerance' / 10 * (1 - $2)) { ++far; print } }
+                                 END { exit !(NR > 0 && far == 0) }' || fail "$preset, $precision: scores alone and together"
+  translate --beam 4 --n-best 2 >found
+  agrees found
+
+  if [[ $name == RNNencdec || $name == Sutskever* ]]; then
+    ! "$RNNSEARCH" align --model whole --source text/dev.source --target greedy "${machine[@]}" >aligned 2>refused ||
+      fail "align takes $preset, which does not attend"
+    grep -q 'attention' refused || fail "align $preset does not say why not: $(<refused)"
+  else
+    "$RNNSEARCH" align --model whole --source text/dev.source --target greedy --pharaoh - "${machine[@]}" >aligned
+    (($(wc -l <aligned) == $(wc -l <greedy))) || fail "align $preset: not a line a sentence"
+  fi
+
+  "$RNNSEARCH" benchmark --preset "$preset" $(widths "$preset") --corpus corpus.h5 --batch-sentences 12 --updates 1 \
+    --untimed-updates 0 "${machine[@]}" >timed 2>/dev/null || fail "benchmark $preset"
+  grep -qF "$name, $parameters parameters" timed || fail "benchmark $preset does not say '$name, $parameters parameters': $(head -1 timed)"
+}
+
+for file in "$SOURCE"/pipelines/presets/*.ini; do
+  try "$(basename "$file" .ini)" f32
+done
+for preset in notebook-scaled-dot replication stacked-gru luong-local-p; do
+  try $preset bf16
+done

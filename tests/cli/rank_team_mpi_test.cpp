@@ -1,0 +1,117 @@
+#include "cli/rank_team.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/agreement.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/corpus/prepare.h"
+#include "tests/support/message_of.h"
+#include "tests/support/mpi_main.h"
+#include "tests/support/watchdog.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+using testing::HasSubstr;
+
+const comm::Communicator world;
+
+std::string no_part() {
+  return "";
+}
+std::string no_answer(const std::vector<std::string>&) {
+  return "";
+}
+
+TEST(RankTeam, MakesOneAnswerOfAllParts) {
+  const support::Watchdog watchdog(30, text_of("meeting, rank ", world.rank()));
+  RankTeam team;
+  for (int round = 0; round < 3; ++round) {
+    std::string expected;
+    for (int rank = 0; rank < world.size(); ++rank) expected += text_of(rank, " in ", round, ";");
+    EXPECT_EQ(team.meet([&] { return text_of(team.rank(), " in ", round, ";"); },
+                        [](const std::vector<std::string>& parts) {
+                          std::string all;
+                          for (const std::string& part : parts) all += part;
+                          return all;
+                        }),
+              expected);
+  }
+}
+
+TEST(RankTeam, ThrowsEverywhereWhatTheFirstRankThrows) {
+  const support::Watchdog watchdog(30, text_of("failing, rank ", world.rank()));
+  RankTeam team;
+  const auto failing = [&](int first) {
+    return message_of([&] {
+      team.meet(
+          [&] {
+            if (team.rank() >= first) throw Error(text_of("of rank ", team.rank()));
+            return std::string();
+          },
+          no_answer);
+    });
+  };
+  EXPECT_EQ(failing(0), "of rank 0");
+  EXPECT_EQ(failing(1), "of rank 1 (rank 1)");
+  EXPECT_THROW(team.meet(no_part, [](const std::vector<std::string>&) -> std::string { throw Error("in the middle"); }),
+               AgreedError);
+  EXPECT_EQ(message_of([&] { team.meet([]() -> std::string { throw std::bad_alloc(); }, no_answer); }), kNoMemory);
+  EXPECT_EQ(team.meet(no_part, [](const std::vector<std::string>&) { return std::string("and on"); }), "and on");
+}
+
+/// A folder that all ranks see.
+std::filesystem::path shared_folder() {
+  std::string path;
+  if (world.is_root()) {
+    path = (std::filesystem::temp_directory_path() / "rnnsearch-XXXXXX").string();
+    if (!::mkdtemp(path.data())) throw Error("cannot make a temporary folder");
+  }
+  world.broadcast(path);
+  return path;
+}
+
+TEST(RankTeam, PreparesTheCorpusOfOneProcess) {
+  const support::Watchdog watchdog(60, text_of("preparing, rank ", world.rank()));
+  const std::filesystem::path folder = shared_folder();
+  corpus::PrepareOptions options;
+  options.train = {{folder / "source", folder / "target"}};
+  options.output = folder / "several.h5";
+  options.pipeline.tokenizer = "none";
+  options.cleaning.drop_repeated = true;
+  options.source_words = 400;
+  if (world.is_root()) {
+    std::ofstream source(options.train[0].source), target(options.train[0].target);
+    for (int i = 0; i < 25000; ++i) {
+      source << "a" << i % 8000 % 421 << " b" << i % 8000 << "\n";
+      target << "x y" << i % 8000 % 100 << "\n";
+    }
+  }
+  world.barrier();
+  RankTeam team;
+  corpus::prepare(options, team);
+  if (world.is_root()) {
+    corpus::PrepareOptions one = options;
+    one.output = folder / "one.h5";
+    EXPECT_EQ(corpus::prepare(one).dropped[corpus::Drop::kRepeated], 17000U);
+    EXPECT_TRUE(read_file(one.output) == read_file(options.output));
+    std::fstream(options.train[0].target, std::ios::in | std::ios::out).seekp(120000) << '\xff';
+  }
+  options.overwrite = true;
+  world.barrier();
+  EXPECT_THAT(message_of([&] { corpus::prepare(options, team); }), HasSubstr("target line "));
+  world.barrier();
+  if (world.is_root()) std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace rnnsearch::cli
+
+int main(int argc, char** argv) {
+  return rnnsearch::support::run_mpi_tests(argc, argv);
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Subwords from raw text to plain text: prepare, train, translate, score, align, evaluate and inspect, with no file beside
+# the corpus and, after training, beside the checkpoint.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
+
+refused() {  # words that the sentence must hold; then the arguments
+  local words=$1 answer status=0
+  shift
+  "$RNNSEARCH" "$@" >/dev/null 2>answer || status=$?
+  answer=$(grep -v '^\[' answer) || true  # lines in brackets are progress
+  [[ $status == 1 && $answer == *"$words"* && $(wc -l <<<"$answer") == 1 ]] || fail "rnnsearch $*: '$words' is not in: $answer"
+}
+
+# The translation of a word has its letters twice, so that both sides have parts of words to find.
+awk 'BEGIN {
+  srand(3); split("ba do gi ku le mo na pé ri su", part, " ")
+  for (i = 0; i < 700; ++i) {
+    source = target = ""
+    for (w = 1 + int(rand() * 4); w > 0; --w) {
+      word = ""; for (k = 1 + int(rand() * 3); k > 0; --k) word = word part[1 + int(rand() * 10)]
+      source = source (source == "" ? "" : " ") word; target = target (target == "" ? "" : " ") word word
+    }
+    print source "." >(i < 600 ? "train.source" : "test.source"); print target "!" >(i < 600 ? "train.target" : "test.target")
+  }
+}'
+sets="--dev-source test.source --dev-target test.target"
+prepare="prepare --train-source train.source --train-target train.target $sets"
+
+# the same bytes on any number of threads, nothing unknown, sizes as asked
+"$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 1 --output corpus.h5 >said 2>/dev/null
+[[ $(grep -c "covers 100.00%, 0 are <unk>" said) == 2 ]] || fail "$(cat said)"
+"$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 2 --output again.h5 >/dev/null 2>&1
+cmp corpus.h5 again.h5 || fail "the corpus depends on the number of threads"
+"$RNNSEARCH" inspect corpus.h5 >said
+grep -q "source_vocabulary *290" said && grep -q "target_subwords *SentencePiece unigram, 300 pieces" said || fail "$(cat said)"
+
+# all that follows, from the checkpoint alone; what it never saw is bytes
+"$RNNSEARCH" $(train_arguments run 60) 2>/dev/null
+mv "$(last_checkpoint run)" model.h5
+rm -r run corpus.h5
+{ head -n 20 test.source; echo "中 ba 😀."; echo; } >input
+"$RNNSEARCH" translate --model model.h5 --input input >output 2>/dev/null
+[[ $(wc -l <output) == 22 && $(tail -n 1 output) == "" ]] || fail "$(wc -l <output) translations of 22 lines"
+grep -q $'\u2581\|<0x\|@@' output && fail "pieces are in the output: $(cat output)"
+"$RNNSEARCH" score --model model.h5 --source input --target input >scores 2>/dev/null
+[[ $(wc -l <scores) == 22 ]] || fail "$(wc -l <scores) scores of 22 pairs"
+"$RNNSEARCH" align --model model.h5 --source test.source --target test.target --lines 1 >said 2>/dev/null
+grep -q $'\u2581' said || fail "align shows no pieces: $(cat said)"
+head -n 20 test.target >references
+"$RNNSEARCH" evaluate --hypotheses ours=<(head -n 20 output) --references references >/dev/null 2>&1 || fail "evaluate fails"
+"$RNNSEARCH" evaluate --hypotheses ours=test.target --corpus again.h5 --set dev --breakdown rarest >said 2>/dev/null
+grep -q "100.00" said || fail "the references do not match themselves"
+"$RNNSEARCH" inspect model.h5 >said
+grep -q "subwords *sentencepiece" said || fail "inspect does not say what the checkpoint splits by"
+
+"$RNNSEARCH" inspect again.h5 --pairs 3 >said
+! grep -q $'\u2581' said || fail "inspect shows pieces in place of text: $(cat said)"
+"$RNNSEARCH" translate --model model.h5 --input input --replace-unknown >said 2>&1 && fail "--replace-unknown is taken"
+grep -q "splits them into subwords; leave it out" said || fail "--replace-unknown is refused without the reason: $(cat said)"
+
+# a joint BPE model; its own file, taken from the corpus, is a model that can be given
+"$RNNSEARCH" $prepare --subwords bpe --joint-vocabulary --source-words 310 --output joint.h5 >/dev/null 2>&1
+h5dump -d /vocabulary/source_model -b LE -o bpe.model joint.h5 >/dev/null
+"$RNNSEARCH" $prepare --subword-model bpe.model --joint-vocabulary --output given.h5 >/dev/null 2>&1
+cmp joint.h5 given.h5 || fail "the same model, learned and given, makes two corpora"
+"$RNNSEARCH" $prepare --vocabulary-of joint.h5 --tokenizer none --output of.h5 >/dev/null 2>&1
+cmp joint.h5 of.h5 || fail "--vocabulary-of does not bring the model along"
+
+# codes of subword-nmt, which the tokenizer stands before
+printf '#version: 0.2\nb a\nd o\nba do\nl e</w>\n' >codes
+"$RNNSEARCH" $prepare --bpe-codes codes --output codes.h5 >/dev/null 2>&1
+h5dump -d /vocabulary/source codes.h5 >said
+grep -q '"bado@@"' said || fail "no piece of the codes is in the vocabulary"
+"$RNNSEARCH" $(train_arguments run 20 | sed 's/corpus.h5/codes.h5/') 2>/dev/null
+rm codes codes.h5
+"$RNNSEARCH" translate --model run --input test.source >output 2>/dev/null
+grep -q '@@' output && fail "marks of pieces are in the output"
+
+refused "three ways to the same thing" $prepare --subwords bpe --subword-model bpe.model --output other.h5
+refused "leave the tokenizer out" $prepare --subwords bpe --tokenizer words --output other.h5
+refused "source-words is not for subword-model" $prepare --subword-model bpe.model --source-words 300 --output other.h5
+refused "for the source alone" $prepare --source-subword-model bpe.model --output other.h5
+refused "input as codes of byte pair encoding: line 1" $prepare --bpe-codes input --output other.h5
+refused "input as a model of SentencePiece" $prepare --subword-model input --output other.h5
+refused "9000 pieces from 600 lines" $prepare --subwords unigram --source-words 9000 --output other.h5
+[[ ! -e other.h5 ]] || fail "a refusal wrote a file"

@@ -1,0 +1,132 @@
+#include "rnnsearch/corpus/merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/prepare.h"
+#include "tests/corpus/tiny_corpus.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Two texts, and a corpus whose vocabularies know most of their words.
+struct Texts {
+  Scratch scratch;
+  TextFiles one, two;
+  PrepareOptions options;  // of either
+
+  Texts() {
+    std::string source[2], target[2];
+    for (int i = 0; i < 6000; ++i) {
+      source[i % 3 == 0] += text_of("a", i % 50, " b", i % 700, i % 11 == 0 ? "" : " c d", "\n");
+      target[i % 3 == 0] += text_of(i % 13 == 0 ? "" : "x ", i % 13 == 0 ? "" : text_of("y", i % 90), "\n");
+    }
+    one = {write_text(scratch / "1.src", source[0]), write_text(scratch / "1.tgt", target[0])};
+    two = {write_text(scratch / "2.src", source[1]), write_text(scratch / "2.tgt", target[1])};
+    options.pipeline.tokenizer = "none";
+    options.cleaning.max_length = 3;
+    options.shard_pairs = 1000;
+    PrepareOptions first = prepared("words.h5", {one});
+    first.source_words = 300;
+    first.cleaning.max_length = 50;
+    prepare(first);
+    options.vocabulary_of = first.output;
+  }
+  PrepareOptions prepared(const std::string& output, std::vector<TextFiles> texts) const {
+    PrepareOptions made = options;
+    made.train = std::move(texts);
+    made.output = scratch / output;
+    return made;
+  }
+  EvaluationFiles set(const std::string& name, const std::string& text) const {
+    return {name, write_text(scratch / (name + ".src"), text), {write_text(scratch / (name + ".tgt"), text)}};
+  }
+};
+
+TEST(Merge, WritesTheBitsOfOneCorpus) {
+  const Texts texts;
+  PrepareOptions whole = texts.prepared("whole.h5", {texts.one, texts.two});
+  PrepareOptions one = texts.prepared("one.h5", {texts.one}), two = texts.prepared("two.h5", {texts.two});
+  whole.dev = one.dev = two.dev = texts.set("dev", "a1 b1\nx\n");
+  whole.tests = {texts.set("t", "b2\n")};
+  two.tests = whole.tests;
+  prepare(whole);
+  prepare(one);
+  prepare(two);
+  const MergeReport report = merge({{one.output, two.output}, texts.scratch / "merged.h5", 1000});
+  EXPECT_TRUE(read_file(texts.scratch / "merged.h5") == read_file(whole.output));
+  const Corpus corpus(whole.output);
+  EXPECT_EQ(report.pairs, corpus.train_pairs());
+  EXPECT_EQ(report.fingerprint, corpus.fingerprint());
+  EXPECT_EQ(report.pairs + report.selection.dropped.total(), 6000u);
+  EXPECT_GT(report.selection.dropped[Drop::kLongSource], 0u);
+}
+
+TEST(Merge, SaysInWhatCorporaDiffer) {
+  const Texts texts;
+  PrepareOptions one = texts.prepared("one.h5", {texts.one});
+  one.dev = texts.set("dev", "a1 b1\n");
+  prepare(one);
+  PrepareOptions two = texts.prepared("two.h5", {texts.two});
+  two.overwrite = true;
+  MergeOptions both{{one.output, two.output}, texts.scratch / "merged.h5"};
+  const auto refused = [&](const auto& expected) {
+    prepare(two);
+    EXPECT_THAT(message_of([&] { merge(both); }), AllOf(HasSubstr("two.h5 cannot be merged"), expected));
+    EXPECT_FALSE(std::filesystem::exists(both.output));
+  };
+  two.cleaning.max_length = 4;
+  refused(HasSubstr("max-length is 4 there and 3 in"));
+  two.cleaning = one.cleaning;
+  two.cleaning.source_script = "en";
+  refused(HasSubstr("source-script is 'en' there and '' in"));
+  two.cleaning = one.cleaning;
+  two.dev = texts.set("dev", "a1 b2\n");
+  refused(HasSubstr("its set dev is another"));
+  two.dev.reset();
+  two.vocabulary_of.clear();
+  refused(AllOf(HasSubstr("of the source vocabulary is "), HasSubstr("--vocabulary-of")));
+  two.pipeline.lowercase = true;
+  refused(HasSubstr("lowercase is true there and false in"));
+
+  both.corpora.pop_back();
+  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("there are 1 corpora"));
+  both.corpora.push_back(two.output);
+  both.output = one.output;
+  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("exists already"));
+  both.overwrite = true;
+  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("one of the files to be read"));
+}
+
+TEST(Append, IsAsIfBothTextsHadBeenPreparedAtOnce) {
+  const Texts texts;
+  PrepareOptions whole = texts.prepared("whole.h5", {texts.one, texts.two}),
+                 one = texts.prepared("one.h5", {texts.one});
+  one.dev = whole.dev = texts.set("dev", "a1 b1\nx\n");
+  prepare(whole);
+  prepare(one);
+  PrepareOptions more = texts.prepared("more.h5", {texts.two});
+  more.append_to = one.output;
+  more.cleaning = {};  // does not count
+  const PrepareReport report = prepare(more);
+  EXPECT_TRUE(read_file(more.output) == read_file(whole.output));
+  EXPECT_EQ(report.pairs_before, Corpus(one.output).train_pairs());
+  EXPECT_EQ(report.pairs_read, 2000u);
+
+  more.output = one.output;
+  EXPECT_THAT(message_of([&] { prepare(more); }), HasSubstr("exists already"));
+  more.overwrite = true;
+  more.dev = texts.set("dev", "another\n");
+  EXPECT_THAT(message_of([&] { prepare(more); }), HasSubstr("one.h5 has a set dev already"));
+  more.dev.reset();
+  prepare(more);
+  EXPECT_TRUE(read_file(one.output) == read_file(whole.output)) << "in place";
+}
+
+}  // namespace
+}  // namespace rnnsearch::corpus

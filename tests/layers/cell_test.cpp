@@ -1,0 +1,172 @@
+#include "rnnsearch/layers/cell.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "rnnsearch/base/random.h"
+#include "tests/support/gradient_check.h"
+
+namespace rnnsearch::layers {
+namespace {
+
+constexpr std::size_t n = 6, R = 3;
+constexpr CellKind kKinds[] = {CellKind::kTanh,           CellKind::kGru,           CellKind::kGruResetAfter,
+                               CellKind::kLstm,           CellKind::kMlp,           CellKind::kMlpEncoder,
+                               CellKind::kNormalisedTanh, CellKind::kNormalisedGru, CellKind::kNormalisedLstm};
+
+std::size_t weights_size(CellKind kind) {
+  switch (kind) {
+    case CellKind::kTanh:
+      return n * n;
+    case CellKind::kGru:
+      return 3 * n * n;
+    case CellKind::kGruResetAfter:
+      return 3 * n * n + n;
+    case CellKind::kLstm:
+      return 4 * n * n;
+    case CellKind::kMlp:
+      return n * n + n;
+    case CellKind::kMlpEncoder:
+      return 3 * (n * n / 2) + n / 2 + n;
+    case CellKind::kNormalisedTanh:
+      return n * n + 2 * n;
+    case CellKind::kNormalisedGru:
+      return 3 * n * n + 4 * 3 * n;
+    case CellKind::kNormalisedLstm:
+      return 4 * n * n + 4 * 4 * n + 2 * n;
+  }
+  return 0;
+}
+
+/// All that a kind has, out of one block.
+CellWeights<double> weights_in(CellKind kind, std::vector<double>& block) {
+  double* at = block.data();
+  const auto matrix = [&](std::size_t rows, std::size_t cols) {
+    const MatrixView<double> view{at, rows, cols};
+    at += rows * cols;
+    return view;
+  };
+  CellWeights<double> w;
+  const std::size_t x = cell_input_width(kind, n);
+  w.U = matrix(n, kind == CellKind::kGru ? n : x);
+  if (kind == CellKind::kGru) w.U_gates = matrix(n, 2 * n);
+  if (kind == CellKind::kGruResetAfter) w.b_U = {matrix(1, n).data, n};
+  if (kind == CellKind::kMlp || kind == CellKind::kMlpEncoder) {
+    w.W_2 = matrix(n / 2, n);
+    w.b_2 = {matrix(1, n).data, n};
+  }
+  if (kind == CellKind::kMlpEncoder) {
+    w.U_2 = matrix(n / 2, n);
+    w.b_U = {matrix(1, n / 2).data, n / 2};
+  }
+  const auto normalisation = [&](std::size_t width) {
+    NormalisationWeights<double> of;
+    of.g = {matrix(1, width).data, width};
+    of.b = {matrix(1, width).data, width};
+    return of;
+  };
+  const bool gates = kind == CellKind::kNormalisedGru || kind == CellKind::kNormalisedLstm;
+  if (gates || kind == CellKind::kNormalisedTanh) w.x_normalisation = normalisation(x);
+  if (gates) w.U_normalisation = normalisation(x);
+  if (kind == CellKind::kNormalisedLstm) w.c_normalisation = normalisation(n);
+  EXPECT_EQ(at, block.data() + block.size());
+  return w;
+}
+
+/// Two steps, of which the second reads what the first made, and a loss of both; with and without recurrent dropout.
+class Cells : public testing::TestWithParam<std::tuple<CellKind, bool>> {};
+
+TEST_P(Cells, HaveTheGradientOfCentralDifferencesOverTwoSteps) {
+  const auto [kind, drops] = GetParam();
+  const std::size_t X = cell_input_width(kind, n), S = cell_state_width(kind, n);
+  Random random(5);
+  const auto some = [&](std::size_t count) {
+    std::vector<double> values(count);
+    for (double& value : values) value = 0.7 * random.normal();
+    return values;
+  };
+  std::vector<double> block = some(weights_size(kind)), gradient(block.size(), 0.0);
+  std::vector<double> x = some(2 * R * X), first_state = some(R * S), share = some(2 * R * S);
+  const auto cell = make_cell<double>(kind, weights_in(kind, block), weights_in(kind, gradient));
+
+  std::vector<double> previous(2 * R * S), next(2 * R * S);
+  const auto rows = [](std::vector<double>& values, std::size_t step, std::size_t cols) {
+    return MatrixView<double>{values.data() + step * R * cols, R, cols};
+  };
+  const std::vector<std::uint64_t> sentences{0, 1, 2, 0, 1, 2};
+  const kernels::DropoutMask mask =
+      drops ? kernels::DropoutMask{.share = 0.4, .key = 1, .sentences = sentences} : kernels::DropoutMask{};
+  const auto loss = [&] {
+    std::vector<double> used = x;
+    cell->begin(2 * R, R, mask);
+    cell->pack();
+    std::copy(first_state.begin(), first_state.end(), previous.begin());
+    for (const std::size_t step : {0u, 1u}) {
+      cell->forward(step * R, rows(used, step, X), rows(previous, step, S), rows(next, step, S));
+      if (step == 0) std::copy_n(next.begin(), R * S, previous.begin() + R * S);
+    }
+    return std::inner_product(next.begin(), next.end(), share.begin(), 0.0);
+  };
+  loss();
+  std::vector<double> next_gradient = share, x_gradient(x.size(), NAN), previous_gradient(2 * R * S, 0.0);
+  cell->begin_backward();
+  for (const std::size_t step : {1u, 0u}) {
+    cell->backward(step * R, rows(previous, step, S), rows(next, step, S), rows(next_gradient, step, S),
+                   rows(x_gradient, step, X), rows(previous_gradient, step, S));
+    if (step == 1) {
+      for (std::size_t i = 0; i < R * S; ++i) next_gradient[i] += previous_gradient[R * S + i];
+    }
+  }
+  cell->accumulate({previous.data(), 2 * R, S}, {x_gradient.data(), 2 * R, X});
+  support::expect_gradient(x, x_gradient, loss, {.name = "x"});
+  support::expect_gradient(first_state, {previous_gradient.data(), R * S}, loss, {.name = "h'"});
+  support::expect_gradient(block, gradient, loss, {.name = "weights"});
+}
+
+std::string name_of_case(const testing::TestParamInfo<std::tuple<CellKind, bool>>& chosen) {
+  constexpr const char* kNames[] = {
+      "tanh",           "gru", "gru_reset_after", "lstm", "mlp", "mlp_encoder", "normalised_tanh", "normalised_gru",
+      "normalised_lstm"};
+  return std::string(kNames[static_cast<std::size_t>(std::get<0>(chosen.param))]) +
+         (std::get<1>(chosen.param) ? "_dropping" : "");
+}
+INSTANTIATE_TEST_SUITE_P(Every, Cells, testing::Combine(testing::ValuesIn(kKinds), testing::Bool()), name_of_case);
+
+TEST(LstmCell, FollowsTheEquationsInFloat) {
+  Random random(6);
+  std::vector<float> U(n * 4 * n), none, x(R * 4 * n), previous(R * 2 * n), next(R * 2 * n);
+  for (auto* values : {&U, &x, &previous}) {
+    for (float& value : *values) value = static_cast<float>(random.normal());
+  }
+  const std::vector<float> sums = x;
+  CellWeights<float> weights;
+  weights.U = {U.data(), n, 4 * n};
+  const auto cell = make_cell<float>(CellKind::kLstm, weights, weights);
+  cell->begin(R, R);
+  cell->pack();
+  cell->forward(0, {x.data(), R, 4 * n}, {previous.data(), R, 2 * n}, {next.data(), R, 2 * n});
+  for (std::size_t r = 0; r < R; ++r) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto sum = [&](std::size_t gate) {
+        double s = sums[r * 4 * n + gate * n + k];
+        for (std::size_t i = 0; i < n; ++i) {
+          s += static_cast<double>(previous[r * 2 * n + i]) * static_cast<double>(U[i * 4 * n + gate * n + k]);
+        }
+        return s;
+      };
+      const auto sigma = [](double s) { return 1 / (1 + std::exp(-s)); };
+      const double c =
+          sigma(sum(2)) * static_cast<double>(previous[r * 2 * n + n + k]) + sigma(sum(1)) * std::tanh(sum(0));
+      EXPECT_NEAR(next[r * 2 * n + n + k], c, 1e-5);
+      EXPECT_NEAR(next[r * 2 * n + k], sigma(sum(3)) * std::tanh(c), 1e-5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::layers

@@ -1,0 +1,779 @@
+#include "model/composed_network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/kernels/precision.h"
+#include "tests/model/fixtures.h"
+#include "tests/model/systems.h"
+#include "tests/support/gradient_check.h"
+#include "tests/support/whole_gradient.h"
+
+namespace rnnsearch::model {
+namespace {
+
+/// Every choice there is, in the company its source gave it, and the two orders of a step with company of their own.
+std::vector<Variant> all_systems(const ModelOptions& widths) {
+  std::vector<Variant> all;
+  const auto add = [&](const char* name, ModelOptions o) { all.push_back({name, o}); };
+
+  ModelOptions notebook = widths;  // tanh cells, s_i read out, linear readout
+  notebook.cell = Cell::kTanh;
+  notebook.encoder = Encoder::kBidirectional;
+  notebook.initial_state = InitialState::kZero;
+  notebook.state_word = Step::kPrevious;
+  notebook.readout = Readout::kLinear;
+  notebook.readout_state = Step::kCurrent;
+  notebook.start = Start::kEmbedded;
+  add("notebook", notebook);
+  ModelOptions o = notebook;
+  o.attention = attention_of("general");
+  add("notebook_general", o);
+  o.encoder_state = widths.state / 2;  // [forward; backward] is as wide as s
+  o.attention = attention_of("dot");
+  add("notebook_dot", o);
+  o.attention = attention_of("scaled-dot");
+  o.readout_rank = 4;
+  add("notebook_scaled_dot_factored", o);
+
+  ModelOptions seq2seq = widths;
+  seq2seq.attention = Attention::kNone;
+  seq2seq.encoder = Encoder::kForward;
+  seq2seq.initial_state = InitialState::kFinal;
+  seq2seq.state_word = Step::kPrevious;
+  seq2seq.state_inputs = {.word = true};
+  seq2seq.readout_inputs = {.state = true};
+  seq2seq.readout = Readout::kLinear;
+  seq2seq.readout_state = Step::kCurrent;
+  seq2seq.start = Start::kEmbedded;
+  add("seq2seq_gru", seq2seq);
+  o = seq2seq;
+  o.cell = Cell::kTanh;
+  add("seq2seq_tanh", o);
+  o.cell = Cell::kLstm;
+  o.layers = 2;
+  o.gate_biases = true;
+  add("seq2seq_lstm_of_two_layers", o);
+  o.initial_state = InitialState::kProjected;
+  o.embedding_biases = false;
+  add("seq2seq_lstm_projected", o);
+
+  ModelOptions replication = widths;
+  replication.cell = Cell::kMlp;
+  replication.attention = attention_of("mlp");
+  replication.initial_state = InitialState::kForward;
+  replication.state_word = Step::kPrevious;
+  replication.readout = Readout::kMlp;
+  replication.readout_state = Step::kCurrent;
+  replication.feedback = Feedback::kOutput;
+  add("replication", replication);
+  o = replication;
+  o.initial_state = InitialState::kZero;
+  add("replication_without_the_path_between_states", o);
+  o = replication;
+  o.readout_inputs = {.state = true};
+  add("replication_without_shortcuts", o);
+  o = replication;
+  o.state_inputs = {.context = true};
+  add("replication_without_the_word_in_the_state", o);
+  o = replication;
+  o.feedback = Feedback::kWord;
+  o.readout_rank = 3;
+  add("replication_fed_with_words", o);
+
+  ModelOptions stacked = widths;
+  stacked.gru_reset = GruReset::kAfter;
+  stacked.gate_biases = true;
+  stacked.layers = 2;
+  stacked.encoder = Encoder::kForward;
+  stacked.initial_state = InitialState::kFinal;
+  stacked.state_word = Step::kPrevious;
+  stacked.readout = Readout::kLinear;
+  stacked.readout_inputs = {.state = true};
+  stacked.readout_state = Step::kCurrent;
+  stacked.start = Start::kEmbedded;
+  add("stacked_gru", stacked);
+  o = stacked;
+  o.gate_biases = false;
+  o.layers = 3;
+  o.encoder = Encoder::kBidirectional;
+  o.initial_state = InitialState::kBackward;
+  add("stacked_gru_bidirectional", o);
+
+  ModelOptions luong = widths;
+  luong.cell = Cell::kLstm;
+  luong.gate_biases = true;
+  luong.layers = 2;
+  luong.encoder = Encoder::kForward;
+  luong.attend_from = Step::kCurrent;
+  luong.initial_state = InitialState::kFinal;
+  luong.state_word = Step::kPrevious;
+  luong.state_inputs = {.word = true};
+  luong.readout = Readout::kTanh;
+  luong.readout_inputs = {.state = true, .context = true};
+  luong.readout_state = Step::kCurrent;
+  luong.input_feeding = true;
+  luong.start = Start::kEmbedded;
+  luong.attention = attention_of("general");
+  add("luong_general", luong);
+  o = luong;
+  o.attention = attention_of("dot");
+  add("luong_dot", o);
+  o.attention = attention_of("concat");
+  o.input_feeding = false;
+  add("luong_concat_without_feeding", o);
+  o = luong;
+  o.window = 2;
+  o.attention_window = AttentionWindow::kLocalP;
+  add("luong_local_p", o);
+  o.attention = attention_of("dot");
+  o.attention_window = AttentionWindow::kLocalM;
+  add("luong_local_m", o);
+  o.cell = Cell::kGru;
+  o.layers = 1;
+  o.attention = Attention::kAdditive;
+  o.readout = Readout::kMaxout;
+  o.encoder = Encoder::kBidirectional;
+  o.initial_state = InitialState::kForward;
+  add("gru_local_m_maxout_fed", o);
+
+  ModelOptions search = widths;  // the readout reads s_{i-1}
+  search.cell = Cell::kLstm;
+  add("rnnsearch_lstm", search);
+  o = search;
+  o.layers = 2;
+  o.state_word = Step::kPrevious;
+  o.encoder_state = 5;
+  add("rnnsearch_lstm_of_two_layers", o);
+  o.cell = Cell::kTanh;
+  o.attention = attention_of("mlp");
+  o.readout_inputs = {.state = true, .context = true};
+  o.state_inputs = {.context = true};
+  o.readout = Readout::kTanh;
+  add("rnnsearch_tanh_without_words", o);
+  o = search;
+  o.cell = Cell::kMlp;
+  o.attention_window = AttentionWindow::kLocalP;
+  o.window = 3;
+  add("rnnsearch_mlp_local_p", o);
+  o = search;
+  o.attention = Attention::kNone;
+  add("rnnencdec_lstm", o);
+  o.encoder = Encoder::kBidirectional;
+  o.initial_state = InitialState::kZero;
+  o.readout_inputs = {.state = true, .word = true};
+  add("rnnencdec_lstm_bidirectional_from_zero", o);
+
+  for (const ModelOptions& system : {notebook, stacked, luong}) {
+    o = system;
+    o.layer_normalisation = true;
+    o.gate_biases = false;
+    add((name_of(o.cell) + "_normalised").c_str(), o);
+  }
+  o.encoder = Encoder::kBidirectional;
+  o.initial_state = InitialState::kProjected;
+  add("lstm_normalised_bidirectional", o);
+  // Every tie of the embeddings, with the equations of RNNsearch, RNNencdec, Luong's (whose readout is fed back) and
+  // seq2seq's.
+  for (const auto tied : {TiedEmbeddings::kTarget, TiedEmbeddings::kSourceTarget, TiedEmbeddings::kAll}) {
+    const auto add_tied = [&](const std::string& name, ModelOptions tie) {
+      tie.tied_embeddings = tied;
+      if (tie.ties_sides()) tie.source_words = tie.target_words;
+      all.push_back({name + "_tied_" +
+                         (tied == TiedEmbeddings::kTarget ? "target"
+                          : tied == TiedEmbeddings::kAll  ? "all"
+                                                          : "sides"),
+                     tie});
+    };
+    o = widths;
+    o.maxout = o.embedding;
+    add_tied("rnnsearch", o);
+    o = widths;
+    o.readout_rank = o.embedding;
+    o.embedding_biases = false;
+    o.state_word = Step::kPrevious;
+    add_tied("rnnsearch_factored", o);
+    o.attention = Attention::kNone;
+    add_tied("rnnencdec_factored", o);
+    o = luong;
+    o.embedding_biases = false;
+    o.embedding = o.state;
+    add_tied("luong", o);
+    o = seq2seq;
+    o.embedding = o.state;
+    add_tied("seq2seq", o);
+  }
+  return all;
+}
+
+/// Systems that drop: all there are with one kind or the other, and cells of two layers with both.
+std::vector<Variant> dropping_systems(const ModelOptions& widths) {
+  std::vector<Variant> all;
+  const auto add = [&](const std::string& name, ModelOptions o, DropoutKind kind) {
+    o.dropout = 0.3;
+    o.dropout_kind = kind;
+    if (o.attends()) o.attention_dropout = 0.2;
+    all.push_back({name + "_" + name_of(kind), o});
+  };
+  for (const Variant& system : all_systems(widths)) {
+    add(system.name, system.options, all.size() % 2 == 0 ? DropoutKind::kVariational : DropoutKind::kPlain);
+  }
+  for (const Cell cell : {Cell::kGru, Cell::kLstm, Cell::kTanh}) {
+    for (const DropoutKind kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
+      ModelOptions o = widths;
+      o.cell = cell;
+      o.layers = 2;
+      add("rnnsearch_of_two_layers_" + name_of(cell), o, kind);
+    }
+  }
+  ModelOptions search = widths;
+  search.attention_dropout = 0.5;
+  all.push_back({"rnnsearch_attention_only", search});
+  return all;
+}
+
+/// Each choice through all its values, together with those that it has to do with; what `check` refuses is left out.
+std::vector<Variant> all_combinations(const ModelOptions& widths) {
+  std::vector<Variant> all;
+  const auto add = [&](std::string name, const ModelOptions& o) {
+    try {
+      check(o);
+    } catch (const Error&) {
+      return;
+    }
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == '-' || c == ','; }, '_');
+    all.push_back({name, o});
+  };
+  ModelOptions base = widths;  // s_i is made, then read
+  base.state_word = Step::kPrevious;
+  base.readout_state = Step::kCurrent;
+  base.readout = Readout::kTanh;
+  base.start = Start::kEmbedded;
+
+  for (const std::string& cell : cell_names()) {
+    for (const auto reset : {GruReset::kBefore, GruReset::kAfter}) {
+      for (const std::size_t layers : {1u, 2u, 3u}) {
+        for (const auto encoder : {Encoder::kForward, Encoder::kBidirectional}) {
+          ModelOptions o = base;
+          o.cell = cell_of(cell);
+          o.gru_reset = reset;
+          o.layers = layers;
+          o.encoder = encoder;
+          o.gate_biases = layers != 2;
+          add(text_of("cell_", cell, "_", name_of(reset), "_", layers, "_", name_of(encoder)), o);
+        }
+      }
+    }
+  }
+  for (const std::string& attention : attention_names()) {
+    for (const auto from : {Step::kPrevious, Step::kCurrent}) {
+      for (const auto window : {AttentionWindow::kGlobal, AttentionWindow::kLocalM, AttentionWindow::kLocalP}) {
+        for (const bool feeding : {false, true}) {
+          ModelOptions o = base;
+          o.attention = attention_of(attention);
+          o.attend_from = from;
+          o.attention_window = window;
+          o.window = 2;
+          o.input_feeding = feeding;
+          o.encoder = Encoder::kForward;
+          o.state_inputs = {.word = true, .context = from == Step::kPrevious};
+          add(text_of("score_", attention, "_", name_of(from), "_", name_of(window), feeding ? "_fed" : ""), o);
+        }
+      }
+    }
+  }
+  for (const auto initial : {InitialState::kProjected, InitialState::kBackward, InitialState::kForward,
+                             InitialState::kFinal, InitialState::kZero}) {
+    for (const auto encoder : {Encoder::kForward, Encoder::kBidirectional}) {
+      for (const bool attends : {false, true}) {
+        for (const auto cell : {Cell::kGru, Cell::kLstm}) {
+          for (const bool context : {false, true}) {
+            ModelOptions o = base;
+            o.initial_state = initial;
+            o.encoder = encoder;
+            o.attention = attention_of(attends ? "general" : "none");
+            o.cell = cell;
+            o.layers = 2;
+            o.state_inputs.context = context;
+            o.readout_inputs.context = context || attends;
+            add(text_of("begin_", name_of(initial), "_", name_of(encoder), "_", name_of(o.attention), "_",
+                        name_of(cell), context ? "_context" : ""),
+                o);
+          }
+        }
+      }
+    }
+  }
+  for (const unsigned inputs : {1u, 2u, 3u, 4u, 5u, 6u, 7u}) {
+    const Inputs read{.state = (inputs & 1) != 0, .word = (inputs & 2) != 0, .context = (inputs & 4) != 0};
+    for (const auto readout : {Readout::kMaxout, Readout::kTanh, Readout::kLinear, Readout::kMlp}) {
+      for (const auto state : {Step::kPrevious, Step::kCurrent}) {
+        ModelOptions o = base;
+        o.readout = readout;
+        o.readout_state = state;
+        o.readout_inputs = read;
+        o.readout_rank = inputs % 2 == 0 ? 3 : 0;
+        o.start = inputs % 3 == 0 ? Start::kEmbedded : Start::kZero;
+        add(text_of("read_", name_of(readout), "_", name_of(state), "_", name_of(read)), o);
+      }
+    }
+    for (const auto feedback : {Feedback::kWord, Feedback::kOutput}) {
+      for (const Inputs update :
+           {Inputs{.word = true}, Inputs{.context = true}, Inputs{.word = true, .context = true}}) {
+        ModelOptions o = base;
+        o.feedback = feedback;
+        o.start = feedback == Feedback::kWord ? Start::kEmbedded : Start::kZero;
+        o.state_inputs = update;
+        o.readout_inputs = read;
+        add(text_of("update_", name_of(update), "_", name_of(feedback), "_", name_of(read)), o);
+      }
+    }
+  }
+  return all;
+}
+
+template <class Real>
+Model<Real> composed(const ModelOptions& options) {
+  check(options);
+  return Model<Real>(make_composed_network<Real>(options));
+}
+
+std::string name_of_case(const testing::TestParamInfo<Variant>& chosen) {
+  return chosen.param.name;
+}
+
+// ---- against the fused network
+
+class ComposedRnnsearch : public testing::TestWithParam<Variant> {};
+
+TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheFusedNetwork) {
+  const ModelOptions& options = GetParam().options;
+  ASSERT_TRUE(is_fused(options));
+  Model<double> fused(options), other = composed<double>(options);
+  fill(fused, 3);
+  std::vector<double> dense;
+  ASSERT_EQ(fused.layout().parameters.size(), other.layout().parameters.size());
+  for (const Parameter& parameter : fused.layout().parameters) {
+    dense.resize(parameter.count());
+    copy_out<double>(parameter, fused.parameters(), dense);
+    ASSERT_EQ(parameter.shape, other.layout().find(parameter.name).shape);
+    copy_in<double>(other.layout().find(parameter.name), dense, other.parameters());
+  }
+  Random random(4);
+  const Sentences source = random_sentences(random, 6, 9, 30), target = random_sentences(random, 6, 9, 31);
+  const Loss expected = fused.accumulate_gradient(source, target), found = other.accumulate_gradient(source, target);
+  EXPECT_NEAR(found.negative_log_likelihood, expected.negative_log_likelihood, 1e-11);
+  EXPECT_EQ(found.words, expected.words);
+  const auto expected_gradient = whole_gradient(fused), found_gradient = whole_gradient(other);
+  for (const Parameter& parameter : fused.layout().parameters) {
+    const Parameter& place = other.layout().find(parameter.name);
+    std::vector<double> a(parameter.count()), b(parameter.count());
+    copy_out<double>(parameter, expected_gradient, a);
+    copy_out<double>(place, found_gradient, b);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      ASSERT_NEAR(b[i], a[i], 1e-11 * (1 + std::abs(a[i]))) << parameter.name << " [" << i << "]";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ComposedRnnsearch, testing::ValuesIn(variants(widths(30, 8, 12, 10, 6), 5)),
+                         name_of_case);
+
+// ---- against the sources' equations
+
+class Systems : public testing::TestWithParam<Variant> {
+ protected:
+  void TearDown() override {
+    kernels::set_threads(kernels::allowed_cpus());
+    kernels::set_precision(kernels::Precision::kFloat32);
+  }
+};
+
+template <class Real>
+void expect_equations(const ModelOptions& options, double tolerance) {
+  Model<Real> model = composed<Real>(options);
+  fill(model, 11);
+  const reference::Parameters parameters = named(model);
+  const systems::System system(parameters, model.options());
+  Random random(12);
+  const Sentences source = random_sentences(random, 7, 12, options.source_words);
+  const Sentences target = random_sentences(random, 7, 12, options.target_words);
+  const auto found = model.align(source, target);
+  double sum = 0;
+  for (std::size_t b = 0; b < source.size(); ++b) {
+    SCOPED_TRACE(testing::Message() << "sentence " << b);
+    const auto expected = system.run({source[b].begin(), source[b].end()}, {target[b].begin(), target[b].end()});
+    const double wanted = expected.log_probability();
+    EXPECT_NEAR(found[b].log_probability, wanted, tolerance * std::abs(wanted));
+    sum -= wanted;
+    const std::size_t Tx = source.length(b) + 1;
+    ASSERT_EQ(found[b].alpha.size(), options.attends() ? Tx * (target.length(b) + 1) : 0);
+    for (std::size_t i = 0; i < found[b].alpha.size(); ++i) {
+      EXPECT_NEAR(found[b].alpha[i], expected.alpha[i / Tx][i % Tx], 10 * tolerance) << i / Tx << ", " << i % Tx;
+    }
+  }
+  EXPECT_NEAR(model.loss(source, target).negative_log_likelihood, sum, tolerance * sum);
+}
+
+TEST_P(Systems, AgreeWithTheEquationsInDouble) {
+  expect_equations<double>(GetParam().options, 1e-10);
+}
+
+TEST_P(Systems, AgreeWithTheEquationsInFloat) {
+  expect_equations<float>(GetParam().options, 1e-5);
+}
+
+/// loss: of what the gradient is of.
+void expect_gradient_of_central_differences(
+    Model<double>& model, const GradientOptions& how,
+    const std::function<double(const Sentences& source, const Sentences& target)>& loss_of) {
+  kernels::set_threads(1);  // for so little work a second one costs more than it helps
+  fill(model, 21);
+  Random random(22);
+  Sentences source, target;
+  for (const std::size_t length : {3u, 1u, 0u, 5u, 3u}) source.add(random_sentence(random, length, 12));
+  for (const std::size_t length : {2u, 4u, 1u, 0u, 6u}) target.add(random_sentence(random, length, 13));
+  const Loss loss = model.accumulate_gradient(source, target, how);
+  const std::vector<double> gradient = whole_gradient(model);
+  EXPECT_EQ(loss.words, 18u);
+  EXPECT_NEAR(loss.negative_log_likelihood, loss_of(source, target), 1e-10);
+  for (const Parameter& parameter : model.layout().parameters) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < parameter.rows(); ++i) {
+      for (std::size_t j = 0; j < parameter.cols(); ++j) places.push_back(parameter.offset + i * parameter.stride + j);
+    }
+    std::vector<double> values, found;
+    for (const std::size_t place : places) {
+      values.push_back(model.parameters()[place]);
+      found.push_back(gradient[place]);
+    }
+    support::expect_gradient(values, found,
+                             [&] {
+                               for (std::size_t i = 0; i < places.size(); ++i)
+                                 model.parameters()[places[i]] = values[i];
+                               return loss_of(source, target);
+                             },
+                             {.tolerance = 1e-6, .floor = 1e-8, .maximum_elements = 4, .name = parameter.name});
+    for (std::size_t i = 0; i < places.size(); ++i) model.parameters()[places[i]] = values[i];
+  }
+}
+
+TEST_P(Systems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
+  Model<double> model = composed<double>(GetParam().options);
+  expect_gradient_of_central_differences(model, {}, [&](const Sentences& source, const Sentences& target) {
+    return model.loss(source, target).negative_log_likelihood;
+  });
+}
+
+TEST_P(Systems, GiveABatchTheScoresOfItsSentencesOneByOne) {
+  Model<double> model = composed<double>(GetParam().options);
+  fill(model, 31);
+  Random random(32);
+  const Sentences source = random_sentences(random, 6, 12, 12), target = random_sentences(random, 6, 12, 13);
+  const std::vector<double> together = model.score(source, target);
+  for (std::size_t b = 0; b < source.size(); ++b) {
+    Sentences one, other;
+    one.add(source[b]);
+    other.add(target[b]);
+    EXPECT_NEAR(model.score(one, other)[0], together[b], 1e-12 * std::abs(together[b]));
+  }
+}
+
+/// Rows of a search, two of each sentence and in another order every step, against forced decoding.
+TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
+  Model<double> model = composed<double>(GetParam().options);
+  fill(model, 41);
+  Random random(42);
+  Sentences source, target;
+  for (const std::size_t length : {7u, 0u, 4u}) {
+    source.add(random_sentence(random, length, 12));
+    std::vector<WordId> words = random_sentence(random, 9, 13);
+    std::replace(words.begin(), words.end(), kStart, kUnknown);
+    target.add(words);
+  }
+  const auto expected = model.align(source, target);
+  const auto encoded = model.encode(source);
+  const std::size_t S = model.state_width(), C = model.context_width(), K = model.options().target_words;
+  std::vector<std::uint32_t> sentence{2, 0, 1, 1, 2, 0};
+  std::vector<double> state, scores(source.size(), 0.0);
+  for (const auto b : sentence) {
+    state.insert(state.end(), encoded.initial_states.begin() + static_cast<std::ptrdiff_t>(b * S),
+                 encoded.initial_states.begin() + static_cast<std::ptrdiff_t>((b + 1) * S));
+  }
+  const std::size_t R = sentence.size(), longest = 8;
+  std::vector<WordId> previous(R, kStart);
+  for (std::size_t i = 0; i <= 9; ++i) {
+    std::vector<double> log_p(R * K, NAN), context(R * C, NAN), alpha(R * longest, NAN), next(R * S, NAN);
+    model.predict(encoded, {sentence, previous, {state.data(), R, S}},
+                  {{log_p.data(), R, K},
+                   {context.data(), R, C},
+                   i % 2 == 0 ? MatrixView<double>{alpha.data(), R, longest} : MatrixView<double>{}});
+    std::vector<WordId> word;
+    for (std::size_t row = 0; row < R; ++row) {
+      const std::uint32_t b = sentence[row];
+      word.push_back(i < 9 ? target[b][i] : kEnd);
+      scores[b] += log_p[row * K + word.back()] / 2;
+      const std::size_t Tx = source.length(b) + 1;
+      for (std::size_t j = 0; j < longest && i % 2 == 0; ++j) {
+        const double wanted = model.options().attends() && j < Tx ? expected[b].alpha[i * Tx + j] : 0;
+        ASSERT_NEAR(alpha[row * longest + j], wanted, 1e-12) << "step " << i << ", row " << row;
+      }
+    }
+    if (i == 9) break;
+    std::vector<std::uint32_t> parent(R), next_sentence;
+    for (std::size_t row = 0; row < R; ++row) parent[row] = static_cast<std::uint32_t>((row + 1) % R);
+    std::vector<double> from_state, from_context;
+    std::vector<WordId> from_previous, from_word;
+    for (const auto row : parent) {
+      from_state.insert(from_state.end(), &state[row * S], &state[row * S] + S);
+      from_context.insert(from_context.end(), context.data() + row * C, context.data() + (row + 1) * C);
+      from_previous.push_back(previous[row]);
+      from_word.push_back(word[row]);
+      next_sentence.push_back(sentence[row]);
+    }
+    model.advance({{from_state.data(), R, S}, {from_context.data(), R, C}, from_previous, from_word},
+                  {next.data(), R, S});
+    state = next;
+    previous = from_word;
+    sentence = next_sentence;
+  }
+  for (std::size_t b = 0; b < source.size(); ++b) {
+    EXPECT_NEAR(scores[b], expected[b].log_probability, 1e-11 * std::abs(scores[b]));
+  }
+}
+
+TEST_P(Systems, ComputeTheSameBitsOnAnyNumberOfThreads) {
+  ModelOptions options = GetParam().options;
+  options.source_words = options.target_words = 300;
+  Random random(51);
+  const Sentences source = random_sentences(random, 12, 20, 300), target = random_sentences(random, 12, 20, 300);
+  for (const auto precision : {kernels::Precision::kFloat32, kernels::Precision::kBFloat16}) {
+    kernels::set_precision(precision);
+    std::vector<float> expected;
+    for (const std::size_t threads : {1u, 2u}) {
+      kernels::set_threads(threads);
+      Model<float> model = composed<float>(options);
+      fill(model, 52);
+      const Loss loss = model.accumulate_gradient(source, target);
+      EXPECT_TRUE(std::isfinite(loss.negative_log_likelihood));
+      auto gradient = whole_gradient(model);
+      for (const float value : gradient) ASSERT_TRUE(std::isfinite(value));
+      if (threads == 1)
+        expected = std::move(gradient);
+      else
+        EXPECT_EQ(std::memcmp(gradient.data(), expected.data(), expected.size() * sizeof(float)), 0);
+    }
+  }
+}
+
+TEST_P(Systems, FinishEachPartOfTheGradientOnce) {
+  Model<float> model = composed<float>(GetParam().options);
+  fill(model, 61);
+  std::vector<int> elements(model.gradient().size());
+  for (const auto& part : model.gradient_parts()) {
+    for (std::size_t i = 0; i < part.size; ++i) ++elements[part.first + i];
+  }
+  EXPECT_EQ(elements, std::vector<int>(elements.size(), 1));
+  Random random(62);
+  const Sentences source = random_sentences(random, 4, 7, 12), target = random_sentences(random, 4, 7, 13);
+  std::vector<std::vector<float>> finished;
+  const auto copy_of = [&](std::size_t part) {
+    const auto& [first, size, table] = model.gradient_parts()[part];
+    if (table < 0)
+      return std::vector<float>(model.gradient().begin() + static_cast<std::ptrdiff_t>(first),
+                                model.gradient().begin() + static_cast<std::ptrdiff_t>(first + size));
+    const auto rows = model.table_gradients()[static_cast<std::size_t>(table)].rows.rows();
+    return std::vector<float>(rows.data, rows.data + rows.rows * rows.cols);
+  };
+  model.accumulate_gradient(source, target, {.finished = [&](std::size_t part) {
+                              ASSERT_EQ(part, finished.size());
+                              finished.push_back(copy_of(part));
+                            }});
+  ASSERT_EQ(finished.size(), model.gradient_parts().size());
+  for (std::size_t part = 0; part < finished.size(); ++part) EXPECT_EQ(finished[part], copy_of(part)) << part;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Systems, testing::ValuesIn(all_systems(widths(12, 6, 8, 5, 3))), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Combined, Systems, testing::ValuesIn(all_combinations(widths(12, 4, 6, 5, 3))), name_of_case);
+
+// ---- with dropout
+
+class DroppingSystems : public testing::TestWithParam<Variant> {
+ protected:
+  void TearDown() override { kernels::set_threads(kernels::allowed_cpus()); }
+};
+
+constexpr Noise kNoise{.seed = 7, .update = 1000, .first_pair = 2, .pair_stride = 3};
+
+/// What the masks leave of one sentence, unit by unit.
+systems::Drop drop_of(const ModelOptions& options, const Noise& noise, std::uint64_t sentence) {
+  return [&options, noise, sentence](Place place, std::size_t number, std::size_t step, systems::Vector x) {
+    Dropout dropout(options);
+    const Dropout::Batch batch(dropout, noise);
+    kernels::DropoutMask mask = dropout.mask(place, number);
+    const auto at = static_cast<std::uint32_t>(step);
+    const bool each_step = options.dropout_kind == DropoutKind::kPlain || place == Place::kAttention;
+    mask.sentences = {&sentence, 1};
+    if (each_step) mask.steps = {&at, 1};
+    kernels::drop<double>(mask, {x.data(), 1, x.size()});
+    return x;
+  };
+}
+
+TEST_P(DroppingSystems, AgreeWithTheEquationsOfWhatIsLeft) {
+  const ModelOptions& options = GetParam().options;
+  Model<double> model = composed<double>(options);
+  fill(model, 71);
+  const reference::Parameters parameters = named(model);
+  Random random(72);
+  const Sentences source = random_sentences(random, 5, 9, 12), target = random_sentences(random, 5, 9, 13);
+  double expected = 0;
+  for (std::size_t b = 0; b < source.size(); ++b) {
+    const systems::System system(parameters, model.options(), drop_of(options, kNoise, 2 + 3 * b));
+    expected -=
+        system.run({source[b].begin(), source[b].end()}, {target[b].begin(), target[b].end()}).log_probability();
+  }
+  const double found = model.accumulate_gradient(source, target, {.noise = kNoise}).negative_log_likelihood;
+  EXPECT_NEAR(found, expected, 1e-10 * expected);
+  EXPECT_GT(std::abs(found - model.loss(source, target).negative_log_likelihood), 1e-3) << "nothing is dropped";
+}
+
+TEST_P(DroppingSystems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
+  Model<double> model = composed<double>(GetParam().options);
+  const GradientOptions how{.noise = kNoise};
+  expect_gradient_of_central_differences(model, how, [&](const Sentences& source, const Sentences& target) {
+    return model.accumulate_gradient(source, target, how).negative_log_likelihood;
+  });
+}
+
+/// Cut as by three ranks, in pieces: the same numbers, the same masks.
+TEST_P(DroppingSystems, DropTheSameHoweverABatchIsCut) {
+  Model<double> whole = composed<double>(GetParam().options), cut = composed<double>(GetParam().options);
+  fill(whole, 81);
+  fill(cut, 81);
+  Random random(82);
+  const Sentences source = random_sentences(random, 8, 9, 12), target = random_sentences(random, 8, 9, 13);
+  const Noise noise{.seed = 3, .update = 5};
+  const double expected = whole.accumulate_gradient(source, target, {.noise = noise}).negative_log_likelihood;
+  double found = 0;
+  for (const std::size_t rank : {2u, 0u, 1u}) {
+    Sentences a, b;
+    for (std::size_t i = rank; i < source.size(); i += 3) {
+      a.add(source[i]);
+      b.add(target[i]);
+    }
+    const Noise share{.seed = 3, .update = 5, .first_pair = rank, .pair_stride = 3};
+    found += cut.accumulate_gradient(a, b, {.noise = share}).negative_log_likelihood;
+  }
+  EXPECT_NEAR(found, expected, 1e-12 * expected);
+  const auto a = whole_gradient(whole), b = whole_gradient(cut);
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(b[i], a[i], 1e-11 * (1 + std::abs(a[i]))) << i;
+  const Noise later{.seed = 3, .update = 6}, other{.seed = 4, .update = 5};
+  for (const Noise& different : {later, other}) {
+    const double loss = whole.accumulate_gradient(source, target, {.noise = different}).negative_log_likelihood;
+    EXPECT_GT(std::abs(loss - expected), 1e-6);
+  }
+}
+
+/// What is computed without a gradient has the bits of the model without dropout, before and after one.
+TEST_P(DroppingSystems, DropNothingInInference) {
+  ModelOptions without = GetParam().options;
+  without.dropout = without.attention_dropout = 0;
+  without.dropout_kind = DropoutKind::kPlain;
+  Model<float> model = composed<float>(GetParam().options), plain = composed<float>(without);
+  fill(model, 91);
+  fill(plain, 91);
+  Random random(92);
+  const Sentences source = random_sentences(random, 6, 12, 12), target = random_sentences(random, 6, 12, 13);
+  for (const bool after : {false, true}) {
+    if (after) model.accumulate_gradient(source, target, {.noise = kNoise});
+    EXPECT_EQ(model.loss(source, target).negative_log_likelihood, plain.loss(source, target).negative_log_likelihood);
+    const auto encoded = model.encode(source), expected = plain.encode(source);
+    EXPECT_TRUE(encoded.annotations == expected.annotations && encoded.contexts == expected.contexts);
+    EXPECT_TRUE(encoded.initial_states == expected.initial_states);
+    const std::size_t R = source.size(), S = model.state_width(), K = without.target_words;
+    std::vector<std::uint32_t> sentence(R);
+    std::iota(sentence.begin(), sentence.end(), 0u);
+    const std::vector<WordId> start(R, kStart), word(R, 5);
+    std::vector<std::vector<float>> log_p(2), next(2);
+    for (const std::size_t i : {0u, 1u}) {
+      Model<float>& of = i == 0 ? model : plain;
+      std::vector<float> context(R * of.context_width());
+      log_p[i].resize(R * K);
+      next[i].resize(R * S);
+      const MatrixView<const float> state{encoded.initial_states.data(), R, S};
+      const MatrixView<float> contexts{context.data(), R, of.context_width()};
+      of.predict(encoded, {sentence, start, state}, {{log_p[i].data(), R, K}, contexts, {}});
+      of.advance({state, contexts, start, word}, {next[i].data(), R, S});
+    }
+    EXPECT_EQ(log_p[0], log_p[1]);
+    EXPECT_EQ(next[0], next[1]);
+  }
+}
+
+TEST_P(DroppingSystems, ComputeTheSameBitsOnAnyNumberOfThreads) {
+  Random random(51);
+  const Sentences source = random_sentences(random, 12, 20, 12), target = random_sentences(random, 12, 20, 13);
+  std::vector<float> expected;
+  for (const std::size_t threads : {1u, 2u}) {
+    kernels::set_threads(threads);
+    Model<float> model = composed<float>(GetParam().options);
+    fill(model, 52);
+    model.accumulate_gradient(source, target, {.noise = kNoise});
+    const auto gradient = whole_gradient(model);
+    if (threads == 1)
+      expected = gradient;
+    else
+      EXPECT_EQ(std::memcmp(gradient.data(), expected.data(), expected.size() * sizeof(float)), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, DroppingSystems, testing::ValuesIn(dropping_systems(widths(12, 6, 8, 5, 3))),
+                         name_of_case);
+
+TEST(Dropout, OfNothingHasTheBitsOfAModelWithoutIt) {
+  ModelOptions options = widths(12, 6, 8, 5, 3);
+  options.layers = 2;
+  Model<float> model(options), other(options);
+  fill(model, 1);
+  fill(other, 1);
+  Random random(2);
+  const Sentences source = random_sentences(random, 5, 9, 12), target = random_sentences(random, 5, 9, 13);
+  EXPECT_EQ(model.accumulate_gradient(source, target, {.noise = kNoise}).negative_log_likelihood,
+            other.accumulate_gradient(source, target).negative_log_likelihood);
+  EXPECT_EQ(whole_gradient(model), whole_gradient(other));
+}
+
+/// The readout of one linear layer is linear in what is dropped there: the mean over many masks is the sum itself.
+TEST(Dropout, KeepsTheExpectationOfWhatIsDropped) {
+  ModelOptions options = widths(12, 6, 8, 5, 3);
+  options.dropout = 0.25;
+  Dropout dropout(options);
+  constexpr std::size_t kUpdates = 20000;
+  systems::Vector mean(8, 0.0);
+  for (std::size_t update = 0; update < kUpdates; ++update) {
+    const systems::Vector x =
+        drop_of(options, {.seed = 1, .update = update}, 4)(Place::kReadout, 0, 3, {1, -2, 3, 0.5, 1, 1, -1, 2});
+    for (std::size_t i = 0; i < x.size(); ++i) mean[i] += x[i] / kUpdates;
+  }
+  const systems::Vector expected{1, -2, 3, 0.5, 1, 1, -1, 2};
+  // one draw deviates by sqrt(P / (1 - P)) of the value
+  const double deviation = std::sqrt(0.25 / 0.75 / kUpdates);
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    EXPECT_NEAR(mean[i] / expected[i], 1, 4.5 * deviation) << i;
+    EXPECT_NE(mean[i], expected[i]);
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::model

@@ -1,0 +1,293 @@
+#include "rnnsearch/model/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::model {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+ModelOptions rnnsearch_50() {
+  ModelOptions options;
+  options.source_words = options.target_words = 30000;
+  return options;
+}
+
+void expect_refused(const std::function<void(ModelOptions&)>& change, const std::string& what,
+                    const std::string& next) {
+  ModelOptions options = rnnsearch_50();
+  change(options);
+  EXPECT_THAT([&] { check(options); }, ThrowsMessage<Error>(AllOf(HasSubstr(what), HasSubstr(next))));
+}
+
+TEST(CheckOfOptions, LetsThePapersSystemsPass) {
+  ModelOptions options = rnnsearch_50();
+  EXPECT_NO_THROW(check(options));
+  EXPECT_TRUE(is_fused(options));
+  EXPECT_EQ(system_of(options), "RNNsearch");
+  options.attention = Attention::kNone;
+  EXPECT_NO_THROW(check(options));
+  EXPECT_TRUE(is_fused(options));
+  EXPECT_EQ(system_of(options), "RNNencdec");
+  for (double ModelOptions::*share : {&ModelOptions::dropout, &ModelOptions::attention_dropout}) {
+    options = rnnsearch_50();
+    options.*share = 0.1;
+    EXPECT_NO_THROW(check(options));
+    EXPECT_FALSE(is_fused(options));
+  }
+}
+
+TEST(CheckOfOptions, LetsTablesBeOneWhereTheyFit) {
+  ModelOptions options = rnnsearch_50();
+  options.readout_rank = 620;
+  for (const char* name : {"target", "source-target", "all"}) {
+    options.tied_embeddings = tied_embeddings_of(name);
+    EXPECT_NO_THROW(check(options)) << name;
+    EXPECT_FALSE(is_fused(options)) << name;
+    EXPECT_EQ(system_of(options), text_of("RNNsearch, tied embeddings (", name, ")"));
+    EXPECT_EQ(name_of(options.tied_embeddings), name);
+  }
+  options.source_words = 10;
+  options.tied_embeddings = TiedEmbeddings::kTarget;
+  EXPECT_NO_THROW(check(options));
+  options.readout = Readout::kLinear;
+  options.readout_rank = 0;
+  options.readout_inputs = {.state = true};
+  EXPECT_THROW(check(options), Error);
+  options.state = options.embedding;
+  EXPECT_NO_THROW(check(options));
+}
+
+TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
+  expect_refused([](auto& o) { o.attention = attention_of("dot"); }, "2000 wide where the state is 1000", "general");
+  expect_refused([](auto& o) { o.tied_embeddings = TiedEmbeddings::kTarget; },
+                 "620 wide, and what it multiplies is 500 wide", "readout-rank = 620 or maxout = 620");
+  expect_refused(
+      [](auto& o) {
+        o.tied_embeddings = TiedEmbeddings::kAll;
+        o.readout_rank = 500;
+      },
+      "620 wide, and what it multiplies is 500 wide", "choose readout-rank = 620, or");
+  expect_refused(
+      [](auto& o) {
+        o.tied_embeddings = TiedEmbeddings::kSourceTarget;
+        o.source_words = 29999;
+      },
+      "29999 words where the target's has 30000", "--joint-vocabulary");
+  expect_refused([](auto& o) { o.attend_from = Step::kCurrent; }, "no s_i to attend from", "readout-state = current");
+  expect_refused(
+      [](auto& o) {
+        o.attend_from = o.readout_state = Step::kCurrent;
+        o.state_word = Step::kPrevious;
+      },
+      "c_i is made from s_i", "input-feeding");
+  expect_refused([](auto& o) { o.readout_state = Step::kCurrent; }, "the word y_i that it is to predict",
+                 "state-word = previous");
+  expect_refused([](auto& o) { o.input_feeding = true; }, "input-feeding with readout-state = previous",
+                 "readout-state = current");
+  expect_refused(
+      [](auto& o) {
+        o.feedback = Feedback::kOutput;
+        o.state_word = Step::kPrevious;
+        o.readout_state = Step::kCurrent;
+        o.readout = Readout::kLinear;
+      },
+      "no vector of its own", "tanh");
+  expect_refused([](auto& o) { o.initial_state = InitialState::kFinal; }, "both ends", "backward");
+  expect_refused(
+      [](auto& o) {
+        o.initial_state = InitialState::kBackward;
+        o.encoder = Encoder::kForward;
+      },
+      "no backward state", "final");
+  expect_refused(
+      [](auto& o) {
+        o.initial_state = InitialState::kForward;
+        o.encoder_state = 500;
+      },
+      "500", "projected");
+  expect_refused(
+      [](auto& o) {
+        o.attention = Attention::kNone;
+        o.initial_state = InitialState::kZero;
+        o.state_inputs = {.word = true};
+        o.readout_inputs = {.state = true};
+      },
+      "nothing of the source", "context");
+  expect_refused(
+      [](auto& o) {
+        o.state_inputs = {.word = true};
+        o.readout_inputs = {.state = true};
+      },
+      "nothing reads what is attended to", "attention = none");
+  expect_refused(
+      [](auto& o) {
+        o.attention = Attention::kNone;
+        o.attention_window = AttentionWindow::kLocalM;
+      },
+      "nothing to look through", "global");
+  expect_refused(
+      [](auto& o) {
+        o.cell = Cell::kLstm;
+        o.gru_reset = GruReset::kAfter;
+      },
+      "no reset gate", "gru");
+  expect_refused(
+      [](auto& o) {
+        o.cell = Cell::kMlp;
+        o.state = 999;
+      },
+      "half as wide", "even");
+  const auto luong = [](auto& o) {
+    o.attend_from = o.readout_state = Step::kCurrent;
+    o.state_word = Step::kPrevious;
+    o.state_inputs = {.word = true};
+    o.readout = Readout::kTanh;
+    o.readout_inputs = {.state = true, .context = true};
+    o.input_feeding = true;
+  };
+  expect_refused(
+      [&](auto& o) {
+        luong(o);
+        o.attention = Attention::kNone;
+        o.attend_from = Step::kPrevious;
+      },
+      "input-feeding with attention = none", "choose a score");
+  expect_refused(
+      [&](auto& o) {
+        luong(o);
+        o.state_inputs = {.word = true, .context = true};
+        o.attend_from = Step::kPrevious;
+        o.readout_inputs = {.state = true};
+      },
+      "would not know what was attended to", "context to readout-inputs");
+  const auto fed_back = [](auto& o) {
+    o.readout_state = Step::kCurrent;
+    o.state_word = Step::kPrevious;
+    o.readout = Readout::kMlp;
+    o.feedback = Feedback::kOutput;
+  };
+  expect_refused(
+      [&](auto& o) {
+        fed_back(o);
+        o.state_word = Step::kCurrent;
+      },
+      "the readout's vector of the step before", "state-word = previous");
+  expect_refused(
+      [&](auto& o) {
+        fed_back(o);
+        o.start = Start::kEmbedded;
+      },
+      "no word is embedded", "start = zero");
+  expect_refused(
+      [&](auto& o) {
+        fed_back(o);
+        o.input_feeding = true;
+      },
+      "both hand on the same vector", "one of them");
+  expect_refused(
+      [&](auto& o) {
+        fed_back(o);
+        o.state_inputs = {.context = true};
+        o.readout_inputs = {.state = true};
+      },
+      "nothing reads what stands for the word", "feedback = word");
+  expect_refused(
+      [](auto& o) {
+        o.start = Start::kEmbedded;
+        o.readout_inputs = {.state = true, .context = true};
+      },
+      "nothing reads the word before", "start = zero");
+  expect_refused(
+      [](auto& o) {
+        o.attention = Attention::kNone;
+        o.readout_inputs = {.word = true, .context = true};
+      },
+      "nothing would read the decoder's state", "add state");
+  expect_refused(
+      [](auto& o) {
+        o.attention = Attention::kNone;
+        o.encoder = Encoder::kBidirectional;
+        o.state_inputs = {.word = true};
+        o.readout_inputs = {.state = true};
+      },
+      "nothing reads the other", "encoder = forward");
+  expect_refused([](auto& o) { o.initial_deviation = HUGE_VAL; }, "initial-deviation is inf", "finite");
+  expect_refused([](auto& o) { o.initial_deviation = NAN; }, "initial-deviation is nan", "finite");
+  expect_refused([](auto& o) { o.readout_inputs = {}; }, "readout-inputs = none", "state, word and context");
+  expect_refused([](auto& o) { o.state_inputs = {}; }, "state-inputs = none", "word");
+  expect_refused([](auto& o) { o.dropout = 1; }, "dropout is 1", "below 1");
+  expect_refused([](auto& o) { o.dropout = -0.1; }, "dropout is -0.1", "at least 0");
+  expect_refused([](auto& o) { o.attention_dropout = NAN; }, "attention-dropout is nan", "below 1");
+  expect_refused([](auto& o) { o.dropout_kind = DropoutKind::kVariational; }, "nothing is dropped", "plain");
+  expect_refused(
+      [](auto& o) {
+        o.attention = Attention::kNone;
+        o.attention_dropout = 0.1;
+      },
+      "no weights to drop", "attention-dropout = 0");
+  expect_refused(
+      [](auto& o) {
+        o.cell = Cell::kMlp;
+        o.layer_normalisation = true;
+      },
+      "layer-normalisation with cell = mlp", "gru, lstm and tanh");
+  expect_refused([](auto& o) { o.layer_normalisation = true; }, "equation 21", "gru-reset = after");
+  expect_refused([](auto& o) { o.layers = 0; }, "layers is 0", "at least 1");
+  expect_refused(
+      [](auto& o) {
+        o.attention_window = AttentionWindow::kLocalP;
+        o.window = 0;
+      },
+      "window is 0", "at least 1");
+}
+
+TEST(NamesOfSystems, AreThoseOfTheLiteratureAndElseWhatTheyAreMadeOf) {
+  ModelOptions o = rnnsearch_50();
+  o.cell = Cell::kLstm;
+  EXPECT_EQ(system_of(o), "lstm cells, bidirectional encoder, additive attention from the previous state");
+  o.layers = 2;
+  o.encoder = Encoder::kForward;
+  o.attention = attention_of("dot");
+  o.attend_from = o.readout_state = Step::kCurrent;
+  o.attention_window = AttentionWindow::kLocalM;
+  o.state_word = Step::kPrevious;
+  o.state_inputs = {.word = true};
+  o.readout = Readout::kTanh;
+  o.readout_inputs = {.state = true, .context = true};
+  EXPECT_NO_THROW(check(o));
+  EXPECT_EQ(system_of(o),
+            "Luong et al. (2015), local-m, dot, no input feeding; 2 layers of lstm cells, forward encoder");
+  o.readout = Readout::kMaxout;
+  EXPECT_EQ(system_of(o),
+            "2 layers of lstm cells, forward encoder, dot attention from the current state, local-m window of 10");
+}
+
+TEST(NamesOfOptions, ReadBackAsWhatTheyName) {
+  for (const std::string& name : attention_names()) EXPECT_EQ(name_of(attention_of(name)), name);
+  for (const std::string& name : cell_names()) EXPECT_EQ(name_of(cell_of(name)), name);
+  for (const char* names : {"state,word,context", "state", "word,context", "none"}) {
+    EXPECT_EQ(name_of(readout_inputs_of(names)), names);
+  }
+  EXPECT_EQ(name_of(state_inputs_of("context,word")), "word,context");
+  EXPECT_EQ(attention_names().front(), "none");
+  EXPECT_EQ(attention_names().size(), kernels::scores().size() + 1);
+  EXPECT_THAT(
+      [] { attention_of("adaptive"); },
+      ThrowsMessage<Error>(AllOf(HasSubstr("choose none, additive, "), HasSubstr(" or " + attention_names().back()))));
+  EXPECT_THAT([] { state_inputs_of("state,word"); }, ThrowsMessage<Error>(HasSubstr("word and context")));
+  EXPECT_THAT([] { readout_inputs_of("word,word"); }, ThrowsMessage<Error>(HasSubstr("'word,word'")));
+  EXPECT_THAT([] { readout_inputs_of("word,"); }, ThrowsMessage<Error>(HasSubstr("'word,'")));
+}
+
+}  // namespace
+}  // namespace rnnsearch::model

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# pipelines/reversal/run.sh in small: rounds, tables and plots are there, nothing is done twice, further rounds are added, other
+# settings are refused, an interruption is gone on from, and the exit code says whether the task was learned. Through SLURM each
+# system is one job array of its rounds, under the same names.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+run() { "$SOURCE/pipelines/reversal/run.sh" "$@"; }
+tiny=(-- --embedding 8 --state 8 --alignment 8 --batch-sentences 4 --validate-every 0)
+few=(--systems "replication seq2seq" --max-length 6 --updates 12 --folder few)
+
+# Too few updates to learn anything: all is made, and then the code is 1.
+code=0
+run --rounds 2 "${few[@]}" "${tiny[@]}" >out 2>&1 || code=$?
+[[ $code == 1 ]] && grep -q '^reversal: PSA must be above 99% in every round, but is not: replication, round 1: [0-9.]*%; replication, round 2' out ||
+  fail "code $code: $(tail -n 5 out)"
+! grep -q 'seq2seq, round [12]:' out || fail "a system without attention must learn the task: $(<out)"
+for file in round-1.json round-2.json report.html rounds.md csv/rounds.csv replication-seed-2.test seq2seq-seed-1.test; do
+  [[ -s few/$file ]] || fail "no few/$file"
+done
+grep -q '^| replication | 2 |' few/rounds.md && grep -q '^| seq2seq | 2 |' few/rounds.md || fail "means: $(<few/rounds.md)"
+grep -q '^| replication | 2 |' out || fail "the means are not printed: $(<out)"
+[[ $(grep -c ',PSA,' few/csv/rounds.csv) == 4 ]] || fail "rounds.csv: $(<few/csv/rounds.csv)"
+! cmp -s few/replication-seed-1.test few/replication-seed-2.test || fail "both rounds are the same"
+grep -q 'id="chart-rounds-1"' few/report.html || fail "the page has no rounds"
+
+# Again, with one round more: what is there is not made again.
+touch stamp
+run --rounds 3 "${few[@]}" "${tiny[@]}" >again 2>&1 && fail "learned in 12 updates?"
+[[ $(grep -c '^\[reversal\] training' again) == 2 ]] || fail "not two trainings: $(<again)"
+made=$(find few -newer stamp -type f \( -name '*.h5' -o -name '*.test' -o -name log.jsonl \) ! -path '*-seed-3*')
+[[ -z $made ]] || fail "made twice: $made"
+grep -q '^| replication | 3 |' few/rounds.md || fail "no third round: $(<few/rounds.md)"
+
+# What was made with other settings is no result of these.
+refused() { # FACT OPTIONS...
+  local fact=$1 code=0
+  shift
+  run "$@" >said 2>&1 || code=$?
+  [[ $code == 1 && $(grep -c '^reversal: ' said) == 1 ]] && grep '^reversal: ' said | grep -qF -- "$fact" ||
+    fail "$*: code $code, without '$fact': $(<said)"
+}
+refused "few/task was made with --max-length 6 --updates 12" "${few[@]}" --updates 13 "${tiny[@]}"
+refused "give another --folder" "${few[@]}" "${tiny[@]}" --learning-rate 0.5
+refused "there is no system 'notebok'" --systems notebok --folder none
+refused "must be a whole number" --rounds many --folder none
+refused "must be local or slurm" --launch cloud --folder none
+[[ ! -e none ]] || fail "refused, but a folder is made"
+
+# Interrupted: 85, and the same command goes on from the checkpoint.
+long=(--systems notebook-dot --rounds 1 --max-length 6 --updates 3000 --folder cut)
+cut=(-- --embedding 16 --state 16 --encoder-state 8 --validate-every 0 --log-every 1)
+(exec "$SOURCE/pipelines/reversal/run.sh" "${long[@]}" "${cut[@]}") >cut.out 2>&1 &
+job=$!
+for ((i = 0; i < 1200; ++i)); do
+  [[ ! -e cut/notebook-dot-seed-1/log.jsonl ]] || (($(grep -c '"update"' cut/notebook-dot-seed-1/log.jsonl) < 5)) || break
+  sleep 0.05
+done
+kill -TERM $job
+code=0
+wait $job || code=$?
+[[ $code == 85 && -s $(last_checkpoint cut/notebook-dot-seed-1) ]] || fail "TERM: code $code: $(<cut.out)"
+
+# The task is learned: code 0. (Sequences of up to 4 words, in 15 seconds; the real ones are for the pipeline.)
+run --systems replication --rounds 1 --max-length 4 --updates 700 --folder learned -- --validate-every 0 >learned.out 2>&1 ||
+  fail "$(tail -n 5 learned.out)"
+
+# Through SLURM: an array a system, of the rounds that are not done; then nothing but what is already in the queue; then tables.
+mkdir bin
+cat >bin/sbatch <<'END'
+#!/usr/bin/env bash
+number=$(($(cat calls 2>/dev/null | wc -l) + 101))
+echo "$*" >>calls
+cat >"script-$number"
+echo $number
+END
+printf '#!/bin/sh\necho "$*" >>asked\ncat queue 2>/dev/null\nexit 0\n' >bin/squeue
+chmod +x bin/*
+slurm=(--rounds 3 --launch slurm --at-once 2 "${few[@]}" "${tiny[@]}")
+mkdir -p few/replication-seed-2.jobs && touch few/replication-seed-2.jobs/done
+PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || fail "$(<slurm.out)"
+[[ $(wc -l <calls) == 2 ]] || fail "not a job array for each system: $(<calls) $(<slurm.out)"
+grep -qxF '#SBATCH --array=1-2%2' script-101 && grep -qxF '#SBATCH --array=1-3%2' script-102 || fail "arrays: $(<script-101) $(<script-102)"
+grep -q '^  2) exec .*/cluster/run train --preset replication .*--seed 3 --run few/replication-seed-3 ;;$' script-101 || fail "$(<script-101)"
+grep -q 'again when these are done' slurm.out || fail "$(<slurm.out)"
+echo 101_1 >queue
+PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || fail "$(<slurm.out)"
+[[ $(wc -l <calls) == 2 ]] && grep -q 'replication, rounds 1,3: in the queue' slurm.out || fail "submitted twice: $(<calls) $(<slurm.out)"
+for task in few/*-seed-?.jobs; do touch "$task/done"; done
+code=0
+PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || code=$?
+[[ $code == 1 && $(wc -l <calls) == 2 ]] && grep -q '^| replication | 3 |' slurm.out || fail "no tables after the jobs: $(<slurm.out)"

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# pipelines/zh-en/run.sh, by characters and by words, from a text without dev and test sets to the page: both systems are what they
+# are said to be, the Chinese side is split as asked, sets are held out by the length of the English side, and what was made for
+# other words of Chinese is refused.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+tiny=(-- --max-updates 12 --validate-every 4 --checkpoint-every 4 --embedding 8 --state 8 --alignment 8 --maxout 4)
+
+# Parallel text of all English lengths to 70: words of a small dictionary, in reverse in Chinese, without blanks.
+perl -CO -Mutf8 -e 'srand 1; my @zh = qw(软件 文件 开发 学生 图书 我们 系统 中国 使用 工具 网络 数据);
+  my @en = qw(software file development student book we system China use tool network data);
+  for my $i (1 .. 700) { my @n = map { int rand @en } 1 .. 1 + $i % 70;
+    print join("", @zh[reverse @n]), "。\t@en[@n].\n" }' >both
+cut -f1 both >text.zh
+cut -f2 both >text.en
+run() { # FOLDER OPTIONS...
+  "$SOURCE/pipelines/zh-en/run.sh" --text text --words 16 --beam 2 --folder "$@" "${tiny[@]}"
+}
+says() { # FILE NAME VALUE: an attribute or option of a run or checkpoint
+  "$RNNSEARCH" inspect "$1" >inspected
+  grep -Eq "^ *$2 +$3\$" inspected || fail "$1: $2 is not $3: $(grep -E "^ *$2 " inspected)"
+}
+
+for chinese in characters words; do
+  folder=by-$chinese
+  run $folder --chinese $chinese >$folder.out 2>&1 || fail "$(tail -n 5 $folder.out $folder/*.out)"
+  for system in seq2seq RNNsearch; do
+    grep -q "^| $system | .*\[" $folder/table.md || fail "$system is not in the table: $(<$folder/table.md)"
+    grep -q $system $folder/report.html || fail "the page does not name $system"
+  done
+  grep -q '^over 60 ' $folder/scores.txt && grep -q 'against RNNsearch' $folder/scores.txt || fail "scores: $(<$folder/scores.txt)"
+  [[ $(ls $folder/looked-at/*.svg | wc -l) == 4 ]] || fail "pictures: $(ls $folder/looked-at)"
+  says $folder/rnnsearch system RNNsearch
+  says $folder/seq2seq system 'Sutskever et al. \(2014\); lstm cells, forward encoder'
+done
+# 软 and 件, or 软件. The corpora and the models say so, and translate takes new text likewise.
+says by-characters/rnnsearch tokenizer words
+says by-words/rnnsearch tokenizer icu-words
+says by-words/corpus.h5 tokenizer icu-words
+"$RNNSEARCH" inspect by-words/corpus.h5 --json >words.json
+"$RNNSEARCH" inspect by-characters/corpus.h5 --json >characters.json
+words=$(perl -MJSON::PP -e 'for (@ARGV) { open F, $_; local $/; print decode_json(<F>)->{sets}{"test/test"}{source_words}, " " }' words.json characters.json)
+read -r by_words by_characters <<<"$words"
+((by_words * 5 < by_characters * 3)) || fail "words of the test set by words, by characters: $words"
+# English sentences of more than 60 words are held out as all others are.
+[[ $(awk 'NF > 60' by-words/held-out/test.en | wc -l) -ge 10 ]] || fail "held out: $(awk '{print NF}' by-words/held-out/test.en | sort -n | paste -sd ' ')"
+
+code=0
+run by-words --chinese characters >other.out 2>&1 || code=$?
+[[ $code == 1 ]] && grep -q 'give another --folder' other.out || fail "other words: code $code: $(<other.out)"
+code=0
+run by-words --chinese pinyin >pinyin.out 2>&1 || code=$?
+[[ $code == 1 ]] && grep -q "zh-en: --chinese is 'pinyin'; it must be characters or words" pinyin.out || fail "pinyin: code $code: $(<pinyin.out)"

@@ -1,0 +1,88 @@
+#include "report/rounds_part.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rnnsearch/base/error.h"
+#include "tests/support/message_of.h"
+
+namespace rnnsearch::report {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+SystemScores system(const std::string& name, double bleu, double psa) {
+  SystemScores scores;
+  scores.system = name;
+  scores.all = {"all", 1000, true, bleu, {}, {}, {}};
+  scores.others.push_back({"PSA", psa, {}, {}, ""});
+  return scores;
+}
+
+EvaluationFile round(const std::string& path, std::vector<SystemScores> systems) {
+  EvaluationFile file;
+  file.path = path;
+  file.systems = std::move(systems);
+  return file;
+}
+
+std::vector<EvaluationFile> three_rounds() {
+  return {round("1.json", {system("a", 50, 90), system("b", 10, 60)}), round("2.json", {system("a", 60, 96)}),
+          round("3.json", {system("a", 70, 99), system("b", 20, 70)})};
+}
+
+std::vector<std::string> texts(const std::vector<Cell>& row) {
+  std::vector<std::string> result;
+  for (const Cell& cell : row) result.push_back(cell.text);
+  return result;
+}
+
+TEST(RoundTables, GiveMeansWithTheirIntervalAndEveryRound) {
+  const auto tables = round_tables(three_rounds());
+  ASSERT_EQ(tables.size(), 3u);  // means, PSA, BLEU
+  ASSERT_EQ(tables[0].rows.size(), 2u);
+  // 95, deviation sqrt(21): 4.303 sqrt(21 / 3) = 11.38. Of two: 12.706 sqrt(50 / 2).
+  EXPECT_THAT(texts(tables[0].rows[0]),
+              ElementsAre("a", "3", "95.00 \u00b1 11.38", "90.00 to 99.00", "60.00 \u00b1 24.84", "50.00 to 70.00"));
+  EXPECT_THAT(texts(tables[0].rows[1]),
+              ElementsAre("b", "2", "65.00 \u00b1 63.53", "60.00 to 70.00", "15.00 \u00b1 63.53", "10.00 to 20.00"));
+  EXPECT_EQ(tables[1].caption, "PSA of each round");
+  EXPECT_THAT(texts(tables[1].rows[1]), ElementsAre("2", "96.00", "\u2013"));
+  EXPECT_THAT(texts(tables[2].rows[2]), ElementsAre("3", "70.00", "20.00"));
+}
+
+TEST(RoundTables, SayNoIntervalOfOneRoundAndNothingOfNone) {
+  const auto rounds = three_rounds();
+  EXPECT_EQ(round_tables({rounds[0]})[0].rows[0][2].text, "90.00");
+  EXPECT_TRUE(round_tables({}).empty());
+}
+
+TEST(RoundsOfThePage, HaveAChartAMetricWithALineASystem) {
+  Report report;
+  report.title = "rounds";
+  report.rounds = three_rounds();
+  const std::string page = html_page(report);
+  EXPECT_THAT(page, AllOf(HasSubstr("id=\"table-rounds\""), HasSubstr("id=\"chart-rounds-1\""),
+                          HasSubstr("id=\"chart-rounds-2\""), HasSubstr("Scores of a and b in 3 rounds.")));
+  EXPECT_THAT(markdown_tables(report), HasSubstr("PSA of each round"));
+  const auto files = csv_files(report);
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].name, "rounds.csv");
+  EXPECT_THAT(files[0].content, HasSubstr("\r\n2,2.json,a,PSA,96.0\r\n"));
+  report.rounds.clear();
+  EXPECT_THAT(html_page(report), Not(HasSubstr("id=\"rounds\"")));
+}
+
+TEST(CheckSameTest, RefusesRoundsOfOtherSentences) {
+  auto rounds = three_rounds();
+  EXPECT_NO_THROW(check_same_test(rounds));
+  EXPECT_NO_THROW(check_same_test({}));
+  rounds[2].systems.front().all.sentences = 999;
+  EXPECT_THAT(message_of([&] { check_same_test(rounds); }), AllOf(HasSubstr("3.json and 1.json"), HasSubstr("rounds")));
+}
+
+}  // namespace
+}  // namespace rnnsearch::report

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# --dropout: the same masks on any number of ranks, pieces and threads and after an interruption, and none when the model
+# is used.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
+make_corpus
+model="--cell lstm --layers 2 --encoder forward --initial-state final"
+drops="$model --dropout 0.2 --dropout-kind variational --attention-dropout 0.1 --layer-normalisation"
+rate() { sed "s/--learning-rate 0.01/--learning-rate $1/"; }
+
+"$RNNSEARCH" $(train_arguments whole 28 | rate 0.002) $drops 2>/dev/null
+mpirun -n 2 "$RNNSEARCH" $(train_arguments pieces 28 | rate 0.002) $drops --accumulate 3 2>/dev/null
+losses() { sed -n 's/.*"event":"update".*"loss_per_word":\([^,]*\).*/\1/p' "$1/log.jsonl"; }
+# Sums in another order differ by their rounding, and Adam makes more of it update by update; other masks would differ by
+# some per cent from the first.
+paste <(losses whole) <(losses pieces) |
+  awk '{ d = $1 / $2 - 1; d = d < 0 ? -d : d; worst = d > worst ? d : worst; if (NR <= 8 && d > 1e-6) exit bad = 1 }
+       END { printf "%d losses, at worst %.1e apart\n", NR, worst; exit !(!bad && NR == 28 && worst < 1e-3) }' ||
+  fail "two ranks in pieces drop something else than one"
+
+"$RNNSEARCH" $(train_arguments halves 14 | rate 0.002) $drops 2>/dev/null  # 14: validated by both
+"$RNNSEARCH" $(train_arguments halves 28 | rate 0.002) $drops 2>/dev/null
+expect_equal halves whole
+"$RNNSEARCH" $(train_arguments threads 28 | rate 0.002 | sed 's/--threads 1/--threads 2/') $drops 2>/dev/null
+expect_equal threads whole
+
+# The first loss is of the same weights, so only masks make it another.
+"$RNNSEARCH" $(train_arguments plain 1 | rate 0.002) $model --layer-normalisation 2>/dev/null
+[[ $(losses plain) != $(losses whole | head -1) ]] || fail "nothing is dropped"
+
+# Both of the weights that training begins with: used, the one that was trained with dropout is the other.
+for run in dropping keeping; do
+  "$RNNSEARCH" $(train_arguments $run 1 | rate 1e-30) $model $([[ $run == keeping ]] || echo --dropout 0.5) 2>/dev/null
+  "$RNNSEARCH" score --model $run --source text/test.source --target text/test.target >$run.scores 2>/dev/null
+  "$RNNSEARCH" translate --model $run --input text/test.source --output $run.words 2>/dev/null
+done
+[[ $(losses dropping) != $(losses keeping) ]] || fail "nothing is dropped in training"
+cmp dropping.scores keeping.scores || fail "score drops"
+cmp dropping.words keeping.words || fail "translate drops"
+
+refused() {  # REASON OPTION...
+  if "$RNNSEARCH" $(train_arguments refused 1) "${@:2}" 2>refused.log; then fail "${*:2} is not refused"; fi
+  grep -q "$1" refused.log || fail "${*:2} is refused without '$1': $(cat refused.log)"
+}
+refused "at least 0 and below 1" --dropout 1
+refused "from 0 to 1" --dropout -0.1
+refused "nothing is dropped" --dropout-kind variational
+refused "no weights to drop" --attention none --attention-dropout 0.1
+refused "choose gru-reset = after" --layer-normalisation
+refused "those of gru, lstm and tanh cells" --layer-normalisation --cell mlp

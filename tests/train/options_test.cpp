@@ -1,0 +1,55 @@
+#include "rnnsearch/train/options.h"
+
+#include <gtest/gtest.h>
+
+namespace rnnsearch::train {
+namespace {
+
+TEST(ModelConfig, ReadsBackAsTheSameOptions) {
+  model::ModelOptions o;
+  o.source_words = 30;
+  o.target_words = 31;
+  EXPECT_EQ(model_options_of(config_of(o)), o);
+  o.cell = model::Cell::kLstm;
+  o.gru_reset = model::GruReset::kAfter;
+  o.encoder = model::Encoder::kForward;
+  o.encoder_state = 7;
+  o.layers = 3;
+  o.attention = model::attention_of("scaled-dot");
+  o.attend_from = model::Step::kCurrent;
+  o.attention_window = model::AttentionWindow::kLocalP;
+  o.window = 4;
+  o.initial_state = model::InitialState::kFinal;
+  o.state_word = model::Step::kPrevious;
+  o.state_inputs = {.word = true};
+  o.readout_inputs = {.state = true, .context = true};
+  o.readout = model::Readout::kTanh;
+  o.readout_state = model::Step::kCurrent;
+  o.input_feeding = true;
+  o.feedback = model::Feedback::kOutput;
+  o.start = model::Start::kEmbedded;
+  o.dropout = 0.2;
+  o.dropout_kind = model::DropoutKind::kVariational;
+  o.attention_dropout = 0.1;
+  o.layer_normalisation = true;
+  o.initialisation = model::Initialisation::kXavier;
+  o.tied_embeddings = model::TiedEmbeddings::kAll;
+  EXPECT_EQ(model_options_of(config_of(o)), o);
+}
+
+/// As the first checkpoints wrote it.
+TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
+  model::ModelOptions o;
+  o.source_words = o.target_words = 30;
+  o.attention = model::Attention::kNone;
+  Config old;
+  for (const char* name : {"source-words", "target-words", "embedding", "state", "alignment", "maxout", "readout-rank",
+                           "attention", "state-word", "gate-biases", "embedding-biases", "initial-deviation"}) {
+    old[name] = config_of(o).at(name);
+  }
+  EXPECT_EQ(model_options_of(old), o);
+  EXPECT_EQ(completed(old), config_of(o));
+}
+
+}  // namespace
+}  // namespace rnnsearch::train
