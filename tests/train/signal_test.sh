@@ -58,14 +58,32 @@ code=0
 wait $job || code=$?
 [[ $code == 85 ]] || fail "TERM at one rank of two: code $code: $(<one-of-two.log)"
 
-# Again and again: at any moment from the start of the program, and, every other time, from some update on.
+# milliseconds_of_a_short_run RANKS LAUNCHER...: from when all ranks catch the signal to the end of a run of one update
+milliseconds_of_a_short_run() {
+  local ranks=$1 job began
+  shift
+  rm -rf short
+  "$@" $(train_arguments short 1) 2>/dev/null &
+  job=$!
+  until_caught "$job" "$ranks"
+  began=$(date +%s%3N)
+  wait $job
+  echo $(($(date +%s%3N) - began))
+}
+
+# Again and again: every other time at any moment of a program's start, else once the log has grown by up to a sixth of what
+# the whole run writes. Both are measured, so that a faster processor is not done before the signals are.
 at_any_moment() {
-  local run=$1 whole=$2 ranks=$3 attempts=0 early=0
+  local run=$1 whole=$2 ranks=$3 attempts=0 early=0 lines start delay
   shift 3
+  lines=$(($(lines_of_log "$whole") / 6))
+  start=$(milliseconds_of_a_short_run "$ranks" "$@")
   code=85
   while [[ $code == 85 ]] && ((attempts < 14)); do
     attempts=$((attempts + 1))
-    run_and_signal "$run" USR1 "$ranks" $((attempts % 2 * (1 + RANDOM % 40))) "0.$(printf %03d $((RANDOM % 600)))" "$@"
+    delay=$(((attempts % 2 ? 10 : start) * (RANDOM % 100) / 100))
+    run_and_signal "$run" USR1 "$ranks" $((attempts % 2 * (1 + RANDOM % lines))) \
+      "$((delay / 1000)).$(printf %03d $((delay % 1000)))" "$@"
     # mpirun gives up its handlers once its ranks have left: a signal that comes then ends mpirun, and finds a run that is done
     [[ $1 != mpirun || $code != 138 ]] || ! tail -1 "$run.log" | grep -q 'max-updates reached' || code=0
     [[ $code == 85 || $code == 0 ]] || fail "$run, attempt $attempts: code $code: $(tail -3 "$run.log")"
