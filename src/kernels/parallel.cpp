@@ -7,7 +7,10 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace rnnsearch::kernels {
 namespace {
@@ -20,6 +23,39 @@ struct Pool {
       : count(threads),
         control(tbb::global_control::max_allowed_parallelism, threads),
         arena(static_cast<int>(threads)) {}
+};
+
+// Pieces [first, last) of one thread, which takes them from the front; threads that have none left take from the back.
+class alignas(64) Home {
+ public:
+  void set(std::size_t first, std::size_t last) { range_.store(pack(first, last), std::memory_order_relaxed); }
+  bool take_first(std::size_t& piece) {
+    return take([&](std::size_t first, std::size_t last) {
+      piece = first;
+      return pack(first + 1, last);
+    });
+  }
+  bool take_last(std::size_t& piece) {
+    return take([&](std::size_t first, std::size_t last) {
+      piece = last - 1;
+      return pack(first, last - 1);
+    });
+  }
+
+ private:
+  static std::uint64_t pack(std::size_t first, std::size_t last) { return std::uint64_t{first} << 32 | last; }
+
+  template <class Rest>
+  bool take(const Rest& rest) {
+    std::uint64_t range = range_.load(std::memory_order_relaxed);
+    while (true) {
+      const std::size_t first = range >> 32, last = range & 0xffffffff;
+      if (first >= last) return false;
+      if (range_.compare_exchange_weak(range, rest(first, last), std::memory_order_relaxed)) return true;
+    }
+  }
+
+  std::atomic<std::uint64_t> range_ = 0;
 };
 
 std::unique_ptr<Pool>& pool() {
@@ -52,11 +88,19 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
     for (std::size_t i = 0; i < pieces; ++i) piece(i);
     return;
   }
+  const std::size_t homes = std::min(pieces, threads());
+  std::vector<Home> home(homes);
+  for (std::size_t h = 0; h < homes; ++h) home[h].set(pieces * h / homes, pieces * (h + 1) / homes);
   pool()->arena.execute([&] {
     tbb::parallel_for(
-        tbb::blocked_range<std::size_t>(0, pieces, 1),
-        [&](const tbb::blocked_range<std::size_t>& range) {
-          for (std::size_t i = range.begin(); i < range.end(); ++i) piece(i);
+        tbb::blocked_range<std::size_t>(0, homes, 1),
+        [&](const tbb::blocked_range<std::size_t>&) {
+          const auto own = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index()) % homes;
+          std::size_t i = 0;
+          while (home[own].take_first(i)) piece(i);
+          for (std::size_t other = own + 1; other < own + homes; ++other) {
+            while (home[other % homes].take_last(i)) piece(i);
+          }
         },
         tbb::simple_partitioner());
   });
