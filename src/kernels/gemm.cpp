@@ -48,10 +48,31 @@ std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
   return tiles.padded(pieces_of(depth, pieces_of(depth, most)));
 }
 
-void pack_panel(const ProductTiles& tiles, const Operand& b, std::size_t k, std::size_t depth, std::size_t column,
-                std::size_t count, std::byte* panel) {
-  const auto pack = b.layout == Layout::kAsIs ? tiles.pack_panel : tiles.pack_panel_transposed;
-  pack(count, depth, b.of_b(k, column), b.stride, panel);
+// That many floats of each of these rows, before they are read: what is far apart no processor asks for by itself.
+void ask_for(const float* from, std::size_t rows, std::size_t count, std::size_t stride) {
+  constexpr std::size_t kLine = 64 / sizeof(float);
+  for (std::size_t i = 0; i < rows; ++i, from += stride) {
+    for (std::size_t j = 0; j < count; j += kLine) __builtin_prefetch(from + j, 0, 2);
+  }
+}
+
+// Rows of an operand are read where they lie in one piece: a few k of several panels, or strips, at a time.
+constexpr std::size_t kDepthsAtOnce = 32, kPanelsAtOnce = 8;
+
+// Depths [first, first + depth), columns [column, column + count): panels, each `panel_bytes` from the one before.
+void pack_panels_of(const ProductTiles& tiles, const Operand& b, std::size_t first, std::size_t depth,
+                    std::size_t column, std::size_t count, std::byte* panels, std::size_t panel_bytes) {
+  const bool as_is = b.layout == Layout::kAsIs;
+  const auto pack = as_is ? tiles.pack_panel : tiles.pack_panel_transposed;
+  const std::size_t step = as_is ? tiles.padded(kDepthsAtOnce) : depth;
+  for (std::size_t k = 0; k < depth; k += step) {
+    if (as_is && k + step < depth)
+      ask_for(b.of_b(first + k + step, column), std::min(step, depth - k - step), count, b.stride);
+    std::byte* to = panels + k * tiles.cols * tiles.element;
+    for (std::size_t j = 0; j < count; j += tiles.cols, to += panel_bytes) {
+      pack(std::min(tiles.cols, count - j), std::min(step, depth - k), b.of_b(first + k, column + j), b.stride, to);
+    }
+  }
 }
 
 // For `bytes` bytes of packed elements. Kept from product to product.
@@ -62,16 +83,24 @@ std::byte* space_for(std::size_t bytes, Buffer<float>& buffer) {
 class Product {
  public:
   Product(const ProductTiles& tiles, const Operand& a, MatrixView<float> c, std::size_t K, Into into)
-      : tiles_(tiles), a_(a), c_(c), K_(K), into_(into), strips_(c.rows, tiles.max_rows) {}
+      : tiles_(tiles),
+        a_(a),
+        c_(c),
+        K_(K),
+        into_(into),
+        strips_(c.rows, tiles.max_rows),
+        panels_(pieces_of(c.cols, tiles.cols)) {}
 
   // b's panels, packed before, one after the other.
   void times_packed(const std::byte* panels) {
     const std::size_t depth = tiles_.padded(K_), row_bytes = tiles_.cols * tiles_.element;
-    for_slabs([&](std::size_t first, std::size_t count) {
-      add_depths(first, count, [&](std::size_t k, std::size_t, std::size_t p) {
-        const bool last = (p + 1) * tiles_.cols >= c_.cols;
-        const std::byte* const here = panels + (p * depth + first + k) * row_bytes;
-        return Panel{here, tiles_.cols, last ? nullptr : here + depth * row_bytes};
+    for_slabs([&](const Slab& slab) {
+      for_parts(grid(slab, true), 0, panels_, [&](const Part& part) {
+        add_part(slab, part, [&](std::size_t k, std::size_t, std::size_t p) {
+          const bool last = p + 1 == panels_;
+          const std::byte* const here = panels + (p * depth + slab.first + k) * row_bytes;
+          return Panel{here, tiles_.cols, last ? nullptr : here + depth * row_bytes};
+        });
       });
     });
   }
@@ -79,25 +108,39 @@ class Product {
   void times(const Operand& b) {
     // Few rows use an element of b too rarely to copy it first.
     const bool in_place = b.layout == Layout::kAsIs && tiles_.reads_unpacked && strips_.count <= 2;
-    for_slabs([&](std::size_t first, std::size_t here) {
-      add_depths(first, here, [&](std::size_t k, std::size_t depth, std::size_t p) {
-        const std::size_t column = p * tiles_.cols, cols = columns(p);
-        if (in_place && cols == tiles_.cols) {
-          return Panel{reinterpret_cast<const std::byte*>(b.of_b(first + k, column)), b.stride};
-        }
-        thread_local Buffer<float> buffer;
-        std::byte* const panel = space_for(tiles_.padded(depth) * tiles_.cols * tiles_.element, buffer);
-        pack_panel(tiles_, b, first + k, std::min(depth, here - k), column, cols, panel);
-        return Panel{panel, tiles_.cols};
-      });
+    for_slabs([&](const Slab& slab) {
+      const Grid pieces = grid(slab, in_place);
+      if (in_place) {
+        times_in_place(b, slab, pieces);
+      } else if (pieces.rows == 1) {
+        times_packed_by_part(b, slab, pieces);
+      } else {
+        times_packed_first(b, slab, pieces);
+      }
     });
   }
 
  private:
   static constexpr std::size_t kSlabBytes = 8 << 20;
   static constexpr std::size_t kBytesToPack = 1 << 14;  // in a piece: takes longer than handing it to a thread
-  // Handing a piece out takes under a microsecond; at the end, threads wait for half a piece.
-  static constexpr std::size_t kPiecesAThread = 16;
+  // At the end, threads wait for half a piece; handing one out takes a fraction of a microsecond.
+  static constexpr std::size_t kPiecesAThread = 8;
+  static constexpr std::size_t kTermsAPiece = 1 << 21;
+
+  // Depths [first, first + count) of K, with op(a) of them packed.
+  struct Slab {
+    std::size_t first, count;
+    const std::byte* packed_a;
+  };
+
+  // How many pieces the rows and the columns of c are cut into.
+  struct Grid {
+    std::size_t rows, cols;
+  };
+
+  struct Part {
+    std::size_t first_strip, last_strip, first_panel, last_panel;
+  };
 
   struct Panel {
     const std::byte* elements;
@@ -105,68 +148,162 @@ class Product {
     const std::byte* next = nullptr;  // the panel after it, if it lies in memory packed: to be asked for ahead
   };
 
-  // op(a) is packed in slabs of K that leave room in the outer cache. slab(first, count)
-  template <class Slab>
-  void for_slabs(const Slab& slab) const {
+  // op(a) is packed in slabs of K that leave room in the outer cache.
+  template <class Work>
+  void for_slabs(const Work& work) const {
     const std::size_t most = std::max<std::size_t>(1024, kSlabBytes / (c_.rows * tiles_.element));
     const std::size_t depth = tiles_.padded(pieces_of(K_, pieces_of(K_, most)));
-    for (std::size_t first = 0; first < K_; first += depth) slab(first, std::min(depth, K_ - first));
+    for (std::size_t first = 0; first < K_; first += depth) {
+      const std::size_t count = std::min(depth, K_ - first);
+      work(Slab{first, count, pack_a(first, count)});
+    }
   }
 
   std::size_t columns(std::size_t panel) const { return std::min(tiles_.cols, c_.cols - panel * tiles_.cols); }
+  std::size_t panel_bytes(std::size_t depth) const { return tiles_.padded(depth) * tiles_.cols * tiles_.element; }
 
   const std::byte* pack_a(std::size_t first, std::size_t count) const {
     thread_local Buffer<float> buffer;  // the calling thread's: products are not nested
     const std::size_t depth = tiles_.padded(count), bytes = c_.rows * depth * tiles_.element;
     std::byte* const to = space_for(bytes, buffer);
     const auto pack = a_.layout == Layout::kAsIs ? tiles_.pack_strip : tiles_.pack_strip_transposed;
+    const std::size_t step = a_.layout == Layout::kAsIs ? depth : tiles_.padded(kDepthsAtOnce);
     const std::size_t pieces = std::min(strips_.count, pieces_of(bytes, kBytesToPack));
     parallel_for(pieces, [&](std::size_t piece) {
-      for (std::size_t s = strips_.count * piece / pieces; s < strips_.count * (piece + 1) / pieces; ++s) {
-        const std::size_t row = strips_.first(s);
-        pack(strips_.rows(s), count, a_.of_a(row, first), a_.stride, to + row * depth * tiles_.element);
+      const std::size_t first_row = strips_.first(strips_.count * piece / pieces);
+      const std::size_t last_row = strips_.first(strips_.count * (piece + 1) / pieces);
+      for (std::size_t k = 0; k < count; k += step) {
+        if (a_.layout == Layout::kTransposed && k + step < count) {
+          ask_for(a_.of_a(first_row, first + k + step), std::min(step, count - k - step), last_row - first_row,
+                  a_.stride);
+        }
+        for (std::size_t s = strips_.count * piece / pieces; s < strips_.count * (piece + 1) / pieces; ++s) {
+          const std::size_t row = strips_.first(s), rows = strips_.rows(s);
+          pack(rows, std::min(step, count - k), a_.of_a(row, first + k), a_.stride,
+               to + (row * depth + k * rows) * tiles_.element);
+        }
       }
     });
     return to;
   }
 
-  // The terms of depths [first, first + count). panel_at(k, depth, p): depths first + k and on of panel p.
-  template <class PanelAt>
-  void add_depths(std::size_t first, std::size_t count, const PanelAt& panel_at) const {
-    const std::byte* const packed_a = pack_a(first, count);
-    const std::size_t depth = tiles_.padded(count), block = depth_block(tiles_, depth);
-    const std::size_t panels = pieces_of(c_.cols, tiles_.cols);
-    // A piece's strips of one block stay in the second-level cache while all its panels go by.
-    const std::size_t strips_a_piece = caches().level2 / (block * tiles_.max_rows * tiles_.element);
-    const std::size_t row_pieces = pieces_of(strips_.count, std::max<std::size_t>(8, strips_a_piece));
-    const std::size_t col_pieces = std::min(panels, pieces_of(kPiecesAThread * threads(), row_pieces));
-    parallel_for(row_pieces * col_pieces, [&](std::size_t piece) {
-      const std::size_t row_piece = piece / col_pieces, col_piece = piece % col_pieces;
-      const std::size_t first_strip = strips_.count * row_piece / row_pieces;
-      const std::size_t last_strip = strips_.count * (row_piece + 1) / row_pieces;
-      for (std::size_t k = 0; k < depth; k += block) {
-        const std::size_t here = std::min(block, depth - k);
-        const bool add = first + k > 0 || into_ == Into::kAdd;
-        for (std::size_t p = panels * col_piece / col_pieces; p < panels * (col_piece + 1) / col_pieces; ++p) {
-          const Panel panel = panel_at(k, here, p);
-          const std::size_t cols = columns(p), panel_bytes = here * tiles_.cols * tiles_.element;
-          const std::size_t bytes_a_strip = panel_bytes / (last_strip - first_strip) + 1;
-          for (std::size_t s = first_strip; s < last_strip; ++s) {
-            const std::size_t row = strips_.first(s), rows = strips_.rows(s);
-            float* const c = c_.data + row * c_.stride + p * tiles_.cols;
-            if (panel.next) {
-              const std::size_t from = (s - first_strip) * bytes_a_strip;
-              for (std::size_t at = from; at < std::min(from + bytes_a_strip, panel_bytes); at += 64) {
-                __builtin_prefetch(panel.next + at, 0, 2);
-              }
-            }
-            if (s + 1 < last_strip) prefetch(c + rows * c_.stride, strips_.rows(s + 1), cols);
-            tiles_.tile(rows, cols, here, packed_a + (row * depth + k * rows) * tiles_.element, panel.elements,
-                        panel.stride, c, c_.stride, add);
-          }
-        }
+  // Panels [first, last) to `to`, one after the other.
+  void pack_b(const Operand& b, const Slab& slab, std::size_t first, std::size_t last, std::byte* to) const {
+    const std::size_t column = first * tiles_.cols;
+    pack_panels_of(tiles_, b, slab.first, slab.count, column, std::min(last * tiles_.cols, c_.cols) - column, to,
+                   panel_bytes(slab.count));
+  }
+
+  void times_in_place(const Operand& b, const Slab& slab, const Grid& pieces) const {
+    for_parts(pieces, 0, panels_, [&](const Part& part) {
+      add_part(slab, part, [&](std::size_t k, std::size_t depth, std::size_t p) {
+        const std::size_t column = p * tiles_.cols, cols = columns(p), first = slab.first + k;
+        if (cols == tiles_.cols) return Panel{reinterpret_cast<const std::byte*>(b.of_b(first, column)), b.stride};
+        thread_local Buffer<float> buffer;
+        std::byte* const panel = space_for(panel_bytes(depth), buffer);
+        pack_panels_of(tiles_, b, first, std::min(depth, slab.count - k), column, cols, panel, 0);
+        return Panel{panel, tiles_.cols};
+      });
+    });
+  }
+
+  // Where one piece has all rows, it packs the panels that it needs, and uses them while its cache has them.
+  void times_packed_by_part(const Operand& b, const Slab& slab, const Grid& pieces) const {
+    for_parts(pieces, 0, panels_, [&](const Part& part) {
+      thread_local Buffer<float> buffer;
+      for (std::size_t p = part.first_panel; p < part.last_panel; p += kPanelsAtOnce) {
+        const Part some{part.first_strip, part.last_strip, p, std::min(p + kPanelsAtOnce, part.last_panel)};
+        std::byte* const packed = space_for(kPanelsAtOnce * panel_bytes(slab.count), buffer);
+        pack_b(b, slab, p, some.last_panel, packed);
+        add_packed(slab, some, packed, p);
       }
     });
+  }
+
+  // Where several pieces share a panel, it is packed before, as many as leave room in the outer cache.
+  void times_packed_first(const Operand& b, const Slab& slab, const Grid& pieces) const {
+    const std::size_t bytes = panel_bytes(slab.count);
+    const std::size_t chunks = pieces_of(panels_, std::max<std::size_t>(1, kSlabBytes / bytes));
+    thread_local Buffer<float> buffer;
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      const std::size_t begin = panels_ * chunk / chunks, end = panels_ * (chunk + 1) / chunks;
+      std::byte* const packed = space_for((end - begin) * bytes, buffer);
+      parallel_for(pieces_of(end - begin, kPanelsAtOnce), [&](std::size_t i) {
+        const std::size_t first = begin + i * kPanelsAtOnce;
+        pack_b(b, slab, first, std::min(first + kPanelsAtOnce, end), packed + (first - begin) * bytes);
+      });
+      for_parts(pieces, begin, end, [&](const Part& part) { add_packed(slab, part, packed, begin); });
+    }
+  }
+
+  // So many that threads are busy to the end; of those, the one that has the outer caches deliver the least: each piece
+  // asks for its part of both operands.
+  Grid grid(const Slab& slab, bool packed) const {
+    const std::size_t terms = c_.rows * c_.cols * slab.count, depth = tiles_.padded(slab.count);
+    const std::size_t wanted = std::clamp<std::size_t>(terms / kTermsAPiece, 1, kPiecesAThread * threads());
+    // A piece's strips of one block stay in half the second-level cache while all its panels go by.
+    const std::size_t strip_bytes = depth_block(tiles_, depth) * tiles_.max_rows * tiles_.element;
+    const std::size_t strips_a_piece = std::max<std::size_t>(8, caches().level2 / 2 / strip_bytes);
+    Grid best{};
+    std::size_t least = 0;
+    for (std::size_t rows = pieces_of(strips_.count, strips_a_piece); rows <= strips_.count; ++rows) {
+      const std::size_t cols = std::min(panels_, pieces_of(wanted, rows));
+      // What is packed for several pieces goes out to these caches and comes back.
+      const std::size_t shared = rows > 1 && !packed ? 2 * c_.cols : 0;
+      const std::size_t delivered = cols * c_.rows + rows * c_.cols + shared;
+      if (best.rows == 0 || delivered < least) best = {rows, cols}, least = delivered;
+      if (rows >= wanted) break;
+    }
+    return best;
+  }
+
+  // work(part) for all parts of panels [begin, end).
+  template <class Work>
+  void for_parts(const Grid& pieces, std::size_t begin, std::size_t end, const Work& work) const {
+    const std::size_t panels = end - begin;
+    parallel_for(pieces.rows * pieces.cols, [&](std::size_t piece) {
+      const std::size_t row = piece / pieces.cols, col = piece % pieces.cols;
+      work(Part{strips_.count * row / pieces.rows, strips_.count * (row + 1) / pieces.rows,
+                begin + panels * col / pieces.cols, begin + panels * (col + 1) / pieces.cols});
+    });
+  }
+
+  // panels: packed, from `begin` on.
+  void add_packed(const Slab& slab, const Part& part, const std::byte* panels, std::size_t begin) const {
+    const std::size_t bytes = panel_bytes(slab.count);
+    add_part(slab, part, [&](std::size_t k, std::size_t, std::size_t p) {
+      const std::byte* const here = panels + (p - begin) * bytes + k * tiles_.cols * tiles_.element;
+      return Panel{here, tiles_.cols, p + 1 < part.last_panel ? here + bytes : nullptr};
+    });
+  }
+
+  // The terms of a slab. panel_at(k, depth, p): the slab's depths k and on of panel p.
+  template <class PanelAt>
+  void add_part(const Slab& slab, const Part& part, const PanelAt& panel_at) const {
+    const std::size_t depth = tiles_.padded(slab.count), block = depth_block(tiles_, depth);
+    const std::size_t strips = part.last_strip - part.first_strip;
+    for (std::size_t k = 0; k < depth; k += block) {
+      const std::size_t here = std::min(block, depth - k);
+      const bool add = slab.first + k > 0 || into_ == Into::kAdd;
+      for (std::size_t p = part.first_panel; p < part.last_panel; ++p) {
+        const Panel panel = panel_at(k, here, p);
+        const std::size_t cols = columns(p), bytes = here * tiles_.cols * tiles_.element,
+                          bytes_a_strip = bytes / strips + 1;
+        for (std::size_t s = part.first_strip; s < part.last_strip; ++s) {
+          const std::size_t row = strips_.first(s), rows = strips_.rows(s);
+          float* const c = c_.data + row * c_.stride + p * tiles_.cols;
+          if (panel.next) {
+            const std::size_t from = (s - part.first_strip) * bytes_a_strip;
+            for (std::size_t at = from; at < std::min(from + bytes_a_strip, bytes); at += 64) {
+              __builtin_prefetch(panel.next + at, 0, 2);
+            }
+          }
+          if (s + 1 < part.last_strip) prefetch(c + rows * c_.stride, strips_.rows(s + 1), cols);
+          tiles_.tile(rows, cols, here, slab.packed_a + (row * depth + k * rows) * tiles_.element, panel.elements,
+                      panel.stride, c, c_.stride, add);
+        }
+      }
+    }
   }
 
   // The tile after this one, while this one is computed.
@@ -182,15 +319,17 @@ class Product {
   const std::size_t K_;
   const Into into_;
   const Strips strips_;
+  const std::size_t panels_;
 };
 
 const ProductTiles* pack_panels(const Operand& b, std::size_t K, std::size_t N, Buffer<float>& elements) {
   const ProductTiles& tiles = current_tiles();
   const std::size_t panel_bytes = tiles.padded(K) * tiles.cols * tiles.element, panels = pieces_of(N, tiles.cols);
   std::byte* const to = space_for(panels * panel_bytes, elements);
-  parallel_for(panels, [&](std::size_t p) {
-    const std::size_t column = p * tiles.cols;
-    pack_panel(tiles, b, 0, K, column, std::min(tiles.cols, N - column), to + p * panel_bytes);
+  parallel_for(pieces_of(panels, kPanelsAtOnce), [&](std::size_t piece) {
+    const std::size_t first = piece * kPanelsAtOnce, column = first * tiles.cols;
+    pack_panels_of(tiles, b, 0, K, column, std::min(kPanelsAtOnce * tiles.cols, N - column), to + first * panel_bytes,
+                   panel_bytes);
   });
   return &tiles;
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 #include <vector>
 
+#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/kernels/precision.h"
 #include "tests/kernels/guarded.h"
 
@@ -222,6 +224,42 @@ TEST(Products, OfManyThousandsOfTermsLoseNone) {
   packed.pack_transposed(product.b.read());
   multiply<float>(product.a.read(), packed, product.c.view());
   EXPECT_TRUE(close(product.c, expected, {0.0}, "packed"));
+}
+
+// Large enough for many pieces of rows and of columns, whose panels are packed once for all, some at a time: each row
+// has the bits that it has in a product of few rows, which is cut in another way.
+TEST(Products, OfManyPiecesHaveTheBitsOfTheirRowsAlone) {
+  constexpr std::size_t kFew = 20;
+  set_threads(2);
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    set_precision(precision);
+    for (const Form form : {Form::kPlain, Form::kTransposed}) {
+      for (const auto& [M, N, K] :
+           {std::array{1000, 1010, 2200}, std::array{1300, 290, 300}, std::array{90, 2300, 300}}) {
+        Random random(11);
+        Product<float> product(form, Into::kOverwrite, static_cast<std::size_t>(M), static_cast<std::size_t>(N),
+                               static_cast<std::size_t>(K));
+        product.a.normal(random);
+        product.b.normal(random);
+        product.run();
+        const auto part = [&](std::size_t first, std::size_t count, MatrixView<float> c) {
+          const auto rows = product.a.read().row_range(first, count);
+          if (form == Form::kPlain) multiply<float>(rows, product.b.read(), c);
+          if (form == Form::kTransposed) multiply_transposed<float>(rows, product.b.read(), c);
+        };
+        for (std::size_t first = 0; first < product.M; first += 7 * kFew) {
+          const std::size_t count = std::min(kFew, product.M - first);
+          Guarded<float> few(count, product.N, 0, 0);
+          part(first, count, few.view());
+          for (std::size_t i = 0; i < count; ++i) {
+            ASSERT_EQ(std::memcmp(few.read().row(i), product.c.read().row(first + i), product.N * sizeof(float)), 0)
+                << product.name() << ", row " << first + i;
+          }
+        }
+      }
+    }
+  }
+  set_precision(Precision::kFloat32);
 }
 
 }  // namespace
