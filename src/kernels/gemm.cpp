@@ -322,16 +322,17 @@ class Product {
   const std::size_t panels_;
 };
 
-const ProductTiles* pack_panels(const Operand& b, std::size_t K, std::size_t N, Buffer<float>& elements) {
-  const ProductTiles& tiles = current_tiles();
+std::size_t floats_packed(const ProductTiles& tiles, std::size_t K, std::size_t N) {
+  return pieces_of(pieces_of(N, tiles.cols) * tiles.cols * tiles.padded(K) * tiles.element, sizeof(float));
+}
+
+void pack_panels(const ProductTiles& tiles, const Operand& b, std::size_t K, std::size_t N, std::byte* to) {
   const std::size_t panel_bytes = tiles.padded(K) * tiles.cols * tiles.element, panels = pieces_of(N, tiles.cols);
-  std::byte* const to = space_for(panels * panel_bytes, elements);
   parallel_for(pieces_of(panels, kPanelsAtOnce), [&](std::size_t piece) {
     const std::size_t first = piece * kPanelsAtOnce, column = first * tiles.cols;
     pack_panels_of(tiles, b, 0, K, column, std::min(kPanelsAtOnce * tiles.cols, N - column), to + first * panel_bytes,
                    panel_bytes);
   });
-  return &tiles;
 }
 
 void product(ConstMatrixView<float> a, Layout a_layout, ConstMatrixView<float> b, Layout b_layout, MatrixView<float> c,
@@ -384,26 +385,37 @@ void accumulate_outer(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixVi
 }
 
 template <class Real>
-void PackedMatrix<Real>::pack(ConstMatrixView<Real> b) {
+MatrixView<Real> PackedMatrix<Real>::space(std::size_t rows, std::size_t cols, Scratch::Frame* frame) {
+  return frame ? frame->matrix<Real>(rows, cols) : own_.shape(rows, cols);
+}
+
+template <class Real>
+void PackedMatrix<Real>::pack(ConstMatrixView<Real> b, Scratch::Frame* frame) {
   rows_ = b.rows;
   cols_ = b.cols;
   if constexpr (std::is_same_v<Real, float>) {
-    tiles_ = pack_panels({b.data, b.stride, Layout::kAsIs}, rows_, cols_, elements_);
+    tiles_ = &current_tiles();
+    elements_ = space(1, floats_packed(*tiles_, rows_, cols_), frame);
+    pack_panels(*tiles_, {b.data, b.stride, Layout::kAsIs}, rows_, cols_, reinterpret_cast<std::byte*>(elements_.data));
   } else {
-    copy_rows<Real>(b, elements_.shape(rows_, cols_));
+    elements_ = space(rows_, cols_, frame);
+    copy_rows<Real>(b, elements_);
   }
 }
 
 template <class Real>
-void PackedMatrix<Real>::pack_transposed(ConstMatrixView<Real> b) {
+void PackedMatrix<Real>::pack_transposed(ConstMatrixView<Real> b, Scratch::Frame* frame) {
   rows_ = b.cols;
   cols_ = b.rows;
   if constexpr (std::is_same_v<Real, float>) {
-    tiles_ = pack_panels({b.data, b.stride, Layout::kTransposed}, rows_, cols_, elements_);
+    tiles_ = &current_tiles();
+    elements_ = space(1, floats_packed(*tiles_, rows_, cols_), frame);
+    pack_panels(*tiles_, {b.data, b.stride, Layout::kTransposed}, rows_, cols_,
+                reinterpret_cast<std::byte*>(elements_.data));
   } else {
-    const MatrixView<Real> copy = elements_.shape(rows_, cols_);
+    elements_ = space(rows_, cols_, frame);
     for (std::size_t k = 0; k < rows_; ++k) {
-      for (std::size_t j = 0; j < cols_; ++j) copy(k, j) = b(j, k);
+      for (std::size_t j = 0; j < cols_; ++j) elements_(k, j) = b(j, k);
     }
   }
 }
@@ -415,9 +427,9 @@ void multiply(ConstMatrixView<Real> a, const PackedMatrix<Real>& b, MatrixView<R
     if (c.rows == 0 || c.cols == 0) return;
     if (a.cols == 0) return multiply<Real>(a, ConstMatrixView<Real>(nullptr, 0, c.cols), c, into);
     Product(*b.tiles_, {a.data, a.stride, Layout::kAsIs}, c, a.cols, into)
-        .times_packed(reinterpret_cast<const std::byte*>(b.elements_.view().data));
+        .times_packed(reinterpret_cast<const std::byte*>(b.elements_.data));
   } else {
-    multiply<Real>(a, b.elements_.view(), c, into);
+    multiply<Real>(a, ConstMatrixView<Real>(b.elements_), c, into);
   }
 }
 

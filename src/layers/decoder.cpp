@@ -33,31 +33,33 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
   const auto fused = activations.fused.shape(Y, A + 2 * n);
   const auto candidate = x.columns(0, n), z = x.columns(n, n), r = x.columns(2 * n, n);
   const auto reset = activations.reset.zeros(Y, n);  // 0 where a sentence ends: there is no s_i to make
-  const auto extra = activations.extra.shape(B, 3 * n), scratch = activations.scratch.shape(B, n);
+  kernels::Scratch::Frame frame(activations.memory);
+  const auto extra = frame.matrix<Real>(B, 3 * n), scratch = frame.matrix<Real>(B, n);
   const auto alpha = activations.alpha.shape(Y, input.memory ? longest_source(*input.memory) : 0);
   if (!input.memory) kernels::multiply<Real>(input.fixed_context, weights.C, extra);
 
-  activations.packed_U_query_gates.pack(weights.U_query_gates);
-  activations.packed_U.pack(weights.U);
-  if (input.memory) activations.packed_C.pack(weights.C);
+  kernels::PackedMatrix<Real> U_query_gates, U, C_packed;
+  U_query_gates.pack(weights.U_query_gates, frame);
+  U.pack(weights.U, frame);
+  if (input.memory) C_packed.pack(weights.C, frame);
   kernels::copy_rows<Real>(input.initial_states, packing.step(previous, 0));
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     const std::size_t active = packing.active[t], continuing = packing.continuing(t);
     const auto context_t = packing.step(context, t);
-    kernels::multiply<Real>(packing.step(previous, t), activations.packed_U_query_gates, packing.step(fused, t));
+    kernels::multiply<Real>(packing.step(previous, t), U_query_gates, packing.step(fused, t));
     if (input.memory) {
       {
         const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
         kernels::attention_forward<Real>(*input.memory, {packing.order.data(), active},
                                          packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_t);
       }
-      kernels::multiply<Real>(context_t.row_range(0, continuing), activations.packed_C, extra.row_range(0, continuing));
+      kernels::multiply<Real>(context_t.row_range(0, continuing), C_packed, extra.row_range(0, continuing));
     } else {
       kernels::copy_rows<Real>(input.fixed_context.row_range(0, active), context_t);
     }
     if (continuing == 0) break;
     gated_step_forward<Real>(
-        activations.packed_U,
+        U,
         {packing.step(x, t, continuing), extra.row_range(0, continuing),
          packing.step(fused, t, continuing).columns(A, 2 * n), packing.step(previous, t, continuing),
          packing.step(z, t, continuing), packing.step(r, t, continuing), packing.step(reset, t, continuing),
@@ -76,13 +78,15 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
   const auto fused = activations.fused.view(), alpha = activations.alpha.view();
   const auto x_gradient = activations.x.view();
   const auto candidate = x_gradient.columns(0, n), z = x_gradient.columns(n, n), r = x_gradient.columns(2 * n, n);
-  const auto fused_gradient = activations.fused_gradient.shape(Y, A + 2 * n);
-  const auto v_a_gradient = activations.v_a_gradient.zeros(B, A);
-  const auto scratch = activations.scratch.shape(B, n);
+  kernels::Scratch::Frame frame(activations.memory);
+  const auto fused_gradient = frame.matrix<Real>(Y, A + 2 * n);
+  const auto v_a_gradient = frame.zeros<Real>(B, A);
+  const auto scratch = frame.matrix<Real>(B, n);
 
-  activations.packed_U_query_gates.pack_transposed(weights.U_query_gates);
-  activations.packed_U.pack_transposed(weights.U);
-  if (input.memory) activations.packed_C.pack_transposed(weights.C);
+  kernels::PackedMatrix<Real> U_query_gates, U, C;  // transposed
+  U_query_gates.pack_transposed(weights.U_query_gates, frame);
+  U.pack_transposed(weights.U, frame);
+  if (input.memory) C.pack_transposed(weights.C, frame);
   for (std::size_t t = packing.steps(); t-- > 0;) {
     const std::size_t active = packing.active[t], continuing = packing.continuing(t);
     const auto x_gradient_t = packing.step(x_gradient, t), fused_gradient_t = packing.step(fused_gradient, t);
@@ -92,7 +96,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
     kernels::zero_rows<Real>(fused_gradient_t.row_range(continuing, active - continuing).columns(A, 2 * n));
     if (continuing > 0) {
       gated_step_backward<Real>(
-          activations.packed_U,
+          U,
           {packing.step(gradients.previous, t + 1), packing.step(z, t, continuing), packing.step(r, t, continuing),
            packing.step(candidate, t, continuing), packing.step(previous, t, continuing),
            x_gradient_t.row_range(0, continuing), fused_gradient_t.row_range(0, continuing).columns(A, 2 * n),
@@ -101,8 +105,8 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
     }
     if (input.memory) {
       if (continuing > 0) {
-        kernels::multiply<Real>(x_gradient_t.row_range(0, continuing), activations.packed_C,
-                                context_gradient_t.row_range(0, continuing), kernels::Into::kAdd);
+        kernels::multiply<Real>(x_gradient_t.row_range(0, continuing), C, context_gradient_t.row_range(0, continuing),
+                                kernels::Into::kAdd);
       }
       const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
       kernels::attention_backward<Real>(
@@ -110,8 +114,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
           {packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_gradient_t,
            fused_gradient_t.columns(0, A), gradients.keys, v_a_gradient});
     }
-    kernels::multiply<Real>(fused_gradient_t, activations.packed_U_query_gates, previous_gradient_t,
-                            kernels::Into::kAdd);
+    kernels::multiply<Real>(fused_gradient_t, U_query_gates, previous_gradient_t, kernels::Into::kAdd);
   }
   if (input.memory) {
     const PhaseTimes::Scope scope(input.phases, Phase::kAttention);

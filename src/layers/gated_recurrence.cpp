@@ -37,20 +37,23 @@ void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Di
   const auto candidate = x.columns(0, n), z = x.columns(n, n), r = x.columns(2 * n, n);
   const auto reset = activations.reset.shape(X, n);
   const auto states = activations.states.shape(X, n);
-  const auto scratch = activations.scratch.shape(packing.sentences(), n);
-  auto& packed = activations.packed;
-  packed.U_gates.pack(weights.U_gates);
-  packed.U.pack(weights.U);
+  kernels::Scratch::Frame frame(activations.memory);
+  const auto scratch = frame.matrix<Real>(packing.sentences(), n);
+  const auto recurrent_rows = frame.matrix<Real>(packing.sentences(), 2 * n);
+  kernels::PackedMatrix<Real> U_gates, U;
+  U_gates.pack(weights.U_gates, frame);
+  U.pack(weights.U, frame);
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
     const Before from = before(packing, direction, t);
-    const auto recurrent = activations.recurrent.zeros(packing.active[t], 2 * n);
+    const auto recurrent = recurrent_rows.row_range(0, packing.active[t]);
+    kernels::zero_rows<Real>(recurrent);
     if (from.carried > 0) {
       const auto carried = packing.step(previous, t, from.carried);
       kernels::copy_rows<Real>(packing.step(states, from.step, from.carried), carried);
-      kernels::multiply<Real>(carried, packed.U_gates, recurrent.row_range(0, from.carried));
+      kernels::multiply<Real>(carried, U_gates, recurrent.row_range(0, from.carried));
     }
-    gated_step_forward<Real>(packed.U,
+    gated_step_forward<Real>(U,
                              {packing.step(x, t),
                               {},
                               recurrent,
@@ -73,15 +76,18 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
   const auto x_gradient = activations.x.view();
   const auto candidate = x_gradient.columns(0, n), z = x_gradient.columns(n, n), r = x_gradient.columns(2 * n, n);
   const auto gates_gradient = x_gradient.columns(n, 2 * n);
-  const auto scratch = activations.scratch.shape(packing.sentences(), n);
-  auto& packed = activations.packed;
-  packed.U_gates.pack_transposed(weights.U_gates);
-  packed.U.pack_transposed(weights.U);
+  kernels::Scratch::Frame frame(activations.memory);
+  const auto scratch = frame.matrix<Real>(packing.sentences(), n),
+             carry_rows = frame.matrix<Real>(packing.sentences(), n);
+  kernels::PackedMatrix<Real> U_gates, U;  // transposed
+  U_gates.pack_transposed(weights.U_gates, frame);
+  U.pack_transposed(weights.U, frame);
   for (std::size_t i = packing.steps(); i-- > 0;) {
     const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
     const Before from = before(packing, direction, t);
-    const auto carry = activations.carry.zeros(packing.active[t], n);
-    gated_step_backward<Real>(packed.U,
+    const auto carry = carry_rows.row_range(0, packing.active[t]);
+    kernels::zero_rows<Real>(carry);
+    gated_step_backward<Real>(U,
                               {packing.step(state_gradient, t),
                                packing.step(z, t),
                                packing.step(r, t),
@@ -93,8 +99,7 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
                               scratch);
     if (from.carried > 0) {
       const auto carried = carry.row_range(0, from.carried);
-      kernels::multiply<Real>(packing.step(gates_gradient, t, from.carried), packed.U_gates, carried,
-                              kernels::Into::kAdd);
+      kernels::multiply<Real>(packing.step(gates_gradient, t, from.carried), U_gates, carried, kernels::Into::kAdd);
       kernels::add<Real>(carried, packing.step(state_gradient, from.step, from.carried));
     }
   }

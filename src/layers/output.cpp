@@ -22,12 +22,25 @@ bool is_tied(const OutputWeights<Real>& weights) {
 }
 
 template <class Real>
-void pack(const OutputWeights<Real>& weights, kernels::PackedMatrix<Real>& packed_W_o) {
+kernels::PackedMatrix<Real> packed(const OutputWeights<Real>& weights, kernels::Scratch::Frame& frame) {
+  kernels::PackedMatrix<Real> W_o;
   if (is_tied(weights)) {
-    packed_W_o.pack_transposed(weights.E);
+    W_o.pack_transposed(weights.E, frame);
   } else {
-    packed_W_o.pack(weights.W_o);
+    W_o.pack(weights.W_o, frame);
   }
+  return W_o;
+}
+
+template <class Real>
+kernels::PackedMatrix<Real> packed_transposed(const OutputWeights<Real>& weights, kernels::Scratch::Frame& frame) {
+  kernels::PackedMatrix<Real> W_o_transposed;
+  if (is_tied(weights)) {
+    W_o_transposed.pack(weights.E, frame);
+  } else {
+    W_o_transposed.pack_transposed(weights.W_o, frame);
+  }
+  return W_o_transposed;
 }
 
 }  // namespace
@@ -36,7 +49,7 @@ template <class Real>
 void output_log_probabilities(const OutputWeights<Real>& weights, ConstMatrixView<Real> t,
                               OutputActivations<Real>& activations, MatrixView<Real> log_probabilities) {
   if (is_tied(weights)) {
-    if (!activations.packed) pack(weights, activations.packed_W_o);
+    if (!activations.packed) activations.packed_W_o.pack_transposed(weights.E);
     activations.packed = true;
     kernels::multiply<Real>(t, activations.packed_W_o, log_probabilities);
   } else {
@@ -48,10 +61,12 @@ void output_log_probabilities(const OutputWeights<Real>& weights, ConstMatrixVie
 template <class Real>
 void output_loss(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, std::span<const WordId> target,
                  OutputActivations<Real>& activations, std::span<double> loss) {
-  pack(weights, activations.packed_W_o);
+  kernels::Scratch::Frame frame(activations.memory);
+  const auto W_o = packed(weights, frame);
+  const auto block = frame.matrix<Real>(std::min(kBlockRows, t.rows), weights.b_w.size());
   for_blocks(t.rows, [&](std::size_t first, std::size_t count) {
-    const auto logits = activations.logits.shape(count, weights.b_w.size());
-    kernels::multiply<Real>(t.row_range(first, count), activations.packed_W_o, logits);
+    const auto logits = block.row_range(0, count);
+    kernels::multiply<Real>(t.row_range(first, count), W_o, logits);
     kernels::softmax_loss<Real>(weights.b_w, logits, target.subspan(first, count), loss.subspan(first, count));
   });
 }
@@ -61,19 +76,16 @@ void output_loss_and_backward(const OutputWeights<Real>& weights, const OutputWe
                               ConstMatrixView<Real> t, std::span<const WordId> target,
                               OutputActivations<Real>& activations, std::span<double> loss, MatrixView<Real> t_gradient,
                               double label_smoothing) {
-  pack(weights, activations.packed_W_o);
-  if (is_tied(weights)) {
-    activations.packed_W_o_transposed.pack(weights.E);
-  } else {
-    activations.packed_W_o_transposed.pack_transposed(weights.W_o);
-  }
+  kernels::Scratch::Frame frame(activations.memory);
+  const auto W_o = packed(weights, frame), W_o_transposed = packed_transposed(weights, frame);
+  const auto block = frame.matrix<Real>(std::min(kBlockRows, t.rows), weights.b_w.size());
   for_blocks(t.rows, [&](std::size_t first, std::size_t count) {
-    const auto logits = activations.logits.shape(count, weights.b_w.size());
+    const auto logits = block.row_range(0, count);
     const auto rows = t.row_range(first, count);
-    kernels::multiply<Real>(rows, activations.packed_W_o, logits);
+    kernels::multiply<Real>(rows, W_o, logits);
     kernels::softmax_cross_entropy<Real>(weights.b_w, logits, target.subspan(first, count), loss.subspan(first, count),
                                          label_smoothing);
-    kernels::multiply<Real>(logits, activations.packed_W_o_transposed, t_gradient.row_range(first, count));
+    kernels::multiply<Real>(logits, W_o_transposed, t_gradient.row_range(first, count));
     if (is_tied(weights)) {
       kernels::accumulate_outer<Real>(logits, rows, gradient.E);
     } else {

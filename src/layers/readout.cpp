@@ -11,22 +11,29 @@ namespace {
 
 using kernels::Into;
 
-// What the output matrix multiplies: t, or t W_o_left.
+using kernels::Scratch;
+
 template <class Real>
-MatrixView<Real> hidden_forward(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
-                                ReadoutActivations<Real>& activations) {
+struct Hidden {
+  MatrixView<Real> sums, t;  // [R, 2l], [R, l]
+  MatrixView<Real> last;     // what the output matrix multiplies: t, or t W_o_left
+};
+
+template <class Real>
+Hidden<Real> hidden_forward(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
+                            Scratch::Frame& frame) {
   const std::size_t R = input.state.rows, width = weights.b_o.size();
-  const auto sums = activations.sums.shape(R, width);
+  const auto sums = frame.matrix<Real>(R, width);
   kernels::multiply<Real>(input.state, weights.U_o, sums);
   kernels::multiply<Real>(input.word, weights.V_o, sums, Into::kAdd);
   kernels::multiply<Real>(input.context, weights.C_o, sums, Into::kAdd);
   kernels::add_to_rows<Real>(weights.b_o, sums);
-  const auto t = activations.t.shape(R, width / 2);
+  const auto t = frame.matrix<Real>(R, width / 2);
   kernels::maxout_forward<Real>(sums, t);
-  if (weights.W_o_left.cols == 0) return t;
-  const auto factor = activations.factor.shape(R, weights.W_o_left.cols);
+  if (weights.W_o_left.cols == 0) return {sums, t, t};
+  const auto factor = frame.matrix<Real>(R, weights.W_o_left.cols);
   kernels::multiply<Real>(t, weights.W_o_left, factor);
-  return factor;
+  return {sums, t, factor};
 }
 
 template <class Real>
@@ -39,14 +46,16 @@ OutputWeights<Real> output_of(const ReadoutWeights<Real>& weights) {
 template <class Real>
 void readout_log_probabilities(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
                                ReadoutActivations<Real>& activations, MatrixView<Real> log_probabilities) {
-  output_log_probabilities<Real>(output_of(weights), hidden_forward(weights, input, activations), activations.output,
+  Scratch::Frame frame(activations.memory);
+  output_log_probabilities<Real>(output_of(weights), hidden_forward(weights, input, frame).last, activations.output,
                                  log_probabilities);
 }
 
 template <class Real>
 void readout_loss(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input, std::span<const WordId> target,
                   ReadoutActivations<Real>& activations, std::span<double> loss) {
-  output_loss<Real>(output_of(weights), hidden_forward(weights, input, activations), target, activations.output, loss);
+  Scratch::Frame frame(activations.memory);
+  output_loss<Real>(output_of(weights), hidden_forward(weights, input, frame).last, target, activations.output, loss);
 }
 
 template <class Real>
@@ -54,20 +63,19 @@ void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const Readou
                                const ReadoutInput<Real>& input, std::span<const WordId> target,
                                ReadoutActivations<Real>& activations, std::span<double> loss,
                                const ReadoutGradients<Real>& gradients, double label_smoothing) {
-  const MatrixView<Real> hidden = hidden_forward(weights, input, activations);
-  const auto hidden_gradient = activations.factor_gradient.shape(hidden.rows, hidden.cols);
+  Scratch::Frame frame(activations.memory);
+  const auto [sums, t, hidden] = hidden_forward(weights, input, frame);
+  const auto hidden_gradient = frame.matrix<Real>(hidden.rows, hidden.cols);
   output_loss_and_backward<Real>(output_of(weights), output_of(gradient), hidden, target, activations.output, loss,
                                  hidden_gradient, label_smoothing);
 
-  const auto t = activations.t.view();
   MatrixView<Real> t_gradient = hidden_gradient;
   if (weights.W_o_left.cols > 0) {
-    t_gradient = activations.t_gradient.shape(t.rows, t.cols);
+    t_gradient = frame.matrix<Real>(t.rows, t.cols);
     kernels::multiply_transposed<Real>(hidden_gradient, weights.W_o_left, t_gradient);
     kernels::accumulate_outer<Real>(t, hidden_gradient, gradient.W_o_left);
   }
-  const auto sums = activations.sums.view();
-  const auto sums_gradient = activations.sums_gradient.shape(sums.rows, sums.cols);
+  const auto sums_gradient = frame.matrix<Real>(sums.rows, sums.cols);
   kernels::maxout_backward<Real>(sums, t_gradient, sums_gradient);
   kernels::accumulate_outer<Real>(input.state, sums_gradient, gradient.U_o);
   kernels::accumulate_outer<Real>(input.word, sums_gradient, gradient.V_o);

@@ -27,6 +27,8 @@ class FusedNetwork final : public Network<Real> {
         weights(weights_in(options, this->parameters())),
         gradient(weights_in(options, this->gradients())) {
     parts = parts_of_gradient();
+    // Passes follow one another: what one no longer needs the next may have.
+    forward_encoder.memory = backward_encoder.memory = decoder.memory = readout.memory = readout.output.memory = memory;
   }
 
   void encode(const Sentences& source, Encoded<Real>& encoded) override {
@@ -66,8 +68,8 @@ class FusedNetwork final : public Network<Real> {
   void forward(const Sentences& source, const Sentences& target) override {
     encode(source, batch);
     const Encoded<Real>& encoded = batch;
-    const auto memory = memory_of(encoded);
-    run_decoder(encoded, memory, target);
+    const auto attended = memory_of(encoded);
+    run_decoder(encoded, attended, target);
     const PhaseTimes::Scope scope(&phases, Phase::kReadout);
     layers::readout_loss<Real>(weights.readout, readout_input(), target_words, readout, losses);
   }
@@ -76,8 +78,8 @@ class FusedNetwork final : public Network<Real> {
     const Finished& finished = how.finished;
     encode(source, batch);
     const Encoded<Real>& encoded = batch;
-    const auto memory = memory_of(encoded);
-    const auto input = run_decoder(encoded, memory, target);
+    const auto attended = memory_of(encoded);
+    const auto input = run_decoder(encoded, attended, target);
     const std::size_t B = target.size(), X = rows.packing.words(), Y = target_packing.words();
     const std::size_t n = options.state, C = context_width(), m = options.embedding;
 
@@ -90,9 +92,10 @@ class FusedNetwork final : public Network<Real> {
     finish(finished, 1);
 
     scope.change(Phase::kDecoder);
-    const auto words = word_gradient.zeros(Y, m);
-    const auto annotations = annotations_gradient.zeros(attends() ? X : 0, C);
-    const auto keys = keys_gradient.zeros(attends() ? X : 0, options.alignment);
+    kernels::Scratch::Frame frame(memory);
+    const auto words = frame.template zeros<Real>(Y, m);
+    const auto annotations = frame.template zeros<Real>(attends() ? X : 0, C);
+    const auto keys = frame.template zeros<Real>(attends() ? X : 0, options.alignment);
     layers::decoder_backward<Real>(
         weights.decoder, gradient.decoder, target_packing, input, decoder,
         {previous_gradient, contexts, options.state_word == StateWord::kCurrent ? words : previous_words, annotations,
@@ -103,7 +106,7 @@ class FusedNetwork final : public Network<Real> {
     finish(finished, 2);
 
     scope.change(Phase::kEncoder);
-    const auto initial = initial_gradient.zeros(B, n);
+    const auto initial = frame.template zeros<Real>(B, n);
     kernels::scatter_add_rows<Real>(previous_gradient.row_range(0, B), target_packing.order, initial);
     encoder_backward(encoded, initial, contexts, annotations, keys, finished);
   }
@@ -181,7 +184,7 @@ class FusedNetwork final : public Network<Real> {
             weights.decoder.v_a};
   }
 
-  layers::DecoderInput<Real> run_decoder(const Encoded<Real>& encoded, const kernels::AttentionMemory<Real>& memory,
+  layers::DecoderInput<Real> run_decoder(const Encoded<Real>& encoded, const kernels::AttentionMemory<Real>& attended,
                                          const Sentences& target) {
     PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(target, options.target_words, "target");
@@ -202,7 +205,7 @@ class FusedNetwork final : public Network<Real> {
     kernels::gather_rows<Real>(view_of(encoded.initial_states, options.state), target_packing.order, initial);
     input.initial_states = initial;
     if (attends()) {
-      input.memory = &memory;
+      input.memory = &attended;
     } else {
       const auto fixed = fixed_context.shape(B, context_width());
       kernels::gather_rows<Real>(view_of(encoded.contexts, context_width()), target_packing.order, fixed);
@@ -223,15 +226,16 @@ class FusedNetwork final : public Network<Real> {
     const std::size_t B = initial.rows, X = rows.packing.words(), n = options.state;
     const auto first_states = view_of(encoded.initial_states, n);
     const ConstMatrixView<Real> summary_states = summary_input.view();
-    const auto from_initial = sentence_gradient.shape(B, n);
-    const auto embedded_gradient = source_gradient.zeros(X, options.embedding);
-    const auto forward_states = forward_gradient.shape(X, n);
+    kernels::Scratch::Frame frame(memory);
+    const auto from_initial = frame.template matrix<Real>(B, n);
+    const auto embedded_gradient = frame.template zeros<Real>(X, options.embedding);
+    const auto forward_states = frame.template matrix<Real>(X, n);
     if (attends()) {
       tanh_layer_backward<Real>(weights.initial, gradient.initial, summary_states, first_states, initial, from_initial);
       kernels::accumulate_outer<Real>(view_of(encoded.annotations, 2 * n), keys, gradient.U_a);
       kernels::multiply_transposed<Real>(keys, weights.U_a, annotations, Into::kAdd);
       finish(finished, 1);
-      const auto backward_states = backward_gradient.shape(X, n);
+      const auto backward_states = frame.template matrix<Real>(X, n);
       kernels::gather_rows<Real>(annotations.columns(0, n), rows.encoded_row, forward_states);
       kernels::gather_rows<Real>(annotations.columns(n, n), rows.encoded_row, backward_states);
       kernels::scatter_add_rows<Real>(from_initial, rows.first_word_row, backward_states);
@@ -247,11 +251,11 @@ class FusedNetwork final : public Network<Real> {
         kernels::scatter_add_rows<Real>(target_packing.step(contexts, t),
                                         std::span(target_packing.order).first(target_packing.active[t]), from_initial);
       }
-      const auto from_summary = summary_gradient.shape(B, n);
+      const auto from_summary = frame.template matrix<Real>(B, n);
       tanh_layer_backward<Real>(weights.summary, gradient.summary, summary_states, contexts_out, from_initial,
                                 from_summary);
       finish(finished, 1);
-      forward_gradient.zeros(X, n);
+      kernels::zero_rows<Real>(forward_states);
       kernels::scatter_add_rows<Real>(from_summary, rows.last_word_row, forward_states);
     }
     layers::gated_backward<Real>(weights.forward_encoder, gradient.forward_encoder, rows.packing,
@@ -274,6 +278,7 @@ class FusedNetwork final : public Network<Real> {
   }
 
   Weights<Real> weights, gradient;
+  kernels::Scratch memory;
 
   // The last batch that was encoded.
   SourceRows rows;
@@ -286,9 +291,7 @@ class FusedNetwork final : public Network<Real> {
   layers::DecoderActivations<Real> decoder;
   layers::ReadoutActivations<Real> readout;
 
-  kernels::Buffer<Real> state_gradient, word_gradient, previous_word_gradient, context_gradient;
-  kernels::Buffer<Real> annotations_gradient, keys_gradient, sentence_gradient, initial_gradient, summary_gradient;
-  kernels::Buffer<Real> forward_gradient, backward_gradient, source_gradient;
+  kernels::Buffer<Real> state_gradient, previous_word_gradient, context_gradient;
 
   kernels::Buffer<Real> step_words, step_query, step_alpha, step_x, step_recurrent, step_extra;
   kernels::Buffer<Real> step_z, step_r, step_reset, step_candidate, step_scratch;

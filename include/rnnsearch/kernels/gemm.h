@@ -10,6 +10,7 @@
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/scratch.h"
 
 namespace rnnsearch::kernels {
 
@@ -35,9 +36,12 @@ struct ProductTiles;
 template <class Real>
 class PackedMatrix {
  public:
-  void pack(ConstMatrixView<Real> b);
+  void pack(ConstMatrixView<Real> b) { pack(b, nullptr); }
   /// As if b were transposed.
-  void pack_transposed(ConstMatrixView<Real> b);
+  void pack_transposed(ConstMatrixView<Real> b) { pack_transposed(b, nullptr); }
+  /// In the frame's memory, valid as long as that is.
+  void pack(ConstMatrixView<Real> b, Scratch::Frame& frame) { pack(b, &frame); }
+  void pack_transposed(ConstMatrixView<Real> b, Scratch::Frame& frame) { pack_transposed(b, &frame); }
 
   std::size_t rows() const { return rows_; }  // K
   std::size_t cols() const { return cols_; }  // N
@@ -46,9 +50,14 @@ class PackedMatrix {
   template <class Other>
   friend void multiply(ConstMatrixView<Other> a, const PackedMatrix<Other>& b, MatrixView<Other> c, Into into);
 
+  void pack(ConstMatrixView<Real> b, Scratch::Frame* frame);
+  void pack_transposed(ConstMatrixView<Real> b, Scratch::Frame* frame);
+  MatrixView<Real> space(std::size_t rows, std::size_t cols, Scratch::Frame* frame);
+
   const ProductTiles* tiles_ = nullptr;
   std::size_t rows_ = 0, cols_ = 0;
-  Buffer<Real> elements_;
+  MatrixView<Real> elements_;
+  Buffer<Real> own_;  // where they are, unless a frame has them
 };
 
 /// c = a b, or c += a b, with the bits of the product of what was packed.

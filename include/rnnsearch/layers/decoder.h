@@ -10,7 +10,7 @@
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/buffer.h"
-#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/packing.h"
 
 namespace rnnsearch::layers {
@@ -36,16 +36,13 @@ struct DecoderInput {
 
 template <class Real>
 struct DecoderActivations {
-  kernels::Buffer<Real> previous;        // [Y, n] s_{i-1}: a result
-  kernels::Buffer<Real> context;         // [Y, C] c_i: a result
-  kernels::Buffer<Real> alpha;           // [Y, longest source]
-  kernels::Buffer<Real> x;               // [Y, 3n]: h~ | z | r; after the backward pass, the gradient of x
-  kernels::Buffer<Real> fused;           // [Y, A + 2n]: query | recurrent z | recurrent r
-  kernels::Buffer<Real> reset;           // [Y, n]
-  kernels::Buffer<Real> extra, scratch;  // [B, 3n], [B, n]
-  kernels::Buffer<Real> fused_gradient;  // [Y, A + 2n]
-  kernels::Buffer<Real> v_a_gradient;    // [B, A]
-  kernels::PackedMatrix<Real> packed_U_query_gates, packed_U, packed_C;  // as in PackedRecurrence
+  kernels::Buffer<Real> previous;  // [Y, n] s_{i-1}: a result
+  kernels::Buffer<Real> context;   // [Y, C] c_i: a result
+  kernels::Buffer<Real> alpha;     // [Y, longest source]
+  kernels::Buffer<Real> x;         // [Y, 3n]: h~ | z | r; after the backward pass, the gradient of x
+  kernels::Buffer<Real> fused;     // [Y, A + 2n]: query | recurrent z | recurrent r
+  kernels::Buffer<Real> reset;     // [Y, n]
+  kernels::Scratch memory;
 };
 
 template <class Real>

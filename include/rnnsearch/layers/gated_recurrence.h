@@ -8,6 +8,7 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/packing.h"
 
 namespace rnnsearch::layers {
@@ -19,13 +20,6 @@ struct GatedWeights {
   MatrixView<Real> U_gates;  // [n, 2n]  U_z | U_r
   MatrixView<Real> U;        // [n, n]
   std::span<Real> b;         // [n]: b, or [3n]: b | b_z | b_r
-};
-
-/// Matrices of one pass over a batch, ordered for its many small products: the forward pass packs them as they are, the
-/// backward pass transposed.
-template <class Real>
-struct PackedRecurrence {
-  kernels::PackedMatrix<Real> U_gates, U;
 };
 
 /// One step of R rows, from the recurrent product h' [U_z | U_r] on.
@@ -60,11 +54,10 @@ enum class Direction { kForward, kBackward };
 /// What the forward pass leaves for the backward pass. Rows are packed.
 template <class Real>
 struct GatedActivations {
-  kernels::Buffer<Real> x;                          // [X, 3n]: h~ | z | r; after the backward pass, the gradient of x
-  kernels::Buffer<Real> previous, reset;            // [X, n]
-  kernels::Buffer<Real> states;                     // [X, n] the result
-  kernels::Buffer<Real> recurrent, scratch, carry;  // [B, 2n], [B, n], [B, n]
-  PackedRecurrence<Real> packed;
+  kernels::Buffer<Real> x;                // [X, 3n]: h~ | z | r; after the backward pass, the gradient of x
+  kernels::Buffer<Real> previous, reset;  // [X, n]
+  kernels::Buffer<Real> states;           // [X, n] the result
+  kernels::Scratch memory;
 };
 
 /// States start from 0 at the first word read. The result is in activations.states.

@@ -8,8 +8,8 @@
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/sentences.h"
-#include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/scratch.h"
 
 namespace rnnsearch::layers {
 
@@ -22,8 +22,8 @@ struct OutputWeights {
 
 template <class Real>
 struct OutputActivations {
-  kernels::Buffer<Real> logits;                                   // [rows of a block, K]
-  kernels::PackedMatrix<Real> packed_W_o, packed_W_o_transposed;  // for all blocks of rows
+  kernels::Scratch memory;
+  kernels::PackedMatrix<Real> packed_W_o;  // of tied weights, for output_log_probabilities
   /// packed_W_o is of the weights as they are. To be set to false when they change, by who calls
   /// output_log_probabilities, which sets it: it packs E once for many calls.
   bool packed = false;

@@ -8,7 +8,7 @@
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/sentences.h"
-#include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/output.h"
 
 namespace rnnsearch::layers {
@@ -33,8 +33,7 @@ struct ReadoutInput {
 
 template <class Real>
 struct ReadoutActivations {
-  kernels::Buffer<Real> sums, t, factor;  // [R, 2l], [R, l], [R, rank]
-  kernels::Buffer<Real> sums_gradient, t_gradient, factor_gradient;
+  kernels::Scratch memory;
   OutputActivations<Real> output;
 };
 
