@@ -30,10 +30,11 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
   kernels::add_to_rows<Real>(weights.b, x.columns(0, weights.b.size()));
 
   const auto previous = activations.previous.shape(Y, n), context = activations.context.shape(Y, C);
-  const auto fused = activations.fused.shape(Y, A + 2 * n);
+  const auto query = activations.query.shape(Y, A);
   const auto candidate = x.columns(0, n), z = x.columns(n, n), r = x.columns(2 * n, n);
   const auto reset = activations.reset.zeros(Y, n);  // 0 where a sentence ends: there is no s_i to make
   kernels::Scratch::Frame frame(activations.memory);
+  const auto fused = frame.matrix<Real>(B, A + 2 * n);  // query | recurrent z | recurrent r of a step
   const auto extra = frame.matrix<Real>(B, 3 * n), scratch = frame.matrix<Real>(B, n);
   const auto alpha = activations.alpha.shape(Y, input.memory ? longest_source(*input.memory) : 0);
   if (!input.memory) kernels::multiply<Real>(input.fixed_context, weights.C, extra);
@@ -46,13 +47,15 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     const std::size_t active = packing.active[t], continuing = packing.continuing(t);
     const auto context_t = packing.step(context, t);
-    kernels::multiply<Real>(packing.step(previous, t), U_query_gates, packing.step(fused, t));
+    const auto fused_t = fused.row_range(0, active);
+    kernels::multiply<Real>(packing.step(previous, t), U_query_gates, fused_t);
     if (input.memory) {
       {
         const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
-        kernels::attention_forward<Real>(*input.memory, {packing.order.data(), active},
-                                         packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_t);
+        kernels::attention_forward<Real>(*input.memory, {packing.order.data(), active}, fused_t.columns(0, A),
+                                         packing.step(alpha, t), context_t);
       }
+      kernels::copy_rows<Real>(fused_t.columns(0, A), packing.step(query, t));
       kernels::multiply<Real>(context_t.row_range(0, continuing), C_packed, extra.row_range(0, continuing));
     } else {
       kernels::copy_rows<Real>(input.fixed_context.row_range(0, active), context_t);
@@ -61,7 +64,7 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
     gated_step_forward<Real>(
         U,
         {packing.step(x, t, continuing), extra.row_range(0, continuing),
-         packing.step(fused, t, continuing).columns(A, 2 * n), packing.step(previous, t, continuing),
+         fused_t.row_range(0, continuing).columns(A, 2 * n), packing.step(previous, t, continuing),
          packing.step(z, t, continuing), packing.step(r, t, continuing), packing.step(reset, t, continuing),
          packing.step(candidate, t, continuing), packing.step(previous, t + 1)},
         scratch);
@@ -75,7 +78,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
   const std::size_t Y = packing.words(), B = packing.sentences();
   const std::size_t n = weights.U.rows, A = weights.v_a.size();
   const auto previous = activations.previous.view(), context = activations.context.view();
-  const auto fused = activations.fused.view(), alpha = activations.alpha.view();
+  const auto query = activations.query.view(), alpha = activations.alpha.view();
   const auto x_gradient = activations.x.view();
   const auto candidate = x_gradient.columns(0, n), z = x_gradient.columns(n, n), r = x_gradient.columns(2 * n, n);
   kernels::Scratch::Frame frame(activations.memory);
@@ -109,10 +112,9 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
                                 kernels::Into::kAdd);
       }
       const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
-      kernels::attention_backward<Real>(
-          *input.memory, {packing.order.data(), active},
-          {packing.step(fused, t).columns(0, A), packing.step(alpha, t), context_gradient_t,
-           fused_gradient_t.columns(0, A), gradients.keys, v_a_gradient});
+      kernels::attention_backward<Real>(*input.memory, {packing.order.data(), active},
+                                        {packing.step(query, t), packing.step(alpha, t), context_gradient_t,
+                                         fused_gradient_t.columns(0, A), gradients.keys, v_a_gradient});
     }
     kernels::multiply<Real>(fused_gradient_t, U_query_gates, previous_gradient_t, kernels::Into::kAdd);
   }

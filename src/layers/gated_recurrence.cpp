@@ -25,6 +25,15 @@ void gated_step_backward(const kernels::PackedMatrix<Real>& U_transposed, const 
       {reset_gradient, step.r, step.previous, step.x_gradient, step.recurrent_gradient, step.previous_gradient});
 }
 
+// h' of step t, [active[t], n]: 0 where nothing is before.
+template <class Real>
+void gather_previous(const Packing& packing, const Before& from, MatrixView<Real> states, MatrixView<Real> previous) {
+  if (from.carried > 0) {
+    kernels::copy_rows<Real>(packing.step(states, from.step, from.carried), previous.row_range(0, from.carried));
+  }
+  kernels::zero_rows<Real>(previous.row_range(from.carried, previous.rows - from.carried));
+}
+
 template <class Real>
 void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Direction direction,
                    ConstMatrixView<Real> input, GatedActivations<Real>& activations) {
@@ -33,13 +42,13 @@ void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Di
   kernels::multiply<Real>(input, weights.W_in, x);
   kernels::add_to_rows<Real>(weights.b, x.columns(0, weights.b.size()));
 
-  const auto previous = activations.previous.zeros(X, n);
   const auto candidate = x.columns(0, n), z = x.columns(n, n), r = x.columns(2 * n, n);
   const auto reset = activations.reset.shape(X, n);
   const auto states = activations.states.shape(X, n);
   kernels::Scratch::Frame frame(activations.memory);
   const auto scratch = frame.matrix<Real>(packing.sentences(), n);
   const auto recurrent_rows = frame.matrix<Real>(packing.sentences(), 2 * n);
+  const auto previous_rows = frame.matrix<Real>(packing.sentences(), n);
   kernels::PackedMatrix<Real> U_gates, U;
   U_gates.pack(weights.U_gates, frame);
   U.pack(weights.U, frame);
@@ -48,16 +57,14 @@ void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Di
     const Before from = before(packing, direction, t);
     const auto recurrent = recurrent_rows.row_range(0, packing.active[t]);
     kernels::zero_rows<Real>(recurrent);
-    if (from.carried > 0) {
-      const auto carried = packing.step(previous, t, from.carried);
-      kernels::copy_rows<Real>(packing.step(states, from.step, from.carried), carried);
-      kernels::multiply<Real>(carried, U_gates, recurrent.row_range(0, from.carried));
-    }
+    const auto previous = previous_rows.row_range(0, packing.active[t]);
+    gather_previous(packing, from, states, previous);
+    kernels::multiply<Real>(previous.row_range(0, from.carried), U_gates, recurrent.row_range(0, from.carried));
     gated_step_forward<Real>(U,
                              {packing.step(x, t),
                               {},
                               recurrent,
-                              packing.step(previous, t),
+                              previous,
                               packing.step(z, t),
                               packing.step(r, t),
                               packing.step(reset, t),
@@ -72,19 +79,20 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
                     Direction direction, ConstMatrixView<Real> input, GatedActivations<Real>& activations,
                     MatrixView<Real> state_gradient, MatrixView<Real> input_gradient) {
   const std::size_t n = weights.U.rows;
-  const auto previous = activations.previous.view();
-  const auto x_gradient = activations.x.view();
+  const auto states = activations.states.view(), x_gradient = activations.x.view();
   const auto candidate = x_gradient.columns(0, n), z = x_gradient.columns(n, n), r = x_gradient.columns(2 * n, n);
   const auto gates_gradient = x_gradient.columns(n, 2 * n);
   kernels::Scratch::Frame frame(activations.memory);
   const auto scratch = frame.matrix<Real>(packing.sentences(), n),
              carry_rows = frame.matrix<Real>(packing.sentences(), n);
+  const auto previous = frame.matrix<Real>(packing.words(), n);
   kernels::PackedMatrix<Real> U_gates, U;  // transposed
   U_gates.pack_transposed(weights.U_gates, frame);
   U.pack_transposed(weights.U, frame);
   for (std::size_t i = packing.steps(); i-- > 0;) {
     const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
     const Before from = before(packing, direction, t);
+    gather_previous(packing, from, states, packing.step(previous, t));
     const auto carry = carry_rows.row_range(0, packing.active[t]);
     kernels::zero_rows<Real>(carry);
     gated_step_backward<Real>(U,

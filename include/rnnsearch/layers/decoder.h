@@ -40,7 +40,7 @@ struct DecoderActivations {
   kernels::Buffer<Real> context;   // [Y, C] c_i: a result
   kernels::Buffer<Real> alpha;     // [Y, longest source]
   kernels::Buffer<Real> x;         // [Y, 3n]: h~ | z | r; after the backward pass, the gradient of x
-  kernels::Buffer<Real> fused;     // [Y, A + 2n]: query | recurrent z | recurrent r
+  kernels::Buffer<Real> query;     // [Y, A]
   kernels::Buffer<Real> reset;     // [Y, n]
   kernels::Scratch memory;
 };

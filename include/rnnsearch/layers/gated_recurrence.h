@@ -54,9 +54,9 @@ enum class Direction { kForward, kBackward };
 /// What the forward pass leaves for the backward pass. Rows are packed.
 template <class Real>
 struct GatedActivations {
-  kernels::Buffer<Real> x;                // [X, 3n]: h~ | z | r; after the backward pass, the gradient of x
-  kernels::Buffer<Real> previous, reset;  // [X, n]
-  kernels::Buffer<Real> states;           // [X, n] the result
+  kernels::Buffer<Real> x;       // [X, 3n]: h~ | z | r; after the backward pass, the gradient of x
+  kernels::Buffer<Real> reset;   // [X, n]
+  kernels::Buffer<Real> states;  // [X, n] the result
   kernels::Scratch memory;
 };
 
