@@ -37,7 +37,7 @@ grep -qE 'pairs before   [0-9,]+' appended || fail "append reports: $(<appended)
 refused() { # facts, separated by |; then options: of three ranks
   local facts=$1 code=0 fact sentence
   shift
-  timeout 60 mpirun -n 3 "$RNNSEARCH" prepare "$@" --output none.h5 --threads 1 >out 2>err || code=$?
+  timeout 60 mpirun -n 3 "$RNNSEARCH" prepare "$@" --output none.h5 >out 2>err || code=$?
   sentence=$(grep '^rnnsearch ' err || true)
   [[ $code == 1 && ! -s out && ! -e none.h5 ]] || fail "prepare $*: code $code, $(<out) $(<err)"
   [[ $(wc -l <<<"$sentence") == 1 ]] || fail "prepare $*: not one sentence: $(<err)"
@@ -46,9 +46,9 @@ refused() { # facts, separated by |; then options: of three ranks
   done <<<"$facts|"
 }
 LC_ALL=C sed '17000s/^/\xff/' source >bad # in the last unit
-refused "bad line 17000|UTF-8" --train-source bad --train-target target.gz
+refused "bad line 17000|UTF-8" --train-source bad --train-target target.gz --threads 1
 refused "source has 20000 lines|dev.target has 50" --train-source source --train-target dev.target
 refused "--max-length is not for --append" --append a.h5 --train-tsv both --max-length 20
 refused "--train-tsv is not for --merge" --merge a.h5 --merge b.h5 --train-tsv both
 refused "one process" --merge a.h5 --merge b.h5
-refused "source-words|distinct" "${options[@]}" --source-words 4000
+refused "source-words|distinct" "${options[@]}" --source-words 4000 --threads 1

@@ -42,6 +42,21 @@ refused "unknown option '--ouptut'|--output" prepare --ouptut x.h5
 refused "--max-length|'many'|whole number" prepare "${text[@]}" --output x.h5 --max-length many
 refused "--source-words|'0'|4" prepare "${text[@]}" --output x.h5 --source-words 0
 refused "--output is missing" prepare "${text[@]}"
+for option in pairs=100 seed=2 normalization=nfkc; do
+  refused "--subword-${option%=*}|--subwords unigram or bpe" prepare "${text[@]}" --output x.h5 --subword-$option
+done
+refused "--script-share|--source-script" prepare "${text[@]}" --output x.h5 --script-share 0.9
+merge=(prepare --merge corpus.h5 --merge corpus.h5 --output x.h5)
+for option in train-tsv=a dev-source=a test=n:a:b lowercase source-words=9 subwords=bpe max-ratio=2 script-share=0.9 \
+  threads=1 memory=100 stall-timeout=9; do
+  refused "--${option%=*} is not for --merge|leave it out" "${merge[@]}" --$option
+done
+for option in source-language=en tokenizer=none vocabulary-of=corpus.h5 subword-seed=2 bpe-codes=a drop-copies; do
+  refused "--${option%=*} is not for --append|leave it out" prepare --append corpus.h5 "${text[@]::4}" --$option
+done
+refused "--merge is not for --append" "${merge[@]}" --append corpus.h5
+printf 'memory = 100\n' >few.ini
+refused "--memory is not for --merge" "${merge[@]}" --config few.ini
 refused "--beam|'0'" translate --model run --beam 0
 for command in train translate score evaluate align benchmark; do
   refused "--precision|'f16'|f32, bf16 or auto" $command --precision f16
