@@ -187,7 +187,8 @@ int run_prepare(const Arguments& arguments) {
   options.group(kCorpora);
   options.add("append", settings.append_to,
               {.help = "a corpus whose pairs and sets come first; the text is treated as its text was, with its "
-                       "vocabularies. Without --output the longer corpus takes its place, once it is whole",
+                       "vocabularies, and repeated pairs are sought in it alone. Without --output the longer corpus "
+                       "takes its place, once it is whole, and text that its last pairs come from is refused",
                .value = "CORPUS"});
   options.add(
       "merge", merged,

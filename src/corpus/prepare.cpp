@@ -331,6 +331,33 @@ void share(Team& team, CountedText& counted) {
   }
 }
 
+/// Are pairs, told one after the other, the last `count` ones of a corpus?
+class LastPairs {
+ public:
+  LastPairs(const Corpus& corpus, std::uint64_t count)
+      : corpus_(corpus), same_(count <= corpus.train_pairs()), next_(corpus.train_pairs() - (same_ ? count : 0)) {}
+
+  void add(std::span<const WordId> source, std::span<const WordId> target) {
+    if (!same_) return;
+    if (at_ == block_.source.size()) {
+      block_ = corpus_.read_pairs(next_, std::min(kPairs, corpus_.train_pairs() - next_));
+      next_ += block_.source.size();
+      at_ = 0;
+    }
+    same_ = std::ranges::equal(source, block_.source[at_]) && std::ranges::equal(target, block_.target[at_]);
+    ++at_;
+  }
+  bool are_these() const { return same_; }
+
+ private:
+  static constexpr std::uint64_t kPairs = 1 << 14;  // at once
+  const Corpus& corpus_;
+  bool same_;
+  std::uint64_t next_;
+  PairBlock block_;
+  std::size_t at_ = 0;  // in the block
+};
+
 void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
   if (given.pipeline().tokenizer != options.pipeline.tokenizer ||
       given.pipeline().normalization != options.pipeline.normalization ||
@@ -431,10 +458,14 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   share(team, counted);
 
   std::optional<CorpusWriter> writer;
+  std::optional<LastPairs> appended_before;
   at_root(team, [&] {
     if (file && !report.counted_before) file->write(counted);
     writer.emplace(options.output, counted.head, options.shard_pairs);
     if (appends) writer->add(*given);
+    std::error_code ignored;
+    if (appends && fs::equivalent(options.append_to, options.output, ignored))
+      appended_before.emplace(*given, counted.totals.pairs_kept);
     return "";
   });
   PassSteps write;
@@ -448,8 +479,10 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     for (const Piece& piece : pieces) {
       std::size_t source_begin = 0, target_begin = 0;
       for (std::size_t i = 0; i < piece.kept(); ++i) {
-        writer->add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
-                    std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]));
+        const auto source = std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]);
+        const auto target = std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]);
+        writer->add(source, target);
+        if (appended_before) appended_before->add(source, target);
         source_begin += piece.source.sizes[i];
         target_begin += piece.target.sizes[i];
       }
@@ -458,6 +491,10 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   const PassTotals written = text.read(write);
   report.fingerprint = at_root(team, [&] {
     if (written.digest != counted.totals.digest) fail_on_change(options.train);
+    if (appended_before && appended_before->are_these())
+      throw Error(text_of("corpus: the last ", counted.totals.pairs_kept, " pairs of ", options.append_to.string(),
+                          " are those of this text already, so it was appended before, perhaps by the same job; if it "
+                          "shall be there once more, write a corpus of another name with --output"));
     for (const RawSet& set : sets) writer->add_set(set);
     return writer->publish();
   });

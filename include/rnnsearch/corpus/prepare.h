@@ -61,8 +61,9 @@ struct PrepareOptions {
   } subwords;
 
   /// Not empty: a corpus whose pairs and sets come first. Its vocabularies, pipeline and cleaning are taken; of the
-  /// options that say what they are none counts. `output` may be this file, which is then replaced. Repeated pairs are
-  /// sought in this text alone. The corpus is as if both texts had been prepared at once with those vocabularies.
+  /// options that say what they are none counts. `output` may be this file, which is then replaced, unless its last
+  /// pairs are those of this text: a job that is started again must not append twice. Repeated pairs are sought in this
+  /// text alone. The corpus is as if both texts had been prepared at once with those vocabularies.
   std::filesystem::path append_to;
 
   CleaningOptions cleaning;  // which pairs are taken
@@ -114,7 +115,8 @@ struct PrepareProgress {
 /// and what stood at `output` untouched, for: files that are missing, folders, empty, damaged, not UTF-8, with NUL
 /// bytes or lines beyond 16 MiB; files of different numbers of lines; lines of tab-separated values without a tab; text
 /// that changes while it is read; nothing left after dropping; fewer distinct words than asked; a `vocabulary_of` that
-/// is no sound corpus, or was made with another pipeline; an output that exists or cannot be written.
+/// is no sound corpus, or was made with another pipeline; an output that exists or cannot be written; text that was
+/// appended to the same file before.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 /// COLLECTIVE. The same by several processes, which all see the same files; rank 0 alone writes the corpus, the same
