@@ -17,6 +17,7 @@
 #include "corpus/text_pass.h"
 #include "corpus/word_statistics.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/test_set_file.h"
@@ -422,6 +423,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   at_root(team, [&] {
     check_options(options);
     check_output(options.output, options.overwrite, inputs_of(options));
+    remove_abandoned(options.output);  // now: what is left may fill the disk
     if (appends) sets = sets_of(*given);
     if (!options.vocabulary_of.empty()) {
       given.emplace(options.vocabulary_of);
