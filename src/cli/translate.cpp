@@ -30,7 +30,7 @@ class Input {
       : path_(path), stream_(path.empty() ? static_cast<std::streambuf*>(&waiting_) : &file_), lines_(stream_, name()) {
     if (path.empty()) return;
     if (const auto test_set = corpus::test_set_name(path)) {
-      segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource);
+      segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource).lines;
       return;
     }
     if (!file_.open(path, std::ios::in | std::ios::binary) || fs::is_directory(path)) {

@@ -38,6 +38,7 @@ RawSet read_raw_set(const EvaluationFiles& files, const std::string& name) {
   readers.emplace_back(files.source, TestSetPart::kSource);
   for (const fs::path& reference : files.references) readers.emplace_back(reference, TestSetPart::kReference);
   for (LineReader& reader : readers) {
+    check_same_segments(readers.front(), reader);
     auto& lines = set.lines.emplace_back();
     for (std::string line; reader.next(line);) lines.push_back(line);
     if (reader.lines() != readers.front().lines()) fail_on_counts(readers.front(), reader);

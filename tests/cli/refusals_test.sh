@@ -122,6 +122,12 @@ refused "t.xml|<hyp>" evaluate --hypotheses t.xml --references t.xml@A
 refused "short.sgm has 19 segments|t.xml@A has 20 segments" score --model run --source short.sgm --target t.xml@A
 refused "text/test.source has 20 lines|short.sgm has 19 segments" prepare "${text[@]}" \
   --test t:text/test.source:short.sgm --output x.h5
+sed 's|<seg>|<seg id="1">|; s|<doc>|<doc docid="e">|' t.xml >other.xml
+sed '3s|<seg>|<seg id="2">|; s|docid="d"|docid="e"|' s.sgm >named.sgm
+for command in "score --model run --source" "align --model run --source"; do
+  refused "other.xml line 25: segment '1' of document 'e'|'2' of document 'e'|named.sgm line 3" $command named.sgm --target other.xml@A
+done
+refused "other.xml line 25|named.sgm line 3" evaluate --hypotheses named.sgm --references other.xml@A
 same() { # two commands of rnnsearch, each one word: they print the same
   # shellcheck disable=SC2086
   "$RNNSEARCH" $1 >.answer/one && "$RNNSEARCH" $2 >.answer/two && cmp .answer/one .answer/two ||
@@ -130,7 +136,7 @@ same() { # two commands of rnnsearch, each one word: they print the same
 same "translate --model run --input s.sgm" "translate --model run --input text/test.source"
 same "score --model run --source s.sgm --target t.xml@B" "score --model run --source text/test.source --target text/test.target"
 same "evaluate --hypotheses h=s.sgm --references t.xml@A" "evaluate --hypotheses h=text/test.source --references text/test.target"
-rm s.sgm t.xml short.sgm damaged.sgm plain.xml
+rm s.sgm t.xml other.xml named.sgm short.sgm damaged.sgm plain.xml
 
 refused "10|and then at 5|ascending" "${evaluate[@]}" --edges 10,5
 refused "10|and then at 10|ascending" "${evaluate[@]}" --edges 10,10
