@@ -228,7 +228,8 @@ int run_prepare(const Arguments& arguments) {
                "--tied-embeddings source-target or all"});
   options.add("vocabulary-of", settings.vocabulary_of,
               {.help = "a corpus whose vocabularies are taken in place of new ones, so that systems trained on "
-                       "different selections of a text know the same words",
+                       "different selections of a text know the same words; and its tokenizer, normalization, "
+                       "lowercase and languages",
                .value = "FILE"});
   options.group(kSubwords);
   corpus::PrepareOptions::SubwordOptions& subwords = settings.subwords;
@@ -339,6 +340,8 @@ int run_prepare(const Arguments& arguments) {
   if (!options.given("tokenizer") && (subwords.learned != "none" || !subwords.source_model.empty())) {
     settings.pipeline.tokenizer = "none";  // SentencePiece takes raw text
   }
+  settings.asked = {options.given("source-language"), options.given("target-language"), options.given("tokenizer"),
+                    options.given("normalization"), options.given("lowercase")};
   settings.memory = memory << 20;
   if (dev_source.empty() != dev_target.empty()) {
     throw Error(text_of(dev_source.empty() ? "--dev-source" : "--dev-target",

@@ -361,34 +361,45 @@ class LastPairs {
 };
 
 void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
-  if (given.pipeline().tokenizer != options.pipeline.tokenizer ||
-      given.pipeline().normalization != options.pipeline.normalization ||
-      given.pipeline().lowercase != options.pipeline.lowercase)
-    throw Error(text_of(
-        "corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: it was made with --tokenizer ",
-        given.pipeline().tokenizer, ", --normalization ", given.pipeline().normalization, " and --lowercase ",
-        given.pipeline().lowercase ? "true" : "false", "; give the same, or leave --vocabulary-of out"));
-  if (given.pipeline().source_language != options.pipeline.source_language ||
-      given.pipeline().target_language != options.pipeline.target_language)
+  const TextPipeline &there = given.pipeline(), &here = options.pipeline;
+  const PrepareOptions::Asked& asked = options.asked;
+  if ((asked.tokenizer && there.tokenizer != here.tokenizer) ||
+      (asked.normalization && there.normalization != here.normalization) ||
+      (asked.lowercase && there.lowercase != here.lowercase))
+    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
+                        " do not fit: it was made with --tokenizer ", there.tokenizer, ", --normalization ",
+                        there.normalization, " and --lowercase ", there.lowercase ? "true" : "false",
+                        "; leave these options out, which takes its own, or leave --vocabulary-of out"));
+  if ((asked.source_language && there.source_language != here.source_language) ||
+      (asked.target_language && there.target_language != here.target_language))
     throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: they are of ",
-                        given.pipeline().source_language, " and ", given.pipeline().target_language,
-                        ", and these texts of ", options.pipeline.source_language, " and ",
-                        options.pipeline.target_language,
-                        "; give the same --source-language and --target-language, or leave --vocabulary-of out"));
+                        there.source_language, " and ", there.target_language, ", and these texts of ",
+                        here.source_language, " and ", here.target_language,
+                        "; leave --source-language and --target-language out, which takes its own, or leave "
+                        "--vocabulary-of out"));
 }
 
-/// COLLECTIVE. The subwords of rank 0 on every rank: they were read, or learned, there.
-void share_subwords(Team& team, TextPipeline& pipeline) {
-  const std::string models = at_root(team, [&] {
+/// COLLECTIVE. The pipeline of rank 0 on every rank: it was read, or its subwords were learned, there.
+void share_pipeline(Team& team, TextPipeline& pipeline) {
+  const std::string shared = at_root(team, [&] {
     Packer packer;
+    for (const std::string* text :
+         {&pipeline.source_language, &pipeline.target_language, &pipeline.tokenizer, &pipeline.normalization})
+      packer.add_text(*text);
+    packer.add(std::uint64_t{pipeline.lowercase});
     if (!pipeline.source_subwords) return packer.take();
     packer.add_text(subwords_of(pipeline));
     packer.add_text(pipeline.source_subwords.bytes());
     packer.add_text(pipeline.target_subwords.bytes());
     return packer.take();
   });
-  if (team.rank() == 0 || models.empty()) return;
-  Unpacker unpacker(models);
+  if (team.rank() == 0) return;
+  Unpacker unpacker(shared);
+  for (std::string* text :
+       {&pipeline.source_language, &pipeline.target_language, &pipeline.tokenizer, &pipeline.normalization})
+    *text = unpacker.next_text();
+  pipeline.lowercase = unpacker.next<std::uint64_t>() != 0;
+  if (unpacker.empty()) return;
   const auto kind = text::subword_kind_of(std::string(unpacker.next_text()));
   pipeline.source_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));
   pipeline.target_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));
@@ -443,7 +454,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     if (!given) options.pipeline = with_subwords(options, progress);
     return "";
   });
-  share_subwords(team, options.pipeline);
+  share_pipeline(team, options.pipeline);
   Text text{options, team, progress, {}};
   if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
   const PairCleaner cleaner(options.cleaning);

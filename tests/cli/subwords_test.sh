@@ -65,7 +65,7 @@ grep -q "splits them into subwords; leave it out" said || fail "--replace-unknow
 h5dump -d /vocabulary/source_model -b LE -o bpe.model joint.h5 >/dev/null
 "$RNNSEARCH" $prepare --subword-model bpe.model --joint-vocabulary --output given.h5 >/dev/null 2>&1
 cmp joint.h5 given.h5 || fail "the same model, learned and given, makes two corpora"
-"$RNNSEARCH" $prepare --vocabulary-of joint.h5 --tokenizer none --output of.h5 >/dev/null 2>&1
+"$RNNSEARCH" $prepare --vocabulary-of joint.h5 --output of.h5 >/dev/null 2>&1
 cmp joint.h5 of.h5 || fail "--vocabulary-of does not bring the model along"
 
 # codes of subword-nmt, which the tokenizer stands before
@@ -78,6 +78,7 @@ rm codes codes.h5
 "$RNNSEARCH" translate --model run --input test.source >output 2>/dev/null
 grep -q '@@' output && fail "marks of pieces are in the output"
 
+refused "made with --tokenizer none" $prepare --vocabulary-of joint.h5 --tokenizer words --output other.h5
 refused "three ways to the same thing" $prepare --subwords bpe --subword-model bpe.model --output other.h5
 refused "leave the tokenizer out" $prepare --subwords bpe --tokenizer words --output other.h5
 refused "source-words is not for subword-model" $prepare --subword-model bpe.model --source-words 300 --output other.h5

@@ -68,6 +68,11 @@ struct PrepareOptions {
 
   CleaningOptions cleaning;  // which pairs are taken
   TextPipeline pipeline;     // its subwords are prepare's
+  /// Which of its settings were asked for. With vocabulary_of these must be as they are there, and the others are taken
+  /// from there.
+  struct Asked {
+    bool source_language = true, target_language = true, tokenizer = true, normalization = true, lowercase = true;
+  } asked;
   std::uint64_t shard_pairs = 1u << 20;
   /// Bytes for the tables of distinct words. What does not fit goes, sorted, to files beside the output that have no
   /// name and are gone afterwards; the corpus is the same.
@@ -115,8 +120,8 @@ struct PrepareProgress {
 /// and what stood at `output` untouched, for: files that are missing, folders, empty, damaged, not UTF-8, with NUL
 /// bytes or lines beyond 16 MiB; files of different numbers of lines; lines of tab-separated values without a tab; text
 /// that changes while it is read; nothing left after dropping; fewer distinct words than asked; a `vocabulary_of` that
-/// is no sound corpus, or was made with another pipeline; an output that exists or cannot be written; text that was
-/// appended to the same file before.
+/// is no sound corpus, or was made with another pipeline than was asked for; an output that exists or cannot be
+/// written; text that was appended to the same file before.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 /// COLLECTIVE. The same by several processes, which all see the same files; rank 0 alone writes the corpus, the same
