@@ -170,7 +170,7 @@ int run_prepare(const Arguments& arguments) {
       "several ranks (mpirun), which must all see the files, they share the work, and rank 0 writes the same corpus, "
       "bit "
       "for bit: of plain files each rank reads its own parts alone, others each rank unpacks whole. Killed after it "
-      "counted the words of a large text, the same command goes on from there.");
+      "learned the subwords or counted the words of a large text, the same command goes on from there.");
   options.group(kText);
   options.add(
       "train-source", train_source,
@@ -381,7 +381,11 @@ int run_prepare(const Arguments& arguments) {
                            static_cast<int>(100 * share), "%, ", grouped(p.pairs), " pairs, ", duration(left),
                            " of this left"));
   });
-  if (report.counted_before) progress->say("[prepare] a run before this one, which was killed, had counted the words");
+  if (report.learned_before || report.counted_before)
+    progress->say(text_of("[prepare] a run before this one, which was killed, had ",
+                          report.learned_before ? "learned the subwords" : "",
+                          report.learned_before && report.counted_before ? " and " : "",
+                          report.counted_before ? "counted the words" : ""));
   progress.reset();
   if (team->rank() != 0) return 0;
   if (json) {

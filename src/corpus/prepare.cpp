@@ -431,6 +431,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
         [](const auto&) { return std::string(); });
   }
   const bool appends = given.has_value();
+  std::optional<CountedFile> file;
   std::vector<RawSet> sets;
   at_root(team, [&] {
     check_options(options);
@@ -451,7 +452,15 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
         throw Error(text_of("corpus: ", options.append_to.string(), " has a set ", set.name,
                             " already; leave it out, or give the test set another name"));
     }
-    if (!given) options.pipeline = with_subwords(options, progress);
+    if (text_bytes(options.train) >= options.keep_counts_from) file.emplace(options, given ? &*given : nullptr);
+    const bool learns = !given && options.subwords.learned != "none";
+    if (const auto learned = learns && file ? file->read_learned(options) : std::nullopt) {
+      options.pipeline = *learned;
+      report.learned_before = true;
+    } else if (!given) {
+      options.pipeline = with_subwords(options, progress);
+      if (learns && file) file->write_learned(options.pipeline);
+    }
     return "";
   });
   share_pipeline(team, options.pipeline);
@@ -459,10 +468,8 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
   const PairCleaner cleaner(options.cleaning);
   CountedText counted;
-  std::optional<CountedFile> file;
   report.counted_before = !at_root(team, [&] {
-                             if (text_bytes(options.train) < options.keep_counts_from) return "";
-                             file.emplace(options, given ? &*given : nullptr);
+                             if (!file) return "";
                              auto before = file->read(options);
                              if (!before) return "";
                              counted = *std::move(before);

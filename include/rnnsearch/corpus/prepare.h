@@ -77,9 +77,9 @@ struct PrepareOptions {
   /// Bytes for the tables of distinct words. What does not fit goes, sorted, to files beside the output that have no
   /// name and are gone afterwards; the corpus is the same.
   std::size_t memory = std::size_t{1} << 30;
-  /// Text of so many bytes is counted only once: what that found is kept beside the output, in ".OUTPUT.counted", until
-  /// the corpus is whole or an error ends the work; if the process is killed instead, the same options and files go on
-  /// from there.
+  /// Of text of so many bytes subwords are learned and words are counted only once: what that found is kept beside the
+  /// output, in ".OUTPUT.counted", until the corpus is whole or an error ends the work; if the process is killed
+  /// instead, the same options and files go on from there.
   std::uint64_t keep_counts_from = std::uint64_t{64} << 20;
   bool overwrite = false;  // replace a file that stands at `output`, once the new one is whole
 };
@@ -101,7 +101,7 @@ struct PrepareReport {
   Side source, target;
   std::vector<std::pair<std::string, std::uint64_t>> sets;  // "dev", "test/NAME"; pairs
   std::string fingerprint;
-  bool counted_before = false;  // by a process that was killed
+  bool learned_before = false, counted_before = false;  // by a process that was killed
 };
 
 struct PrepareProgress {
