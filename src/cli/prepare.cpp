@@ -369,6 +369,10 @@ int run_prepare(const Arguments& arguments) {
   Stopwatch watch;
   int pass = -2;  // none yet
   const auto report = corpus::prepare(settings, *team, [&](const corpus::PrepareProgress& p) {
+    if (!p.event.empty()) {
+      progress->say("[prepare] " + p.event);
+      return;
+    }
     if (p.pass != pass) watch.lap();
     pass = p.pass;
     const double share = static_cast<double>(p.bytes) / static_cast<double>(std::max<std::uint64_t>(p.bytes_in_all, 1));

@@ -29,7 +29,11 @@ sets="--dev-source test.source --dev-target test.target"
 prepare="prepare --train-source train.source --train-target train.target $sets"
 
 # the same bytes on any number of threads, nothing unknown, sizes as asked
-"$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 1 --output corpus.h5 >said 2>/dev/null
+"$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 1 --output corpus.h5 >said 2>log
+printf '[prepare] %s\n' "learning the subwords of the source from 600 lines (SentencePiece, unigram)" \
+  "learned 290 subwords of the source in 0 s" "learning the subwords of the target from 600 lines (SentencePiece, unigram)" \
+  "learned 300 subwords of the target in 0 s" >expected
+grep learn log | sed "s/in [0-9]* s/in 0 s/" | cmp - expected || fail "training says: $(<log)"
 [[ $(grep -c "covers 100.00%, 0 are <unk>" said) == 2 ]] || fail "$(cat said)"
 "$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 2 --output again.h5 >/dev/null 2>&1
 cmp corpus.h5 again.h5 || fail "the corpus depends on the number of threads"

@@ -109,6 +109,8 @@ struct PrepareProgress {
   int pass = 1;
   std::uint64_t bytes = 0, bytes_in_all = 0;  // of the training text, in this pass
   std::uint64_t pairs = 0;
+  /// Not empty: what begins or ended now and takes long without counting anything, for people; the rest says nothing.
+  std::string event{};
 };
 
 /// Reads the training text twice, once more before to find repeated pairs, and once for subwords that are learned, on
