@@ -2,9 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/corpus/text_stream.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::cli {
@@ -27,13 +27,8 @@ std::vector<std::string> LineSource::next(std::size_t count) {
 
 std::vector<std::string> read_lines(const std::filesystem::path& path, corpus::TestSetPart part) {
   if (const auto test_set = corpus::test_set_name(path)) return corpus::read_test_set(*test_set, part).lines;
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw Error(text_of(path.string(), " is a folder, not a text file"));
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error(text_of("cannot read ", path.string(), ": ", std::strerror(errno)));
-  auto lines = LineSource(stream, path.string()).next(static_cast<std::size_t>(-1));
+  const auto stream = corpus::open_text(path);
+  auto lines = LineSource(*stream, path.string()).next(static_cast<std::size_t>(-1));
   if (lines.empty()) throw Error(text_of(path.string(), " is empty: it must hold one sentence a line"));
   return lines;
 }

@@ -26,8 +26,9 @@ class LineSource {
   std::size_t lines_ = 0;
 };
 
-/// All lines of a file, or all segments of a test set (corpus/test_set_file.h). Throws Error as LineSource or
-/// read_test_set, and for a file that is missing, a folder, or empty.
+/// All lines of a file, plain or compressed (corpus/text_stream.h), or all segments of a test set
+/// (corpus/test_set_file.h). Throws Error as LineSource or read_test_set, and for a file that is missing, a folder, or
+/// empty.
 std::vector<std::string> read_lines(const std::filesystem::path& path, corpus::TestSetPart part);
 
 /// What read_lines gave of a file.

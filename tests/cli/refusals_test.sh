@@ -136,6 +136,17 @@ same() { # two commands of rnnsearch, each one word: they print the same
 same "translate --model run --input s.sgm" "translate --model run --input text/test.source"
 same "score --model run --source s.sgm --target t.xml@B" "score --model run --source text/test.source --target text/test.target"
 same "evaluate --hypotheses h=s.sgm --references t.xml@A" "evaluate --hypotheses h=text/test.source --references text/test.target"
+# compressed text, by what it begins with
+gzip -c text/test.source >source.packed
+xz -c text/test.target >target.packed
+same "translate --model run --input source.packed" "translate --model run --input text/test.source"
+same "score --model run --source source.packed --target target.packed" "score --model run --source text/test.source --target text/test.target"
+same "align --model run --source source.packed --target target.packed" "align --model run --source text/test.source --target text/test.target"
+same "evaluate --hypotheses h=target.packed --references target.packed" "evaluate --hypotheses h=text/test.target --references text/test.target"
+head -c 60 source.packed >half.packed
+refused "half.packed" translate --model run --input half.packed --output y
+refused "half.packed" score --model run --source half.packed --target target.packed
+rm {source,target,half}.packed
 rm s.sgm t.xml other.xml named.sgm short.sgm damaged.sgm plain.xml
 
 refused "10|and then at 5|ascending" "${evaluate[@]}" --edges 10,5
