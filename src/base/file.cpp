@@ -1,12 +1,16 @@
 #include "rnnsearch/base/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 #include "rnnsearch/base/error.h"
 
@@ -46,6 +50,16 @@ void flush(const fs::path& path, int flags) {
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) fail("cannot flush", path);
 }
 
+/// What all names of temporaries of `path` begin with that processes make which this one can ask for: on this host, and
+/// where ids of processes mean the same. Hosts in containers may share a name, but not this namespace.
+std::string temporaries_of(const fs::path& path) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  struct stat ids {};
+  if (::stat("/proc/self/ns/pid", &ids) != 0) ids.st_ino = 0;
+  return text_of(".", path.filename().string(), ".tmp-", host.data(), "-", ids.st_ino, "-");
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path) {
@@ -65,9 +79,24 @@ fs::path temporary_beside(const fs::path& path) {
   if (fs::exists(there) && !fs::is_regular_file(there) && !fs::is_directory(there)) {
     throw Error(text_of(path.string(), " is a pipe or a device, which a file would replace; name a file"));
   }
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return path.parent_path() / text_of(".", path.filename().string(), ".tmp-", host.data(), "-", ::getpid());
+  return path.parent_path() / text_of(temporaries_of(path), ::getpid());
+}
+
+void remove_abandoned(const fs::path& path) {
+  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  const std::string begin = temporaries_of(path);
+  std::error_code reason;
+  std::vector<fs::path> abandoned;
+  for (fs::directory_iterator entry(folder, reason), end; !reason && entry != end; entry.increment(reason)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(begin)) continue;
+    pid_t process = 0;
+    const char* const last = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + begin.size(), last, process);
+    if (read.ec != std::errc() || read.ptr != last || process <= 0) continue;
+    if (::kill(process, 0) != 0 && errno == ESRCH) abandoned.push_back(entry->path());
+  }
+  for (const fs::path& file : abandoned) fs::remove(file, reason);
 }
 
 void publish_file(const fs::path& temporary, const fs::path& target) {

@@ -170,11 +170,13 @@ Text read_text(const Settings& settings, bool with_gold) {
   text.sources = read_lines(settings.source, corpus::TestSetPart::kSource);
   if (!settings.target.empty()) {
     text.targets = read_lines(settings.target, corpus::TestSetPart::kReference);
-    check_same_lines(settings.source, text.sources.size(), settings.target, text.targets.size());
+    check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
+                     {settings.target, corpus::TestSetPart::kReference, text.targets.size()});
   }
   if (!settings.gold.empty() && with_gold) {
     text.gold = evaluate::read_gold_links(settings.gold, static_cast<std::uint32_t>(settings.gold_first_word));
-    check_same_lines(settings.source, text.sources.size(), settings.gold, text.gold.size());
+    check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
+                     {settings.gold, corpus::TestSetPart::kReference, text.gold.size()});
   }
   text.lines = chosen_lines(settings.lines, text.sources.size(), settings.source);
   const auto choose = [&](auto& all) {

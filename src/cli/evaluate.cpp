@@ -82,13 +82,14 @@ Test test_of(const Settings& settings) {
   if (settings.corpus.empty()) {
     for (const auto& path : settings.references) {
       test.references.push_back(read_lines(path, corpus::TestSetPart::kReference));
-      check_same_lines(settings.references.front(), test.references.front().size(), path,
-                       test.references.back().size());
+      check_same_lines({settings.references.front(), corpus::TestSetPart::kReference, test.references.front().size()},
+                       {path, corpus::TestSetPart::kReference, test.references.back().size()});
     }
     test.place = settings.references.front();
     if (!settings.source.empty()) {
       test.sources = read_lines(settings.source, corpus::TestSetPart::kSource);
-      check_same_lines(test.place, test.references.front().size(), settings.source, test.sources.size());
+      check_same_lines({test.place, corpus::TestSetPart::kReference, test.references.front().size()},
+                       {settings.source, corpus::TestSetPart::kSource, test.sources.size()});
     }
     return test;
   }
@@ -300,7 +301,8 @@ int run_evaluate(const Arguments& arguments) {
                   for (const std::string& text : settings.hypotheses) {
                     const fs::path path = named(text).path;
                     systems.push_back(read_lines(path, corpus::TestSetPart::kHypothesis));
-                    check_same_lines(path, systems.back().size(), test.place, test.references.front().size());
+                    check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
+                                     {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
                   }
                   return std::string();
                 }});

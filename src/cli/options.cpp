@@ -350,6 +350,13 @@ bool Options::parse(const Arguments& arguments) {
   return true;
 }
 
+std::vector<std::string> Options::given_in(const std::string& group) const {
+  std::vector<std::string> names;
+  for (const Option& option : options_)
+    if (option.group == group && given(option.name)) names.push_back(option.name);
+  return names;
+}
+
 std::vector<std::pair<std::string, std::string>> Options::values() const {
   std::vector<std::pair<std::string, std::string>> values;
   for (const Option& option : options_) {

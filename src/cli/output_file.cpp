@@ -14,6 +14,7 @@ OutputFile::OutputFile(const std::string& option, fs::path path) : path_(std::mo
   if (path_.empty()) return;
   if (fs::is_directory(path_)) throw Error(text_of(option, " ", path_.string(), " is a folder; name a file"));
   temporary_ = temporary_beside(path_);
+  remove_abandoned(path_);
   file_.open(temporary_, std::ios::binary);
   if (!file_)
     throw Error(text_of("cannot write beside ", path_.string(), ": does its folder exist, may you write there?"));

@@ -39,6 +39,38 @@ corpus::EvaluationFiles evaluation_files(const std::string& text) {
   return {parts[0], parts[1], {parts.begin() + 2, parts.end()}};
 }
 
+constexpr const char *kText = "Text", *kCorpora = "Corpora", *kWords = "Words", *kSubwords = "Subwords",
+                     *kCleaning = "Cleaning, of training pairs", *kMachine = "Machine";
+
+/// An option that says what to do, and the groups of options that are then without effect.
+struct Mode {
+  const char *option, *why;
+  std::vector<const char*> idle;
+};
+
+/// Throws Error for an option that was given and would do nothing.
+void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOptions& settings) {
+  const Mode append{"append", "which treats text as the text of its corpus was", {kWords, kSubwords, kCleaning}};
+  const Mode merge{"merge", "which takes corpora as they are", {kText, kWords, kSubwords, kCleaning, kMachine}};
+  const bool appends = options.given(append.option), merges = options.given(merge.option);
+  if (appends && merges)
+    throw Error("--merge is not for --append, which adds text to one corpus; leave one of them out");
+  if (appends || merges) {
+    const Mode& mode = appends ? append : merge;
+    for (const char* group : mode.idle)
+      for (const std::string& option : options.given_in(group))
+        throw Error(text_of("--", option, " is not for --", mode.option, ", ", mode.why, "; leave it out"));
+  }
+  const auto needs = [&](bool effect, std::initializer_list<const char*> idle, const char* why) {
+    for (const char* option : idle)
+      if (!effect && options.given(option)) throw Error(text_of("--", option, " ", why, ", or leave it out"));
+  };
+  needs(settings.subwords.learned != "none", {"subword-pairs", "subword-seed", "subword-normalization"},
+        "is of subwords that are learned here; give --subwords unigram or bpe");
+  needs(!settings.cleaning.source_script.empty() || !settings.cleaning.target_script.empty(), {"script-share"},
+        "is of a script; give --source-script or --target-script");
+}
+
 void print_pairs(std::uint64_t read, std::uint64_t kept, const corpus::DropCounts& dropped) {
   std::cout << "pairs read     " << grouped(read) << "\n"
             << "pairs kept     " << grouped(kept) << "\n"
@@ -138,8 +170,8 @@ int run_prepare(const Arguments& arguments) {
       "several ranks (mpirun), which must all see the files, they share the work, and rank 0 writes the same corpus, "
       "bit "
       "for bit: of plain files each rank reads its own parts alone, others each rank unpacks whole. Killed after it "
-      "counted the words of a large text, the same command goes on from there.");
-  options.group("Text");
+      "learned the subwords or counted the words of a large text, the same command goes on from there.");
+  options.group(kText);
   options.add(
       "train-source", train_source,
       {.help = "training text; may be given several times, for files that follow one another", .value = "FILE"});
@@ -152,9 +184,11 @@ int run_prepare(const Arguments& arguments) {
   options.add("dev-target", dev_target, {.help = "its translation", .value = "FILE"});
   options.add("test", tests,
               {.help = "a test set; further references of it follow after further colons", .value = "NAME:SRC:REF"});
+  options.group(kCorpora);
   options.add("append", settings.append_to,
               {.help = "a corpus whose pairs and sets come first; the text is treated as its text was, with its "
-                       "vocabularies. Without --output the longer corpus takes its place, once it is whole",
+                       "vocabularies, and repeated pairs are sought in it alone. Without --output the longer corpus "
+                       "takes its place, once it is whole, and text that its last pairs come from is refused",
                .value = "CORPUS"});
   options.add(
       "merge", merged,
@@ -163,7 +197,7 @@ int run_prepare(const Arguments& arguments) {
        .value = "CORPUS"});
   options.add("output", settings.output, {.help = "the corpus to write", .value = "FILE"});
   options.add("overwrite", settings.overwrite, {.help = "replace a file that stands there, once the new one is whole"});
-  options.group("Words");
+  options.group(kWords);
   options.add("source-language", settings.pipeline.source_language,
               {.help = "a name for the record; the tokenizer moses knows en, fr and de", .value = "NAME"});
   options.add("target-language", settings.pipeline.target_language, {.help = "likewise", .value = "NAME"});
@@ -194,9 +228,10 @@ int run_prepare(const Arguments& arguments) {
                "--tied-embeddings source-target or all"});
   options.add("vocabulary-of", settings.vocabulary_of,
               {.help = "a corpus whose vocabularies are taken in place of new ones, so that systems trained on "
-                       "different selections of a text know the same words",
+                       "different selections of a text know the same words; and its tokenizer, normalization, "
+                       "lowercase and languages",
                .value = "FILE"});
-  options.group("Subwords");
+  options.group(kSubwords);
   corpus::PrepareOptions::SubwordOptions& subwords = settings.subwords;
   options.add(
       "subwords", subwords.learned,
@@ -221,7 +256,7 @@ int run_prepare(const Arguments& arguments) {
        .value = "FILE"});
   options.add("source-bpe-codes", subwords.source_codes, {.help = "codes for the source alone", .value = "FILE"});
   options.add("target-bpe-codes", subwords.target_codes, {.help = "and for the target", .value = "FILE"});
-  options.group("Cleaning, of training pairs");
+  options.group(kCleaning);
   corpus::CleaningOptions& cleaning = settings.cleaning;
   options.add("max-length", cleaning.max_length,
               {.help = "pairs with more words, or pieces, on either side are dropped", .low = 1, .high = 1e6});
@@ -244,7 +279,7 @@ int run_prepare(const Arguments& arguments) {
   options.add("target-script", cleaning.target_script, {.help = "likewise of the target", .value = "SCRIPT"});
   options.add("script-share", cleaning.script_share,
               {.help = "the least share of a sentence's letters that are of its script", .low = 0.001, .high = 1});
-  options.group("Machine");
+  options.group(kMachine);
   add_threads(options, threads);
   options.add("memory", memory,
               {.help = "MiB of each rank for the tables of distinct words; what does not fit goes to files beside the "
@@ -254,22 +289,8 @@ int run_prepare(const Arguments& arguments) {
   options.group("Report");
   options.add("json", json, {.help = "report as JSON"});
   if (!options.parse(arguments)) return 0;
-  const auto refuse_beside = [&](const char* option, const char* why, std::initializer_list<const char*> others) {
-    for (const char* other : others)
-      if (options.given(other))
-        throw Error(text_of("--", other, " is not for --", option, ", ", why, "; leave it out"));
-  };
+  refuse_what_has_no_effect(options, settings);
   if (!settings.append_to.empty()) {
-    refuse_beside("append", "which treats text as the text of its corpus was",
-                  {"merge",         "source-language",      "target-language",
-                   "tokenizer",     "normalization",        "lowercase",
-                   "source-words",  "target-words",         "joint-vocabulary",
-                   "vocabulary-of", "max-length",           "max-ratio",
-                   "drop-copies",   "drop-repeated",        "source-script",
-                   "target-script", "script-share",         "subwords",
-                   "subword-pairs", "subword-seed",         "subword-normalization",
-                   "subword-model", "source-subword-model", "target-subword-model",
-                   "bpe-codes",     "source-bpe-codes",     "target-bpe-codes"});
     if (settings.output.empty()) {
       settings.output = settings.append_to;
       settings.overwrite = true;
@@ -277,39 +298,6 @@ int run_prepare(const Arguments& arguments) {
   }
   if (settings.output.empty()) throw Error("--output is missing: the corpus to write");
   if (!merged.empty()) {
-    refuse_beside("merge", "which takes corpora as they are",
-                  {"train-source",
-                   "train-target",
-                   "train-tsv",
-                   "dev-source",
-                   "dev-target",
-                   "test",
-                   "tokenizer",
-                   "normalization",
-                   "lowercase",
-                   "source-words",
-                   "target-words",
-                   "joint-vocabulary",
-                   "vocabulary-of",
-                   "max-length",
-                   "max-ratio",
-                   "drop-copies",
-                   "drop-repeated",
-                   "source-script",
-                   "target-script",
-                   "script-share",
-                   "source-language",
-                   "target-language",
-                   "subwords",
-                   "subword-pairs",
-                   "subword-seed",
-                   "subword-normalization",
-                   "subword-model",
-                   "source-subword-model",
-                   "target-subword-model",
-                   "bpe-codes",
-                   "source-bpe-codes",
-                   "target-bpe-codes"});
     if (launched().processes > 1) throw Error("--merge is for one process; start it without mpirun or srun");
     const corpus::MergeReport report =
         corpus::merge({{merged.begin(), merged.end()}, settings.output, settings.shard_pairs, settings.overwrite});
@@ -352,6 +340,8 @@ int run_prepare(const Arguments& arguments) {
   if (!options.given("tokenizer") && (subwords.learned != "none" || !subwords.source_model.empty())) {
     settings.pipeline.tokenizer = "none";  // SentencePiece takes raw text
   }
+  settings.asked = {options.given("source-language"), options.given("target-language"), options.given("tokenizer"),
+                    options.given("normalization"), options.given("lowercase")};
   settings.memory = memory << 20;
   if (dev_source.empty() != dev_target.empty()) {
     throw Error(text_of(dev_source.empty() ? "--dev-source" : "--dev-target",
@@ -379,6 +369,10 @@ int run_prepare(const Arguments& arguments) {
   Stopwatch watch;
   int pass = -2;  // none yet
   const auto report = corpus::prepare(settings, *team, [&](const corpus::PrepareProgress& p) {
+    if (!p.event.empty()) {
+      progress->say("[prepare] " + p.event);
+      return;
+    }
     if (p.pass != pass) watch.lap();
     pass = p.pass;
     const double share = static_cast<double>(p.bytes) / static_cast<double>(std::max<std::uint64_t>(p.bytes_in_all, 1));
@@ -391,7 +385,11 @@ int run_prepare(const Arguments& arguments) {
                            static_cast<int>(100 * share), "%, ", grouped(p.pairs), " pairs, ", duration(left),
                            " of this left"));
   });
-  if (report.counted_before) progress->say("[prepare] a run before this one, which was killed, had counted the words");
+  if (report.learned_before || report.counted_before)
+    progress->say(text_of("[prepare] a run before this one, which was killed, had ",
+                          report.learned_before ? "learned the subwords" : "",
+                          report.learned_before && report.counted_before ? " and " : "",
+                          report.counted_before ? "counted the words" : ""));
   progress.reset();
   if (team->rank() != 0) return 0;
   if (json) {

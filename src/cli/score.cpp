@@ -67,7 +67,8 @@ int run_score(const Arguments& arguments) {
                 "give every host the same texts, or name them on a file system that they share", [&] {
                   sources = read_lines(source_path, corpus::TestSetPart::kSource);
                   targets = read_lines(target_path, corpus::TestSetPart::kReference);
-                  check_same_lines(source_path, sources.size(), target_path, targets.size());
+                  check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
+                                   {target_path, corpus::TestSetPart::kReference, targets.size()});
                   return digest_of(sources, targets);
                 }});
   auto loaded = open_model(model, world);

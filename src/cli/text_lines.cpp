@@ -2,9 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/corpus/text_stream.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::cli {
@@ -26,24 +26,23 @@ std::vector<std::string> LineSource::next(std::size_t count) {
 }
 
 std::vector<std::string> read_lines(const std::filesystem::path& path, corpus::TestSetPart part) {
-  if (const auto test_set = corpus::test_set_name(path)) return corpus::read_test_set(*test_set, part);
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw Error(text_of(path.string(), " is a folder, not a text file"));
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error(text_of("cannot read ", path.string(), ": ", std::strerror(errno)));
-  auto lines = LineSource(stream, path.string()).next(static_cast<std::size_t>(-1));
+  if (const auto test_set = corpus::test_set_name(path)) return corpus::read_test_set(*test_set, part).lines;
+  const auto stream = corpus::open_text(path);
+  auto lines = LineSource(*stream, path.string()).next(static_cast<std::size_t>(-1));
   if (lines.empty()) throw Error(text_of(path.string(), " is empty: it must hold one sentence a line"));
   return lines;
 }
 
-void check_same_lines(const std::filesystem::path& a, std::size_t a_lines, const std::filesystem::path& b,
-                      std::size_t b_lines) {
-  if (a_lines != b_lines) {
-    const auto unit = [](const auto& path) { return corpus::test_set_name(path) ? " segments" : " lines"; };
-    throw Error(text_of(a.string(), " has ", a_lines, unit(a), " but ", b.string(), " has ", b_lines, unit(b),
+void check_same_lines(const CountedLines& a, const CountedLines& b) {
+  const auto a_set = corpus::test_set_name(a.path), b_set = corpus::test_set_name(b.path);
+  if (a.lines != b.lines) {
+    throw Error(text_of(a.path.string(), " has ", a.lines, a_set ? " segments" : " lines", " but ", b.path.string(),
+                        " has ", b.lines, b_set ? " segments" : " lines",
                         "; line i of one must belong to line i of the other"));
+  }
+  if (a_set && b_set) {
+    corpus::check_same_segments(a_set->file, corpus::read_test_set(*a_set, a.part), b_set->file,
+                                corpus::read_test_set(*b_set, b.part));
   }
 }
 

@@ -26,12 +26,18 @@ class LineSource {
   std::size_t lines_ = 0;
 };
 
-/// All lines of a file, or all segments of a test set (corpus/test_set_file.h). Throws Error as LineSource or
-/// read_test_set, and for a file that is missing, a folder, or empty.
+/// All lines of a file, plain or compressed (corpus/text_stream.h), or all segments of a test set
+/// (corpus/test_set_file.h). Throws Error as LineSource or read_test_set, and for a file that is missing, a folder, or
+/// empty.
 std::vector<std::string> read_lines(const std::filesystem::path& path, corpus::TestSetPart part);
 
-/// Throws Error with both counts when they differ.
-void check_same_lines(const std::filesystem::path& a, std::size_t a_lines, const std::filesystem::path& b,
-                      std::size_t b_lines);
+/// What read_lines gave of a file.
+struct CountedLines {
+  std::filesystem::path path;
+  corpus::TestSetPart part;
+  std::size_t lines;
+};
+/// Throws Error with both counts when they differ, and as corpus::check_same_segments for two test sets.
+void check_same_lines(const CountedLines& a, const CountedLines& b);
 
 }  // namespace rnnsearch::cli

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
+#include <istream>
+#include <memory>
+#include <optional>
 
 #include "cli/agreement.h"
 #include "cli/output_file.h"
@@ -17,6 +19,7 @@
 #include "cli/waiting_input.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -26,20 +29,17 @@ namespace fs = std::filesystem;
 /// Where the lines come from, at the root.
 class Input {
  public:
-  explicit Input(const fs::path& path)
-      : path_(path), stream_(path.empty() ? static_cast<std::streambuf*>(&waiting_) : &file_), lines_(stream_, name()) {
-    if (path.empty()) return;
+  explicit Input(const fs::path& path) : path_(path) {
     if (const auto test_set = corpus::test_set_name(path)) {
-      segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource);
+      segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource).lines;
       return;
     }
-    if (!file_.open(path, std::ios::in | std::ios::binary) || fs::is_directory(path)) {
-      throw Error(text_of("cannot read ", path.string(), ": no such file of text"));
-    }
+    stream_ = path.empty() ? std::make_unique<std::istream>(&waiting_) : corpus::open_text(path);
+    lines_.emplace(*stream_, name());
   }
   std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
   std::vector<std::string> next(std::size_t count) {
-    if (!segments_) return lines_.next(count);
+    if (lines_) return lines_->next(count);
     const auto first = segments_->begin() + static_cast<std::ptrdiff_t>(given_);
     const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, segments_->size() - given_));
     given_ += static_cast<std::size_t>(last - first);
@@ -49,9 +49,8 @@ class Input {
  private:
   fs::path path_;
   WaitingInput waiting_{STDIN_FILENO};
-  std::filebuf file_;
-  std::istream stream_;
-  LineSource lines_;
+  std::unique_ptr<std::istream> stream_;
+  std::optional<LineSource> lines_;
   std::optional<std::vector<std::string>> segments_;  // of a test set, in place of the stream
   std::size_t given_ = 0;                             // of them, so far
 };

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kFormat = "rnnsearch-counted";
 constexpr std::int64_t kVersion = 1;
-constexpr const char* kKept = "pairs_kept";
+constexpr const char *kKey = "key", *kKept = "pairs_kept";
 
 /// Of all that decides what counting finds, but pipeline and cleaning, which are compared themselves.
 std::string key_of(const PrepareOptions& options, const Corpus* given) {
@@ -36,6 +36,8 @@ std::string key_of(const PrepareOptions& options, const Corpus* given) {
     }
   }
   add(options.source_words.value_or(0), " ", options.target_words.value_or(0), " ", options.joint_vocabulary);
+  const PrepareOptions::SubwordOptions& subwords = options.subwords;  // files of theirs are in the pipeline
+  add(subwords.learned, " ", subwords.normalization, " ", subwords.sample_pairs, " ", subwords.seed);
   if (given) add(options.append_to.empty() ? "vocabulary of " : "appended to ", given->fingerprint());
   return digest.hex();
 }
@@ -51,12 +53,39 @@ CountedFile::~CountedFile() {
   fs::remove(path_, ignored);
 }
 
+storage::File CountedFile::open() const {
+  storage::File file = storage::open_sealed(path_, "corpus");
+  storage::check_format(file, kFormat, kVersion);
+  if (file.text_attribute("/", kKey) != key_) throw Error("of other files or options");
+  return file;
+}
+
+std::optional<TextPipeline> CountedFile::read_learned(const PrepareOptions& options) const {
+  if (!fs::exists(path_)) return std::nullopt;
+  try {
+    TextPipeline pipeline = read_pipeline(open());
+    TextPipeline words = pipeline;
+    words.source_subwords = words.target_subwords = {};
+    if (!pipeline.source_subwords || !(words == options.pipeline)) return std::nullopt;
+    return pipeline;
+  } catch (const Error&) {  // whatever it is, it saves nothing
+    return std::nullopt;
+  }
+}
+
+void CountedFile::write_learned(const TextPipeline& pipeline) const {
+  storage::SealedWriter writer(path_);
+  storage::write_format(writer.file(), kFormat, kVersion);
+  writer.file().write_attribute("/", kKey, std::string_view(key_));
+  write_pipeline(writer.file(), pipeline);
+  writer.publish();
+}
+
 std::optional<CountedText> CountedFile::read(const PrepareOptions& options) const {
   if (!fs::exists(path_)) return std::nullopt;
   try {
-    const storage::File file = storage::open_sealed(path_, "corpus");
-    storage::check_format(file, kFormat, kVersion);
-    if (file.text_attribute("/", "key") != key_ || !(read_pipeline(file) == options.pipeline)) return std::nullopt;
+    const storage::File file = open();
+    if (!file.has_attribute("/", kKept) || !(read_pipeline(file) == options.pipeline)) return std::nullopt;
     const auto selection = read_selection(file);
     if (!selection || !(selection->cleaning == options.cleaning)) return std::nullopt;
     CountedText counted;
@@ -92,7 +121,7 @@ void CountedFile::write(const CountedText& counted) const {
   storage::SealedWriter writer(path_);
   storage::File& file = writer.file();
   storage::write_format(file, kFormat, kVersion);
-  file.write_attribute("/", "key", std::string_view(key_));
+  file.write_attribute("/", kKey, std::string_view(key_));
   file.write_attribute("/", "text", std::string_view(counted.totals.digest));
   file.write_attribute("/", "pairs_read", counted.totals.pairs_read);
   file.write_attribute("/", kKept, counted.totals.pairs_kept);

@@ -1,4 +1,4 @@
-// What a prepare that was killed knew already: the next one need not count the words again.
+// What a prepare that was killed knew already: the next one need not learn subwords or count the words again.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include "corpus/repeated_pairs.h"
 #include "corpus/text_pass.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "rnnsearch/corpus/text_pipeline.h"
+#include "rnnsearch/storage/hdf5.h"
 
 namespace rnnsearch::corpus {
 
@@ -29,6 +31,9 @@ struct CountedText {
 ///                 dropped_REASON: PassTotals; SIDE_words, SIDE_distinct, SIDE_unknown
 ///   /vocabulary, /pipeline, /selection     as in the corpus
 ///   /repeated     uint8: PairSet::bits
+///
+/// When subwords were learned and nothing is counted yet: format and key, /pipeline and the models of /vocabulary
+/// alone.
 class CountedFile {
  public:
   /// given: the corpus of options.vocabulary_of or options.append_to, if any.
@@ -37,12 +42,17 @@ class CountedFile {
   CountedFile(const CountedFile&) = delete;
   CountedFile& operator=(const CountedFile&) = delete;
 
+  /// options.pipeline with the subwords that were learned; nothing as below. Cleaning has no part in them.
+  std::optional<TextPipeline> read_learned(const PrepareOptions& options) const;
+  void write_learned(const TextPipeline& pipeline) const;
+
   /// Nothing if there is none, or not of these files as they are now and these options, or damaged.
   std::optional<CountedText> read(const PrepareOptions& options) const;
-  /// Throws Error for a disk that is full.
+  /// In place of what was learned, which is in it too. Throws Error for a disk that is full.
   void write(const CountedText& counted) const;
 
  private:
+  storage::File open() const;
   std::filesystem::path path_;
   std::string key_;
 };

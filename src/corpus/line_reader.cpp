@@ -15,7 +15,7 @@ LineReader::LineReader(const std::filesystem::path& path, std::optional<TestSetP
   const auto name = part ? test_set_name(path) : std::nullopt;
   source_ = ByteSource::open(name ? name->file : path);
   if (name) {
-    segments_ = read_test_set(*name, *part);
+    test_set_ = read_test_set(*name, *part);
   } else {
     buffer_.resize(1 << 18);
   }
@@ -28,7 +28,7 @@ bool LineReader::fill() {
 }
 
 bool LineReader::at_end() {
-  if (segments_) return lines_ == segments_->size();
+  if (test_set_) return lines_ == test_set_->lines.size();
   if (begin_ < end_ || fill()) return false;
   if (lines_ == 0) throw Error(text_of("corpus: cannot read ", path().string(), ": unpacked, it is empty"));
   return true;
@@ -36,8 +36,8 @@ bool LineReader::at_end() {
 
 bool LineReader::append(std::string& text) {
   if (at_end()) return false;
-  if (segments_) {
-    text += (*segments_)[lines_++];
+  if (test_set_) {
+    text += test_set_->lines[lines_++];
     return true;
   }
   ++lines_;
@@ -97,7 +97,7 @@ void LineReader::skip_to(std::uint64_t line, const LineIndex* index) {
 }
 
 std::uint64_t LineReader::skip(std::uint64_t lines) {
-  if (segments_) return std::min<std::uint64_t>(lines, segments_->size() - lines_);
+  if (test_set_) return std::min<std::uint64_t>(lines, test_set_->lines.size() - lines_);
   std::uint64_t skipped = 0;
   bool inside = false;  // of a line without its end so far
   while (skipped < lines && (begin_ < end_ || fill())) {

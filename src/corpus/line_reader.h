@@ -39,9 +39,10 @@ class LineReader {
   std::uint64_t skip_rest();
 
   const std::filesystem::path& path() const { return source_->path(); }
-  std::string_view unit() const { return segments_ ? "segments" : "lines"; }
+  const std::optional<TestSet>& test_set() const { return test_set_; }  // if it is one
+  std::string_view unit() const { return test_set_ ? "segments" : "lines"; }
   std::uint64_t lines() const { return lines_; }                                    // so far
-  std::uint64_t bytes() const { return segments_ ? size() : source_->position(); }  // of the file so far
+  std::uint64_t bytes() const { return test_set_ ? size() : source_->position(); }  // of the file so far
   std::uint64_t size() const { return source_->size(); }                            // of the file
 
  private:
@@ -49,7 +50,7 @@ class LineReader {
   std::uint64_t skip(std::uint64_t lines);  // how many there were
 
   std::unique_ptr<ByteSource> source_;
-  std::optional<std::vector<std::string>> segments_;  // of a test set
+  std::optional<TestSet> test_set_;
   std::uint64_t lines_ = 0;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // of what is not handed out yet

@@ -66,6 +66,13 @@ std::string_view Tag::attribute(std::string_view wanted) const {
   return {};
 }
 
+std::uint64_t MarkupScanner::line() {
+  const std::string_view passed = document_.substr(counted_, tag_at_ - counted_);
+  line_ += static_cast<std::uint64_t>(std::count(passed.begin(), passed.end(), '\n'));
+  counted_ = tag_at_;
+  return line_;
+}
+
 void MarkupScanner::fail_at(std::size_t place, const std::string& reason) const {
   const auto end = document_.begin() + static_cast<std::ptrdiff_t>(std::min(place, document_.size()));
   throw Error(

@@ -31,6 +31,8 @@ class MarkupScanner {
 
   /// SGML as WMT writes it, the default: '&' and '<' that begin nothing stand for themselves. XML: they are errors.
   void set_xml() { xml_ = true; }
+  /// Of the last tag, from 1. Linear in the document, over all calls.
+  std::uint64_t line();
   /// Throws Error about the place of the last tag, or about where the text before it begins.
   [[noreturn]] void fail(const std::string& reason) const { fail_at(tag_at_, reason); }
   [[noreturn]] void fail_text(const std::string& reason) const { fail_at(text_at_, reason); }
@@ -48,6 +50,8 @@ class MarkupScanner {
   std::string_view document_;
   std::filesystem::path path_;
   std::size_t at_ = 0, tag_at_ = 0, text_at_ = 0;
+  std::size_t counted_ = 0;  // of the document, for line()
+  std::uint64_t line_ = 1;   // there
   bool xml_ = false;
 };
 

@@ -14,6 +14,11 @@ void fail_on_counts(LineReader& a, LineReader& b) {
                       "; line i of one must translate line i of the other"));
 }
 
+void check_same_segments(const LineReader& a, const LineReader& b) {
+  if (a.test_set() && b.test_set() && a.test_set()->lines.size() == b.test_set()->lines.size())
+    check_same_segments(a.path(), *a.test_set(), b.path(), *b.test_set());
+}
+
 std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts) {
   std::vector<std::filesystem::path> files;
   for (const TextFiles& text : texts) {
@@ -58,7 +63,10 @@ void PairReader::open_text() {
   source_ = source_of(text);
   source_index_ = next_index();
   target_ = target_of(text);
-  if (target_) target_index_ = next_index();
+  if (target_) {
+    target_index_ = next_index();
+    check_same_segments(*source_, *target_);
+  }
   round_ = 0;
   in_unit_ = false;
 }

@@ -92,6 +92,9 @@ class PairReader {
   std::uint64_t size_ = 0, bytes_before_ = 0, pairs_before_ = 0;  // of the texts before this one
 };
 
+/// Throws Error for two test sets of as many segments that do not belong together (check_same_segments).
+void check_same_segments(const LineReader& a, const LineReader& b);
+
 /// Throws Error for two files of different numbers of lines, of which the rest is counted.
 [[noreturn]] void fail_on_counts(LineReader& a, LineReader& b);
 

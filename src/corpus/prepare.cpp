@@ -17,6 +17,7 @@
 #include "corpus/text_pass.h"
 #include "corpus/word_statistics.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/test_set_file.h"
@@ -37,6 +38,7 @@ RawSet read_raw_set(const EvaluationFiles& files, const std::string& name) {
   readers.emplace_back(files.source, TestSetPart::kSource);
   for (const fs::path& reference : files.references) readers.emplace_back(reference, TestSetPart::kReference);
   for (LineReader& reader : readers) {
+    check_same_segments(readers.front(), reader);
     auto& lines = set.lines.emplace_back();
     for (std::string line; reader.next(line);) lines.push_back(line);
     if (reader.lines() != readers.front().lines()) fail_on_counts(readers.front(), reader);
@@ -331,35 +333,73 @@ void share(Team& team, CountedText& counted) {
   }
 }
 
+/// Are pairs, told one after the other, the last `count` ones of a corpus?
+class LastPairs {
+ public:
+  LastPairs(const Corpus& corpus, std::uint64_t count)
+      : corpus_(corpus), same_(count <= corpus.train_pairs()), next_(corpus.train_pairs() - (same_ ? count : 0)) {}
+
+  void add(std::span<const WordId> source, std::span<const WordId> target) {
+    if (!same_) return;
+    if (at_ == block_.source.size()) {
+      block_ = corpus_.read_pairs(next_, std::min(kPairs, corpus_.train_pairs() - next_));
+      next_ += block_.source.size();
+      at_ = 0;
+    }
+    same_ = std::ranges::equal(source, block_.source[at_]) && std::ranges::equal(target, block_.target[at_]);
+    ++at_;
+  }
+  bool are_these() const { return same_; }
+
+ private:
+  static constexpr std::uint64_t kPairs = 1 << 14;  // at once
+  const Corpus& corpus_;
+  bool same_;
+  std::uint64_t next_;
+  PairBlock block_;
+  std::size_t at_ = 0;  // in the block
+};
+
 void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
-  if (given.pipeline().tokenizer != options.pipeline.tokenizer ||
-      given.pipeline().normalization != options.pipeline.normalization ||
-      given.pipeline().lowercase != options.pipeline.lowercase)
-    throw Error(text_of(
-        "corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: it was made with --tokenizer ",
-        given.pipeline().tokenizer, ", --normalization ", given.pipeline().normalization, " and --lowercase ",
-        given.pipeline().lowercase ? "true" : "false", "; give the same, or leave --vocabulary-of out"));
-  if (given.pipeline().source_language != options.pipeline.source_language ||
-      given.pipeline().target_language != options.pipeline.target_language)
+  const TextPipeline &there = given.pipeline(), &here = options.pipeline;
+  const PrepareOptions::Asked& asked = options.asked;
+  if ((asked.tokenizer && there.tokenizer != here.tokenizer) ||
+      (asked.normalization && there.normalization != here.normalization) ||
+      (asked.lowercase && there.lowercase != here.lowercase))
+    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
+                        " do not fit: it was made with --tokenizer ", there.tokenizer, ", --normalization ",
+                        there.normalization, " and --lowercase ", there.lowercase ? "true" : "false",
+                        "; leave these options out, which takes its own, or leave --vocabulary-of out"));
+  if ((asked.source_language && there.source_language != here.source_language) ||
+      (asked.target_language && there.target_language != here.target_language))
     throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: they are of ",
-                        given.pipeline().source_language, " and ", given.pipeline().target_language,
-                        ", and these texts of ", options.pipeline.source_language, " and ",
-                        options.pipeline.target_language,
-                        "; give the same --source-language and --target-language, or leave --vocabulary-of out"));
+                        there.source_language, " and ", there.target_language, ", and these texts of ",
+                        here.source_language, " and ", here.target_language,
+                        "; leave --source-language and --target-language out, which takes its own, or leave "
+                        "--vocabulary-of out"));
 }
 
-/// COLLECTIVE. The subwords of rank 0 on every rank: they were read, or learned, there.
-void share_subwords(Team& team, TextPipeline& pipeline) {
-  const std::string models = at_root(team, [&] {
+/// COLLECTIVE. The pipeline of rank 0 on every rank: it was read, or its subwords were learned, there.
+void share_pipeline(Team& team, TextPipeline& pipeline) {
+  const std::string shared = at_root(team, [&] {
     Packer packer;
+    for (const std::string* text :
+         {&pipeline.source_language, &pipeline.target_language, &pipeline.tokenizer, &pipeline.normalization})
+      packer.add_text(*text);
+    packer.add(std::uint64_t{pipeline.lowercase});
     if (!pipeline.source_subwords) return packer.take();
     packer.add_text(subwords_of(pipeline));
     packer.add_text(pipeline.source_subwords.bytes());
     packer.add_text(pipeline.target_subwords.bytes());
     return packer.take();
   });
-  if (team.rank() == 0 || models.empty()) return;
-  Unpacker unpacker(models);
+  if (team.rank() == 0) return;
+  Unpacker unpacker(shared);
+  for (std::string* text :
+       {&pipeline.source_language, &pipeline.target_language, &pipeline.tokenizer, &pipeline.normalization})
+    *text = unpacker.next_text();
+  pipeline.lowercase = unpacker.next<std::uint64_t>() != 0;
+  if (unpacker.empty()) return;
   const auto kind = text::subword_kind_of(std::string(unpacker.next_text()));
   pipeline.source_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));
   pipeline.target_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));
@@ -391,10 +431,12 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
         [](const auto&) { return std::string(); });
   }
   const bool appends = given.has_value();
+  std::optional<CountedFile> file;
   std::vector<RawSet> sets;
   at_root(team, [&] {
     check_options(options);
     check_output(options.output, options.overwrite, inputs_of(options));
+    remove_abandoned(options.output);  // now: what is left may fill the disk
     if (appends) sets = sets_of(*given);
     if (!options.vocabulary_of.empty()) {
       given.emplace(options.vocabulary_of);
@@ -410,18 +452,24 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
         throw Error(text_of("corpus: ", options.append_to.string(), " has a set ", set.name,
                             " already; leave it out, or give the test set another name"));
     }
-    if (!given) options.pipeline = with_subwords(options, progress);
+    if (text_bytes(options.train) >= options.keep_counts_from) file.emplace(options, given ? &*given : nullptr);
+    const bool learns = !given && options.subwords.learned != "none";
+    if (const auto learned = learns && file ? file->read_learned(options) : std::nullopt) {
+      options.pipeline = *learned;
+      report.learned_before = true;
+    } else if (!given) {
+      options.pipeline = with_subwords(options, progress);
+      if (learns && file) file->write_learned(options.pipeline);
+    }
     return "";
   });
-  share_subwords(team, options.pipeline);
+  share_pipeline(team, options.pipeline);
   Text text{options, team, progress, {}};
   if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
   const PairCleaner cleaner(options.cleaning);
   CountedText counted;
-  std::optional<CountedFile> file;
   report.counted_before = !at_root(team, [&] {
-                             if (text_bytes(options.train) < options.keep_counts_from) return "";
-                             file.emplace(options, given ? &*given : nullptr);
+                             if (!file) return "";
                              auto before = file->read(options);
                              if (!before) return "";
                              counted = *std::move(before);
@@ -431,10 +479,14 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   share(team, counted);
 
   std::optional<CorpusWriter> writer;
+  std::optional<LastPairs> appended_before;
   at_root(team, [&] {
     if (file && !report.counted_before) file->write(counted);
     writer.emplace(options.output, counted.head, options.shard_pairs);
     if (appends) writer->add(*given);
+    std::error_code ignored;
+    if (appends && fs::equivalent(options.append_to, options.output, ignored))
+      appended_before.emplace(*given, counted.totals.pairs_kept);
     return "";
   });
   PassSteps write;
@@ -448,8 +500,10 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     for (const Piece& piece : pieces) {
       std::size_t source_begin = 0, target_begin = 0;
       for (std::size_t i = 0; i < piece.kept(); ++i) {
-        writer->add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
-                    std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]));
+        const auto source = std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]);
+        const auto target = std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]);
+        writer->add(source, target);
+        if (appended_before) appended_before->add(source, target);
         source_begin += piece.source.sizes[i];
         target_begin += piece.target.sizes[i];
       }
@@ -458,6 +512,10 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   const PassTotals written = text.read(write);
   report.fingerprint = at_root(team, [&] {
     if (written.digest != counted.totals.digest) fail_on_change(options.train);
+    if (appended_before && appended_before->are_these())
+      throw Error(text_of("corpus: the last ", counted.totals.pairs_kept, " pairs of ", options.append_to.string(),
+                          " are those of this text already, so it was appended before, perhaps by the same job; if it "
+                          "shall be there once more, write a corpus of another name with --output"));
     for (const RawSet& set : sets) writer->add_set(set);
     return writer->publish();
   });

@@ -12,6 +12,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/random.h"
+#include "rnnsearch/base/stopwatch.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -81,15 +82,24 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
   return sample;
 }
 
+/// of: "the source"
 text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lines, std::optional<std::size_t> wanted,
-                     const char* option) {
+                     const char* option, const char* of, const std::function<void(const PrepareProgress&)>& progress) {
   text::SubwordTraining training;
   training.algorithm = options.subwords.learned;
   training.pieces = wanted.value_or(PrepareOptions::kUsualWords);
   training.exactly = wanted.has_value();
   training.normalization = options.subwords.normalization;
+  const auto say = [&](const auto&... event) {
+    if (progress) progress({.pass = -1, .event = text_of(event...)});
+  };
+  say("learning the subwords of ", of, " from ", lines.size(), " lines (SentencePiece, ", training.algorithm, ")");
+  const Stopwatch watch;
   try {
-    return text::train_subwords(lines, training);
+    text::Subwords subwords = text::train_subwords(lines, training);
+    say("learned ", vocabulary_of(subwords).size(), " subwords of ", of, " in ",
+        static_cast<std::uint64_t>(watch.seconds() + 0.5), " s");
+    return subwords;
   } catch (const Error& error) {
     throw Error(text_of("corpus: ", error.what(), "; give another ", option, ", or leave it out"));
   }
@@ -138,10 +148,12 @@ TextPipeline with_subwords(const PrepareOptions& options, const std::function<vo
       std::move(sample.target.begin(), sample.target.end(), std::back_inserter(sample.source));
       pipeline.source_subwords = pipeline.target_subwords =
           learn(options, std::move(sample.source), options.source_words ? options.source_words : options.target_words,
-                options.source_words ? "source-words" : "target-words");
+                options.source_words ? "source-words" : "target-words", "both sides", progress);
     } else {
-      pipeline.source_subwords = learn(options, std::move(sample.source), options.source_words, "source-words");
-      pipeline.target_subwords = learn(options, std::move(sample.target), options.target_words, "target-words");
+      pipeline.source_subwords =
+          learn(options, std::move(sample.source), options.source_words, "source-words", "the source", progress);
+      pipeline.target_subwords =
+          learn(options, std::move(sample.target), options.target_words, "target-words", "the target", progress);
     }
   }
   if (options.joint_vocabulary && subwords_of(pipeline) == "sentencepiece" &&

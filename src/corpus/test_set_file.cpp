@@ -72,7 +72,7 @@ std::string one_line(std::string_view text) {
 /// One translator, one system, or the source.
 struct Voice {
   std::string who;
-  std::vector<std::string> segments;
+  TestSet set;
   std::uint64_t documents = 0, last_document = 0;  // that hold it: how many, and which was the last (from 1)
 };
 
@@ -85,7 +85,7 @@ class Reader {
                                                   : "hyp"),
         scanner_(document, name.file) {}
 
-  std::vector<std::string> read() {
+  TestSet read() {
     std::string text, segment;
     bool in_segment = false;
     for (Tag tag; scanner_.next(text, tag);) {
@@ -152,7 +152,8 @@ class Reader {
       scanner_.fail(text_of("<", tag.name, "> is the second set of the file; give each a file of its own"));
     } else if (tag.name == "doc") {
       ++documents_;
-      source_segments_.reset();
+      document_ = std::string(tag.attribute("docid").empty() ? tag.attribute("id") : tag.attribute("docid"));
+      first_side_.clear();
       if (!dataset_) speak(open_.back() == "srcset" ? std::string_view() : tag.attribute("sysid"));
     } else if (is_side(tag.name)) {
       side_segments_ = 0;
@@ -172,11 +173,13 @@ class Reader {
                                   : text_of("</", tag.name, "> where </", open_.back(), "> was expected"));
     }
     open_.pop_back();
-    if (tag.name == "src") {
-      source_segments_ = side_segments_;
-    } else if (is_side(tag.name) && source_segments_ && side_segments_ != *source_segments_) {
-      scanner_.fail(text_of("<", tag.name, "> ends with ", side_segments_, " segments, but <src> of this document has ",
-                            *source_segments_));
+    if (!is_side(tag.name)) return;
+    if (first_side_.empty()) {
+      first_side_ = tag.name;
+      first_segments_ = side_segments_;
+    } else if (side_segments_ != first_segments_) {
+      scanner_.fail(text_of("<", tag.name, "> ends with ", side_segments_, " segments, but <", first_side_,
+                            "> of this document has ", first_segments_));
     }
   }
 
@@ -198,18 +201,21 @@ class Reader {
     if (open_.empty() || (dataset_ ? !is_side(open_.back()) : open_.back() != "doc")) {
       scanner_.fail(text_of("<seg> outside of ", dataset_ ? "<src>, <ref> and <hyp>" : "<doc>"));
     }
+    segment_ = {document_, std::string(tag.attribute("id")), scanner_.line()};
   }
 
   void add(std::string_view segment) {
     ++side_segments_;
-    if (!dataset_ || open_.back() == wanted_) voices_[voice_].segments.push_back(one_line(segment));
+    if (dataset_ && open_.back() != wanted_) return;
+    voices_[voice_].set.lines.push_back(one_line(segment));
+    voices_[voice_].set.names.push_back(std::move(segment_));
   }
 
   std::string shown(std::string_view who) const {
     return who.empty() ? std::string("without a name") : text_of("of '", who, "'");
   }
 
-  std::vector<std::string> chosen() {
+  TestSet chosen() {
     const auto refuse = [&](const std::string& reason) {
       throw Error(text_of("corpus: ", name_.file.string(), " ", reason));
     };
@@ -231,8 +237,8 @@ class Reader {
       refuse(text_of("has ", element, " ", shown(voice.who), " in ", voice.documents, " of its ", documents_,
                      " documents; take the others out of the file"));
     }
-    if (voice.segments.empty()) refuse("holds no segments");
-    return std::move(voice.segments);
+    if (voice.set.lines.empty()) refuse("holds no segments");
+    return std::move(voice.set);
   }
 
   const TestSetName& name_;
@@ -241,7 +247,10 @@ class Reader {
   std::vector<std::string> open_;  // elements of kElements
   bool rooted_ = false, dataset_ = false;
   std::uint64_t sets_ = 0, documents_ = 0, side_segments_ = 0;
-  std::optional<std::uint64_t> source_segments_;  // of the document at hand
+  std::string document_;    // at hand: what it is called
+  TestSet::Name segment_;   // at hand
+  std::string first_side_;  // of the document: <src>, <ref> or <hyp>; empty: none ended yet
+  std::uint64_t first_segments_ = 0;
   std::vector<Voice> voices_;
   std::map<std::string, std::size_t, std::less<>> index_;  // of voices_
   std::size_t voice_ = 0;
@@ -260,7 +269,7 @@ std::optional<TestSetName> test_set_name(const fs::path& path) {
   return TestSetName{text.substr(0, at), text.substr(at + 1)};
 }
 
-std::vector<std::string> segments_of(std::string_view document, const TestSetName& name, TestSetPart part) {
+TestSet segments_of(std::string_view document, const TestSetName& name, TestSetPart part) {
   std::uint64_t line = 1;
   for (std::size_t begin = 0; begin < document.size(); ++line) {
     const std::size_t end = std::min(document.find('\n', begin), document.size());
@@ -276,7 +285,7 @@ std::filesystem::path file_named(const std::filesystem::path& path) {
   return name ? name->file : path;
 }
 
-std::vector<std::string> read_test_set(const TestSetName& name, TestSetPart part) {
+TestSet read_test_set(const TestSetName& name, TestSetPart part) {
   const auto source = ByteSource::open(name.file);
   std::string document;
   std::vector<char> buffer(1 << 18);
@@ -288,6 +297,20 @@ std::vector<std::string> read_test_set(const TestSetName& name, TestSetPart part
     }
   }
   return segments_of(document, name, part);
+}
+
+void check_same_segments(const fs::path& a_path, const TestSet& a, const fs::path& b_path, const TestSet& b) {
+  const auto said = [](const TestSet::Name& name) {
+    return text_of("segment '", name.segment, "' of document '", name.document, "'");
+  };
+  for (std::size_t i = 0; i < std::min(a.names.size(), b.names.size()); ++i) {
+    const TestSet::Name &in_a = a.names[i], &in_b = b.names[i];
+    if (in_a.document.empty() || in_a.segment.empty() || in_b.document.empty() || in_b.segment.empty()) continue;
+    if (in_a.document == in_b.document && in_a.segment == in_b.segment) continue;
+    throw Error(text_of("corpus: ", b_path.string(), " line ", in_b.line, ": ", said(in_b), " stands where ",
+                        said(in_a), " was expected, which is in ", a_path.string(), " line ", in_a.line,
+                        "; the segments of both must be in the same order"));
+  }
 }
 
 }  // namespace rnnsearch::corpus

@@ -198,6 +198,7 @@ std::string sealed_digest(const fs::path& path, const std::string& what) {
 
 SealedWriter::SealedWriter(fs::path target)
     : target_(std::move(target)), temporary_(temporary_beside(target_)), file_([this] {
+        remove_abandoned(target_);
         try {
           return File::create(temporary_, target_);
         } catch (...) {

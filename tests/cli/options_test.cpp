@@ -77,6 +77,7 @@ TEST(Options, SetTheFieldsFromTheCommandLine) {
   EXPECT_THAT(f.settings.test, testing::ElementsAre("a", "b"));
   EXPECT_THAT(f.settings.edges, testing::ElementsAre(5, 15));
   EXPECT_EQ(f.settings.limit, 7u);
+  EXPECT_THAT(f.options.given_in("Text"), testing::ElementsAre("output", "test", "edges", "limit", "shape"));
   EXPECT_EQ(f.settings.shape, Shape::kSquare);
   EXPECT_EQ(f.settings.output, "x.h5");
   EXPECT_TRUE(f.options.given("beam"));

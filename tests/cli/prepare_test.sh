@@ -23,21 +23,32 @@ for ranks in 2 3; do
 done
 
 # Prepared apart, then merged; and appended in place.
+tac both >reversed
 apart=(--vocabulary-of one.h5 --max-length 30)
-"$RNNSEARCH" prepare "${apart[@]}" --train-tsv both --output a.h5 >/dev/null
+"$RNNSEARCH" prepare "${apart[@]}" --train-tsv reversed --output a.h5 >/dev/null
 "$RNNSEARCH" prepare "${apart[@]}" --train-source source --train-target target.gz --output b.h5 >/dev/null
-"$RNNSEARCH" prepare "${apart[@]}" --train-tsv both --train-source source --train-target target.gz --output whole.h5 >/dev/null
+"$RNNSEARCH" prepare "${apart[@]}" --train-tsv reversed --train-source source --train-target target.gz --output whole.h5 >/dev/null
 "$RNNSEARCH" prepare --merge b.h5 --merge a.h5 --output merged.h5 >merged
 cmp merged.h5 whole.h5 || fail "merged is not as prepared at once"
 grep -qx 'pairs read     40,000' merged || fail "merge reports: $(<merged)"
-timeout 120 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv both --threads 1 >appended
+timeout 120 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >appended
 cmp b.h5 whole.h5 || fail "appended is not as prepared at once"
 grep -qE 'pairs before   [0-9,]+' appended || fail "append reports: $(<appended)"
+
+# Once more: a job that is started again. Other text, or another corpus, is appended.
+code=0
+timeout 120 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >out 2>err || code=$?
+[[ $code == 1 && ! -s out ]] && cmp b.h5 whole.h5 && grep -q 'last [0-9]* pairs of b.h5 .*--output' err ||
+  fail "appended twice: code $code, $(<out) $(<err)"
+"$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --output twice.h5 >/dev/null || fail "not to another corpus"
+head -n 10000 reversed >other
+"$RNNSEARCH" prepare --append twice.h5 --train-tsv other >/dev/null || fail "other text is refused"
+rm twice.h5 other reversed
 
 refused() { # facts, separated by |; then options: of three ranks
   local facts=$1 code=0 fact sentence
   shift
-  timeout 60 mpirun -n 3 "$RNNSEARCH" prepare "$@" --output none.h5 --threads 1 >out 2>err || code=$?
+  timeout 60 mpirun -n 3 "$RNNSEARCH" prepare "$@" --output none.h5 >out 2>err || code=$?
   sentence=$(grep '^rnnsearch ' err || true)
   [[ $code == 1 && ! -s out && ! -e none.h5 ]] || fail "prepare $*: code $code, $(<out) $(<err)"
   [[ $(wc -l <<<"$sentence") == 1 ]] || fail "prepare $*: not one sentence: $(<err)"
@@ -46,9 +57,9 @@ refused() { # facts, separated by |; then options: of three ranks
   done <<<"$facts|"
 }
 LC_ALL=C sed '17000s/^/\xff/' source >bad # in the last unit
-refused "bad line 17000|UTF-8" --train-source bad --train-target target.gz
+refused "bad line 17000|UTF-8" --train-source bad --train-target target.gz --threads 1
 refused "source has 20000 lines|dev.target has 50" --train-source source --train-target dev.target
 refused "--max-length is not for --append" --append a.h5 --train-tsv both --max-length 20
 refused "--train-tsv is not for --merge" --merge a.h5 --merge b.h5 --train-tsv both
 refused "one process" --merge a.h5 --merge b.h5
-refused "source-words|distinct" "${options[@]}" --source-words 4000
+refused "source-words|distinct" "${options[@]}" --source-words 4000 --threads 1

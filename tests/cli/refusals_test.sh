@@ -42,6 +42,21 @@ refused "unknown option '--ouptut'|--output" prepare --ouptut x.h5
 refused "--max-length|'many'|whole number" prepare "${text[@]}" --output x.h5 --max-length many
 refused "--source-words|'0'|4" prepare "${text[@]}" --output x.h5 --source-words 0
 refused "--output is missing" prepare "${text[@]}"
+for option in pairs=100 seed=2 normalization=nfkc; do
+  refused "--subword-${option%=*}|--subwords unigram or bpe" prepare "${text[@]}" --output x.h5 --subword-$option
+done
+refused "--script-share|--source-script" prepare "${text[@]}" --output x.h5 --script-share 0.9
+merge=(prepare --merge corpus.h5 --merge corpus.h5 --output x.h5)
+for option in train-tsv=a dev-source=a test=n:a:b lowercase source-words=9 subwords=bpe max-ratio=2 script-share=0.9 \
+  threads=1 memory=100 stall-timeout=9; do
+  refused "--${option%=*} is not for --merge|leave it out" "${merge[@]}" --$option
+done
+for option in source-language=en tokenizer=none vocabulary-of=corpus.h5 subword-seed=2 bpe-codes=a drop-copies; do
+  refused "--${option%=*} is not for --append|leave it out" prepare --append corpus.h5 "${text[@]::4}" --$option
+done
+refused "--merge is not for --append" "${merge[@]}" --append corpus.h5
+printf 'memory = 100\n' >few.ini
+refused "--memory is not for --merge" "${merge[@]}" --config few.ini
 refused "--beam|'0'" translate --model run --beam 0
 for command in train translate score evaluate align benchmark; do
   refused "--precision|'f16'|f32, bf16 or auto" $command --precision f16
@@ -107,6 +122,12 @@ refused "t.xml|<hyp>" evaluate --hypotheses t.xml --references t.xml@A
 refused "short.sgm has 19 segments|t.xml@A has 20 segments" score --model run --source short.sgm --target t.xml@A
 refused "text/test.source has 20 lines|short.sgm has 19 segments" prepare "${text[@]}" \
   --test t:text/test.source:short.sgm --output x.h5
+sed 's|<seg>|<seg id="1">|; s|<doc>|<doc docid="e">|' t.xml >other.xml
+sed '3s|<seg>|<seg id="2">|; s|docid="d"|docid="e"|' s.sgm >named.sgm
+for command in "score --model run --source" "align --model run --source"; do
+  refused "other.xml line 25: segment '1' of document 'e'|'2' of document 'e'|named.sgm line 3" $command named.sgm --target other.xml@A
+done
+refused "other.xml line 25|named.sgm line 3" evaluate --hypotheses named.sgm --references other.xml@A
 same() { # two commands of rnnsearch, each one word: they print the same
   # shellcheck disable=SC2086
   "$RNNSEARCH" $1 >.answer/one && "$RNNSEARCH" $2 >.answer/two && cmp .answer/one .answer/two ||
@@ -115,7 +136,18 @@ same() { # two commands of rnnsearch, each one word: they print the same
 same "translate --model run --input s.sgm" "translate --model run --input text/test.source"
 same "score --model run --source s.sgm --target t.xml@B" "score --model run --source text/test.source --target text/test.target"
 same "evaluate --hypotheses h=s.sgm --references t.xml@A" "evaluate --hypotheses h=text/test.source --references text/test.target"
-rm s.sgm t.xml short.sgm damaged.sgm plain.xml
+# compressed text, by what it begins with
+gzip -c text/test.source >source.packed
+xz -c text/test.target >target.packed
+same "translate --model run --input source.packed" "translate --model run --input text/test.source"
+same "score --model run --source source.packed --target target.packed" "score --model run --source text/test.source --target text/test.target"
+same "align --model run --source source.packed --target target.packed" "align --model run --source text/test.source --target text/test.target"
+same "evaluate --hypotheses h=target.packed --references target.packed" "evaluate --hypotheses h=text/test.target --references text/test.target"
+head -c 60 source.packed >half.packed
+refused "half.packed" translate --model run --input half.packed --output y
+refused "half.packed" score --model run --source half.packed --target target.packed
+rm {source,target,half}.packed
+rm s.sgm t.xml other.xml named.sgm short.sgm damaged.sgm plain.xml
 
 refused "10|and then at 5|ascending" "${evaluate[@]}" --edges 10,5
 refused "10|and then at 10|ascending" "${evaluate[@]}" --edges 10,10

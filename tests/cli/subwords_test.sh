@@ -29,7 +29,11 @@ sets="--dev-source test.source --dev-target test.target"
 prepare="prepare --train-source train.source --train-target train.target $sets"
 
 # the same bytes on any number of threads, nothing unknown, sizes as asked
-"$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 1 --output corpus.h5 >said 2>/dev/null
+"$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 1 --output corpus.h5 >said 2>log
+printf '[prepare] %s\n' "learning the subwords of the source from 600 lines (SentencePiece, unigram)" \
+  "learned 290 subwords of the source in 0 s" "learning the subwords of the target from 600 lines (SentencePiece, unigram)" \
+  "learned 300 subwords of the target in 0 s" >expected
+grep learn log | sed "s/in [0-9]* s/in 0 s/" | cmp - expected || fail "training says: $(<log)"
 [[ $(grep -c "covers 100.00%, 0 are <unk>" said) == 2 ]] || fail "$(cat said)"
 "$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 2 --output again.h5 >/dev/null 2>&1
 cmp corpus.h5 again.h5 || fail "the corpus depends on the number of threads"
@@ -65,7 +69,7 @@ grep -q "splits them into subwords; leave it out" said || fail "--replace-unknow
 h5dump -d /vocabulary/source_model -b LE -o bpe.model joint.h5 >/dev/null
 "$RNNSEARCH" $prepare --subword-model bpe.model --joint-vocabulary --output given.h5 >/dev/null 2>&1
 cmp joint.h5 given.h5 || fail "the same model, learned and given, makes two corpora"
-"$RNNSEARCH" $prepare --vocabulary-of joint.h5 --tokenizer none --output of.h5 >/dev/null 2>&1
+"$RNNSEARCH" $prepare --vocabulary-of joint.h5 --output of.h5 >/dev/null 2>&1
 cmp joint.h5 of.h5 || fail "--vocabulary-of does not bring the model along"
 
 # codes of subword-nmt, which the tokenizer stands before
@@ -78,6 +82,7 @@ rm codes codes.h5
 "$RNNSEARCH" translate --model run --input test.source >output 2>/dev/null
 grep -q '@@' output && fail "marks of pieces are in the output"
 
+refused "made with --tokenizer none" $prepare --vocabulary-of joint.h5 --tokenizer words --output other.h5
 refused "three ways to the same thing" $prepare --subwords bpe --subword-model bpe.model --output other.h5
 refused "leave the tokenizer out" $prepare --subwords bpe --tokenizer words --output other.h5
 refused "source-words is not for subword-model" $prepare --subword-model bpe.model --source-words 300 --output other.h5

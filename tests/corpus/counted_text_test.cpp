@@ -79,6 +79,79 @@ TEST(CountedText, IsOfTheseFilesAndTheseOptions) {
   }
 }
 
+/// Killed after subwords were learned, before the words were counted.
+struct KilledAfterLearning {
+  Scratch scratch;
+  PrepareOptions options = tiny_options(scratch, 400);
+  fs::path left = scratch / ".corpus.h5.counted";
+  std::string corpus;  // the bytes of the whole one
+  std::string learned;
+
+  KilledAfterLearning() {
+    options.keep_counts_from = 0;
+    options.subwords.learned = "unigram";
+    options.source_words = options.target_words = 280;
+    prepare(options, [&](const PrepareProgress& step) {
+      if (step.pass == 1) learned = read_file(left);
+    });
+    corpus = read_file(options.output);
+    fs::remove(options.output);
+    write_text(left, learned);
+  }
+  bool learns_again() {
+    bool samples = false;
+    const PrepareReport report = prepare(options, [&](const PrepareProgress& step) { samples |= step.pass == -1; });
+    EXPECT_FALSE(report.counted_before);
+    EXPECT_NE(report.learned_before, samples);
+    EXPECT_FALSE(fs::exists(left));
+    return samples;
+  }
+};
+
+TEST(CountedText, HoldsWhatWasLearnedBeforeItIsCounted) {
+  KilledAfterLearning killed;
+  EXPECT_FALSE(killed.learns_again());
+  EXPECT_TRUE(read_file(killed.options.output) == killed.corpus);
+  fs::remove(killed.options.output);
+  write_text(killed.left, killed.learned);
+  killed.options.cleaning.max_length = 30;
+  EXPECT_FALSE(killed.learns_again()) << "cleaning has no part in it";
+  killed.options.overwrite = true;
+  EXPECT_TRUE(killed.learns_again()) << "once the corpus is whole";
+}
+
+TEST(CountedText, HoldsWhatWasLearnedAlsoWhenItIsCounted) {
+  KilledAfterLearning killed;
+  std::string counted;
+  const auto passes = [&] {
+    std::set<int> seen;
+    prepare(killed.options, [&](const PrepareProgress& step) {
+      seen.insert(step.pass);
+      if (step.pass == 2) counted = read_file(killed.left);
+    });
+    fs::remove(killed.options.output);
+    return seen;
+  };
+  EXPECT_THAT(passes(), ElementsAre(1, 2));
+  write_text(killed.left, counted);
+  EXPECT_THAT(passes(), ElementsAre(2));
+  write_text(killed.left, counted);
+  killed.options.cleaning.max_length = 30;
+  EXPECT_THAT(passes(), ElementsAre(1, 2)) << "counted again, not learned";
+}
+
+TEST(CountedText, IsOfTheseOptionsOfSubwords) {
+  for (const auto& change : std::vector<std::function<void(PrepareOptions&)>>{
+           [](auto& it) { it.subwords.learned = "bpe"; }, [](auto& it) { it.subwords.seed = 2; },
+           [](auto& it) { it.subwords.sample_pairs = 300; }, [](auto& it) { it.subwords.normalization = "identity"; },
+           [](auto& it) { it.source_words = 281; }, [](auto& it) { it.pipeline.lowercase = true; },
+           [](auto& it) { it.train.push_back(it.train[0]); }}) {
+    KilledAfterLearning killed;
+    change(killed.options);
+    EXPECT_TRUE(killed.learns_again());
+  }
+}
+
 TEST(CountedText, IsNeverTakenForACorpus) {
   const Killed killed;
   EXPECT_THAT(message_of([&] { Corpus corpus(killed.left); }), HasSubstr("its format is rnnsearch-counted"));

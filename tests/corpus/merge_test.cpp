@@ -128,5 +128,25 @@ TEST(Append, IsAsIfBothTextsHadBeenPreparedAtOnce) {
   EXPECT_TRUE(read_file(one.output) == read_file(whole.output)) << "in place";
 }
 
+TEST(Append, RefusesInPlaceTheTextThatTheCorpusEndsWith) {
+  const Texts texts;
+  PrepareOptions one = texts.prepared("one.h5", {texts.one});
+  prepare(one);
+  PrepareOptions more = texts.prepared("one.h5", {texts.two});
+  more.append_to = texts.scratch / "." / "one.h5";  // the same file by another name
+  more.overwrite = true;
+  const std::uint64_t appended = prepare(more).pairs_kept;
+  const std::string whole = read_file(one.output);
+  EXPECT_THAT(message_of([&] { prepare(more); }),
+              AllOf(HasSubstr(text_of("the last ", appended, " pairs of ")), HasSubstr("--output")));
+  EXPECT_TRUE(read_file(one.output) == whole);
+  more.train = {texts.two, texts.two};  // only half of it is there
+  prepare(more);
+  more.train = {texts.two};
+  more.output = texts.scratch / "more.h5";
+  prepare(more);
+  EXPECT_EQ(Corpus(more.output).train_pairs(), Corpus(one.output).train_pairs() + appended) << "elsewhere it is meant";
+}
+
 }  // namespace
 }  // namespace rnnsearch::corpus

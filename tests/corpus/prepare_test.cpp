@@ -105,7 +105,14 @@ TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   other.pipeline.lowercase = false;
   std::swap(other.pipeline.source_language, other.pipeline.target_language);
   EXPECT_THAT(message_of([&] { prepare(other); }), AllOf(HasSubstr("do not fit"), HasSubstr("--source-language")));
-  std::swap(other.pipeline.source_language, other.pipeline.target_language);
+  other.asked = {
+      .source_language = false, .target_language = false, .tokenizer = true, .normalization = true, .lowercase = false};
+  other.pipeline.lowercase = true;
+  prepare(other);
+  EXPECT_EQ(Corpus(other.output).pipeline(), Corpus(all.output).pipeline()) << "what is not asked for is as there";
+  other.pipeline.tokenizer = "words";
+  EXPECT_THAT(message_of([&] { prepare(other); }), AllOf(HasSubstr("do not fit"), HasSubstr("--tokenizer none")));
+  other.pipeline = all.pipeline;
   other.output = all.output;
   EXPECT_THAT(message_of([&] { prepare(other); }), HasSubstr("one of the files to be read"));
 }

@@ -154,17 +154,44 @@ TEST(Team, GoesOnWhereOneProcessWasKilled) {
   EXPECT_TRUE(read_file(options.output) == bytes);
 }
 
+TEST(Team, TakesThePipelineWithTheVocabularies) {
+  const Scratch scratch;
+  PrepareOptions options = several_texts(scratch, 9000);
+  options.source_words = {};
+  options.pipeline.tokenizer = "none";
+  options.pipeline.lowercase = true;
+  prepare(options);
+  options.vocabulary_of = options.output;
+  options.asked = {.source_language = false,
+                   .target_language = false,
+                   .tokenizer = false,
+                   .normalization = false,
+                   .lowercase = false};
+  options.pipeline = {};
+  options.pipeline.source_language = "none of these";
+  options.output = scratch / "alone.h5";
+  prepare(options);
+  const std::string bytes = read_file(options.output);
+  EXPECT_TRUE(bytes == read_file(options.vocabulary_of));
+  PrepareReport report;
+  EXPECT_THAT(prepare_together(3, options, report), testing::Each("nothing was thrown"));
+  EXPECT_TRUE(read_file(options.output) == bytes);
+}
+
 TEST(Team, AppendsToACorpus) {
   const Scratch scratch;
   PrepareOptions options = several_texts(scratch, 9000);
   prepare(options);
   options.append_to = options.output;
+  options.train.pop_back();
   options.output = scratch / "alone.h5";
   prepare(options);
   const std::string bytes = read_file(options.output);
   options.output = options.append_to;
   PrepareReport report;
   EXPECT_THAT(prepare_together(3, options, report), testing::Each("nothing was thrown"));
+  EXPECT_TRUE(read_file(options.output) == bytes);
+  EXPECT_THAT(prepare_together(3, options, report), testing::Each(HasSubstr("so it was appended before")));
   EXPECT_TRUE(read_file(options.output) == bytes);
 }
 

@@ -19,7 +19,7 @@ constexpr auto kReference = TestSetPart::kReference;
 constexpr auto kHypothesis = TestSetPart::kHypothesis;
 
 std::vector<std::string> segments(std::string_view document, TestSetPart part = kSource, const std::string& who = {}) {
-  return segments_of(document, {"set.sgm", who}, part);
+  return segments_of(document, {"set.sgm", who}, part).lines;
 }
 std::string refusal(std::string_view document, TestSetPart part = kSource, const std::string& who = {}) {
   return message_of([&] { segments(document, part, who); });
@@ -121,12 +121,48 @@ TEST(TestSetFile, IsRefusedWithLineAndReasonWhenDamaged) {
   expect("<dataset>\n<doc><src><seg>1 < 2</seg></src></doc></dataset>", "line 2", "&lt;");
   expect("<dataset><doc><src><seg>1</seg></src>\n<ref><seg>1</seg><seg>2</seg></ref></doc></dataset>", "line 2",
          "<ref> ends with 2 segments, but <src> of this document has 1");
+  expect("<dataset><doc><ref><seg>1</seg><seg>2</seg></ref>\n<src><seg>1</seg></src></doc></dataset>", "line 2",
+         "<src> ends with 1 segments, but <ref> of this document has 2");
+  expect("<dataset><doc><src><seg>1</seg></src></doc>\n<doc><hyp><seg>1</seg></hyp><ref></ref></doc></dataset>",
+         "line 2", "<ref> ends with 0 segments, but <hyp> of this document has 1");
   expect("<dataset><doc><src><seg>1</seg></src>\n<src><seg>1</seg></src></doc></dataset>", "line 2", "second <src>");
   for (const std::string_view whole : {kSgml, kXml}) {  // the last line end may be missing, nothing else
     for (std::size_t length = 0; length + 1 < whole.size(); ++length) {
       ASSERT_NE(refusal(whole.substr(0, length)), "nothing was thrown") << length;
     }
   }
+}
+
+TEST(TestSetFile, SaysWhatItsSegmentsAreCalled) {
+  const auto names = [](std::string_view document, const std::string& who = {}) {
+    std::string all;
+    for (const auto& name : segments_of(document, {"set", who}, kReference).names)
+      all += text_of(name.document, ":", name.segment, ":", name.line, " ");
+    return all;
+  };
+  EXPECT_EQ(names(kSgml), "a/1:1:5 a/1:2:8 a/1:3:10 b:1:13 ");
+  EXPECT_EQ(names(kXml, "A"), "a:1:7 a:2:7 b:1:12 ");
+  EXPECT_EQ(names("<refset><doc>\n<seg/></doc></refset>"), "::2 ");
+}
+
+TEST(TestSetFile, MustBelongToTheOtherSegmentBySegment) {
+  const auto set = [](const std::vector<std::string>& segments) {
+    std::string document = "<refset>\n";
+    for (const std::string& segment : segments) document += text_of("<doc ", segment, ">a</seg></doc>\n");
+    return segments_of(document + "</refset>", {"set", {}}, kReference);
+  };
+  const TestSet a = set({"docid=a><seg id=1", "docid=a><seg id=2", "docid=b><seg id=1"});
+  const auto said = [&](const std::vector<std::string>& segments) {
+    return message_of([&] { check_same_segments("a.sgm", a, "b.sgm", set(segments)); });
+  };
+  constexpr const char* kNothing = "nothing was thrown";
+  EXPECT_EQ(said({"docid=a><seg id=1", "docid=a><seg id=2", "docid=b><seg id=1"}), kNothing);
+  EXPECT_EQ(said({"docid=a><seg", "id=a><seg id=2", "sysid=c><seg id=7"}), kNothing) << "what is not said agrees";
+  EXPECT_EQ(said({"docid=a><seg id=1", "docid=a><seg id=3", "docid=b><seg id=1"}),
+            "corpus: b.sgm line 3: segment '3' of document 'a' stands where segment '2' of document 'a' was expected, "
+            "which is in a.sgm line 3; the segments of both must be in the same order");
+  EXPECT_THAT(said({"docid=a><seg id=1", "docid=a><seg id=2", "docid=c><seg id=1"}),
+              AllOf(HasSubstr("b.sgm line 4"), HasSubstr("'1' of document 'c'"), HasSubstr("'1' of document 'b'")));
 }
 
 TEST(TestSetFile, IsKnownByItsNameAlone) {
@@ -163,7 +199,14 @@ TEST(TestSetFile, IsReadByPrepareWhereverPlainTextIs) {
   options.dev->references = {scratch / "set.sgm"};
   EXPECT_THAT(message_of([&] { prepare(options); }),
               AllOf(HasSubstr("set.xml has 3 segments"), HasSubstr("set.sgm has 4")));
+  const std::string swapped = "<refset><doc docid='b'><seg id='1'>x</seg></doc>\n<doc docid='a'><seg id='1'>y</seg>"
+                              "<seg id='2'>z</seg></doc></refset>";
+  options.dev->references = {write_text(scratch / "swapped.sgm", swapped)};
+  const auto order = AllOf(HasSubstr("swapped.sgm line 1: segment '1' of document 'b'"), HasSubstr("set.xml line 5"));
+  EXPECT_THAT(message_of([&] { prepare(options); }), order);
   options.dev = std::nullopt;
+  options.train = {{scratch / "set.xml", scratch / "swapped.sgm"}};
+  EXPECT_THAT(message_of([&] { prepare(options); }), order);
   options.train = {{scratch / "train.src", scratch / "set.xml@A"}};
   EXPECT_THAT(message_of([&] { prepare(options); }),
               AllOf(HasSubstr("train.src has 20 lines"), HasSubstr("set.xml has 3 segments")));

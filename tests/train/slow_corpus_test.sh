@@ -12,11 +12,13 @@ skip() {
 }
 [[ $(id -u) == 0 ]] || skip "only root can make a slow file system"
 for tool in losetup mkfs.ext4; do command -v $tool >/dev/null || skip "$tool is not installed"; done
-group=/sys/fs/cgroup
+group=/sys/fs/cgroup enabled=''
 if [[ -w $group/cgroup.subtree_control ]]; then
   limit=io.max
-  grep -qw io $group/cgroup.subtree_control || echo +io 2>/dev/null >$group/cgroup.subtree_control ||
-    skip "control groups may not limit input here"
+  if ! grep -qw io $group/cgroup.subtree_control; then
+    echo +io 2>/dev/null >$group/cgroup.subtree_control || skip "control groups may not limit input here"
+    enabled=$group/cgroup.subtree_control
+  fi
 elif [[ -w $group/blkio/cgroup.procs ]]; then
   limit=blkio.throttle.read_bps_device group+=/blkio
 else
@@ -30,6 +32,7 @@ clean_up() {
   [[ -z $device ]] || losetup -d "$device"
   ! mountpoint -q memory || umount --lazy memory
   [[ ! -d $group ]] || rmdir "$group"
+  [[ -z $enabled ]] || echo -io >"$enabled"  # as it was before
 }
 trap clean_up EXIT
 mkdir "$group" || skip "may not make a control group"

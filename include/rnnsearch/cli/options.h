@@ -109,6 +109,8 @@ class Options {
 
   /// After parse: was it set by the command line, the configuration file or the preset?
   bool given(const std::string& name) const { return from_.contains(name); }
+  /// The options of one group that were, in the order of their declaration.
+  std::vector<std::string> given_in(const std::string& group) const;
   /// Name and value of every recorded option as it stands now; repeated ones several times.
   std::vector<std::pair<std::string, std::string>> values() const;
   /// The same as an INI file: `--config` with it repeats the run. Throws Error for a value that INI cannot carry.

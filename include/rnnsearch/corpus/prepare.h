@@ -61,19 +61,25 @@ struct PrepareOptions {
   } subwords;
 
   /// Not empty: a corpus whose pairs and sets come first. Its vocabularies, pipeline and cleaning are taken; of the
-  /// options that say what they are none counts. `output` may be this file, which is then replaced. Repeated pairs are
-  /// sought in this text alone. The corpus is as if both texts had been prepared at once with those vocabularies.
+  /// options that say what they are none counts. `output` may be this file, which is then replaced, unless its last
+  /// pairs are those of this text: a job that is started again must not append twice. Repeated pairs are sought in this
+  /// text alone. The corpus is as if both texts had been prepared at once with those vocabularies.
   std::filesystem::path append_to;
 
   CleaningOptions cleaning;  // which pairs are taken
   TextPipeline pipeline;     // its subwords are prepare's
+  /// Which of its settings were asked for. With vocabulary_of these must be as they are there, and the others are taken
+  /// from there.
+  struct Asked {
+    bool source_language = true, target_language = true, tokenizer = true, normalization = true, lowercase = true;
+  } asked;
   std::uint64_t shard_pairs = 1u << 20;
   /// Bytes for the tables of distinct words. What does not fit goes, sorted, to files beside the output that have no
   /// name and are gone afterwards; the corpus is the same.
   std::size_t memory = std::size_t{1} << 30;
-  /// Text of so many bytes is counted only once: what that found is kept beside the output, in ".OUTPUT.counted", until
-  /// the corpus is whole or an error ends the work; if the process is killed instead, the same options and files go on
-  /// from there.
+  /// Of text of so many bytes subwords are learned and words are counted only once: what that found is kept beside the
+  /// output, in ".OUTPUT.counted", until the corpus is whole or an error ends the work; if the process is killed
+  /// instead, the same options and files go on from there.
   std::uint64_t keep_counts_from = std::uint64_t{64} << 20;
   bool overwrite = false;  // replace a file that stands at `output`, once the new one is whole
 };
@@ -95,7 +101,7 @@ struct PrepareReport {
   Side source, target;
   std::vector<std::pair<std::string, std::uint64_t>> sets;  // "dev", "test/NAME"; pairs
   std::string fingerprint;
-  bool counted_before = false;  // by a process that was killed
+  bool learned_before = false, counted_before = false;  // by a process that was killed
 };
 
 struct PrepareProgress {
@@ -103,6 +109,8 @@ struct PrepareProgress {
   int pass = 1;
   std::uint64_t bytes = 0, bytes_in_all = 0;  // of the training text, in this pass
   std::uint64_t pairs = 0;
+  /// Not empty: what begins or ended now and takes long without counting anything, for people; the rest says nothing.
+  std::string event{};
 };
 
 /// Reads the training text twice, once more before to find repeated pairs, and once for subwords that are learned, on
@@ -114,7 +122,8 @@ struct PrepareProgress {
 /// and what stood at `output` untouched, for: files that are missing, folders, empty, damaged, not UTF-8, with NUL
 /// bytes or lines beyond 16 MiB; files of different numbers of lines; lines of tab-separated values without a tab; text
 /// that changes while it is read; nothing left after dropping; fewer distinct words than asked; a `vocabulary_of` that
-/// is no sound corpus, or was made with another pipeline; an output that exists or cannot be written.
+/// is no sound corpus, or was made with another pipeline than was asked for; an output that exists or cannot be
+/// written; text that was appended to the same file before.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 /// COLLECTIVE. The same by several processes, which all see the same files; rank 0 alone writes the corpus, the same

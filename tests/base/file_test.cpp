@@ -1,0 +1,67 @@
+#include "rnnsearch/base/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rnnsearch/base/error.h"
+#include "tests/support/scratch.h"
+
+namespace rnnsearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A child that lives until it is told to end.
+class Child {
+ public:
+  Child() : pid_(::fork()) {
+    while (pid_ == 0) ::pause();
+  }
+  ~Child() { end(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  void end() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+TEST(AbandonedFiles, AreThoseOfDeadProcessesOfThisHostAlone) {
+  const Scratch scratch;
+  const fs::path target = scratch / "a.h5", ours = temporary_beside(target);
+  const std::string mine = std::to_string(::getpid());
+  const std::string begin = ours.string().substr(0, ours.string().size() - mine.size());
+  Child dead, alive;
+  const std::string pid = std::to_string(dead.pid());
+  const std::string left = begin + pid;
+  const std::vector<std::string> kept{ours.string(),
+                                      begin + std::to_string(alive.pid()),
+                                      begin + "1",    // lives, of somebody else
+                                      left + ".old",  // no such name
+                                      begin + "-" + pid,
+                                      begin,
+                                      (scratch / (".b.h5.tmp-" + pid)).string(),
+                                      (scratch / (".a.h5.tmp-other-0-" + pid)).string(),
+                                      target.string()};
+  for (const std::string& file : kept) write_file_atomically(file, "x");
+  write_file_atomically(left, "x");
+  remove_abandoned(target);
+  EXPECT_TRUE(fs::exists(left)) << "it lives";
+  dead.end();
+  remove_abandoned(target);
+  EXPECT_FALSE(fs::exists(left));
+  for (const std::string& file : kept) EXPECT_TRUE(fs::exists(file)) << file;
+  remove_abandoned(scratch / "no" / "folder");
+}
+
+}  // namespace
+}  // namespace rnnsearch
