@@ -337,7 +337,9 @@ void share(Team& team, CountedText& counted) {
 class LastPairs {
  public:
   LastPairs(const Corpus& corpus, std::uint64_t count)
-      : corpus_(corpus), same_(count <= corpus.train_pairs()), next_(corpus.train_pairs() - (same_ ? count : 0)) {}
+      : corpus_(corpus),
+        same_(count > 0 && count <= corpus.train_pairs()),
+        next_(corpus.train_pairs() - (same_ ? count : 0)) {}
 
   void add(std::span<const WordId> source, std::span<const WordId> target) {
     if (!same_) return;
