@@ -165,6 +165,21 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
 
 constexpr std::size_t kHelpIndent = 32, kHelpWidth = 110;
 
+// What nobody can see in a value, and ends it where the system takes texts.
+void refuse_control_characters(const std::string& text, const std::string& name) {
+  std::size_t line = 1;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool ends_line = byte == '\n' || (byte == '\r' && (i + 1 == text.size() || text[i + 1] == '\n'));
+    if (byte == '\n') ++line;
+    if (ends_line || byte == '\t' || (byte >= 0x20 && byte != 0x7f)) continue;
+    constexpr const char* kDigits = "0123456789abcdef";
+    throw Error(text_of(name, ": line ", line, " holds the control character 0x",
+                        std::string{kDigits[byte / 16], kDigits[byte % 16]},
+                        "; a configuration is lines of text, 'key = value': remove it"));
+  }
+}
+
 }  // namespace
 
 Options::Options(std::string command, std::string about) : command_(std::move(command)), about_(std::move(about)) {
@@ -275,6 +290,7 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
 }
 
 Options::Source Options::read_ini(const std::string& text, const std::string& name) const {
+  refuse_control_characters(text, name);
   po::options_description description;
   for (const Option& option : options_) description.add_options()(option.name.c_str(), po::value<std::string>());
   Source source{name};

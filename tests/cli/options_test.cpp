@@ -111,6 +111,24 @@ TEST(Options, RenderAnIniThatRepeatsTheRun) {
   EXPECT_THAT(ini, Not(HasSubstr("limit")));
 }
 
+TEST(Options, RefuseAFileWithControlCharacters) {
+  Scratch scratch;
+  const std::string file = (scratch / "c.ini").string();
+  const auto refusal_of = [&](const std::string& text) {
+    write_file_atomically(file, text);
+    return refusal({"--config", file});
+  };
+  using namespace std::string_literals;
+  EXPECT_EQ(refusal_of("beam = 3\r\ntokenizer =\tnone\r\n"), "accepted");
+  EXPECT_EQ(refusal_of("beam = 3\r"), "accepted");
+  EXPECT_EQ(
+      refusal_of("beam = 3\n\0beam = 4\n"s),
+      file + ": line 2 holds the control character 0x00; a configuration is lines of text, 'key = value': remove it");
+  EXPECT_THAT(refusal_of("beam\r = 3\n"), HasSubstr("line 1 holds the control character 0x0d"));
+  EXPECT_THAT(refusal_of("test = a\x1b[1m\n"), HasSubstr("0x1b"));
+  EXPECT_THAT(refusal_of("test = a\x7f\n"), HasSubstr("0x7f"));
+}
+
 TEST(Options, RefuseToRenderWhatAnIniWouldCutShort) {
   Fixture f;
   f.options.parse({"--test", "a#b"});
