@@ -43,15 +43,15 @@ TEST(AbandonedFiles, AreThoseOfDeadProcessesOfThisHostAlone) {
   Child dead, alive;
   const std::string pid = std::to_string(dead.pid());
   const std::string left = begin + pid;
-  const std::vector<std::string> kept{ours.string(),
+  const std::vector<std::string> kept{target.string(),  // first: it is written by way of ours
+                                      ours.string(),
                                       begin + std::to_string(alive.pid()),
                                       begin + "1",    // lives, of somebody else
                                       left + ".old",  // no such name
                                       begin + "-" + pid,
                                       begin,
                                       (scratch / (".b.h5.tmp-" + pid)).string(),
-                                      (scratch / (".a.h5.tmp-other-0-" + pid)).string(),
-                                      target.string()};
+                                      (scratch / (".a.h5.tmp-other-0-" + pid)).string()};
   for (const std::string& file : kept) write_file_atomically(file, "x");
   write_file_atomically(left, "x");
   remove_abandoned(target);

@@ -157,7 +157,7 @@ TEST(TestSetFile, MustBelongToTheOtherSegmentBySegment) {
   };
   constexpr const char* kNothing = "nothing was thrown";
   EXPECT_EQ(said({"docid=a><seg id=1", "docid=a><seg id=2", "docid=b><seg id=1"}), kNothing);
-  EXPECT_EQ(said({"docid=a><seg", "id=a><seg id=2", "sysid=c><seg id=7"}), kNothing) << "what is not said agrees";
+  EXPECT_EQ(said({"docid=a><seg", "id=a><seg id=2", "genre=c><seg id=7"}), kNothing) << "what is not said agrees";
   EXPECT_EQ(said({"docid=a><seg id=1", "docid=a><seg id=3", "docid=b><seg id=1"}),
             "corpus: b.sgm line 3: segment '3' of document 'a' stands where segment '2' of document 'a' was expected, "
             "which is in a.sgm line 3; the segments of both must be in the same order");
