@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
+#include "storage/handle.h"
+#include "storage/text_references.h"
 
 namespace rnnsearch::storage {
 namespace {
@@ -77,28 +79,8 @@ class Lock {
   std::lock_guard<Turns> guard_;
 };
 
-class Handle {
- public:
-  using Close = herr_t (*)(hid_t);
-  Handle(hid_t id, Close close_with) : id_(id), close_(close_with) {}
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&&) = delete;
-  hid_t get() const { return id_; }
-  bool ok() const { return id_ >= 0; }
-  hid_t release() { return std::exchange(id_, -1); }
-  /// Errors of the last flush of an object appear here.
-  bool close() { return close_(std::exchange(id_, -1)) >= 0; }
+}  // namespace
 
- private:
-  hid_t id_;
-  Close close_;
-};
-
-/// HDF5's error stack in a few words: the system's reason when there is one, else the outermost and innermost
-/// complaints.
 std::string reason() {
   std::vector<std::string> complaints;
   H5Ewalk2(
@@ -125,6 +107,8 @@ std::string reason() {
   }
   return text;
 }
+
+namespace {
 
 template <Number T>
 hid_t type_of() {
@@ -555,6 +539,7 @@ std::vector<std::string> File::read_texts(const std::string& dataset) const {
     unlike(place, "values of another type", "texts");
   std::vector<char*> pointers(one_dimension(handle.get(), place));
   if (pointers.empty()) return {};
+  check_text_references(id_, handle.get(), pointers.size(), text_of(name_, " at ", dataset));
   const Handle type = text_type();
   const bool good = H5Dread(handle.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0;
   const std::string why = good ? "" : reason();
@@ -613,6 +598,7 @@ std::string File::text_attribute(const std::string& object, const std::string& a
   const Lock lock;
   const Place place{name_, object};
   const Handle handle = open_attribute(id_, place, attribute, H5T_STRING);
+  check_text_references(id_, handle.get(), 1, text_of(name_, " at ", object, ", attribute '", attribute, "',"));
   const Handle type = text_type();
   char* pointer = nullptr;
   if (H5Aread(handle.get(), type.get(), &pointer) < 0) cannot("read", place);

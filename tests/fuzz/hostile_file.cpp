@@ -3,7 +3,6 @@
 #include <hdf5.h>
 
 #include <bit>
-#include <cstring>
 #include <limits>
 
 #include "rnnsearch/base/file.h"
@@ -171,24 +170,10 @@ void replace_dataset(hid_t file, const std::string& path, hid_t type, hid_t spac
   const Handle dataset(H5Dcreate2(file, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT));
 }
 
-/// Texts lie in heaps ("GCOL", version, size) without checksums, and HDF5 1.10.8 copies as many bytes as these say.
-bool in_heap(const std::string& bytes, std::size_t at) {
-  for (std::size_t heap = bytes.find("GCOL"); heap <= at; heap = bytes.find("GCOL", heap + 4)) {
-    std::uint64_t size = 0;
-    if (heap + 16 <= bytes.size()) std::memcpy(&size, bytes.data() + heap + 8, sizeof size);
-    if (at - heap < size) return true;
-  }
-  return false;
-}
-
-enum class Where { kAnywhere, kOutsideOfHeaps };
-
-void set_bytes(std::string& bytes, std::uint8_t count, Where where, Input& input) {
-  const std::string before = bytes;
+void set_bytes(std::string& bytes, std::uint8_t count, Input& input) {
   for (std::uint8_t i = 0; i < count; ++i) {
     const std::size_t at = input.integer(4) % bytes.size();
-    const auto value = static_cast<char>(input.byte());
-    if (where == Where::kAnywhere || !in_heap(before, at)) bytes[at] = value;
+    bytes[at] = static_cast<char>(input.byte());
   }
 }
 
@@ -282,14 +267,14 @@ HostileFile::Kind HostileFile::write(const std::filesystem::path& path, Input& i
   if (const std::uint8_t count = input.byte() % 16; count > 0) {
     kind = Kind::kChanged;
     std::string bytes = read_file(path);
-    set_bytes(bytes, count, Where::kOutsideOfHeaps, input);
+    set_bytes(bytes, count, input);
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
   }
   storage::seal(path);
   if (const std::uint8_t count = input.byte() % 16; count > 0) {
     const std::string sealed = read_file(path);
     std::string bytes = sealed;
-    set_bytes(bytes, count, Where::kAnywhere, input);
+    set_bytes(bytes, count, input);
     if (input.byte() & 1) bytes.resize(input.integer(4) % bytes.size());
     if (bytes != sealed) kind = Kind::kBrokenSeal;
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;

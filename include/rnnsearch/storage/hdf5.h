@@ -2,8 +2,9 @@
 //
 // Paths inside a file are absolute: "/train/00000/source_words"; groups on the way are made as needed. Datasets of
 // numbers bear Fletcher-32 checksums (HDF5 has none for texts; the seal covers those). Numbers are little-endian,
-// strings variable-length UTF-8 without NUL bytes. Every failure throws Error: the file, the place in it, HDF5's own
-// reason. Any thread may call; calls wait for each other, in the order in which they came, as Debian's HDF5 is not
+// strings variable-length UTF-8 without NUL bytes, read only when all that a file says of where they lie is sound
+// (src/storage/text_references.h): HDF5 does not look. Every failure throws Error: the file, the place in it, HDF5's
+// own reason. Any thread may call; calls wait for each other, in the order in which they came, as Debian's HDF5 is not
 // thread-safe.
 #pragma once
 

@@ -1,0 +1,235 @@
+#include "storage/text_references.h"
+
+#include <hdf5.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "storage/handle.h"
+
+namespace rnnsearch::storage {
+namespace {
+
+// HDF5 File Format Specification, version 3.0, III.E "Disk Format: Level 1E - Global Heap", with lengths and addresses
+// of 8 bytes, and IV.B for the reference (length of 4 bytes, address, index of 4 bytes). Integers are little-endian.
+constexpr std::size_t kReferenceBytes = 16;
+constexpr std::size_t kHeapHeaderBytes = 16;    // "GCOL", version, 3 reserved, size of the whole
+constexpr std::size_t kObjectHeaderBytes = 16;  // index and count of references of 2 bytes, 4 reserved, size
+constexpr std::uint8_t kHeapVersion = 1;
+constexpr std::uint64_t kSmallestHeapBytes = 4096;
+constexpr std::uint64_t kAlignment = 8;
+
+using Bytes = const unsigned char*;
+
+template <class T>
+T integer(Bytes bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+/// Bytes of the file as they lie there, read as far ahead as neighbouring heaps are worth.
+class RawFile {
+ public:
+  /// The same descriptor that HDF5 reads from.
+  RawFile(hid_t file, const std::string& place) : place_(place) {
+    void* descriptor = nullptr;
+    haddr_t end = 0;
+    struct stat status {};
+    if (H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor) < 0 || !descriptor || H5Fget_eoa(file, &end) < 0)
+      throw Error(text_of("cannot read ", place, ": ", reason()));
+    descriptor_ = *static_cast<int*>(descriptor);
+    if (::fstat(descriptor_, &status) != 0) fail(errno);
+    size_ = std::min<std::uint64_t>(end, static_cast<std::uint64_t>(status.st_size));
+  }
+  std::uint64_t size() const { return size_; }
+  /// `count` bytes, at most kAhead, which lie within the file. Valid until the next call.
+  Bytes at(std::uint64_t offset, std::size_t count) {
+    if (offset < offset_ || offset - offset_ + count > filled_) {
+      offset_ = offset;
+      filled_ = 0;
+      const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kAhead, size_ - offset));
+      while (filled_ < wanted) {
+        const ssize_t got =
+            ::pread(descriptor_, ahead_.data() + filled_, wanted - filled_, static_cast<off_t>(offset + filled_));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) fail(got < 0 ? errno : EIO);
+        filled_ += static_cast<std::size_t>(got);
+      }
+    }
+    return ahead_.data() + (offset - offset_);
+  }
+
+ private:
+  static constexpr std::size_t kAhead = 32 << 10;
+  [[noreturn]] void fail(int number) const {
+    throw Error(text_of("cannot read ", place_, ": ", std::strerror(number)));
+  }
+
+  const std::string& place_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0, offset_ = 0;
+  std::size_t filled_ = 0;
+  std::vector<unsigned char> ahead_ = std::vector<unsigned char>(kAhead);
+};
+
+[[noreturn]] void refuse(const std::string& place, const std::string& found) {
+  throw Error(text_of(place, " holds ", found,
+                      "; the file is damaged or was not written by this program: make it again, or take a copy of it"));
+}
+
+struct Object {
+  std::uint64_t size;
+  std::uint16_t index;
+  bool has_reference;
+};
+struct Heap {
+  std::uint64_t address, end;
+  std::vector<Object> objects;  // by index
+};
+
+/// As H5HG__cache_heap_deserialize reads it; but where that goes on whatever it finds, this refuses.
+Heap read_heap(RawFile& file, std::uint64_t address, const std::string& place) {
+  const auto bad = [&](const std::string& what) { refuse(place, text_of("texts in a heap at byte ", address, what)); };
+  if (address > file.size() || file.size() - address < kSmallestHeapBytes) bad(", beyond the end of the file");
+  const Bytes header = file.at(address, kHeapHeaderBytes);
+  if (std::memcmp(header, "GCOL", 4) != 0 || header[4] != kHeapVersion) bad(" where there is none");
+  const auto bytes = integer<std::uint64_t>(header + 8);
+  if (bytes < kSmallestHeapBytes || bytes > file.size() - address) bad(text_of(" of an impossible size, ", bytes));
+  Heap heap{address, address + bytes, {}};
+  for (std::uint64_t at = address + kHeapHeaderBytes; heap.end - at >= kObjectHeaderBytes;) {  // else too short for one
+    const Bytes object = file.at(at, kObjectHeaderBytes);
+    const auto index = integer<std::uint16_t>(object);
+    const auto size = integer<std::uint64_t>(object + 8);
+    const std::uint64_t room = heap.end - at - kObjectHeaderBytes;
+    if (index == 0) {  // free space, with its header, to the end
+      if (size != heap.end - at) bad(text_of(" whose free space has an impossible size, ", size));
+      break;
+    }
+    const std::uint64_t padding = (kAlignment - size % kAlignment) % kAlignment;
+    if (size > room || padding > room - size) bad(text_of(" whose object ", index, " leads beyond it"));
+    heap.objects.push_back({size, index, false});
+    at += kObjectHeaderBytes + size + padding;
+  }
+  const auto before = [](const Object& a, const Object& b) { return a.index < b.index; };
+  if (!std::is_sorted(heap.objects.begin(), heap.objects.end(), before))
+    std::sort(heap.objects.begin(), heap.objects.end(), before);
+  const auto twice = std::adjacent_find(heap.objects.begin(), heap.objects.end(),
+                                        [](const Object& a, const Object& b) { return a.index == b.index; });
+  if (twice != heap.objects.end()) bad(text_of(" that has object ", twice->index, " twice"));
+  return heap;
+}
+
+Object* find(Heap& heap, std::uint32_t index) {
+  const auto at = std::lower_bound(heap.objects.begin(), heap.objects.end(), index,
+                                   [](const Object& object, std::uint32_t wanted) { return object.index < wanted; });
+  return at != heap.objects.end() && at->index == index ? &*at : nullptr;
+}
+
+/// A conversion of references to bytes that leaves them as they are: so HDF5 itself hands out what it would follow,
+/// whatever the layout, of datasets and attributes alike.
+herr_t leave_as_stored(hid_t, hid_t, H5T_cdata_t* data, std::size_t, std::size_t, std::size_t, void*, void*, hid_t) {
+  if (data->command == H5T_CONV_INIT) data->need_bkg = H5T_BKG_NO;
+  return 0;
+}
+
+/// 16 bytes of memory. HDF5 keeps the conversion, and this the type, for the life of the program.
+hid_t reference_type() {
+  static const hid_t the_one = [] {
+    const hid_t bytes = H5Tcreate(H5T_OPAQUE, kReferenceBytes);
+    const Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(text.get(), H5T_VARIABLE);
+    return H5Tregister(H5T_PERS_SOFT, "references", text.get(), bytes, leave_as_stored) < 0 ? H5I_INVALID_HID : bytes;
+  }();
+  return the_one;
+}
+
+void check_layout(hid_t file, const std::string& place) {
+  const Handle creation(H5Fget_create_plist(file), H5Pclose);
+  std::size_t address_bytes = 0, length_bytes = 0;
+  hsize_t user_block = 0, image_bytes = 0;
+  haddr_t image = HADDR_UNDEF;
+  if (H5Pget_sizes(creation.get(), &address_bytes, &length_bytes) < 0 ||
+      H5Pget_userblock(creation.get(), &user_block) < 0 || H5Fget_mdc_image_info(file, &image, &image_bytes) < 0)
+    throw Error(text_of("cannot read ", place, ": ", reason()));
+  if (address_bytes != 8 || length_bytes != 8)
+    refuse(place, text_of("texts in a file with addresses of ", address_bytes, " and lengths of ", length_bytes,
+                          " bytes where both are of 8"));
+  if (user_block != 0) refuse(place, text_of("texts in a file that begins at byte ", user_block));
+  if (image != HADDR_UNDEF) refuse(place, "texts in a file with an image of a cache");
+}
+
+/// Characters of one byte: lengths are then bytes.
+void check_characters(hid_t type, const std::string& place) {
+  const Handle character(H5Tget_super(type), H5Tclose);
+  if (!character.ok() || H5Tget_size(character.get()) != 1) refuse(place, "texts of characters of more bytes than one");
+}
+
+}  // namespace
+
+void check_text_references(std::int64_t file, std::int64_t dataset_or_attribute, std::size_t count,
+                           const std::string& place) {
+  check_layout(file, place);
+  unsigned intent = 0;
+  H5Fget_intent(file, &intent);
+  if (intent & H5F_ACC_RDWR) H5Fflush(file, H5F_SCOPE_LOCAL);  // heaps just written may be in memory alone
+  const bool is_dataset = H5Iget_type(dataset_or_attribute) == H5I_DATASET;
+  const Handle type(is_dataset ? H5Dget_type(dataset_or_attribute) : H5Aget_type(dataset_or_attribute), H5Tclose);
+  check_characters(type.get(), place);
+  std::vector<std::array<unsigned char, kReferenceBytes>> references(count);
+  const hid_t raw = reference_type();
+  const herr_t status = is_dataset
+                            ? H5Dread(dataset_or_attribute, raw, H5S_ALL, H5S_ALL, H5P_DEFAULT, references.data())
+                            : H5Aread(dataset_or_attribute, raw, references.data());
+  if (raw < 0 || status < 0) throw Error(text_of("cannot read ", place, ": ", reason()));
+
+  RawFile bytes(file, place);
+  std::map<std::uint64_t, Heap> heaps;  // by address
+  Heap* heap = nullptr;                 // neighbours mostly share one
+  for (std::size_t i = 0; i < count; ++i) {
+    const Bytes reference = references[i].data();
+    const auto length = integer<std::uint32_t>(reference);
+    const auto address = integer<std::uint64_t>(reference + 4);
+    const auto index = integer<std::uint32_t>(reference + 12);
+    if (address == 0) {  // to HDF5 no text, which reads as an empty one; it writes those as objects of no bytes
+      if (length == 0 && index == 0) continue;
+      refuse(place, text_of("text ", i, " of ", length, " bytes in object ", index, " of no heap"));
+    }
+    if (!heap || heap->address != address) {
+      auto next = heaps.lower_bound(address);
+      if (next == heaps.end() || next->first != address) {
+        Heap found = read_heap(bytes, address, place);
+        const bool overlaps = (next != heaps.end() && found.end > next->first) ||
+                              (next != heaps.begin() && std::prev(next)->second.end > address);
+        if (overlaps) refuse(place, text_of("texts in a heap at byte ", address, " inside another"));
+        next = heaps.emplace_hint(next, address, std::move(found));
+      }
+      heap = &next->second;
+    }
+    Object* const object = find(*heap, index);
+    if (!object)
+      refuse(place, text_of("text ", i, " in object ", index, " of the heap at byte ", address,
+                            ", which has none of that number"));
+    if (object->size != length)
+      refuse(place, text_of("text ", i, " of ", length, " bytes in object ", index, " of the heap at byte ", address,
+                            ", which has ", object->size));
+    if (object->has_reference)
+      refuse(place,
+             text_of("text ", i, " in object ", index, " of the heap at byte ", address, ", where another text is"));
+    object->has_reference = true;
+  }
+}
+
+}  // namespace rnnsearch::storage
