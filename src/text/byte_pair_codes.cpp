@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kEndOfWord = "</w>";
 constexpr std::string_view kContinues = "@@";
+constexpr std::size_t kShown = 60;  // bytes of a bad line in an error
 
 class BytePairCodes : public Subwords::Model {
  public:
@@ -81,14 +82,15 @@ class BytePairCodes : public Subwords::Model {
       if (number == 1 && line.starts_with("#version:")) {
         std::string_view version = line.substr(line.find(':') + 1);
         while (version.starts_with(' ')) version.remove_prefix(1);
-        if (version != "0.1" && version != "0.2") refuse("says version ", version, ", and 0.1 and 0.2 are known");
+        if (version != "0.1" && version != "0.2")
+          refuse("says version ", version.substr(0, kShown), ", and 0.1 and 0.2 are known");
         joins_end_ = version == "0.2";
         continue;
       }
       while (line.starts_with(' ')) line.remove_prefix(1);
       const std::size_t space = line.find(' ');
       if (line.empty() || space == line.npos || line.find(' ', space + 1) != line.npos)
-        refuse("is '", line,
+        refuse("is '", line.substr(0, kShown), line.size() > kShown ? "..." : "",
                "' where two symbols with a space between were expected; is this a file that "
                "subword-nmt learn-bpe wrote?");
       const std::string_view left = line.substr(0, space), right = line.substr(space + 1);

@@ -463,8 +463,8 @@ class SentencePiece : public Subwords::Model {
         throw Error(text_of("its piece '", piece,
                             "' is ordinary text, and a special symbol of every vocabulary here; "
                             "train it without that piece"));
-      if (piece.find('\0') != piece.npos || first_invalid_utf8(piece))
-        throw Error(text_of("its piece ", pieces_.size(), " is no text"));
+      if (piece.find_first_of(std::string_view("\n\0", 2)) != piece.npos || first_invalid_utf8(piece))
+        throw Error(text_of("its piece ", i, " is no line of text"));
       if (!seen.insert(text).second) throw Error(text_of("its piece '", piece, "' occurs twice"));
       if (type == PieceType::kUserDefined) symbols.push_back(text);
       pieces_.push_back(piece);

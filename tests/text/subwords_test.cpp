@@ -277,6 +277,7 @@ TEST(SentencePiece, ReadsFieldsAsTheLibraryDoes) {
 TEST(SentencePiece, RefusesPiecesThatTheLibraryHasNoRoomFor) {
   EXPECT_THAT(refusal_of(small_model() + field(1, field(1, "ab"))), HasSubstr("'ab' occurs twice"));
   EXPECT_THAT(refusal_of(small_model() + field(1, "")), HasSubstr("empty"));
+  EXPECT_THAT(refusal_of(small_model() + field(1, field(1, "a\nb"))), HasSubstr("piece 10 is no line of text"));
   EXPECT_THAT(refusal_of(small_model() + field(1, field(1, std::string(1 << 20, 'a')))), HasSubstr("1048576 bytes"));
   std::string model = small_model();
   for (std::size_t size = 1; size <= 64; ++size) model += field(1, field(1, std::string(size, 'u')) + "\x18\x04");
@@ -383,6 +384,8 @@ TEST(BytePairCodes, RefusesWhatAreNoneNamingTheLine) {
   EXPECT_THAT(message_of([] { Subwords::byte_pair_codes("#version: 0.2\na b\na b c\n"); }), HasSubstr("line 3"));
   EXPECT_THAT(message_of([] { Subwords::byte_pair_codes("#version: 0.3\na b\n"); }), HasSubstr("0.3"));
   EXPECT_THAT(message_of([] { Subwords::byte_pair_codes("\n"); }), HasSubstr("empty"));
+  for (const std::string& bad : {std::string(5000, 'a'), "#version: " + std::string(5000, '1')})
+    EXPECT_LT(message_of([&] { Subwords::byte_pair_codes(bad); }).size(), 300u);
   EXPECT_THAT(message_of([] { Subwords::byte_pair_codes("a \xFF\n"); }), HasSubstr("UTF-8"));
 }
 
