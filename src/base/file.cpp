@@ -50,14 +50,21 @@ void flush(const fs::path& path, int flags) {
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) fail("cannot flush", path);
 }
 
-/// What all names of temporaries of `path` begin with that processes make which this one can ask for: on this host, and
-/// where ids of processes mean the same. Hosts in containers may share a name, but not this namespace.
+/// Where ids of processes mean the same: the kernel that runs, and the namespace in it. Hosts may share a name, and all
+/// kernels number their first namespace alike. Empty where the system does not say.
+std::string processes_here() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  struct stat ids {};
+  if (!(in >> boot) || ::stat("/proc/self/ns/pid", &ids) != 0) return {};
+  return text_of(boot.substr(0, boot.find('-')), "-", ids.st_ino);
+}
+
+/// What all names of temporaries of `path` begin with that processes make which this one can ask for.
 std::string temporaries_of(const fs::path& path) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  struct stat ids {};
-  if (::stat("/proc/self/ns/pid", &ids) != 0) ids.st_ino = 0;
-  return text_of(".", path.filename().string(), ".tmp-", host.data(), "-", ids.st_ino, "-");
+  return text_of(".", path.filename().string(), ".tmp-", host.data(), "-", processes_here(), "-");
 }
 
 }  // namespace
@@ -83,6 +90,7 @@ fs::path temporary_beside(const fs::path& path) {
 }
 
 void remove_abandoned(const fs::path& path) {
+  if (processes_here().empty()) return;
   const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
   const std::string begin = temporaries_of(path);
   std::error_code reason;

@@ -75,7 +75,7 @@ void split(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairS
 }
 
 void check_options(const PrepareOptions& options) {
-  check(options.pipeline);
+  if (options.vocabulary_of.empty()) check(options.pipeline);  // else that corpus says what was not asked for
   if (options.train.empty()) throw Error("corpus: there is no training text");
   check_subwords(options);
   check(options.cleaning);
@@ -344,6 +344,10 @@ class LastPairs {
   void add(std::span<const WordId> source, std::span<const WordId> target) {
     if (!same_) return;
     if (at_ == block_.source.size()) {
+      if (next_ == corpus_.train_pairs()) {  // the text has grown since it was counted
+        same_ = false;
+        return;
+      }
       block_ = corpus_.read_pairs(next_, std::min(kPairs, corpus_.train_pairs() - next_));
       next_ += block_.source.size();
       at_ = 0;
@@ -515,9 +519,10 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   report.fingerprint = at_root(team, [&] {
     if (written.digest != counted.totals.digest) fail_on_change(options.train);
     if (appended_before && appended_before->are_these())
-      throw Error(text_of("corpus: the last ", counted.totals.pairs_kept, " pairs of ", options.append_to.string(),
-                          " are those of this text already, so it was appended before, perhaps by the same job; if it "
-                          "shall be there once more, write a corpus of another name with --output"));
+      throw Error(text_of(
+          "corpus: the last ", counted.totals.pairs_kept, " pairs of ", options.append_to.string(),
+          " are those of this text already, as words of its vocabulary: it seems to have been appended before, "
+          "perhaps by the same job; if it shall be there once more, write a corpus of another name with --output"));
     for (const RawSet& set : sets) writer->add_set(set);
     return writer->publish();
   });

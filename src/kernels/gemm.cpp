@@ -239,7 +239,9 @@ class Product {
   // So many that threads are busy to the end; of those, the one that has the outer caches deliver the least: each piece
   // asks for its part of both operands.
   Grid grid(const Slab& slab, bool packed) const {
-    const std::size_t terms = c_.rows * c_.cols * slab.count, depth = tiles_.padded(slab.count);
+    // Few rows take as long as a strip: what they wait for is b.
+    const std::size_t rows_of_work = std::max(c_.rows, tiles_.max_rows);
+    const std::size_t terms = rows_of_work * c_.cols * slab.count, depth = tiles_.padded(slab.count);
     const std::size_t wanted = std::clamp<std::size_t>(terms / kTermsAPiece, 1, kPiecesAThread * threads());
     // A piece's strips of one block stay in half the second-level cache while all its panels go by.
     const std::size_t strip_bytes = depth_block(tiles_, depth) * tiles_.max_rows * tiles_.element;
@@ -328,9 +330,10 @@ std::size_t floats_packed(const ProductTiles& tiles, std::size_t K, std::size_t 
 
 void pack_panels(const ProductTiles& tiles, const Operand& b, std::size_t K, std::size_t N, std::byte* to) {
   const std::size_t panel_bytes = tiles.padded(K) * tiles.cols * tiles.element, panels = pieces_of(N, tiles.cols);
-  parallel_for(pieces_of(panels, kPanelsAtOnce), [&](std::size_t piece) {
-    const std::size_t first = piece * kPanelsAtOnce, column = first * tiles.cols;
-    pack_panels_of(tiles, b, 0, K, column, std::min(kPanelsAtOnce * tiles.cols, N - column), to + first * panel_bytes,
+  const std::size_t side_by_side = b.layout == Layout::kAsIs ? kPanelsAtOnce : 1;
+  parallel_for(pieces_of(panels, side_by_side), [&](std::size_t piece) {
+    const std::size_t first = piece * side_by_side, column = first * tiles.cols;
+    pack_panels_of(tiles, b, 0, K, column, std::min(side_by_side * tiles.cols, N - column), to + first * panel_bytes,
                    panel_bytes);
   });
 }

@@ -5,6 +5,7 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <atomic>
@@ -96,10 +97,11 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
         tbb::blocked_range<std::size_t>(0, homes, 1),
         [&](const tbb::blocked_range<std::size_t>&) {
           const auto own = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index()) % homes;
+          const auto stopped = [] { return tbb::is_current_task_group_canceling(); };  // another piece threw
           std::size_t i = 0;
-          while (home[own].take_first(i)) piece(i);
+          while (!stopped() && home[own].take_first(i)) piece(i);
           for (std::size_t other = own + 1; other < own + homes; ++other) {
-            while (home[other % homes].take_last(i)) piece(i);
+            while (!stopped() && home[other % homes].take_last(i)) piece(i);
           }
         },
         tbb::simple_partitioner());

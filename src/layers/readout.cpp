@@ -10,7 +10,6 @@ namespace rnnsearch::layers {
 namespace {
 
 using kernels::Into;
-
 using kernels::Scratch;
 
 template <class Real>

@@ -17,10 +17,11 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 /// Flushes a finished file's data to the disk, renames it over `target` (same folder) and flushes the folder.
 void publish_file(const std::filesystem::path& temporary, const std::filesystem::path& target);
 
-/// A name in `path`'s folder that no other process uses: ".NAME.tmp-HOST-NAMESPACE-PID", the namespace of process ids.
+/// A name in `path`'s folder that no other process uses: ".NAME.tmp-HOST-BOOT-NAMESPACE-PID", of the kernel that runs
+/// and its namespace of process ids.
 std::filesystem::path temporary_beside(const std::filesystem::path& path);
 
-/// Removes what processes of this host and namespace that do not live any more left under such names of `path`: those
+/// Removes what processes of this kernel and namespace that do not live any more left under such names of `path`: those
 /// that were killed. Of other hosts nothing is known; theirs stay. Never throws for a folder or a file that it may not
 /// read or remove.
 void remove_abandoned(const std::filesystem::path& path);
