@@ -140,9 +140,12 @@ same "evaluate --hypotheses h=s.sgm --references t.xml@A" "evaluate --hypotheses
 gzip -c text/test.source >source.packed
 xz -c text/test.target >target.packed
 same "translate --model run --input source.packed" "translate --model run --input text/test.source"
-same "score --model run --source source.packed --target target.packed" "score --model run --source text/test.source --target text/test.target"
-same "align --model run --source source.packed --target target.packed" "align --model run --source text/test.source --target text/test.target"
-same "evaluate --hypotheses h=target.packed --references target.packed" "evaluate --hypotheses h=text/test.target --references text/test.target"
+same "score --model run --source source.packed --target target.packed" \
+  "score --model run --source text/test.source --target text/test.target"
+same "align --model run --source source.packed --target target.packed" \
+  "align --model run --source text/test.source --target text/test.target"
+same "evaluate --hypotheses h=target.packed --references target.packed" \
+  "evaluate --hypotheses h=text/test.target --references text/test.target"
 head -c 60 source.packed >half.packed
 refused "half.packed" translate --model run --input half.packed --output y
 refused "half.packed" score --model run --source half.packed --target target.packed

@@ -199,8 +199,9 @@ TEST(TestSetFile, IsReadByPrepareWhereverPlainTextIs) {
   options.dev->references = {scratch / "set.sgm"};
   EXPECT_THAT(message_of([&] { prepare(options); }),
               AllOf(HasSubstr("set.xml has 3 segments"), HasSubstr("set.sgm has 4")));
-  const std::string swapped = "<refset><doc docid='b'><seg id='1'>x</seg></doc>\n<doc docid='a'><seg id='1'>y</seg>"
-                              "<seg id='2'>z</seg></doc></refset>";
+  const std::string swapped =
+      "<refset><doc docid='b'><seg id='1'>x</seg></doc>\n<doc docid='a'><seg id='1'>y</seg>"
+      "<seg id='2'>z</seg></doc></refset>";
   options.dev->references = {write_text(scratch / "swapped.sgm", swapped)};
   const auto order = AllOf(HasSubstr("swapped.sgm line 1: segment '1' of document 'b'"), HasSubstr("set.xml line 5"));
   EXPECT_THAT(message_of([&] { prepare(options); }), order);

@@ -34,8 +34,7 @@ bool accepted(Act&& act) {
   } catch (const Error& error) {
     static const bool say = std::getenv("RNNSEARCH_FUZZ_SAY") != nullptr;
     if (say) std::fprintf(stderr, "%s\n", error.what());
-    const std::size_t size = std::string_view(error.what()).size();
-    require(size > 10 && size < 3000, "a refusal without a sentence, or with a file in it");
+    require(std::string_view(error.what()).size() > 10, "a refusal without a sentence");
     return false;
   }
 }

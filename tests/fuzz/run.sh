@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tests/fuzz/run.sh [--jobs N] [SECONDS [READER...]]: builds the fuzzers with clang (Debian's clang-14) and runs each for
-# so many seconds (10), N of them at a time (1; each may take 3 GB), or those named: text, test_set, vocabulary,
-# subwords, corpus, checkpoint, config, alignment, lengths, report. What it learns stays in build-fuzz/corpus, from which
-# the next run goes on. A finding ends its reader with the name of the input, which belongs, once mended, into
+# tests/fuzz/run.sh [--jobs N] [SECONDS [READER...]]: builds the fuzzers with clang (Debian's clang-14) and runs each,
+# or those named, for so many seconds (10), N at a time (1; each may take 3 GB): text, test_set, vocabulary, subwords,
+# corpus, checkpoint, config, alignment, lengths, report. What it learns stays in build-fuzz/corpus, from which the next
+# run goes on. A finding ends its reader with the name of the input, which belongs, once mended, into
 # tests/fuzz/seeds/READER: the test fuzz_READER runs those in every build. README.md says what was found.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

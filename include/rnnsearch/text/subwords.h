@@ -38,8 +38,8 @@ class Subwords {
 
   /// Adds the pieces of `text`: a raw line for SentencePiece, exactly those of the library's Encode (U+2581 stands for
   /// a space); one word without white space for byte pair codes, all pieces but its last marked by "@@" at the end.
-  /// Valid UTF-8. Throws Error for a line that the library does not split: models of whole words or of characters, which
-  /// SentencePiece has as well, may have none of those that hold a control symbol.
+  /// Valid UTF-8. Throws Error for a line that the library does not split: SentencePiece's models of whole words or of
+  /// characters may refuse one that holds a control symbol.
   void split(std::string_view text, WordList& pieces) const;
   /// The text that the pieces stand for, also those that a model made up: a line of SentencePiece's Decode, where
   /// `unknown` stands for its unknown piece and is a word of its own; of byte pair codes words, separated by spaces.
