@@ -15,8 +15,8 @@ void set_threads(std::size_t count);
 std::size_t threads();
 
 /// piece(0) ... piece(pieces - 1), in any order, on all threads; returns when all are done. The first exception is
-/// rethrown. A thread begins with the pieces that it had in an earlier call of as many pieces, so that what they read
-/// may still be in its cache, and then helps others with theirs.
+/// rethrown, and pieces that were not begun by then are left out. A thread begins with the pieces that it had in an
+/// earlier call of as many pieces, so that what they read may still be in its cache, and then helps others with theirs.
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece);
 
 }  // namespace rnnsearch::kernels
