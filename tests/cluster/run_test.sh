@@ -40,6 +40,8 @@ mkdir -p run
 [[ ${CODE:-0} != 0 ]] || echo "${LOG:-{\"event\":\"stop\",\"update\":9,\"reason\":\"max-updates reached\"\}}" >>run/log.jsonl
 exit "${CODE:-0}"
 END
+# Leaves the launcher time to act on what it has lost.
+printf '#!/usr/bin/env bash\n%q "$@"\nstatus=$?\nsleep 0.5\nexit $status\n' "$(command -v pkill)" >bin/pkill
 chmod +x bin/*
 cp "$(command -v sleep)" bin/rnnsearch
 export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS= RESTART_SECONDS=0 LOOK_SECONDS=1
