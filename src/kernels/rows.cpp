@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "kernels/partition.h"
+#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -76,10 +77,19 @@ void add_to_rows(std::span<const Real> bias, MatrixView<Real> to) {
 template <class Real>
 void add_column_sums(ConstMatrixView<Real> from, std::span<Real> sums) {
   assert(sums.size() == from.cols);
-  parallel_ranges(from.cols, kColumns, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = 0; i < from.rows; ++i) {
-      const Real* source = from.row(i);
-      for (std::size_t j = first; j < last; ++j) sums[j] += source[j];
+  // Long runs of a row, and few visits to a sum: rows lie far apart. A column's terms are added in the order of rows.
+  constexpr std::size_t kRows = 4;
+  Real* const to = sums.data();
+  const std::size_t a_thread = from.cols / (4 * threads()) / kColumns * kColumns;
+  parallel_ranges(from.cols, std::clamp(a_thread, kColumns, 16 * kColumns), [&](std::size_t first, std::size_t last) {
+    std::size_t i = 0;
+    for (; i + kRows <= from.rows; i += kRows) {
+      const Real *a = from.row(i), *b = from.row(i + 1), *c = from.row(i + 2), *d = from.row(i + 3);
+      for (std::size_t j = first; j < last; ++j) to[j] = to[j] + a[j] + b[j] + c[j] + d[j];
+    }
+    for (; i < from.rows; ++i) {
+      const Real* a = from.row(i);
+      for (std::size_t j = first; j < last; ++j) to[j] += a[j];
     }
   });
 }
