@@ -1,5 +1,6 @@
 #include "rnnsearch/kernels/buffer.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
@@ -14,6 +15,9 @@ constexpr std::size_t kHugePage = 2 << 20;
 }  // namespace
 
 void* allocate(std::size_t bytes) {
+  // What is large goes back to the system when it is freed. By itself malloc would begin to keep it, up to 32 MB a piece,
+  // in holes that the next one does not fit.
+  [[maybe_unused]] static const int set = mallopt(M_MMAP_THRESHOLD, 2 * kHugePage);
   const bool large = bytes >= 2 * kHugePage;
   void* memory = nullptr;
   if (posix_memalign(&memory, large ? kHugePage : kCacheLine, bytes) != 0) throw std::bad_alloc();

@@ -63,12 +63,14 @@ void state_backward_row(std::size_t n, const T* gradient, const T* z, const T* c
 
 template <class T>
 void gates_backward_row(std::size_t n, const T* reset_gradient, const T* r, const T* previous, T* x, T* recurrent,
-                        T* previous_gradient) {
+                        T* previous_gradient, T* reset) {
   for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto g = hn::LoadU(d, reset_gradient + i);
     const auto gate = hn::LoadU(d, r + i);
     const auto keep = hn::Sub(hn::Set(d, T{1}), gate);
-    const auto dr = hn::Mul(hn::Mul(g, hn::LoadU(d, previous + i)), hn::Mul(gate, keep));
+    const auto before = hn::LoadU(d, previous + i);
+    const auto dr = hn::Mul(hn::Mul(g, before), hn::Mul(gate, keep));
+    if (reset) hn::StoreU(hn::Mul(gate, before), d, reset + i);
     hn::StoreU(dr, d, x + 2 * n + i);
     if (recurrent) {
       hn::StoreU(hn::LoadU(d, x + n + i), d, recurrent + i);
@@ -124,8 +126,8 @@ const GatesRows<double>& gates_rows() {
 
 namespace {
 
-template <class Real>
-const Real* row_or_null(const ConstMatrixView<Real>& matrix, std::size_t i) {
+template <class Element>
+Element* row_or_null(const MatrixView<Element>& matrix, std::size_t i) {
   return matrix.data ? matrix.row(i) : nullptr;
 }
 
@@ -174,7 +176,8 @@ void gates_backward(const GatesBackward<Real>& of) {
   assert(of.x.cols == 3 * n && (!of.recurrent.data || of.recurrent.cols == 2 * n));
   for_rows(of.reset_gradient.rows, n, [&](std::size_t i) {
     gates_rows<Real>().gates_backward(n, of.reset_gradient.row(i), of.r.row(i), of.previous.row(i), of.x.row(i),
-                                      of.recurrent.data ? of.recurrent.row(i) : nullptr, of.previous_gradient.row(i));
+                                      row_or_null(of.recurrent, i), of.previous_gradient.row(i),
+                                      row_or_null(of.reset, i));
   });
 }
 

@@ -14,7 +14,7 @@ struct GatesRows {
   void (*state_backward)(std::size_t n, const T* gradient, const T* z, const T* candidate, const T* previous, T* x,
                          T* previous_gradient);
   void (*gates_backward)(std::size_t n, const T* reset_gradient, const T* r, const T* previous, T* x, T* recurrent,
-                         T* previous_gradient);
+                         T* previous_gradient, T* reset);
   void (*tanh_forward)(std::size_t n, T* y);
   void (*tanh_backward)(std::size_t n, const T* y, T* gradient);
 };

@@ -32,10 +32,9 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
   const auto previous = activations.previous.shape(Y, n), context = activations.context.shape(Y, C);
   const auto query = activations.query.shape(Y, A);
   const auto candidate = x.columns(0, n), z = x.columns(n, n), r = x.columns(2 * n, n);
-  const auto reset = activations.reset.zeros(Y, n);  // 0 where a sentence ends: there is no s_i to make
   kernels::Scratch::Frame frame(activations.memory);
   const auto fused = frame.matrix<Real>(B, A + 2 * n);  // query | recurrent z | recurrent r of a step
-  const auto extra = frame.matrix<Real>(B, 3 * n), scratch = frame.matrix<Real>(B, n);
+  const auto extra = frame.matrix<Real>(B, 3 * n), scratch = frame.matrix<Real>(B, 2 * n);
   const auto alpha = activations.alpha.shape(Y, input.memory ? longest_source(*input.memory) : 0);
   if (!input.memory) kernels::multiply<Real>(input.fixed_context, weights.C, extra);
 
@@ -61,13 +60,12 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
       kernels::copy_rows<Real>(input.fixed_context.row_range(0, active), context_t);
     }
     if (continuing == 0) break;
-    gated_step_forward<Real>(
-        U,
-        {packing.step(x, t, continuing), extra.row_range(0, continuing),
-         fused_t.row_range(0, continuing).columns(A, 2 * n), packing.step(previous, t, continuing),
-         packing.step(z, t, continuing), packing.step(r, t, continuing), packing.step(reset, t, continuing),
-         packing.step(candidate, t, continuing), packing.step(previous, t + 1)},
-        scratch);
+    gated_step_forward<Real>(U,
+                             {packing.step(x, t, continuing), extra.row_range(0, continuing),
+                              fused_t.row_range(0, continuing).columns(A, 2 * n), packing.step(previous, t, continuing),
+                              packing.step(z, t, continuing), packing.step(r, t, continuing),
+                              packing.step(candidate, t, continuing), packing.step(previous, t + 1)},
+                             scratch);
   }
 }
 
@@ -84,7 +82,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
   kernels::Scratch::Frame frame(activations.memory);
   const auto fused_gradient = frame.matrix<Real>(Y, A + 2 * n);
   const auto v_a_gradient = frame.zeros<Real>(B, A);
-  const auto scratch = frame.matrix<Real>(B, n);
+  const auto scratch = frame.matrix<Real>(B, n), reset = frame.matrix<Real>(Y, n);
 
   kernels::PackedMatrix<Real> U_query_gates, U, C;  // transposed
   U_query_gates.pack_transposed(weights.U_query_gates, frame);
@@ -97,13 +95,15 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
     const auto context_gradient_t = packing.step(gradients.context, t);
     kernels::zero_rows<Real>(x_gradient_t.row_range(continuing, active - continuing));
     kernels::zero_rows<Real>(fused_gradient_t.row_range(continuing, active - continuing).columns(A, 2 * n));
+    // Where a sentence ends there is no s_i to make.
+    kernels::zero_rows<Real>(packing.step(reset, t).row_range(continuing, active - continuing));
     if (continuing > 0) {
       gated_step_backward<Real>(
           U,
           {packing.step(gradients.previous, t + 1), packing.step(z, t, continuing), packing.step(r, t, continuing),
            packing.step(candidate, t, continuing), packing.step(previous, t, continuing),
            x_gradient_t.row_range(0, continuing), fused_gradient_t.row_range(0, continuing).columns(A, 2 * n),
-           previous_gradient_t.row_range(0, continuing)},
+           previous_gradient_t.row_range(0, continuing), packing.step(reset, t, continuing)},
           scratch);
     }
     if (input.memory) {
@@ -127,7 +127,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
     kernels::multiply_transposed<Real>(x_gradient, weights.C, gradients.context, kernels::Into::kAdd);
   }
   kernels::accumulate_outer<Real>(previous, fused_gradient, gradient.U_query_gates);
-  kernels::accumulate_outer<Real>(activations.reset.view(), x_gradient.columns(0, n), gradient.U);
+  kernels::accumulate_outer<Real>(reset, x_gradient.columns(0, n), gradient.U);
   kernels::accumulate_outer<Real>(context, x_gradient, gradient.C);
   kernels::accumulate_outer<Real>(input.words, x_gradient, gradient.W_in);
   kernels::add_column_sums<Real>(x_gradient.columns(0, gradient.b.size()), gradient.b);

@@ -8,13 +8,28 @@
 namespace rnnsearch::layers {
 namespace {
 
-// 61 MB of float logits for 30,000 words; fewer rows would touch W_o's gradient too often.
-constexpr std::size_t kBlockRows = 512;
-
-template <class Block>
-void for_blocks(std::size_t rows, const Block& block) {
-  for (std::size_t first = 0; first < rows; first += kBlockRows) block(first, std::min(kBlockRows, rows - first));
+std::size_t pieces_of(std::size_t whole, std::size_t piece) {
+  return (whole + piece - 1) / piece;
 }
+
+// Of the logits of all rows, those of so many at a time: fewer would touch W_o's gradient too often, more would take
+// memory. Blocks are as long as one another, and strips of a product as high as they can be.
+struct Blocks {
+  static constexpr std::size_t kRows = 512, kBytes = 60 << 20, kStrip = 32;
+  std::size_t all, rows;
+
+  template <class Real>
+  Blocks(const OutputWeights<Real>& weights, std::size_t R) : all(R) {
+    const std::size_t most = std::clamp<std::size_t>(kBytes / (weights.b_w.size() * sizeof(float)), 1, kRows);
+    rows = std::min(all, pieces_of(pieces_of(all, std::max<std::size_t>(1, pieces_of(all, most))), kStrip) * kStrip);
+  }
+
+  /// block(first, count)
+  template <class Block>
+  void for_each(const Block& block) const {
+    for (std::size_t first = 0; first < all; first += rows) block(first, std::min(rows, all - first));
+  }
+};
 
 template <class Real>
 bool is_tied(const OutputWeights<Real>& weights) {
@@ -63,8 +78,9 @@ void output_loss(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, st
                  OutputActivations<Real>& activations, std::span<double> loss) {
   kernels::Scratch::Frame frame(activations.memory);
   const auto W_o = packed(weights, frame);
-  const auto block = frame.matrix<Real>(std::min(kBlockRows, t.rows), weights.b_w.size());
-  for_blocks(t.rows, [&](std::size_t first, std::size_t count) {
+  const Blocks blocks(weights, t.rows);
+  const auto block = frame.matrix<Real>(blocks.rows, weights.b_w.size());
+  blocks.for_each([&](std::size_t first, std::size_t count) {
     const auto logits = block.row_range(0, count);
     kernels::multiply<Real>(t.row_range(first, count), W_o, logits);
     kernels::softmax_loss<Real>(weights.b_w, logits, target.subspan(first, count), loss.subspan(first, count));
@@ -78,20 +94,21 @@ void output_loss_and_backward(const OutputWeights<Real>& weights, const OutputWe
                               double label_smoothing) {
   kernels::Scratch::Frame frame(activations.memory);
   const auto W_o = packed(weights, frame), W_o_transposed = packed_transposed(weights, frame);
-  const auto block = frame.matrix<Real>(std::min(kBlockRows, t.rows), weights.b_w.size());
-  for_blocks(t.rows, [&](std::size_t first, std::size_t count) {
+  const Blocks blocks(weights, t.rows);
+  const auto block = frame.matrix<Real>(blocks.rows, weights.b_w.size());
+  blocks.for_each([&](std::size_t first, std::size_t count) {
     const auto logits = block.row_range(0, count);
     const auto rows = t.row_range(first, count);
     kernels::multiply<Real>(rows, W_o, logits);
     kernels::softmax_cross_entropy<Real>(weights.b_w, logits, target.subspan(first, count), loss.subspan(first, count),
                                          label_smoothing);
-    kernels::multiply<Real>(logits, W_o_transposed, t_gradient.row_range(first, count));
     if (is_tied(weights)) {
       kernels::accumulate_outer<Real>(logits, rows, gradient.E);
     } else {
       kernels::accumulate_outer<Real>(rows, logits, gradient.W_o);
     }
     kernels::add_column_sums<Real>(logits, gradient.b_w);
+    kernels::multiply<Real>(logits, W_o_transposed, t_gradient.row_range(first, count));  // last, as it may be `rows`
   });
 }
 

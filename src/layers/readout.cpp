@@ -58,13 +58,14 @@ void readout_loss(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>&
 }
 
 template <class Real>
-void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const ReadoutWeights<Real>& gradient,
-                               const ReadoutInput<Real>& input, std::span<const WordId> target,
-                               ReadoutActivations<Real>& activations, std::span<double> loss,
-                               const ReadoutGradients<Real>& gradients, double label_smoothing) {
-  Scratch::Frame frame(activations.memory);
+ReadoutGradients<Real> readout_loss_and_backward(const ReadoutWeights<Real>& weights,
+                                                 const ReadoutWeights<Real>& gradient, const ReadoutInput<Real>& input,
+                                                 std::span<const WordId> target, ReadoutActivations<Real>& activations,
+                                                 std::span<double> loss, Scratch::Frame& frame,
+                                                 double label_smoothing) {
+  const std::size_t R = input.state.rows;
   const auto [sums, t, hidden] = hidden_forward(weights, input, frame);
-  const auto hidden_gradient = frame.matrix<Real>(hidden.rows, hidden.cols);
+  const auto hidden_gradient = hidden;  // takes its place
   output_loss_and_backward<Real>(output_of(weights), output_of(gradient), hidden, target, activations.output, loss,
                                  hidden_gradient, label_smoothing);
 
@@ -74,7 +75,11 @@ void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const Readou
     kernels::multiply_transposed<Real>(hidden_gradient, weights.W_o_left, t_gradient);
     kernels::accumulate_outer<Real>(t, hidden_gradient, gradient.W_o_left);
   }
-  const auto sums_gradient = frame.matrix<Real>(sums.rows, sums.cols);
+  const ReadoutGradients<Real> gradients{frame.matrix<Real>(R, input.state.cols),
+                                         frame.matrix<Real>(R, input.word.cols),
+                                         frame.matrix<Real>(R, input.context.cols)};
+  Scratch::Frame inner(activations.memory);
+  const auto sums_gradient = inner.matrix<Real>(sums.rows, sums.cols);
   kernels::maxout_backward<Real>(sums, t_gradient, sums_gradient);
   kernels::accumulate_outer<Real>(input.state, sums_gradient, gradient.U_o);
   kernels::accumulate_outer<Real>(input.word, sums_gradient, gradient.V_o);
@@ -83,6 +88,7 @@ void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const Readou
   kernels::multiply_transposed<Real>(sums_gradient, weights.U_o, gradients.state);
   kernels::multiply_transposed<Real>(sums_gradient, weights.V_o, gradients.word);
   kernels::multiply_transposed<Real>(sums_gradient, weights.C_o, gradients.context);
+  return gradients;
 }
 
 #define RNNSEARCH_INSTANTIATE(Real)                                                                                 \
@@ -90,9 +96,9 @@ void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const Readou
                                           ReadoutActivations<Real>&, MatrixView<Real>);                             \
   template void readout_loss(const ReadoutWeights<Real>&, const ReadoutInput<Real>&, std::span<const WordId>,       \
                              ReadoutActivations<Real>&, std::span<double>);                                         \
-  template void readout_loss_and_backward(                                                                          \
+  template ReadoutGradients<Real> readout_loss_and_backward(                                                        \
       const ReadoutWeights<Real>&, const ReadoutWeights<Real>&, const ReadoutInput<Real>&, std::span<const WordId>, \
-      ReadoutActivations<Real>&, std::span<double>, const ReadoutGradients<Real>&, double);
+      ReadoutActivations<Real>&, std::span<double>, Scratch::Frame&, double);
 RNNSEARCH_INSTANTIATE(float)
 RNNSEARCH_INSTANTIATE(double)
 #undef RNNSEARCH_INSTANTIATE

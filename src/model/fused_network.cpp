@@ -39,18 +39,19 @@ class FusedNetwork final : public Network<Real> {
     const std::size_t X = rows.packing.words();
 
     scope.change(Phase::kEmbedding);
-    const auto embedded = source_embedded.shape(X, options.embedding);
-    layers::embedding_forward<Real>(weights.source_embedding, rows.words, embedded);
+    kernels::Scratch::Frame frame(memory);
+    const auto embedded = embedded_source(frame);
     scope.change(Phase::kEncoder);
+    // Annotations hold them: they are kept once.
+    const auto forward_states = attends() ? frame.template matrix<Real>(X, n) : encoder_states.shape(X, n);
     layers::gated_forward<Real>(weights.forward_encoder, rows.packing, layers::Direction::kForward, embedded,
-                                forward_encoder);
-    const ConstMatrixView<Real> forward_states = forward_encoder.states.view();
+                                forward_encoder, forward_states);
     const auto first_states = view_of(encoded.initial_states, B, n);
     const auto summary_states = summary_input.shape(B, n);
     if (attends()) {
+      const auto backward_states = frame.template matrix<Real>(X, n);
       layers::gated_forward<Real>(weights.backward_encoder, rows.packing, layers::Direction::kBackward, embedded,
-                                  backward_encoder);
-      const ConstMatrixView<Real> backward_states = backward_encoder.states.view();
+                                  backward_encoder, backward_states);
       const auto annotations = view_of(encoded.annotations, X, 2 * n);
       kernels::gather_rows<Real>(forward_states, rows.packed_row, annotations.columns(0, n));
       kernels::gather_rows<Real>(backward_states, rows.packed_row, annotations.columns(n, n));
@@ -84,15 +85,12 @@ class FusedNetwork final : public Network<Real> {
     const std::size_t n = options.state, C = context_width(), m = options.embedding;
 
     PhaseTimes::Scope scope(&phases, Phase::kReadout);
-    const auto previous_gradient = state_gradient.shape(Y, n);
-    const auto previous_words = previous_word_gradient.shape(Y, m);
-    const auto contexts = context_gradient.shape(Y, C);
-    layers::readout_loss_and_backward<Real>(weights.readout, gradient.readout, readout_input(), target_words, readout,
-                                            losses, {previous_gradient, previous_words, contexts}, how.label_smoothing);
+    kernels::Scratch::Frame frame(memory);
+    const auto [previous_gradient, previous_words, contexts] = layers::readout_loss_and_backward<Real>(
+        weights.readout, gradient.readout, readout_input(), target_words, readout, losses, frame, how.label_smoothing);
     finish(finished, 1);
 
     scope.change(Phase::kDecoder);
-    kernels::Scratch::Frame frame(memory);
     const auto words = frame.template zeros<Real>(Y, m);
     const auto annotations = frame.template zeros<Real>(attends() ? X : 0, C);
     const auto keys = frame.template zeros<Real>(attends() ? X : 0, options.alignment);
@@ -146,8 +144,8 @@ class FusedNetwork final : public Network<Real> {
     kernels::multiply<Real>(input.state, weights.decoder.U_query_gates.columns(A, 2 * n), recurrent);
     layers::gated_step_forward<Real>(ConstMatrixView<Real>(weights.decoder.U),
                                      {x, extra, recurrent, input.state, step_z.shape(R, n), step_r.shape(R, n),
-                                      step_reset.shape(R, n), step_candidate.shape(R, n), next_state},
-                                     step_scratch.shape(R, n));
+                                      step_candidate.shape(R, n), next_state},
+                                     step_scratch.shape(R, 2 * n));
   }
 
   ConstMatrixView<Real> alpha() const override { return decoder.alpha.view(); }
@@ -184,6 +182,13 @@ class FusedNetwork final : public Network<Real> {
             weights.decoder.v_a};
   }
 
+  // Going back, it is looked up again rather than kept.
+  MatrixView<Real> embedded_source(kernels::Scratch::Frame& frame) {
+    const auto embedded = frame.template matrix<Real>(rows.words.size(), options.embedding);
+    layers::embedding_forward<Real>(weights.source_embedding, rows.words, embedded);
+    return embedded;
+  }
+
   layers::DecoderInput<Real> run_decoder(const Encoded<Real>& encoded, const kernels::AttentionMemory<Real>& attended,
                                          const Sentences& target) {
     PhaseTimes::Scope scope(&phases, Phase::kPacking);
@@ -191,7 +196,10 @@ class FusedNetwork final : public Network<Real> {
     target_packing = layers::Packing(layers::lengths_with_end(target));
     target_words = layers::pack_words(target_packing, target);
     const std::size_t B = target.size(), Y = target_packing.words();
-    const auto embedded = target_embedded.shape(Y, options.embedding);
+    const bool reads_current = options.state_word == StateWord::kCurrent;
+    kernels::Scratch::Frame frame(memory);
+    const auto embedded =
+        reads_current ? target_embedded.shape(Y, options.embedding) : frame.template matrix<Real>(Y, options.embedding);
     const auto previous = previous_embedded.shape(Y, options.embedding);
     scope.change(Phase::kEmbedding);
     layers::embedding_forward<Real>(weights.target_embedding, target_words, embedded);
@@ -200,7 +208,7 @@ class FusedNetwork final : public Network<Real> {
     scope.change(Phase::kDecoder);
     layers::DecoderInput<Real> input;
     input.phases = &phases;
-    input.words = options.state_word == StateWord::kCurrent ? embedded : previous;
+    input.words = reads_current ? embedded : previous;
     const auto initial = initial_states.shape(B, options.state);
     kernels::gather_rows<Real>(view_of(encoded.initial_states, options.state), target_packing.order, initial);
     input.initial_states = initial;
@@ -228,21 +236,28 @@ class FusedNetwork final : public Network<Real> {
     const ConstMatrixView<Real> summary_states = summary_input.view();
     kernels::Scratch::Frame frame(memory);
     const auto from_initial = frame.template matrix<Real>(B, n);
+    const auto embedded = embedded_source(frame);
     const auto embedded_gradient = frame.template zeros<Real>(X, options.embedding);
-    const auto forward_states = frame.template matrix<Real>(X, n);
+    const auto forward_gradient = frame.template matrix<Real>(X, n);
+    ConstMatrixView<Real> states = encoder_states.view();
     if (attends()) {
+      const ConstMatrixView<Real> encoded_states = view_of(encoded.annotations, 2 * n);
       tanh_layer_backward<Real>(weights.initial, gradient.initial, summary_states, first_states, initial, from_initial);
-      kernels::accumulate_outer<Real>(view_of(encoded.annotations, 2 * n), keys, gradient.U_a);
+      kernels::accumulate_outer<Real>(encoded_states, keys, gradient.U_a);
       kernels::multiply_transposed<Real>(keys, weights.U_a, annotations, Into::kAdd);
       finish(finished, 1);
-      const auto backward_states = frame.template matrix<Real>(X, n);
-      kernels::gather_rows<Real>(annotations.columns(0, n), rows.encoded_row, forward_states);
-      kernels::gather_rows<Real>(annotations.columns(n, n), rows.encoded_row, backward_states);
-      kernels::scatter_add_rows<Real>(from_initial, rows.first_word_row, backward_states);
+      const auto packed_states = frame.template matrix<Real>(X, n),
+                 backward_gradient = frame.template matrix<Real>(X, n);
+      kernels::gather_rows<Real>(encoded_states.columns(n, n), rows.encoded_row, packed_states);
+      kernels::gather_rows<Real>(annotations.columns(n, n), rows.encoded_row, backward_gradient);
+      kernels::scatter_add_rows<Real>(from_initial, rows.first_word_row, backward_gradient);
       layers::gated_backward<Real>(weights.backward_encoder, gradient.backward_encoder, rows.packing,
-                                   layers::Direction::kBackward, source_embedded.view(), backward_encoder,
-                                   backward_states, embedded_gradient);
+                                   layers::Direction::kBackward, embedded, backward_encoder, packed_states,
+                                   backward_gradient, embedded_gradient);
       finish(finished, 1);
+      kernels::gather_rows<Real>(encoded_states.columns(0, n), rows.encoded_row, packed_states);
+      kernels::gather_rows<Real>(annotations.columns(0, n), rows.encoded_row, forward_gradient);
+      states = packed_states;
     } else {
       const auto contexts_out = view_of(encoded.contexts, n);
       tanh_layer_backward<Real>(weights.initial, gradient.initial, contexts_out, first_states, initial, from_initial);
@@ -255,11 +270,11 @@ class FusedNetwork final : public Network<Real> {
       tanh_layer_backward<Real>(weights.summary, gradient.summary, summary_states, contexts_out, from_initial,
                                 from_summary);
       finish(finished, 1);
-      kernels::zero_rows<Real>(forward_states);
-      kernels::scatter_add_rows<Real>(from_summary, rows.last_word_row, forward_states);
+      kernels::zero_rows<Real>(forward_gradient);
+      kernels::scatter_add_rows<Real>(from_summary, rows.last_word_row, forward_gradient);
     }
     layers::gated_backward<Real>(weights.forward_encoder, gradient.forward_encoder, rows.packing,
-                                 layers::Direction::kForward, source_embedded.view(), forward_encoder, forward_states,
+                                 layers::Direction::kForward, embedded, forward_encoder, states, forward_gradient,
                                  embedded_gradient);
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
     layers::embedding_backward<Real>(tables[0].rows, gradient.source_embedding.bias, rows.words, embedded_gradient);
@@ -282,19 +297,17 @@ class FusedNetwork final : public Network<Real> {
 
   // The last batch that was encoded.
   SourceRows rows;
-  kernels::Buffer<Real> source_embedded;
   layers::GatedActivations<Real> forward_encoder, backward_encoder;
-  kernels::Buffer<Real> summary_input;  // [B, n] what s_0 is made of (with attention), or what c is made of (without)
+  kernels::Buffer<Real> encoder_states;  // [X, n] without attention
+  kernels::Buffer<Real> summary_input;   // [B, n] what s_0 is made of (with attention), or what c is made of (without)
 
   std::vector<WordId> target_words;
   kernels::Buffer<Real> target_embedded, previous_embedded, initial_states, fixed_context;
   layers::DecoderActivations<Real> decoder;
   layers::ReadoutActivations<Real> readout;
 
-  kernels::Buffer<Real> state_gradient, previous_word_gradient, context_gradient;
-
   kernels::Buffer<Real> step_words, step_query, step_alpha, step_x, step_recurrent, step_extra;
-  kernels::Buffer<Real> step_z, step_r, step_reset, step_candidate, step_scratch;
+  kernels::Buffer<Real> step_z, step_r, step_candidate, step_scratch;
 };
 
 }  // namespace

@@ -131,8 +131,12 @@ TYPED_TEST(GatesTest, BackwardFollowsTheDerivatives) {
       for (std::size_t j = 2 * n; j < 3 * n; ++j) ASSERT_FALSE(x.was_written(i, j)) << "x_r's columns, " << what;
     const Bound allowed = bound<TypeParam>(2e-6, 2e-6);  // a handful of roundings of terms of order 1
     ASSERT_TRUE(close(previous_gradient, kept, allowed, "dL/dh' of the state, " + what));
-    gates_backward<TypeParam>(
-        {reset_gradient.read(), r.read(), previous.read(), x.view(), recurrent.view(), previous_gradient.view()});
+    Guarded<TypeParam> reset(kRows, n, 1, 2);
+    gates_backward<TypeParam>({reset_gradient.read(), r.read(), previous.read(), x.view(), recurrent.view(),
+                               previous_gradient.view(), n % 2 == 1 ? reset.view() : MatrixView<TypeParam>{}});
+    for (std::size_t i = 0; n % 2 == 1 && i < kRows; ++i) {
+      for (std::size_t j = 0; j < n; ++j) ASSERT_EQ(reset(i, j), r(i, j) * previous(i, j)) << "r o h', " << what;
+    }
     ASSERT_TRUE(close(x, x_gradient, allowed, "dL/dx, " + what));
     ASSERT_TRUE(close(recurrent, recurrent_gradient, allowed, "dL/dg, " + what));
     ASSERT_TRUE(close(previous_gradient, carried, allowed, "dL/dh', " + what));

@@ -35,14 +35,13 @@ struct Step {
         reset(kSentences, n),
         candidate(kSentences, n),
         state(kSentences, n),
-        scratch(kSentences, n),
+        scratch(kSentences, 2 * n),
         state_gradient(kSentences, n),
         x_gradient(kSentences, 3 * n),
         recurrent_gradient(kSentences, 2 * n),
         previous_gradient(kSentences, n) {}
   GatedStep<float> forward() const {
-    return {x.view(), {},           recurrent.view(), previous.view(), z.view(),
-            r.view(), reset.view(), candidate.view(), state.view()};
+    return {x.view(), {}, recurrent.view(), previous.view(), z.view(), r.view(), candidate.view(), state.view()};
   }
   GatedStepBackward<float> backward() const {
     return {state_gradient.view(),
@@ -52,7 +51,8 @@ struct Step {
             previous.view(),
             x_gradient.view(),
             recurrent_gradient.view(),
-            previous_gradient.view()};
+            previous_gradient.view(),
+            reset.view()};
   }
 };
 
@@ -89,10 +89,10 @@ void add_passes(const support::ModelSize& size) {
     support::add_for_precisions((backward ? "gated_backward/" : "gated_forward/") + name, [=](benchmark::State& state) {
       const Packing packing(std::vector<std::size_t>(kSentences, support::kSteps));
       const Weights weights(m, n), gradient(m, n);
-      const Operand input(X, m), above(X, n), state_gradient(X, n), input_gradient(X, m);
+      const Operand input(X, m), above(X, n), states(X, n), state_gradient(X, n), input_gradient(X, m);
       GatedActivations<float> activations;
       const auto forward = [&] {
-        gated_forward<float>(weights.views(), packing, Direction::kForward, input.view(), activations);
+        gated_forward<float>(weights.views(), packing, Direction::kForward, input.view(), activations, states.view());
       };
       if (!backward) {
         support::measure(state, {.gflop = gflop}, forward);
@@ -103,7 +103,7 @@ void add_passes(const support::ModelSize& size) {
           state, {.gflop = 2 * gflop},
           [&] {
             gated_backward<float>(weights.views(), gradient.views(), packing, Direction::kForward, input.view(),
-                                  activations, state_gradient.view(), input_gradient.view());
+                                  activations, states.view(), state_gradient.view(), input_gradient.view());
           },
           [&] { std::ranges::copy(above.span(), state_gradient.span().begin()); });  // it is used up
     });

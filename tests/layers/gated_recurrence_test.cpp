@@ -33,16 +33,17 @@ TEST_P(GatedRecurrence, BackwardEqualsCentralDifferences) {
   Matrix input = random_matrix(random, words, m);
   const Matrix above = random_matrix(random, words, n);
   GatedActivations<double> activations;
+  Matrix states(words, n);
   const auto loss = [&] {
-    gated_forward<double>(weights.views(), packing, GetParam().direction, input.view(), activations);
-    return weighted_sum(above, activations.states.view());
+    gated_forward<double>(weights.views(), packing, GetParam().direction, input.view(), activations, states.view());
+    return weighted_sum(above, states.view());
   };
   loss();
   Owned gradient{Matrix(m, 3 * n, kBefore), Matrix(n, 2 * n, kBefore), Matrix(n, n, kBefore),
                  Matrix(1, biases, kBefore)};
   Matrix input_gradient(words, m, kBefore), used_up = above;
   gated_backward<double>(weights.views(), gradient.views(), packing, GetParam().direction, input.view(), activations,
-                         used_up.view(), input_gradient.view());
+                         states.view(), used_up.view(), input_gradient.view());
   expect_gradient("W_in", weights.W_in.span(), gradient.W_in.span(), kBefore, loss);
   expect_gradient("U_gates", weights.U_gates.span(), gradient.U_gates.span(), kBefore, loss);
   expect_gradient("U", weights.U.span(), gradient.U.span(), kBefore, loss);
@@ -56,21 +57,21 @@ TEST_P(GatedRecurrence, GivesEachSentenceTheStatesItHasAlone) {
   const Packing packing(lengths);
   Matrix input = random_matrix(random, packing.words(), m);
   GatedActivations<double> together, alone;
-  Matrix earlier = random_matrix(random, 40, m);
+  Matrix earlier = random_matrix(random, 40, m), earlier_states(40, n), states(packing.words(), n);
   gated_forward<double>(weights.views(), Packing(std::vector<std::size_t>{20, 20}), GetParam().direction,
-                        earlier.view(), together);
-  gated_forward<double>(weights.views(), packing, GetParam().direction, input.view(), together);
+                        earlier.view(), together, earlier_states.view());
+  gated_forward<double>(weights.views(), packing, GetParam().direction, input.view(), together, states.view());
   for (std::size_t p = 0; p < packing.sentences(); ++p) {
     const std::size_t length = lengths[packing.order[p]];
-    Matrix one(length, m);
+    Matrix one(length, m), one_states(length, n);
     for (std::size_t t = 0; t < length; ++t) {
       for (std::size_t j = 0; j < m; ++j) one.view()(t, j) = input.view()(packing.first_row[t] + p, j);
     }
     gated_forward<double>(weights.views(), Packing(std::vector<std::size_t>{length}), GetParam().direction, one.view(),
-                          alone);
+                          alone, one_states.view());
     for (std::size_t t = 0; t < length; ++t) {
       for (std::size_t j = 0; j < n; ++j) {
-        EXPECT_NEAR(together.states.view()(packing.first_row[t] + p, j), alone.states.view()(t, j), 1e-14);
+        EXPECT_NEAR(states.view()(packing.first_row[t] + p, j), one_states.view()(t, j), 1e-14);
       }
     }
   }

@@ -18,6 +18,10 @@ struct Owned {  // weights or their gradient
   }
 };
 
+std::span<const double> values_of(ConstMatrixView<double> whole) {
+  return {whole.data, whole.rows * whole.cols};
+}
+
 class Readout : public testing::TestWithParam<std::size_t> {  // rank of the output matrix, 0: not factored
  protected:
   static constexpr std::size_t n = 4, m = 3, kContext = 5, l = 6, K = 11, R = 9;
@@ -63,11 +67,10 @@ void Readout::expect_central_differences(double label_smoothing) {
                  rank > 0 ? Matrix(l, rank, kBefore) : Matrix(),
                  Matrix(weights.W_o.rows, K, kBefore),
                  Matrix(1, K, kBefore)};
-  Matrix state_gradient(R, n, 7), word_gradient(R, m, 7), context_gradient(R, kContext, 7);  // overwritten
   std::vector<double> found(R, -1);
-  readout_loss_and_backward<double>(weights.views(), gradient.views(), input(), target, activations, found,
-                                    {state_gradient.view(), word_gradient.view(), context_gradient.view()},
-                                    label_smoothing);
+  kernels::Scratch::Frame frame(activations.memory);
+  const auto gradients = readout_loss_and_backward<double>(weights.views(), gradient.views(), input(), target,
+                                                           activations, found, frame, label_smoothing);
   const std::vector<double> expected = losses();
   for (std::size_t i = 0; i < R; ++i) EXPECT_NEAR(found[i], expected[i], 1e-12);
   expect_gradient("U_o", weights.U_o.span(), gradient.U_o.span(), kBefore, loss);
@@ -77,9 +80,9 @@ void Readout::expect_central_differences(double label_smoothing) {
   if (rank > 0) expect_gradient("W_o_left", weights.W_o_left.span(), gradient.W_o_left.span(), kBefore, loss);
   expect_gradient("W_o", weights.W_o.span(), gradient.W_o.span(), kBefore, loss);
   expect_gradient("b_w", weights.b_w.span(), gradient.b_w.span(), kBefore, loss);
-  expect_gradient("state", state.span(), state_gradient.span(), 0, loss);
-  expect_gradient("word", word.span(), word_gradient.span(), 0, loss);
-  expect_gradient("context", context.span(), context_gradient.span(), 0, loss);
+  expect_gradient("state", state.span(), values_of(gradients.state), 0, loss);
+  expect_gradient("word", word.span(), values_of(gradients.word), 0, loss);
+  expect_gradient("context", context.span(), values_of(gradients.context), 0, loss);
 }
 
 TEST_P(Readout, BackwardEqualsCentralDifferences) {
@@ -124,17 +127,17 @@ TEST(ReadoutBlocks, GiveEachRowTheLossItHasAlone) {
   const ReadoutInput<double> input{state.view(), word.view(), context.view()};
 
   const auto rows_gradient = [&](std::size_t first, std::size_t count, std::vector<double>& loss, Owned& gradient) {
-    Matrix ds(count, n), dw(count, m), dc(count, kContext);
-    readout_loss_and_backward<double>(weights.views(), gradient.views(),
-                                      {input.state.row_range(first, count), input.word.row_range(first, count),
-                                       input.context.row_range(first, count)},
-                                      std::span(target).subspan(first, count), activations,
-                                      std::span(loss).subspan(first, count), {ds.view(), dw.view(), dc.view()});
+    kernels::Scratch::Frame frame(activations.memory);
+    const auto [ds, dw, dc] = readout_loss_and_backward<double>(
+        weights.views(), gradient.views(),
+        {input.state.row_range(first, count), input.word.row_range(first, count),
+         input.context.row_range(first, count)},
+        std::span(target).subspan(first, count), activations, std::span(loss).subspan(first, count), frame);
     Matrix rows(count, n + m + kContext);
     for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t j = 0; j < n; ++j) rows.view()(i, j) = ds.view()(i, j);
-      for (std::size_t j = 0; j < m; ++j) rows.view()(i, n + j) = dw.view()(i, j);
-      for (std::size_t j = 0; j < kContext; ++j) rows.view()(i, n + m + j) = dc.view()(i, j);
+      for (std::size_t j = 0; j < n; ++j) rows.view()(i, j) = ds(i, j);
+      for (std::size_t j = 0; j < m; ++j) rows.view()(i, n + j) = dw(i, j);
+      for (std::size_t j = 0; j < kContext; ++j) rows.view()(i, n + m + j) = dc(i, j);
     }
     return rows;
   };

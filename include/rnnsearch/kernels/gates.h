@@ -53,6 +53,7 @@ struct GatesBackward {
   MatrixView<Real> x;                    // [R, 3n] in: column block of x_z; out: column block of x_r
   MatrixView<Real> recurrent;            // [R, 2n] out: a copy of the blocks of x_z and x_r; or empty
   MatrixView<Real> previous_gradient;    // [R, n] ADDS dL/d(r o h') o r
+  MatrixView<Real> reset{};              // [R, n] out: r o h' again, for who did not keep it; or empty
 };
 template <class Real>
 void gates_backward(const GatesBackward<Real>& of);

@@ -41,7 +41,6 @@ struct DecoderActivations {
   kernels::Buffer<Real> alpha;     // [Y, longest source]
   kernels::Buffer<Real> x;         // [Y, 3n]: h~ | z | r; after the backward pass, the gradient of x
   kernels::Buffer<Real> query;     // [Y, A]
-  kernels::Buffer<Real> reset;     // [Y, n]
   kernels::Scratch memory;
 };
 

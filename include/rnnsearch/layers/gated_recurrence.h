@@ -25,14 +25,14 @@ struct GatedWeights {
 /// One step of R rows, from the recurrent product h' [U_z | U_r] on.
 template <class Real>
 struct GatedStep {
-  ConstMatrixView<Real> x;                  // [R, 3n]
-  ConstMatrixView<Real> extra;              // [R, 3n], added to x; or empty
-  ConstMatrixView<Real> recurrent;          // [R, 2n]
-  ConstMatrixView<Real> previous;           // [R, n] h'
-  MatrixView<Real> z, r, reset, candidate;  // [R, n] out; reset = r o h'
-  MatrixView<Real> state;                   // [R, n] out
+  ConstMatrixView<Real> x;           // [R, 3n]
+  ConstMatrixView<Real> extra;       // [R, 3n], added to x; or empty
+  ConstMatrixView<Real> recurrent;   // [R, 2n]
+  ConstMatrixView<Real> previous;    // [R, n] h'
+  MatrixView<Real> z, r, candidate;  // [R, n] out
+  MatrixView<Real> state;            // [R, n] out
 };
-/// `scratch` is [at least R, n]. U is a ConstMatrixView, or packed: the bits are the same.
+/// `scratch` is [at least R, 2n]. U is a ConstMatrixView, or packed: the bits are the same.
 template <class Real, class Matrix>
 void gated_step_forward(const Matrix& U, const GatedStep<Real>& step, MatrixView<Real> scratch);
 
@@ -43,8 +43,9 @@ struct GatedStepBackward {
   MatrixView<Real> x_gradient;                      // [R, 3n] out
   MatrixView<Real> recurrent_gradient;              // [R, 2n] out: a copy of the last columns of x_gradient; or empty
   MatrixView<Real> previous_gradient;               // [R, n] ADDS all but the share that goes through `recurrent`
+  MatrixView<Real> reset;                           // [R, n] out: r o h', which U's gradient needs
 };
-/// U_transposed: U, packed transposed.
+/// `scratch` is [at least R, n]. U_transposed: U, packed transposed.
 template <class Real>
 void gated_step_backward(const kernels::PackedMatrix<Real>& U_transposed, const GatedStepBackward<Real>& step,
                          MatrixView<Real> scratch);
@@ -54,20 +55,19 @@ enum class Direction { kForward, kBackward };
 /// What the forward pass leaves for the backward pass. Rows are packed.
 template <class Real>
 struct GatedActivations {
-  kernels::Buffer<Real> x;       // [X, 3n]: h~ | z | r; after the backward pass, the gradient of x
-  kernels::Buffer<Real> reset;   // [X, n]
-  kernels::Buffer<Real> states;  // [X, n] the result
+  kernels::Buffer<Real> x;  // [X, 3n]: h~ | z | r; after the backward pass, the gradient of x
   kernels::Scratch memory;
 };
 
-/// States start from 0 at the first word read. The result is in activations.states.
+/// States start from 0 at the first word read. states [X, n] is the result.
 template <class Real>
 void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Direction direction,
-                   ConstMatrixView<Real> input, GatedActivations<Real>& activations);
-/// ADDS to `gradient` and `input_gradient` [X, m]. state_gradient [X, n] holds the gradient from above and is used up.
+                   ConstMatrixView<Real> input, GatedActivations<Real>& activations, MatrixView<Real> states);
+/// ADDS to `gradient` and `input_gradient` [X, m]. `states` are those of the forward pass. state_gradient [X, n] holds
+/// the gradient from above and is used up.
 template <class Real>
 void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>& gradient, const Packing& packing,
                     Direction direction, ConstMatrixView<Real> input, GatedActivations<Real>& activations,
-                    MatrixView<Real> state_gradient, MatrixView<Real> input_gradient);
+                    ConstMatrixView<Real> states, MatrixView<Real> state_gradient, MatrixView<Real> input_gradient);
 
 }  // namespace rnnsearch::layers

@@ -39,8 +39,8 @@ template <class Real>
 void output_loss(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, std::span<const WordId> target,
                  OutputActivations<Real>& activations, std::span<double> loss);
 
-/// The same losses, and the gradient of their sum: ADDS to `gradient`, overwrites t_gradient [R, H]. With
-/// label_smoothing it is the gradient of the smoothed cross entropy (kernels/softmax.h); the losses are the same.
+/// The same losses, and the gradient of their sum: ADDS to `gradient`, overwrites t_gradient [R, H], which may be t.
+/// With label_smoothing it is the gradient of the smoothed cross entropy (kernels/softmax.h); the losses are the same.
 template <class Real>
 void output_loss_and_backward(const OutputWeights<Real>& weights, const OutputWeights<Real>& gradient,
                               ConstMatrixView<Real> t, std::span<const WordId> target,

@@ -49,14 +49,16 @@ void readout_loss(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>&
 
 template <class Real>
 struct ReadoutGradients {
-  MatrixView<Real> state, word, context;  // as the input; overwritten
+  MatrixView<Real> state, word, context;  // as the input
 };
-/// The same losses, and the gradient of their sum: ADDS to `gradient`, overwrites `gradients`. With label_smoothing it
-/// is the gradient of the smoothed cross entropy (kernels/softmax.h); the losses are the same.
+/// The same losses, and the gradient of their sum: ADDS to `gradient`, returns the input's, which are in the frame's
+/// memory: of activations.memory, so that they take no more than the logits before them did. With label_smoothing it is
+/// the gradient of the smoothed cross entropy (kernels/softmax.h); the losses are the same.
 template <class Real>
-void readout_loss_and_backward(const ReadoutWeights<Real>& weights, const ReadoutWeights<Real>& gradient,
-                               const ReadoutInput<Real>& input, std::span<const WordId> target,
-                               ReadoutActivations<Real>& activations, std::span<double> loss,
-                               const ReadoutGradients<Real>& gradients, double label_smoothing = 0);
+ReadoutGradients<Real> readout_loss_and_backward(const ReadoutWeights<Real>& weights,
+                                                 const ReadoutWeights<Real>& gradient, const ReadoutInput<Real>& input,
+                                                 std::span<const WordId> target, ReadoutActivations<Real>& activations,
+                                                 std::span<double> loss, kernels::Scratch::Frame& frame,
+                                                 double label_smoothing = 0);
 
 }  // namespace rnnsearch::layers
