@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/attention_rows.h"
@@ -16,21 +17,32 @@
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
 
-template <class T>
-T dot(std::size_t n, const T* a, const T* b) {
-  return sum_of<T>(n,
-                   [&](auto d, std::size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
+template <class D, class T>
+HWY_INLINE auto load(D d, const T* from) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE auto load(D d, const BFloat16* from) {
+  const hn::RebindToUnsigned<D> whole;
+  const hn::Rebind<std::uint16_t, D> half;
+  const auto upper = hn::PromoteTo(whole, hn::LoadU(half, reinterpret_cast<const std::uint16_t*>(from)));
+  return hn::BitCast(d, hn::ShiftLeft<16>(upper));
 }
 
-template <class T>
-void forward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, std::size_t keys_stride,
-                 const T* annotations, std::size_t annotations_stride, const T* v_a, const T* query, T* alpha,
+template <class T, class Memory>
+T dot(std::size_t n, const T* a, const Memory* b) {
+  return sum_of<T>(n, [&](auto d, std::size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, a + i), load(d, b + i)); });
+}
+
+template <class T, class Memory>
+void forward_row(std::size_t Tx, std::size_t A, std::size_t C, const Memory* keys, std::size_t keys_stride,
+                 const Memory* annotations, std::size_t annotations_stride, const T* v_a, const T* query, T* alpha,
                  T* context) {
   T largest = -std::numeric_limits<T>::infinity();
   for (std::size_t j = 0; j < Tx; ++j) {
-    const T* key = keys + j * keys_stride;
+    const Memory* key = keys + j * keys_stride;
     alpha[j] = sum_of<T>(A, [&](auto d, std::size_t i) HWY_ATTR {
-      return hn::Mul(hn::LoadU(d, v_a + i), tanh_of(d, hn::Add(hn::LoadU(d, query + i), hn::LoadU(d, key + i))));
+      return hn::Mul(hn::LoadU(d, v_a + i), tanh_of(d, hn::Add(hn::LoadU(d, query + i), load(d, key + i))));
     });
     largest = std::max(largest, alpha[j]);
   }
@@ -43,16 +55,16 @@ void forward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, st
   for_each<T>(C, [&](auto d, std::size_t i) HWY_ATTR {
     auto c = hn::Zero(d);
     for (std::size_t j = 0; j < Tx; ++j) {
-      c = hn::MulAdd(hn::Set(d, alpha[j]), hn::LoadU(d, annotations + j * annotations_stride + i), c);
+      c = hn::MulAdd(hn::Set(d, alpha[j]), load(d, annotations + j * annotations_stride + i), c);
     }
     hn::StoreU(c, d, context + i);
   });
 }
 
-template <class T>
-void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, std::size_t keys_stride,
-                  const T* annotations, std::size_t annotations_stride, const T* v_a, const T* query, const T* alpha,
-                  const T* context_gradient, T* energy_gradient, T* query_gradient, T* keys_gradient,
+template <class T, class Memory>
+void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const Memory* keys, std::size_t keys_stride,
+                  const Memory* annotations, std::size_t annotations_stride, const T* v_a, const T* query,
+                  const T* alpha, const T* context_gradient, T* energy_gradient, T* query_gradient, T* keys_gradient,
                   std::size_t keys_gradient_stride, T* v_a_gradient) {
   T mean = 0;  // of dL/dalpha under alpha: the softmax's backward subtracts it
   for (std::size_t j = 0; j < Tx; ++j) {
@@ -67,7 +79,7 @@ void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const T* keys, s
     auto dq = hn::Zero(d);
     auto dv = hn::LoadU(d, v_a_gradient + i);
     for (std::size_t j = 0; j < Tx; ++j) {
-      const auto t = tanh_of(d, hn::Add(q, hn::LoadU(d, keys + j * keys_stride + i)));
+      const auto t = tanh_of(d, hn::Add(q, load(d, keys + j * keys_stride + i)));
       const auto de = hn::Set(d, energy_gradient[j]);
       const auto g = hn::Mul(hn::Mul(de, v), hn::NegMulAdd(t, t, one));
       T* dk = keys_gradient + j * keys_gradient_stride + i;
@@ -120,13 +132,17 @@ void annotations_of_sentence(std::size_t Tx, std::size_t C, std::size_t steps, c
   }
 }
 
-template <class T>
-constexpr AttentionRows<T> kAttentionRows = {forward_row<T>, backward_row<T>, annotations_of_sentence<T>};
-const AttentionRows<float>* float_attention() {
-  return &kAttentionRows<float>;
+template <class T, class Memory>
+constexpr AttentionRows<T, Memory> kAttentionRows = {forward_row<T, Memory>, backward_row<T, Memory>,
+                                                     annotations_of_sentence<T>};
+const AttentionRows<float, float>* float_attention() {
+  return &kAttentionRows<float, float>;
 }
-const AttentionRows<double>* double_attention() {
-  return &kAttentionRows<double>;
+const AttentionRows<float, BFloat16>* rounded_attention() {
+  return &kAttentionRows<float, BFloat16>;
+}
+const AttentionRows<double, double>* double_attention() {
+  return &kAttentionRows<double, double>;
 }
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
@@ -136,47 +152,70 @@ HWY_AFTER_NAMESPACE();
 namespace rnnsearch::kernels {
 
 HWY_EXPORT(float_attention);
+HWY_EXPORT(rounded_attention);
 HWY_EXPORT(double_attention);
 
 template <>
-const AttentionRows<float>& attention_rows() {
-  static const AttentionRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_attention)());
+const AttentionRows<float, float>& attention_rows() {
+  static const auto* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_attention)());
   return *rows;
 }
 template <>
-const AttentionRows<double>& attention_rows() {
-  static const AttentionRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_attention)());
+const AttentionRows<float, BFloat16>& attention_rows() {
+  static const auto* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(rounded_attention)());
   return *rows;
 }
+template <>
+const AttentionRows<double, double>& attention_rows() {
+  static const auto* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_attention)());
+  return *rows;
+}
+
+namespace {
+
+// work(annotations, keys), whichever are there.
+template <class Real, class Work>
+void with_memory(const AttentionMemory<Real>& memory, const Work& work) {
+  if constexpr (std::is_same_v<Real, float>) {
+    if (memory.rounded_keys.rows > 0) return work(memory.rounded_annotations, memory.rounded_keys);
+  }
+  work(memory.annotations, memory.keys);
+}
+
+}  // namespace
 
 template <class Real>
 void attention_forward(const AttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                        ConstMatrixView<Real> query, MatrixView<Real> alpha, MatrixView<Real> context) {
   assert(query.rows == sentence.size() && alpha.rows == query.rows && context.rows == query.rows);
-  parallel_for(sentence.size(), [&](std::size_t row) {
-    const std::size_t first = memory.offsets[sentence[row]];
-    const std::size_t Tx = memory.offsets[sentence[row] + 1] - first;
-    attention_rows<Real>().forward(Tx, query.cols, context.cols, memory.keys.row(first), memory.keys.stride,
-                                   memory.annotations.row(first), memory.annotations.stride, memory.v_a.data(),
-                                   query.row(row), alpha.row(row), context.row(row));
-    std::fill(alpha.row(row) + Tx, alpha.row(row) + alpha.cols, Real{0});
+  with_memory(memory, [&]<class Memory>(ConstMatrixView<Memory> annotations, ConstMatrixView<Memory> keys) {
+    parallel_for(sentence.size(), [&](std::size_t row) {
+      const std::size_t first = memory.offsets[sentence[row]];
+      const std::size_t Tx = memory.offsets[sentence[row] + 1] - first;
+      attention_rows<Real, Memory>().forward(Tx, query.cols, context.cols, keys.row(first), keys.stride,
+                                             annotations.row(first), annotations.stride, memory.v_a.data(),
+                                             query.row(row), alpha.row(row), context.row(row));
+      std::fill(alpha.row(row) + Tx, alpha.row(row) + alpha.cols, Real{0});
+    });
   });
 }
 
 template <class Real>
 void attention_backward(const AttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                         const AttentionBackward<Real>& of) {
-  parallel_for(sentence.size(), [&](std::size_t row) {
-    const std::size_t b = sentence[row];
-    const std::size_t first = memory.offsets[b];
-    const std::size_t Tx = memory.offsets[b + 1] - first;
-    thread_local std::vector<Real> energy_gradient;
-    energy_gradient.resize(Tx);
-    attention_rows<Real>().backward(Tx, of.query.cols, of.context_gradient.cols, memory.keys.row(first),
-                                    memory.keys.stride, memory.annotations.row(first), memory.annotations.stride,
-                                    memory.v_a.data(), of.query.row(row), of.alpha.row(row),
-                                    of.context_gradient.row(row), energy_gradient.data(), of.query_gradient.row(row),
-                                    of.keys_gradient.row(first), of.keys_gradient.stride, of.v_a_gradient.row(b));
+  with_memory(memory, [&]<class Memory>(ConstMatrixView<Memory> annotations, ConstMatrixView<Memory> keys) {
+    parallel_for(sentence.size(), [&](std::size_t row) {
+      const std::size_t b = sentence[row];
+      const std::size_t first = memory.offsets[b];
+      const std::size_t Tx = memory.offsets[b + 1] - first;
+      thread_local std::vector<Real> energy_gradient;
+      energy_gradient.resize(Tx);
+      attention_rows<Real, Memory>().backward(
+          Tx, of.query.cols, of.context_gradient.cols, keys.row(first), keys.stride, annotations.row(first),
+          annotations.stride, memory.v_a.data(), of.query.row(row), of.alpha.row(row), of.context_gradient.row(row),
+          energy_gradient.data(), of.query_gradient.row(row), of.keys_gradient.row(first), of.keys_gradient.stride,
+          of.v_a_gradient.row(b));
+    });
   });
 }
 
@@ -190,9 +229,9 @@ void annotations_backward(std::span<const std::size_t> source_offsets, const Att
     const auto rows = steps.rows.subspan(steps.offsets[b], steps.offsets[b + 1] - steps.offsets[b]);
     thread_local std::vector<Real> scratch;
     scratch.resize(rows.size() * kAnnotationsBlock);
-    attention_rows<Real>().annotations(Tx, context_gradient.cols, rows.size(), rows.data(), alpha.data, alpha.stride,
-                                       context_gradient.data, context_gradient.stride, scratch.data(),
-                                       annotations_gradient.row(first), annotations_gradient.stride);
+    attention_rows<Real, Real>().annotations(
+        Tx, context_gradient.cols, rows.size(), rows.data(), alpha.data, alpha.stride, context_gradient.data,
+        context_gradient.stride, scratch.data(), annotations_gradient.row(first), annotations_gradient.stride);
   });
 }
 

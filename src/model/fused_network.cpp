@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "model/source_rows.h"
 #include "model/tanh_layer.h"
 #include "model/weights.h"
+#include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::model {
@@ -55,7 +58,7 @@ class FusedNetwork final : public Network<Real> {
       const auto annotations = view_of(encoded.annotations, X, 2 * n);
       kernels::gather_rows<Real>(forward_states, rows.packed_row, annotations.columns(0, n));
       kernels::gather_rows<Real>(backward_states, rows.packed_row, annotations.columns(n, n));
-      kernels::multiply<Real>(annotations, weights.U_a, view_of(encoded.keys, X, options.alignment));
+      make_keys(annotations, encoded);
       kernels::gather_rows<Real>(backward_states, rows.first_word_row, summary_states);
       tanh_layer_forward<Real>(weights.initial, summary_states, first_states);
     } else {
@@ -178,8 +181,30 @@ class FusedNetwork final : public Network<Real> {
   bool attends() const { return options.attends(); }
 
   kernels::AttentionMemory<Real> memory_of(const Encoded<Real>& encoded) const {
-    return {encoded.offsets, view_of(encoded.annotations, context_width()), view_of(encoded.keys, options.alignment),
-            weights.decoder.v_a};
+    return {encoded.offsets,
+            view_of(encoded.annotations, context_width()),
+            view_of(encoded.keys, options.alignment),
+            weights.decoder.v_a,
+            view_of(encoded.rounded_annotations, context_width()),
+            view_of(encoded.rounded_keys, options.alignment)};
+  }
+
+  void make_keys(ConstMatrixView<Real> annotations, Encoded<Real>& encoded) {
+    const std::size_t X = annotations.rows, A = options.alignment;
+    if constexpr (std::is_same_v<Real, float>) {
+      if (kernels::precision() == kernels::Precision::kBFloat16) {
+        kernels::Scratch::Frame frame(memory);
+        const auto keys = frame.template matrix<Real>(X, A);
+        kernels::multiply<Real>(annotations, weights.U_a, keys);
+        encoded.keys.clear();
+        kernels::round_to_bfloat16(keys, view_of(encoded.rounded_keys, X, A));
+        kernels::round_to_bfloat16(annotations, view_of(encoded.rounded_annotations, X, annotations.cols));
+        return;
+      }
+    }
+    kernels::multiply<Real>(annotations, weights.U_a, view_of(encoded.keys, X, A));
+    encoded.rounded_keys.clear();
+    encoded.rounded_annotations.clear();
   }
 
   // Going back, it is looked up again rather than kept.

@@ -58,14 +58,14 @@ class Network {
 };
 
 /// What Encoded keeps, as matrices: made of this shape, and as it is.
-template <class Real>
-MatrixView<Real> view_of(std::vector<Real>& values, std::size_t rows, std::size_t cols) {
+template <class Element>
+MatrixView<Element> view_of(std::vector<Element>& values, std::size_t rows, std::size_t cols) {
   values.resize(rows * cols);
   return {values.data(), rows, cols};
 }
 
-template <class Real>
-ConstMatrixView<Real> view_of(const std::vector<Real>& values, std::size_t cols) {
+template <class Element>
+ConstMatrixView<Element> view_of(const std::vector<Element>& values, std::size_t cols) {
   return {values.data(), cols == 0 ? 0 : values.size() / cols, cols};
 }
 

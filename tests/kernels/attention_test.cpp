@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -326,6 +328,42 @@ TYPED_TEST(Attention, AddsTheAnnotationsGradientsOfAllSteps) {
     }
     annotations_backward<TypeParam>(words, {offsets, rows}, alpha.read(), context.read(), gradient.view());
     ASSERT_TRUE(close(gradient, expected, bound<TypeParam>(1e-6, 1e-6), "dL/dh, C = " + std::to_string(C)));
+  }
+}
+
+// What is given rounded gives the bits of the same numbers given whole, whatever else lies in their place.
+TEST(RoundedAttention, ReadsTheRoundedMemoryInPlaceOfTheOther) {
+  Random random(13);
+  for (const std::size_t n : lengths()) {
+    Case<float> of({3, 1 + n % 11, 1, 6}, {3, 0, 1}, n, (n * 7) % 71 + 1, n);
+    const std::size_t words = of.offsets.back();
+    std::vector<BFloat16> keys(words * of.A + 1), annotations(words * of.C + 1);
+    const MatrixView<BFloat16> rounded_keys(keys.data() + 1, words, of.A);  // misaligned
+    const MatrixView<BFloat16> rounded_annotations(annotations.data() + 1, words, of.C);
+    of.keys.normal(random);
+    round_to_bfloat16(of.keys.read(), rounded_keys);
+    round_to_bfloat16(of.annotations.read(), rounded_annotations);
+    const auto whole = [](const MatrixView<BFloat16>& from, Guarded<float>& to) {
+      for (std::size_t i = 0; i < from.rows; ++i) {
+        for (std::size_t j = 0; j < from.cols; ++j) {
+          to(i, j) = std::bit_cast<float>(static_cast<std::uint32_t>(from(i, j).bits) << 16);
+        }
+      }
+    };
+    whole(rounded_keys, of.keys);
+    whole(rounded_annotations, of.annotations);
+    const auto results = [&](const AttentionMemory<float>& memory) {
+      Random same(n);
+      Gradients<float> gradients(of, same);
+      attention_forward<float>(memory, of.sentence, of.query.read(), of.alpha.view(), of.context.view());
+      attention_backward<float>(memory, of.sentence,
+                                {of.query.read(), of.alpha.read(), gradients.context.read(), gradients.query.view(),
+                                 gradients.keys.view(), gradients.v_a.view()});
+      return joined({of.alpha.values(), of.context.values(), gradients.query.values(), gradients.keys.values(),
+                     gradients.v_a.values()});
+    };
+    const auto expected = results(of.memory());
+    ASSERT_EQ(results({of.offsets, {}, {}, of.v_a.row(0), rounded_annotations, rounded_keys}), expected) << n;
   }
 }
 

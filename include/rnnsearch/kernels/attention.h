@@ -9,6 +9,7 @@
 #include <span>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/kernels/bfloat16.h"
 
 namespace rnnsearch::kernels {
 
@@ -18,6 +19,9 @@ struct AttentionMemory {
   ConstMatrixView<Real> annotations;     // [words, C] h_j
   ConstMatrixView<Real> keys;            // [words, A] k_j
   std::span<const Real> v_a;             // [A]
+  // float: both may be given rounded, and are then read in place of the above, which may be empty. Every step reads all
+  // of them, from caches that they do not fit: half the size is nearly half the time.
+  ConstMatrixView<BFloat16> rounded_annotations{}, rounded_keys{};
 };
 
 /// alpha has at least the longest sentence's columns; columns past a row's sentence are set to exactly 0. The maximum

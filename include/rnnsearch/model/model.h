@@ -17,6 +17,7 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
@@ -35,7 +36,9 @@ template <class Real>
 struct Encoded {
   std::vector<std::size_t> offsets;  // [B + 1]: rows of sentence b, </s> included, are offsets[b] to offsets[b + 1]
   std::vector<Real> annotations;     // [words, C] h_j, sentence by sentence (empty without attention)
-  std::vector<Real> keys;            // [words, n'] h_j U_a (empty without attention or U_a)
+  std::vector<Real> keys;            // [words, n'] h_j U_a (empty without attention or U_a, and where it is rounded)
+  // Of float models in Precision::kBFloat16, where one attends additively: what each step reads, in place of the two.
+  std::vector<kernels::BFloat16> rounded_annotations, rounded_keys;
   std::vector<Real> contexts;        // [B, C] c (empty with attention)
   std::vector<Real> initial_states;  // [B, S] s_0, and what else a step begins from
 
