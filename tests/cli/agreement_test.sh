@@ -23,7 +23,7 @@ head -n 15 text/dev.target >other/text-only/dev.target
 refused() {  # facts, separated by |, that the sentence must hold; then the launcher's arguments
   local facts=$1 code=0 fact sentence
   shift
-  timeout 60 mpirun "$@" >out 2>err </dev/null || code=$?
+  timeout 400 mpirun "$@" >out 2>err </dev/null || code=$?
   sentence=$(grep '^rnnsearch ' err || true)
   [[ $code == 1 && ! -s out ]] || fail "mpirun $*: code $code, $(<out) $(<err)"
   [[ $(wc -l <<<"$sentence") == 1 ]] || fail "mpirun $*: not one sentence: $(<err)"

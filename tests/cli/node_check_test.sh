@@ -13,7 +13,7 @@ fail() {
 check() {
   local expected=$1 facts=$2 fact code=0
   shift 2
-  timeout 120 "$@" >out 2>err </dev/null || code=$?
+  timeout 400 "$@" >out 2>err </dev/null || code=$?
   [[ $code == "$expected" ]] || fail "$*: code $code, not $expected: $(<out) $(<err)"
   while IFS= read -r -d '|' fact; do
     tr -s ' ' <out | grep -q "^$fact" || fail "$*: no line '$fact': $(<out)"

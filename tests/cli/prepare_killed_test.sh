@@ -12,15 +12,20 @@ awk 'BEGIN { srand(1); for (i = 0; i < 300000; ++i) print int(rand() * 1000), in
 prepare=("$RNNSEARCH" prepare --train-tsv text --output corpus.h5 --threads 1)
 left() { find . -name '.corpus.h5.tmp-*' | wc -l; }
 
-# stopped while it writes; `before`: files of others
+# stopped while it writes; `before`: files of others. One that is done before it stands still is started anew.
 stop_while_writing() {
-  local before=$1
-  "${prepare[@]}" >/dev/null 2>&1 &
-  while (($(left) == before)); do
-    kill -0 $! 2>/dev/null || fail "it ended before it could be stopped"
-    sleep 0.01
+  local before=$1 attempt
+  for ((attempt = 0; attempt < 50; ++attempt)); do
+    rm -f corpus.h5
+    "${prepare[@]}" >/dev/null 2>&1 &
+    while (($(left) == before)) && kill -0 $! 2>/dev/null; do sleep 0.01; done
+    kill -STOP $! 2>/dev/null || true
+    while [[ $(ps -o stat= -p $!) == [!TZ]* ]]; do sleep 0.01; done
+    (($(left) == before)) || return 0
+    kill -CONT $! 2>/dev/null || true
+    wait $! || fail "it failed: code $?"
   done
-  kill -STOP $!
+  fail "it ended before it could be stopped, $attempt times"
 }
 stop_while_writing 0
 alive=$!

@@ -16,7 +16,7 @@ options=(--train-source source --train-target target.gz --train-tsv both --dev-s
   --drop-repeated --max-length 30)
 "$RNNSEARCH" prepare "${options[@]}" --output one.h5 --threads 1 >one
 for ranks in 2 3; do
-  timeout 120 mpirun -n $ranks "$RNNSEARCH" prepare "${options[@]}" --output ranks-$ranks.h5 --threads 1 >several 2>err ||
+  timeout 400 mpirun -n $ranks "$RNNSEARCH" prepare "${options[@]}" --output ranks-$ranks.h5 --threads 1 >several 2>err ||
     fail "$ranks ranks: $(<err)"
   cmp one.h5 ranks-$ranks.h5 || fail "$ranks ranks write another corpus"
   cmp <(sed 's/one.h5/ranks-'$ranks'.h5/' one) several || fail "$ranks ranks report something else: $(<several)"
@@ -31,13 +31,13 @@ apart=(--vocabulary-of one.h5 --max-length 30)
 "$RNNSEARCH" prepare --merge b.h5 --merge a.h5 --output merged.h5 >merged
 cmp merged.h5 whole.h5 || fail "merged is not as prepared at once"
 grep -qx 'pairs read     40,000' merged || fail "merge reports: $(<merged)"
-timeout 120 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >appended
+timeout 400 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >appended
 cmp b.h5 whole.h5 || fail "appended is not as prepared at once"
 grep -qE 'pairs before   [0-9,]+' appended || fail "append reports: $(<appended)"
 
 # Once more: a job that is started again. Other text, or another corpus, is appended.
 code=0
-timeout 120 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >out 2>err || code=$?
+timeout 400 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >out 2>err || code=$?
 [[ $code == 1 && ! -s out ]] && cmp b.h5 whole.h5 && grep -q 'last [0-9]* pairs of b.h5 .*--output' err ||
   fail "appended twice: code $code, $(<out) $(<err)"
 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --output twice.h5 >/dev/null || fail "not to another corpus"
@@ -48,7 +48,7 @@ rm twice.h5 other reversed
 refused() { # facts, separated by |; then options: of three ranks
   local facts=$1 code=0 fact sentence
   shift
-  timeout 60 mpirun -n 3 "$RNNSEARCH" prepare "$@" --output none.h5 >out 2>err || code=$?
+  timeout 400 mpirun -n 3 "$RNNSEARCH" prepare "$@" --output none.h5 >out 2>err || code=$?
   sentence=$(grep '^rnnsearch ' err || true)
   [[ $code == 1 && ! -s out && ! -e none.h5 ]] || fail "prepare $*: code $code, $(<out) $(<err)"
   [[ $(wc -l <<<"$sentence") == 1 ]] || fail "prepare $*: not one sentence: $(<err)"

@@ -29,7 +29,7 @@ std::string no_answer(const std::vector<std::string>&) {
 }
 
 TEST(RankTeam, MakesOneAnswerOfAllParts) {
-  const support::Watchdog watchdog(30, text_of("meeting, rank ", world.rank()));
+  const support::Watchdog watchdog(300, text_of("meeting, rank ", world.rank()));
   RankTeam team;
   for (int round = 0; round < 3; ++round) {
     std::string expected;
@@ -45,7 +45,7 @@ TEST(RankTeam, MakesOneAnswerOfAllParts) {
 }
 
 TEST(RankTeam, ThrowsEverywhereWhatTheFirstRankThrows) {
-  const support::Watchdog watchdog(30, text_of("failing, rank ", world.rank()));
+  const support::Watchdog watchdog(300, text_of("failing, rank ", world.rank()));
   RankTeam team;
   const auto failing = [&](int first) {
     return message_of([&] {
@@ -77,7 +77,7 @@ std::filesystem::path shared_folder() {
 }
 
 TEST(RankTeam, PreparesTheCorpusOfOneProcess) {
-  const support::Watchdog watchdog(60, text_of("preparing, rank ", world.rank()));
+  const support::Watchdog watchdog(300, text_of("preparing, rank ", world.rank()));
   const std::filesystem::path folder = shared_folder();
   corpus::PrepareOptions options;
   options.train = {{folder / "source", folder / "target"}};

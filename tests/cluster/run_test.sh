@@ -25,14 +25,16 @@ echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
 [[ $(ps -o sid= -p $$) -eq $$ ]] && echo alone >session || echo together >session
 [[ -z ${CHECKPOINT:-} ]] || { mkdir -p run/checkpoints; date +%N >run/checkpoints/latest; }
 [[ -z ${WAIT_FOR_SIGNAL:-} ]] || {
-  if [[ -n ${DEAF:-} ]]; then trap '' USR1 TERM; else trap 'echo signalled >>calls; exit 85' USR1; fi
+  if [[ -n ${DEAF:-} ]]; then trap '' USR1 TERM; elif [[ -z ${NOT_YET:-} ]]; then trap 'echo signalled >>calls; exit 85' USR1; fi
   touch waiting
-  for _ in {1..1200}; do sleep 0.05; done
+  for _ in {1..6000}; do sleep 0.05; done
 }
 [[ -z ${DESERTED:-} ]] || { # as mpirun with a host that it has lost: its rank ends, it does not
   trap '' USR1 TERM
-  rnnsearch 4 &
-  sleep 60
+  rnnsearch 600 & # which ends when it has been looked for
+  until [[ -e looked ]]; do sleep 0.05; done
+  kill -KILL $!
+  sleep 600
 }
 [[ -z ${CODES:-} ]] || CODE=$(sed -n "$(grep -c launch calls)p" <<<"${CODES// /$'\n'}")
 echo output
@@ -42,6 +44,18 @@ exit "${CODE:-0}"
 END
 # Leaves the launcher time to act on what it has lost.
 printf '#!/usr/bin/env bash\n%q "$@"\nstatus=$?\nsleep 0.5\nexit $status\n' "$(command -v pkill)" >bin/pkill
+# Notes that its answer was read.
+printf '#!/usr/bin/env bash\n%q "$@"\nstatus=$?\n[[ "$*" != *--ppid* ]] || ! pgrep -x rnnsearch -P "${@: -1}" >/dev/null || touch looked\nexit $status\n' "$(command -v ps)" >bin/ps
+# Sends a signal, if told to whom, when the time is asked for.
+cat >bin/date <<END
+#!/usr/bin/env bash
+if [[ -n \${INTERRUPT:-} && ! -e interrupted ]]; then
+  touch interrupted
+  until [[ -s interrupt ]]; do sleep 0.05; done
+  kill -USR1 "\$(<interrupt)"
+fi
+exec $(command -v date) "\$@"
+END
 chmod +x bin/*
 cp "$(command -v sleep)" bin/rnnsearch
 export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS= RESTART_SECONDS=0 LOOK_SECONDS=1
@@ -149,7 +163,7 @@ signal() { # SIGNAL CODE CALLS ENVIRONMENT...
   rm -f calls waiting
   env WAIT_FOR_SIGNAL=1 "$@" "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
   job=$!
-  for _ in {1..1200}; do [[ -e waiting ]] && break || sleep 0.05; done
+  until [[ -e waiting ]]; do sleep 0.05; done
   kill -"$signal" "$job"
   wait "$job" || status=$?
   [[ $status == "$code" ]] || fail "$signal: exit code $status, not $code: $(<log)"
@@ -157,22 +171,29 @@ signal() { # SIGNAL CODE CALLS ENVIRONMENT...
 }
 # One that comes before there is a launcher is not lost.
 mkdir slow
-printf '#!/usr/bin/env bash\ntouch waiting\nsleep 2\n' >slow/squeue
+printf '#!/usr/bin/env bash\ntouch waiting\nuntil [[ -e sent ]]; do sleep 0.05; done\n' >slow/squeue
 chmod +x slow/squeue
 rm -f calls waiting
 PATH=$PWD/slow:$PATH "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
-for _ in {1..1200}; do [[ -e waiting ]] && break || sleep 0.05; done
+until [[ -e waiting ]]; do sleep 0.05; done
 kill -USR1 $!
+touch sent
 status=0
 wait $! || status=$?
 [[ $status == 85 && $(<calls) == "scontrol requeue 7" ]] || fail "a signal at the start: code $status, '$(<calls)': $(<log)"
+# Nor one that comes while the launcher is started, or before that listens.
+INTERRUPT=1 WAIT_FOR_SIGNAL=1 "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
+echo $! >interrupt
+status=0
+wait $! || status=$?
+[[ $status == 85 && $(tail -n 1 calls) == "scontrol requeue 7" ]] ||
+  fail "a signal while it starts the launcher: code $status, '$(<calls)': $(<log)"
+signal USR1 85 "$launch$requeue" NOT_YET=1
 signal USR1 85 "$launch"$'\nsignalled'"$requeue"
 signal TERM 85 "$launch"$'\nsignalled'"$requeue"
 signal USR1 137 "$launch$requeue" DEAF=1 PATIENCE_SECONDS=1
 grep -q 'does not leave' log || fail "no word of a launcher that does not leave: $(<log)"
 
 # So is one that stays when its ranks have ended.
-SECONDS=0
 check "a launcher that lost a host" 137 "$launch$requeue" DESERTED=1 PATIENCE_SECONDS=2 -- "${train[@]}"
-((SECONDS < 40)) || fail "a launcher that lost a host was waited for $SECONDS s"
 grep -q 'its ranks here have ended' log || fail "no word of a launcher that lost a host: $(<log)"

@@ -36,29 +36,46 @@ class RollCalls : public testing::Test {
     return here;
   }
 
-  // Rank 0 waits in its 8th collective, for as many seconds as it takes until it says something; 100 a second.
-  std::optional<RollCall::Finding> wait_for_finding(double stall_timeout, double& seconds) {
+  // Rank 0 waits in its 8th collective, for as many seconds as it takes until it says something. They are no real
+  // ones: a second is over when all ranks that answer, `answering` ranks from 1 on, have looked for questions.
+  std::optional<RollCall::Finding> wait_for_finding(double stall_timeout, double& seconds, int answering) {
     for (seconds = 0; seconds < 1000; seconds += 1) {
       if (auto finding = roll_call_->tick(at(8, seconds, "in a sum"), stall_timeout)) return finding;
-      std::this_thread::sleep_for(10ms);
+      let_answer(answering);
     }
     return {};
   }
+  void let_answer(int answering) {
+    for (int rank = 1; rank <= answering; ++rank) MPI_Send(nullptr, 0, MPI_BYTE, rank, kLook, MPI_COMM_WORLD);
+    for (int rank = 1; rank <= answering; ++rank) {
+      MPI_Recv(nullptr, 0, MPI_BYTE, rank, kLook, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
   // The others answer until rank 0 has found something.
   void answer_until_told(const Whereabouts& here) {
-    int told = 0;
-    while (!told) {
+    for (;;) {
+      int tells = 0, looks = 0;
       EXPECT_FALSE(roll_call_->tick(here, 0));  // which asks nobody
-      MPI_Iprobe(0, 99, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE);
-      std::this_thread::sleep_for(1ms);
+      MPI_Iprobe(0, kTold, MPI_COMM_WORLD, &tells, MPI_STATUS_IGNORE);
+      MPI_Iprobe(0, kLook, MPI_COMM_WORLD, &looks, MPI_STATUS_IGNORE);
+      if (looks) {
+        MPI_Recv(nullptr, 0, MPI_BYTE, 0, kLook, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        EXPECT_FALSE(roll_call_->tick(here, 0));  // what rank 0 asked before it told me to look
+        MPI_Send(nullptr, 0, MPI_BYTE, 0, kLook, MPI_COMM_WORLD);
+      } else if (tells) {
+        break;
+      }
+      std::this_thread::sleep_for(100us);
     }
-    MPI_Recv(nullptr, 0, MPI_BYTE, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTold, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   void tell_others() {
-    for (int rank = 1; rank < world_.size(); ++rank) MPI_Send(nullptr, 0, MPI_BYTE, rank, 99, MPI_COMM_WORLD);
+    for (int rank = 1; rank < world_.size(); ++rank) MPI_Send(nullptr, 0, MPI_BYTE, rank, kTold, MPI_COMM_WORLD);
   }
 
+  static constexpr int kTold = 99, kLook = 98;  // tags
   const Communicator world_{};
+  const int others_ = world_.size() - 1;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::unique_ptr<RollCall> roll_call_;
 };
@@ -67,7 +84,7 @@ TEST_F(RollCalls, NameARankThatDoesNotAnswer) {
   const int last = world_.size() - 1;
   if (world_.rank() == 0) {
     double seconds = 0;
-    const auto finding = wait_for_finding(20, seconds);
+    const auto finding = wait_for_finding(20, seconds, others_ - 1);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->final);
     const std::string late = "rank " + std::to_string(last) + " on host" + std::to_string(last);
@@ -78,7 +95,7 @@ TEST_F(RollCalls, NameARankThatDoesNotAnswer) {
   } else if (world_.rank() < last) {
     answer_until_told(at(8, 1, "in a sum"));
   } else {
-    MPI_Recv(nullptr, 0, MPI_BYTE, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTold, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 }
 
@@ -86,7 +103,7 @@ TEST_F(RollCalls, NameARankThatIsLateAndHopeForIt) {
   const int last = world_.size() - 1;
   if (world_.rank() == 0) {
     double seconds = 0;
-    auto finding = wait_for_finding(20, seconds);
+    auto finding = wait_for_finding(20, seconds, others_);
     ASSERT_TRUE(finding);
     EXPECT_FALSE(finding->final);
     const std::string late = "rank " + std::to_string(last) + " on host" + std::to_string(last);
@@ -98,7 +115,7 @@ TEST_F(RollCalls, NameARankThatIsLateAndHopeForIt) {
         finding = next;
         ++findings;
       }
-      std::this_thread::sleep_for(5ms);
+      let_answer(others_);
     }
     EXPECT_TRUE(finding->final);
     EXPECT_NEAR(seconds, 200, 25);
@@ -112,7 +129,7 @@ TEST_F(RollCalls, NameARankThatIsLateAndHopeForIt) {
 TEST_F(RollCalls, SayWhenNobodyIsLate) {
   if (world_.rank() == 0) {
     double seconds = 0;
-    const auto finding = wait_for_finding(20, seconds);
+    const auto finding = wait_for_finding(20, seconds, others_);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->final);
     EXPECT_NE(finding->text.find("none is late, but nothing moves"), std::string::npos) << finding->text;
@@ -126,7 +143,7 @@ TEST_F(RollCalls, SayWhenNobodyIsLate) {
 TEST_F(RollCalls, SayThatNothingMovesWhereTheLastOnesWait) {
   if (world_.rank() == 0) {
     double seconds = 0;
-    const auto finding = wait_for_finding(20, seconds);
+    const auto finding = wait_for_finding(20, seconds, others_);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->final);
     EXPECT_EQ(seconds, 20);
@@ -142,7 +159,7 @@ TEST_F(RollCalls, AreContentWhenSomethingMovesWhereTheLastOnesWait) {
     double seconds = 0;
     for (; seconds < 100; seconds += 1) {
       EXPECT_FALSE(roll_call_->tick(at(8, seconds, "in a sum"), 20));
-      std::this_thread::sleep_for(10ms);
+      let_answer(others_);
     }
     tell_others();
   } else {

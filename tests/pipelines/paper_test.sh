@@ -43,9 +43,9 @@ run whole --words 29 >other.out 2>&1 || code=$?
 
 # Interrupted while it trains: it says so, with code 85. (That it then goes on to the same bits, tests/train shows.)
 for launch in local mpirun; do
-  (tiny=(-- --max-updates 400 --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --words 30 --launch $launch --folder cut "${tiny[@]}") >cut.out 2>&1 &
+  (tiny=(-- --max-updates $endless --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --words 30 --launch $launch --folder cut "${tiny[@]}") >cut.out 2>&1 &
   job=$!
-  for ((i = 0; i < 1200; ++i)); do
+  while kill -0 $job 2>/dev/null; do
     [[ ! -e cut/rnnsearch-50/log.jsonl ]] || (($(grep -c '"update"' cut/rnnsearch-50/log.jsonl) < 2)) || break
     sleep 0.05
   done

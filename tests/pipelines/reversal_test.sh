@@ -47,11 +47,11 @@ refused "must be local or slurm" --launch cloud --folder none
 [[ ! -e none ]] || fail "refused, but a folder is made"
 
 # Interrupted: 85, and the same command goes on from the checkpoint.
-long=(--systems notebook-dot --rounds 1 --max-length 6 --updates 3000 --folder cut)
+long=(--systems notebook-dot --rounds 1 --max-length 6 --updates $endless --folder cut)
 cut=(-- --embedding 16 --state 16 --encoder-state 8 --validate-every 0 --log-every 1)
 (exec "$SOURCE/pipelines/reversal/run.sh" "${long[@]}" "${cut[@]}") >cut.out 2>&1 &
 job=$!
-for ((i = 0; i < 1200; ++i)); do
+while kill -0 $job 2>/dev/null; do
   [[ ! -e cut/notebook-dot-seed-1/log.jsonl ]] || (($(grep -c '"update"' cut/notebook-dot-seed-1/log.jsonl) < 5)) || break
   sleep 0.05
 done

@@ -6,35 +6,51 @@ source "$SOURCE/tests/train/support.sh"
 RANDOM=20140901
 make_corpus
 
-# kill_and_resume RUN UPDATES KILLS LAUNCHER...
+# stop_while_writing PROCESS RUN: it stands still, with a checkpoint half written
+stop_while_writing() {
+  local state
+  until kill -STOP "$1" && state=$(ps -o stat= -p "$1") && [[ $state == T* && -n $(find "$2" -name '.update-*.tmp-*') ]]; do
+    kill -CONT "$1" || fail "$2 ended by itself: $(tail -1 killed.log)"
+    sleep 0.00$((RANDOM % 10))
+  done
+}
+
+# kill_and_resume RUN KILLS LAUNCHER...
 kill_and_resume() {
-  local run=$1 updates=$2 kills=$3 kill before wanted job
-  shift 3
-  "$@" $(train_arguments "uninterrupted-$run" "$updates") 2>uninterrupted.log || fail "the run was not even interrupted"
+  local run=$1 kills=$2 kill before wanted job ranks updates
+  shift 2
   temporaries=0
   for ((kill = 1; kill <= kills; ++kill)); do
     # A checkpoint after every update: most of the time one is being written.
-    "$@" $(train_arguments "$run" "$updates") --checkpoint-every 1 2>>killed.log &
+    "$@" $(train_arguments "$run" $endless) --checkpoint-every 1 2>>killed.log &
     job=$!
     before=$(lines_of_log "$run")
     # Every fourth kill comes at any time, even while it starts; the others once it went on by some lines of its log
-    # (three an update), and a random time later.
+    # (three an update), and a random time later or, every fourth again, in the middle of a checkpoint.
     wanted=$((kill % 4 == 0 ? 0 : 1 + RANDOM % 12))
     while kill -0 $job 2>/dev/null && (($(lines_of_log "$run") < before + wanted)); do sleep 0.005; done
-    sleep 0.$(printf %03d $((RANDOM % (wanted == 0 ? 900 : 60))))
+    if ((kill % 4 == 2)); then
+      stop_while_writing "$( (($# == 1)) && echo $job || rank_of $job 0)" "$run"
+    else
+      sleep 0.$(printf %03d $((RANDOM % (wanted == 0 ? 900 : 60))))
+    fi
     # mpirun and its ranks together, each by its number
-    kill -KILL $job $(pgrep -P $job || true) 2>/dev/null || fail "it was done before it could be killed $kills times"
-    wait $job 2>/dev/null && fail "it was done before it could be killed $kills times"
+    ranks=$(pgrep -P $job || true)
+    kill -KILL $job $ranks 2>/dev/null || fail "it ended by itself: $(tail -1 killed.log)"
+    wait $job 2>/dev/null && fail "it ended by itself: $(tail -1 killed.log)"
+    until_gone $ranks
     temporaries=$((temporaries + $(find "$run" -name '.update-*.tmp-*' | wc -l)))
   done
-  "$@" $(train_arguments "$run" "$updates") --checkpoint-every 1 2>>killed.log ||
+  updates=$(($(newest_update "$run") + 10))
+  "$@" $(train_arguments "$run" $updates) --checkpoint-every 1 2>>killed.log ||
     fail "it could not go on: $(tail -1 killed.log)"
+  "$@" $(train_arguments "uninterrupted-$run" $updates) 2>uninterrupted.log || fail "the run was not even interrupted"
   expect_equal "$run" "uninterrupted-$run"
   [[ -z $(find "$run" -name '.*.tmp-*') ]] || fail "a temporary of a killed attempt is still there"
-  echo "$run: $kills kills, $temporaries of them while a checkpoint was written"
+  echo "$run: $kills kills, $temporaries of them while a checkpoint was written, $updates updates"
 }
 
-kill_and_resume alone 180 12 "$RNNSEARCH"
+kill_and_resume alone 12 "$RNNSEARCH"
 one=$temporaries
-kill_and_resume together 140 10 mpirun -n 2 "$RNNSEARCH"
+kill_and_resume together 10 mpirun -n 2 "$RNNSEARCH"
 ((one + temporaries > 0)) || fail "no kill came while a checkpoint was written, so this test shows less than it says"

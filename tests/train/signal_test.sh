@@ -7,16 +7,13 @@ export OMPI_MCA_ess_singleton_isolated=1 # a process that is alone starts no dae
 RANDOM=20140903
 make_corpus
 
-"$RNNSEARCH" $(train_arguments whole 400) 2>/dev/null
-mpirun -n 2 "$RNNSEARCH" $(train_arguments whole-of-two 400) 2>/dev/null
-
-# run_and_signal RUN SIGNAL RANKS LINES DELAY LAUNCHER...: starts it, waits until all ranks catch the signal, then until the
-# log has grown by so many lines, then a while; sends the signal; sets `code`
+# run_and_signal RUN UPDATES SIGNAL RANKS LINES DELAY LAUNCHER...: starts it, waits until all ranks catch the signal, then until
+# the log has grown by so many lines, then a while; sends the signal; sets `code`
 run_and_signal() {
-  local run=$1 signal=$2 ranks=$3 lines=$4 delay=$5 job
-  shift 5
+  local run=$1 updates=$2 signal=$3 ranks=$4 lines=$5 delay=$6 job
+  shift 6
   lines=$((lines + $(lines_of_log "$run")))
-  "$@" $(train_arguments "$run" 400) 2>>"$run.log" &
+  "$@" $(train_arguments "$run" "$updates") 2>>"$run.log" &
   job=$!
   until_caught "$job" "$ranks"
   while kill -0 $job 2>/dev/null && (($(lines_of_log "$run") < lines)); do sleep 0.005; done
@@ -26,31 +23,51 @@ run_and_signal() {
   wait $job || code=$?
 }
 
+# goes_on RUN LAUNCHER...: for some updates more, to the end of a run that nobody signalled
+goes_on() {
+  local run=$1 updates
+  shift
+  updates=$(($(newest_update "$run") + 20))
+  "$@" $(train_arguments "$run" $updates) 2>>"$run.log" || fail "$run: it could not go on: $(tail -1 "$run.log")"
+  grep -q 'goes on from' "$run.log" || fail "$run: it began anew"
+  "$@" $(train_arguments "whole-$run" $updates) 2>/dev/null
+  expect_equal "$run" "whole-$run"
+}
+
 # In the middle of it.
 stop_and_resume() {
-  local run=$1 whole=$2 signal=$3 ranks=$4
-  shift 4
-  run_and_signal "$run" "$signal" "$ranks" 5 0 "$@"
+  local run=$1 signal=$2 ranks=$3
+  shift 3
+  run_and_signal "$run" $endless "$signal" "$ranks" 5 0 "$@"
   [[ $code == 85 ]] || fail "$run: expected code 85 after $signal, found $code: $(tail -3 "$run.log")"
   grep -q '"event":"signal"' "$run/log.jsonl" || fail "$run: log.jsonl does not tell of the signal"
   [[ -s $(last_checkpoint "$run") ]] || fail "$run: no checkpoint"
-  "$@" $(train_arguments "$run" 400) 2>>"$run.log"
-  grep -q 'goes on from' "$run.log" || fail "$run: it began anew"
-  expect_equal "$run" "$whole"
+  goes_on "$run" "$@"
 }
-stop_and_resume terminated whole TERM 1 "$RNNSEARCH"
-stop_and_resume told whole USR1 1 "$RNNSEARCH"
-stop_and_resume two whole-of-two USR1 2 mpirun -n 2 "$RNNSEARCH"
+stop_and_resume terminated TERM 1 "$RNNSEARCH"
+stop_and_resume told USR1 1 "$RNNSEARCH"
+stop_and_resume two USR1 2 mpirun -n 2 "$RNNSEARCH"
 
-# Before anything was read: the run's folder is not even made.
+# Before anything was read: the run's folder is not even made. A configuration without an end holds it there until it is signalled.
+mkfifo gate
 for launcher in "" "mpirun -n 2"; do
-  run_and_signal early USR1 $((${#launcher} > 0 ? 2 : 1)) 0 0 $launcher "$RNNSEARCH"
+  exec 9<>gate
+  $launcher "$RNNSEARCH" $(train_arguments early $endless) --config gate 2>early.log 9>&- &
+  job=$!
+  until_caught $job $((${#launcher} > 0 ? 2 : 1))
+  kill -USR1 $job
+  exec 9>&-
+  while kill -0 $job 2>/dev/null; do # a rank that comes to it later
+    exec 9<>gate 9>&-
+    sleep 0.05
+  done
+  code=0
+  wait $job || code=$?
   [[ $code == 85 && ! -e early ]] || fail "at the start, '$launcher': code $code, $(ls early 2>&1): $(tail -3 early.log)"
   [[ $(grep -c '^rnnsearch train: a signal asked to stop' early.log) == 1 ]] || fail "one sentence: $(<early.log)"
-  rm early.log
 done
 # At one rank alone: all leave together.
-mpirun -n 2 "$RNNSEARCH" $(train_arguments one-of-two 400) 2>>one-of-two.log &
+mpirun -n 2 "$RNNSEARCH" $(train_arguments one-of-two $endless) 2>>one-of-two.log &
 job=$!
 until_caught $job 2
 kill -TERM "$(pgrep -P $job | tail -1)"
@@ -71,28 +88,31 @@ milliseconds_of_a_short_run() {
   echo $(($(date +%s%3N) - began))
 }
 
-# Again and again: every other time at any moment of a program's start, else once the log has grown by up to a sixth of what
-# the whole run writes. Both are measured, so that a faster processor is not done before the signals are.
+# Again and again: every other time at any moment of a program's start, which is measured, else once the log has grown; and at
+# last about the end of a run.
 at_any_moment() {
-  local run=$1 whole=$2 ranks=$3 attempts=0 early=0 lines start delay
-  shift 3
-  lines=$(($(lines_of_log "$whole") / 6))
+  local run=$1 ranks=$2 attempts=0 early start delay updates
+  shift 2
   start=$(milliseconds_of_a_short_run "$ranks" "$@")
-  code=85
-  while [[ $code == 85 ]] && ((attempts < 14)); do
+  ((start < 1000)) || start=1000 # a start that had to wait says nothing of the next, which would train for as long
+  while ((attempts < 14)); do
     attempts=$((attempts + 1))
     delay=$(((attempts % 2 ? 10 : start) * (RANDOM % 100) / 100))
-    run_and_signal "$run" USR1 "$ranks" $((attempts % 2 * (1 + RANDOM % lines))) \
+    run_and_signal "$run" $endless USR1 "$ranks" $((attempts % 2 * (1 + RANDOM % 75))) \
       "$((delay / 1000)).$(printf %03d $((delay % 1000)))" "$@"
+    [[ $code == 85 ]] || fail "$run, attempt $attempts: code $code: $(tail -3 "$run.log")"
+  done
+  early=$(grep -c '^rnnsearch train: a signal asked to stop' "$run.log" || true)
+  updates=$(newest_update "$run")
+  while ((attempts < 20)); do
+    attempts=$((attempts + 1)) updates=$(((updates / 7 + 1) * 7)) # where the undisturbed run is validated, too
+    run_and_signal "$run" $updates USR1 "$ranks" $((1 + RANDOM % 8)) 0.0$((RANDOM % 3)) "$@"
     # mpirun gives up its handlers once its ranks have left: a signal that comes then ends mpirun, and finds a run that is done
     [[ $1 != mpirun || $code != 138 ]] || ! tail -1 "$run.log" | grep -q 'max-updates reached' || code=0
     [[ $code == 85 || $code == 0 ]] || fail "$run, attempt $attempts: code $code: $(tail -3 "$run.log")"
   done
-  early=$(grep -c '^rnnsearch train: a signal asked to stop' "$run.log" || true)
-  "$@" $(train_arguments "$run" 400) 2>>"$run.log" || fail "$run: it could not go on: $(tail -1 "$run.log")"
-  expect_equal "$run" "$whole"
-  ((attempts > 3 && early < attempts - 1)) || fail "$run was done after $attempts signals, $early of them early, so this test shows less than it says"
+  goes_on "$run" "$@"
   echo "$run: $attempts signals, $early of them before the training began"
 }
-at_any_moment often whole 1 "$RNNSEARCH"
-at_any_moment often-two whole-of-two 2 mpirun -n 2 "$RNNSEARCH"
+at_any_moment often 1 "$RNNSEARCH"
+at_any_moment often-two 2 mpirun -n 2 "$RNNSEARCH"

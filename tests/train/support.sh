@@ -39,6 +39,33 @@ until_caught() {
   done
 }
 
+# rank_of JOB RANK: its process, below mpirun
+rank_of() {
+  local pid
+  for pid in $(pgrep -P "$1"); do
+    if tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$2"; then echo "$pid" && return; fi
+  done
+  fail "no rank $2 below $1"
+}
+
+# A run that is to be disturbed has this many updates: however long the disturber waits for a processor, it is not done before.
+# The one to compare it with is made afterwards, of some more than newest_update RUN says.
+endless=1000000
+newest_update() {
+  local file update
+  file=$(last_checkpoint "$1") update=${file##*update-}
+  update=${update%.h5}
+  echo $((10#$update))
+}
+
+# until_gone PROCESS...: they have ended, who may not be our children
+until_gone() {
+  local pid
+  for pid; do
+    while [[ $(ps -o stat= -p "$pid") == [!Z]* ]]; do sleep 0.01; done
+  done
+}
+
 last_checkpoint() {
   echo "$1/checkpoints/$(cat "$1/checkpoints/latest")"
 }
