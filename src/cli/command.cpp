@@ -81,8 +81,8 @@ void refuse_several() {
     throw Error(text_of("was started in ", by.processes,
                         " processes, and is for one; start it without mpirun or srun, or with ", "-n 1"));
   }
-  // The first to leave with an error ends all: the one that speaks shall have spoken.
-  std::this_thread::sleep_for(std::chrono::seconds(2));
+  // The first to leave with an error ends all: the one that speaks shall have spoken, even on a busy machine.
+  std::this_thread::sleep_for(std::chrono::seconds(10));
   std::_Exit(1);
 }
 
@@ -131,7 +131,7 @@ int run_command(const Command& command, const Arguments& arguments) {
     print_error(who, kNoMemory);
   } catch (const std::exception& error) {
     // What all ranks find wrong is said once: the root speaks first, and its abort ends the others.
-    if (!root) std::this_thread::sleep_for(std::chrono::seconds(2));
+    if (!root) std::this_thread::sleep_for(std::chrono::seconds(5));
     print_error(who, error.what());
   }
   if (several) comm::Environment::abort(1);
