@@ -62,10 +62,21 @@ std::string usage() {
   return text + "\nrnnsearch COMMAND --help explains a command, rnnsearch --version says the version.\n";
 }
 
-// One line, whatever an exception's text holds.
-std::string line_of(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+// One line, whatever an exception's text quotes: a terminal would obey what is no text in it.
+std::string line_of(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n' || c == '\t') {
+      line += ' ';
+    } else if (byte < 0x20 || byte == 0x7f) {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      line.append("\\x").append({kDigits[byte / 16], kDigits[byte % 16]});
+    } else {
+      line += c;
+    }
+  }
+  return line;
 }
 
 void print_error(const std::string& who, const std::string& what) {

@@ -69,6 +69,8 @@ class Lock {
       H5dont_atexit();
       H5open();
       H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+      // What a name stands for lies in the file it is looked for in: a corpus that somebody sent opens no other file.
+      H5Lunregister(H5L_TYPE_EXTERNAL);
       return true;
     }();
     static_cast<void>(ready);
@@ -268,6 +270,12 @@ bool has_all_chunks(hid_t dataset, const std::vector<std::uint64_t>& shape) {
   return H5Dget_num_chunks(dataset, space.get(), &written) >= 0 && written == expected;
 }
 
+/// Whether reading it would open other files, whichever it names.
+bool lies_elsewhere(hid_t dataset) {
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  return H5Pget_layout(creation.get()) == H5D_VIRTUAL || H5Pget_external_count(creation.get()) > 0;
+}
+
 /// Whoever reads it takes as much memory as it says that it holds: HDF5 would give something for what was never
 /// written.
 Handle open_dataset(hid_t file, const Place& place) {
@@ -282,6 +290,7 @@ Handle open_dataset(hid_t file, const Place& place) {
   const bool texts = type_class == H5T_STRING;
   if (!texts && type_class != H5T_INTEGER && type_class != H5T_FLOAT)
     unlike(place, "values of another type", "numbers or texts");
+  if (!texts && lies_elsewhere(dataset.get())) unlike(place, "an array that lies in other files", "one of this file");
   const bool in_one_piece = texts && H5Dget_offset(dataset.get()) != HADDR_UNDEF;
   const std::uint64_t bytes = !texts         ? written_bytes(file, dataset.get())
                               : in_one_piece ? H5Dget_storage_size(dataset.get())

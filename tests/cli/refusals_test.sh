@@ -19,6 +19,7 @@ refused() {  # facts, separated by |, that the sentence must hold; then the argu
   [[ $status == 1 ]] || fail "rnnsearch $*: exit code $status instead of 1: $answer"
   [[ ! -s .answer/out ]] || fail "rnnsearch $*: standard output holds: $(<.answer/out)"
   [[ $(wc -l <<<"$answer") == 1 ]] || fail "rnnsearch $*: not one line: $answer"
+  [[ $answer != *[[:cntrl:]]* ]] || fail "rnnsearch $*: not all of it is text: $(cat -v <<<"$answer")"
   [[ $answer == "rnnsearch"* ]] || fail "rnnsearch $*: the line does not begin with rnnsearch: $answer"
   while IFS= read -r -d '|' fact; do
     [[ $answer == *"$fact"* ]] || fail "rnnsearch $*: '$fact' is not in: $answer"
@@ -38,6 +39,7 @@ checkpoint=run/checkpoints/update-00000002.h5
 
 # the command line
 refused "unknown command 'tarin'|train" tarin
+refused "unknown command '\\x1b[31mtrain\\x07'" $'\e[31mtrain\a'
 refused "unknown option '--ouptut'|--output" prepare --ouptut x.h5
 refused "--max-length|'many'|whole number" prepare "${text[@]}" --output x.h5 --max-length many
 refused "--source-words|'0'|4" prepare "${text[@]}" --output x.h5 --source-words 0
