@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # pipelines/benchmark/compare.sh --ours COMMAND --peer COMMAND [--peer-pattern REGEX] [--peer COMMAND ...]
-#     [--rounds N] [--json]
+#     [--rounds N] [--stolen-at-most PERCENT] [--json]
 # Runs the commands in turn (A B C A B C ...) and prints how many times as long as ours each peer takes for an update.
 # In turn, because a machine's speed drifts, with heat and with what else runs: two commands of one round meet the same
-# machine. README.md beside this file says what is read from a command's output. Needs nothing but bash and perl.
+# machine. A virtual machine's processors may be taken away while they work: a run that lost more than PERCENT of them
+# is made again. README.md beside this file says what is read from a command's output. Needs nothing but bash and perl.
 set -euo pipefail
 exec perl -x "${BASH_SOURCE[0]}" "$@"
 #!perl
@@ -16,7 +17,7 @@ $| = 1;
 
 sub refuse { print STDERR "compare: @_\n"; exit 1 }
 
-my ($rounds, $json, @commands) = (5);    # commands: {name, command, pattern}
+my ($rounds, $limit, $json, @commands) = (5);    # commands: {name, command, pattern}
 my $ours;
 local $SIG{__WARN__} = sub { chomp(my $why = lcfirst shift); refuse("$why; the options are in pipelines/benchmark/README.md") };
 GetOptions(
@@ -28,6 +29,7 @@ GetOptions(
     $_[1] =~ /\((?!\?)/ or refuse("--peer-pattern '$_[1]' has no group: put the number into parentheses");
   },
   'rounds=s' => \$rounds,
+  'stolen-at-most=s' => \$limit,
   'json'     => \$json,
 );
 $SIG{__WARN__} = 'DEFAULT';
@@ -35,12 +37,22 @@ refuse("'$ARGV[0]' is no option: quote a command as one word") if @ARGV;
 refuse('--ours is missing: the command that runs rnnsearch benchmark --json') if !$ours;
 refuse('--peer is missing: a command to compare with')                         if !@commands;
 refuse("--rounds must be a whole number from 1 on, not '$rounds'") if $rounds !~ /^[1-9]\d{0,5}$/;
+refuse("--stolen-at-most must be a percentage, not '$limit'") if defined $limit && $limit !~ /^\d+(\.\d+)?$/;
 $commands[$_]{name} = @commands == 1 ? 'peer' : 'peer ' . ($_ + 1) for 0 .. $#commands;
 unshift @commands, $ours;
 
 sub load_average {    # of the last 1, 5 and 15 minutes; empty where the system has none
   open my $in, '<', '/proc/loadavg' or return [];
   return [map { $_ + 0 } (split ' ', <$in>)[0 .. 2]];
+}
+
+# Ticks of all processors so far that a hypervisor gave to others, and all ticks.
+sub ticks {
+  open my $in, '<', $ENV{COMPARE_PROC_STAT} // '/proc/stat' or return (0, 0);
+  my (undef, @ticks) = split ' ', <$in> // '';
+  my $all = 0;
+  $all += $_ for @ticks[0 .. 7];
+  return ($ticks[7] // 0, $all);
 }
 
 # The median that rnnsearch benchmark, or a peer, printed as JSON: the whole output, or the last line that has one.
@@ -64,7 +76,24 @@ sub last_line {
   return " It said last: $last";
 }
 
-# Seconds an update of one run.
+# Seconds an update of one run that lost little; then how much it lost, in percent.
+sub calm_run {
+  my ($of, $round) = @_;
+  my $tries = 50;
+  while (1) {
+    my ($stolen_before, $before) = ticks();
+    my $seconds = run($of, $round);
+    my ($stolen, $all) = ticks();
+    my $percent = $all > $before ? 100 * ($stolen - $stolen_before) / ($all - $before) : 0;
+    return ($seconds, $percent) if !defined $limit || $percent <= $limit;
+    --$tries or refuse("round $round of $rounds, $of->{name}: 50 runs lost more than $limit% of the processors; "
+        . 'wait for a calmer hour, or allow more');
+    printf STDERR "[compare] round %d of %d, %s: %.4g seconds an update, but %.1f%% of the processors were taken away: again\n",
+      $round, $rounds, $of->{name}, $seconds, $percent;
+  }
+}
+
+# Seconds an update.
 sub run {
   my ($of, $round) = @_;
   my (undef, $errors) = tempfile(UNLINK => 1);
@@ -100,10 +129,12 @@ sub summary {
   return {median => $median, minimum => $sorted[0], maximum => $sorted[-1], all => \@all};
 }
 
-my $load_at_start = load_average();
+my ($load_at_start, $most_stolen) = (load_average(), 0);
 for my $round (1 .. $rounds) {
   for my $of (@commands) {
-    push @{$of->{all}}, run($of, $round);
+    my ($seconds, $stolen) = calm_run($of, $round);
+    push @{$of->{all}}, $seconds;
+    $most_stolen = $stolen if $stolen > $most_stolen;
     printf STDERR "[compare] round %d of %d, %s: %.4g seconds an update\n", $round, $rounds, $of->{name}, $of->{all}[-1];
   }
 }
@@ -121,6 +152,7 @@ if ($json) {
       commands              => \@results,
       load_average_at_start => $load_at_start,
       load_average_at_end   => $load_at_end,
+      most_stolen_percent   => $most_stolen,
   });
   exit 0;
 }
@@ -130,6 +162,6 @@ for my $of (@commands) {
   printf '   %.3f [%.3f, %.3f]', @{$of->{ratio}}{qw(median minimum maximum)} if $of->{ratio};
   print "\n";
 }
-printf "%d round%s, load average %s at the start, %s at the end\n", $rounds, $rounds == 1 ? '' : 's',
-  map { $_->[0] // 'unknown' } $load_at_start, $load_at_end;
+printf "%d round%s, load average %s at the start, %s at the end; at most %.1f%% of the processors taken away in a run\n", $rounds,
+  $rounds == 1 ? '' : 's', (map { $_->[0] // 'unknown' } $load_at_start, $load_at_end), $most_stolen;
 print "$_->{name}: $_->{command}\n" for @commands;

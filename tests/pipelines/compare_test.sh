@@ -25,12 +25,13 @@ text="bash stub.sh text 'floor 77 s/update, later floor %s s/update' 5e-1 1 .5"
   >table 2>log || fail "$(<log)"
 [[ $(paste -sd ' ' calls) == "ours json text ours json text ours json text" ]] || fail "order: $(paste -sd ' ' calls)"
 # the median of 3/1, 2/2, 12/4 is 3, that of the medians would be 3/2
-diff - <(sed -E '/^(ours|peer .):/d; s/average [0-9.]+ at the start, [0-9.]+ at/average X at the start, X at/' table) <<'TABLE' ||
+diff - <(sed -E '/^(ours|peer .):/d; s/average [0-9.]+ at the start, [0-9.]+ at/average X at the start, X at/;
+  s/most [0-9.]+%/most X%/' table) <<'TABLE' ||
 seconds an update       median     least      most   times ours, median [least, most]
 ours                         2         1         4
 peer 1                       3         2        12   3.000 [1.000, 3.000]
 peer 2                     0.5       0.5         1   0.500 [0.125, 0.500]
-3 rounds, load average X at the start, X at the end
+3 rounds, load average X at the start, X at the end; at most X% of the processors taken away in a run
 TABLE
   fail "the table is another one (expected on the left)"
 grep -qxF "peer 1: $json" table || fail "a command is not named: $(<table)"
@@ -46,6 +47,18 @@ found=$(perl -MJSON::PP -e 'local $/; my $r = decode_json(<STDIN>); my ($ours, $
     scalar @{$r->{load_average_at_start}}, scalar @{$r->{load_average_at_end}}' "$json" <json)
 [[ $found == "2 ours 1.5 1 2 0 peer 2 1 3 3 1 1 3 3" ]] || fail "JSON: $found: $(<json)"
 
+# A run that lost more than it may is made again: the first one of ours here, half of whose ticks were stolen.
+: >calls
+# user, nice, system, idle, iowait, irq, softirq, stolen
+echo "cpu 0 0 0 0 0 0 0 0" >stat
+counted="if [[ -e begun ]]; then echo 'cpu 200 0 0 0 0 0 0 101'; else echo 'cpu 100 0 0 0 0 0 0 100'; fi >stat; touch begun; $ours"
+COMPARE_PROC_STAT=stat "$compare" --rounds 1 --stolen-at-most 5 --ours "$counted" --peer "$json" >table 2>log || fail "$(<log)"
+grep -q '^\[compare\] round 1 of 1, ours: 1 seconds an update, but 50.0% of the processors were taken away: again$' log ||
+  fail "no word of what was stolen: $(<log)"
+[[ $(paste -sd ' ' calls) == "ours ours json" ]] || fail "runs again: $(paste -sd ' ' calls)"
+grep -q '^ours  *2 ' table || fail "not the second run: $(<table)"
+grep -q 'at most 1.0% of the processors taken away in a run$' table || fail "what was lost: $(<table)"
+
 refused() {  # what the one sentence must hold; then the arguments
   local fact=$1 status=0
   shift
@@ -57,6 +70,7 @@ refused() {  # what the one sentence must hold; then the arguments
 }
 refused "round 1 of 5, peer (echo worse >&2; exit 3): failed with exit code 3. It said last: worse" \
   --ours "$ours" --peer 'echo worse >&2; exit 3'
+refused "--stolen-at-most must be a percentage, not 'few'" --ours "$ours" --peer "$json" --stolen-at-most few
 refused "failed with exit code 2" --ours "$ours" --peer "$json; exit 2"
 refused "exit code 4" --ours "(exit 4) | $ours" --peer "$json"
 refused "ended by signal 9" --ours 'kill -9 $$' --peer "$json"
