@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace rnnsearch::kernels {
@@ -12,6 +14,10 @@ namespace {
 class ParallelFor : public testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override { set_threads(GetParam()); }
+  void TearDown() override { set_threads(before_); }
+
+ private:
+  std::size_t before_ = threads();
 };
 
 TEST_P(ParallelFor, RunsEveryPieceOnce) {
@@ -31,6 +37,20 @@ TEST_P(ParallelFor, PassesAnExceptionOn) {
   EXPECT_THROW(run(), std::runtime_error);
 }
 
+// All of them would take minutes.
+TEST_P(ParallelFor, LeavesOutWhatWasNotBegunWhenOneThrew) {
+  constexpr std::size_t kPieces = 100000;
+  std::atomic<std::size_t> begun = 0;
+  const auto run = [&] {
+    parallel_for(kPieces, [&](std::size_t) {
+      if (begun++ == 0) throw std::runtime_error("the first");
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    });
+  };
+  EXPECT_THROW(run(), std::runtime_error);
+  EXPECT_LT(begun, kPieces / 4);
+}
+
 TEST_P(ParallelFor, MayBeNested) {
   std::atomic<int> total = 0;
   parallel_for(4, [&](std::size_t) { parallel_for(5, [&](std::size_t) { ++total; }); });
@@ -40,8 +60,10 @@ TEST_P(ParallelFor, MayBeNested) {
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelFor, testing::Values(1, 2, 4));
 
 TEST(Threads, AreAsManyAsWereSet) {
+  const std::size_t before = threads();
   set_threads(3);
   EXPECT_EQ(threads(), 3u);
+  set_threads(before);
   EXPECT_GE(allowed_cpus(), 1u);
 }
 
