@@ -1,10 +1,12 @@
 #include "rnnsearch/kernels/buffer.h"
 
-#include <malloc.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <new>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace rnnsearch::kernels {
 namespace {
@@ -15,9 +17,13 @@ constexpr std::size_t kHugePage = 2 << 20;
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  // What is large goes back to the system when it is freed. By itself malloc would begin to keep it, up to 32 MB a piece,
-  // in holes that the next one does not fit.
-  [[maybe_unused]] static const int set = mallopt(M_MMAP_THRESHOLD, 2 * kHugePage);
+#ifdef __GLIBC__
+  // What is large goes back to the system when it is freed. By itself malloc would begin to keep it, up to 32 MB a
+  // piece, in holes that the next one does not fit. Told so, it no longer chooses by itself what it keeps of small
+  // ones.
+  [[maybe_unused]] static const bool set =
+      mallopt(M_MMAP_THRESHOLD, 2 * kHugePage) != 0 && mallopt(M_TRIM_THRESHOLD, 4 * kHugePage) != 0;
+#endif
   const bool large = bytes >= 2 * kHugePage;
   void* memory = nullptr;
   if (posix_memalign(&memory, large ? kHugePage : kCacheLine, bytes) != 0) throw std::bad_alloc();

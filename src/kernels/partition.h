@@ -1,4 +1,4 @@
-// How elementwise work is cut: by shape alone.
+// How elementwise work is cut: by shape, unless the cut does not touch the bits.
 #pragma once
 
 #include <algorithm>

@@ -64,7 +64,7 @@ is_beginning out "$(lines_said)"
 mkfifo lines
 sleep 1000 >lines &
 writer=$!
-trap 'kill $writer 2>/dev/null || true' EXIT
+trap '[[ -z $(jobs -p) ]] || kill $(jobs -p) 2>/dev/null || true' EXIT
 input=lines
 stop TERM 1 'sleep 1.5' translate "${search[@]}"
 [[ $said == *no* && ! -s out ]] || fail "while it waits for lines: $said"

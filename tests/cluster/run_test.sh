@@ -45,7 +45,14 @@ END
 # Leaves the launcher time to act on what it has lost.
 printf '#!/usr/bin/env bash\n%q "$@"\nstatus=$?\nsleep 0.5\nexit $status\n' "$(command -v pkill)" >bin/pkill
 # Notes that its answer was read.
-printf '#!/usr/bin/env bash\n%q "$@"\nstatus=$?\n[[ "$*" != *--ppid* ]] || ! pgrep -x rnnsearch -P "${@: -1}" >/dev/null || touch looked\nexit $status\n' "$(command -v ps)" >bin/ps
+cat >bin/ps <<END
+#!/usr/bin/env bash
+out=\$($(command -v ps) "\$@")
+status=\$?
+[[ -z \$out ]] || echo "\$out"
+[[ "\$*" != *--ppid* ]] || ! grep -qx rnnsearch <<<"\$out" || touch looked
+exit \$status
+END
 # Sends a signal, if told to whom, when the time is asked for.
 cat >bin/date <<END
 #!/usr/bin/env bash
@@ -163,7 +170,10 @@ signal() { # SIGNAL CODE CALLS ENVIRONMENT...
   rm -f calls waiting
   env WAIT_FOR_SIGNAL=1 "$@" "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
   job=$!
-  until [[ -e waiting ]]; do sleep 0.05; done
+  until [[ -e waiting ]]; do
+    kill -0 "$job" || fail "$signal: it did not wait for it: $(<log)"
+    sleep 0.05
+  done
   kill -"$signal" "$job"
   wait "$job" || status=$?
   [[ $status == "$code" ]] || fail "$signal: exit code $status, not $code: $(<log)"
@@ -175,18 +185,22 @@ printf '#!/usr/bin/env bash\ntouch waiting\nuntil [[ -e sent ]]; do sleep 0.05; 
 chmod +x slow/squeue
 rm -f calls waiting
 PATH=$PWD/slow:$PATH "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
-until [[ -e waiting ]]; do sleep 0.05; done
+until [[ -e waiting ]]; do
+  kill -0 $! || fail "it did not ask for the job's end: $(<log)"
+  sleep 0.05
+done
 kill -USR1 $!
 touch sent
 status=0
 wait $! || status=$?
 [[ $status == 85 && $(<calls) == "scontrol requeue 7" ]] || fail "a signal at the start: code $status, '$(<calls)': $(<log)"
 # Nor one that comes while the launcher is started, or before that listens.
-INTERRUPT=1 WAIT_FOR_SIGNAL=1 "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
+rm -f calls
+SLURM_JOB_END_TIME=5 INTERRUPT=1 WAIT_FOR_SIGNAL=1 "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
 echo $! >interrupt
 status=0
 wait $! || status=$?
-[[ $status == 85 && $(tail -n 1 calls) == "scontrol requeue 7" ]] ||
+[[ $status == 85 && $(tail -n 1 calls) == "scontrol requeue 7" && $(<log) == *"told to stop by USR1"*"exit code"* ]] ||
   fail "a signal while it starts the launcher: code $status, '$(<calls)': $(<log)"
 signal USR1 85 "$launch$requeue" NOT_YET=1
 signal USR1 85 "$launch"$'\nsignalled'"$requeue"

@@ -6,6 +6,9 @@ fail() {
   exit 1
 }
 
+# A test that fails leaves no training behind.
+trap '[[ -z $(jobs -p) ]] || { kill -CONT $(jobs -p); kill $(jobs -p); } 2>/dev/null || true' EXIT
+
 make_corpus() {
   "$SOURCE/data/reversal.sh" text --vocabulary 10 --max-length 7 --train 600 --dev 16 --test 16 >/dev/null
   "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \

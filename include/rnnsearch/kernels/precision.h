@@ -1,5 +1,5 @@
 // In which precision float products run. Operands only: sums, and everything that is not a product, stay in float; but
-// additive attention, too, then reads annotations and keys as bfloat16 (attention.h).
+// RNNsearch's attention, where its own code computes it, then reads annotations and keys as bfloat16 (attention.h).
 #pragma once
 
 #include <string>

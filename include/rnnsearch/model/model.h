@@ -37,7 +37,7 @@ struct Encoded {
   std::vector<std::size_t> offsets;  // [B + 1]: rows of sentence b, </s> included, are offsets[b] to offsets[b + 1]
   std::vector<Real> annotations;     // [words, C] h_j, sentence by sentence (empty without attention)
   std::vector<Real> keys;            // [words, n'] h_j U_a (empty without attention or U_a, and where it is rounded)
-  // Of float models in Precision::kBFloat16, where one attends additively: what each step reads, in place of the two.
+  // Of RNNsearch computed by its own code in Precision::kBFloat16: what each step reads, in place of the two.
   std::vector<kernels::BFloat16> rounded_annotations, rounded_keys;
   std::vector<Real> contexts;        // [B, C] c (empty with attention)
   std::vector<Real> initial_states;  // [B, S] s_0, and what else a step begins from
