@@ -1,5 +1,6 @@
 #include "model/initialise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -35,6 +36,18 @@ Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
   return Kind::kWide;
 }
 
+// other -= (row . other) row
+void subtract_share(std::size_t n, const double* row, double* other) {
+  double product[4] = {0, 0, 0, 0};  // four sums that do not wait for one another
+  std::size_t k = 0;
+  for (; k + 4 <= n; k += 4) {
+    for (std::size_t lane = 0; lane < 4; ++lane) product[lane] += row[k + lane] * other[k + lane];
+  }
+  for (; k < n; ++k) product[0] += row[k] * other[k];
+  const double share = (product[0] + product[1]) + (product[2] + product[3]);
+  for (k = 0; k < n; ++k) other[k] -= share * row[k];
+}
+
 }  // namespace
 
 std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::uint64_t stream) {
@@ -43,21 +56,19 @@ std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::ui
   std::vector<double> q(n * n);
   Random random(seed, stream);
   for (double& value : q) value = random.normal();
-  for (std::size_t i = 0; i < n; ++i) {
-    double* row = q.data() + i * n;
-    double square = 0;
-    for (std::size_t k = 0; k < n; ++k) square += row[k] * row[k];
-    for (std::size_t k = 0; k < n; ++k) row[k] /= std::sqrt(square);
-    for (std::size_t j = i + 1; j < n; ++j) {
-      double* other = q.data() + j * n;
-      double product[4] = {0, 0, 0, 0};  // four sums that do not wait for one another
-      std::size_t k = 0;
-      for (; k + 4 <= n; k += 4) {
-        for (std::size_t lane = 0; lane < 4; ++lane) product[lane] += row[k + lane] * other[k + lane];
-      }
-      for (; k < n; ++k) product[0] += row[k] * other[k];
-      const double share = (product[0] + product[1]) + (product[2] + product[3]);
-      for (k = 0; k < n; ++k) other[k] -= share * row[k];
+  const auto row = [&](std::size_t i) { return q.data() + i * n; };
+  // A few rows at a time, which stay in a cache while those before them come by once.
+  constexpr std::size_t kRows = 8;
+  for (std::size_t first = 0; first < n; first += kRows) {
+    const std::size_t end = std::min(n, first + kRows);
+    for (std::size_t i = 0; i < first; ++i) {
+      for (std::size_t j = first; j < end; ++j) subtract_share(n, row(i), row(j));
+    }
+    for (std::size_t j = first; j < end; ++j) {
+      for (std::size_t i = first; i < j; ++i) subtract_share(n, row(i), row(j));
+      double square = 0;
+      for (std::size_t k = 0; k < n; ++k) square += row(j)[k] * row(j)[k];
+      for (std::size_t k = 0; k < n; ++k) row(j)[k] /= std::sqrt(square);
     }
   }
   return q;
