@@ -1,6 +1,6 @@
 #!/bin/bash
-# Memory during `prepare` and `train` does not grow with the corpus: a text nearly four times as long, of the same words, takes
-# no more.
+# Memory during `prepare` and `train` does not grow with the corpus: a text ten times as long, of the same words, takes no
+# more.
 set -euo pipefail
 export OMPI_MCA_ess_singleton_isolated=1 # a process that is alone starts no daemon
 [ -x "$RNNSEARCH" ] || exit 77
@@ -36,7 +36,7 @@ train() {
 text 500 dev
 # Both some whole windows of the batch sequence, of at most 65,536 pairs: training has its fill of either.
 text 190000 small
-text 700000 large
+text 1900000 large
 # least OLD NEW: a peak also has what threads happen to hold at once, some megabytes more or less
 least() { [ -n "$1" ] && [ "$1" -lt "$2" ] && echo "$1" || echo "$2"; }
 for command in prepare train; do
@@ -46,10 +46,10 @@ for command in prepare train; do
     [ $command = train ] || rm -f small.h5 large.h5
     small=$(least "$small" "$($command small)")
     large=$(least "$large" "$($command large)")
-    echo "peak memory of $command: $small KiB for 190,000 pairs, $large KiB for 700,000"
+    echo "peak memory of $command: $small KiB for 190,000 pairs, $large KiB for 1,900,000"
     [ "$large" -ge $((small + 8192)) ] || break
   done
   [ "$small" -gt 1000 ] || { echo "the peak was not seen"; exit 1; }
   [ "$large" -lt $((small + 8192)) ] || { echo "memory grows with the corpus"; exit 1; }
 done
-[ "$(stat -c %s large.h5)" -gt $((3 * $(stat -c %s small.h5))) ] || { echo "the larger corpus is not there"; exit 1; }
+[ "$(stat -c %s large.h5)" -gt $((5 * $(stat -c %s small.h5))) ] || { echo "the larger corpus is not there"; exit 1; }
