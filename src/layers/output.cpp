@@ -21,7 +21,8 @@ struct Blocks {
   template <class Real>
   Blocks(const OutputWeights<Real>& weights, std::size_t R) : all(R) {
     const std::size_t most = std::clamp<std::size_t>(kBytes / (weights.b_w.size() * sizeof(float)), 1, kRows);
-    rows = std::min(all, pieces_of(pieces_of(all, std::max<std::size_t>(1, pieces_of(all, most))), kStrip) * kStrip);
+    const std::size_t count = std::max<std::size_t>(1, pieces_of(all, most)), even = pieces_of(all, count);
+    rows = std::min(all, pieces_of(even, kStrip) * kStrip);
   }
 
   /// block(first, count)
