@@ -1,13 +1,16 @@
 // A tile of C on a matrix unit of AMX's kind: up to 32 rows by 32 columns, as two by two of its tile registers of 16
 // rows of 64 bytes. Written against `Unit`, so that a model of the unit in plain code can stand in for it in tests.
 //
-// A strip holds, for every 32 k, its rows one after the other, 32 bfloat16 each. A panel holds, for every two k, 32
-// columns of pairs. (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18.)
+// A strip holds, for every 32 k, its rows one after the other, 32 bfloat16 each. A panel holds, for every 32 k, its
+// left and then its right 16 columns, each as 16 rows of pairs of two k: as registers are loaded. (Intel 64 and IA-32
+// Architectures Software Developer's Manual, volume 1, chapter 18.)
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "kernels/product_tiles.h"
 
 namespace rnnsearch::kernels {
 
@@ -18,8 +21,8 @@ namespace rnnsearch::kernels {
 /// Unit::zero<T>(), load<T>(from, stride in bytes), store<T>(to, stride), multiply<C, A, B>(): C += A B.
 template <class Unit>
 void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* strip, const std::uint16_t* panel,
-                   float* c, std::size_t c_stride, bool add) {
-  constexpr std::size_t kHalf = 16, kDepth = 32, kCols = 32, kAhead = 2;
+                   float* c, std::size_t c_stride, bool add, Ahead ahead) {
+  constexpr std::size_t kHalf = 16, kDepth = 32, kCols = 32, kStepsAhead = 2, kRegisterRow = 64;
   const std::size_t upper = std::min(rows, kHalf), lower = rows - upper, c_bytes = c_stride * sizeof(float);
   Unit::shape(upper, lower);
   if (add) {
@@ -37,18 +40,19 @@ void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* str
       Unit::template zero<3>();
     }
   }
-  constexpr std::size_t kStripRow = kDepth * sizeof(std::uint16_t), kPanelRow = 2 * kCols * sizeof(std::uint16_t);
+  const std::size_t lines_a_step = ahead.lines * kDepth / depth + 1, rows_a_step = ahead.rows * kDepth / depth + 1;
   for (std::size_t k = 0; k < depth; k += kDepth, strip += rows * kDepth, panel += kCols * kDepth) {
-    // The panel stays in the first-level cache, strips come by from the second: the registers are loaded faster than
-    // the processor by itself thinks ahead.
-    for (std::size_t i = 0; i < rows; ++i) __builtin_prefetch(strip + (kAhead * rows + i) * kDepth, 0, 3);
-    Unit::template load<4>(strip, kStripRow);
-    Unit::template load<6>(panel, kPanelRow);
-    Unit::template load<7>(panel + 2 * kHalf, kPanelRow);
+    ahead.ask(lines_a_step, rows_a_step);
+    // Strips come by from the second-level cache: the registers are loaded faster than the processor by itself thinks
+    // ahead.
+    for (std::size_t i = 0; i < rows; ++i) __builtin_prefetch(strip + (kStepsAhead * rows + i) * kDepth, 0, 3);
+    Unit::template load<4>(strip, kRegisterRow);
+    Unit::template load<6>(panel, kRegisterRow);
+    Unit::template load<7>(panel + kHalf * kDepth, kRegisterRow);
     Unit::template multiply<0, 4, 6>();
     Unit::template multiply<1, 4, 7>();
     if (lower > 0) {
-      Unit::template load<5>(strip + kHalf * kDepth, kStripRow);
+      Unit::template load<5>(strip + kHalf * kDepth, kRegisterRow);
       Unit::template multiply<2, 5, 6>();
       Unit::template multiply<3, 5, 7>();
     }

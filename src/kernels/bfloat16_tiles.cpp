@@ -85,41 +85,40 @@ RNNSEARCH_BFLOAT16 void round_columns(std::size_t count, std::size_t depth, cons
   }
 }
 
-// Columns of pairs, [padded depth / 2][width], from a[i * stride + k]. A piece of the rows is rounded where it cannot
-// push itself out of the first-level cache, as rows that lie a power of two apart do where they come from.
+// Rows from[i * stride + k] are rounded piece by piece, where a piece cannot push itself out of the first-level cache,
+// as rows that lie a power of two apart do where they come from. use(pair, pairs, rounded): rounded[i * kRoundedStride
+// + j] is pair + j of row i, zeros past the depth, and of kCols rows those past the last.
+constexpr std::size_t kRoundedPairs = 64, kRoundedStride = kRoundedPairs + kLanes;
+template <class Use>
+void for_rounded_rows(std::size_t rows, std::size_t depth, std::size_t padded, const float* from, std::size_t stride,
+                      const Use& use) {
+  alignas(64) std::uint32_t rounded[kCols * kRoundedStride];
+  std::fill(rounded + rows * kRoundedStride, rounded + kCols * kRoundedStride, 0u);
+  for (std::size_t pair = 0; pair < padded / 2; pair += kRoundedPairs) {
+    const std::size_t here = std::min(kRoundedPairs, padded / 2 - pair);
+    round_rows(rows, std::min(2 * here, depth - 2 * pair), from + 2 * pair, stride, rounded, kRoundedStride);
+    use(pair, here, rounded);
+  }
+}
+
+void transpose(std::size_t rows, std::size_t depth, const std::uint32_t* from, std::size_t from_stride,
+               std::uint32_t* to, std::size_t to_stride) {
+  transposition()(rows, depth, reinterpret_cast<const float*>(from), from_stride, reinterpret_cast<float*>(to),
+                  to_stride);
+}
+
+// Columns of pairs, [padded depth / 2][width].
 void round_and_transpose(std::size_t rows, std::size_t depth, std::size_t padded, const float* from, std::size_t stride,
                          std::uint32_t* to, std::size_t width) {
-  constexpr std::size_t kPairs = 64, kStride = kPairs + kLanes;
-  alignas(64) std::uint32_t rounded[kCols * kStride];
-  for (std::size_t pair = 0; pair < padded / 2; pair += kPairs) {
-    const std::size_t here = std::min(kPairs, padded / 2 - pair);
-    round_rows(rows, std::min(2 * here, depth - 2 * pair), from + 2 * pair, stride, rounded, kStride);
-    transposition()(rows, here, reinterpret_cast<const float*>(rounded), kStride,
-                    reinterpret_cast<float*>(to + pair * width), width);
-  }
+  for_rounded_rows(rows, depth, padded, from, stride,
+                   [&](std::size_t pair, std::size_t pairs, const std::uint32_t* rounded) {
+                     transpose(rows, pairs, rounded, kRoundedStride, to + pair * width, width);
+                   });
 }
 
 template <std::size_t kDepthStep>
 std::size_t padded(std::size_t depth) {
   return (depth + kDepthStep - 1) / kDepthStep * kDepthStep;
-}
-
-template <std::size_t kDepthStep>
-void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
-  const std::size_t pairs = padded<kDepthStep>(depth) / 2, written = (depth + 1) / 2;
-  auto* const to = static_cast<std::uint32_t*>(panel);
-  if (count < kCols) std::fill_n(to, pairs * kCols, 0u);
-  std::fill(to + written * kCols, to + pairs * kCols, 0u);
-  round_columns(count, depth, b, stride, to, kCols);
-}
-template <std::size_t kDepthStep>
-void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
-  const std::size_t whole = padded<kDepthStep>(depth);
-  auto* const to = static_cast<std::uint32_t*>(panel);
-  round_and_transpose(count, depth, whole, b, stride, to, kCols);
-  for (std::size_t pair = 0; count < kCols && pair < whole / 2; ++pair) {
-    std::fill(to + pair * kCols + count, to + (pair + 1) * kCols, 0u);
-  }
 }
 
 // c [rows, count] through a whole tile where the columns do not fill one.
@@ -138,23 +137,6 @@ void tile_of(std::size_t rows, std::size_t count, float* c, std::size_t c_stride
   }
   full(whole, kCols);
   for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
-}
-
-// Both units read the same panels; strips and tiles are their own.
-template <std::size_t kMaxRows, std::size_t kDepthStep>
-constexpr ProductTiles table_of(decltype(ProductTiles::pack_strip) pack_strip,
-                                decltype(ProductTiles::pack_strip_transposed) pack_strip_transposed,
-                                decltype(ProductTiles::tile) tile) {
-  return {kMaxRows,
-          kCols,
-          kDepthStep,
-          sizeof(std::uint16_t),
-          pack_strip,
-          pack_strip_transposed,
-          pack_panel<kDepthStep>,
-          pack_panel_transposed<kDepthStep>,
-          tile,
-          false};
 }
 
 namespace vector_unit {
@@ -194,8 +176,9 @@ constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>)
 }
 
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
-          float* c, std::size_t c_stride, bool add) {
+          float* c, std::size_t c_stride, bool add, Ahead ahead) {
   static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
+  ahead.ask(ahead.lines, ahead.rows);
   tile_of(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
     kTiles[rows - 1](depth, static_cast<const std::uint32_t*>(strip), static_cast<const std::uint32_t*>(panel), to,
                      stride, add);
@@ -209,7 +192,31 @@ void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, 
   round_columns(rows, depth, a, stride, static_cast<std::uint32_t*>(strip), rows);
 }
 
-constexpr ProductTiles kTable = table_of<kRows, kDepthStep>(pack_strip, pack_strip_transposed, tile);
+void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  auto* const to = static_cast<std::uint32_t*>(panel);
+  if (count < kCols) std::fill_n(to, padded<kDepthStep>(depth) / 2 * kCols, 0u);
+  round_columns(count, depth, b, stride, to, kCols);
+}
+void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  const std::size_t whole = padded<kDepthStep>(depth);
+  auto* const to = static_cast<std::uint32_t*>(panel);
+  round_and_transpose(count, depth, whole, b, stride, to, kCols);
+  for (std::size_t pair = 0; count < kCols && pair < whole / 2; ++pair) {
+    std::fill(to + pair * kCols + count, to + (pair + 1) * kCols, 0u);
+  }
+}
+
+constexpr ProductTiles kTable = {kRows,
+                                 1,
+                                 kCols,
+                                 kDepthStep,
+                                 sizeof(std::uint16_t),
+                                 pack_strip,
+                                 pack_strip_transposed,
+                                 pack_panel,
+                                 pack_panel_transposed,
+                                 tile,
+                                 false};
 
 }  // namespace vector_unit
 
@@ -257,10 +264,10 @@ struct Amx {
 };
 
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
-          float* c, std::size_t c_stride, bool add) {
+          float* c, std::size_t c_stride, bool add, Ahead ahead) {
   tile_of(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
     amx_full_tile<Amx>(rows, depth, static_cast<const std::uint16_t*>(strip), static_cast<const std::uint16_t*>(panel),
-                       to, stride, add);
+                       to, stride, add, ahead);
   });
 }
 
@@ -278,11 +285,48 @@ void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, 
     const std::size_t here = std::min(kDepthStep, depth - k);
     if (here < kDepthStep) std::fill_n(rounded, kLanes * kRows, 0u);
     round_columns(rows, here, a + k * stride, stride, rounded, kRows);
-    transposition()(kLanes, rows, reinterpret_cast<const float*>(rounded), kRows, reinterpret_cast<float*>(to), kLanes);
+    transpose(kLanes, rows, rounded, kRows, to, kLanes);
   }
 }
 
-constexpr ProductTiles kTable = table_of<kRows, kDepthStep>(pack_strip, pack_strip_transposed, tile);
+constexpr std::size_t kRegister = kLanes * kLanes;  // pairs
+
+void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  auto* to = static_cast<std::uint32_t*>(panel);
+  if (count < kCols || depth % kDepthStep != 0) std::fill_n(to, padded<kDepthStep>(depth) / 2 * kCols, 0u);
+  for (std::size_t k = 0; k < depth; k += kDepthStep) {
+    for (std::size_t j = 0; j < kCols; j += kLanes, to += kRegister) {
+      if (j >= count) continue;
+      round_columns(std::min(kLanes, count - j), std::min(kDepthStep, depth - k), b + k * stride + j, stride, to,
+                    kLanes);
+    }
+  }
+}
+void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
+  const std::size_t whole = padded<kDepthStep>(depth);
+  auto* const to = static_cast<std::uint32_t*>(panel);
+  for_rounded_rows(count, depth, whole, b, stride,
+                   [&](std::size_t pair, std::size_t pairs, const std::uint32_t* rounded) {
+                     for (std::size_t p = 0; p < pairs; p += kLanes) {
+                       for (std::size_t j = 0; j < kCols; j += kLanes) {
+                         transpose(kLanes, kLanes, rounded + j * kRoundedStride + p, kRoundedStride,
+                                   to + (pair + p) * kCols + j / kLanes * kRegister, kLanes);
+                       }
+                     }
+                   });
+}
+
+constexpr ProductTiles kTable = {kRows,
+                                 kLanes,
+                                 kCols,
+                                 kDepthStep,
+                                 sizeof(std::uint16_t),
+                                 pack_strip,
+                                 pack_strip_transposed,
+                                 pack_panel,
+                                 pack_panel_transposed,
+                                 tile,
+                                 false};
 
 }  // namespace matrix_unit
 
@@ -317,7 +361,7 @@ bool multiplies_rightly(const ProductTiles& tiles) {
   std::vector<std::uint16_t> strip(rows * depth), panel(tiles.cols * depth);
   tiles.pack_strip(rows, kDepth, a.data(), kDepth, strip.data());
   tiles.pack_panel(kCount, kDepth, b.data(), kCount, panel.data());
-  tiles.tile(rows, kCount, depth, strip.data(), panel.data(), tiles.cols, c.data(), kCount, true);
+  tiles.tile(rows, kCount, depth, strip.data(), panel.data(), tiles.cols, c.data(), kCount, true, {});
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < kCount; ++j) {
       float sum = 1;

@@ -34,17 +34,26 @@ struct Operand {
   }
 };
 
-// M rows in strips that differ by one row at most: a last strip of few rows would keep the processor waiting.
-struct Strips {
-  std::size_t count, few, longer;  // the first `longer` strips have few + 1 rows, the others `few`
-  Strips(std::size_t M, std::size_t max_rows) : count(pieces_of(M, max_rows)), few(M / count), longer(M % count) {}
-  std::size_t first(std::size_t strip) const { return strip * few + std::min(strip, longer); }
-  std::size_t rows(std::size_t strip) const { return few + (strip < longer ? 1 : 0); }
+// M rows in strips of as many rows as one another, to a row_step: a last strip of few rows would keep the processor
+// waiting.
+class Strips {
+ public:
+  Strips(const ProductTiles& tiles, std::size_t M)
+      : count(pieces_of(M, tiles.max_rows)), M_(M), step_(tiles.row_step), steps_(pieces_of(M, step_)) {}
+  const std::size_t count;
+  std::size_t first(std::size_t strip) const {
+    return std::min(M_, (strip * (steps_ / count) + std::min(strip, steps_ % count)) * step_);
+  }
+  std::size_t rows(std::size_t strip) const { return first(strip + 1) - first(strip); }
+
+ private:
+  std::size_t M_, step_, steps_;
 };
 
-// So many k that a panel of them fills the first-level cache, from which it is read once for every strip.
+// So many k that a tile's sums, which come and go once a block, are few beside what is multiplied, and a panel of them
+// still leaves room in the second-level cache for strips.
 std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
-  const std::size_t most = std::max<std::size_t>(128, caches().level1 / (tiles.cols * tiles.element));
+  const std::size_t most = std::max<std::size_t>(128, caches().level2 / 8 / (tiles.cols * tiles.element));
   return tiles.padded(pieces_of(depth, pieces_of(depth, most)));
 }
 
@@ -88,7 +97,7 @@ class Product {
         c_(c),
         K_(K),
         into_(into),
-        strips_(c.rows, tiles.max_rows),
+        strips_(tiles, c.rows),
         panels_(pieces_of(c.cols, tiles.cols)) {}
 
   // b's panels, packed before, one after the other.
@@ -283,36 +292,43 @@ class Product {
   template <class PanelAt>
   void add_part(const Slab& slab, const Part& part, const PanelAt& panel_at) const {
     const std::size_t depth = tiles_.padded(slab.count), block = depth_block(tiles_, depth);
-    const std::size_t strips = part.last_strip - part.first_strip;
     for (std::size_t k = 0; k < depth; k += block) {
       const std::size_t here = std::min(block, depth - k);
       const bool add = slab.first + k > 0 || into_ == Into::kAdd;
       for (std::size_t p = part.first_panel; p < part.last_panel; ++p) {
         const Panel panel = panel_at(k, here, p);
-        const std::size_t cols = columns(p), bytes = here * tiles_.cols * tiles_.element,
-                          bytes_a_strip = bytes / strips + 1;
         for (std::size_t s = part.first_strip; s < part.last_strip; ++s) {
           const std::size_t row = strips_.first(s), rows = strips_.rows(s);
-          float* const c = c_.data + row * c_.stride + p * tiles_.cols;
-          if (panel.next) {
-            const std::size_t from = (s - part.first_strip) * bytes_a_strip;
-            for (std::size_t at = from; at < std::min(from + bytes_a_strip, bytes); at += 64) {
-              __builtin_prefetch(panel.next + at, 0, 2);
-            }
-          }
-          if (s + 1 < part.last_strip) prefetch(c + rows * c_.stride, strips_.rows(s + 1), cols);
-          tiles_.tile(rows, cols, here, slab.packed_a + (row * depth + k * rows) * tiles_.element, panel.elements,
-                      panel.stride, c, c_.stride, add);
+          tiles_.tile(rows, columns(p), here, slab.packed_a + (row * depth + k * rows) * tiles_.element, panel.elements,
+                      panel.stride, sums(s, p), c_.stride, add, after(part, p, s, panel.next, here));
         }
       }
     }
   }
 
-  // The tile after this one, while this one is computed.
-  void prefetch(const float* c, std::size_t rows, std::size_t cols) const {
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < cols; j += 16) __builtin_prefetch(c + i * c_.stride + j, 1);
+  float* sums(std::size_t strip, std::size_t panel) const {
+    return c_.data + strips_.first(strip) * c_.stride + panel * tiles_.cols;
+  }
+
+  // To be asked for while panel p's product with strip s is computed: its share of the panel after p, if that one is
+  // packed, and the sums of the tile after this one.
+  Ahead after(const Part& part, std::size_t p, std::size_t s, const std::byte* panel, std::size_t depth) const {
+    Ahead ahead;
+    const std::size_t strips = part.last_strip - part.first_strip, nth = s - part.first_strip;
+    if (panel) {
+      const std::size_t lines = depth * tiles_.cols * tiles_.element / Ahead::kLine;
+      const std::size_t first = lines * nth / strips, last = lines * (nth + 1) / strips;
+      ahead.panel = panel + first * Ahead::kLine;
+      ahead.lines = last - first;
     }
+    const bool same_panel = s + 1 < part.last_strip;
+    if (!same_panel && p + 1 == part.last_panel) return ahead;
+    const std::size_t next_s = same_panel ? s + 1 : part.first_strip, next_p = same_panel ? p : p + 1;
+    ahead.c = sums(next_s, next_p);
+    ahead.rows = strips_.rows(next_s);
+    ahead.cols = columns(next_p);
+    ahead.stride = c_.stride;
+    return ahead;
   }
 
   const ProductTiles& tiles_;

@@ -77,8 +77,9 @@ constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>)
 }
 
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel,
-          std::size_t panel_stride, float* c, std::size_t c_stride, bool add) {
+          std::size_t panel_stride, float* c, std::size_t c_stride, bool add, Ahead ahead) {
   static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
+  ahead.ask(ahead.lines, ahead.rows);
   const FullTile full = kTiles[rows - 1];
   const auto* const a = static_cast<const float*>(strip);
   const auto* const b = static_cast<const float*>(panel);
@@ -224,8 +225,10 @@ void pack_panel_rounded(std::size_t count, std::size_t depth, const float* b, st
 }
 
 constexpr ProductTiles kTable = {
-    kRows, kCols, 1, sizeof(float), pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed, tile, true};
+    kRows, 1,   kCols, 1, sizeof(float), pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed,
+    tile,  true};
 constexpr ProductTiles kRounded = {kRows,
+                                   1,
                                    kCols,
                                    1,
                                    sizeof(float),

@@ -2,18 +2,40 @@
 // vectors, whose sums stay in registers while all of K goes by.
 //
 // Both operands are packed first (a float b of few uses may be read where it lies), so that a tile reads them from
-// beginning to end: op(a) in strips of at most max_rows
-// rows, op(b) in panels of `cols` columns (the last one filled up with zeros). The first k of a strip of R rows lie in
-// its first k R elements, those of a panel in its first k `cols`, for any k that is a multiple of depth_step: K can be
-// cut anywhere there.
+// beginning to end: op(a) in strips of at most max_rows rows, op(b) in panels of `cols` columns (the last one filled up
+// with zeros). The first k of a strip of R rows lie in its first k R elements, those of a panel in its first k `cols`,
+// for any k that is a multiple of depth_step: K can be cut anywhere there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace rnnsearch::kernels {
 
+/// What the next tile needs and the first-level cache does not have, for this one to ask for while it is computed: a
+/// few lines at a time, as the processor stands still when it has asked for more than some dozen.
+struct Ahead {
+  static constexpr std::size_t kLine = 64;  // bytes
+
+  const std::byte* panel = nullptr;  // of the next panel, packed
+  std::size_t lines = 0;
+  const float* c = nullptr;  // rows of c
+  std::size_t rows = 0, cols = 0, stride = 0;
+
+  /// For so many of the lines and rows that are left, at most.
+  void ask(std::size_t most_lines, std::size_t most_rows) {
+    for (std::size_t i = std::min(most_lines, lines); i > 0; --i, --lines, panel += kLine) {
+      __builtin_prefetch(panel, 0, 2);
+    }
+    for (std::size_t i = std::min(most_rows, rows); i > 0; --i, --rows, c += stride) {
+      for (std::size_t j = 0; j < cols; j += kLine / sizeof(float)) __builtin_prefetch(c + j, 1);
+    }
+  }
+};
+
 struct ProductTiles {
   std::size_t max_rows;    // of a strip
+  std::size_t row_step;    // a strip has a multiple of it; only the last rows of op(a) may be fewer
   std::size_t cols;        // of a panel
   std::size_t depth_step;  // K is filled up with zeros to a multiple of it
   std::size_t element;     // bytes of a packed one
@@ -28,7 +50,7 @@ struct ProductTiles {
   /// c [rows, count] = or += strip times panel. `depth` is a multiple of depth_step. Rows of the panel are panel_stride
   /// elements apart: `cols`; or the stride of a float matrix that is read where it lies, `cols` columns of it.
   void (*tile)(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel,
-               std::size_t panel_stride, float* c, std::size_t c_stride, bool add);
+               std::size_t panel_stride, float* c, std::size_t c_stride, bool add, Ahead ahead);
   bool reads_unpacked;  // whether it can do the latter
 
   std::size_t padded(std::size_t depth) const { return (depth + depth_step - 1) / depth_step * depth_step; }

@@ -165,6 +165,11 @@ struct ModelUnit {
   }
 };
 
+// Where a panel has depth k of column j.
+std::size_t in_panel(std::size_t k, std::size_t j) {
+  return k / 32 * 1024 + j / 16 * 512 + k % 32 / 2 * 32 + j % 16 * 2 + k % 2;
+}
+
 TEST(AmxTile, SumsEveryTermOnceInEveryShape) {
   Random random(1);
   const auto integer = [&] { return static_cast<float>(static_cast<int>(random.below(9)) - 4); };
@@ -179,7 +184,7 @@ TEST(AmxTile, SumsEveryTermOnceInEveryShape) {
         for (std::size_t k = 0; k < depth; ++k) {
           for (std::size_t i = 0; i < rows; ++i)
             strip[k / 32 * rows * 32 + i * 32 + k % 32] = high_half(a[i * depth + k]);
-          for (std::size_t j = 0; j < 32; ++j) panel[k / 2 * 64 + j * 2 + k % 2] = high_half(b[k * 32 + j]);
+          for (std::size_t j = 0; j < 32; ++j) panel[in_panel(k, j)] = high_half(b[k * 32 + j]);
         }
         std::vector<float> expected = c;
         for (std::size_t i = 0; i < rows; ++i) {
@@ -189,7 +194,7 @@ TEST(AmxTile, SumsEveryTermOnceInEveryShape) {
             expected[i * 40 + j] = sum;
           }
         }
-        amx_full_tile<ModelUnit>(rows, depth, strip.data(), panel.data(), c.data(), 40, add);
+        amx_full_tile<ModelUnit>(rows, depth, strip.data(), panel.data(), c.data(), 40, add, {});
         ASSERT_EQ(c, expected) << rows << " rows, depth " << depth;
       }
     }
@@ -223,7 +228,7 @@ TEST(AmxTile, IsPackedForAsItReads) {
         for (std::size_t k = 0; k < padded; ++k) {
           for (std::size_t i = 0; i < count; ++i)
             ASSERT_EQ(strip[k / 32 * count * 32 + i * 32 + k % 32], value(i, k)) << count << " " << depth;
-          for (std::size_t j = 0; j < 32; ++j) ASSERT_EQ(panel[k / 2 * 64 + j * 2 + k % 2], value(j, k)) << count;
+          for (std::size_t j = 0; j < 32; ++j) ASSERT_EQ(panel[in_panel(k, j)], value(j, k)) << count;
         }
       }
     }
