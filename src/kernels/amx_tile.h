@@ -42,18 +42,26 @@ void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* str
   }
   const std::size_t lines_a_step = ahead.lines * kDepth / depth + 1, rows_a_step = ahead.rows * kDepth / depth + 1;
   for (std::size_t k = 0; k < depth; k += kDepth, strip += rows * kDepth, panel += kCols * kDepth) {
-    ahead.ask(lines_a_step, rows_a_step);
-    // Strips come by from the second-level cache: the registers are loaded faster than the processor by itself thinks
-    // ahead.
-    for (std::size_t i = 0; i < rows; ++i) __builtin_prefetch(strip + (kStepsAhead * rows + i) * kDepth, 0, 3);
+    // Strips come by from the second-level cache, and registers are loaded faster than the processor by itself thinks
+    // ahead. A few lines are asked for between any two of the unit's instructions: all at once they would hold it up.
+    const std::uint16_t* next = strip + kStepsAhead * rows * kDepth;
+    const auto ask_for_strip = [&] {
+      for (std::size_t i = 0; i < kHalf / 2; ++i) __builtin_prefetch(next + i * kDepth, 0, 3);
+      next += kHalf / 2 * kDepth;
+    };
     Unit::template load<4>(strip, kRegisterRow);
     Unit::template load<6>(panel, kRegisterRow);
+    ask_for_strip();
     Unit::template load<7>(panel + kHalf * kDepth, kRegisterRow);
     Unit::template multiply<0, 4, 6>();
+    ask_for_strip();
     Unit::template multiply<1, 4, 7>();
+    ahead.ask(lines_a_step, rows_a_step);
     if (lower > 0) {
       Unit::template load<5>(strip + kHalf * kDepth, kRegisterRow);
+      ask_for_strip();
       Unit::template multiply<2, 5, 6>();
+      ask_for_strip();
       Unit::template multiply<3, 5, 7>();
     }
   }
