@@ -40,7 +40,7 @@ void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* str
       Unit::template zero<3>();
     }
   }
-  const std::size_t lines_a_step = ahead.lines * kDepth / depth + 1, rows_a_step = ahead.rows * kDepth / depth + 1;
+  const Ahead::Share share = ahead.share(depth / kDepth);
   for (std::size_t k = 0; k < depth; k += kDepth, strip += rows * kDepth, panel += kCols * kDepth) {
     // Strips come by from the second-level cache, and registers are loaded faster than the processor by itself thinks
     // ahead. A few lines are asked for between any two of the unit's instructions: all at once they would hold it up.
@@ -56,7 +56,7 @@ void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* str
     Unit::template multiply<0, 4, 6>();
     ask_for_strip();
     Unit::template multiply<1, 4, 7>();
-    ahead.ask(lines_a_step, rows_a_step);
+    ahead.ask(share);
     if (lower > 0) {
       Unit::template load<5>(strip + kHalf * kDepth, kRegisterRow);
       ask_for_strip();

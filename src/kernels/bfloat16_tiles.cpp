@@ -145,21 +145,28 @@ constexpr std::size_t kRows = 12, kDepthStep = 2;
 
 template <std::size_t R>
 RNNSEARCH_BFLOAT16 void full_tile(std::size_t depth, const std::uint32_t* strip, const std::uint32_t* panel, float* c,
-                                  std::size_t c_stride, bool add) {
+                                  std::size_t c_stride, bool add, Ahead ahead) {
   __m512 left[R], right[R];
 #pragma GCC unroll 16
   for (std::size_t i = 0; i < R; ++i) {
     left[i] = add ? _mm512_loadu_ps(c + i * c_stride) : _mm512_setzero_ps();
     right[i] = add ? _mm512_loadu_ps(c + i * c_stride + kLanes) : _mm512_setzero_ps();
   }
-  for (std::size_t pair = 0; pair < depth / 2; ++pair) {
-    const auto b_left = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + pair * kCols));
-    const auto b_right = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + pair * kCols + kLanes));
+  constexpr std::size_t kPairsAStep = 32;
+  const std::size_t pairs = depth / 2;
+  const Ahead::Share share = ahead.share((pairs + kPairsAStep - 1) / kPairsAStep);
+  for (std::size_t step = 0; step < pairs; step += kPairsAStep) {
+    ahead.ask(share);
+    const std::size_t end = std::min(pairs, step + kPairsAStep);
+    for (std::size_t pair = step; pair < end; ++pair) {
+      const auto b_left = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + pair * kCols));
+      const auto b_right = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + pair * kCols + kLanes));
 #pragma GCC unroll 16
-    for (std::size_t i = 0; i < R; ++i) {
-      const auto a = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(strip[pair * R + i])));
-      left[i] = _mm512_dpbf16_ps(left[i], a, b_left);
-      right[i] = _mm512_dpbf16_ps(right[i], a, b_right);
+      for (std::size_t i = 0; i < R; ++i) {
+        const auto a = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(strip[pair * R + i])));
+        left[i] = _mm512_dpbf16_ps(left[i], a, b_left);
+        right[i] = _mm512_dpbf16_ps(right[i], a, b_right);
+      }
     }
   }
 #pragma GCC unroll 16
@@ -169,7 +176,7 @@ RNNSEARCH_BFLOAT16 void full_tile(std::size_t depth, const std::uint32_t* strip,
   }
 }
 
-using FullTile = void (*)(std::size_t, const std::uint32_t*, const std::uint32_t*, float*, std::size_t, bool);
+using FullTile = decltype(&full_tile<1>);
 template <std::size_t... R>
 constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
   return {full_tile<R + 1>...};
@@ -178,10 +185,9 @@ constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>)
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
           float* c, std::size_t c_stride, bool add, Ahead ahead) {
   static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
-  ahead.ask(ahead.lines, ahead.rows);
   tile_of(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
     kTiles[rows - 1](depth, static_cast<const std::uint32_t*>(strip), static_cast<const std::uint32_t*>(panel), to,
-                     stride, add);
+                     stride, add, ahead);
   });
 }
 

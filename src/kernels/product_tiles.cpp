@@ -28,18 +28,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Floats4 = hn::CappedTag<float, 4>;
 
-// R rows by two vectors. 32 registers hold 12 x 2 sums, two vectors of b and one element of a; 16 hold 6 x 2.
+// R rows by two vectors. 32 registers hold 12 x 2 sums, two vectors of b and one element of a; 16 hold 6 x 2. Lines are
+// asked for ahead every kDepthsAStep k: small tiles lose more by it than they gain if it is more often.
 #if HWY_TARGET <= HWY_AVX3
-constexpr std::size_t kRows = 12;
+constexpr std::size_t kRows = 12, kDepthsAStep = 32;
 #else
-constexpr std::size_t kRows = 6;
+constexpr std::size_t kRows = 6, kDepthsAStep = 128;
 #endif
 constexpr std::size_t kLanes = hn::MaxLanes(Floats());
 constexpr std::size_t kCols = 2 * kLanes;
 
 template <std::size_t R>
 void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* HWY_RESTRICT panel,
-               std::size_t panel_stride, float* HWY_RESTRICT c, std::size_t c_stride, bool add) {
+               std::size_t panel_stride, float* HWY_RESTRICT c, std::size_t c_stride, bool add, Ahead ahead) {
   const Floats d;
   hn::Vec<Floats> left[R], right[R];
   if (add) {
@@ -52,14 +53,19 @@ void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* 
     RNNSEARCH_UNROLL
     for (std::size_t i = 0; i < R; ++i) left[i] = right[i] = hn::Zero(d);
   }
-  for (std::size_t k = 0; k < depth; ++k) {
-    const auto b_left = hn::LoadU(d, panel + k * panel_stride);
-    const auto b_right = hn::LoadU(d, panel + k * panel_stride + kLanes);
-    RNNSEARCH_UNROLL
-    for (std::size_t i = 0; i < R; ++i) {
-      const auto a = hn::Set(d, strip[k * R + i]);
-      left[i] = hn::MulAdd(a, b_left, left[i]);
-      right[i] = hn::MulAdd(a, b_right, right[i]);
+  const Ahead::Share share = ahead.share((depth + kDepthsAStep - 1) / kDepthsAStep);
+  for (std::size_t step = 0; step < depth; step += kDepthsAStep) {
+    ahead.ask(share);
+    const std::size_t end = std::min(depth, step + kDepthsAStep);
+    for (std::size_t k = step; k < end; ++k) {
+      const auto b_left = hn::LoadU(d, panel + k * panel_stride);
+      const auto b_right = hn::LoadU(d, panel + k * panel_stride + kLanes);
+      RNNSEARCH_UNROLL
+      for (std::size_t i = 0; i < R; ++i) {
+        const auto a = hn::Set(d, strip[k * R + i]);
+        left[i] = hn::MulAdd(a, b_left, left[i]);
+        right[i] = hn::MulAdd(a, b_right, right[i]);
+      }
     }
   }
   RNNSEARCH_UNROLL
@@ -69,7 +75,7 @@ void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* 
   }
 }
 
-using FullTile = void (*)(std::size_t, const float*, const float*, std::size_t, float*, std::size_t, bool);
+using FullTile = decltype(&full_tile<1>);
 
 template <std::size_t... R>
 constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
@@ -79,12 +85,11 @@ constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>)
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel,
           std::size_t panel_stride, float* c, std::size_t c_stride, bool add, Ahead ahead) {
   static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
-  ahead.ask(ahead.lines, ahead.rows);
   const FullTile full = kTiles[rows - 1];
   const auto* const a = static_cast<const float*>(strip);
   const auto* const b = static_cast<const float*>(panel);
   if (count == kCols) {
-    full(depth, a, b, panel_stride, c, c_stride, add);
+    full(depth, a, b, panel_stride, c, c_stride, add, ahead);
     return;
   }
   alignas(64) float whole[kRows * kCols];
@@ -94,7 +99,7 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
       std::fill(whole + i * kCols + count, whole + (i + 1) * kCols, 0.0F);
     }
   }
-  full(depth, a, b, panel_stride, whole, kCols, add);
+  full(depth, a, b, panel_stride, whole, kCols, add, ahead);
   for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
 }
 

@@ -22,12 +22,17 @@ struct Ahead {
   const float* c = nullptr;  // rows of c
   std::size_t rows = 0, cols = 0, stride = 0;
 
-  /// For so many of the lines and rows that are left, at most.
-  void ask(std::size_t most_lines, std::size_t most_rows) {
-    for (std::size_t i = std::min(most_lines, lines); i > 0; --i, --lines, panel += kLine) {
+  struct Share {
+    std::size_t lines, rows;
+  };
+  /// What to ask for at each of so many steps.
+  Share share(std::size_t steps) const { return {lines / steps + 1, rows / steps + 1}; }
+  /// For the next share, or what is left.
+  void ask(const Share& share) {
+    for (std::size_t i = std::min(share.lines, lines); i > 0; --i, --lines, panel += kLine) {
       __builtin_prefetch(panel, 0, 2);
     }
-    for (std::size_t i = std::min(most_rows, rows); i > 0; --i, --rows, c += stride) {
+    for (std::size_t i = std::min(share.rows, rows); i > 0; --i, --rows, c += stride) {
       for (std::size_t j = 0; j < cols; j += kLine / sizeof(float)) __builtin_prefetch(c + j, 1);
     }
   }
