@@ -115,8 +115,8 @@ class Product {
   }
 
   void times(const Operand& b) {
-    // Few rows use an element of b too rarely to copy it first.
-    const bool in_place = b.layout == Layout::kAsIs && tiles_.reads_unpacked && strips_.count <= 2;
+    // One strip uses an element of b once.
+    const bool in_place = b.layout == Layout::kAsIs && tiles_.reads_unpacked && strips_.count == 1;
     for_slabs([&](const Slab& slab) {
       const Grid pieces = grid(slab, in_place);
       if (in_place) {

@@ -28,50 +28,50 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Floats4 = hn::CappedTag<float, 4>;
 
-// R rows by two vectors. 32 registers hold 12 x 2 sums, two vectors of b and one element of a; 16 hold 6 x 2. Lines are
-// asked for ahead every kDepthsAStep k: small tiles lose more by it than they gain if it is more often.
+// R rows by some vectors of columns. Of 32 registers 6 x 4 hold sums, 4 a row of b and one an element of a: no shape
+// has fewer loads for its multiplications, and they wait for loads where two threads share a processor. 16 registers
+// hold 6 x 2 sums. Lines are asked for ahead every kDepthsAStep k: small tiles lose more by it than they gain if it is
+// more often.
 #if HWY_TARGET <= HWY_AVX3
-constexpr std::size_t kRows = 12, kDepthsAStep = 32;
+constexpr std::size_t kRows = 6, kVectors = 4, kDepthsAStep = 32;
 #else
-constexpr std::size_t kRows = 6, kDepthsAStep = 128;
+constexpr std::size_t kRows = 6, kVectors = 2, kDepthsAStep = 128;
 #endif
 constexpr std::size_t kLanes = hn::MaxLanes(Floats());
-constexpr std::size_t kCols = 2 * kLanes;
+constexpr std::size_t kCols = kVectors * kLanes;
 
 template <std::size_t R>
 void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* HWY_RESTRICT panel,
                std::size_t panel_stride, float* HWY_RESTRICT c, std::size_t c_stride, bool add, Ahead ahead) {
   const Floats d;
-  hn::Vec<Floats> left[R], right[R];
-  if (add) {
+  hn::Vec<Floats> sums[R][kVectors];
+  RNNSEARCH_UNROLL
+  for (std::size_t i = 0; i < R; ++i) {
     RNNSEARCH_UNROLL
-    for (std::size_t i = 0; i < R; ++i) {
-      left[i] = hn::LoadU(d, c + i * c_stride);
-      right[i] = hn::LoadU(d, c + i * c_stride + kLanes);
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      sums[i][v] = add ? hn::LoadU(d, c + i * c_stride + v * kLanes) : hn::Zero(d);
     }
-  } else {
-    RNNSEARCH_UNROLL
-    for (std::size_t i = 0; i < R; ++i) left[i] = right[i] = hn::Zero(d);
   }
   const Ahead::Share share = ahead.share((depth + kDepthsAStep - 1) / kDepthsAStep);
   for (std::size_t step = 0; step < depth; step += kDepthsAStep) {
     ahead.ask(share);
     const std::size_t end = std::min(depth, step + kDepthsAStep);
     for (std::size_t k = step; k < end; ++k) {
-      const auto b_left = hn::LoadU(d, panel + k * panel_stride);
-      const auto b_right = hn::LoadU(d, panel + k * panel_stride + kLanes);
+      hn::Vec<Floats> b[kVectors];
+      RNNSEARCH_UNROLL
+      for (std::size_t v = 0; v < kVectors; ++v) b[v] = hn::LoadU(d, panel + k * panel_stride + v * kLanes);
       RNNSEARCH_UNROLL
       for (std::size_t i = 0; i < R; ++i) {
         const auto a = hn::Set(d, strip[k * R + i]);
-        left[i] = hn::MulAdd(a, b_left, left[i]);
-        right[i] = hn::MulAdd(a, b_right, right[i]);
+        RNNSEARCH_UNROLL
+        for (std::size_t v = 0; v < kVectors; ++v) sums[i][v] = hn::MulAdd(a, b[v], sums[i][v]);
       }
     }
   }
   RNNSEARCH_UNROLL
   for (std::size_t i = 0; i < R; ++i) {
-    hn::StoreU(left[i], d, c + i * c_stride);
-    hn::StoreU(right[i], d, c + i * c_stride + kLanes);
+    RNNSEARCH_UNROLL
+    for (std::size_t v = 0; v < kVectors; ++v) hn::StoreU(sums[i][v], d, c + i * c_stride + v * kLanes);
   }
 }
 
@@ -169,8 +169,7 @@ void copy(std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from, s
 void copy_panel(std::size_t depth, const float* HWY_RESTRICT from, std::size_t from_stride, float* HWY_RESTRICT to) {
   const Floats d;
   for (std::size_t k = 0; k < depth; ++k, from += from_stride, to += kCols) {
-    hn::Store(hn::LoadU(d, from), d, to);
-    hn::Store(hn::LoadU(d, from + kLanes), d, to + kLanes);
+    for (std::size_t v = 0; v < kVectors; ++v) hn::Store(hn::LoadU(d, from + v * kLanes), d, to + v * kLanes);
   }
 }
 
