@@ -41,29 +41,31 @@ void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* str
     }
   }
   const Ahead::Share share = ahead.share(depth / kDepth);
-  for (std::size_t k = 0; k < depth; k += kDepth, strip += rows * kDepth, panel += kCols * kDepth) {
+  const std::uint16_t* next = strip + kStepsAhead * rows * kDepth;
+  const auto ask_for_strip = [&next](std::size_t part) {
+    for (std::size_t i = 0; i < kHalf / 2; ++i) __builtin_prefetch(next + (part * kHalf / 2 + i) * kDepth, 0, 3);
+  };
+  for (std::size_t k = 0; k < depth; k += kDepth) {
     // Strips come by from the second-level cache, and registers are loaded faster than the processor by itself thinks
     // ahead. A few lines are asked for between any two of the unit's instructions: all at once they would hold it up.
-    const std::uint16_t* next = strip + kStepsAhead * rows * kDepth;
-    const auto ask_for_strip = [&] {
-      for (std::size_t i = 0; i < kHalf / 2; ++i) __builtin_prefetch(next + i * kDepth, 0, 3);
-      next += kHalf / 2 * kDepth;
-    };
     Unit::template load<4>(strip, kRegisterRow);
     Unit::template load<6>(panel, kRegisterRow);
-    ask_for_strip();
+    ask_for_strip(0);
     Unit::template load<7>(panel + kHalf * kDepth, kRegisterRow);
     Unit::template multiply<0, 4, 6>();
-    ask_for_strip();
+    ask_for_strip(1);
     Unit::template multiply<1, 4, 7>();
     ahead.ask(share);
     if (lower > 0) {
       Unit::template load<5>(strip + kHalf * kDepth, kRegisterRow);
-      ask_for_strip();
+      ask_for_strip(2);
       Unit::template multiply<2, 5, 6>();
-      ask_for_strip();
+      ask_for_strip(3);
       Unit::template multiply<3, 5, 7>();
     }
+    strip += rows * kDepth;
+    panel += kCols * kDepth;
+    next += rows * kDepth;
   }
   Unit::template store<0>(c, c_bytes);
   Unit::template store<1>(c + kHalf, c_bytes);
