@@ -116,21 +116,22 @@ hn::Vec<D> blocks(D d, const float* const* from, std::size_t k) {
 }
 #endif
 
-// See Transpose. A vector is a few rows at one k; four k are made at once.
-void transpose(std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from, std::size_t from_stride,
-               float* HWY_RESTRICT to, std::size_t to_stride) {
-  std::size_t k = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const Floats d;
+// As transpose, for as many k as whole vectors can be written; how many that was. A vector is a few rows at one k; four
+// k are made at once.
+template <class D>
+std::size_t transpose_vectors(D d, std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from,
+                              std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
+  constexpr std::size_t kWidth = hn::MaxLanes(D());
   // Where there are fewer rows than lanes, the last one stands in for those there are not. What it leaves behind the
   // end of a row is overwritten by the row after it, if no other ones' memory lies there.
-  const std::size_t beyond = rows < kLanes ? kLanes - rows : 0;
+  const std::size_t beyond = rows < kWidth ? kWidth - rows : 0;
   const std::size_t whole = depth - std::min(depth, beyond == 0 ? 0 : (beyond + to_stride - 1) / to_stride);
-  const float* row[kLanes];
-  for (std::size_t next = 0; next < rows; next += kLanes) {
-    const std::size_t first = rows < kLanes ? 0 : std::min(next, rows - kLanes);  // the last ones overlap those before
-    for (std::size_t i = 0; i < kLanes; ++i) row[i] = from + std::min(first + i, rows - 1) * from_stride;
-    for (k = 0; k + 4 <= whole; k += 4) {
+  const float* row[kWidth];
+  for (std::size_t next = 0; next < rows; next += kWidth) {
+    const std::size_t first = rows < kWidth ? 0 : std::min(next, rows - kWidth);  // the last ones overlap those before
+    for (std::size_t i = 0; i < kWidth; ++i) row[i] = from + std::min(first + i, rows - 1) * from_stride;
+    for (std::size_t k = 0; k + 4 <= whole; k += 4) {
       const auto r0 = blocks(d, row, k), r1 = blocks(d, row + 1, k);
       const auto r2 = blocks(d, row + 2, k), r3 = blocks(d, row + 3, k);
       const auto low02 = hn::InterleaveLower(d, r0, r2), high02 = hn::InterleaveUpper(d, r0, r2);
@@ -142,6 +143,18 @@ void transpose(std::size_t rows, std::size_t depth, const float* HWY_RESTRICT fr
       hn::StoreU(hn::InterleaveUpper(d, high02, high13), d, out + 3 * to_stride);
     }
   }
+  return whole / 4 * 4;
+}
+#endif
+
+// See Transpose.
+void transpose(std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from, std::size_t from_stride,
+               float* HWY_RESTRICT to, std::size_t to_stride) {
+  std::size_t k = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::CappedTag<float, 8> few;
+  k = rows <= hn::MaxLanes(few) ? transpose_vectors(few, rows, depth, from, from_stride, to, to_stride)
+                                : transpose_vectors(Floats(), rows, depth, from, from_stride, to, to_stride);
 #endif
   for (; k < depth; ++k) {
     for (std::size_t i = 0; i < rows; ++i) to[k * to_stride + i] = from[i * from_stride + k];
