@@ -22,7 +22,7 @@ namespace rnnsearch::kernels {
 template <class Unit>
 void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* strip, const std::uint16_t* panel,
                    float* c, std::size_t c_stride, bool add, Ahead ahead) {
-  constexpr std::size_t kHalf = 16, kDepth = 32, kCols = 32, kStepsAhead = 2, kRegisterRow = 64;
+  constexpr std::size_t kHalf = 16, kDepth = 32, kCols = 32, kStepsAhead = 2, kRegisterRowBytes = 64;
   const std::size_t upper = std::min(rows, kHalf), lower = rows - upper, c_bytes = c_stride * sizeof(float);
   Unit::shape(upper, lower);
   if (add) {
@@ -46,18 +46,19 @@ void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* str
     for (std::size_t i = 0; i < kHalf / 2; ++i) __builtin_prefetch(next + (part * kHalf / 2 + i) * kDepth, 0, 3);
   };
   for (std::size_t k = 0; k < depth; k += kDepth) {
-    // Strips come by from the second-level cache, and registers are loaded faster than the processor by itself thinks
-    // ahead. A few lines are asked for between any two of the unit's instructions: all at once they would hold it up.
-    Unit::template load<4>(strip, kRegisterRow);
-    Unit::template load<6>(panel, kRegisterRow);
+    // Strips come from the second-level cache, and registers are loaded faster than the processor's own prefetching
+    // brings them. Between the unit's instructions, 8 lines at a time are asked for: all at once hold it up. With fewer
+    // rows than registers have, some lines are asked for twice.
+    Unit::template load<4>(strip, kRegisterRowBytes);
+    Unit::template load<6>(panel, kRegisterRowBytes);
     ask_for_strip(0);
-    Unit::template load<7>(panel + kHalf * kDepth, kRegisterRow);
+    Unit::template load<7>(panel + kHalf * kDepth, kRegisterRowBytes);
     Unit::template multiply<0, 4, 6>();
     ask_for_strip(1);
     Unit::template multiply<1, 4, 7>();
     ahead.ask(share);
     if (lower > 0) {
-      Unit::template load<5>(strip + kHalf * kDepth, kRegisterRow);
+      Unit::template load<5>(strip + kHalf * kDepth, kRegisterRowBytes);
       ask_for_strip(2);
       Unit::template multiply<2, 5, 6>();
       ask_for_strip(3);

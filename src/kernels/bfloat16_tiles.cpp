@@ -54,8 +54,8 @@ RNNSEARCH_BFLOAT16 void round_rows(std::size_t rows, std::size_t depth, const fl
   }
 }
 
-// Pairs of two neighbouring k, [pairs][count], from b[k * stride + i]. Rows of `to` are whole vectors apart, with zeros
-// between them, or `count`, at most a vector.
+// Pairs of two neighbouring k, [pairs][count], from b[k * stride + i]. to_stride: whole vectors, or `count` where that
+// is at most one. Past `count`, a row's last begun vector gets zeros, but not in the last row; nothing else is written.
 RNNSEARCH_BFLOAT16 void round_columns(std::size_t count, std::size_t depth, const float* from, std::size_t stride,
                                       std::uint32_t* to, std::size_t to_stride) {
   alignas(64) static constexpr std::uint16_t kAlternate[2 * kLanes] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
@@ -85,9 +85,9 @@ RNNSEARCH_BFLOAT16 void round_columns(std::size_t count, std::size_t depth, cons
   }
 }
 
-// Rows from[i * stride + k] are rounded piece by piece, where a piece cannot push itself out of the first-level cache,
-// as rows that lie a power of two apart do where they come from. use(pair, pairs, rounded): rounded[i * kRoundedStride
-// + j] is pair + j of row i, zeros past the depth, and of kCols rows those past the last.
+// Rounds rows from[i * stride + k], some k at a time, into memory of its own: where they come from, rows that lie a
+// power of two apart push each other out of the first-level cache. use(pair, pairs, rounded): pair + j of row i is
+// rounded[i * kRoundedStride + j]; zeros past the depth, and in rows [rows, kCols).
 constexpr std::size_t kRoundedPairs = 64, kRoundedStride = kRoundedPairs + kLanes;
 template <class Use>
 void for_rounded_rows(std::size_t rows, std::size_t depth, std::size_t padded, const float* from, std::size_t stride,
@@ -295,13 +295,13 @@ void pack_strip_transposed(std::size_t rows, std::size_t depth, const float* a, 
   }
 }
 
-constexpr std::size_t kRegister = kLanes * kLanes;  // pairs
+constexpr std::size_t kRegisterPairs = kLanes * kLanes;
 
 void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
   auto* to = static_cast<std::uint32_t*>(panel);
   if (count < kCols || depth % kDepthStep != 0) std::fill_n(to, padded<kDepthStep>(depth) / 2 * kCols, 0u);
   for (std::size_t k = 0; k < depth; k += kDepthStep) {
-    for (std::size_t j = 0; j < kCols; j += kLanes, to += kRegister) {
+    for (std::size_t j = 0; j < kCols; j += kLanes, to += kRegisterPairs) {
       if (j >= count) continue;
       round_columns(std::min(kLanes, count - j), std::min(kDepthStep, depth - k), b + k * stride + j, stride, to,
                     kLanes);
@@ -316,7 +316,7 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
                      for (std::size_t p = 0; p < pairs; p += kLanes) {
                        for (std::size_t j = 0; j < kCols; j += kLanes) {
                          transpose(kLanes, kLanes, rounded + j * kRoundedStride + p, kRoundedStride,
-                                   to + (pair + p) * kCols + j / kLanes * kRegister, kLanes);
+                                   to + (pair + p) * kCols + j / kLanes * kRegisterPairs, kLanes);
                        }
                      }
                    });

@@ -13,10 +13,10 @@ std::size_t size_of(int name, std::size_t otherwise) {
 }  // namespace
 
 const Caches& caches() {
-#ifdef _SC_LEVEL1_DCACHE_SIZE  // the GNU C library's
-  static const Caches sizes = {size_of(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), size_of(_SC_LEVEL2_CACHE_SIZE, 256 << 10)};
+#ifdef _SC_LEVEL2_CACHE_SIZE  // the GNU C library's
+  static const Caches sizes = {size_of(_SC_LEVEL2_CACHE_SIZE, 256 << 10)};
 #else
-  static const Caches sizes = {32 << 10, 256 << 10};
+  static const Caches sizes = {256 << 10};
 #endif
   return sizes;
 }

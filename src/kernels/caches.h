@@ -6,7 +6,7 @@
 namespace rnnsearch::kernels {
 
 struct Caches {
-  std::size_t level1 = 0, level2 = 0;  // bytes of data, of one core
+  std::size_t level2 = 0;  // bytes, of one core
 };
 
 /// What the system says; the sizes of a common small core where it says nothing.

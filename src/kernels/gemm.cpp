@@ -7,6 +7,7 @@
 
 #include "kernels/caches.h"
 #include "kernels/product_tiles.h"
+#include "kernels/strips.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 
@@ -34,22 +35,6 @@ struct Operand {
   }
 };
 
-// M rows in strips of as many rows as one another, to a row_step: a last strip of few rows would keep the processor
-// waiting.
-class Strips {
- public:
-  Strips(const ProductTiles& tiles, std::size_t M)
-      : count(pieces_of(M, tiles.max_rows)), M_(M), step_(tiles.row_step), steps_(pieces_of(M, step_)) {}
-  const std::size_t count;
-  std::size_t first(std::size_t strip) const {
-    return std::min(M_, (strip * (steps_ / count) + std::min(strip, steps_ % count)) * step_);
-  }
-  std::size_t rows(std::size_t strip) const { return first(strip + 1) - first(strip); }
-
- private:
-  std::size_t M_, step_, steps_;
-};
-
 // So many k that a tile's sums, which come and go once a block, are few beside what is multiplied, and a panel of them
 // still leaves room in the second-level cache for strips.
 std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
@@ -66,7 +51,10 @@ void ask_for(const float* from, std::size_t rows, std::size_t count, std::size_t
 }
 
 // Rows of an operand are read where they lie in one piece: a few k of several panels, or strips, at a time.
-constexpr std::size_t kDepthsAtOnce = 32, kPanelsAtOnce = 8;
+constexpr std::size_t kDepthsAtOnce = 32;
+std::size_t panels_at_once(const ProductTiles& tiles) {
+  return std::clamp<std::size_t>(1024 / (tiles.cols * tiles.element), 1, 8);
+}
 
 // Depths [first, first + depth), columns [column, column + count): panels, each `panel_bytes` from the one before.
 void pack_panels_of(const ProductTiles& tiles, const Operand& b, std::size_t first, std::size_t depth,
@@ -97,7 +85,7 @@ class Product {
         c_(c),
         K_(K),
         into_(into),
-        strips_(tiles, c.rows),
+        strips_(tiles.max_rows, tiles.row_step, c.rows),
         panels_(pieces_of(c.cols, tiles.cols)) {}
 
   // b's panels, packed before, one after the other.
@@ -106,7 +94,7 @@ class Product {
     for_slabs([&](const Slab& slab) {
       for_parts(grid(slab, true), 0, panels_, [&](const Part& part) {
         add_part(slab, part, [&](std::size_t k, std::size_t, std::size_t p) {
-          const bool last = p + 1 == panels_;
+          const bool last = p + 1 == panels_;  // of all: a thread's next part is usually the one beside this
           const std::byte* const here = panels + (p * depth + slab.first + k) * row_bytes;
           return Panel{here, tiles_.cols, last ? nullptr : here + depth * row_bytes};
         });
@@ -134,7 +122,7 @@ class Product {
   static constexpr std::size_t kBytesToPack = 1 << 14;  // in a piece: takes longer than handing it to a thread
   // At the end, threads wait for half a piece; handing one out takes a fraction of a microsecond.
   static constexpr std::size_t kPiecesAThread = 8;
-  static constexpr std::size_t kTermsAPiece = 1 << 21;
+  static constexpr std::size_t kTermsAPiece = 1 << 21, kFewRows = 12;
 
   // Depths [first, first + count) of K, with op(a) of them packed.
   struct Slab {
@@ -220,9 +208,10 @@ class Product {
   void times_packed_by_part(const Operand& b, const Slab& slab, const Grid& pieces) const {
     for_parts(pieces, 0, panels_, [&](const Part& part) {
       thread_local Buffer<float> buffer;
-      for (std::size_t p = part.first_panel; p < part.last_panel; p += kPanelsAtOnce) {
-        const Part some{part.first_strip, part.last_strip, p, std::min(p + kPanelsAtOnce, part.last_panel)};
-        std::byte* const packed = space_for(kPanelsAtOnce * panel_bytes(slab.count), buffer);
+      const std::size_t at_once = panels_at_once(tiles_);
+      for (std::size_t p = part.first_panel; p < part.last_panel; p += at_once) {
+        const Part some{part.first_strip, part.last_strip, p, std::min(p + at_once, part.last_panel)};
+        std::byte* const packed = space_for(at_once * panel_bytes(slab.count), buffer);
         pack_b(b, slab, p, some.last_panel, packed);
         add_packed(slab, some, packed, p);
       }
@@ -237,9 +226,10 @@ class Product {
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const std::size_t begin = panels_ * chunk / chunks, end = panels_ * (chunk + 1) / chunks;
       std::byte* const packed = space_for((end - begin) * bytes, buffer);
-      parallel_for(pieces_of(end - begin, kPanelsAtOnce), [&](std::size_t i) {
-        const std::size_t first = begin + i * kPanelsAtOnce;
-        pack_b(b, slab, first, std::min(first + kPanelsAtOnce, end), packed + (first - begin) * bytes);
+      const std::size_t at_once = panels_at_once(tiles_);
+      parallel_for(pieces_of(end - begin, at_once), [&](std::size_t i) {
+        const std::size_t first = begin + i * at_once;
+        pack_b(b, slab, first, std::min(first + at_once, end), packed + (first - begin) * bytes);
       });
       for_parts(pieces, begin, end, [&](const Part& part) { add_packed(slab, part, packed, begin); });
     }
@@ -248,13 +238,13 @@ class Product {
   // So many that threads are busy to the end; of those, the one that has the outer caches deliver the least: each piece
   // asks for its part of both operands.
   Grid grid(const Slab& slab, bool packed) const {
-    // Few rows take as long as a strip: what they wait for is b.
-    const std::size_t rows_of_work = std::max(c_.rows, tiles_.max_rows);
+    // Few rows take as long as a dozen, or a strip: what they wait for is b.
+    const std::size_t rows_of_work = std::max({c_.rows, tiles_.max_rows, kFewRows});
     const std::size_t terms = rows_of_work * c_.cols * slab.count, depth = tiles_.padded(slab.count);
     const std::size_t wanted = std::clamp<std::size_t>(terms / kTermsAPiece, 1, kPiecesAThread * threads());
     // A piece's strips of one block stay in half the second-level cache while all its panels go by.
     const std::size_t strip_bytes = depth_block(tiles_, depth) * tiles_.max_rows * tiles_.element;
-    const std::size_t strips_a_piece = std::max<std::size_t>(8, caches().level2 / 2 / strip_bytes);
+    const std::size_t strips_a_piece = std::max<std::size_t>(4, caches().level2 / 2 / strip_bytes);
     Grid best{};
     std::size_t least = 0;
     for (std::size_t rows = pieces_of(strips_.count, strips_a_piece); rows <= strips_.count; ++rows) {
@@ -295,12 +285,16 @@ class Product {
     for (std::size_t k = 0; k < depth; k += block) {
       const std::size_t here = std::min(block, depth - k);
       const bool add = slab.first + k > 0 || into_ == Into::kAdd;
+      [[maybe_unused]] const float* asked_for = nullptr;
       for (std::size_t p = part.first_panel; p < part.last_panel; ++p) {
         const Panel panel = panel_at(k, here, p);
         for (std::size_t s = part.first_strip; s < part.last_strip; ++s) {
           const std::size_t row = strips_.first(s), rows = strips_.rows(s);
+          assert(!asked_for || asked_for == sums(s, p));
+          const Ahead ahead = after(part, p, s, panel.next, here);
+          asked_for = ahead.c;
           tiles_.tile(rows, columns(p), here, slab.packed_a + (row * depth + k * rows) * tiles_.element, panel.elements,
-                      panel.stride, sums(s, p), c_.stride, add, after(part, p, s, panel.next, here));
+                      panel.stride, sums(s, p), c_.stride, add, ahead);
         }
       }
     }
@@ -310,15 +304,15 @@ class Product {
     return c_.data + strips_.first(strip) * c_.stride + panel * tiles_.cols;
   }
 
-  // To be asked for while panel p's product with strip s is computed: its share of the panel after p, if that one is
-  // packed, and the sums of the tile after this one.
-  Ahead after(const Part& part, std::size_t p, std::size_t s, const std::byte* panel, std::size_t depth) const {
+  // What the tile of panel p and strip s asks for: its share of the next panel, if that is packed, and the sums of the
+  // tile after it.
+  Ahead after(const Part& part, std::size_t p, std::size_t s, const std::byte* next_panel, std::size_t depth) const {
     Ahead ahead;
     const std::size_t strips = part.last_strip - part.first_strip, nth = s - part.first_strip;
-    if (panel) {
+    if (next_panel) {
       const std::size_t lines = depth * tiles_.cols * tiles_.element / Ahead::kLine;
       const std::size_t first = lines * nth / strips, last = lines * (nth + 1) / strips;
-      ahead.panel = panel + first * Ahead::kLine;
+      ahead.panel = next_panel + first * Ahead::kLine;
       ahead.lines = last - first;
     }
     const bool same_panel = s + 1 < part.last_strip;
@@ -346,7 +340,7 @@ std::size_t floats_packed(const ProductTiles& tiles, std::size_t K, std::size_t 
 
 void pack_panels(const ProductTiles& tiles, const Operand& b, std::size_t K, std::size_t N, std::byte* to) {
   const std::size_t panel_bytes = tiles.padded(K) * tiles.cols * tiles.element, panels = pieces_of(N, tiles.cols);
-  const std::size_t side_by_side = b.layout == Layout::kAsIs ? kPanelsAtOnce : 1;
+  const std::size_t side_by_side = b.layout == Layout::kAsIs ? panels_at_once(tiles) : 1;
   parallel_for(pieces_of(panels, side_by_side), [&](std::size_t piece) {
     const std::size_t first = piece * side_by_side, column = first * tiles.cols;
     pack_panels_of(tiles, b, 0, K, column, std::min(side_by_side * tiles.cols, N - column), to + first * panel_bytes,

@@ -28,10 +28,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Floats4 = hn::CappedTag<float, 4>;
 
-// R rows by some vectors of columns. Of 32 registers 6 x 4 hold sums, 4 a row of b and one an element of a: no shape
-// has fewer loads for its multiplications, and they wait for loads where two threads share a processor. 16 registers
-// hold 6 x 2 sums. Lines are asked for ahead every kDepthsAStep k: small tiles lose more by it than they gain if it is
-// more often.
+// R rows by some vectors of columns. Of 32 registers, 6 x 4 hold sums, 4 a row of b and one an element of a: 10 loads
+// for 24 multiplications, where 12 x 2 have 14. Multiplications wait for loads where two threads share a core. Of 16
+// registers, 6 x 2 hold sums. Every kDepthsAStep k, a few lines are asked for ahead: more often costs small tiles more
+// than it saves.
 #if HWY_TARGET <= HWY_AVX3
 constexpr std::size_t kRows = 6, kVectors = 4, kDepthsAStep = 32;
 #else

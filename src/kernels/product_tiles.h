@@ -1,10 +1,10 @@
 // The innermost part of a float product, as compiled for the processor at hand: a tile of C, a few rows by a few
 // vectors, whose sums stay in registers while all of K goes by.
 //
-// Both operands are packed first (a float b of few uses may be read where it lies), so that a tile reads them from
-// beginning to end: op(a) in strips of at most max_rows rows, op(b) in panels of `cols` columns (the last one filled up
-// with zeros). The first k of a strip of R rows lie in its first k R elements, those of a panel in its first k `cols`,
-// for any k that is a multiple of depth_step: K can be cut anywhere there.
+// Both operands are packed first (a float b that only one strip uses may be read where it lies), so that a tile reads
+// them from beginning to end: op(a) in strips of at most max_rows rows, op(b) in panels of `cols` columns (the last one
+// filled up with zeros). The first k of a strip of R rows lie in its first k R elements, those of a panel in its first
+// k `cols`, for any k that is a multiple of depth_step: K can be cut anywhere there.
 #pragma once
 
 #include <algorithm>
@@ -12,21 +12,22 @@
 
 namespace rnnsearch::kernels {
 
-/// What the next tile needs and the first-level cache does not have, for this one to ask for while it is computed: a
-/// few lines at a time, as the processor stands still when it has asked for more than some dozen.
+/// What tiles after this one need, for it to ask for while it is computed: a part of the next panel, into the
+/// second-level cache, and the next tile's sums, into the first. A few lines at a time: a processor that has asked for
+/// more than some dozen stands still until they come.
 struct Ahead {
   static constexpr std::size_t kLine = 64;  // bytes
 
-  const std::byte* panel = nullptr;  // of the next panel, packed
-  std::size_t lines = 0;
-  const float* c = nullptr;  // rows of c
+  const std::byte* panel = nullptr;  // this tile's part of the next panel, if that is packed
+  std::size_t lines = 0;             // of it
+  const float* c = nullptr;          // the next tile's sums: `rows` rows of `cols`, `stride` apart
   std::size_t rows = 0, cols = 0, stride = 0;
 
   struct Share {
     std::size_t lines, rows;
   };
-  /// What to ask for at each of so many steps.
-  Share share(std::size_t steps) const { return {lines / steps + 1, rows / steps + 1}; }
+  /// What to ask for at each of so many steps, at least one.
+  Share share(std::size_t steps) const { return {(lines + steps - 1) / steps, (rows + steps - 1) / steps}; }
   /// For the next share, or what is left.
   void ask(const Share& share) {
     for (std::size_t i = std::min(share.lines, lines); i > 0; --i, --lines, panel += kLine) {
@@ -40,7 +41,7 @@ struct Ahead {
 
 struct ProductTiles {
   std::size_t max_rows;    // of a strip
-  std::size_t row_step;    // a strip has a multiple of it; only the last rows of op(a) may be fewer
+  std::size_t row_step;    // max_rows and the rows of strips are multiples of it; the last strip may have fewer
   std::size_t cols;        // of a panel
   std::size_t depth_step;  // K is filled up with zeros to a multiple of it
   std::size_t element;     // bytes of a packed one
@@ -52,11 +53,12 @@ struct ProductTiles {
   void (*pack_panel)(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel);
   void (*pack_panel_transposed)(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel);
 
-  /// c [rows, count] = or += strip times panel. `depth` is a multiple of depth_step. Rows of the panel are panel_stride
-  /// elements apart: `cols`; or the stride of a float matrix that is read where it lies, `cols` columns of it.
+  /// c [rows, count] = or += strip times panel. `depth` > 0 is a multiple of depth_step. panel_stride: `cols` for a
+  /// packed panel; where reads_unpacked, also the stride of a float matrix read where it lies, `cols` columns of it.
+  /// `ahead` is asked for meanwhile.
   void (*tile)(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel,
                std::size_t panel_stride, float* c, std::size_t c_stride, bool add, Ahead ahead);
-  bool reads_unpacked;  // whether it can do the latter
+  bool reads_unpacked;
 
   std::size_t padded(std::size_t depth) const { return (depth + depth_step - 1) / depth_step * depth_step; }
 };

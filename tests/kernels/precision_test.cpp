@@ -91,7 +91,7 @@ void check(std::size_t M, std::size_t N, std::size_t K) {
 
 TEST_F(BFloat16, ProductsAreThoseOfRoundedOperands) {
   RecordProperty("unit", std::string(bfloat16_unit()));
-  for (const std::size_t M : {1u, 6u, 17u, 33u})
+  for (const std::size_t M : {1u, 6u, 17u, 33u, 80u})
     for (const std::size_t N : {1u, 16u, 31u, 33u})
       for (const std::size_t K : {1u, 2u, 31u, 32u, 65u}) check(M, N, K);
   check(40, 70, 1100);
@@ -207,7 +207,7 @@ TEST(AmxTile, IsPackedForAsItReads) {
   const ProductTiles& tiles = *matrix_unit_tiles();
   Random random(2);
   for (const std::size_t count : {1u, 15u, 16u, 17u, 31u, 32u}) {
-    for (const std::size_t depth : {1u, 2u, 31u, 32u, 33u, 95u}) {
+    for (const std::size_t depth : {1u, 2u, 31u, 32u, 33u, 95u, 127u, 128u, 129u, 161u, 300u}) {
       const std::vector<float> by_row = drawn(random, count * depth);
       std::vector<float> by_column(count * depth);
       for (std::size_t i = 0; i < count; ++i)
@@ -217,7 +217,8 @@ TEST(AmxTile, IsPackedForAsItReads) {
         return i < count && k < depth ? high_half(rounded(by_row[i * depth + k])) : std::uint16_t{0};
       };
       for (const bool transposed : {false, true}) {
-        std::vector<std::uint16_t> strip(count * padded, 0x7fc0), panel(32 * padded, 0x7fc0);
+        constexpr std::size_t kGuard = 64;
+        std::vector<std::uint16_t> strip(count * padded + kGuard, 0x7fc0), panel(32 * padded + kGuard, 0x7fc0);
         if (transposed) {
           tiles.pack_strip_transposed(count, depth, by_column.data(), count, strip.data());
           tiles.pack_panel_transposed(count, depth, by_row.data(), depth, panel.data());
@@ -228,7 +229,11 @@ TEST(AmxTile, IsPackedForAsItReads) {
         for (std::size_t k = 0; k < padded; ++k) {
           for (std::size_t i = 0; i < count; ++i)
             ASSERT_EQ(strip[k / 32 * count * 32 + i * 32 + k % 32], value(i, k)) << count << " " << depth;
-          for (std::size_t j = 0; j < 32; ++j) ASSERT_EQ(panel[in_panel(k, j)], value(j, k)) << count;
+          for (std::size_t j = 0; j < 32; ++j) ASSERT_EQ(panel[in_panel(k, j)], value(j, k)) << count << " " << depth;
+        }
+        for (std::size_t i = 0; i < kGuard; ++i) {
+          ASSERT_EQ(strip[count * padded + i], 0x7fc0) << count << " " << depth;
+          ASSERT_EQ(panel[32 * padded + i], 0x7fc0) << count << " " << depth;
         }
       }
     }
