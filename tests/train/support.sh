@@ -34,8 +34,10 @@ until_caught() {
     pids=$1 caught=0
     (($2 == 1)) || pids=$(pgrep -P "$1" || true)
     for pid in $pids; do
+      # Its name first: before its exec it is a shell, which catches the signal too.
+      [[ $(cat "/proc/$pid/comm" 2>/dev/null) == rnnsearch ]] || continue
       mask=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null || true)
-      [[ $(cat "/proc/$pid/comm" 2>/dev/null) == rnnsearch ]] && ((0x0${mask:-0} >> 9 & 1)) && caught=$((caught + 1))
+      ((0x0${mask:-0} >> 9 & 1)) && caught=$((caught + 1))
     done
     ((caught < $2)) || return 0
     sleep 0.002
