@@ -90,7 +90,7 @@ bool exact(Form form, Into into, std::size_t M, std::size_t N, std::size_t K) {
 }
 
 TYPED_TEST(Gemm, SumsEveryTermOnceInEveryShapeAcrossTheTiles) {
-  const std::size_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 12, 13, 63, 64, 65, 128, 129, 160, 161, 256, 257};
+  const std::size_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 12, 13, 63, 64, 65, 127, 128, 129, 159, 160, 161, 255, 256, 257};
   for (const std::size_t M : sizes)
     for (const std::size_t N : sizes)
       for (const Form form : kForms)
@@ -226,7 +226,8 @@ TEST_F(Products, OfManyThousandsOfTermsLoseNone) {
   for (const Form form : kForms) ASSERT_TRUE(exact<float>(form, Into::kAdd, 1300, 40, 9001));
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
     set_precision(precision);  // 4 and 9 are exact in both
-    for (const Form form : kForms) ASSERT_TRUE(exact<float>(form, Into::kOverwrite, 250, 35, 33801));
+    for (const Form form : kForms)
+      for (const Into into : {Into::kOverwrite, Into::kAdd}) ASSERT_TRUE(exact<float>(form, into, 250, 35, 33801));
     Random random(1);
     Product<float> product(Form::kTransposed, Into::kOverwrite, 250, 20, 33801);
     product.a.integers(random, 4);
