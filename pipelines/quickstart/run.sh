@@ -1,72 +1,93 @@
 #!/usr/bin/env bash
-# pipelines/quickstart/run.sh: from a bare Debian machine to BLEU by sentence length of RNNsearch and RNNencdec, trained
-# equally long on the translations of Debian's package descriptions. Installs and builds what is missing. Every stage is
-# skipped when its result is there, and training resumes: interrupt it and run it again as you like.
+# pipelines/quickstart/run.sh: from a bare Debian machine to BLEU by sentence length of RNNsearch and RNNencdec, trained on
+# the translations of Debian's package descriptions with the same number of updates. It installs and builds what is missing.
+# Each stage is skipped when its result exists, and an interrupted training resumes: stop the script and run it again as
+# you like. Arguments are passed on to `rnnsearch train`, for both systems: pipelines/quickstart/run.sh --seed 2
 set -euo pipefail
 
-# What may be changed, here or in the environment; the rest is in rnnsearch.ini and rnnencdec.ini beside this file.
-work=${RNNSEARCH_WORK:-runs/quickstart} # where everything goes
-ranks=${RNNSEARCH_RANKS:-2}             # MPI ranks, of one thread each
+# What may be changed, here or in the environment. The model and its training are in config.ini beside this file.
+work=${RNNSEARCH_WORK:-runs/quickstart} # the folder for all results
+ranks=${RNNSEARCH_RANKS:-2}             # MPI ranks, each with one thread
 source=${RNNSEARCH_SOURCE:-en}          # any two languages of Debian's descriptions
 target=${RNNSEARCH_TARGET:-fr}
-source_words=${RNNSEARCH_SOURCE_WORDS:-8000}
-target_words=${RNNSEARCH_TARGET_WORDS:-8000}
-max_length=${RNNSEARCH_MAX_LENGTH:-50}
-beam=${RNNSEARCH_BEAM:-5}
+minutes=${RNNSEARCH_MINUTES:-12}        # time limit for training RNNsearch; RNNencdec then gets as many updates
+updates=${RNNSEARCH_UPDATES:-0}         # limit of updates besides; 0: no limit
+subwords=${RNNSEARCH_SUBWORDS:-4000}    # size of each vocabulary, in subwords
+max_length=${RNNSEARCH_MAX_LENGTH:-200} # training pairs with more subwords on either side are left out
+beam=${RNNSEARCH_BEAM:-10}
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here/../.."
-pipelines/install.sh
-pipelines/build.sh
-rnnsearch=${RNNSEARCH_BUILD:-build}/rnnsearch
+say() { printf '[quickstart] %3d:%02d %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
+if [[ -z ${RNNSEARCH:-} ]]; then # a program that is there already may be named
+  say "installing what is missing, and building"
+  pipelines/install.sh
+  pipelines/build.sh
+fi
+rnnsearch=${RNNSEARCH:-${RNNSEARCH_BUILD:-build}/rnnsearch}
 mkdir -p "$work"
 
-say() { echo "[quickstart] $*"; }
 in_parallel() {
   local options=()
   (($(nproc) >= ranks)) || options+=(--oversubscribe -x RNNSEARCH_OVERSUBSCRIBE=1)
   [[ $(id -u) != 0 ]] || options+=(--allow-run-as-root)
   mpirun -n "$ranks" "${options[@]}" "$@"
 }
+updates_of() { # RUN: the number of updates in its newest checkpoint
+  local checkpoint
+  checkpoint=$(<"$1/checkpoints/latest")
+  echo $((10#${checkpoint//[^0-9]/}))
+}
 
-data/debian.sh "$source" "$target" "$work/text"
-
+text=$work/text
+say "making the corpus"
+data/debian.sh "$source" "$target" "$text"
 corpus=$work/corpus.h5
 if [[ ! -e $corpus ]]; then
-  say "preparing the corpus"
+  say "preparing the corpus: learning subwords, numbering them"
   "$rnnsearch" prepare --source-language "$source" --target-language "$target" \
-    --train-source "$work/text/train.$source" --train-target "$work/text/train.$target" \
-    --dev-source "$work/text/dev.$source" --dev-target "$work/text/dev.$target" \
-    --test "debian:$work/text/test.$source:$work/text/test.$target" \
-    --source-words "$source_words" --target-words "$target_words" --max-length "$max_length" --output "$corpus"
+    --train-source "$text/train.$source" --train-target "$text/train.$target" \
+    --dev-source "$text/dev.$source" --dev-target "$text/dev.$target" \
+    --test "debian:$text/test.$source:$text/test.$target" \
+    --subwords bpe --source-words "$subwords" --target-words "$subwords" --max-length "$max_length" --output "$corpus"
 fi
 
-hypotheses=()
+hypotheses=() runs=()
 for system in RNNsearch RNNencdec; do
-  name=${system,,}
-  run=$work/$name
+  run=$work/${system,,}
+  limits=(--attention additive --max-minutes "$minutes" --max-updates "$updates")
+  if [[ $system == RNNencdec ]]; then
+    limits=(--attention none --max-minutes "$minutes" --max-updates "$(updates_of "$work/rnnsearch")")
+  fi
   say "training $system"
-  in_parallel "$rnnsearch" train --config "$here/$name.ini" --corpus "$corpus" --run "$run" --threads 1
-  translation=$work/test.$name.$target
+  in_parallel "$rnnsearch" train --config "$here/config.ini" --corpus "$corpus" --run "$run" --threads 1 "${limits[@]}" "$@"
+  translation=$work/test.${system,,}.$target
   if [[ ! $translation -nt $run/checkpoints/$(<"$run/checkpoints/best") ]]; then
-    say "translating the test set with $system"
-    in_parallel "$rnnsearch" translate --model "$run" --input "$work/text/test.$source" --output "$translation" \
+    say "translating the test set with $system, which was trained with $(updates_of "$run") updates"
+    in_parallel "$rnnsearch" translate --model "$run" --input "$text/test.$source" --output "$translation" \
       --beam "$beam" --normalize --threads 1
   fi
   hypotheses+=(--hypotheses "$system=$translation")
+  runs+=(--run "$system=$run")
 done
 
-"$rnnsearch" evaluate "${hypotheses[@]}" --corpus "$corpus" --set test/debian >"$work/bleu.txt.new"
+say "scoring"
+scores=("${hypotheses[@]}" --corpus "$corpus" --set test/debian)
+"$rnnsearch" evaluate "${scores[@]}" --chart >"$work/bleu.txt.new"
+"$rnnsearch" evaluate "${scores[@]}" --json --sentences >"$work/bleu.json.new"
 mv "$work/bleu.txt.new" "$work/bleu.txt"
-say "BLEU on the test set"
+mv "$work/bleu.json.new" "$work/bleu.json"
+"$rnnsearch" report --title "RNNsearch and RNNencdec, $source to $target" "${runs[@]}" --evaluation "$work/bleu.json" \
+  --output "$work/report.html"
+say "BLEU on the test set, by length of the reference"
 cat "$work/bleu.txt"
-say "everything lies in $work:"
+say "done. In $work:"
 cat <<END
-  text/             the corpus as text; train, dev and test
-  corpus.h5         the corpus as rnnsearch reads it (rnnsearch inspect $corpus)
-  rnnsearch/        the runs: config.ini, log.jsonl, checkpoints, translations of the dev set
-  rnnencdec/
-  test.rnnsearch.$target  the translations of text/test.$source
+  report.html             the figure, the learning curves and the best and worst sentences on one page: open it in a browser
+  bleu.txt, bleu.json     the table above
+  test.rnnsearch.$target       the translations of text/test.$source
   test.rnnencdec.$target
-  bleu.txt          the table above
+  rnnsearch/, rnnencdec/  the runs: configuration, log, checkpoints
+  corpus.h5               the corpus as rnnsearch reads it; see what it holds: $rnnsearch inspect $corpus
+  text/                   the corpus as text: train, dev and test
 END

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# pipelines/quickstart/run.sh on a tiny text with tiny models: the table, the chart and the page are made, both systems get the
+# same number of updates, and a second run makes nothing anew.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+
+# Numbers, and their doubles in reverse, of all lengths to 70; the corpus script takes the folder for its own, which is complete.
+export RNNSEARCH_WORK=$PWD/work
+mkdir -p work/text
+echo 'en fr' >work/text/.complete
+perl -e 'srand 1; for my $i (1 .. 1400) { my @n = map { int rand 30 } 1 .. 1 + $i % 70;
+  print "@n\t", join(" ", map { 2 * $_ } reverse @n), "\n" }' >both
+for part in train:1:1000 dev:1001:1100 test:1101:1400; do
+  IFS=: read -r name first last <<<"$part"
+  sed -n "${first},${last}p" both | cut -f1 >"work/text/$name.en"
+  sed -n "${first},${last}p" both | cut -f2 >"work/text/$name.fr"
+done
+run() {
+  RNNSEARCH_UPDATES=7 RNNSEARCH_MINUTES=30 RNNSEARCH_SUBWORDS=45 RNNSEARCH_BEAM=2 "$SOURCE/pipelines/quickstart/run.sh" \
+    --validate-every 3 --checkpoint-every 3 --embedding 8 --state 8 --alignment 8 --maxout 4
+}
+
+run >first.out 2>&1 || fail "$(tail -n 20 first.out)"
+for run in rnnsearch rnnencdec; do
+  [[ $(last_checkpoint work/$run) == *update-00000007.h5 ]] || fail "$run: its last checkpoint is $(last_checkpoint work/$run)"
+done
+grep -q '^attention = additive$' work/rnnsearch/config.ini || fail "RNNsearch does not attend: $(<work/rnnsearch/config.ini)"
+grep -q '^attention = none$' work/rnnencdec/config.ini || fail "RNNencdec attends: $(<work/rnnencdec/config.ini)"
+differing=$(diff work/rnnsearch/config.ini work/rnnencdec/config.ini | grep '^[<>]' | cut -d' ' -f2 | sort -u | paste -sd ' ')
+[[ $differing == attention ]] || fail "the two systems differ in: $differing"
+grep -q '^over 60 .*\[' work/bleu.txt && grep -q RNNencdec work/bleu.txt || fail "the table: $(<work/bleu.txt)"
+[[ -z $(grep -vxFf first.out work/bleu.txt) ]] || fail "the table was not printed: $(<first.out)"
+grep -q RNNencdec work/report.html || fail "the page does not name both systems"
+
+touch stamp
+run >second.out 2>&1 || fail "$(tail -n 20 second.out)"
+made=$(find work -newer stamp -type f \( -name '*.h5' -o -name 'test.*' \))
+[[ -z $made ]] || fail "made twice: $made"
