@@ -17,6 +17,7 @@
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/evaluate/evaluation.h"
+#include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/evaluate/presentation.h"
 #include "rnnsearch/kernels/parallel.h"
 
@@ -33,7 +34,7 @@ struct Settings {
   std::string length_tokenizer;  // empty: that of BLEU
   std::vector<std::string> breakdown;
   TranslationOptions translation;
-  bool json = false, details = false;
+  bool json = false, details = false, chart = false;
   ThreadOptions threads;
   std::string precision;
 };
@@ -175,6 +176,10 @@ void declare(Options& options, Settings& settings) {
               {.help = "of bootstrap [1000], trials of randomization [10000]", .low = 1, .high = 1e7});
   options.group("What is printed");
   options.add("details", settings.details, {.help = "length ratios and p values in the table"});
+  options.add("chart", settings.chart,
+              {.help = text_of("draw BLEU by length as a text chart below the table, with each bucket's share of the "
+                               "system's best bucket; at most ",
+                               evaluate::kChartSystems, " systems")});
   options.add("json", settings.json, {.help = "JSON instead of a table"});
   options.add("sentences", evaluation.sentences, {.help = "with --json, every sentence with its scores"});
   add_translation_options(options, settings.translation);
@@ -206,6 +211,9 @@ void check_used(const Options& options, const Settings& settings) {
   }
   if (evaluation.significance.samples && evaluation.significance.test == evaluate::SignificanceTest::kNone) {
     throw Error("--significance-samples is for --significance bootstrap or randomization");
+  }
+  if (settings.chart && settings.json) {
+    throw Error("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
   }
   if (settings.details && settings.json) {
     throw Error("--details is for the table; --json holds length ratios and p values anyway");
@@ -255,6 +263,10 @@ void check(Settings& settings) {
     if (std::find(names.begin(), name, *name) != name) {
       throw Error("two systems are called '" + *name + "'; give each a name of its own: NAME=FILE");
     }
+  }
+  if (settings.chart && names.size() > evaluate::kChartSystems) {
+    throw Error(text_of("--chart shows at most ", evaluate::kChartSystems, " systems, but there are ", names.size(),
+                        "; leave out --chart or some of the systems"));
   }
   evaluation.significance.seed = evaluation.bootstrap.seed;
   if (evaluation.significance.test == evaluate::SignificanceTest::kNone) {
@@ -338,6 +350,7 @@ int run_evaluate(const Arguments& arguments) {
     std::cout << evaluate::to_json(evaluation).dump(2) << "\n";
   } else {
     std::cout << evaluate::render_table(evaluation, settings.details);
+    if (settings.chart) std::cout << "\n" << evaluate::render_length_chart(evaluation);
   }
   return 0;
 }

@@ -192,6 +192,25 @@ class Evaluator {
 
 }  // namespace
 
+const BucketScore* best_bucket(const SystemEvaluation& system) {
+  const BucketScore* best = nullptr;
+  for (const BucketScore& bucket : system.buckets) {
+    if (bucket.sentences == 0) continue;
+    if (best == nullptr || bucket.reliable() > best->reliable() ||
+        (bucket.reliable() == best->reliable() && bucket.bleu.score > best->bleu.score)) {
+      best = &bucket;
+    }
+  }
+  return best;
+}
+
+std::optional<double> share_of_best(const SystemEvaluation& system, std::size_t bucket) {
+  const BucketScore* const best = best_bucket(system);
+  const BucketScore& score = system.buckets[bucket];
+  if (best == nullptr || score.sentences == 0 || best->bleu.score == 0) return std::nullopt;
+  return score.bleu.score / best->bleu.score;
+}
+
 Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options,
                     const std::function<void()>& poll) {
   check(test, systems, options);

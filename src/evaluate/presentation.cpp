@@ -254,6 +254,12 @@ Json to_json(const SystemEvaluation& system) {
        {"all", to_json(system.all)},
        {"without_unknown_words", system.without_unknown_words ? to_json(*system.without_unknown_words) : Json()},
        {"buckets", to_json(system.buckets)}});
+  const BucketScore* const best = best_bucket(system);
+  json["best_bucket"] = best == nullptr ? Json() : Json(best->label);
+  for (std::size_t b = 0; b < system.buckets.size(); ++b) {
+    const auto share = share_of_best(system, b);
+    json["shares_of_best_bucket"].push_back(share ? Json(*share) : Json());
+  }
   if (!system.by_unknown_share.empty()) json["by_unknown_share"] = to_json(system.by_unknown_share);
   if (!system.by_rarest_word.empty()) json["by_rarest_word"] = to_json(system.by_rarest_word);
   for (const WordAccuracy& accuracy : system.words_by_frequency) {

@@ -253,12 +253,39 @@ grep -q '"sequence_accuracy": "cut"' places.json && grep -q '|output:cut|' place
 places --sequence-accuracy whole --json >places.json
 accuracies places.json 37.5 93.75 42.677670 # (1 + sqrt(1/2)) / 4
 grep -q '"sequence_accuracy": "whole"' places.json || fail "whole is not said: $(<places.json)"
-[[ $(number low '"PSA":' <places.json) == 0.0 && $(number high '"PSA":' <places.json) == 100.0 ]] || fail "PSA has no interval"
+awk -v low="$(number low '"PSA":' <places.json)" -v high="$(number high '"PSA":' <places.json)" \
+  'BEGIN { exit !(low >= 0 && low < 37.5 && high > 37.5 && high <= 100) }' || fail "PSA has no interval: $(<places.json)"
 places --sequence-accuracy cut >table
 grep -Eq '^PSA  *4\*  *37\.50 \[ *0\.00,  *[0-9.]*\]$' table || fail "no PSA in the table: $(<table)"
 grep -q '^PSA, LCSR and GeoMean are means over sequences; outputs were cut to the reference' table || fail "no legend: $(<table)"
 places >table
 ! grep -q PSA table || fail "PSA unasked"
+
+# a chart below the table, in plain ASCII; the level of 41 to 60 words against the best bucket, by hand: all words right up
+# to 40, and half of the 41 to 60 right from the first on and the others wrong
+evaluate --hypotheses places --references places.reference --tokenizer none >table
+evaluate --hypotheses places --references places.reference --tokenizer none --chart >chart
+head -n "$(wc -l <table)" chart | cmp - table || fail "the table is another one with --chart: $(<chart)"
+grep -qx 'BLEU by sentence length' chart && grep -q '^o places: BLEU as a share of its best bucket' chart || fail "no chart: $(<chart)"
+! LC_ALL=C grep -q '[^ -~]' chart || fail "not plain ASCII: $(<chart)"
+perl -e 'for my $n ((35) x 100, (45) x 60, (55) x 60) { print join(" ", map { "w$_" } 1 .. $n), "\n" }' >level.reference
+perl -e 'for my $n ((35) x 100, (45) x 60, (55) x 60) {
+  print join(" ", map { $n > 40 && $_ > 20 ? "x" : "w$_" } 1 .. $n), "\n" }' >level
+level=(--hypotheses level --references level.reference --tokenizer none --edges 10,20,30,40,60 --bootstrap 0)
+evaluate "${level[@]}" --chart >chart
+grep -qx 'o level: BLEU as a share of its best bucket.s (31-40: 100.00)' chart || fail "$(<chart)"
+evaluate "${level[@]}" --json >level.json
+grep -q '"best_bucket": "31-40"' level.json || fail "$(<level.json)"
+# 120 sentences of 50 words on average: 20 of 50 words, 19 of 49, 18 of 48, 17 of 47
+share=$(perl -e 'print ((20 / 50 * 19 / 49 * 18 / 48 * 17 / 47) ** 0.25)')
+near "$share" "$(grep -A 6 shares_of_best_bucket level.json | sed -n 6p | tr -d ' ,')" 1e-9 || fail "not $share: $(<level.json)"
+grep -q " $(perl -e "printf '%.0f%%', 100 * $share")" chart || fail "not $share: $(<chart)"
+! evaluate "${level[@]}" --chart --json >/dev/null 2>error || fail "--chart with --json"
+grep -q -- '--chart is for the table' error || fail "$(<error)"
+nine=()
+for i in 1 2 3 4 5 6 7 8 9; do nine+=(--hypotheses "s$i=level"); done
+! evaluate "${nine[@]}" --references level.reference --chart >/dev/null 2>error || fail "nine systems in a chart"
+grep -q -- '--chart shows at most 8 systems, but there are 9' error || fail "$(<error)"
 
 # a corpus: what the training text held
 perl -e 'my %count = (a => 2000, b => 150, c => 20, d => 5, e => 1, x => 1, y => 1);

@@ -151,6 +151,12 @@ TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
   EXPECT_EQ(all.at("chrF").at("low").number(), score.others[0].low);
   EXPECT_EQ(system.at("buckets").items().size(), 3u);
   EXPECT_EQ(system.at("buckets").items()[1].at("label").string(), "11-20");
+  EXPECT_EQ(system.at("best_bucket").string(), "up to 10");  // of one sentence, 11-20 is better
+  const auto& shares = system.at("shares_of_best_bucket").items();
+  ASSERT_EQ(shares.size(), 3u);
+  EXPECT_EQ(shares[0].number(), 1);
+  EXPECT_GT(shares[1].number(), 1);
+  EXPECT_TRUE(shares[2].is_null());
   EXPECT_EQ(system.at("without_unknown_words").at("sentences").integer(), 0);
   EXPECT_EQ(system.at("by_unknown_share").items().size(), 5u);
   EXPECT_EQ(system.at("by_rarest_word").items()[2].at("sentences").integer(), 121);

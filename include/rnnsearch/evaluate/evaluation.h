@@ -85,6 +85,12 @@ struct SystemEvaluation {
   std::vector<WordAccuracy> words_by_frequency;
 };
 
+/// The length bucket with the highest BLEU, of those with at least kReliableSentences, or when there are none of those
+/// with sentences; null without sentences.
+const BucketScore* best_bucket(const SystemEvaluation& system);
+/// BLEU of a length bucket over that of best_bucket. Null without sentences, or when the best BLEU is 0.
+std::optional<double> share_of_best(const SystemEvaluation& system, std::size_t bucket);
+
 /// One sentence, scored as sacreBLEU's sentence_score does: smoothing exp, effective order.
 struct SentenceEvaluation {
   struct OfSystem {
