@@ -35,8 +35,8 @@ in_parallel() {
 }
 updates_of() { # RUN: the number of updates in its newest checkpoint
   local checkpoint
-  checkpoint=$(<"$1/checkpoints/latest")
-  echo $((10#${checkpoint//[^0-9]/}))
+  checkpoint=$(basename "$(<"$1/checkpoints/latest")" .h5)
+  echo $((10#${checkpoint#update-}))
 }
 
 text=$work/text
@@ -72,7 +72,8 @@ for system in RNNsearch RNNencdec; do
 done
 
 say "scoring"
-scores=("${hypotheses[@]}" --corpus "$corpus" --set test/debian)
+# 41 to 60 words are one bucket: each half of it has so few sentences that its BLEU would be a matter of chance.
+scores=("${hypotheses[@]}" --corpus "$corpus" --set test/debian --edges 10,20,30,40,60)
 "$rnnsearch" evaluate "${scores[@]}" --chart >"$work/bleu.txt.new"
 "$rnnsearch" evaluate "${scores[@]}" --json --sentences >"$work/bleu.json.new"
 mv "$work/bleu.txt.new" "$work/bleu.txt"
