@@ -199,6 +199,7 @@ class Translations {
   Translations(const Settings& s, const comm::Communicator& world, model::Model<float>& model)
       : search_(s.search), world_(world), model_(model) {
     search_.n_best = 1;
+    search_.retry_below = 0;  // an untrained model ends nothing
   }
 
   Timed run(const corpus::BatchSlice& slice) {

@@ -14,7 +14,6 @@
 #include "cli/benchmark.h"
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
-#include "cli/launched.h"
 #include "cli/nearest.h"
 #include "cli/node_check.h"
 #include "cli/prepare.h"
@@ -26,6 +25,7 @@
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/launch.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -86,7 +86,7 @@ void print_error(const std::string& who, const std::string& what) {
 
 /// A launcher started several processes of a command that is for one: they would all do the same to the same files.
 void refuse_several() {
-  const Launched by = launched();
+  const comm::Launch by = comm::this_launch();
   if (by.processes <= 1) return;
   if (by.rank == 0) {
     throw Error(text_of("was started in ", by.processes,
@@ -116,7 +116,7 @@ int run_command(const Command& command, const Arguments& arguments) {
   try {
     if (command.ranks == Ranks::kOne && !asks_for_help) refuse_several();
     const bool parallel =
-        command.ranks == Ranks::kAny || (command.ranks == Ranks::kAnyLaunched && launched().processes > 1);
+        command.ranks == Ranks::kAny || (command.ranks == Ranks::kAnyLaunched && comm::this_launch().processes > 1);
     if (parallel && !asks_for_help) {
       set_log_sink([](std::string_view line) { std::cerr << std::string(line) + "\n"; });  // if it cannot even start
       environment.emplace();

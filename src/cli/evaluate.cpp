@@ -198,7 +198,7 @@ std::vector<std::string> names_of(const Settings& settings) {
 /// What would be ignored is refused.
 void check_used(const Options& options, const Settings& settings) {
   const auto& evaluation = settings.evaluation;
-  for (const char* name : {"beam", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
+  for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
                            "maximum-length-ratio", "batch-sentences"}) {
     if (settings.model.empty() && options.given(name)) {
       throw Error(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));

@@ -507,8 +507,8 @@ int run_node_check(const Arguments& arguments) {
   const auto ahead = clocks_ahead(world);
   if (world.is_root()) {
     const bool step = !setting("SLURM_STEP_ID").empty() && number_set("SLURM_STEP_NUM_TASKS") > 1;
-    findings.push_back(
-        ranks_finding(facts, number_set(step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"), comm::library()));
+    const std::string library = comm::library() + (world.size() > 1 ? "" : " (which a single rank does not need)");
+    findings.push_back(ranks_finding(facts, number_set(step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"), library));
     for (const auto& line : describe(places)) {
       if (line.find("warning") == line.npos) {
         findings.push_back({Level::kOk, "threads", line.substr(line.find(' ') + 1), ""});

@@ -9,7 +9,6 @@
 
 #include "cli/agreement.h"
 #include "cli/figures.h"
-#include "cli/launched.h"
 #include "cli/placement.h"
 #include "cli/progress.h"
 #include "cli/rank_team.h"
@@ -17,6 +16,7 @@
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/launch.h"
 #include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/team.h"
@@ -298,7 +298,7 @@ int run_prepare(const Arguments& arguments) {
   }
   if (settings.output.empty()) throw Error("--output is missing: the corpus to write");
   if (!merged.empty()) {
-    if (launched().processes > 1) throw Error("--merge is for one process; start it without mpirun or srun");
+    if (comm::this_launch().processes > 1) throw Error("--merge is for one process; start it without mpirun or srun");
     const corpus::MergeReport report =
         corpus::merge({{merged.begin(), merged.end()}, settings.output, settings.shard_pairs, settings.overwrite});
     if (json) {
@@ -355,7 +355,7 @@ int run_prepare(const Arguments& arguments) {
   }
 
   std::unique_ptr<corpus::Team> team = std::make_unique<corpus::Alone>();
-  if (launched().processes > 1) {
+  if (comm::this_launch().processes > 1) {
     const comm::Communicator world;
     check_same_options(world, options);
     settle_threads(threads, world);

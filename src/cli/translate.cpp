@@ -65,6 +65,24 @@ std::string sentence_of_stop(std::size_t lines, OutputFile& output) {
                  lines + 1, " on");
 }
 
+std::string lines_of(std::size_t count) {
+  return text_of(count, count == 1 ? " line" : " lines");
+}
+
+/// Empty when every first search finished something.
+std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::size_t retry_below) {
+  std::string sentence;
+  if (retried > 0) {
+    sentence = text_of("no hypothesis of ", lines_of(retried), " ended in the first search, but in a later one");
+  }
+  if (cut_off > 0) {
+    sentence += text_of(sentence.empty() ? "" : "; ", lines_of(cut_off), cut_off == 1 ? " was" : " were",
+                        " cut off at the maximum length, because no hypothesis ended",
+                        retry_below == 0 ? " and --retry-below is 0" : "");
+  }
+  return sentence;
+}
+
 }  // namespace
 
 int run_translate(const Arguments& arguments) {
@@ -122,6 +140,7 @@ int run_translate(const Arguments& arguments) {
   const std::size_t portion = 64 * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
   std::size_t before = 0;
   bool stopped = false;
+  std::size_t retried = 0, cut_off = 0;  // lines
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
     std::vector<std::string> lines;
@@ -162,9 +181,16 @@ int run_translate(const Arguments& arguments) {
         sink->write(text_of(before + i, " ||| ", line.text, " ||| ", score, "\n"));
       }
     }
+    for (const auto& line : translations) {
+      retried += line.front().retried ? 1 : 0;
+      cut_off += line.front().cut_off ? 1 : 0;
+    }
     if (sink) sink->flush();
     before += translations.size();
     if (stopped) break;
+  }
+  if (const auto sentence = sentence_of_retries(retried, cut_off, translation.search.retry_below); !sentence.empty()) {
+    progress.say("[translate] " + sentence);
   }
   if (stopped) throw Stopped(sink ? sentence_of_stop(before, *sink) : "");
   if (sink) sink->publish();

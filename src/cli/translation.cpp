@@ -31,9 +31,10 @@ LineTranslation in_words(const train::LoadedModel& loaded, const std::vector<std
       if (const auto j = aligned_word(translation, i, source.size())) words.back() = source[*j];
     }
   }
-  const std::size_t length = translation.words.size() + (translation.finished ? 1 : 0);
+  const std::size_t length = std::max<std::size_t>(1, translation.words.size() + (translation.finished ? 1 : 0));
   return {loaded.pipeline.to_text(words),
-          translation.log_probability / (options.search.normalize ? static_cast<double>(length) : 1.0)};
+          translation.log_probability / (options.search.normalize ? static_cast<double>(length) : 1.0),
+          translation.retries > 0, !translation.finished};
 }
 
 std::vector<std::string> strings_of(const Json& array) {
@@ -47,10 +48,22 @@ std::vector<std::string> strings_of(const Json& array) {
 void add_translation_options(Options& options, TranslationOptions& translation) {
   options.group("Search");
   decode::SearchOptions& search = translation.search;
-  options.add("beam", search.beam, {.help = "hypotheses kept; 1 is greedy search", .low = 1, .high = 1000});
+  options.add("beam", search.beam,
+              {.help = "hypotheses kept at every word; 1 is greedy search, and a wider beam takes more time. The paper "
+                       "does not say how wide its beam was",
+               .low = 1,
+               .high = 1000});
+  options.add("retry-below", search.retry_below,
+              {.help = "when no hypothesis ends within the maximum length: search the sentence again, first with "
+                       "unknown words allowed (after --no-unknown), then with twice the beam as long as the beam is "
+                       "below this number; 500 is the limit of the paper's released code. If nothing ends in any "
+                       "search, the translation is cut off. 0: never search again",
+               .low = 0,
+               .high = 1000});
   options.add("normalize", search.normalize, {.help = "rank by log-probability divided by length"});
   options.add("no-unknown", search.no_unknown,
-              {.help = "never produce an unknown word: its probability is set to zero"});
+              {.help = "set the probability of unknown words to zero: the translation has none, unless --retry-below "
+                       "needs them"});
   options.add("replace-unknown", translation.replace_unknown,
               {.help = "write instead of \u2047 the source word that the decoder looked at most"});
   options.add("minimum-length-ratio", search.minimum_length_ratio,
@@ -123,7 +136,8 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   for (const auto& translations : own) {
     Json of_line = Json::array();
     for (const auto& translation : translations) {
-      of_line.push_back(Json::array({Json(translation.text), Json(translation.score)}));
+      of_line.push_back(Json::array(
+          {Json(translation.text), Json(translation.score), Json(translation.retried), Json(translation.cut_off)}));
     }
     message.push_back(std::move(of_line));
   }
@@ -134,7 +148,10 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     std::size_t i = from;
     const Json parsed = Json::parse(gathered[from], text_of("translations of rank ", from));
     for (const Json& of_line : parsed.items()) {
-      for (const Json& pair : of_line.items()) all[i].push_back({pair.items()[0].string(), pair.items()[1].number()});
+      for (const Json& translation : of_line.items()) {
+        const auto& fields = translation.items();
+        all[i].push_back({fields[0].string(), fields[1].number(), fields[2].boolean(), fields[3].boolean()});
+      }
       i += ranks;
     }
   }

@@ -26,7 +26,9 @@ std::filesystem::path checkpoint_of(const std::filesystem::path& run_or_checkpoi
 
 struct LineTranslation {
   std::string text;
-  double score = 0;  // log-probability, divided by length with `normalize`
+  double score = 0;      // log-probability, divided by length with `normalize`
+  bool retried = false;  // found by a search after the first, in which no hypothesis had ended
+  bool cut_off = false;  // at the maximum length: no hypothesis ended in any search
 };
 
 /// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each

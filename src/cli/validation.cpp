@@ -56,6 +56,7 @@ class DevSet {
   std::string translated(model::Model<float>& model, const Sentences& source) const {
     decode::SearchOptions search;
     search.beam = options_.validate_beam;
+    search.retry_below = 0;  // early in a training hardly any hypothesis ends, and retries would take most of its time
     search.batch_sentences = options_.validate_sentences;
     std::string lines;
     for (const auto& best : decode::translate(model, source, search)) {

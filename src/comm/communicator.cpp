@@ -1,9 +1,11 @@
 #include "rnnsearch/comm/communicator.h"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -13,14 +15,28 @@
 
 #include "comm/check.h"
 #include "comm/chunks.h"
-#include "comm/launch.h"
 #include "comm/progress_thread.h"
 #include "comm/time_limit.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/comm/launch.h"
 
 namespace rnnsearch::comm {
 namespace {
+
+/// What Environment made of this process.
+enum class World {
+  kNone,   // there was no Environment yet
+  kAlone,  // one process, and MPI is not called
+  kMpi,
+};
+World the_world = World::kNone;
+
+/// False: this process is the whole world, and a collective has nothing to do.
+bool with_mpi() {
+  assert(the_world != World::kNone);
+  return the_world == World::kMpi;
+}
 
 void set_default(const char* name, const char* value) {
   ::setenv(name, value, 0);  // 0: what the user set stays
@@ -63,6 +79,7 @@ std::string waits_too_long(const char* call, double seconds) {
 }
 
 void reduce(std::span<double> values, MPI_Op operation) {
+  if (!with_mpi()) return;
   const ProgressThread::Watched watched(progress_thread(), "in a sum of a few numbers");
   check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, operation,
                       MPI_COMM_WORLD),
@@ -87,8 +104,15 @@ Activity::~Activity() {
 
 Environment::Environment() {
   const Lookup environment = variable;
-  // Before MPI_Init: under an srun without PMIx that call ends the process with a page of text of its own.
-  if (!has_launcher(environment)) check_launch(environment, 1);
+  const double timeout = start_timeout();
+  // Open MPI's processes without a launcher share a session folder in TMPDIR, which one may remove while another makes
+  // it: MPI_Init then fails at random where many come and go, as array jobs on one node do. A world of one needs no
+  // MPI.
+  if (!launch_of(environment).needs_mpi) {
+    check_launch(environment, 1);
+    the_world = World::kAlone;
+    return;
+  }
   // Open MPI chooses the algorithm of an allreduce by size and number of ranks; the sum's rounding depends on it. The
   // ring (4): every element is summed in one place, so all ranks get the same bits, and it is the fastest for large
   // gradients. Measured: 10 of 10 repetitions equal at 3 and 4 ranks, 1 to 300,007 elements
@@ -96,10 +120,10 @@ Environment::Environment() {
   set_default("OMPI_MCA_coll_tuned_use_dynamic_rules", "1");
   set_default("OMPI_MCA_coll_tuned_allreduce_algorithm", "4");
   int provided = 0;
-  const double timeout = start_timeout();
   const TimeLimit limit(timeout, text_of(waits_too_long("MPI_Init", timeout), " (RNNSEARCH_START_TIMEOUT says when)"));
   // The main thread and the progress thread. Until the error handler is set, MPI itself ends the process on an error.
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  the_world = World::kMpi;
   try {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     if (provided < MPI_THREAD_MULTIPLE) {
@@ -118,12 +142,14 @@ Environment::Environment() {
 }
 
 Environment::~Environment() {
+  if (!with_mpi()) return;
   int ended = 0;
   MPI_Finalized(&ended);
   if (!ended) abort(1);
 }
 
 void Environment::finish(int exit_code) {
+  if (!with_mpi()) return;
   const double timeout = progress_thread() ? progress_thread()->stall_timeout() : 0;
   // Whoever is late here may have honest work left (the root prints what all have computed), and can still say so.
   Communicator().barrier();
@@ -153,12 +179,14 @@ void Environment::abort(int exit_code) {
 }
 
 int Communicator::rank() const {
+  if (!with_mpi()) return 0;
   int rank = 0;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   return rank;
 }
 
 int Communicator::size() const {
+  if (!with_mpi()) return 1;
   int size = 0;
   check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
   return size;
@@ -201,6 +229,7 @@ void Communicator::max(std::span<double> values) const {
 }
 
 void Communicator::barrier() const {
+  if (!with_mpi()) return;
   const ProgressThread::Watched watched(progress_thread(), "in a barrier");
   check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
 }
@@ -226,6 +255,10 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
 
 std::vector<std::string> Communicator::hosts() const {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  if (!with_mpi()) {
+    ::gethostname(name.data(), name.size() - 1);
+    return {name.data()};
+  }
   int length = 0;
   check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
   const auto names = gather(std::string(name.data(), static_cast<std::size_t>(length)));
@@ -242,6 +275,10 @@ std::vector<std::string> Communicator::hosts() const {
 }
 
 void broadcast_in_chunks(std::span<std::byte> bytes, int from, std::size_t chunk) {
+  if (!with_mpi()) {
+    assert(from == 0);
+    return;
+  }
   ProgressThread::Watched watched(progress_thread(), "in a broadcast");
   for (std::size_t first = 0; first < bytes.size(); first += chunk) {
     const auto part = bytes.subspan(first, std::min(chunk, bytes.size() - first));
@@ -251,6 +288,7 @@ void broadcast_in_chunks(std::span<std::byte> bytes, int from, std::size_t chunk
 }
 
 std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t chunk) {
+  if (!with_mpi()) return {text};
   const Communicator world;
   ProgressThread::Watched watched(progress_thread(), "while it gathers text");
   constexpr int kTag = 1;
@@ -282,6 +320,7 @@ std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t c
 }
 
 std::string library() {
+  // MPI 3.1, section 8.1.1: may be called before MPI_Init too, that is, in a world of one.
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
   int length = 0;
   check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");

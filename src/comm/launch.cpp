@@ -1,43 +1,105 @@
-#include "comm/launch.h"
+#include "rnnsearch/comm/launch.h"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::comm {
 namespace {
 
-long number_in(const Lookup& environment, const char* name) {
-  const char* text = environment(name);
-  return text ? std::strtol(text, nullptr, 10) : 0;
+// The variables by which process managers tell a process its rank and how many there are. The first one that is set
+// decides what Launch says: mpirun and mpiexec start their daemons with srun, and the variables of that step are still
+// set in the ranks.
+struct Manager {
+  const char* rank;
+  const char* size;  // nullptr: it does not say
+};
+constexpr std::array kManagers{
+    // Open MPI's mpirun: docs.open-mpi.org, "Environment variables set for MPI applications".
+    Manager{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    // PMI-1, which reads both in PMI_Init (MPICH, src/pmi). Set by Hydra (MPICH, Intel MPI: "Environment Variables Not
+    // Propagated by Hydra"), by `srun --mpi=pmi2`, by HPE's PALS and by Flux.
+    Manager{"PMI_RANK", "PMI_SIZE"},
+    // PMIx: a client without PMIX_RANK has no server (OpenPMIx, PMIx_Init). Set by `srun --mpi=pmix` and PRRTE's prun.
+    Manager{"PMIX_RANK", nullptr},
+};
+
+const char* set_to(const Lookup& environment, const char* name) {
+  const char* text = name ? environment(name) : nullptr;
+  return text && *text != '\0' ? text : nullptr;
+}
+
+std::optional<long> number_in(const Lookup& environment, const char* name) {
+  const char* text = set_to(environment, name);
+  return text ? std::optional(std::strtol(text, nullptr, 10)) : std::nullopt;
+}
+
+// srun(1): in a step SLURM_STEP_NUM_TASKS is the number of its processes (of a heterogeneous step: of all of it) and
+// SLURM_PROCID the number of this one. A batch script and a shell of salloc have the variables of the job alone.
+bool in_a_step(const Lookup& environment) {
+  return set_to(environment, "SLURM_STEP_ID") && set_to(environment, "SLURM_STEP_NUM_TASKS");
 }
 
 }  // namespace
 
-bool has_launcher(const Lookup& environment) {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
-    if (environment(name)) return true;
+Launch launch_of(const Lookup& environment) {
+  Launch launch;
+  std::optional<long> processes, rank, most;
+  const auto say = [&](std::optional<long> its_size, std::optional<long> its_rank) {
+    if (!processes && its_size) {
+      processes = its_size;
+      rank = its_rank;
+    }
+    if (!rank) rank = its_rank;
+    most = std::max(most, its_size);  // nothing is less than any number
+  };
+  for (const Manager& manager : kManagers) {
+    const auto its_size = number_in(environment, manager.size), its_rank = number_in(environment, manager.rank);
+    if (its_size || its_rank) launch.by_launcher = true;
+    say(its_size, its_rank);
   }
-  return false;
+  if (in_a_step(environment)) {
+    say(number_in(environment, "SLURM_STEP_NUM_TASKS"), number_in(environment, "SLURM_PROCID"));
+  }
+  launch.processes = std::max(1L, processes.value_or(1));
+  launch.rank = rank.value_or(0);
+  // Where variables contradict each other, some were inherited from a launcher further up: MPI finds out which.
+  launch.needs_mpi = launch.by_launcher && most.value_or(2) > 1;
+  return launch;
+}
+
+Launch this_launch() {
+  return launch_of([](const char* name) -> const char* { return std::getenv(name); });
 }
 
 std::string place(const Lookup& environment) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
-    if (const char* rank = environment(name)) return text_of("rank ", rank, " on ", host.data());
+  for (const Manager& manager : kManagers) {
+    if (const char* rank = set_to(environment, manager.rank)) return text_of("rank ", rank, " on ", host.data());
   }
   return text_of("a rank on ", host.data());
 }
 
 void check_launch(const Lookup& environment, int world_size) {
-  if (world_size > 1 || environment("OMPI_COMM_WORLD_SIZE")) return;  // mpirun sets it for one rank too
-  // Inside a step SLURM_STEP_NUM_TASKS counts the step's own tasks; a batch script and a shell of salloc are no steps.
-  const bool step = environment("SLURM_STEP_ID") && environment("SLURM_STEP_NUM_TASKS");
-  const long tasks = number_in(environment, step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS");
+  if (world_size > 1) return;
+  for (const Manager& manager : kManagers) {
+    const auto processes = number_in(environment, manager.size);
+    if (!processes) continue;
+    if (*processes <= 1) return;  // one rank was asked for, in whatever job
+    if (in_a_step(environment) && processes == number_in(environment, "SLURM_STEP_NUM_TASKS")) break;  // srun's own
+    throw Error(
+        text_of("comm: ", manager.size, " says that a launcher started ", *processes,
+                " processes, but MPI knows only this one: the launcher belongs to another MPI than rnnsearch was built "
+                "with; use the mpirun of the MPI that `rnnsearch node-check` names"));
+  }
+  const bool step = in_a_step(environment);
+  const long tasks = number_in(environment, step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS").value_or(0);
   if (tasks <= 1) return;
   if (step) {
     throw Error(

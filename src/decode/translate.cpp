@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/parallel.h"
@@ -71,9 +72,10 @@ class Search {
         survivors_.push_back(candidate);
       }
     }
+    if (next.empty() && finished_.empty()) cut_off_ = live_;  // every continuation is banned or impossible
     live_ = std::move(next);
     if (wanted_ == 0 || live_.empty() || step + 1 == maximum_) {
-      if (finished_.empty()) cut_off_ = live_;
+      if (finished_.empty() && !live_.empty()) cut_off_ = live_;
       live_.clear();
       survivors_.clear();
     }
@@ -88,7 +90,7 @@ class Search {
       translations.push_back(translation_of(hypothesis));
     }
     const auto rank = [&](const Translation& t) {
-      const std::size_t length = t.words.size() + (t.finished ? 1 : 0);
+      const std::size_t length = std::max<std::size_t>(1, t.words.size() + (t.finished ? 1 : 0));
       return options_.normalize ? t.log_probability / static_cast<double>(length) : t.log_probability;
     };
     std::stable_sort(translations.begin(), translations.end(),
@@ -221,6 +223,25 @@ class BatchSearch {
   kernels::Buffer<float> states_[2], parent_state_, context_, parent_context_, alpha_, log_probabilities_;
 };
 
+// What follows an attempt that finished nothing, as in sample.py's BeamSearch.search ("Dirty tricks to obtain any
+// translation"); nothing after the last one.
+std::optional<SearchOptions> next_attempt(const SearchOptions& attempt, const SearchOptions& first) {
+  if (first.retry_below == 0) return std::nullopt;
+  SearchOptions next = attempt;
+  if (attempt.no_unknown) {
+    next.no_unknown = false;
+    return next;
+  }
+  if (attempt.beam >= first.retry_below) return std::nullopt;
+  next.beam = 2 * attempt.beam;
+  return next;
+}
+
+// As many hypotheses as the first attempt has, or those of one sentence.
+std::size_t sentences_together(const SearchOptions& attempt, const SearchOptions& first) {
+  return std::max<std::size_t>(1, first.batch_sentences * first.beam / attempt.beam);
+}
+
 }  // namespace
 
 std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
@@ -238,18 +259,40 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return source.length(a) > source.length(b); });
-  std::size_t finished = source.size() - order.size();
-  BatchSearch search(model, options);
-  for (std::size_t first = 0; first < order.size(); first += options.batch_sentences) {
-    const std::size_t count = std::min(options.batch_sentences, order.size() - first);
-    Sentences batch;
-    for (std::size_t i = 0; i < count; ++i) batch.add(source[order[first + i]]);
-    auto results = search.run(batch);
-    for (std::size_t i = 0; i < count; ++i) translations[order[first + i]] = std::move(results[i]);
-    finished += count;
-    if (done && !done(finished)) break;
+  // Those of which nothing ended wait here until all others are done, so that a retry has full batches.
+  std::vector<std::vector<Translation>> cut_off(source.size());
+  std::size_t finished = source.size() - order.size(), retries = 0;
+  for (SearchOptions attempt = options;; ++retries) {
+    const bool last = !next_attempt(attempt, options).has_value();
+    const std::size_t batch_sentences = sentences_together(attempt, options);
+    BatchSearch search(model, attempt);
+    std::vector<std::size_t> unfinished;
+    for (std::size_t first = 0; first < order.size(); first += batch_sentences) {
+      const std::size_t count = std::min(batch_sentences, order.size() - first);
+      Sentences batch;
+      for (std::size_t i = 0; i < count; ++i) batch.add(source[order[first + i]]);
+      auto results = search.run(batch);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = order[first + i];
+        if (!results[i].front().finished) {
+          if (retries == 0) cut_off[at] = std::move(results[i]);
+          if (!last) {
+            unfinished.push_back(at);
+            continue;
+          }
+          results[i] = std::move(cut_off[at]);
+        } else {
+          for (Translation& translation : results[i]) translation.retries = retries;
+        }
+        translations[at] = std::move(results[i]);
+        ++finished;
+      }
+      if (done && !done(finished)) return translations;
+    }
+    if (unfinished.empty()) return translations;
+    order = std::move(unfinished);
+    attempt = *next_attempt(attempt, options);
   }
-  return translations;
 }
 
 }  // namespace rnnsearch::decode

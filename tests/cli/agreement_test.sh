@@ -4,7 +4,7 @@
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 unset RNNSEARCH_OVERSUBSCRIBE
-export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_ess_singleton_isolated=1
+export OMPI_MCA_hwloc_base_binding_policy=none
 
 make_corpus
 # Ranks of one host that see different files: each in a folder of its own.

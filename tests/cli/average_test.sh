@@ -2,7 +2,6 @@
 # rnnsearch average: the mean of a run's checkpoints is a model that every command takes, and nothing to train on from.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
 make_corpus
 
 "$RNNSEARCH" $(train_arguments run 40) --checkpoint-every 8 --keep-checkpoints 4 2>train.log

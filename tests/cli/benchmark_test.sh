@@ -2,7 +2,6 @@
 # The benchmark in small: what it prints adds up, on one rank and on two, for updates and for translation; and what it
 # refuses.
 set -euo pipefail
-export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon: a quarter of a second each
 
 fail() {
   echo "$*"

@@ -3,7 +3,7 @@
 # locks, too many threads; and it leaves nothing behind.
 set -euo pipefail
 unset RNNSEARCH_OVERSUBSCRIBE
-export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_ess_singleton_isolated=1
+export OMPI_MCA_hwloc_base_binding_policy=none
 
 fail() {
   echo "FAILED: $*" >&2

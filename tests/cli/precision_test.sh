@@ -3,7 +3,6 @@
 # said once.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
 make_corpus
 
 arguments() { train_arguments "$1" "$2" | sed "s/ --precision f32//"; }

@@ -4,7 +4,6 @@
 # where it does not; `inspect` names its system, and `benchmark` times it. A few of them in bf16 too.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
 make_corpus
 
 # system_of PRESET, as inspect and train say it

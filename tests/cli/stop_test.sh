@@ -3,7 +3,6 @@
 # is kept, in order; of scores, alignments and evaluations there is nothing. --stop-before ends a training in time.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1 # a process that is alone starts no daemon
 make_corpus
 "$RNNSEARCH" $(train_arguments run 20) 2>/dev/null
 for _ in {1..1000}; do cat text/dev.source; done >source

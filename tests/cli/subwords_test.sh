@@ -3,7 +3,6 @@
 # the corpus and, after training, beside the checkpoint.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
 
 refused() {  # words that the sentence must hold; then the arguments
   local words=$1 answer status=0

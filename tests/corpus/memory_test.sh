@@ -2,7 +2,6 @@
 # Memory during `prepare` and `train` does not grow with the corpus: a text ten times as long, of the same words, takes no
 # more.
 set -euo pipefail
-export OMPI_MCA_ess_singleton_isolated=1 # a process that is alone starts no daemon
 [ -x "$RNNSEARCH" ] || exit 77
 
 # text PAIRS NAME: lines of 3 to 22 words out of 5,000

@@ -90,7 +90,7 @@ std::vector<float> next_word(model::Model<float>& model, std::span<const WordId>
 TEST_P(BothSystems, IsGreedyWithABeamOfOne) {
   auto model = random_model(9, GetParam());
   const Sentences source = some_sentences(6, 5);
-  const auto translations = translate(model, source, {.beam = 1});
+  const auto translations = translate(model, source, {.beam = 1, .retry_below = 0});
   for (std::size_t i = 0; i < source.size(); ++i) {
     const std::size_t Tx = source.length(i) + 1;
     std::vector<WordId> words;
@@ -171,7 +171,7 @@ TEST(Search, NeverSaysUnknownWhenToldNotTo) {
   const Sentences source = some_sentences(10, 6);
   const auto says_unknown = [&](bool no_unknown) {
     std::size_t count = 0;
-    for (const auto& best : translate(model, source, {.beam = 3, .no_unknown = no_unknown})) {
+    for (const auto& best : translate(model, source, {.beam = 3, .no_unknown = no_unknown, .retry_below = 0})) {
       const auto& words = best.front().words;
       count += static_cast<std::size_t>(std::count(words.begin(), words.end(), kUnknown));
     }
@@ -185,7 +185,7 @@ TEST(Search, CutsOffWhatDoesNotEnd) {
   auto model = random_model(9);
   model.parameters()[model.layout().find("readout/b_w").offset + kEnd] = -200;
   const Sentences source = some_sentences(5, 4);
-  const auto translations = translate(model, source, {.beam = 3, .n_best = 3, .alignments = true});
+  const auto translations = translate(model, source, {.beam = 3, .n_best = 3, .retry_below = 0, .alignments = true});
   for (std::size_t i = 0; i < source.size(); ++i) {
     const std::size_t Tx = source.length(i) + 1;
     ASSERT_EQ(translations[i].size(), 3u);
@@ -212,9 +212,9 @@ TEST(Search, GivesAnEmptySourceOneEmptyTranslationInItsPlace) {
 TEST(Search, LeavesOffAfterTheSentencesUnderWay) {
   auto model = random_model(9);
   const Sentences source = some_sentences(33, 9);
-  const auto part =
-      translate(model, source, {.beam = 2, .batch_sentences = 5}, [](std::size_t done) { return done < 10; });
-  const auto whole = translate(model, source, {.beam = 2, .batch_sentences = 5});
+  const auto part = translate(model, source, {.beam = 2, .retry_below = 0, .batch_sentences = 5},
+                              [](std::size_t done) { return done < 10; });
+  const auto whole = translate(model, source, {.beam = 2, .retry_below = 0, .batch_sentences = 5});
   std::size_t translated = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (part[i].empty()) continue;
@@ -304,6 +304,210 @@ TEST(Search, AlignsAsTheModelDoesWhenItIsMadeToWriteTheSame) {
       EXPECT_NEAR(best.alignment[k], alignments[i].alpha[k], 1e-5) << "sentence " << i;
     }
   }
+}
+
+// A model that ignores its source: the probability of a word depends on the word before it alone. What a row does not
+// name has the logit -100, and </s> -200, so that no beam prefers it to any other word.
+constexpr WordId kA = 3, kB = 4, kC = 5, kD = 6, kE = 7;
+constexpr std::size_t kWords = 8;
+using Row = std::vector<std::pair<WordId, double>>;  // words and their probabilities, which sum to 1
+model::Model<float> bigram_model(const Row& first, const std::vector<std::pair<WordId, Row>>& after) {
+  model::ModelOptions options;
+  options.source_words = 12;
+  options.target_words = options.embedding = options.maxout = kWords;
+  options.state = options.alignment = 2;
+  model::Model<float> model(options);
+  std::fill(model.parameters().begin(), model.parameters().end(), 0.0F);
+  const auto at = [&](const char* name, std::size_t index) -> float& {
+    return model.parameters()[model.layout().find(name).offset + index];
+  };
+  const auto logits_of = [](const Row& row) {
+    std::vector<double> logits(kWords, -100.0);
+    logits[kEnd] = -200;
+    for (const auto& [word, probability] : row) logits[word] = std::log(probability);
+    return logits;
+  };
+  const auto begin = logits_of(first);
+  for (std::size_t word = 0; word < kWords; ++word) {
+    at("readout/b_w", word) = static_cast<float>(begin[word]);
+    at("decoder/embedding", word * kWords + word) = 1;    // E is the identity,
+    at("readout/V_o", word * 2 * kWords + 2 * word) = 1;  // and t = maxout(y_{i-1} V_o) is y_{i-1}
+  }
+  for (const auto& [word, row] : after) {
+    const auto logits = logits_of(row);
+    for (std::size_t next = 0; next < kWords; ++next) {
+      at("readout/W_o", word * kWords + next) = static_cast<float>(logits[next] - begin[next]);
+    }
+  }
+  return model;
+}
+
+Sentences sentences_of(std::initializer_list<std::size_t> lengths) {
+  Sentences sentences;
+  for (const std::size_t length : lengths) sentences.add(std::vector<WordId>(length, 4));
+  return sentences;
+}
+
+// Only C and D, the third and fourth of the first words, lead to </s>.
+model::Model<float> model_of_a_wide_beam() {
+  return bigram_model({{kA, 0.5}, {kB, 0.3}, {kC, 0.12}, {kD, 0.08}},
+                      {{kA, {{kA, 1}}}, {kB, {{kB, 1}}}, {kC, {{kEnd, 1}}}, {kD, {{kEnd, 1}}}, {kE, {{kE, 1}}}});
+}
+
+// Only <unk> leads to </s>.
+model::Model<float> model_of_the_unknown() {
+  return bigram_model(
+      {{kA, 0.9}, {kUnknown, 0.1}},
+      {{kA, {{kA, 1}}}, {kB, {{kB, 1}}}, {kC, {{kC, 1}}}, {kD, {{kD, 1}}}, {kE, {{kE, 1}}}, {kUnknown, {{kEnd, 1}}}});
+}
+
+// A B C D </s> takes five words, more than Tx = 2 allows with a ratio of 2; E </s> is less probable.
+model::Model<float> model_of_a_chain() {
+  return bigram_model({{kA, 0.9}, {kE, 0.1}},
+                      {{kA, {{kB, 1}}}, {kB, {{kC, 1}}}, {kC, {{kD, 1}}}, {kD, {{kEnd, 1}}}, {kE, {{kEnd, 1}}}});
+}
+
+void expect_translation(const Translation& translation, const std::vector<WordId>& words, double probability,
+                        std::size_t retries) {
+  EXPECT_TRUE(translation.finished);
+  EXPECT_EQ(translation.words, words);
+  EXPECT_NEAR(translation.log_probability, std::log(probability), 1e-3);
+  EXPECT_EQ(translation.retries, retries);
+}
+
+void expect_cut_off(const Translation& translation, const std::vector<WordId>& words) {
+  EXPECT_FALSE(translation.finished);
+  EXPECT_EQ(translation.words, words);
+  EXPECT_EQ(translation.retries, 0u);
+}
+
+TEST(Retry, IsNotMadeWhenAHypothesisEnds) {
+  auto model = model_of_a_wide_beam();
+  expect_translation(translate(model, sentences_of({1}), {.beam = 4})[0][0], {kC}, 0.12, 0);
+}
+
+TEST(Retry, AllowsUnknownWordsWithTheSameBeam) {
+  auto model = model_of_the_unknown();
+  expect_translation(translate(model, sentences_of({1}), {.beam = 2})[0][0], {kUnknown}, 0.1, 0);
+  expect_translation(translate(model, sentences_of({1}), {.beam = 2, .no_unknown = true})[0][0], {kUnknown}, 0.1, 1);
+}
+
+TEST(Retry, DoublesTheBeam) {
+  auto model = model_of_a_wide_beam();
+  expect_translation(translate(model, sentences_of({1}), {.beam = 2})[0][0], {kC}, 0.12, 1);
+  expect_translation(translate(model, sentences_of({1}), {.beam = 1})[0][0], {kC}, 0.12, 2);  // 2, then 4
+}
+
+TEST(Retry, AllowsUnknownWordsBeforeItDoublesTheBeam) {
+  auto model = model_of_the_unknown();
+  // With a beam of one only A is kept, <unk> or not: 1 without it, 1 with it, 2.
+  expect_translation(translate(model, sentences_of({1}), {.beam = 1, .no_unknown = true})[0][0], {kUnknown}, 0.1, 2);
+}
+
+TEST(Retry, DoublesTheBeamOnlyWhileItIsBelowTheLimit) {
+  auto model = model_of_a_wide_beam();
+  const std::vector<WordId> cut(6, kA);  // Tx = 2: at most 6 words
+  for (const std::size_t retry_below : {0u, 1u, 2u}) {
+    expect_cut_off(translate(model, sentences_of({1}), {.beam = 1, .retry_below = retry_below})[0][0], cut);
+  }
+  expect_translation(translate(model, sentences_of({1}), {.beam = 1, .retry_below = 3})[0][0], {kC}, 0.12, 2);
+  expect_cut_off(translate(model, sentences_of({1}), {.beam = 2, .retry_below = 2})[0][0], cut);
+}
+
+TEST(Retry, AllowsUnknownWordsHoweverWideTheBeamIs) {
+  auto model = model_of_the_unknown();
+  const auto with = [](std::size_t retry_below) {
+    return SearchOptions{.beam = 2, .no_unknown = true, .retry_below = retry_below};
+  };
+  expect_translation(translate(model, sentences_of({1}), with(1))[0][0], {kUnknown}, 0.1, 1);
+  expect_cut_off(translate(model, sentences_of({1}), with(0))[0][0], std::vector<WordId>(6, kA));
+}
+
+TEST(Retry, LeavesWhatNeverEndsAsTheFirstSearchHadIt) {
+  auto model = model_of_the_unknown();
+  model.parameters()[model.layout().find("readout/W_o").offset + kUnknown * kWords + kEnd] = -100;  // </s> never
+  for (const bool no_unknown : {false, true}) {
+    const auto retried = translate(model, sentences_of({1, 3}),
+                                   {.beam = 1, .no_unknown = no_unknown, .retry_below = 4, .alignments = true});
+    const auto once = translate(model, sentences_of({1, 3}),
+                                {.beam = 1, .no_unknown = no_unknown, .retry_below = 0, .alignments = true});
+    for (std::size_t i = 0; i < 2; ++i) {
+      expect_cut_off(retried[i][0], std::vector<WordId>(i == 0 ? 6 : 12, kA));
+      EXPECT_EQ(retried[i][0].log_probability, once[i][0].log_probability);
+      EXPECT_EQ(retried[i][0].alignment, once[i][0].alignment);
+    }
+  }
+}
+
+TEST(Retry, GivesAsManyOfTheBestAsWereAskedFor) {
+  auto model = model_of_a_wide_beam();
+  const auto best = translate(model, sentences_of({1}), {.beam = 2, .n_best = 2, .alignments = true})[0];
+  ASSERT_EQ(best.size(), 2u);
+  expect_translation(best[0], {kC}, 0.12, 1);
+  expect_translation(best[1], {kD}, 0.08, 1);
+  EXPECT_EQ(best[1].alignment.size(), 4u);  // D and </s>, Tx = 2
+  EXPECT_EQ(translate(model, sentences_of({1}), {.beam = 1, .n_best = 1})[0].size(), 1u);
+}
+
+TEST(Retry, ConcernsOnlyTheSentencesThatNeedIt) {
+  auto model = model_of_a_chain();
+  const Sentences source = sentences_of({1, 4, 0, 1, 5, 3, 1});
+  for (const std::size_t batch_sentences : {1u, 2u, 7u}) {
+    std::vector<std::size_t> done;
+    const auto translations =
+        translate(model, source, {.beam = 1, .maximum_length_ratio = 2.0, .batch_sentences = batch_sentences},
+                  [&](std::size_t count) {
+                    done.push_back(count);
+                    return true;
+                  });
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      if (source.length(i) == 0) {
+        expect_translation(translations[i][0], {}, 1, 0);
+      } else if (source.length(i) == 1) {
+        expect_translation(translations[i][0], {kE}, 0.1, 1);
+      } else {
+        expect_translation(translations[i][0], {kA, kB, kC, kD}, 0.9, 0);
+      }
+    }
+    EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+    EXPECT_EQ(done.back(), source.size());
+  }
+}
+
+TEST(Retry, LeavesOutWhatWaitsForItWhenItIsStopped) {
+  auto model = model_of_a_wide_beam();
+  const auto translations = translate(model, sentences_of({1, 2, 1}), {.beam = 2, .batch_sentences = 1},
+                                      [calls = 0](std::size_t) mutable { return ++calls < 4; });
+  // Three first searches finish nothing; the first retry, of the longest sentence, is the last.
+  EXPECT_TRUE(translations[0].empty());
+  EXPECT_EQ(translations[1].size(), 1u);
+  EXPECT_TRUE(translations[2].empty());
+}
+
+TEST(Retry, FindsTheSameOnAnyNumberOfThreads) {
+  auto model = model_of_a_chain();
+  const Sentences source = some_sentences(20, 5);
+  const SearchOptions options{.beam = 1, .maximum_length_ratio = 2.0};
+  const std::size_t threads = kernels::threads();
+  kernels::set_threads(1);
+  const auto one = translate(model, source, options);
+  kernels::set_threads(3);
+  const auto three = translate(model, source, options);
+  kernels::set_threads(threads);
+  std::set<std::size_t> retries;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    EXPECT_EQ(three[i][0].words, one[i][0].words);
+    EXPECT_EQ(three[i][0].log_probability, one[i][0].log_probability);
+    EXPECT_EQ(three[i][0].retries, one[i][0].retries);
+    retries.insert(one[i][0].retries);
+  }
+  EXPECT_EQ(retries, (std::set<std::size_t>{0, 1}));
+}
+
+TEST(Search, GivesAnEmptyTranslationWhereNoWordIsAllowed) {
+  auto model = random_model(3);  // <unk>, <s> and </s> alone, and the first word must be none of them
+  const SearchOptions options{.beam = 3, .no_unknown = true, .retry_below = 0};
+  expect_cut_off(translate(model, sentences_of({3}), options)[0].at(0), {});
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 # --accumulate: a batch in pieces needs less memory, and is the same update.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
 
 peak() {  # pieces
   "$RNNSEARCH" benchmark --embedding 32 --state 128 --alignment 128 --maxout 32 --source-words 200 --target-words 200 \

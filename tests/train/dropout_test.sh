@@ -3,7 +3,6 @@
 # is used.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
 make_corpus
 model="--cell lstm --layers 2 --encoder forward --initial-state final"
 drops="$model --dropout 0.2 --dropout-kind variational --attention-dropout 0.1 --layer-normalisation"

@@ -3,7 +3,6 @@
 # the ranks), whenever they come from the start of the program to its end; and the run goes on as if nothing had been.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1 # a process that is alone starts no daemon
 RANDOM=20140903
 make_corpus
 

@@ -3,7 +3,6 @@
 # stopped and goes on, the mean of checkpoints, the moving average, and what is refused.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-export OMPI_MCA_ess_singleton_isolated=1  # a process that is alone starts no daemon
 
 # Words of both sides, of the source alone and of the target alone.
 "$SOURCE/data/reversal.sh" text --vocabulary 10 --max-length 7 --train 600 --dev 16 --test 16 >/dev/null

@@ -8,8 +8,9 @@
 
 namespace rnnsearch::cli {
 
-/// kAny: MPI is started before a command runs and ended after it. kAnyLaunched: likewise, if a launcher started several
-/// processes; one is by itself, without MPI. kOne: several are refused.
+/// kAny: a comm::Environment exists while the command runs. kAnyLaunched: it exists only if a launcher started several
+/// processes; then the number of tasks that SLURM granted does not matter to a single process. kOne: several processes
+/// are rejected.
 enum class Ranks { kOne, kAny, kAnyLaunched };
 
 struct Command {

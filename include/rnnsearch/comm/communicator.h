@@ -15,25 +15,26 @@ inline constexpr double kStallTimeout = 120;
 /// Seconds in which all ranks must have started and found each other; RNNSEARCH_START_TIMEOUT says otherwise.
 inline constexpr double kStartTimeout = 300;
 
-/// MPI from construction to destruction; one a process, made first and destroyed last, by `main`'s thread. Pins the
-/// allreduce algorithm (unless the user set one), so that the same number of ranks gives the same bits on every run.
-/// With more than one rank it starts a progress thread, which drives sums while others compute; so MPI must provide
-/// MPI_THREAD_MULTIPLE.
-/// A process that no launcher started is a world of 1. SLURM_NTASKS > 1 with a world of 1 is an Error that names the
-/// cause.
+/// The world of ranks from construction to destruction. There is one per process, which `main`'s thread makes first and
+/// destroys last.
+/// A process that no launcher started, or that a launcher started alone, is a world of 1 and never initialises MPI. It
+/// is an Error, which names the cause, when SLURM granted it several tasks (see check_launch).
+/// Otherwise this initialises and ends MPI. It pins the allreduce algorithm (unless the user set one), so that the same
+/// number of ranks gives the same bits on every run. With more than one rank it starts a progress thread, which drives
+/// sums while others compute; so MPI must provide MPI_THREAD_MULTIPLE.
 /// Before the progress thread runs and after it, nobody can ask who is late: a rank that waits for longer than
 /// kStartTimeout at the start, or the stall timeout at the end, logs that and ends its process with exit code 1.
 class Environment {
  public:
   Environment();
-  /// Ends MPI in order when `finish` was called; otherwise (an exception is on its way) calls MPI_Abort, so that the
-  /// other ranks do not wait for this one.
+  /// Calls MPI_Abort unless `finish` was called (an exception is on its way), so that the other ranks do not wait for
+  /// this one. Does nothing in a world of one.
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
   /// COLLECTIVE. exit_code: what the program will end with, should MPI not come to its own end.
   void finish(int exit_code = 0);
-  /// Ends all ranks at once with this exit code. Call after the error was printed.
+  /// Ends all ranks, or the only one, at once with this exit code. Call after the error was printed.
   [[noreturn]] static void abort(int exit_code);
 };
 
@@ -62,6 +63,7 @@ struct Traffic {
 };
 
 /// All ranks, collectively: every rank calls the same members in the same order with the same sizes, on one thread.
+/// REQUIRES: an Environment was made. In a world of one nothing is sent, and values stay as they are.
 class Communicator {
  public:
   int rank() const;
@@ -101,7 +103,7 @@ class Communicator {
   std::vector<std::string> hosts() const;
 };
 
-/// "Open MPI v4.1.4" or what else MPI calls itself, for the record of a run.
+/// "Open MPI v4.1.4" or what else the MPI library calls itself, for the record of a run. May be called at any time.
 std::string library();
 
 }  // namespace rnnsearch::comm

@@ -1,0 +1,146 @@
+// A world of one, as a process without a launcher is. Many ranks: communicator_mpi_test.cpp.
+#include "rnnsearch/comm/communicator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "tests/support/scratch.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+bool mpi_was_initialised() {
+  int begun = 0;
+  MPI_Initialized(&begun);
+  return begun != 0;
+}
+
+class WorldOfOne : public testing::Test {
+ protected:
+  // These tests may themselves run in a job.
+  void SetUp() override {
+    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK", "PMIX_RANK",
+                             "SLURM_NTASKS", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS"}) {
+      ::unsetenv(name);
+    }
+  }
+  void TearDown() override { EXPECT_FALSE(mpi_was_initialised()); }
+};
+
+TEST_F(WorldOfOne, AnswersEveryCollectiveWithoutMpi) {
+  Environment environment;
+  const Communicator world;
+  EXPECT_EQ(world.rank(), 0);
+  EXPECT_EQ(world.size(), 1);
+  EXPECT_TRUE(world.is_root());
+
+  std::vector<float> values(300007), carried(values.size());
+  std::iota(values.begin(), values.end(), -5.0F);
+  const auto before = values;
+  const auto ticket = world.begin_sum(values, carried);
+  world.wait(ticket);
+  world.sum(values);
+  world.broadcast(std::span<float>(values));
+  EXPECT_EQ(values, before);
+  EXPECT_EQ(carried, std::vector<float>(values.size()));
+
+  std::vector<double> doubles{1.5, -2, std::numeric_limits<double>::infinity()};
+  const auto doubles_before = doubles;
+  world.sum(doubles);
+  world.max(doubles);
+  EXPECT_EQ(doubles, doubles_before);
+
+  std::vector<std::uint64_t> bits{5, 0, 7};
+  world.wait(world.begin_unite(bits));
+  world.broadcast(std::span<std::uint64_t>(bits));
+  EXPECT_EQ(bits, (std::vector<std::uint64_t>{5, 0, 7}));
+
+  std::string text = std::string("a line\n\0 and more", 17);
+  const std::string text_before = text;
+  world.broadcast(text);
+  EXPECT_EQ(text, text_before);
+  EXPECT_EQ(world.gather(text), std::vector<std::string>{text});
+  world.barrier();
+  world.wait_for_all();
+
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  EXPECT_EQ(world.hosts(), std::vector<std::string>{host});
+  EXPECT_EQ(world.traffic().bytes_sent, 0u);
+  {
+    const Activity activity("tests");
+    set_stall_timeout(1);
+  }
+  world.abandon();
+  environment.finish();
+}
+
+TEST_F(WorldOfOne, IsWhatMpirunWithOneProcessMakes) {
+  ::setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
+  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  ::setenv("PMIX_RANK", "0", 1);
+  ::setenv("SLURM_NTASKS", "4", 1);
+  Environment environment;
+  EXPECT_EQ(Communicator().size(), 1);
+  environment.finish();
+}
+
+TEST_F(WorldOfOne, NamesItsMpiLibraryWithoutStartingIt) {
+  EXPECT_THAT(library(), testing::HasSubstr("MPI"));
+}
+
+TEST_F(WorldOfOne, RefusesTheTasksThatAJobGrantedInVain) {
+  ::setenv("SLURM_NTASKS", "4", 1);
+  EXPECT_THROW(Environment(), Error);
+}
+
+TEST_F(WorldOfOne, RefusesAStartTimeoutThatIsNoNumber) {
+  ::setenv("RNNSEARCH_START_TIMEOUT", "soon", 1);
+  EXPECT_THROW(Environment(), Error);
+  ::unsetenv("RNNSEARCH_START_TIMEOUT");
+}
+
+TEST_F(WorldOfOne, EndsWithTheExitCodeOfAnAbort) {
+  const auto abort_with = [](int exit_code) {
+    Environment environment;
+    Environment::abort(exit_code);
+  };
+  EXPECT_EXIT(abort_with(7), testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(abort_with(85), testing::ExitedWithCode(85), "");
+}
+
+TEST_F(WorldOfOne, LetsAnExceptionPass) {
+  EXPECT_THROW(
+      {
+        Environment environment;
+        throw Error("as a command does");
+      },
+      Error);
+}
+
+TEST_F(WorldOfOne, LeavesTheTemporaryFolderEmpty) {
+  const Scratch scratch;
+  const char* const former = std::getenv("TMPDIR");
+  const std::string kept = former ? former : "";
+  ::setenv("TMPDIR", scratch.path().c_str(), 1);
+  {
+    Environment environment;
+    Communicator().barrier();
+    library();
+    EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+    environment.finish();
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+  kept.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", kept.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace rnnsearch::comm

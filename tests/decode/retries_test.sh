@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Lines of which no hypothesis ends are searched again, on any number of ranks with the same result, and translate says how many.
+# The model reverses its source, and half of the length is too short for that: only a wide beam ends there.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+make_corpus
+"$RNNSEARCH" $(train_arguments run 60) 2>/dev/null
+for _ in 1 2 3; do cat text/dev.source; echo; done >source
+
+# translated NAME RANKS OPTIONS...: the translations, and NAME.said for what is said of retries
+translated() {
+  local name=$1 launcher=()
+  (($2 == 1)) || launcher=(mpirun -n "$2")
+  "${launcher[@]}" "$RNNSEARCH" translate --model run --input source --output "$name" --minimum-length-ratio 0 \
+    --maximum-length-ratio 0.5 --threads 1 "${@:3}" 2>err || fail "$name: $(<err)"
+  grep '^\[translate\] .*\(ended\|cut off\)' err >"$name.said" || true
+}
+
+lines=$(wc -l <source)
+for search in "--beam 1" "--beam 2 --no-unknown" "--beam 2 --n-best 2"; do
+  translated one 1 $search
+  translated two 2 $search
+  cmp one two || fail "$search: one rank and two differ"
+  cmp one.said two.said || fail "$search: one rank says $(<one.said), two say $(<two.said)"
+  translated never 1 $search --retry-below 0
+  [[ $(<never.said) == *" cut off at the maximum length, because no hypothesis ended and --retry-below is 0" ]] ||
+    fail "$search --retry-below 0: $(<never.said)"
+  ! cmp -s one never || fail "$search: the retries changed nothing"
+  retried=$(sed -n 's/.*no hypothesis of \([0-9]*\) lines\{0,1\} ended in the first search, but in a later one.*/\1/p' one.said)
+  ((retried > 0 && retried <= lines)) || fail "$search: $(<one.said)"
+done
+
+# What the option does is in the help.
+"$RNNSEARCH" translate --help >help
+grep -q -- '--retry-below' help || fail "--help does not name --retry-below"
+# With files of translations there is nothing to search.
+code=0
+"$RNNSEARCH" evaluate --hypotheses one --references one --retry-below 5 2>err || code=$?
+[[ $code == 1 && $(<err) == *"--retry-below is for --model"* ]] || fail "evaluate without a model: code $code: $(<err)"
