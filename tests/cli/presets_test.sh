@@ -31,9 +31,9 @@ system_of() {
 widths() {
   local file=$SOURCE/pipelines/presets/$1.ini
   echo --embedding 12 --state 16 --alignment 12 --maxout 8
-  ! grep -q '^encoder-state' "$file" || echo --encoder-state 8
+  ! grep -q '^encoder-state = [1-9]' "$file" || echo --encoder-state 8
   ! grep -q '^readout-rank = [1-9]' "$file" || echo --readout-rank 6
-  ! grep -q '^layers' "$file" || echo --layers 2
+  ! grep -q '^layers = [2-9]' "$file" || echo --layers 2
   ! grep -q '^window' "$file" || echo --window 2
 }
 
