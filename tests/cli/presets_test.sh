@@ -12,6 +12,7 @@ system_of() {
     rnnsearch-30 | rnnsearch-50 | small) echo 'RNNsearch' ;;
     rnnencdec-30 | rnnencdec-50) echo 'RNNencdec' ;;
     notebook) echo 'attention notebook, additive; tanh cells, bidirectional encoder' ;;
+    notebook-as-printed) echo 'attention notebook as printed, additive; tanh cells, bidirectional encoder' ;;
     notebook-*) echo "attention notebook, ${1#notebook-}; tanh cells, bidirectional encoder" ;;
     replication) echo 'replication with perceptrons, mlp; mlp cells, bidirectional encoder' ;;
     replication-a) echo 'replication with perceptrons, mlp, a: the state begins from zero; mlp cells, bidirectional encoder' ;;
@@ -29,9 +30,9 @@ system_of() {
 widths() {
   local file=$SOURCE/pipelines/presets/$1.ini
   echo --embedding 12 --state 16 --alignment 12 --maxout 8
-  ! grep -q '^encoder-state' "$file" || echo --encoder-state 8
+  ! grep -q '^encoder-state = [1-9]' "$file" || echo --encoder-state 8
   ! grep -q '^readout-rank = [1-9]' "$file" || echo --readout-rank 6
-  ! grep -q '^layers' "$file" || echo --layers 2
+  ! grep -q '^layers = [2-9]' "$file" || echo --layers 2
   ! grep -q '^window' "$file" || echo --window 2
 }
 
