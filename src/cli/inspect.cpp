@@ -81,6 +81,7 @@ Json of_checkpoint(const File& file) {
   json["moving_average"] = file.exists("/average");
   train::Config config;
   for (const std::string& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
+  train::refuse_outdated(config, file.name());
   json["system"] = model::system_of(train::model_options_of(config));
   Json parameters = Json::object();
   json["parameter_count"] = list_parameters(file, "/parameters", "", parameters);

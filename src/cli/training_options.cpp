@@ -36,6 +36,11 @@ void add_training_options(Options& options, TrainingSettings& settings) {
       {.help = "what it sees: all words, or those around word i (local-m) or around a predicted place (local-p)",
        .choices = {"global", "local-m", "local-p"}});
   options.add("window", m.window, {.help = "D: a local window reaches D words to each side", .low = 1, .high = 1e6});
+  options.add(
+      "fixed-context", m.fixed_context, model::fixed_context_of, model::name_of,
+      {.help = "with attention = none, the context of every step: the encoder's last state itself (RNNencdec), or "
+               "a tanh layer of it (Cho et al. 2014)",
+       .choices = {"last-state", "tanh"}});
   options.add("initial-state", m.initial_state, model::initial_state_of, model::name_of,
               {.help = "s_0: projected from a state of the encoder, a copy of one, or 0",
                .choices = {"projected", "backward", "forward", "final", "zero"}});

@@ -94,7 +94,7 @@ class ComposedNetwork final : public Network<Real> {
     packed = output.packed = false;
     rows.lay_out(source, options.source_start, encoded.offsets);
     dropout.lay_out_source(rows.packing);
-    const std::size_t B = source.size(), X = rows.packing.words(), n = options.state;
+    const std::size_t B = source.size(), X = rows.packing.words();
 
     scope.change(Phase::kEmbedding);
     layers::embedding_forward<Real>(weights.source_embedding, rows.words, source_embedded.shape(X, options.embedding));
@@ -107,9 +107,10 @@ class ComposedNetwork final : public Network<Real> {
       kernels::gather_rows<Real>(top, rows.packed_row, annotations);
       if (attention->has_keys()) attention->keys(annotations, view_of(encoded.keys, X, widths.score));
     } else if (options.has_context()) {
-      const auto summary = summary_input.shape(B, widths.annotation);
-      gather_ends(top, summary);
-      tanh_layer_forward<Real>(weights.summary, summary, view_of(encoded.contexts, B, n));
+      const auto contexts = view_of(encoded.contexts, B, widths.context);
+      const auto ends = has_summary() ? summary_input.shape(B, widths.annotation) : contexts;
+      gather_ends(top, ends);
+      if (has_summary()) tanh_layer_forward<Real>(weights.summary, ends, contexts);
     }
     encoded.initial_states.assign(B * state_width(), Real{0});
     for (std::size_t k = 0; k < options.layers; ++k) initial_state_forward(k, encoded);
@@ -273,7 +274,10 @@ class ComposedNetwork final : public Network<Real> {
       kernels::gather_rows<Real>(annotations, rows.encoded_row, top);
     } else {
       encoder.back().output_gradient.zeros(X, widths.annotation);
-      if (options.has_context()) scatter_ends(summary_gradient.view(), encoder.back().output_gradient.view());
+      if (options.has_context()) {
+        scatter_ends(has_summary() ? summary_gradient.view() : contexts_gradient.view(),
+                     encoder.back().output_gradient.view());
+      }
     }
     const auto embedded = source_gradient.zeros(X, options.embedding);
     for (std::size_t k = options.layers; k-- > 0;) {
@@ -309,8 +313,10 @@ class ComposedNetwork final : public Network<Real> {
 
   // ---- the decoder's first state
 
+  /// A tanh layer stands between the encoder's last states and the fixed context.
+  bool has_summary() const { return weights.summary.W.cols > 0; }
   bool begins_from_context() const {
-    return options.initial_state == InitialState::kProjected && !options.attends() && options.has_context();
+    return options.initial_state == InitialState::kProjected && options.has_fixed_context();
   }
   /// The direction whose state is copied or projected.
   std::size_t first_direction() const {
@@ -329,7 +335,8 @@ class ComposedNetwork final : public Network<Real> {
     if (options.initial_state != InitialState::kProjected) {
       kernels::gather_rows<Real>(from.states(), first_rows(), all.columns(k * S, S));
     } else if (begins_from_context()) {
-      tanh_layer_forward<Real>(weights.initial[k], view_of(std::as_const(encoded.contexts), n), all.columns(k * S, n));
+      tanh_layer_forward<Real>(weights.initial[k], view_of(std::as_const(encoded.contexts), widths.context),
+                               all.columns(k * S, n));
     } else {
       const auto first = encoder[k].first.shape(B, options.encoder_width());
       kernels::gather_rows<Real>(from.outputs(), first_rows(), first);
@@ -340,8 +347,8 @@ class ComposedNetwork final : public Network<Real> {
   // From the decoder's first states to those of the encoder, and to the context.
   void initial_states_backward(std::size_t B) {
     const std::size_t S = widths.cell_state, n = options.state;
-    const bool fixed = !options.attends() && options.has_context();
-    const auto contexts = contexts_gradient.zeros(fixed ? B : 0, n);
+    const bool fixed = options.has_fixed_context();
+    const auto contexts = contexts_gradient.zeros(fixed ? B : 0, widths.context);
     if (fixed) {  // c enters every step of its sentence
       for (std::size_t t = 0; t < target_packing.steps(); ++t) {
         kernels::scatter_add_rows<Real>(target_packing.step(context_gradient.view(), t),
@@ -360,7 +367,7 @@ class ComposedNetwork final : public Network<Real> {
       }
       const auto first_state = view_of(std::as_const(batch.initial_states), state_width()).columns(k * S, n);
       const ConstMatrixView<Real> from =
-          begins_from_context() ? view_of(std::as_const(batch.contexts), n) : layer.first.view();
+          begins_from_context() ? view_of(std::as_const(batch.contexts), widths.context) : layer.first.view();
       const auto from_gradient = layer.first_gradient.shape(B, from.cols);
       tanh_layer_backward<Real>(weights.initial[k], gradient.initial[k], from, first_state, initial.columns(0, n),
                                 from_gradient);
@@ -370,7 +377,7 @@ class ComposedNetwork final : public Network<Real> {
         kernels::scatter_add_rows<Real>(from_gradient, first_rows(), states.columns(0, from.cols));
       }
     }
-    if (fixed) {
+    if (has_summary()) {
       tanh_layer_backward<Real>(weights.summary, gradient.summary, summary_input.view(),
                                 view_of(std::as_const(batch.contexts), n), contexts,
                                 summary_gradient.shape(B, widths.annotation));

@@ -209,14 +209,14 @@ class Composition {
     parts.decoder = walk.size();
     if (o.attends()) {
       attention(w);
-    } else if (o.has_context()) {
+    } else if (o.has_context() && o.fixed_context == FixedContext::kTanh) {
       w.summary.W = walk.matrix(widths.annotation, {{"context/V", o.state}});
       w.summary.b = walk.vector({{"context/b_V", o.state}});
     }
     for (std::size_t k = 0; k < o.layers && o.initial_state == InitialState::kProjected; ++k) {
       auto& initial = w.initial.emplace_back();
       const std::string at = "decoder/" + layer(k) + "initial/";
-      initial.W = walk.matrix(!o.attends() && o.has_context() ? o.state : e, {{at + "W_s", o.state}});
+      initial.W = walk.matrix(o.has_fixed_context() ? widths.context : e, {{at + "W_s", o.state}});
       initial.b = walk.vector({{at + "b_s", o.state}});
     }
     w.target_embedding.bias = embedding_bias("decoder/");

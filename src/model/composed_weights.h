@@ -47,7 +47,7 @@ struct ComposedWeights {
   layers::EmbeddingWeights<Real> source_embedding, target_embedding;
   std::vector<std::array<layers::RecurrentWeights<Real>, 2>> encoder;  // layers; forward, backward
   layers::SoftAttentionWeights<Real> attention;
-  TanhWeights<Real> summary;                            // c, without attention
+  TanhWeights<Real> summary;                            // V, b_V of a fixed context behind a tanh layer
   std::vector<TanhWeights<Real>> initial;               // projected: layers
   std::vector<layers::RecurrentWeights<Real>> decoder;  // layers; rows of the first: word, fed, context
   layers::DeepOutputWeights<Real> readout;              // rows: state, word, context

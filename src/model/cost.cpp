@@ -38,12 +38,10 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
     if (score.projects_keys) source_word += C * A;
     if (score.projects_query) target_word += n * A;
     if (o.attention_window == AttentionWindow::kLocalP) target_word += n * static_cast<double>(o.alignment);
-  } else if (o.has_context()) {
+  } else if (o.has_context() && o.fixed_context == FixedContext::kTanh) {
     sentence += h * n;
   }
-  if (o.initial_state == InitialState::kProjected) {
-    sentence += layers * (!o.attends() && o.has_context() ? n : e) * n;
-  }
+  if (o.initial_state == InitialState::kProjected) sentence += layers * (o.has_fixed_context() ? C : e) * n;
 
   // What the readout hands on is H wide, and stands for the word where it is fed back.
   const double H = o.readout == Readout::kMaxout ? l : o.readout == Readout::kTanh ? n : m;

@@ -50,7 +50,6 @@ class FusedNetwork final : public Network<Real> {
     layers::gated_forward<Real>(weights.forward_encoder, rows.packing, layers::Direction::kForward, embedded,
                                 forward_encoder, forward_states);
     const auto first_states = view_of(encoded.initial_states, B, n);
-    const auto summary_states = summary_input.shape(B, n);
     if (attends()) {
       const auto backward_states = frame.template matrix<Real>(X, n);
       layers::gated_forward<Real>(weights.backward_encoder, rows.packing, layers::Direction::kBackward, embedded,
@@ -59,12 +58,12 @@ class FusedNetwork final : public Network<Real> {
       kernels::gather_rows<Real>(forward_states, rows.packed_row, annotations.columns(0, n));
       kernels::gather_rows<Real>(backward_states, rows.packed_row, annotations.columns(n, n));
       make_keys(annotations, encoded);
-      kernels::gather_rows<Real>(backward_states, rows.first_word_row, summary_states);
-      tanh_layer_forward<Real>(weights.initial, summary_states, first_states);
-    } else {
-      kernels::gather_rows<Real>(forward_states, rows.last_word_row, summary_states);
+      const auto last_backward = last_backward_states.shape(B, n);
+      kernels::gather_rows<Real>(backward_states, rows.first_word_row, last_backward);
+      tanh_layer_forward<Real>(weights.initial, last_backward, first_states);
+    } else {  // c is the last forward state
       const auto contexts = view_of(encoded.contexts, B, n);
-      tanh_layer_forward<Real>(weights.summary, summary_states, contexts);
+      kernels::gather_rows<Real>(forward_states, rows.last_word_row, contexts);
       tanh_layer_forward<Real>(weights.initial, contexts, first_states);
     }
   }
@@ -166,7 +165,7 @@ class FusedNetwork final : public Network<Real> {
     const auto offset = [&](const char* name) { return layout.find(name).offset; };
     const std::size_t from_readout = offset("readout/U_o");
     const std::size_t from_decoder = options.embedding_biases ? offset("decoder/embedding_bias") : offset("decoder/W");
-    const std::size_t between = attends() ? offset("attention/U_a") : offset("context/V");
+    const std::size_t between = attends() ? offset("attention/U_a") : offset("decoder/initial/W_s");
     const std::size_t backward = attends() ? offset("encoder/backward/W") : between;
     std::vector<GradientPart> all{{from_readout, layout.dense - from_readout},
                                   {from_decoder, from_readout - from_decoder},
@@ -258,7 +257,6 @@ class FusedNetwork final : public Network<Real> {
                         MatrixView<Real> annotations, MatrixView<Real> keys, const Finished& finished) {
     const std::size_t B = initial.rows, X = rows.packing.words(), n = options.state;
     const auto first_states = view_of(encoded.initial_states, n);
-    const ConstMatrixView<Real> summary_states = summary_input.view();
     kernels::Scratch::Frame frame(memory);
     const auto from_initial = frame.template matrix<Real>(B, n);
     const auto embedded = embedded_source(frame);
@@ -267,7 +265,8 @@ class FusedNetwork final : public Network<Real> {
     ConstMatrixView<Real> states = encoder_states.view();
     if (attends()) {
       const ConstMatrixView<Real> encoded_states = view_of(encoded.annotations, 2 * n);
-      tanh_layer_backward<Real>(weights.initial, gradient.initial, summary_states, first_states, initial, from_initial);
+      tanh_layer_backward<Real>(weights.initial, gradient.initial, last_backward_states.view(), first_states, initial,
+                                from_initial);
       kernels::accumulate_outer<Real>(encoded_states, keys, gradient.U_a);
       kernels::multiply_transposed<Real>(keys, weights.U_a, annotations, Into::kAdd);
       finish(finished, 1);
@@ -284,19 +283,16 @@ class FusedNetwork final : public Network<Real> {
       kernels::gather_rows<Real>(annotations.columns(0, n), rows.encoded_row, forward_gradient);
       states = packed_states;
     } else {
-      const auto contexts_out = view_of(encoded.contexts, n);
-      tanh_layer_backward<Real>(weights.initial, gradient.initial, contexts_out, first_states, initial, from_initial);
+      tanh_layer_backward<Real>(weights.initial, gradient.initial, view_of(encoded.contexts, n), first_states, initial,
+                                from_initial);
       // c enters every step of its sentence, and s_0.
       for (std::size_t t = 0; t < target_packing.steps(); ++t) {
         kernels::scatter_add_rows<Real>(target_packing.step(contexts, t),
                                         std::span(target_packing.order).first(target_packing.active[t]), from_initial);
       }
-      const auto from_summary = frame.template matrix<Real>(B, n);
-      tanh_layer_backward<Real>(weights.summary, gradient.summary, summary_states, contexts_out, from_initial,
-                                from_summary);
       finish(finished, 1);
       kernels::zero_rows<Real>(forward_gradient);
-      kernels::scatter_add_rows<Real>(from_summary, rows.last_word_row, forward_gradient);
+      kernels::scatter_add_rows<Real>(from_initial, rows.last_word_row, forward_gradient);
     }
     layers::gated_backward<Real>(weights.forward_encoder, gradient.forward_encoder, rows.packing,
                                  layers::Direction::kForward, embedded, forward_encoder, states, forward_gradient,
@@ -323,8 +319,8 @@ class FusedNetwork final : public Network<Real> {
   // The last batch that was encoded.
   SourceRows rows;
   layers::GatedActivations<Real> forward_encoder, backward_encoder;
-  kernels::Buffer<Real> encoder_states;  // [X, n] without attention
-  kernels::Buffer<Real> summary_input;   // [B, n] what s_0 is made of (with attention), or what c is made of (without)
+  kernels::Buffer<Real> encoder_states;        // [X, n] without attention
+  kernels::Buffer<Real> last_backward_states;  // [B, n] with attention: what s_0 is made of
 
   std::vector<WordId> target_words;
   kernels::Buffer<Real> target_embedded, previous_embedded, initial_states, fixed_context;

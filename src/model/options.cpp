@@ -23,6 +23,8 @@ constexpr std::array<Name<Step>, 2> kSteps{{{Step::kPrevious, "previous"}, {Step
 constexpr std::array<Name<AttentionWindow>, 3> kWindows{{{AttentionWindow::kGlobal, "global"},
                                                          {AttentionWindow::kLocalM, "local-m"},
                                                          {AttentionWindow::kLocalP, "local-p"}}};
+constexpr std::array<Name<FixedContext>, 2> kFixedContexts{
+    {{FixedContext::kLastState, "last-state"}, {FixedContext::kTanh, "tanh"}}};
 constexpr std::array<Name<InitialState>, 5> kInitialStates{{{InitialState::kProjected, "projected"},
                                                             {InitialState::kBackward, "backward"},
                                                             {InitialState::kForward, "forward"},
@@ -228,6 +230,13 @@ void check(const ModelOptions& o) {
     }
   }
 
+  if (o.fixed_context == FixedContext::kTanh && !o.has_fixed_context()) {
+    refuse(o.attends() ? "fixed-context = tanh with " + attention : "fixed-context = tanh without a context",
+           o.attends() ? "attention makes a context of its own for every target word" : "nothing reads it",
+           o.attends() ? "choose attention = none, or leave fixed-context at last-state"
+                       : "add context to state-inputs or readout-inputs, or leave fixed-context at last-state");
+  }
+
   if (o.updates_first() && o.state_word == Step::kCurrent && o.feedback == Feedback::kWord && o.state_inputs.word) {
     refuse("readout-state = current with state-word = current",
            "s_i would have read the word y_i that it is to predict", "choose state-word = previous");
@@ -328,7 +337,10 @@ std::size_t ModelOptions::output_width() const {
   return 0;
 }
 
-bool is_fused(const ModelOptions& o) {
+namespace {
+
+// The equations of appendix A, whatever a fixed context is.
+bool has_equations_of_the_paper(const ModelOptions& o) {
   constexpr Inputs kAll{.state = true, .word = true, .context = true};
   return o.cell == Cell::kGru && o.gru_reset == GruReset::kBefore && o.layers == 1 && o.encoder_width() == o.state &&
          (o.attention == Attention::kNone || o.attention == Attention::kAdditive) && o.bidirectional() == o.attends() &&
@@ -340,11 +352,18 @@ bool is_fused(const ModelOptions& o) {
          o.tied_embeddings == TiedEmbeddings::kNone;
 }
 
+}  // namespace
+
+bool is_fused(const ModelOptions& o) {
+  return has_equations_of_the_paper(o) && o.fixed_context == FixedContext::kLastState;
+}
+
 namespace {
 
 // By what sets it apart; cells, layers and widths do not, where their source tried several. "": of no source.
 std::string name_in_literature(const ModelOptions& o) {
   if (is_fused(o)) return o.attends() ? "RNNsearch" : "RNNencdec";
+  if (has_equations_of_the_paper(o)) return "RNN encoder-decoder with the tanh context of Cho et al. (2014)";
   if (!o.updates_first()) return "";
   constexpr Inputs kWord{.word = true}, kWordAndContext{.word = true, .context = true}, kState{.state = true};
   constexpr Inputs kAll{.state = true, .word = true, .context = true}, kStateAndContext{.state = true, .context = true};
@@ -395,12 +414,16 @@ std::string system_of(const ModelOptions& o) {
     return text;
   }
   const std::string name = name_in_literature(o);
-  if (is_fused(o)) return name;
+  if (has_equations_of_the_paper(o)) return name;
   std::string text = o.layers > 1 ? text_of(o.layers, " layers of ") : std::string();
   text += name_of(o.cell) + " cells, ";
   text += o.bidirectional() ? "bidirectional encoder" : "forward encoder";
   if (!name.empty()) return text_of(name, "; ", text);
-  if (!o.attends()) return text + (o.has_context() ? ", one fixed context" : ", the encoder's state alone");
+  if (!o.has_context()) return text + ", the encoder's state alone";
+  if (!o.attends()) {
+    return text +
+           (o.fixed_context == FixedContext::kTanh ? ", one fixed context behind a tanh layer" : ", one fixed context");
+  }
   text += ", " + name_of(o.attention) + " attention from the " + name_of(o.attend_from) + " state";
   if (o.attention_window != AttentionWindow::kGlobal) {
     text += text_of(", ", name_of(o.attention_window), " window of ", o.window);
@@ -427,6 +450,9 @@ Step attend_from_of(const std::string& name) {
 }
 AttentionWindow attention_window_of(const std::string& name) {
   return value_of(kWindows, "attention-window", name);
+}
+FixedContext fixed_context_of(const std::string& name) {
+  return value_of(kFixedContexts, "fixed-context", name);
 }
 InitialState initial_state_of(const std::string& name) {
   return value_of(kInitialStates, "initial-state", name);
@@ -477,6 +503,9 @@ std::string name_of(Step step) {
 }
 std::string name_of(AttentionWindow window) {
   return name_in(kWindows, window);
+}
+std::string name_of(FixedContext context) {
+  return name_in(kFixedContexts, context);
 }
 std::string name_of(InitialState state) {
   return name_in(kInitialStates, state);

@@ -1,4 +1,4 @@
-// y = tanh(x W + b): the decoder's first state, and RNNencdec's summary of the source.
+// y = tanh(x W + b): the decoder's first state, and the summary of the source in Cho et al. (2014).
 #pragma once
 
 #include "model/weights.h"

@@ -33,7 +33,7 @@ layers::GatedWeights<Real> encoder(Walk<Real>& walk, const ModelOptions& o, cons
 template <class Real>
 Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
   const bool attention = o.attends();
-  const std::size_t n = o.state, C = attention ? 2 * n : n, A = attention ? o.alignment : 0;
+  const std::size_t n = o.state, C = o.context_width(), A = attention ? o.alignment : 0;
   Weights<Real> w;
   w.source_embedding.bias = embedding_bias(walk, o, "encoder/");
   w.forward_encoder = encoder(walk, o, "encoder/forward/");
@@ -41,9 +41,6 @@ Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
     w.backward_encoder = encoder(walk, o, "encoder/backward/");
     w.U_a = walk.matrix(C, {{"attention/U_a", A}});
     w.decoder.v_a = walk.vector({{"attention/v_a", A}});
-  } else {
-    w.summary.W = walk.matrix(n, {{"context/V", n}});
-    w.summary.b = walk.vector({{"context/b_V", n}});
   }
   w.initial.W = walk.matrix(n, {{"decoder/initial/W_s", n}});
   w.initial.b = walk.vector({{"decoder/initial/b_s", n}});

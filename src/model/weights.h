@@ -12,7 +12,7 @@
 
 namespace rnnsearch::model {
 
-/// y = tanh(x W + b): the decoder's first state, and RNNencdec's summary of the source.
+/// y = tanh(x W + b): the decoder's first state, and the summary of the source in Cho et al. (2014).
 template <class Real>
 struct TanhWeights {
   MatrixView<Real> W;
@@ -25,7 +25,6 @@ struct Weights {
   layers::GatedWeights<Real> forward_encoder;
   layers::GatedWeights<Real> backward_encoder;  // with attention
   MatrixView<Real> U_a;                         // [2n, n'] with attention
-  TanhWeights<Real> summary;                    // V [n, n], b_V without attention
   TanhWeights<Real> initial;                    // W_s [n, n], b_s
   layers::DecoderWeights<Real> decoder;
   layers::ReadoutWeights<Real> readout;

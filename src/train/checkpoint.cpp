@@ -1,8 +1,8 @@
 // The layout of a checkpoint, a contract: people read it with h5py, and later versions must read it. It is a sealed
 // file (storage/sealed_file.h), never updated in place.
 //
-//   /                      format="rnnsearch-checkpoint", format_version=1 (2 with /average, 3 with subwords or normalization),
-//   created_by, source_language,
+//   /                      format="rnnsearch-checkpoint", format_version=1 (2 with /average, 3 with subwords or
+//   normalization), created_by, source_language,
 //                          target_language, update, complete=1 (written last)
 //   /config                one text attribute an option of the model and of the training, names = option names;
 //                          precision, f32 or bf16: of the last update's products (a file without it: f32)
@@ -192,6 +192,7 @@ storage::File open_checkpoint(const std::filesystem::path& path, const storage::
 Config read_config(const storage::File& file) {
   Config config;
   for (const auto& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
+  refuse_outdated(config, file.name());
   return config;
 }
 
@@ -259,6 +260,7 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
     throw Error(text_of("checkpoint: ", path.string(), " is the mean of ", file.text_attribute("/", kAverageOf),
                         ", and has no state of an optimizer, of which there is no mean; resume from one of those"));
   }
+  const Config config = completed(read_config(file));
   TrainingState state;
   for_each_field(state, FromFile{file});
   if (state.corpus_fingerprint != corpus_fingerprint) {
@@ -276,7 +278,6 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
                           " where a finite number was expected; take another copy, or the one before"));
     }
   }
-  const Config config = completed(read_config(file));
   for (const auto& [name, value] : identity_of(model.options(), options)) {
     const auto found = config.find(name);
     if (found == config.end() || found->second != value) {

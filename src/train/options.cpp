@@ -176,6 +176,7 @@ std::span<const Later> later_options() {
                               choice<&M::attend_from, model::attend_from_of>("attend-from"),
                               choice<&M::attention_window, model::attention_window_of>("attention-window"),
                               number<&M::window>("window"),
+                              choice<&M::fixed_context, model::fixed_context_of>("fixed-context"),
                               choice<&M::initial_state, model::initial_state_of>("initial-state"),
                               choice<&M::state_inputs, model::state_inputs_of>("state-inputs"),
                               choice<&M::readout_inputs, model::readout_inputs_of>("readout-inputs"),
@@ -282,6 +283,23 @@ model::ModelOptions model_options_of(const Config& config) {
     if (const auto found = config.find(option.name); found != config.end()) option.read(option.name, found->second, o);
   }
   return o;
+}
+
+void refuse_outdated(const Config& config, const std::string& file) {
+  const auto reads_context = [&](const char* name, model::Inputs (*inputs_of)(const std::string&)) {
+    const auto found = config.find(name);
+    return found == config.end() || inputs_of(found->second).context;
+  };
+  const auto attention = config.find("attention");
+  if (config.count("fixed-context") > 0 || attention == config.end() || attention->second != "none") return;
+  if (!reads_context("state-inputs", model::state_inputs_of) &&
+      !reads_context("readout-inputs", model::readout_inputs_of)) {
+    return;
+  }
+  throw Error(text_of("checkpoint: ", file,
+                      " holds a model whose fixed context goes through a tanh layer (context/V), which RNNencdec does "
+                      "not have (arXiv 1409.0473, appendix A.2.2) and this version leaves out; train it again, with "
+                      "fixed-context = tanh if you want that layer"));
 }
 
 Config identity_of(const model::ModelOptions& model, const TrainOptions& options) {

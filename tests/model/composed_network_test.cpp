@@ -185,6 +185,38 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
   o.initial_state = InitialState::kZero;
   o.readout_inputs = {.state = true, .word = true};
   add("rnnencdec_lstm_bidirectional_from_zero", o);
+  o = widths;  // every shape of a fixed context: without and with the tanh layer of Cho et al. (2014)
+  o.attention = Attention::kNone;
+  for (const auto fixed : {FixedContext::kLastState, FixedContext::kTanh}) {
+    o.fixed_context = fixed;
+    const std::string name = fixed == FixedContext::kTanh ? "cho_2014" : "rnnencdec";
+    const auto add_fixed = [&](const char* of, const std::function<void(ModelOptions&)>& change) {
+      ModelOptions changed = o;
+      change(changed);
+      all.push_back({name + of, changed});
+    };
+    add_fixed("", [](auto&) {});
+    add_fixed("_of_two_layers", [](auto& x) { x.layers = 2; });
+    add_fixed("_with_a_narrow_encoder", [](auto& x) { x.encoder_state = 5; });
+    add_fixed("_bidirectional", [](auto& x) { x.encoder = Encoder::kBidirectional; });
+    add_fixed("_bidirectional_with_a_narrow_encoder", [](auto& x) {
+      x.encoder = Encoder::kBidirectional;
+      x.encoder_state = 5;
+      x.layers = 2;
+    });
+    add_fixed("_context_in_the_state_alone", [](auto& x) { x.readout_inputs.context = false; });
+    add_fixed("_context_in_the_readout_alone", [](auto& x) {
+      x.state_inputs.context = false;
+      x.encoder_state = 3;
+    });
+    add_fixed("_linear_readout_of_the_new_state", [](auto& x) {
+      x.state_word = Step::kPrevious;
+      x.readout_state = Step::kCurrent;
+      x.readout = Readout::kLinear;
+      x.cell = Cell::kLstm;
+      x.encoder_state = 7;
+    });
+  }
 
   for (const ModelOptions& system : {notebook, stacked, luong}) {
     o = system;

@@ -40,7 +40,7 @@ TEST(UpdateFlop, WithoutAttentionHasOneEncoderAndOneContextASentence) {
   const double m = 620, n = 1000, l = 500, K = 30000;
   const double source_word = 3 * n * (m + n);
   const double target_word = 3 * n * (m + n) + 2 * l * (n + m) + l * K;
-  const double sentence = n * n + n * n + n * 3 * n + n * 2 * l;  // c, s_0, C c, C_o c
+  const double sentence = n * n + n * 3 * n + n * 2 * l;  // s_0, C c, C_o c
   EXPECT_DOUBLE_EQ(update_flop(none, kBatch), 6 * (2000 * (source_word + target_word) + 80 * sentence));
 }
 

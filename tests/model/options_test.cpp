@@ -38,6 +38,10 @@ TEST(CheckOfOptions, LetsThePapersSystemsPass) {
   EXPECT_NO_THROW(check(options));
   EXPECT_TRUE(is_fused(options));
   EXPECT_EQ(system_of(options), "RNNencdec");
+  options.fixed_context = FixedContext::kTanh;
+  EXPECT_NO_THROW(check(options));
+  EXPECT_FALSE(is_fused(options));
+  EXPECT_EQ(system_of(options), "RNN encoder-decoder with the tanh context of Cho et al. (2014)");
   for (double ModelOptions::*share : {&ModelOptions::dropout, &ModelOptions::attention_dropout}) {
     options = rnnsearch_50();
     options.*share = 0.1;
@@ -136,6 +140,16 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
         o.attention_window = AttentionWindow::kLocalM;
       },
       "nothing to look through", "global");
+  expect_refused([](auto& o) { o.fixed_context = FixedContext::kTanh; },
+                 "fixed-context = tanh with attention = additive", "last-state");
+  expect_refused(
+      [](auto& o) {
+        o.attention = Attention::kNone;
+        o.fixed_context = FixedContext::kTanh;
+        o.state_inputs = {.word = true};
+        o.readout_inputs = {.state = true, .word = true};
+      },
+      "nothing reads it", "add context");
   expect_refused(
       [](auto& o) {
         o.cell = Cell::kLstm;
@@ -299,6 +313,7 @@ TEST(NamesOfOptions, ReadBackAsWhatTheyName) {
     EXPECT_EQ(name_of(readout_inputs_of(names)), names);
   }
   EXPECT_EQ(name_of(state_inputs_of("context,word")), "word,context");
+  for (const char* name : {"last-state", "tanh"}) EXPECT_EQ(name_of(fixed_context_of(name)), name);
   EXPECT_EQ(attention_names().front(), "none");
   EXPECT_EQ(attention_names().size(), kernels::scores().size() + 1);
   EXPECT_THAT(

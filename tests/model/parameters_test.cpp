@@ -78,9 +78,35 @@ TEST(Parameters, LeaveOutAttentionAndTheBackwardEncoderWithoutAttention) {
   });
   for (const std::string gate : {"", "_z", "_r"}) expected["decoder/C" + gate] = {5, 5};
   expected["readout/C_o"] = {5, 14};
+  EXPECT_EQ(shapes(options), expected);
+  options.fixed_context = FixedContext::kTanh;
   expected["context/V"] = {5, 5};
   expected["context/b_V"] = {5};
   EXPECT_EQ(shapes(options), expected);
+}
+
+/// A fixed context is as wide as the encoder's output; behind the tanh layer of Cho et al. (2014), as the decoder's
+/// state.
+TEST(Parameters, HaveTheWidthOfTheFixedContext) {
+  ModelOptions options = distinct_widths();
+  options.attention = Attention::kNone;
+  options.encoder_state = 3;
+  for (const auto& [encoder, width] : {std::pair{Encoder::kForward, 3u}, std::pair{Encoder::kBidirectional, 6u}}) {
+    options.encoder = encoder;
+    options.fixed_context = FixedContext::kLastState;
+    EXPECT_EQ(options.context_width(), width);
+    Shapes found = shapes(options);
+    EXPECT_EQ(found.count("context/V"), 0u);
+    EXPECT_EQ(found.at("decoder/C"), (std::vector<std::size_t>{width, 5}));
+    EXPECT_EQ(found.at("readout/C_o"), (std::vector<std::size_t>{width, 14}));
+    EXPECT_EQ(found.at("decoder/initial/W_s"), (std::vector<std::size_t>{width, 5}));
+    options.fixed_context = FixedContext::kTanh;
+    EXPECT_EQ(options.context_width(), 5u);
+    found = shapes(options);
+    EXPECT_EQ(found.at("context/V"), (std::vector<std::size_t>{width, 5}));
+    EXPECT_EQ(found.at("decoder/C"), (std::vector<std::size_t>{5, 5}));
+    EXPECT_EQ(found.at("decoder/initial/W_s"), (std::vector<std::size_t>{5, 5}));
+  }
 }
 
 class ParameterLayouts : public testing::TestWithParam<Variant> {};
@@ -126,6 +152,26 @@ TEST(Parameters, AreAsManyAsInTheReleasedRnnsearch50) {
   options.source_words = options.target_words = 30001;
   options.readout_rank = 620;
   EXPECT_EQ(Model<float>(options).layout().size, 84'349'101u);
+}
+
+/// Counted from appendix A of the paper with its widths (A.2.3), the factored output matrix and the biases of the
+/// released code: embeddings, candidate state, initial state, readout and softmax.
+TEST(Parameters, AreAsManyAsThePapersRnnencdecHas) {
+  constexpr std::size_t m = 620, n = 1000, l = 500, K = 30000;
+  constexpr std::size_t embeddings = 2 * (K * m + m);
+  constexpr std::size_t encoder = 3 * (m * n + n * n) + n;          // W, W_z, W_r, U, U_z, U_r, b; forward alone
+  constexpr std::size_t initial = n * n + n;                        // s_0 = tanh(W_s c + b_s)
+  constexpr std::size_t decoder = 3 * (m * n + n * n + n * n) + n;  // W, U, C of each gate, b; c is [n]
+  constexpr std::size_t readout = 2 * l * (n + m + n) + 2 * l;      // U_o, V_o, C_o, b_o
+  constexpr std::size_t output = l * m + m * K + K;                 // W_o in two factors, b_w
+  constexpr std::size_t expected = embeddings + encoder + initial + decoder + readout + output;
+  ModelOptions options;
+  options.source_words = options.target_words = K;
+  options.readout_rank = m;
+  options.attention = Attention::kNone;
+  EXPECT_EQ(parameter_layout_of(options).size, expected);
+  options.fixed_context = FixedContext::kTanh;  // Cho et al. (2014): V and its bias besides
+  EXPECT_EQ(parameter_layout_of(options).size, expected + n * n + n);
 }
 
 TEST(Parameters, AreFoundByNameOrRefused) {

@@ -68,10 +68,15 @@ class System {
     }
     const std::vector<Vector>& annotations = x;
     Vector fixed;
-    if (!o.attends() && has("context/V")) {
-      Vector ends = forward_last.back().h;
-      if (o.bidirectional()) append(ends, backward_first.back().h);
-      fixed = tanh(sum(product(ends, "context/V"), bias("context/b_V")));
+    if (!o.attends() && (o.state_inputs.context || o.readout_inputs.context)) {
+      // Bahdanau, Cho and Bengio (2015), appendix A.2.2: c is the last forward state. An encoder that reads both ways
+      // ends at both ends of the sentence.
+      fixed = forward_last.back().h;
+      if (o.bidirectional()) append(fixed, backward_first.back().h);
+      // Cho et al. (2014), appendix A: c = tanh(V h), h the encoder's last state. The bias is ours.
+      if (o.fixed_context == FixedContext::kTanh) {
+        fixed = tanh(sum(product(fixed, "context/V"), bias("context/b_V")));
+      }
     }
 
     // The decoder's first states.

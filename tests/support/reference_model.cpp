@@ -43,16 +43,19 @@ class Reference {
     const std::vector<Vector> forward = encoder("encoder/forward", x, false);
 
     std::vector<Vector> annotations;  // h_j = [forward; backward]
-    Vector fixed_context, first;      // without attention; what s_0 is made of
+    Vector fixed_context;             // of RNNencdec
+    Vector first;                     // what s_0 is made of
     if (attention()) {
       const std::vector<Vector> backward = encoder("encoder/backward", x, true);
       for (std::size_t j = 0; j < source.size(); ++j) {
         annotations.push_back(forward[j]);
         annotations[j].insert(annotations[j].end(), backward[j].begin(), backward[j].end());
       }
-      first = backward.front();
+      first = backward.front();  // appendix A.2.2: s_0 = tanh(W_s h_1), h_1 the backward state at the first word
     } else {
-      fixed_context = tanh(sum(product(forward.back(), at("context/V")), at("context/b_V").values));
+      // Appendix A.2.2, last sentence: c_i is fixed to the forward state at the last word. There is no backward
+      // encoder, so s_0 comes from the same c, as in the released code.
+      fixed_context = forward.back();
       first = fixed_context;
     }
     Vector s = tanh(sum(product(first, at("decoder/initial/W_s")), at("decoder/initial/b_s").values));

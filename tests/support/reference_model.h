@@ -1,8 +1,11 @@
 // RNNsearch and RNNencdec as appendix A of Bahdanau, Cho and Bengio (2015) writes them: float64, one sentence at a
 // time, loops over vectors. Slow and plain on purpose: what the model computes is compared with this.
 //
-// What the model is follows from the parameters there are: attention/v_a makes it RNNsearch, b_z and b_r give the gates
-// biases, encoder/embedding_bias the embeddings, readout/W_o_left factors the output matrix.
+// What the model is follows from the parameters there are: attention/v_a makes it RNNsearch, without it it is
+// RNNencdec; b_z and b_r give the gates biases, encoder/embedding_bias the embeddings, readout/W_o_left factors the
+// output matrix. RNNencdec is the model of the last sentence of appendix A.2.2: "Note that the model becomes RNN
+// Encoder-Decoder (Cho et al., 2014a), if we fix c_i to the last forward state h_Tx." No layer stands between that
+// state and the decoder.
 #pragma once
 
 #include <cstddef>

@@ -3,16 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
+#include <functional>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/train/average.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
+#include "train/checkpoint_file.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -264,6 +268,42 @@ TEST_F(CheckpointFile, IsRefusedWhenOfAnotherKindOrVersion) {
     writer.publish();
   }
   EXPECT_THAT(refusal(), HasSubstr("version 4"));
+}
+
+/// A file from before there was the option fixed-context: all other options, and the parameters of the tanh layer.
+TEST_F(CheckpointFile, IsRefusedWhenItsFixedContextGoesThroughALayerThatNoOptionNames) {
+  auto without_attention = model_.options();
+  without_attention.attention = model::Attention::kNone;
+  const auto write = [&](Config config, bool with_option) {
+    if (!with_option) config.erase("fixed-context");
+    config.merge(config_of(options_));
+    storage::SealedWriter writer(path_);
+    begin_checkpoint(writer.file(), corpus_.pipeline(), false, 7, config);
+    const std::vector<float> V(24 * 24, 0.5f), b_V(24, 0.5f);
+    writer.file().write<float>("/parameters/context/V", ConstMatrixView<float>(V.data(), 24, 24));
+    writer.file().write<float>("/parameters/context/b_V", std::span<const float>(b_V));
+    writer.file().write_attribute("/", "complete", 1);
+    writer.publish();
+  };
+  const auto expect_outdated = [&](const std::function<void()>& act) {
+    EXPECT_THAT(act, testing::ThrowsMessage<Error>(testing::AllOf(
+                         HasSubstr("update-00000007.h5 holds a model whose fixed context goes through a tanh layer"),
+                         HasSubstr("context/V"), HasSubstr("train it again, with fixed-context = tanh if"),
+                         testing::Not(HasSubstr("\n")))));
+  };
+  write(config_of(without_attention), false);
+  EXPECT_THAT(refusal(without_attention, options_, corpus_.fingerprint()), HasSubstr("context/V"));
+  expect_outdated([&] { load_model(path_); });
+  expect_outdated([&] { precision_of(path_); });
+  const std::array files{path_, scratch_ / "update-00000008.h5"};
+  std::filesystem::copy(files[0], files[1]);
+  expect_outdated([&] { average_checkpoints(files, scratch_ / "mean.h5", false); });
+  // With the option, or with attention, the same damage has another name.
+  write(config_of(without_attention), true);
+  EXPECT_THAT(refusal(without_attention, options_, corpus_.fingerprint()), testing::Not(HasSubstr("tanh layer")));
+  write(config_of(model_.options()), false);
+  EXPECT_THAT(refusal(), testing::Not(HasSubstr("tanh layer")));
+  EXPECT_EQ(precision_of(path_), kernels::Precision::kFloat32);
 }
 
 TEST_F(CheckpointFile, StaysAsItWasWhenTheNextCannotBeWritten) {

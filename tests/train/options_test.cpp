@@ -1,6 +1,9 @@
 #include "rnnsearch/train/options.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "rnnsearch/base/error.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -36,13 +39,14 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   o.initialisation = model::Initialisation::kXavier;
   o.tied_embeddings = model::TiedEmbeddings::kAll;
   EXPECT_EQ(model_options_of(config_of(o)), o);
+  o.fixed_context = model::FixedContext::kTanh;
+  EXPECT_EQ(model_options_of(config_of(o)), o);
 }
 
 /// As the first checkpoints wrote it.
 TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   model::ModelOptions o;
   o.source_words = o.target_words = 30;
-  o.attention = model::Attention::kNone;
   Config old;
   for (const char* name : {"source-words", "target-words", "embedding", "state", "alignment", "maxout", "readout-rank",
                            "attention", "state-word", "gate-biases", "embedding-biases", "initial-deviation"}) {
@@ -50,6 +54,24 @@ TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   }
   EXPECT_EQ(model_options_of(old), o);
   EXPECT_EQ(completed(old), config_of(o));
+  EXPECT_NO_THROW(refuse_outdated(old, "old.h5"));
+}
+
+/// Before there was the option, a fixed context went through a tanh layer.
+TEST(ModelConfig, OfAnOlderCheckpointWithAFixedContextIsRefused) {
+  model::ModelOptions o;
+  o.source_words = o.target_words = 30;
+  o.attention = model::Attention::kNone;
+  Config config = config_of(o);
+  EXPECT_NO_THROW(refuse_outdated(config, "run.h5"));
+  config.erase("fixed-context");
+  EXPECT_THAT([&] { refuse_outdated(config, "run.h5"); },
+              testing::ThrowsMessage<Error>(testing::AllOf(
+                  testing::HasSubstr("run.h5 holds a model whose fixed context goes through a tanh layer (context/V)"),
+                  testing::HasSubstr("train it again"))));
+  config["state-inputs"] = "word";  // nothing reads a context: there was no layer either
+  config["readout-inputs"] = "state";
+  EXPECT_NO_THROW(refuse_outdated(config, "run.h5"));
 }
 
 }  // namespace

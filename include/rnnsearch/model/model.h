@@ -1,10 +1,10 @@
-// RNNsearch (Bahdanau, Cho and Bengio 2015, appendix A), RNNencdec (Cho et al. 2014) and what else the options make:
-// one model, forward and backward.
+// RNNsearch and RNNencdec (both Bahdanau, Cho and Bengio 2015, appendix A) and the other systems that the options
+// describe: one model, forward and backward.
 //
-// Letters used in shapes: B sentences, R rows (hypotheses), m embedding, n state, C width of c_i (with attention that
-// of the annotations, 2n for RNNsearch), S state_width(), K target vocabulary. Real is float; double is for the
-// central-difference check. A Model is not thread-safe: one caller at a time (inside, it uses all threads of
-// kernels/parallel.h).
+// Letters used in shapes: B sentences, R rows (hypotheses), m embedding, n state, C width of c_i
+// (ModelOptions::context_width(): 2n for RNNsearch, n for RNNencdec), S state_width(), K target vocabulary. Real is
+// float; double is for the central-difference check. A Model is not thread-safe: one caller at a time (inside, it uses
+// all threads of kernels/parallel.h).
 #pragma once
 
 #include <cstddef>

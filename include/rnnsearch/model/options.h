@@ -18,6 +18,7 @@ enum class Encoder { kAuto, kBidirectional, kForward };
 enum class Step { kPrevious, kCurrent };  // i - 1, i
 using StateWord = Step;
 enum class AttentionWindow { kGlobal, kLocalM, kLocalP };
+enum class FixedContext { kLastState, kTanh };
 enum class InitialState { kProjected, kBackward, kForward, kFinal, kZero };
 enum class Readout { kMaxout, kTanh, kLinear, kMlp };
 enum class Feedback { kWord, kOutput };
@@ -74,10 +75,15 @@ struct ModelOptions {
   /// to look at, and alignments have no column for it. The length of a source, Tx, does not count it.
   bool source_start = false;
 
-  /// additive: RNNsearch. none: RNNencdec (Cho et al. 2014): a forward encoder whose last state makes one context
-  /// c = tanh(h_Tx V + b_V) that every decoder step and the readout see.
+  /// additive: RNNsearch. none: RNNencdec, in which every decoder step and the readout see one fixed context c.
   /// The others: src/kernels/scores/.
   Attention attention = Attention::kAdditive;
+  /// How the fixed context c of a model without attention is made.
+  /// last-state: c is the last state of the forward encoder itself (Bahdanau, Cho and Bengio 2015, appendix A.2.2: "if
+  /// we fix c_i to h_Tx"; the released code does the same). With layers, that of the top layer. With a bidirectional
+  /// encoder, c = [forward state at Tx; backward state at 1].
+  /// tanh: c = tanh(x V + b_V) of that vector x, [n] wide: the layer of Cho et al. (2014), arXiv 1406.1078, appendix A.
+  FixedContext fixed_context = FixedContext::kLastState;
   /// Which state the scores are made of: s_{i-1} (Bahdanau), or s_i (Luong).
   Step attend_from = Step::kPrevious;
   AttentionWindow attention_window = AttentionWindow::kGlobal;
@@ -132,7 +138,13 @@ struct ModelOptions {
   std::size_t annotation_width() const { return bidirectional() ? 2 * encoder_width() : encoder_width(); }
   /// c exists: with attention, or where something reads it.
   bool has_context() const { return attends() || state_inputs.context || readout_inputs.context; }
-  std::size_t context_width() const { return attends() ? annotation_width() : has_context() ? state : 0; }
+  /// c exists and is the same at every decoder step.
+  bool has_fixed_context() const { return !attends() && has_context(); }
+  /// The width of c: that of the annotations, or n behind the tanh layer.
+  std::size_t context_width() const {
+    if (!has_context()) return 0;
+    return has_fixed_context() && fixed_context == FixedContext::kTanh ? state : annotation_width();
+  }
   /// The rows of W_o: the width of the vector before the softmax, or of its factor.
   std::size_t output_width() const;
   /// W_o is an embedding table.
@@ -165,6 +177,7 @@ Encoder encoder_of(const std::string& name);
 Attention attention_of(const std::string& name);
 Step attend_from_of(const std::string& name);
 AttentionWindow attention_window_of(const std::string& name);
+FixedContext fixed_context_of(const std::string& name);
 InitialState initial_state_of(const std::string& name);
 StateWord state_word_of(const std::string& name);
 Inputs state_inputs_of(const std::string& names);    // "word,context"
@@ -184,6 +197,7 @@ inline std::string name_of(Attention attention) {
 }
 std::string name_of(Step step);
 std::string name_of(AttentionWindow window);
+std::string name_of(FixedContext context);
 std::string name_of(InitialState state);
 std::string name_of(Inputs inputs);
 std::string name_of(Readout readout);

@@ -99,6 +99,10 @@ Config config_of(const model::ModelOptions& options);
 Config config_of(const TrainOptions& options);
 /// Throws Error naming the option that is missing or unreadable.
 model::ModelOptions model_options_of(const Config& config);
+/// Throws Error, naming `file`, for the configuration of a checkpoint whose parameters mean something else than the
+/// same options mean today: a model with a fixed context from before there was the option fixed-context. It had the
+/// layer context/V, which is no part of RNNencdec.
+void refuse_outdated(const Config& config, const std::string& file);
 /// A checkpoint's configuration, with the defaults of the model's options that are younger than it.
 Config completed(Config config);
 
