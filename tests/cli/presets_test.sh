@@ -31,16 +31,16 @@ system_of() {
 widths() {
   local file=$SOURCE/pipelines/presets/$1.ini
   echo --embedding 12 --state 16 --alignment 12 --maxout 8
-  ! grep -q '^encoder-state' "$file" || echo --encoder-state 8
+  ! grep -q '^encoder-state = [1-9]' "$file" || echo --encoder-state 8
   ! grep -q '^readout-rank = [1-9]' "$file" || echo --readout-rank 6
-  ! grep -q '^layers' "$file" || echo --layers 2
+  ! grep -q '^layers = [2-9]' "$file" || echo --layers 2
   ! grep -q '^window' "$file" || echo --window 2
 }
 
 train() {  # RUN UPDATES THREADS OPTION...
   "$RNNSEARCH" train --preset "$preset" --corpus corpus.h5 --run "$1" --max-updates "$2" --threads "$3" $(widths "$preset") \
     --batch-sentences 12 --optimizer adam --learning-rate 0.01 --gradient-of word --initial-deviation 0.1 \
-    --validate-every 0 --checkpoint-minutes 0 --precision "$precision" "${@:4}" 2>"$1.log" || return $?
+    --max-epochs 0 --validate-every 0 --checkpoint-minutes 0 --precision "$precision" "${@:4}" 2>"$1.log" || return $?
 }
 update_of() { "$RNNSEARCH" inspect "$1" | awk '$1 == "update" && !seen++ { print $2 }'; }
 
