@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Chinese to English: traditional sequence to sequence (I. Sutskever, O. Vinyals, Q. V. Le, arXiv 1409.3215), whose decoder begins with
-# the encoder's last state and sees nothing of the source after, against RNNsearch (arXiv 1409.0473), of the same sizes, trained on
-# the same text for the same number of updates. Makes BLEU by sentence length, and heat maps of what RNNsearch looked at.
+# Chinese to English: traditional sequence to sequence (after I. Sutskever, O. Vinyals, Q. V. Le, arXiv 1409.3215), whose decoder
+# begins with the encoder's last state and sees nothing else of the source, against RNNsearch (arXiv 1409.0473), of the same sizes,
+# trained on the same text for the same number of updates. Makes BLEU by sentence length, and heat maps of what RNNsearch looked at.
 #   pipelines/zh-en/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
 #     --chinese characters|words
 #                            the words of the Chinese side: its characters, or those of ICU's dictionary [characters]

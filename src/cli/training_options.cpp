@@ -25,6 +25,10 @@ void add_training_options(Options& options, TrainingSettings& settings) {
               {.help = "its directions; auto: bidirectional with attention, forward without",
                .choices = {"auto", "bidirectional", "forward"}});
   options.add(
+      "source-start", m.source_start,
+      {.help = "the encoder reads <s> before the first source word, as it always reads </s> after the last; only "
+               "with --attention none"});
+  options.add(
       "attend-from", m.attend_from, model::attend_from_of, model::name_of,
       {.help = "the state that attends: s_{i-1} (Bahdanau) or s_i (Luong)", .choices = {"previous", "current"}});
   options.add(
@@ -75,10 +79,15 @@ void add_training_options(Options& options, TrainingSettings& settings) {
        .choices = {"none", "target", "source-target", "all"}});
   options.add(
       "initialisation", m.initialisation, model::initialisation_of, model::name_of,
-      {.help = "of the weights when training begins; paper: recurrent ones orthogonal, v_a 0; gaussian: all alike",
-       .choices = {"paper", "gaussian", "xavier"}});
+      {.help =
+           "first values of the parameters; paper: recurrent matrices orthogonal, v_a 0, the others normal; gaussian: "
+           "all matrices normal; xavier: all matrices uniform, by their sizes; uniform: all parameters uniform, "
+           "biases too, which are 0 elsewhere",
+       .choices = {"paper", "gaussian", "xavier", "uniform"}});
   options.add("initial-deviation", m.initial_deviation,
-              {.help = "of the weights that are not recurrent (paper) or of all (gaussian)", .low = 0});
+              {.help = "standard deviation of the matrices that are not recurrent (paper), of all matrices (gaussian), "
+                       "or of all parameters (uniform: between -0.1 and 0.1 it is 0.1/sqrt(3) = 0.0577)",
+               .low = 0});
 
   options.group("Training");
   train::TrainOptions& t = settings.train;

@@ -27,6 +27,7 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
   const auto K = static_cast<double>(o.target_words), C = static_cast<double>(o.context_width());
   const auto layers = static_cast<double>(o.layers);
 
+  const double encoder_steps = batch.source_words + (o.source_start ? batch.pairs : 0);
   double source_word = 0, sentence = 0, target_word = 0;
   for (std::size_t k = 0; k < o.layers; ++k) {
     source_word += (o.bidirectional() ? 2 : 1) * cell_products(o, k == 0 ? m : h, e, true);
@@ -66,7 +67,7 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
   } else {
     target_word += rank > 0 ? H * rank + rank * K : H * K;
   }
-  return 3 * 2 * (batch.pairs * sentence + batch.source_words * source_word + batch.target_words * target_word);
+  return 3 * 2 * (batch.pairs * sentence + encoder_steps * source_word + batch.target_words * target_word);
 }
 
 }  // namespace rnnsearch::model

@@ -18,15 +18,16 @@ std::uint64_t stream_of(const std::string& name) {
   return hash;
 }
 
-enum class Kind { kZero, kOne, kOrthogonal, kNarrow, kWide, kUniform };
+enum class Kind { kZero, kOne, kOrthogonal, kNarrow, kWide, kUniform, kXavier };
 
 Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
   const std::string letter = parameter.name.substr(parameter.name.rfind('/') + 1);
   const bool vector = parameter.shape.size() == 1, scores = letter == "v_a" || letter == "v_p";
   if (vector && letter.starts_with('g')) return Kind::kOne;  // gains (Ba, Kiros and Hinton 2016, section 3.1)
+  if (initialisation == Initialisation::kUniform) return Kind::kUniform;
   if (initialisation != Initialisation::kPaper) {
     if (vector && !scores) return Kind::kZero;
-    return initialisation == Initialisation::kXavier ? Kind::kUniform : Kind::kWide;
+    return initialisation == Initialisation::kXavier ? Kind::kXavier : Kind::kWide;
   }
   if (vector) return Kind::kZero;
   const bool recurrent = letter == "U" || letter == "U_z" || letter == "U_r" || letter == "U_i" || letter == "U_f" ||
@@ -86,9 +87,11 @@ void initialise(const ParameterLayout& layout, const ModelOptions& options, std:
       values.assign(values.size(), 1.0);
     } else if (kind == Kind::kOrthogonal) {
       values = random_orthogonal(parameter.rows(), seed, stream);
-    } else if (kind == Kind::kUniform) {
+    } else if (kind == Kind::kUniform || kind == Kind::kXavier) {
       Random random(seed, stream);
-      const double bound = std::sqrt(6 / static_cast<double>(parameter.rows() + parameter.cols()));
+      const double bound = kind == Kind::kUniform
+                               ? std::sqrt(3.0) * deviation
+                               : std::sqrt(6 / static_cast<double>(parameter.rows() + parameter.cols()));
       for (double& value : values) value = bound * (2 * random.uniform() - 1);
     } else if (kind != Kind::kZero) {
       Random random(seed, stream);

@@ -40,8 +40,10 @@ constexpr std::array<Name<TiedEmbeddings>, 4> kTies{{{TiedEmbeddings::kNone, "no
                                                      {TiedEmbeddings::kTarget, "target"},
                                                      {TiedEmbeddings::kSourceTarget, "source-target"},
                                                      {TiedEmbeddings::kAll, "all"}}};
-constexpr std::array<Name<Initialisation>, 3> kInitialisations{
-    {{Initialisation::kPaper, "paper"}, {Initialisation::kGaussian, "gaussian"}, {Initialisation::kXavier, "xavier"}}};
+constexpr std::array<Name<Initialisation>, 4> kInitialisations{{{Initialisation::kPaper, "paper"},
+                                                                {Initialisation::kGaussian, "gaussian"},
+                                                                {Initialisation::kXavier, "xavier"},
+                                                                {Initialisation::kUniform, "uniform"}}};
 
 [[noreturn]] void refuse_name(const char* option, const std::string& name, const std::vector<std::string>& choices) {
   std::string text;
@@ -174,6 +176,11 @@ void check(const ModelOptions& o) {
 
   if (o.attends()) {
     at_least("alignment", o.alignment, 1);
+    if (o.source_start) {
+      refuse("source-start with " + attention,
+             "<s> would be a word to look at, and alignments have a column for each source word and for </s> alone",
+             "choose attention = none, or leave source-start out");
+    }
     if (o.attention.score().needs_equal_widths() && o.annotation_width() != n) {
       refuse(attention,
              text_of("it compares the annotations with the decoder's state number by number, and they are ",
@@ -342,8 +349,9 @@ bool has_equations_of_the_paper(const ModelOptions& o) {
          o.attend_from == Step::kPrevious && o.attention_window == AttentionWindow::kGlobal &&
          o.initial_state == InitialState::kProjected && o.state_inputs.word && o.state_inputs.context &&
          o.readout_inputs == kAll && o.readout == Readout::kMaxout && o.readout_state == Step::kPrevious &&
-         !o.input_feeding && o.feedback == Feedback::kWord && o.start == Start::kZero && o.dropout == 0 &&
-         o.attention_dropout == 0 && !o.layer_normalisation && o.tied_embeddings == TiedEmbeddings::kNone;
+         !o.input_feeding && o.feedback == Feedback::kWord && o.start == Start::kZero && !o.source_start &&
+         o.dropout == 0 && o.attention_dropout == 0 && !o.layer_normalisation &&
+         o.tied_embeddings == TiedEmbeddings::kNone;
 }
 
 }  // namespace
@@ -365,7 +373,7 @@ std::string name_in_literature(const ModelOptions& o) {
   const bool global = o.attention_window == AttentionWindow::kGlobal;
 
   if (!o.attends() && !o.has_context() && o.readout == Readout::kLinear && o.readout_inputs == kState) {
-    return "Sutskever et al. (2014)";
+    return o.source_start ? "traditional sequence to sequence" : "Sutskever et al. (2014)";
   }
   if (o.attends() && o.attend_from == Step::kCurrent && o.readout == Readout::kTanh && o.state_inputs == kWord &&
       o.readout_inputs == kStateAndContext && o.feedback == Feedback::kWord && !o.bidirectional() &&

@@ -17,8 +17,10 @@ struct SourceRows {
   std::vector<std::uint32_t> encoded_row;                    // its inverse
   std::vector<std::uint32_t> first_word_row, last_word_row;  // [B] packed rows, by the caller's sentence
 
-  /// offsets [B + 1]: where each sentence begins, sentence by sentence, </s> counted.
-  void lay_out(const Sentences& source, std::vector<std::size_t>& offsets);
+  /// with_start: the encoder reads <s> before each sentence; packed_row and encoded_row are then empty, because they
+  /// serve attention alone, which does not look at <s>.
+  /// offsets [B + 1]: where each sentence begins, sentence by sentence, </s> counted and <s> not.
+  void lay_out(const Sentences& source, bool with_start, std::vector<std::size_t>& offsets);
 };
 
 }  // namespace rnnsearch::model

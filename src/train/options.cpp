@@ -171,6 +171,7 @@ std::span<const Later> later_options() {
                               choice<&M::gru_reset, model::gru_reset_of>("gru-reset"),
                               choice<&M::encoder, model::encoder_of>("encoder"),
                               number<&M::encoder_state>("encoder-state"),
+                              yes<&M::source_start>("source-start"),
                               number<&M::layers>("layers"),
                               choice<&M::attend_from, model::attend_from_of>("attend-from"),
                               choice<&M::attention_window, model::attention_window_of>("attention-window"),

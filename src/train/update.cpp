@@ -30,7 +30,7 @@ double scale_of(GradientOf gradient_of, std::uint64_t batch_pairs, double words)
 
 void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
                                    const model::Model<float>::TableGradient& table, const UpdateInput& input,
-                                   bool reads_start) {
+                                   const model::ModelOptions& options) {
   const std::size_t table_rows = table.rows.table_rows();
   bits.assign((table_rows + kBits - 1) / kBits, 0);
   const auto touch = [&](WordId word) { bits[word / kBits] |= std::uint64_t{1} << word % kBits; };
@@ -41,7 +41,9 @@ void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
     }
     touch(kEnd);
   }
-  if (table.target && !input.target.empty() && reads_start) touch(kStart);
+  const bool source_start = table.source && !input.source.empty() && options.source_start;
+  const bool target_start = table.target && !input.target.empty() && options.start == model::Start::kEmbedded;
+  if (source_start || target_start) touch(kStart);
   united = communicator.begin_unite(bits);
 }
 
@@ -133,7 +135,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   const auto gradient = model_.gradient();
   const auto tables = model_.table_gradients();
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    rows_[i].begin_union(communicator_, tables[i], input, model_.options().start == model::Start::kEmbedded);
+    rows_[i].begin_union(communicator_, tables[i], input, model_.options());
   }
   {
     const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);

@@ -18,7 +18,8 @@ system_of() {
     replication-a) echo 'replication with perceptrons, mlp, a: the state begins from zero; mlp cells, bidirectional encoder' ;;
     replication-b) echo 'replication with perceptrons, mlp, b: the readout sees the state alone; mlp cells, bidirectional encoder' ;;
     replication-c) echo 'replication with perceptrons, mlp, c: the state does not see the word; mlp cells, bidirectional encoder' ;;
-    seq2seq) echo 'Sutskever et al. (2014); 2 layers of lstm cells, forward encoder' ;;
+    seq2seq) echo 'traditional sequence to sequence; lstm cells, forward encoder' ;;
+    sutskever) echo 'Sutskever et al. (2014); 2 layers of lstm cells, forward encoder' ;;
     stacked-gru) echo 'Dive into Deep Learning, stacked GRU, additive; 2 layers of gru cells, forward encoder' ;;
     luong-local-p) echo 'Luong et al. (2015), local-p, general; 2 layers of lstm cells, forward encoder' ;;
     luong-*) echo "Luong et al. (2015), global, ${1#luong-}; 2 layers of lstm cells, forward encoder" ;;
@@ -39,7 +40,7 @@ widths() {
 train() {  # RUN UPDATES THREADS OPTION...
   "$RNNSEARCH" train --preset "$preset" --corpus corpus.h5 --run "$1" --max-updates "$2" --threads "$3" $(widths "$preset") \
     --batch-sentences 12 --optimizer adam --learning-rate 0.01 --gradient-of word --initial-deviation 0.1 \
-    --validate-every 0 --checkpoint-minutes 0 --precision "$precision" "${@:4}" 2>"$1.log" || return $?
+    --max-epochs 0 --validate-every 0 --checkpoint-minutes 0 --precision "$precision" "${@:4}" 2>"$1.log" || return $?
 }
 update_of() { "$RNNSEARCH" inspect "$1" | awk '$1 == "update" && !seen++ { print $2 }'; }
 
@@ -100,7 +101,7 @@ try() {  # preset, precision
   translate --beam 4 --n-best 2 >found
   agrees found
 
-  if [[ $name == RNNencdec || $name == Sutskever* ]]; then
+  if grep -q '^attention = none' "$SOURCE/pipelines/presets/$preset.ini"; then
     ! "$RNNSEARCH" align --model whole --source text/dev.source --target greedy "${machine[@]}" >aligned 2>refused ||
       fail "align takes $preset, which does not attend"
     grep -q 'attention' refused || fail "align $preset does not say why not: $(<refused)"

@@ -14,8 +14,9 @@ namespace {
 
 // Weights large enough that words differ in probability and no two hypotheses tie.
 model::Model<float> random_model(std::size_t target_words, model::Attention attention = model::Attention::kAdditive,
-                                 double scale = 0.6, std::uint64_t seed = 1) {
+                                 double scale = 0.6, std::uint64_t seed = 1, bool source_start = false) {
   model::ModelOptions options;
+  options.source_start = source_start;
   options.source_words = 12;
   options.target_words = target_words;
   options.embedding = 5;
@@ -179,6 +180,28 @@ TEST(Search, NeverSaysUnknownWhenToldNotTo) {
   };
   EXPECT_GT(says_unknown(false), 0u);
   EXPECT_EQ(says_unknown(true), 0u);
+}
+
+TEST(Search, OfASourceWithAStartSymbolIsThatOfForcedDecodingAndHasTheSameLimits) {
+  auto model = random_model(13, model::Attention::kNone, 0.6, 1, true);
+  const Sentences source = some_sentences(20, 7);
+  const auto translations =
+      translate(model, source, {.beam = 4, .n_best = 4, .batch_sentences = 6, .minimum_length_ratio = 1});
+  std::size_t finished = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::size_t Tx = source.length(i) + 1;  // </s> counted, <s> not
+    for (const Translation& translation : translations[i]) {
+      EXPECT_GE(translation.words.size(), Tx);
+      EXPECT_LE(translation.words.size(), 3 * Tx);
+      if (!translation.finished) {
+        EXPECT_EQ(translation.words.size(), 3 * Tx);
+        continue;
+      }
+      ++finished;
+      EXPECT_NEAR(translation.log_probability, score_of(model, source[i], translation.words), 1e-4);
+    }
+  }
+  EXPECT_GT(finished, 10u);
 }
 
 TEST(Search, CutsOffWhatDoesNotEnd) {

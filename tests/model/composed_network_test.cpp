@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
@@ -76,6 +77,18 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
   o.initial_state = InitialState::kProjected;
   o.embedding_biases = false;
   add("seq2seq_lstm_projected", o);
+  for (const auto& [name, cell] :
+       {std::pair{"gru", Cell::kGru}, std::pair{"tanh", Cell::kTanh}, std::pair{"lstm", Cell::kLstm}}) {
+    o = seq2seq;  // the encoder reads <start> and <end> around the sentence
+    o.source_start = true;
+    o.cell = cell;
+    add(text_of("seq2seq_", name, "_from_start_symbol").c_str(), o);
+    o.layers = 2;
+    o.state_inputs.context = o.readout_inputs.context = true;
+    o.encoder = Encoder::kBidirectional;
+    o.initial_state = InitialState::kBackward;
+    add(text_of("seq2seq_", name, "_from_start_symbol_bidirectional_with_context").c_str(), o);
+  }
 
   ModelOptions replication = widths;
   replication.cell = Cell::kMlp;
@@ -256,6 +269,8 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
     o = seq2seq;
     o.embedding = o.state;
     add_tied("seq2seq", o);
+    o.source_start = true;
+    add_tied("seq2seq_from_start_symbol", o);
   }
   return all;
 }

@@ -59,6 +59,16 @@ TEST(UpdateFlop, KnowsTheVectorOfALinearReadoutThatIsFedBack) {
   EXPECT_DOUBLE_EQ(update_flop(notebook, kBatch), 6 * 2000 * (source_word + target_word));
 }
 
+TEST(UpdateFlop, CountsTheStartSymbolThatTheEncoderReads) {
+  ModelOptions none = paper();
+  none.attention = Attention::kNone;
+  none.layers = 2;  // no network of its own, with either
+  const double without = update_flop(none, kBatch);
+  none.source_start = true;
+  const double m = 620, n = 1000;
+  EXPECT_DOUBLE_EQ(update_flop(none, kBatch) - without, 6 * 80 * (3 * n * (m + n) + 3 * n * (n + n)));
+}
+
 TEST(UpdateFlop, GrowsWithTheBatch) {
   EXPECT_DOUBLE_EQ(update_flop(paper(), kTwice), 2 * update_flop(paper(), kBatch));
   EXPECT_EQ(update_flop(paper(), {}), 0);

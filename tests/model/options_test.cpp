@@ -106,6 +106,7 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
         o.readout = Readout::kLinear;
       },
       "no vector of its own", "tanh");
+  expect_refused([](auto& o) { o.source_start = true; }, "source-start with attention = additive", "attention = none");
   expect_refused([](auto& o) { o.initial_state = InitialState::kFinal; }, "both ends", "backward");
   expect_refused(
       [](auto& o) {
@@ -264,6 +265,25 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
         o.window = 0;
       },
       "window is 0", "at least 1");
+}
+
+TEST(NamesOfSystems, TellTheTraditionalSequenceToSequenceFromSutskevers) {
+  ModelOptions o = rnnsearch_50();
+  o.attention = Attention::kNone;
+  o.source_start = true;
+  EXPECT_NO_THROW(check(o));
+  EXPECT_FALSE(is_fused(o));
+  EXPECT_NE(system_of(o), "RNNencdec");
+  o.cell = Cell::kLstm;
+  o.initial_state = InitialState::kFinal;
+  o.state_word = Step::kPrevious;
+  o.state_inputs = {.word = true};
+  o.readout = Readout::kLinear;
+  o.readout_inputs = {.state = true};
+  o.readout_state = Step::kCurrent;
+  EXPECT_EQ(system_of(o), "traditional sequence to sequence; lstm cells, forward encoder");
+  o.source_start = false;
+  EXPECT_EQ(system_of(o), "Sutskever et al. (2014); lstm cells, forward encoder");
 }
 
 TEST(NamesOfSystems, AreThoseOfTheLiteratureAndElseWhatTheyAreMadeOf) {

@@ -258,6 +258,34 @@ TEST(Initialisation, DrawsTheOthersWithTheRecipesDeviations) {
   }
 }
 
+// "All of the LSTM's parameters with the uniform distribution between -0.08 and 0.08" (Sutskever, Vinyals and Le 2014,
+// section 3.4); the same within 0.1 in Luong, Pham and Manning (2015), section 4.1.
+TEST(Initialisation, DrawsAllParametersUniformlyWhereTheSourceDoes) {
+  for (const double bound : {0.08, 0.1}) {
+    ModelOptions options = initialised_options(Attention::kAdditive);
+    options.initialisation = Initialisation::kUniform;
+    options.initial_deviation = bound / std::sqrt(3.0);
+    Model<double> model(options);
+    std::fill(model.parameters().begin(), model.parameters().end(), 9.0);
+    model.initialise(6);
+    for (const Parameter& parameter : model.layout().parameters) {
+      const std::vector<double> values = values_of(model, parameter.name);
+      const auto count = static_cast<double>(values.size());
+      double square = 0, fourth = 0, largest = 0;
+      for (const double x : values) {
+        square += x * x / count;
+        fourth += x * x * x * x / count;
+        largest = std::max(largest, std::abs(x));
+      }
+      EXPECT_LE(largest, bound * (1 + 1e-12)) << parameter.name;
+      // 5 standard errors: x^2 has the variance (1/5 - 1/9) bound^4
+      EXPECT_NEAR(square / (bound * bound), 1.0 / 3, 5 * std::sqrt((1.0 / 5 - 1.0 / 9) / count)) << parameter.name;
+      if (count < 1000) continue;
+      EXPECT_NEAR(fourth / (square * square), 1.8, 0.1) << parameter.name << " is not uniform";
+    }
+  }
+}
+
 TEST(Initialisation, IsAFunctionOfTheSeed) {
   const ModelOptions options = initialised_options(Attention::kAdditive);
   Model<float> a(options), b(options), other(options);

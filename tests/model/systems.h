@@ -44,6 +44,7 @@ class System {
       : p(parameters), o(options), drop(std::move(dropout)) {}
 
   Trace run(std::vector<WordId> source, std::vector<WordId> target) const {
+    if (o.source_start) source.insert(source.begin(), kStart);
     source.push_back(kEnd);
     target.push_back(kEnd);
 

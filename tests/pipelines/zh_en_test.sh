@@ -31,7 +31,7 @@ for chinese in characters words; do
   grep -q '^over 60 ' $folder/scores.txt && grep -q 'against RNNsearch' $folder/scores.txt || fail "scores: $(<$folder/scores.txt)"
   [[ $(ls $folder/looked-at/*.svg | wc -l) == 4 ]] || fail "pictures: $(ls $folder/looked-at)"
   says $folder/rnnsearch system RNNsearch
-  says $folder/seq2seq system 'Sutskever et al. \(2014\); lstm cells, forward encoder'
+  says $folder/seq2seq system 'traditional sequence to sequence; lstm cells, forward encoder'
 done
 # 软 and 件, or 软件. The corpora and the models say so, and translate takes new text likewise.
 says by-characters/rnnsearch tokenizer words

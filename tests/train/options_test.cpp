@@ -17,6 +17,7 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   o.gru_reset = model::GruReset::kAfter;
   o.encoder = model::Encoder::kForward;
   o.encoder_state = 7;
+  o.source_start = true;
   o.layers = 3;
   o.attention = model::attention_of("scaled-dot");
   o.attend_from = model::Step::kCurrent;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/random.h"
@@ -100,12 +101,18 @@ TEST_F(Update, HasTheSameBitsWithAndWithoutOverlap) {
 /// Tables by rows and whole ones, of one side and of both: what the ranks make of them is what one process makes of all
 /// their sentences, and the same bits with and without overlap.
 TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
-  for (const char* tied : {"none", "target", "source-target", "all"}) {
+  for (const auto& [tied, source_start] :
+       {std::pair{"none", false}, std::pair{"none", true}, std::pair{"target", false},
+        std::pair{"source-target", false}, std::pair{"source-target", true}, std::pair{"all", false}}) {
     SCOPED_TRACE(tied);
     auto sizes = model_options();
     sizes.tied_embeddings = model::tied_embeddings_of(tied);
     sizes.state_word = model::Step::kPrevious;
-    sizes.start = model::Start::kEmbedded;
+    sizes.start = source_start ? model::Start::kZero : model::Start::kEmbedded;
+    if (source_start) {  // <s> is a row of the source's table alone
+      sizes.attention = model::Attention::kNone;
+      sizes.source_start = true;
+    }
     TrainOptions options;
     const auto found = weights_after_updates(options, sizes);
 

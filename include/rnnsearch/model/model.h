@@ -141,8 +141,9 @@ class Model {
   void initialise(std::uint64_t seed);
 
   /// ADDS the gradient of the summed negative log-likelihood of the batch to `gradient`. </s> is appended to both sides
-  /// here. Pairs may come in any order; the sum's rounding depends on it. No pairs: nothing is added. With dropout both
-  /// are of what the masks leave of the network; nothing else here ever drops.
+  /// here, and <s> put before the source where options().source_start says so. Pairs may come in any order; the sum's
+  /// rounding depends on it. No pairs: nothing is added. With dropout both are of what the masks leave of the network;
+  /// nothing else here ever drops.
   Loss accumulate_gradient(const Sentences& source, const Sentences& target, const GradientOptions& how = {});
   /// The same sum without the gradient, and without dropout.
   Loss loss(const Sentences& source, const Sentences& target);

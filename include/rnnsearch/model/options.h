@@ -25,7 +25,7 @@ enum class Feedback { kWord, kOutput };
 enum class Start { kZero, kEmbedded };
 enum class DropoutKind { kPlain, kVariational };
 enum class TiedEmbeddings { kNone, kTarget, kSourceTarget, kAll };
-enum class Initialisation { kPaper, kGaussian, kXavier };
+enum class Initialisation { kPaper, kGaussian, kXavier, kUniform };
 
 /// A score of kernels/scores.h by its name, or none.
 class Attention {
@@ -70,6 +70,10 @@ struct ModelOptions {
   /// auto: bidirectional with attention, forward without.
   Encoder encoder = Encoder::kAuto;
   std::size_t layers = 1;  // of encoder and decoder, each
+
+  /// The encoder reads <s> before x_1, as it always reads </s> after x_Tx. Only without attention: <s> would be a word
+  /// to look at, and alignments have no column for it. The length of a source, Tx, does not count it.
+  bool source_start = false;
 
   /// additive: RNNsearch. none: RNNencdec, in which every decoder step and the readout see one fixed context c.
   /// The others: src/kernels/scores/.
@@ -123,7 +127,9 @@ struct ModelOptions {
   bool layer_normalisation = false;
 
   /// paper: U orthogonal, W_a and U_a with a tenth of the deviation, v_a = 0. gaussian: all alike. xavier: uniform
-  /// within sqrt(6 / (rows + cols)). Biases are 0.
+  /// within sqrt(6 / (rows + cols)). Biases are 0. uniform: all parameters alike, the biases too, uniform between
+  /// -sqrt(3) and sqrt(3) times the deviation (Sutskever, Vinyals and Le 2014, section 3.4; Luong, Pham and Manning
+  /// 2015, section 4.1).
   Initialisation initialisation = Initialisation::kPaper;
   /// Standard deviation of the matrices that are not recurrent when training begins (the released code: 0.01); W_a and
   /// U_a get a tenth of it.

@@ -61,7 +61,7 @@ class UpdateStep {
   struct Rows {
     /// From the words of this rank, before their gradient is known, to those of all ranks.
     void begin_union(const comm::Communicator& communicator, const model::Model<float>::TableGradient& table,
-                     const UpdateInput& input, bool reads_start);
+                     const UpdateInput& input, const model::ModelOptions& options);
     /// Once this rank's gradient is known.
     void begin_sum(const comm::Communicator& communicator, const layers::RowGradient<float>& own);
 
