@@ -38,8 +38,9 @@ void add_training_options(Options& options, TrainingSettings& settings) {
   options.add(
       "state-word", m.state_word, model::state_word_of, model::name_of,
       {.help = "the word that updates the decoder's state: y_i or y_{i-1}", .choices = {"current", "previous"}});
-  options.add("state-inputs", m.state_inputs, model::state_inputs_of, model::name_of,
-              {.help = "what updates it besides s_{i-1}: of word and context, with commas", .value = "LIST"});
+  options.add(
+      "state-inputs", m.state_inputs, model::state_inputs_of, model::name_of,
+      {.help = "what updates it besides s_{i-1}: word, context, both with a comma between, or none", .value = "LIST"});
   options.add("readout", m.readout, model::readout_of, model::name_of,
               {.help = "the layer before the softmax", .choices = {"maxout", "tanh", "linear", "mlp"}});
   options.add("readout-state", m.readout_state, model::readout_state_of, model::name_of,
@@ -70,8 +71,9 @@ void add_training_options(Options& options, TrainingSettings& settings) {
        .choices = {"none", "target", "source-target", "all"}});
   options.add(
       "initialisation", m.initialisation, model::initialisation_of, model::name_of,
-      {.help = "of the weights when training begins; paper: recurrent ones orthogonal, v_a 0; gaussian: all alike",
-       .choices = {"paper", "gaussian", "xavier"}});
+      {.help = "distribution of the weights before training; paper: recurrent ones orthogonal, v_a 0; gaussian: all "
+               "alike; xavier: uniform within sqrt(6 / (rows + cols)); pytorch: the defaults of PyTorch's modules",
+       .choices = {"paper", "gaussian", "xavier", "pytorch"}});
   options.add("initial-deviation", m.initial_deviation,
               {.help = "of the weights that are not recurrent (paper) or of all (gaussian)", .low = 0});
 

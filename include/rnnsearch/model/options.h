@@ -24,7 +24,7 @@ enum class Feedback { kWord, kOutput };
 enum class Start { kZero, kEmbedded };
 enum class DropoutKind { kPlain, kVariational };
 enum class TiedEmbeddings { kNone, kTarget, kSourceTarget, kAll };
-enum class Initialisation { kPaper, kGaussian, kXavier };
+enum class Initialisation { kPaper, kGaussian, kXavier, kPytorch };
 
 /// A score of kernels/scores.h by its name, or none.
 class Attention {
@@ -92,7 +92,8 @@ struct ModelOptions {
   Step readout_state = Step::kPrevious;
   /// The readout's hidden vector is an input of the next state (Luong et al. 2015, section 3.3).
   bool input_feeding = false;
-  /// output: that vector stands where the previous word's embedding stands.
+  /// output: that vector stands where the previous word's embedding stands. It changes nothing when neither the state
+  /// nor the readout reads the previous word.
   Feedback feedback = Feedback::kWord;
   /// The word before the first: nothing, or the embedding of <s>.
   Start start = Start::kZero;
@@ -114,7 +115,8 @@ struct ModelOptions {
   bool layer_normalisation = false;
 
   /// paper: U orthogonal, W_a and U_a with a tenth of the deviation, v_a = 0. gaussian: all alike. xavier: uniform
-  /// within sqrt(6 / (rows + cols)). Biases are 0.
+  /// within sqrt(6 / (rows + cols)). Biases are 0 in these. pytorch: the defaults of its modules, see
+  /// model/initialise.h.
   Initialisation initialisation = Initialisation::kPaper;
   /// Standard deviation of the matrices that are not recurrent when training begins (the released code: 0.01); W_a and
   /// U_a get a tenth of it.
@@ -127,6 +129,8 @@ struct ModelOptions {
   /// c exists: with attention, or where something reads it.
   bool has_context() const { return attends() || state_inputs.context || readout_inputs.context; }
   std::size_t context_width() const { return attends() ? annotation_width() : has_context() ? state : 0; }
+  /// Something reads the readout's vector of the step before in place of the previous word's embedding.
+  bool feeds_output() const { return feedback == Feedback::kOutput && (state_inputs.word || readout_inputs.word); }
   /// The rows of W_o: the width of the vector before the softmax, or of its factor.
   std::size_t output_width() const;
   /// W_o is an embedding table.
