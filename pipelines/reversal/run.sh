@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Reversing sequences, in rounds: every system is trained N times from fresh weights, M updates each, and scored on unseen sequences
-# by PSA, LCSR and their geometric mean. Exit code 1 when a system that must learn the task has a round in which it did not.
+# by PSA, LCSR and GeoMean (evaluate --sequence-accuracy whole). Exit code 1 when a system that must learn the task has a round in which it did not.
 #   pipelines/reversal/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
 #     --systems 'NAME...'   of those in systems.sh beside this file [all of them]
 #     --rounds N            of each system; round K has seed K [10]
@@ -139,7 +139,7 @@ for ((round = 1; round <= rounds; ++round)); do
     fi
     scored+=(--hypotheses "$system=$run.test")
   done
-  "$RNNSEARCH" evaluate "${scored[@]}" --corpus "$corpus" --set test/reversal --sequence-accuracy true --tokenizer none \
+  "$RNNSEARCH" evaluate "${scored[@]}" --corpus "$corpus" --set test/reversal --sequence-accuracy whole --tokenizer none \
     --edges 5,10 --json >"$folder/round-$round.json.new"
   mv "$folder/round-$round.json.new" "$folder/round-$round.json"
   made+=(--round "$folder/round-$round.json")

@@ -145,9 +145,12 @@ void declare(Options& options, Settings& settings) {
   options.add("lowercase", evaluation.bleu.lowercase, {.help = "compare lower-cased text"});
   options.add("chrf", evaluation.chrf, {.help = "chrF and chrF++ besides"});
   options.add("ter", evaluation.ter, {.help = "TER besides: edits for 100 reference words, so less is better"});
-  options.add("sequence-accuracy", evaluation.sequence_accuracy,
-              {.help = "PSA, LCSR and sqrt(PSA LCSR) besides, in percent: the mean share of each reference that the "
-                       "translation has at its position, and in its order (longest common subsequence)"});
+  options.add("sequence-accuracy", evaluation.sequence_accuracy, evaluate::sequence_accuracy_mode_of, evaluate::name_of,
+              {.help = "also report, for tasks with one right answer, the means over sentences, in percent, of PSA "
+                       "(share of reference positions whose word is right), LCSR (length of the longest common "
+                       "subsequence over the reference's length) and GeoMean (each sentence's sqrt(PSA LCSR)); LCSR "
+                       "of the whole output, or of the output cut to the reference's length",
+               .choices = {"none", "whole", "cut"}});
   options.add("bootstrap", evaluation.bootstrap.samples,
               {.help = "samples for the 95% intervals; 0: none", .low = 0, .high = 1e6});
   options.add("seed", evaluation.bootstrap.seed, {.help = "of the bootstrap and of the tests of significance"});

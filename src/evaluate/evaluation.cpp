@@ -207,6 +207,7 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   evaluation.edges = options.edges;
   evaluation.bootstrap = options.bootstrap;
   evaluation.significance = options.significance;
+  evaluation.sequence_accuracy = options.sequence_accuracy;
   if (tested) evaluation.baseline = options.baseline.empty() ? systems.front().system : options.baseline;
 
   const auto bootstrap = options.bootstrap.samples > 0 ? std::optional(options.bootstrap) : std::nullopt;
@@ -241,10 +242,11 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
       system.signatures.emplace_back("TER", signature(edits, test.references.size(), bootstrap));
       polled();
     }
-    if (options.sequence_accuracy) {
-      const SequenceAccuracyOptions as_they_stand{.lowercase = options.bleu.lowercase};
-      for (Counts& counts : counts_of(sequence_accuracies(hypotheses, test.references, as_they_stand))) {
-        system.signatures.emplace_back(counts.metric, signature(as_they_stand, test.references.size(), bootstrap));
+    if (options.sequence_accuracy != SequenceAccuracyMode::kNone) {
+      const SequenceAccuracyOptions sequence{.lowercase = options.bleu.lowercase,
+                                             .cut_output = options.sequence_accuracy == SequenceAccuracyMode::kCut};
+      for (Counts& counts : counts_of(sequence_accuracies(hypotheses, test.references, sequence))) {
+        system.signatures.emplace_back(counts.metric, signature(sequence, test.references.size(), bootstrap));
         scored[s].counts.push_back(std::move(counts));
       }
       polled();

@@ -202,6 +202,9 @@ class Table {
     for (const auto& [metric, signature] : first().signatures) {
       text += text_of(metric, metric == "TER" ? " (less is better)" : "", "  ", signature, "\n");
     }
+    if (evaluation_.sequence_accuracy != SequenceAccuracyMode::kNone) {
+      text += legend_of(evaluation_.sequence_accuracy) + "\n";
+    }
     return text;
   }
 
@@ -306,6 +309,9 @@ Json to_json(const Evaluation& evaluation) {
        {"systems", Json::array()}});
   if (!evaluation.source_language.empty()) json["source_language"] = evaluation.source_language;
   if (!evaluation.target_language.empty()) json["target_language"] = evaluation.target_language;
+  if (evaluation.sequence_accuracy != SequenceAccuracyMode::kNone) {
+    json["sequence_accuracy"] = name_of(evaluation.sequence_accuracy);
+  }
   for (const SystemEvaluation& system : evaluation.systems) json["systems"].push_back(to_json(system));
   for (const Comparison& comparison : evaluation.comparisons) {
     json["comparisons"].push_back(Json::object({{"method", name_of(comparison.test)},

@@ -147,25 +147,22 @@ Counts counts_of(std::span<const TerStatistics> sentences, std::size_t reference
 
 std::vector<Counts> counts_of(std::span<const SequenceAccuracy> sentences) {
   static constexpr double kUnits = 1e9;  // of a share, so that all of it is a whole number
-  // Rows: the two shares and 1, whose sum is the number of sentences.
-  const auto counts_with = [&](const char* metric, double (*measure)(const SequenceAccuracy&)) {
-    Counts counts{metric, 3, {}, {}};
+  // Rows: the measure and 1, whose sum is the number of sequences.
+  const auto counts_with = [&](const char* metric, double SequenceAccuracy::*measure) {
+    Counts counts{metric, 2, {}, {}};
     counts.rows.reserve(sentences.size() * counts.width);
     for (const SequenceAccuracy& sentence : sentences) {
-      counts.rows.push_back(static_cast<std::uint32_t>(std::llround(sentence.psa * kUnits)));
-      counts.rows.push_back(static_cast<std::uint32_t>(std::llround(sentence.lcsr * kUnits)));
+      counts.rows.push_back(static_cast<std::uint32_t>(std::llround(sentence.*measure * kUnits)));
       counts.rows.push_back(1);
     }
-    counts.score = [measure](const std::uint64_t* sums) {
-      if (sums[2] == 0) return 0.0;
-      const double all = kUnits * static_cast<double>(sums[2]);
-      return 100 * measure({static_cast<double>(sums[0]) / all, static_cast<double>(sums[1]) / all});
+    counts.score = [](const std::uint64_t* sums) {
+      if (sums[1] == 0) return 0.0;
+      return 100 * (static_cast<double>(sums[0]) / (kUnits * static_cast<double>(sums[1])));
     };
     return counts;
   };
-  return {counts_with("PSA", [](const SequenceAccuracy& mean) { return mean.psa; }),
-          counts_with("LCSR", [](const SequenceAccuracy& mean) { return mean.lcsr; }),
-          counts_with("sqrt(PSA LCSR)", [](const SequenceAccuracy& mean) { return mean.geometric_mean(); })};
+  return {counts_with("PSA", &SequenceAccuracy::psa), counts_with("LCSR", &SequenceAccuracy::lcsr),
+          counts_with("GeoMean", &SequenceAccuracy::geometric_mean)};
 }
 
 double score_of(const Counts& counts, std::span<const std::size_t> sentences) {

@@ -31,7 +31,7 @@ Counts counts_of(std::span<const BleuStatistics> sentences, const BleuOptions& o
 Counts counts_of(std::span<const ChrfStatistics> sentences, const ChrfOptions& options);
 /// "TER", against this many references.
 Counts counts_of(std::span<const TerStatistics> sentences, std::size_t references);
-/// "PSA", "LCSR" and "sqrt(PSA LCSR)", times 100. Each sentence's share is rounded to 1e-9.
+/// "PSA", "LCSR" and "GeoMean", each the mean over sequences, times 100. Each sequence's value is rounded to 1e-9.
 std::vector<Counts> counts_of(std::span<const SequenceAccuracy> sentences);
 
 /// Of the named sentences together.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "evaluate/every_sentence.h"
 #include "rnnsearch/base/error.h"
@@ -19,9 +20,13 @@ using Words = std::span<const std::string_view>;
 
 constexpr std::size_t kBits = 64;
 
-double share(std::size_t part, std::size_t hypothesis, std::size_t reference) {
-  if (reference == 0) return hypothesis == 0 ? 1 : 0;
-  return static_cast<double>(part) / static_cast<double>(reference);
+constexpr std::pair<const char*, SequenceAccuracyMode> kModes[] = {{"none", SequenceAccuracyMode::kNone},
+                                                                   {"whole", SequenceAccuracyMode::kWhole},
+                                                                   {"cut", SequenceAccuracyMode::kCut}};
+
+// A reference without words counts 0, as in the replication's calculate_metrics.
+double share(std::size_t part, std::size_t reference) {
+  return reference == 0 ? 0 : static_cast<double>(part) / static_cast<double>(reference);
 }
 
 std::size_t same_positions(Words a, Words b) {
@@ -32,8 +37,25 @@ std::size_t same_positions(Words a, Words b) {
 
 }  // namespace
 
-double SequenceAccuracy::geometric_mean() const {
-  return std::sqrt(psa * lcsr);
+SequenceAccuracyMode sequence_accuracy_mode_of(const std::string& name) {
+  for (const auto& [known, mode] : kModes) {
+    if (name == known) return mode;
+  }
+  throw Error("evaluate: there is no sequence accuracy of \"" + name + "\" output; choose none, whole or cut");
+}
+
+std::string name_of(SequenceAccuracyMode mode) {
+  for (const auto& [name, known] : kModes) {
+    if (mode == known) return name;
+  }
+  return {};
+}
+
+std::string legend_of(SequenceAccuracyMode mode) {
+  if (mode == SequenceAccuracyMode::kNone) return {};
+  return text_of("PSA, LCSR and GeoMean are means over sequences; ", mode == SequenceAccuracyMode::kCut
+                                                                         ? "outputs were cut to the reference's length"
+                                                                         : "LCSR and GeoMean are of the whole output");
 }
 
 std::size_t longest_common_subsequence(Words a, Words b) {
@@ -80,8 +102,13 @@ SequenceAccuracy sentence_statistics(std::string_view hypothesis, std::span<cons
   for (const std::string_view raw : references) {
     const std::string line = line_of(raw);
     const auto reference = text::split_views(line);
-    best.psa = std::max(best.psa, share(same_positions(own, reference), own.size(), reference.size()));
-    best.lcsr = std::max(best.lcsr, share(longest_common_subsequence(reference, own), own.size(), reference.size()));
+    const std::size_t kept = options.cut_output ? std::min(own.size(), reference.size()) : own.size();
+    const Words output = Words(own).first(kept);
+    const double psa = share(same_positions(output, reference), reference.size());
+    const double lcsr = share(longest_common_subsequence(reference, output), reference.size());
+    best.psa = std::max(best.psa, psa);
+    best.lcsr = std::max(best.lcsr, lcsr);
+    best.geometric_mean = std::max(best.geometric_mean, std::sqrt(psa * lcsr));
   }
   return best;
 }
@@ -94,21 +121,25 @@ std::vector<SequenceAccuracy> sequence_accuracies(std::span<const std::string> h
 
 SequenceAccuracy mean_of(std::span<const SequenceAccuracy> sentences) {
   if (sentences.empty()) {
-    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {kNaN, kNaN, kNaN};
   }
   SequenceAccuracy sum;
   for (const SequenceAccuracy& sentence : sentences) {
     sum.psa += sentence.psa;
     sum.lcsr += sentence.lcsr;
+    sum.geometric_mean += sentence.geometric_mean;
   }
   const auto count = static_cast<double>(sentences.size());
-  return {sum.psa / count, sum.lcsr / count};
+  return {sum.psa / count, sum.lcsr / count, sum.geometric_mean / count};
 }
 
 std::string signature(const SequenceAccuracyOptions& options, std::size_t references,
                       const std::optional<Bootstrap>& bootstrap) {
   return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
-                 "|case:", options.lowercase ? "lc" : "mixed", "|tok:none|mean:sentences|version:rnnsearch-", kVersion);
+                 "|case:", options.lowercase ? "lc" : "mixed",
+                 "|tok:none|output:", options.cut_output ? "cut" : "whole", "|mean:sentences|version:rnnsearch-",
+                 kVersion);
 }
 
 }  // namespace rnnsearch::evaluate

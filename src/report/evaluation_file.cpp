@@ -108,6 +108,13 @@ std::string first_reference(const EvaluationFile& file) {
   return text_of(file.sentences.front().line, " ", file.sentences.front().references.front());
 }
 
+using evaluate::SequenceAccuracyMode;
+
+bool same_output(const EvaluationFile& a, const EvaluationFile& b) {
+  return a.sequence_accuracy == b.sequence_accuracy || a.sequence_accuracy == SequenceAccuracyMode::kNone ||
+         b.sequence_accuracy == SequenceAccuracyMode::kNone;
+}
+
 // The same sentences with the same options, as far as the files tell.
 bool belong_together(const EvaluationFile& a, const EvaluationFile& b) {
   const auto counts = [](const EvaluationFile& file) {
@@ -116,7 +123,7 @@ bool belong_together(const EvaluationFile& a, const EvaluationFile& b) {
     return rows;
   };
   return a.set == b.set && a.references == b.references && a.length == b.length && a.edges == b.edges &&
-         a.systems.front().signature == b.systems.front().signature && counts(a) == counts(b) &&
+         a.systems.front().signature == b.systems.front().signature && counts(a) == counts(b) && same_output(a, b) &&
          first_reference(a) == first_reference(b);
 }
 
@@ -152,12 +159,21 @@ EvaluationFile read_evaluation(const std::filesystem::path& path) {
       reader.refuse("has an edge that is no length");
     file.edges.push_back(static_cast<std::uint64_t>(edge.number()));
   }
+  if (const auto mode = reader.optional_text("sequence_accuracy")) {
+    if (mode != "whole" && mode != "cut") reader.refuse("has a sequence_accuracy that is neither whole nor cut");
+    file.sequence_accuracy = evaluate::sequence_accuracy_mode_of(*mode);
+  }
   if (reader.find("bootstrap") != nullptr) file.bootstrap_samples = reader.object("bootstrap").count("samples");
   reader.each("systems", false, [&](const MemberReader& system) {
     SystemScores scores = system_of(system);
     if (has(file, scores.system)) system.refuse(text_of("has the name ", scores.system, " of another system"));
     if (!file.systems.empty() && scores.buckets.size() != file.systems.front().buckets.size()) {
       system.refuse("has other buckets than the first system");
+    }
+    if (file.sequence_accuracy == SequenceAccuracyMode::kNone && system.find("PSA") != nullptr) {
+      system.refuse(
+          "has PSA, but the file does not say whether outputs were cut for sequence accuracy; make it again "
+          "by rnnsearch evaluate --sequence-accuracy whole or cut");
     }
     file.systems.push_back(std::move(scores));
   });
@@ -192,6 +208,7 @@ std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files) {
       rename(file, scores.system, apart);
     }
     const auto move_all = [](auto& from, auto& to) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
+    if (group->sequence_accuracy == SequenceAccuracyMode::kNone) group->sequence_accuracy = file.sequence_accuracy;
     move_all(file.systems, group->systems);
     move_all(file.comparisons, group->comparisons);
     merge_sentences(group->sentences, std::move(file.sentences));
@@ -200,11 +217,13 @@ std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files) {
 }
 
 void check_same_test(const std::vector<EvaluationFile>& rounds) {
-  for (const EvaluationFile& round : rounds) {
-    if (belong_together(rounds.front(), round)) continue;
-    throw Error(text_of(round.path.string(), " and ", rounds.front().path.string(),
-                        " score other sentences, or in other ways, so that no mean over them means anything; rounds "
-                        "are scored by the same rnnsearch evaluate, each with its own translations"));
+  for (auto round = rounds.begin(); round != rounds.end(); ++round) {
+    for (auto other = rounds.begin(); other != round; ++other) {
+      if (belong_together(*other, *round)) continue;
+      throw Error(text_of(round->path.string(), " and ", other->path.string(),
+                          " score different sentences or use different options, so their scores cannot be averaged; "
+                          "score all rounds by the same rnnsearch evaluate, each with its own translations"));
+    }
   }
 }
 

@@ -46,7 +46,7 @@ std::vector<std::string> metrics_of(const Rounds& rounds) {
       }
     }
   };
-  for (const char* metric : {"PSA", "LCSR", "sqrt(PSA LCSR)"}) add_if_there(metric);
+  for (const char* metric : {"PSA", "LCSR", "GeoMean"}) add_if_there(metric);
   add_if_there("BLEU");
   for (const std::string metric : kOtherMetrics) {
     if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) add_if_there(metric);
@@ -86,6 +86,11 @@ Table mean_table(const Rounds& rounds) {
       text_of("Each round is a training of its own, from fresh weights, scored on the same ",
               grouped(rounds.front().systems.front().all.sentences),
               " sentences. \u00b1: half of the 95% confidence interval of the mean, Student's t over rounds."));
+  for (const EvaluationFile& round : rounds) {
+    if (round.sequence_accuracy == evaluate::SequenceAccuracyMode::kNone) continue;
+    table.notes.push_back(text_of(evaluate::legend_of(round.sequence_accuracy), "."));
+    break;
+  }
   return table;
 }
 

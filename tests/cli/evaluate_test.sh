@@ -238,17 +238,26 @@ grep -Eq '^TER .*  *[0-9]+\.[0-9]+ \[' table || fail "no TER with its interval"
 evaluate "${systems[@]}" --length-tokenizer char --edges 40 >table
 grep -q '^lengths counted by tok:char$' table || fail "no tok:char"
 
-# sequence accuracy: places, order, and the root of their product
-printf '%s\n' '1 2 3 4' '5 6 7 8' '9' >places.reference
-printf '%s\n' '1 2 3 4' '6 7 8' '8 9' >places  # all; none in its place but 3 of 4 in order; none, all
-evaluate --hypotheses places --references places.reference --tokenizer none --sequence-accuracy true --json >places.json
-near 33.333333 "$(number score '"PSA":' <places.json)" 1e-5 || fail "PSA is not a third: $(<places.json)"
-near 91.666667 "$(number score '"LCSR":' <places.json)" 1e-5 || fail "LCSR is not 11/12: $(<places.json)"
-near 55.277080 "$(number score '"sqrt[(]PSA LCSR[)]":' <places.json)" 1e-5 || fail "not the geometric mean: $(<places.json)"
+# sequence accuracy: positions, order, and each sentence's root of their product. By hand, PSA, LCSR and GeoMean of the
+# sentences: 1 1 1; 0 3/4 0; 0 1 0; 1/2 1 sqrt(1/2). Cut to the reference, the last two have 0 0 0 and 1/2 1/2 1/2.
+printf '%s\n' '1 2 3 4' '5 6 7 8' '9' '1 2' >places.reference
+printf '%s\n' '1 2 3 4' '6 7 8' '8 9' '3 2 1 2' >places
+places() { evaluate --hypotheses places --references places.reference --tokenizer none "$@"; }
+accuracies() { # FILE PSA LCSR GEOMEAN
+  near "$2" "$(number score '"PSA":' <$1)" 1e-5 && near "$3" "$(number score '"LCSR":' <$1)" 1e-5 &&
+    near "$4" "$(number score '"GeoMean":' <$1)" 1e-5 || fail "not PSA $2, LCSR $3, GeoMean $4: $(<$1)"
+}
+places --sequence-accuracy cut --json >places.json
+accuracies places.json 37.5 56.25 37.5
+grep -q '"sequence_accuracy": "cut"' places.json && grep -q '|output:cut|' places.json || fail "cut is not said: $(<places.json)"
+places --sequence-accuracy whole --json >places.json
+accuracies places.json 37.5 93.75 42.677670 # (1 + sqrt(1/2)) / 4
+grep -q '"sequence_accuracy": "whole"' places.json || fail "whole is not said: $(<places.json)"
 [[ $(number low '"PSA":' <places.json) == 0.0 && $(number high '"PSA":' <places.json) == 100.0 ]] || fail "PSA has no interval"
-evaluate --hypotheses places --references places.reference --tokenizer none --sequence-accuracy >table
-grep -Eq '^PSA  *3\*  *33\.33 \[ *0\.00, 100\.00\]$' table || fail "no PSA in the table: $(<table)"
-evaluate --hypotheses places --references places.reference --tokenizer none >table
+places --sequence-accuracy cut >table
+grep -Eq '^PSA  *4\*  *37\.50 \[ *0\.00,  *[0-9.]*\]$' table || fail "no PSA in the table: $(<table)"
+grep -q '^PSA, LCSR and GeoMean are means over sequences; outputs were cut to the reference' table || fail "no legend: $(<table)"
+places >table
 ! grep -q PSA table || fail "PSA unasked"
 
 # a corpus: what the training text held

@@ -227,7 +227,8 @@ TEST(Evaluate, AddsSequenceAccuracyWhereItIsWanted) {
     if (line.size() >= 4) line.erase(line.size() - 4, 2);
   }
   EvaluationOptions options;
-  options.sequence_accuracy = options.sentences = true;
+  options.sequence_accuracy = SequenceAccuracyMode::kWhole;
+  options.sentences = true;
   const Evaluation evaluation = lines.evaluate(options);
   const auto& others = evaluation.systems[0].all.others;
   ASSERT_EQ(others.size(), 3u);
@@ -236,7 +237,7 @@ TEST(Evaluate, AddsSequenceAccuracyWhereItIsWanted) {
   ASSERT_LT(mean.psa, mean.lcsr);
   ASSERT_LT(mean.lcsr, 1);
   const std::pair<const char*, double> expected[] = {
-      {"PSA", mean.psa}, {"LCSR", mean.lcsr}, {"sqrt(PSA LCSR)", std::sqrt(mean.psa * mean.lcsr)}};
+      {"PSA", mean.psa}, {"LCSR", mean.lcsr}, {"GeoMean", mean.geometric_mean}};
   for (std::size_t m = 0; m < 3; ++m) {
     EXPECT_EQ(others[m].metric, expected[m].first);
     EXPECT_NEAR(others[m].score, 100 * expected[m].second, 1e-6);
@@ -244,10 +245,28 @@ TEST(Evaluate, AddsSequenceAccuracyWhereItIsWanted) {
     EXPECT_GT(others[m].high, others[m].score);
     EXPECT_EQ(evaluation.systems[0].signatures[m].second, signature(SequenceAccuracyOptions{}, 1, Bootstrap{}));
   }
+  EXPECT_EQ(evaluation.sequence_accuracy, SequenceAccuracyMode::kWhole);
   EXPECT_NEAR(evaluation.sentences[7].systems[0].others[0].score, 100 * sentences[7].psa, 1e-6);
+  EXPECT_NEAR(evaluation.sentences[7].systems[0].others[2].score, 100 * sentences[7].geometric_mean, 1e-6);
   // All of it is all of it, though shares are rounded.
   const SystemOutput right{"right", lines.references[0]};
   EXPECT_EQ(evaluate(lines.test(), std::span(&right, 1), options).systems[0].all.others[2].score, 100);
+}
+
+TEST(Evaluate, CutsOutputsForSequenceAccuracyWhereThatIsWanted) {
+  Corpus lines = corpus(60);
+  for (std::string& line : lines.hypotheses) line = "x " + line;  // every word one place late
+  EvaluationOptions options;
+  options.sequence_accuracy = SequenceAccuracyMode::kCut;
+  const Evaluation evaluation = lines.evaluate(options);
+  const SequenceAccuracyOptions cut{.cut_output = true};
+  const SequenceAccuracy of_cut = mean_of(sequence_accuracies(lines.hypotheses, lines.references, cut));
+  const SequenceAccuracy of_whole = mean_of(sequence_accuracies(lines.hypotheses, lines.references));
+  ASSERT_LT(of_cut.lcsr, of_whole.lcsr);
+  EXPECT_EQ(evaluation.sequence_accuracy, SequenceAccuracyMode::kCut);
+  EXPECT_NEAR(evaluation.systems[0].all.others[1].score, 100 * of_cut.lcsr, 1e-6);
+  EXPECT_NEAR(evaluation.systems[0].all.others[2].score, 100 * of_cut.geometric_mean, 1e-6);
+  EXPECT_EQ(evaluation.systems[0].signatures[1].second, signature(cut, 1, Bootstrap{}));
 }
 
 TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {

@@ -190,6 +190,26 @@ TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
   EXPECT_GT(sentence.at("systems").at("Système 2").at("chrF").number(), 80);
 }
 
+TEST(SequenceAccuracyOfAnEvaluation, SaysWhetherOutputsWereCut) {
+  EvaluationOptions options = with_edges();
+  options.bootstrap.samples = 0;
+  const auto legend = [&](const std::string& line) {
+    return render_table(Corpus().evaluate(options)).find(text_of("\n", line, "\n")) != std::string::npos;
+  };
+  const std::string whole = legend_of(SequenceAccuracyMode::kWhole), cut = legend_of(SequenceAccuracyMode::kCut);
+  EXPECT_FALSE(legend(whole) || legend(cut));
+  EXPECT_EQ(to_json(Corpus().evaluate(options)).find("sequence_accuracy"), nullptr);
+  options.sequence_accuracy = SequenceAccuracyMode::kWhole;
+  EXPECT_TRUE(legend(whole) && !legend(cut));
+  EXPECT_EQ(to_json(Corpus().evaluate(options)).at("sequence_accuracy").string(), "whole");
+  options.sequence_accuracy = SequenceAccuracyMode::kCut;
+  EXPECT_TRUE(legend(cut) && !legend(whole));
+  const Json json = to_json(Corpus().evaluate(options));
+  EXPECT_EQ(json.at("sequence_accuracy").string(), "cut");
+  const std::string signature = json.at("systems").items()[1].at("GeoMean").at("signature").string();
+  EXPECT_NE(signature.find("|output:cut|"), std::string::npos) << signature;
+}
+
 TEST(ToJson, LeavesOutWhatWasNotAskedFor) {
   EvaluationOptions options = with_edges();
   options.bootstrap.samples = 0;

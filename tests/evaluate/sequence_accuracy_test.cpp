@@ -66,68 +66,136 @@ TEST(LongestCommonSubsequence, CarriesThroughWholeBlocks) {
   EXPECT_EQ(longest_common_subsequence(Words(70, "w"), same), 70u);
 }
 
-SequenceAccuracy accuracy(std::string_view hypothesis, const Words& references, bool lowercase = false) {
-  return sentence_statistics(hypothesis, references, SequenceAccuracyOptions{.lowercase = lowercase});
+SequenceAccuracy accuracy(std::string_view hypothesis, const Words& references,
+                          const SequenceAccuracyOptions& options = {}) {
+  return sentence_statistics(hypothesis, references, options);
 }
 
+constexpr SequenceAccuracyOptions kWhole{}, kCut{.cut_output = true};
+
 TEST(SequenceAccuracy, CountsPositionsAndOrder) {
-  EXPECT_EQ(accuracy("7 6 5 4 3", {"7 6 5 4 3"}), (SequenceAccuracy{1, 1}));
-  EXPECT_EQ(accuracy("7 6 4 3", {"7 6 5 4 3"}), (SequenceAccuracy{2.0 / 5, 4.0 / 5}));  // one word left out
-  EXPECT_EQ(accuracy("1 7 6 5 4 3", {"7 6 5 4 3"}), (SequenceAccuracy{0, 1}));          // one too many
-  EXPECT_EQ(accuracy("7 6 5 4 3 2 1", {"7 6 5 4 3"}), (SequenceAccuracy{1, 1}));  // nothing is taken off at the end
-  EXPECT_EQ(accuracy("3 4 5 6 7", {"7 6 5 4 3"}), (SequenceAccuracy{1.0 / 5, 1.0 / 5}));
-  EXPECT_DOUBLE_EQ(accuracy("7 6 4 3", {"7 6 5 4 3"}).geometric_mean(), std::sqrt(2.0 / 5 * 4.0 / 5));
+  EXPECT_EQ(accuracy("7 6 5 4 3", {"7 6 5 4 3"}), (SequenceAccuracy{1, 1, 1}));
+  EXPECT_EQ(accuracy("7 6 4 3", {"7 6 5 4 3"}),  // one word left out
+            (SequenceAccuracy{2.0 / 5, 4.0 / 5, std::sqrt(2.0 / 5 * (4.0 / 5))}));
+  EXPECT_EQ(accuracy("1 7 6 5 4 3", {"7 6 5 4 3"}), (SequenceAccuracy{0, 1, 0}));    // one too many
+  EXPECT_EQ(accuracy("7 6 5 4 3 2 1", {"7 6 5 4 3"}), (SequenceAccuracy{1, 1, 1}));  // words past the end cost nothing
+  EXPECT_EQ(accuracy("3 4 5 6 7", {"7 6 5 4 3"}), (SequenceAccuracy{1.0 / 5, 1.0 / 5, 1.0 / 5}));
+}
+
+// Worked by hand. Reference a b c d, output a c x b d: position 1 alone is right. The longest common subsequence is
+// a b d of the whole output, a b of its first four words.
+TEST(SequenceAccuracy, TakesOrderFromTheWholeOutputOrFromItsFirstWords) {
+  const std::string_view output = "a c x b d", reference = "a b c d";
+  const SequenceAccuracy whole = accuracy(output, {reference}, kWhole), cut = accuracy(output, {reference}, kCut);
+  EXPECT_DOUBLE_EQ(whole.psa, 0.25);
+  EXPECT_DOUBLE_EQ(whole.lcsr, 0.75);
+  EXPECT_DOUBLE_EQ(whole.geometric_mean, 0.43301270189221932);  // sqrt(3) / 4
+  EXPECT_DOUBLE_EQ(cut.psa, 0.25);
+  EXPECT_DOUBLE_EQ(cut.lcsr, 0.5);
+  EXPECT_DOUBLE_EQ(cut.geometric_mean, 0.35355339059327379);  // sqrt(1 / 8)
+  // An output that is no longer than the reference has nothing to cut.
+  EXPECT_EQ(accuracy("a c x b", {reference}, kWhole), accuracy("a c x b", {reference}, kCut));
+  EXPECT_EQ(accuracy("a c", {reference}, kCut), accuracy("a c", {reference}, kWhole));
+}
+
+// Worked by hand, of four sequences:
+//   reference  output   PSA   LCSR  GeoMean         of the output cut to the reference
+//   1 2 3 4    1 2 3 4  1     1     1               the same
+//   5 6 7 8    6 7 8    0     3/4   0               the same
+//   1 2        3 2 1 2  1/2   1     0.70710678      PSA 1/2, LCSR 1/2, GeoMean 1/2
+//   (empty)    9        0     0     0               the same
+// The root of the product of the means would be sqrt(0.375 * 0.6875) = 0.50775240, and 0.45927933 of the cut outputs.
+TEST(SequenceAccuracy, OfASetIsTheMeanOfEachSequencesOwn) {
+  const std::vector<std::string> outputs{"1 2 3 4", "6 7 8", "3 2 1 2", "9"};
+  const std::vector<std::vector<std::string>> references{{"1 2 3 4", "5 6 7 8", "1 2", ""}};
+  const SequenceAccuracy whole = mean_of(sequence_accuracies(outputs, references, kWhole));
+  EXPECT_NEAR(whole.psa, 0.375, 1e-15);
+  EXPECT_NEAR(whole.lcsr, 0.6875, 1e-15);
+  EXPECT_NEAR(whole.geometric_mean, 0.42677669529663687, 1e-15);  // (1 + sqrt(1 / 2)) / 4
+  const SequenceAccuracy cut = mean_of(sequence_accuracies(outputs, references, kCut));
+  EXPECT_NEAR(cut.psa, 0.375, 1e-15);
+  EXPECT_NEAR(cut.lcsr, 0.5625, 1e-15);
+  EXPECT_NEAR(cut.geometric_mean, 0.375, 1e-15);
 }
 
 TEST(SequenceAccuracy, SeparatesWordsAtAnyWhiteSpace) {
-  EXPECT_EQ(accuracy(" a\tb \xc2\xa0 c\n", {"a b c"}), (SequenceAccuracy{1, 1}));
-  EXPECT_EQ(accuracy("A b", {"a B"}), (SequenceAccuracy{0, 0}));
-  EXPECT_EQ(accuracy("A b", {"a B"}, true), (SequenceAccuracy{1, 1}));
+  const SequenceAccuracyOptions lowercase{.lowercase = true};
+  EXPECT_EQ(accuracy(" a\tb \xc2\xa0 c\n", {"a b c"}), (SequenceAccuracy{1, 1, 1}));
+  EXPECT_EQ(accuracy("A b", {"a B"}), (SequenceAccuracy{0, 0, 0}));
+  EXPECT_EQ(accuracy("A b", {"a B"}, lowercase), (SequenceAccuracy{1, 1, 1}));
 }
 
-TEST(SequenceAccuracy, OfNoWordsIsAllOrNothing) {
-  EXPECT_EQ(accuracy("", {""}), (SequenceAccuracy{1, 1}));
-  EXPECT_EQ(accuracy("a", {" "}), (SequenceAccuracy{0, 0}));
-  EXPECT_EQ(accuracy("", {"a b"}), (SequenceAccuracy{0, 0}));
+TEST(SequenceAccuracy, OfAReferenceWithoutWordsIsZero) {
+  for (const auto& options : {kWhole, kCut}) {
+    EXPECT_EQ(accuracy("", {""}, options), (SequenceAccuracy{0, 0, 0}));
+    EXPECT_EQ(accuracy("a", {" "}, options), (SequenceAccuracy{0, 0, 0}));
+    EXPECT_EQ(accuracy("", {"a b"}, options), (SequenceAccuracy{0, 0, 0}));
+  }
 }
 
 TEST(SequenceAccuracy, TakesForEachMeasureItsBestReference) {
-  // The first has more in its place, the second more in order.
+  // The first has more words at their positions, the second more in order.
   const std::string_view hypothesis = "a b x c d", first = "a b y y y", second = "b c d";
-  EXPECT_EQ(accuracy(hypothesis, {first}), (SequenceAccuracy{2.0 / 5, 2.0 / 5}));
-  EXPECT_EQ(accuracy(hypothesis, {second}), (SequenceAccuracy{0, 1}));
-  EXPECT_EQ(accuracy(hypothesis, {first, second}), (SequenceAccuracy{2.0 / 5, 1}));
-  EXPECT_EQ(accuracy(hypothesis, {second, first}), (SequenceAccuracy{2.0 / 5, 1}));
+  EXPECT_EQ(accuracy(hypothesis, {first}), (SequenceAccuracy{2.0 / 5, 2.0 / 5, 2.0 / 5}));
+  EXPECT_EQ(accuracy(hypothesis, {second}), (SequenceAccuracy{0, 1, 0}));
+  EXPECT_EQ(accuracy(hypothesis, {first, second}), (SequenceAccuracy{2.0 / 5, 1, 2.0 / 5}));
+  EXPECT_EQ(accuracy(hypothesis, {second, first}), (SequenceAccuracy{2.0 / 5, 1, 2.0 / 5}));
+  // Each reference cuts the output to its own length: "a b x" has b of the second.
+  EXPECT_EQ(accuracy(hypothesis, {second, first}, kCut), (SequenceAccuracy{2.0 / 5, 2.0 / 5, 2.0 / 5}));
+  EXPECT_EQ(accuracy(hypothesis, {second}, kCut), (SequenceAccuracy{0, 1.0 / 3, 0}));
 }
 
-TEST(SequenceAccuracy, AgreesWithWhatItIsDefinedAs) {
-  Random random(3);
-  std::vector<std::string> hypotheses;
-  std::vector<std::vector<std::string>> references(2);
-  SequenceAccuracy sum;
-  for (std::size_t i = 0; i < 700; ++i) {  // several pieces of the sentences that threads share
-    const Words own = random_words(random, random.below(90), 6);
-    SequenceAccuracy best;
-    for (auto& set : references) {
-      const Words reference = random_words(random, 1 + random.below(90), 6);
-      const auto length = static_cast<double>(reference.size());
-      double same = 0;
-      for (std::size_t k = 0; k < reference.size(); ++k) same += k < own.size() && own[k] == reference[k];
-      best.psa = std::max(best.psa, same / length);
-      best.lcsr = std::max(best.lcsr, static_cast<double>(naive_longest_common_subsequence(own, reference)) / length);
-      set.push_back(joined(reference));
+// The definition, word by word, of random sequences with two references, of which some have no words.
+TEST(SequenceAccuracy, AgreesWithItsDefinition) {
+  for (const bool cut : {false, true}) {
+    Random random(3);
+    std::vector<std::string> hypotheses;
+    std::vector<std::vector<std::string>> references(2);
+    SequenceAccuracy sum;
+    for (std::size_t i = 0; i < 700; ++i) {  // several pieces of the sentences that threads share
+      const Words output = random_words(random, random.below(90), 6);
+      SequenceAccuracy best;
+      for (auto& set : references) {
+        const Words target = random_words(random, random.below(90), 6);
+        set.push_back(joined(target));
+        if (target.empty()) continue;
+        Words compared;
+        for (std::size_t k = 0; k < output.size() && !(cut && k == target.size()); ++k) compared.push_back(output[k]);
+        double same = 0;
+        for (std::size_t k = 0; k < target.size(); ++k) same += k < compared.size() && compared[k] == target[k];
+        const double length = static_cast<double>(target.size()), psa = same / length,
+                     lcsr = static_cast<double>(naive_longest_common_subsequence(target, compared)) / length;
+        best.psa = std::max(best.psa, psa);
+        best.lcsr = std::max(best.lcsr, lcsr);
+        best.geometric_mean = std::max(best.geometric_mean, std::sqrt(psa * lcsr));
+      }
+      hypotheses.push_back(joined(output));
+      sum.psa += best.psa;
+      sum.lcsr += best.lcsr;
+      sum.geometric_mean += best.geometric_mean;
     }
-    hypotheses.push_back(joined(own));
-    sum.psa += best.psa;
-    sum.lcsr += best.lcsr;
+    const auto sentences = sequence_accuracies(hypotheses, references, {.cut_output = cut});
+    ASSERT_EQ(sentences.size(), 700u);
+    for (const SequenceAccuracy& sentence : sentences) {
+      ASSERT_GE(sentence.geometric_mean, sentence.psa * (1 - 1e-15));
+      ASSERT_GE(sentence.lcsr, sentence.geometric_mean * (1 - 1e-15));
+    }
+    const SequenceAccuracy mean = mean_of(sentences);
+    EXPECT_NEAR(mean.psa, sum.psa / 700, 1e-12);
+    EXPECT_NEAR(mean.lcsr, sum.lcsr / 700, 1e-12);
+    EXPECT_NEAR(mean.geometric_mean, sum.geometric_mean / 700, 1e-12);
+    EXPECT_LT(mean.geometric_mean, std::sqrt(mean.psa * mean.lcsr) - 1e-3);
   }
-  const auto sentences = sequence_accuracies(hypotheses, references);
-  ASSERT_EQ(sentences.size(), 700u);
-  for (const SequenceAccuracy& sentence : sentences) ASSERT_GE(sentence.lcsr, sentence.psa);
-  const SequenceAccuracy mean = mean_of(sentences);
-  EXPECT_NEAR(mean.psa, sum.psa / 700, 1e-12);
-  EXPECT_NEAR(mean.lcsr, sum.lcsr / 700, 1e-12);
-  EXPECT_NEAR(mean.geometric_mean(), std::sqrt(sum.psa / 700 * sum.lcsr / 700), 1e-12);
+}
+
+TEST(SequenceAccuracy, SaysWhetherTheOutputWasCut) {
+  EXPECT_NE(signature(kWhole, 1).find("|output:whole|mean:sentences|"), std::string::npos) << signature(kWhole, 1);
+  EXPECT_NE(signature(kCut, 1).find("|output:cut|mean:sentences|"), std::string::npos) << signature(kCut, 1);
+  EXPECT_EQ(legend_of(SequenceAccuracyMode::kNone), "");
+  EXPECT_NE(legend_of(SequenceAccuracyMode::kCut).find("cut to the reference's length"), std::string::npos);
+  EXPECT_NE(legend_of(SequenceAccuracyMode::kWhole).find("whole output"), std::string::npos);
+  for (const char* name : {"none", "whole", "cut"}) EXPECT_EQ(name_of(sequence_accuracy_mode_of(name)), name);
+  EXPECT_THROW(sequence_accuracy_mode_of("true"), Error);
 }
 
 TEST(SequenceAccuracy, RefusesReferencesThatDoNotMatch) {
@@ -136,6 +204,7 @@ TEST(SequenceAccuracy, RefusesReferencesThatDoNotMatch) {
   EXPECT_THROW(sequence_accuracies(hypotheses, none), Error);
   EXPECT_THROW(sequence_accuracies(hypotheses, short_set), Error);
   EXPECT_TRUE(std::isnan(mean_of({}).psa));
+  EXPECT_TRUE(std::isnan(mean_of({}).geometric_mean));
 }
 
 }  // namespace

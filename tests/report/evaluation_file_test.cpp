@@ -183,6 +183,41 @@ TEST_F(EvaluationFileTest, KeepsOtherSentencesApart) {
   }
 }
 
+Json with_accuracy(const std::string& name, const Json& output) {
+  Json json = evaluation(name, 20), one = system(name, 20);
+  for (const char* metric : {"PSA", "LCSR", "GeoMean"}) one[metric] = Json::object({{"score", 50}, {"signature", "s"}});
+  json["systems"] = Json::array({one});
+  json["sequence_accuracy"] = output;
+  return json;
+}
+
+TEST_F(EvaluationFileTest, ReadsWhetherOutputsWereCutForSequenceAccuracy) {
+  const EvaluationFile file = read(with_accuracy("search", "cut"));
+  EXPECT_EQ(file.sequence_accuracy, evaluate::SequenceAccuracyMode::kCut);
+  ASSERT_EQ(file.systems[0].others.size(), 3u);
+  EXPECT_EQ(file.systems[0].others[2].metric, "GeoMean");
+  EXPECT_EQ(read(evaluation("search", 20)).sequence_accuracy, evaluate::SequenceAccuracyMode::kNone);
+  EXPECT_THAT(refusal(with_accuracy("search", Json())),
+              AllOf(HasSubstr("one.json"), HasSubstr("does not say whether outputs were cut"),
+                    HasSubstr("evaluate --sequence-accuracy")));
+  EXPECT_THAT(refusal(with_accuracy("search", "half")), HasSubstr("neither whole nor cut"));
+}
+
+TEST_F(EvaluationFileTest, KeepsAccuracyOfCutAndOfWholeOutputsApart) {
+  const auto cut = read(with_accuracy("a", "cut"), "cut.json"), whole = read(with_accuracy("b", "whole"), "whole.json");
+  const auto none = read(evaluation("c", 20), "none.json");
+  EXPECT_EQ(merged({cut, whole}).size(), 2u);
+  const auto groups = merged({none, cut, whole});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].systems.size(), 2u);
+  EXPECT_EQ(groups[0].sequence_accuracy, evaluate::SequenceAccuracyMode::kCut);
+  EXPECT_NO_THROW(check_same_test({none, cut}));
+  EXPECT_THAT(message_of([&] {
+                check_same_test({none, cut, whole});
+              }),
+              AllOf(HasSubstr("whole.json and "), HasSubstr("cut.json"), HasSubstr("options")));
+}
+
 TEST_F(EvaluationFileTest, TellsSystemsOfOneNameApartByTheirFiles) {
   const auto groups = merged({read(evaluation("search", 20)), read(evaluation("search", 10), "two.json")});
   ASSERT_EQ(groups.size(), 1u);

@@ -81,7 +81,7 @@ refused "newer.json has format_version 7" --evaluation newer.json
 sed 's/"bleu": 19.07/"blue": 19.07/' evaluation.json >other.json
 refused 'systems 1, buckets 3 has no "bleu"' --evaluation other.json
 refused "cannot open missing.json" --alignment missing.json
-refused "evaluation.json and real.json score other sentences" --round real.json --round evaluation.json
+refused "evaluation.json and real.json score different sentences or use different options" --round real.json --round evaluation.json
 refused "there are none" --run search --markdown none.md
 refused "is a file" --run search --csv page.html
 mkfifo pipe

@@ -54,6 +54,20 @@ TEST(RoundTables, GiveMeansWithTheirIntervalAndEveryRound) {
   EXPECT_THAT(texts(tables[2].rows[2]), ElementsAre("3", "70.00", "20.00"));
 }
 
+TEST(RoundTables, AverageTheGeoMeanOfEachRound) {
+  auto rounds = three_rounds();
+  const double geometric[] = {70, 80, 84};
+  for (std::size_t i = 0; i < 3; ++i) {
+    rounds[i].sequence_accuracy = evaluate::SequenceAccuracyMode::kCut;
+    rounds[i].systems[0].others.push_back({"GeoMean", geometric[i], {}, {}, ""});
+  }
+  const Table means = round_tables(rounds)[0];
+  EXPECT_EQ(means.columns[4].title, "GeoMean");
+  EXPECT_EQ(means.rows[0][4].text, "78.00 \u00b1 17.91");  // deviation sqrt(52): 4.303 sqrt(52 / 3)
+  EXPECT_EQ(means.rows[0][5].text, "70.00 to 84.00");
+  EXPECT_EQ(means.notes.back(), evaluate::legend_of(evaluate::SequenceAccuracyMode::kCut) + ".");
+}
+
 TEST(RoundTables, SayNoIntervalOfOneRoundAndNothingOfNone) {
   const auto rounds = three_rounds();
   EXPECT_EQ(round_tables({rounds[0]})[0].rows[0][2].text, "90.00");

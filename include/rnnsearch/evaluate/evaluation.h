@@ -12,6 +12,7 @@
 
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/buckets.h"
+#include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/significance.h"
 #include "rnnsearch/evaluate/word_accuracy.h"
 
@@ -36,9 +37,11 @@ struct SystemOutput {
 
 struct EvaluationOptions {
   BleuOptions bleu;
-  bool chrf = false;               // chrF and chrF++ besides
-  bool ter = false;                // TER besides, of lower-cased words split at white space, as sacreBLEU's default
-  bool sequence_accuracy = false;  // PSA, LCSR and their geometric mean besides, times 100, of words as they stand
+  bool chrf = false;  // chrF and chrF++ besides
+  bool ter = false;   // TER besides, of lower-cased words split at white space, as sacreBLEU's default
+  /// PSA, LCSR and GeoMean besides, times 100, of words separated by white space. None: figures of the whole and of the
+  /// cut output cannot be compared, so the one that is wanted has to be named.
+  SequenceAccuracyMode sequence_accuracy = SequenceAccuracyMode::kNone;
   std::vector<std::size_t> edges{10, 20, 30,
                                  40, 50, 60};           // the last length of each bucket, ascending; one more is above
   LengthOf length = LengthOf::kReference;               // compare-mt's default; the paper's text suggests the source
@@ -54,7 +57,7 @@ struct EvaluationOptions {
 inline constexpr std::size_t kReliableSentences = 100;
 
 struct MetricScore {
-  std::string metric;  // "chrF", "chrF++", "TER", "PSA", "LCSR", "sqrt(PSA LCSR)"
+  std::string metric;  // "chrF", "chrF++", "TER", "PSA", "LCSR", "GeoMean"
   double score = 0;
   double low = 0, high = 0;  // as of BucketScore
 };
@@ -106,6 +109,7 @@ struct Evaluation {
   Bootstrap bootstrap;
   SignificanceOptions significance;
   std::string baseline;  // empty without a test
+  SequenceAccuracyMode sequence_accuracy = SequenceAccuracyMode::kNone;
   std::vector<SystemEvaluation> systems;
   /// Of every system but the baseline, every metric, and the rows all, without unknown words, and by length that have
   /// sentences. Empty without a test.

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/evaluate/sequence_accuracy.h"
+
 namespace rnnsearch::report {
 
 /// The score of a group of sentences.
@@ -22,7 +24,7 @@ struct ScoreRow {
 };
 
 /// The metrics beside BLEU that an evaluation may hold, in the order of tables.
-inline constexpr std::array kOtherMetrics{"chrF", "chrF++", "TER", "PSA", "LCSR", "sqrt(PSA LCSR)"};
+inline constexpr std::array kOtherMetrics{"chrF", "chrF++", "TER", "PSA", "LCSR", "GeoMean"};
 
 struct OtherScore {
   std::string metric;  // one of kOtherMetrics
@@ -73,7 +75,8 @@ struct EvaluationFile {
   std::string length;  // whose words make the buckets: "reference", "source", "longest"
   std::vector<std::uint64_t> edges;
   std::optional<std::uint64_t> bootstrap_samples;  // nothing: no intervals
-  std::vector<SystemScores> systems;               // at least one
+  evaluate::SequenceAccuracyMode sequence_accuracy = evaluate::SequenceAccuracyMode::kNone;
+  std::vector<SystemScores> systems;  // at least one
   std::vector<ScoreComparison> comparisons;
   std::vector<ScoredSentence> sentences;
 };
@@ -83,11 +86,13 @@ struct EvaluationFile {
 EvaluationFile read_evaluation(const std::filesystem::path& path);
 
 /// Files of the same set, references, buckets and numbers of sentences become one, its systems side by side; the others
-/// stay apart, in the order given. A name that two of them share is told apart by the file's. Throws Error when that
+/// stay apart, in the order given, and so do files of which one has the sequence accuracy of whole outputs and another
+/// that of cut ones. A name that two of them share is told apart by the file's. Throws Error when that
 /// does not help.
 std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files);
 
-/// Throws Error when one of these is not of the first one's set, references, buckets and numbers of sentences.
+/// Throws Error when two of these differ in set, references, buckets, numbers of sentences, or in whether outputs were
+/// cut for sequence accuracy.
 void check_same_test(const std::vector<EvaluationFile>& rounds);
 
 }  // namespace rnnsearch::report
