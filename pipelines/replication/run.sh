@@ -56,7 +56,9 @@ options_of() { # SYSTEM: sets `options`
   [[ $protocol == source ]] || options+=(--config "$here/ours.ini")
   options+=(--max-updates "$updates" --precision f32 --checkpoint-every 0 "${extra[@]}")
 }
-made="--protocol $protocol --updates $updates --test $test, options ${extra[*]}, settings $(cat "$project"/pipelines/presets/replication*.ini "$here/ours.ini" | cksum)"
+settings=("$project"/pipelines/presets/replication*.ini)
+[[ $protocol == source ]] || settings+=("$here/ours.ini")
+made="--protocol $protocol --updates $updates --test $test, options '${extra[*]}', settings $(grep -hv '^#' "${settings[@]}" | cksum)"
 if [[ -s $folder/made-with ]]; then
   [[ $(<"$folder/made-with") == "$made" ]] ||
     fail "$folder was made with $(<"$folder/made-with"), and now it is $made; give another --folder"
