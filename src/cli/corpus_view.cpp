@@ -172,6 +172,7 @@ void describe_corpus(const corpus::Corpus& corpus, std::size_t pairs, Json& json
     Json& options = selection["options"];
     options["max-length"] = cleaning.max_length;
     if (cleaning.max_ratio > 0) options["max-ratio"] = cleaning.max_ratio;
+    if (cleaning.keep_empty_targets) options["keep-empty-targets"] = true;
     if (cleaning.drop_copies) options["drop-copies"] = true;
     if (cleaning.drop_repeated) options["drop-repeated"] = true;
     if (!cleaning.source_script.empty()) options["source-script"] = cleaning.source_script;

@@ -266,6 +266,9 @@ int run_prepare(const Arguments& arguments) {
                "none",
        .low = 0,
        .high = 1e6});
+  options.add("keep-empty-targets", cleaning.keep_empty_targets,
+              {.help = "keep pairs whose target has no words, of which a model learns to write </s> at once; pairs "
+                       "without a source are always dropped"});
   options.add("drop-copies", cleaning.drop_copies,
               {.help = "drop pairs whose two sides have the same words: nobody translated them"});
   options.add(

@@ -47,8 +47,9 @@ void add_training_options(Options& options, TrainingSettings& settings) {
   options.add(
       "state-word", m.state_word, model::state_word_of, model::name_of,
       {.help = "the word that updates the decoder's state: y_i or y_{i-1}", .choices = {"current", "previous"}});
-  options.add("state-inputs", m.state_inputs, model::state_inputs_of, model::name_of,
-              {.help = "what updates it besides s_{i-1}: of word and context, with commas", .value = "LIST"});
+  options.add(
+      "state-inputs", m.state_inputs, model::state_inputs_of, model::name_of,
+      {.help = "what updates it besides s_{i-1}: word, context, both with a comma between, or none", .value = "LIST"});
   options.add("readout", m.readout, model::readout_of, model::name_of,
               {.help = "the layer before the softmax", .choices = {"maxout", "tanh", "linear", "mlp"}});
   options.add("readout-state", m.readout_state, model::readout_state_of, model::name_of,
@@ -79,11 +80,11 @@ void add_training_options(Options& options, TrainingSettings& settings) {
        .choices = {"none", "target", "source-target", "all"}});
   options.add(
       "initialisation", m.initialisation, model::initialisation_of, model::name_of,
-      {.help =
-           "first values of the parameters; paper: recurrent matrices orthogonal, v_a 0, the others normal; gaussian: "
-           "all matrices normal; xavier: all matrices uniform, by their sizes; uniform: all parameters uniform, "
-           "biases too, which are 0 elsewhere",
-       .choices = {"paper", "gaussian", "xavier", "uniform"}});
+      {.help = "distribution of the parameters before training; paper: recurrent matrices orthogonal, v_a 0, the others "
+               "normal; gaussian: all matrices normal; xavier: all matrices uniform within sqrt(6 / (rows + cols)); "
+               "uniform: all parameters uniform, biases too, which are 0 in the former; pytorch: the defaults of "
+               "PyTorch's modules",
+       .choices = {"paper", "gaussian", "xavier", "uniform", "pytorch"}});
   options.add("initial-deviation", m.initial_deviation,
               {.help = "standard deviation of the matrices that are not recurrent (paper), of all matrices (gaussian), "
                        "or of all parameters (uniform: between -0.1 and 0.1 it is 0.1/sqrt(3) = 0.0577)",

@@ -44,7 +44,8 @@ SideData inspect_side(const storage::File& file, const std::string& group, const
   return data;
 }
 
-enum class Lengths { kAny, kPositive };  // evaluation sets keep every pair, training drops those without words
+/// Evaluation sets keep every pair. Training pairs have words on both sides, unless empty targets were kept.
+enum class Lengths { kAny, kPositive };
 
 /// Where sentences [first, first + count) of one side begin, and where the last one ends.
 std::vector<std::uint64_t> read_offsets(const storage::File& file, const SideData& data, std::uint64_t first,
@@ -117,6 +118,10 @@ struct Corpus::Implementation {
       target_words += shard.target.words;
       shards.push_back(std::move(shard));
     }
+  }
+
+  Lengths target_lengths() const {
+    return selection && selection->cleaning.keep_empty_targets ? Lengths::kAny : Lengths::kPositive;
   }
 
   void expect_pairs(const std::string& group, const Shard& shard) const {
@@ -200,7 +205,7 @@ PairBlock Corpus::read_pairs(std::uint64_t first, std::uint64_t count) const {
   PairBlock block;
   it.for_each_part(first, count, [&](const Shard& shard, std::uint64_t start, std::uint64_t part) {
     read_side(it.file, shard.source, start, part, it.source_vocabulary.size(), Lengths::kPositive, block.source);
-    read_side(it.file, shard.target, start, part, it.target_vocabulary.size(), Lengths::kPositive, block.target);
+    read_side(it.file, shard.target, start, part, it.target_vocabulary.size(), it.target_lengths(), block.target);
   });
   return block;
 }
@@ -210,7 +215,8 @@ std::array<std::vector<std::uint64_t>, 2> Corpus::read_lengths(std::uint64_t fir
   std::array<std::vector<std::uint64_t>, 2> lengths;
   it.for_each_part(first, count, [&](const Shard& shard, std::uint64_t start, std::uint64_t part) {
     for (const auto& [data, list] : {std::pair{&shard.source, &lengths[0]}, {&shard.target, &lengths[1]}}) {
-      const auto offsets = read_offsets(it.file, *data, start, part, Lengths::kPositive);
+      const auto offsets =
+          read_offsets(it.file, *data, start, part, data == &shard.source ? Lengths::kPositive : it.target_lengths());
       for (std::size_t i = 0; i + 1 < offsets.size(); ++i) list->push_back(offsets[i + 1] - offsets[i]);
     }
   });

@@ -90,6 +90,7 @@ void write_selection(storage::File& file, const Selection& selection) {
   };
   write("max_length", std::uint64_t{cleaning.max_length});
   write("max_ratio", cleaning.max_ratio);
+  if (cleaning.keep_empty_targets) write("keep_empty_targets", 1);
   write("drop_copies", cleaning.drop_copies ? 1 : 0);
   write("drop_repeated", cleaning.drop_repeated ? 1 : 0);
   write("source_script", std::string_view(cleaning.source_script));
@@ -107,6 +108,7 @@ std::optional<Selection> read_selection(const storage::File& file) {
   const std::string at = "/selection";
   cleaning.max_length = file.unsigned_attribute(at, "max_length");
   cleaning.max_ratio = file.double_attribute(at, "max_ratio");
+  cleaning.keep_empty_targets = file.has_attribute(at, "keep_empty_targets");
   cleaning.drop_copies = file.integer_attribute(at, "drop_copies") != 0;
   cleaning.drop_repeated = file.integer_attribute(at, "drop_repeated") != 0;
   cleaning.source_script = file.text_attribute(at, "source_script");

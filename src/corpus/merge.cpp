@@ -39,6 +39,8 @@ std::string difference(const Corpus& a, const Corpus& b) {
   const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
   if (c.max_length != d.max_length) return differ("max-length", c.max_length, d.max_length);
   if (c.max_ratio != d.max_ratio) return differ("max-ratio", c.max_ratio, d.max_ratio);
+  if (c.keep_empty_targets != d.keep_empty_targets)
+    return differ("keep-empty-targets", c.keep_empty_targets, d.keep_empty_targets);
   if (c.drop_copies != d.drop_copies) return differ("drop-copies", c.drop_copies, d.drop_copies);
   if (c.drop_repeated != d.drop_repeated) return differ("drop-repeated", c.drop_repeated, d.drop_repeated);
   if (c.source_script != d.source_script)

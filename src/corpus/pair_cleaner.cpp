@@ -28,7 +28,7 @@ PairCleaner::PairCleaner(const CleaningOptions& options) : options_(options) {
 std::optional<Drop> PairCleaner::reason(std::string_view source, const text::WordList& source_words,
                                         std::string_view target, const text::WordList& target_words) const {
   if (source_words.empty()) return Drop::kEmptySource;
-  if (target_words.empty()) return Drop::kEmptyTarget;
+  if (target_words.empty() && !options_.keep_empty_targets) return Drop::kEmptyTarget;
   if (source_words.size() > options_.max_length) return Drop::kLongSource;
   if (target_words.size() > options_.max_length) return Drop::kLongTarget;
   const auto [shorter, longer] = std::minmax({source_words.size(), target_words.size()});

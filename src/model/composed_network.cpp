@@ -248,9 +248,9 @@ class ComposedNetwork final : public Network<Real> {
 
   std::size_t directions() const { return options.bidirectional() ? 2 : 1; }
   bool updates_first() const { return options.updates_first(); }
-  bool feeds() const { return options.input_feeding || options.feedback == Feedback::kOutput; }
+  bool feeds() const { return options.input_feeding || options.feeds_output(); }
   /// The embedding of <s> is fed to the first step.
-  bool feeds_start() const { return options.feedback == Feedback::kOutput && options.start == Start::kEmbedded; }
+  bool feeds_start() const { return options.feeds_output() && options.start == Start::kEmbedded; }
   bool counts() const { return options.attention_window == AttentionWindow::kLocalM; }
   bool reads_current_word() const {
     return options.state_word == Step::kCurrent && options.feedback == Feedback::kWord && !updates_first();
@@ -500,6 +500,8 @@ class ComposedNetwork final : public Network<Real> {
       if (input.cols > fixed) {
         kernels::multiply<Real>(input.columns(fixed, input.cols - fixed), layer.W_in, x,
                                 fixed > 0 ? Into::kAdd : Into::kOverwrite);
+      } else if (input.cols == 0) {  // state-inputs = none
+        kernels::zero_rows<Real>(x);
       }
       const auto b = weights.decoder[k].b;
       kernels::add_to_rows<Real>(b, x.columns(0, b.size()));

@@ -18,13 +18,17 @@ std::uint64_t stream_of(const std::string& name) {
   return hash;
 }
 
-enum class Kind { kZero, kOne, kOrthogonal, kNarrow, kWide, kUniform, kXavier };
+enum class Kind { kZero, kOne, kOrthogonal, kNarrow, kWide, kUniform, kXavier, kFanIn, kStandard };
 
 Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
   const std::string letter = parameter.name.substr(parameter.name.rfind('/') + 1);
   const bool vector = parameter.shape.size() == 1, scores = letter == "v_a" || letter == "v_p";
   if (vector && letter.starts_with('g')) return Kind::kOne;  // gains (Ba, Kiros and Hinton 2016, section 3.1)
   if (initialisation == Initialisation::kUniform) return Kind::kUniform;
+  if (initialisation == Initialisation::kPytorch) {
+    if (letter == "embedding_bias") return Kind::kZero;  // none there
+    return letter == "embedding" ? Kind::kStandard : Kind::kFanIn;
+  }
   if (initialisation != Initialisation::kPaper) {
     if (vector && !scores) return Kind::kZero;
     return initialisation == Initialisation::kXavier ? Kind::kXavier : Kind::kWide;
@@ -35,6 +39,46 @@ Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
   if (recurrent && parameter.rows() == parameter.cols()) return Kind::kOrthogonal;
   if (letter == "W_a" || letter == "U_a") return Kind::kNarrow;
   return Kind::kWide;
+}
+
+// Rows of the parameters `letters` of a folder ("readout/"): of matrices whose products are added.
+std::size_t rows_of(const ParameterLayout& layout, const std::string& folder,
+                    std::initializer_list<const char*> letters) {
+  std::size_t rows = 0;
+  for (const char* const letter : letters) {
+    const auto at = std::find_if(layout.parameters.begin(), layout.parameters.end(),
+                                 [&](const Parameter& other) { return other.name == folder + letter; });
+    if (at != layout.parameters.end()) rows += at->shape.size() == 1 ? at->shape[0] : at->rows();
+  }
+  return rows;
+}
+
+// The number whose inverse square root bounds a parameter in PyTorch: the inputs of its Linear, which may be several
+// parameters here, or the width of the state in nn.RNN, nn.GRU and nn.LSTM.
+std::size_t fan_in(const ParameterLayout& layout, const Parameter& parameter, const ModelOptions& o) {
+  const std::size_t slash = parameter.name.rfind('/') + 1;
+  const std::string folder = parameter.name.substr(0, slash), letter = parameter.name.substr(slash);
+  const bool encoder = folder.starts_with("encoder/");
+  if (folder == "attention/") {
+    if (letter == "v_a" || letter == "v_p") return parameter.count();
+    // one layer over [s; h_j] where it has a bias (kernels/scores.h), and else two
+    if (rows_of(layout, folder, {"b_a"}) > 0 && letter != "W_p") return rows_of(layout, folder, {"W_a", "U_a"});
+    return parameter.rows();
+  }
+  if (folder == "readout/") {
+    if (letter == "W_2" || letter == "b_2") return rows_of(layout, folder, {"W_2"});
+    if (letter == "W_o" || letter == "b_w") {
+      if (const std::size_t rows = rows_of(layout, folder, {"W_o"})) return rows;
+    }
+    if (letter == "W_o_left") return parameter.rows();
+    return rows_of(layout, folder, {"U_o", "V_o", "C_o"});
+  }
+  if (folder == "context/") return rows_of(layout, folder, {"V"});
+  if (folder.ends_with("initial/")) return rows_of(layout, folder, {"W_s"});
+  if (o.cell != Cell::kMlp) return encoder ? o.encoder_width() : o.state;
+  if (letter == "U_2" || letter == "W_2" || letter == "b_2") return rows_of(layout, folder, {"W_2"});
+  if (!encoder) return rows_of(layout, folder, {"W", "F", "C", "U"});
+  return letter == "U" || letter == "b_U" ? rows_of(layout, folder, {"U"}) : rows_of(layout, folder, {"W"});
 }
 
 // other -= (row . other) row
@@ -93,6 +137,13 @@ void initialise(const ParameterLayout& layout, const ModelOptions& options, std:
                                ? std::sqrt(3.0) * deviation
                                : std::sqrt(6 / static_cast<double>(parameter.rows() + parameter.cols()));
       for (double& value : values) value = bound * (2 * random.uniform() - 1);
+    } else if (kind == Kind::kFanIn) {
+      Random random(seed, stream);
+      const double bound = 1 / std::sqrt(static_cast<double>(fan_in(layout, parameter, options)));
+      for (double& value : values) value = bound * (2 * random.uniform() - 1);
+    } else if (kind == Kind::kStandard) {
+      Random random(seed, stream);
+      for (double& value : values) value = random.normal();
     } else if (kind != Kind::kZero) {
       Random random(seed, stream);
       for (double& value : values) value = (kind == Kind::kNarrow ? deviation / 10 : deviation) * random.normal();

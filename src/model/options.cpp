@@ -40,10 +40,11 @@ constexpr std::array<Name<TiedEmbeddings>, 4> kTies{{{TiedEmbeddings::kNone, "no
                                                      {TiedEmbeddings::kTarget, "target"},
                                                      {TiedEmbeddings::kSourceTarget, "source-target"},
                                                      {TiedEmbeddings::kAll, "all"}}};
-constexpr std::array<Name<Initialisation>, 4> kInitialisations{{{Initialisation::kPaper, "paper"},
+constexpr std::array<Name<Initialisation>, 5> kInitialisations{{{Initialisation::kPaper, "paper"},
                                                                 {Initialisation::kGaussian, "gaussian"},
                                                                 {Initialisation::kXavier, "xavier"},
-                                                                {Initialisation::kUniform, "uniform"}}};
+                                                                 {Initialisation::kUniform, "uniform"},
+                                                                 {Initialisation::kPytorch, "pytorch"}}};
 
 [[noreturn]] void refuse_name(const char* option, const std::string& name, const std::vector<std::string>& choices) {
   std::string text;
@@ -243,10 +244,6 @@ void check(const ModelOptions& o) {
   }
   const bool reads_current = !o.updates_first() && o.state_word == Step::kCurrent;
   if (o.feedback == Feedback::kOutput) {
-    if (!o.state_inputs.word && !o.readout_inputs.word) {
-      refuse("feedback = output without the word among state-inputs or readout-inputs",
-             "nothing reads what stands for the word", "add word to one of them, or choose feedback = word");
-    }
     if (o.state_word == Step::kCurrent) {
       refuse("feedback = output with state-word = current",
              "what stands for the word is the readout's vector of the step before", "choose state-word = previous");
@@ -267,7 +264,7 @@ void check(const ModelOptions& o) {
     refuse("input-feeding without the context among readout-inputs",
            "the vector that it hands on would not know what was attended to", "add context to readout-inputs");
   }
-  const bool fed = o.input_feeding || o.feedback == Feedback::kOutput;
+  const bool fed = o.input_feeding || o.feeds_output();
   const std::string feeding = o.input_feeding ? "input-feeding" : "feedback = output";
   if (fed && !o.updates_first()) {
     refuse(feeding + " with readout-state = previous",
@@ -280,9 +277,11 @@ void check(const ModelOptions& o) {
   if (!o.readout_inputs.state && !o.readout_inputs.word && !o.readout_inputs.context) {
     refuse("readout-inputs = none", "the readout would know nothing", "choose some of state, word and context");
   }
-  if (!o.state_inputs.word && !o.state_inputs.context && !o.input_feeding) {
-    refuse("state-inputs = none", "the state would never learn what was written or read",
-           "choose word, context or both");
+  if (!o.state_inputs.word && !o.state_inputs.context && !o.input_feeding &&
+      !(o.attends() && o.readout_inputs.context)) {
+    refuse("state-inputs = none without attention that the readout sees",
+           "neither the state nor the readout would learn what was read or written",
+           "choose word, context or both, or add context to readout-inputs and choose a score");
   }
 
   const bool copied = o.initial_state == InitialState::kBackward || o.initial_state == InitialState::kForward ||
@@ -367,7 +366,8 @@ std::string name_in_literature(const ModelOptions& o) {
   if (is_fused(o)) return o.attends() ? "RNNsearch" : "RNNencdec";
   if (has_equations_of_the_paper(o)) return "RNN encoder-decoder with the tanh context of Cho et al. (2014)";
   if (!o.updates_first()) return "";
-  constexpr Inputs kWord{.word = true}, kWordAndContext{.word = true, .context = true}, kState{.state = true};
+  constexpr Inputs kWord{.word = true}, kWordAndContext{.word = true, .context = true}, kState{.state = true},
+      kContext{.context = true};
   constexpr Inputs kAll{.state = true, .word = true, .context = true}, kStateAndContext{.state = true, .context = true};
   const bool looks_before = o.attends() && o.attend_from == Step::kPrevious && !o.input_feeding;
   const bool global = o.attention_window == AttentionWindow::kGlobal;
@@ -396,7 +396,9 @@ std::string name_in_literature(const ModelOptions& o) {
     std::string name = text_of("replication with perceptrons, ", name_of(o.attention));
     if (o.initial_state == InitialState::kZero) name += ", a: the state begins from zero";
     if (o.readout_inputs == kState) name += ", b: the readout sees the state alone";
-    if (!o.state_inputs.word) name += ", c: the state does not see the word";
+    if (o.readout_inputs == kStateAndContext && o.state_inputs == kContext)
+      name += ", c: nothing sees the previous word";
+    if (o.readout_inputs == kAll && o.state_inputs == Inputs{}) name += ", d: the state sees itself alone";
     return name;
   }
   return "";

@@ -17,7 +17,8 @@ system_of() {
     replication) echo 'replication with perceptrons, mlp; mlp cells, bidirectional encoder' ;;
     replication-a) echo 'replication with perceptrons, mlp, a: the state begins from zero; mlp cells, bidirectional encoder' ;;
     replication-b) echo 'replication with perceptrons, mlp, b: the readout sees the state alone; mlp cells, bidirectional encoder' ;;
-    replication-c) echo 'replication with perceptrons, mlp, c: the state does not see the word; mlp cells, bidirectional encoder' ;;
+    replication-c) echo 'replication with perceptrons, mlp, c: nothing sees the previous word; mlp cells, bidirectional encoder' ;;
+    replication-d) echo 'replication with perceptrons, mlp, d: the state sees itself alone; mlp cells, bidirectional encoder' ;;
     seq2seq) echo 'traditional sequence to sequence; lstm cells, forward encoder' ;;
     sutskever) echo 'Sutskever et al. (2014); 2 layers of lstm cells, forward encoder' ;;
     stacked-gru) echo 'Dive into Deep Learning, stacked GRU, additive; 2 layers of gru cells, forward encoder' ;;

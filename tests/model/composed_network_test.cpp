@@ -108,6 +108,13 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
   o = replication;
   o.state_inputs = {.context = true};
   add("replication_without_the_word_in_the_state", o);
+  o.readout_inputs = {.state = true, .context = true};
+  add("replication_without_the_word", o);
+  o.feedback = Feedback::kWord;
+  add("replication_without_the_word_fed_with_words", o);
+  o = replication;
+  o.state_inputs = {};
+  add("replication_with_a_state_that_sees_itself_alone", o);
   o = replication;
   o.feedback = Feedback::kWord;
   o.readout_rank = 3;

@@ -211,13 +211,6 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
       },
       "both hand on the same vector", "one of them");
   expect_refused(
-      [&](auto& o) {
-        fed_back(o);
-        o.state_inputs = {.context = true};
-        o.readout_inputs = {.state = true};
-      },
-      "nothing reads what stands for the word", "feedback = word");
-  expect_refused(
       [](auto& o) {
         o.start = Start::kEmbedded;
         o.readout_inputs = {.state = true, .context = true};
@@ -240,7 +233,18 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
   expect_refused([](auto& o) { o.initial_deviation = HUGE_VAL; }, "initial-deviation is inf", "finite");
   expect_refused([](auto& o) { o.initial_deviation = NAN; }, "initial-deviation is nan", "finite");
   expect_refused([](auto& o) { o.readout_inputs = {}; }, "readout-inputs = none", "state, word and context");
-  expect_refused([](auto& o) { o.state_inputs = {}; }, "state-inputs = none", "word");
+  expect_refused(
+      [](auto& o) {
+        o.state_inputs = {};
+        o.readout_inputs = {.state = true, .word = true};
+      },
+      "nothing reads what is attended to", "add context");
+  expect_refused(
+      [](auto& o) {
+        o.attention = Attention::kNone;
+        o.state_inputs = {};
+      },
+      "state-inputs = none without attention", "choose a score");
   expect_refused([](auto& o) { o.dropout = 1; }, "dropout is 1", "below 1");
   expect_refused([](auto& o) { o.dropout = -0.1; }, "dropout is -0.1", "at least 0");
   expect_refused([](auto& o) { o.attention_dropout = NAN; }, "attention-dropout is nan", "below 1");

@@ -13,8 +13,9 @@ struct CleaningOptions {
   std::size_t max_length = 50;  // words of either side, without </s>: longer pairs are dropped (paper: 50, 30)
   /// Words of the longer side over words of the shorter one: pairs beyond it are dropped. 0: none are.
   double max_ratio = 0;
-  bool drop_copies = false;    // pairs whose two sides have the same words: nobody translated them
-  bool drop_repeated = false;  // pairs that stood in the text before, byte for byte
+  bool keep_empty_targets = false;  // pairs whose target has no words: its sequence is </s> alone
+  bool drop_copies = false;         // pairs whose two sides have the same words: nobody translated them
+  bool drop_repeated = false;       // pairs that stood in the text before, byte for byte
   /// Not empty: the script each side is written in, as text::Script takes it. Sentences with letters of which less than
   /// script_share are of it are dropped; sentences without letters are not.
   std::string source_script, target_script;

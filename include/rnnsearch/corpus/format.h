@@ -18,6 +18,7 @@
 //                            normalization: "nfc" or "nfkc"; not there: characters are as they are
 //                            subwords: "sentencepiece" or "bpe-codes"; not there: words are whole
 //   /selection               how training pairs were chosen (corpus/cleaning.h): the options max_length, max_ratio,
+//                            keep_empty_targets (only where it is set: targets in /train may then be empty),
 //                            drop_copies, drop_repeated, source_script, target_script, script_share; pairs_read, and
 //                            dropped_REASON each, uint64. Not there in the first corpora
 //   /train/00000             a shard, at most `shard_pairs` pairs; /train/00001 and so on follow

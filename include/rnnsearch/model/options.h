@@ -25,7 +25,7 @@ enum class Feedback { kWord, kOutput };
 enum class Start { kZero, kEmbedded };
 enum class DropoutKind { kPlain, kVariational };
 enum class TiedEmbeddings { kNone, kTarget, kSourceTarget, kAll };
-enum class Initialisation { kPaper, kGaussian, kXavier, kUniform };
+enum class Initialisation { kPaper, kGaussian, kXavier, kUniform, kPytorch };
 
 /// A score of kernels/scores.h by its name, or none.
 class Attention {
@@ -105,6 +105,7 @@ struct ModelOptions {
   /// output: that vector stands where the previous word's embedding stands. A linear readout then has a vector of its
   /// own, o_i = s_i U_o + c_i C_o + o_{i-1} V_o + b_o [m] (the attention notebook's W_out [s_i; c_i; y_{i-1}] + b_out),
   /// and the softmax is of o_i W_o + b_w. In the notebook o_i is all there is: it has no vocabulary to choose from.
+  /// It changes nothing when neither the state nor the readout reads the previous word.
   Feedback feedback = Feedback::kWord;
   /// What stands before the first word: nothing, or the embedding of <s>; with feedback = output too, where o_i is as
   /// wide as an embedding.
@@ -127,9 +128,9 @@ struct ModelOptions {
   bool layer_normalisation = false;
 
   /// paper: U orthogonal, W_a and U_a with a tenth of the deviation, v_a = 0. gaussian: all alike. xavier: uniform
-  /// within sqrt(6 / (rows + cols)). Biases are 0. uniform: all parameters alike, the biases too, uniform between
+  /// within sqrt(6 / (rows + cols)). Biases are 0 in these. uniform: all parameters alike, the biases too, uniform between
   /// -sqrt(3) and sqrt(3) times the deviation (Sutskever, Vinyals and Le 2014, section 3.4; Luong, Pham and Manning
-  /// 2015, section 4.1).
+  /// 2015, section 4.1). pytorch: the defaults of its modules, see model/initialise.h.
   Initialisation initialisation = Initialisation::kPaper;
   /// Standard deviation of the matrices that are not recurrent when training begins (the released code: 0.01); W_a and
   /// U_a get a tenth of it.
@@ -148,6 +149,8 @@ struct ModelOptions {
     if (!has_context()) return 0;
     return has_fixed_context() && fixed_context == FixedContext::kTanh ? state : annotation_width();
   }
+  /// Something reads the readout's vector of the step before in place of the previous word's embedding.
+  bool feeds_output() const { return feedback == Feedback::kOutput && (state_inputs.word || readout_inputs.word); }
   /// The vector of a linear readout is fed back, so it is not the readout's inputs side by side.
   bool has_linear_vector() const { return readout == Readout::kLinear && feedback == Feedback::kOutput; }
   /// H, the width of the readout's vector before the softmax.

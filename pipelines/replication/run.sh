@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# The replication of Bahdanau, Cho and Bengio (2015) and its ablations on their own task, the primes of a sequence of numbers: every
+# system is trained on sequences of up to each length, in rounds from fresh weights on fresh data, and scored by PSA, LCSR and GeoMean.
+#   pipelines/replication/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
+#     --protocol source|ours  how systems are trained: as the source does (pipelines/presets/replication*.ini), or with the settings
+#                             of ours.ini beside this file [source]
+#     --lengths N,N,...       greatest lengths of the sequences; each makes a task of its own [10,60,110,160,210,260,310]
+#     --systems NAME,...      full, and the ablations a (the decoder's state begins from zero), b (the readout sees the state alone),
+#                             c (nothing sees the previous word), d (the state sees itself alone) [full,a,b,c,d]
+#     --rounds N              rounds of each; round K has seed K [3]
+#     --updates M             updates of each round, of 32 sequences that occur in no other [5000]
+#     --test N                sequences to score each round on [3.2 for each update, as in the source's sweep]
+#     --folder DIR            where everything goes [runs/replication-PROTOCOL]
+#     --at-once N             trainings at the same time, of one thread each [CPUs]
+# The ten rounds that the source's text prints:  run.sh --lengths 30 --systems full,a --rounds 10 --updates 2000 --test 6400
+# Results that are there are kept, and trainings resume where they stopped: interrupt it and run it again. More lengths, systems and
+# rounds may be asked for later in the same folder.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+pipeline=replication
+source "$here/../experiment.sh" # say, fail, find_program, stop_trainings, finish_trainings; what is trained here is rounds
+protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates=5000 test= folder= at_once=
+while (($# > 0)); do
+  case $1 in
+    --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
+    --) shift && extra=("$@") && break ;;
+    --protocol | --lengths | --systems | --rounds | --updates | --test | --folder | --at-once) ;;
+    *) fail "unknown option $1; see pipelines/replication/run.sh --help" ;;
+  esac
+  (($# >= 2)) || fail "$1 needs a value; see pipelines/replication/run.sh --help"
+  name=${1#--}
+  printf -v "${name//-/_}" %s "$2"
+  shift 2
+done
+case $protocol in source | ours) ;; *) fail "--protocol is '$protocol'; it must be source or ours" ;; esac
+for number in rounds updates test at_once; do
+  [[ -z ${!number} && $number =~ test|at_once || ${!number} =~ ^[1-9][0-9]*$ ]] ||
+    fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
+done
+: "${folder:=runs/replication-$protocol}" "${test:=$((updates * 32 / 10))}"
+IFS=, read -ra lengths <<<"$lengths"
+IFS=, read -ra systems <<<"$systems"
+for length in "${lengths[@]}"; do
+  [[ $length =~ ^[1-9][0-9]*$ ]] || fail "--lengths: '$length' is no whole number from 1 on"
+done
+for system in "${systems[@]}"; do
+  [[ $system =~ ^(full|a|b|c|d)$ ]] || fail "--systems: there is no system '$system'; there are full, a, b, c and d"
+done
+
+find_program
+mkdir -p "$folder"
+
+# A folder holds results of one protocol.
+options_of() { # SYSTEM: sets `options`
+  options=(--preset "replication$([[ $1 == full ]] || echo "-$1")")
+  [[ $protocol == source ]] || options+=(--config "$here/ours.ini")
+  options+=(--max-updates "$updates" --precision f32 --checkpoint-every 0 "${extra[@]}")
+}
+settings=("$project"/pipelines/presets/replication*.ini)
+[[ $protocol == source ]] || settings+=("$here/ours.ini")
+made="--protocol $protocol --updates $updates --test $test, options '${extra[*]}', settings $(grep -hv '^#' "${settings[@]}" | cksum)"
+if [[ -s $folder/made-with ]]; then
+  [[ $(<"$folder/made-with") == "$made" ]] ||
+    fail "$folder was made with $(<"$folder/made-with"), and now it is $made; give another --folder"
+fi
+echo "$made" >"$folder/made-with"
+
+# task LENGTH ROUND: the corpus of a round and its test sequences, which all systems share. Every pair is used once. One vocabulary
+# for both sides, because the source's readout has all numbers to choose from.
+of_round() { echo "$folder/length-$1/round-$2"; } # LENGTH ROUND
+task() {
+  local at part
+  at=$(of_round "$1" "$2")
+  [[ ! -e $at/corpus.h5 ]] || return 0
+  mkdir -p "$at"
+  "$project/data/primes.pl" "$at/train" "$((updates * 32))" "$1" "$2"
+  "$project/data/primes.pl" "$at/test" "$test" "$1" "$((1000000 + $2))"
+  "$RNNSEARCH" prepare --tokenizer none --source-language numbers --target-language primes --joint-vocabulary true \
+    --keep-empty-targets true --max-length "$1" --train-source "$at/train.source" --train-target "$at/train.target" \
+    --output "$at/corpus.h5" --threads 1 >"$at/prepare.out"
+  rm "$at"/train.*
+}
+
+# --- training ------------------------------------------------------------------------------------------------------------
+is_done() { # RUN
+  [[ -s $1/checkpoints/latest && -s $1/log.jsonl ]] &&
+    grep '"event":"stop"' "$1/log.jsonl" | tail -n 1 | grep -q "\"update\":$updates,"
+}
+# round_of LENGTH ROUND SYSTEM: trains, translates and scores. The source decodes greedily, and its metrics see no more of an output
+# than the reference's length; no target is longer than its source.
+round_of() {
+  local run at
+  at=$(of_round "$1" "$2") run=$at/$3
+  options_of "$3"
+  is_done "$run" || "$RNNSEARCH" train "${options[@]}" --corpus "$at/corpus.h5" --seed "$2" --run "$run" --threads 1
+  "$RNNSEARCH" translate --model "$run/checkpoints/$(<"$run/checkpoints/latest")" --input "$at/test.source" --output "$run.test" \
+    --beam 1 --minimum-length-ratio 0 --maximum-length-ratio 1 --threads 1 --precision f32
+  "$RNNSEARCH" evaluate --hypotheses "$3=$run.test" --references "$at/test.target" --sequence-accuracy cut --tokenizer none \
+    --bootstrap 0 --threads 1 >"$run.new"
+  mv "$run.new" "$run.scores"
+}
+train_rounds() {
+  local system length round failed= started=()
+  : "${at_once:=$(nproc)}"
+  trap 'stop_trainings TERM' TERM INT
+  for ((round = 1; round <= rounds; ++round)); do
+    for length in "${lengths[@]}"; do
+      for system in "${systems[@]}"; do
+        [[ ! -s $(of_round "$length" "$round")/$system.scores ]] || continue
+        while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=yes; done
+        [[ -z $failed ]] || break 3
+        task "$length" "$round"
+        say "training $system, sequences of up to $length, round $round"
+        round_of "$length" "$round" "$system" >>"$(of_round "$length" "$round")/$system.out" 2>&1 &
+        started+=($!)
+      done
+    done
+  done
+  finish_trainings "$failed" "${started[@]}"
+}
+train_rounds
