@@ -43,8 +43,8 @@ constexpr std::array<Name<TiedEmbeddings>, 4> kTies{{{TiedEmbeddings::kNone, "no
 constexpr std::array<Name<Initialisation>, 5> kInitialisations{{{Initialisation::kPaper, "paper"},
                                                                 {Initialisation::kGaussian, "gaussian"},
                                                                 {Initialisation::kXavier, "xavier"},
-                                                                 {Initialisation::kUniform, "uniform"},
-                                                                 {Initialisation::kPytorch, "pytorch"}}};
+                                                                {Initialisation::kUniform, "uniform"},
+                                                                {Initialisation::kPytorch, "pytorch"}}};
 
 [[noreturn]] void refuse_name(const char* option, const std::string& name, const std::vector<std::string>& choices) {
   std::string text;
