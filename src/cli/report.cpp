@@ -58,10 +58,8 @@ void check(const Settings& settings) {
         "nothing to report: give --run RUN, --evaluation or --round FILE (of evaluate --json), --alignment FILE (of "
         "align --json) or --section FILE");
   }
-  if (!settings.markdown.empty() && settings.evaluation.empty() && settings.round.empty() &&
-      settings.section.empty()) {
-    throw Error(
-        "--markdown writes tables, and there are none: give --evaluation, --round or --section FILE");
+  if (!settings.markdown.empty() && settings.evaluation.empty() && settings.round.empty() && settings.section.empty()) {
+    throw Error("--markdown writes tables, and there are none: give --evaluation, --round or --section FILE");
   }
   std::error_code ignored;
   if (fs::is_directory(settings.output, ignored)) {
@@ -100,7 +98,8 @@ int run_report(const Arguments& arguments) {
   options.add("output", settings.output, {.help = "the page", .value = "FILE.html", .required = true});
   options.add("csv", settings.csv,
               {.help = "a folder for the same numbers, a file for each table and curve", .value = "FOLDER"});
-  options.add("markdown", settings.markdown, {.help = "all tables of scores and sections in Markdown, to paste into a README", .value = "FILE"});
+  options.add("markdown", settings.markdown,
+              {.help = "all tables of scores and sections in Markdown, to paste into a README", .value = "FILE"});
   if (!options.parse(arguments)) return 0;
   check(settings);
 

@@ -15,7 +15,8 @@ template <class Value, std::size_t count>
 using Names = std::array<std::pair<Value, const char*>, count>;
 
 constexpr Names<Shuffle, 2> kShuffles{{{Shuffle::kEveryEpoch, "every-epoch"}, {Shuffle::kOnce, "once"}}};
-constexpr Names<BatchOrder, 2> kBatchOrders{{{BatchOrder::kShuffled, "shuffled"}, {BatchOrder::kByLength, "by-length"}}};
+constexpr Names<BatchOrder, 2> kBatchOrders{
+    {{BatchOrder::kShuffled, "shuffled"}, {BatchOrder::kByLength, "by-length"}}};
 constexpr Names<OptimizerKind, 3> kOptimizers{
     {{OptimizerKind::kAdadelta, "adadelta"}, {OptimizerKind::kAdam, "adam"}, {OptimizerKind::kSgd, "sgd"}}};
 constexpr Names<GradientOf, 3> kGradients{
@@ -304,7 +305,8 @@ model::ModelOptions model_options_of(const Config& config) {
 Config identity_of(const model::ModelOptions& model, const TrainOptions& options) {
   Config identity = config_of(model);
   const Config training = config_of(options);
-  for (const char* name : {"batch-sentences", "pool-batches", "shuffle", "batch-order", "seed", "optimizer"}) identity[name] = training.at(name);
+  for (const char* name : {"batch-sentences", "pool-batches", "shuffle", "batch-order", "seed", "optimizer"})
+    identity[name] = training.at(name);
   // With momentum there is a velocity to go on with, without there is none.
   if (options.optimizer == OptimizerKind::kSgd) identity["momentum"] = training.at("momentum");
   return identity;

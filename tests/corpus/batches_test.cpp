@@ -115,7 +115,9 @@ TEST_P(BatchSequenceOfSize, RepeatsTheFirstEpochWhenItIsShuffledOnceOnAnyNumberO
   EXPECT_EQ(epoch_of(tiny, once), first) << "its order is that of the first epoch";
   EXPECT_EQ(epoch_of(tiny, once), first);
   EXPECT_EQ(epoch_of(tiny, once), first);
-  if (GetParam() > 30) EXPECT_NE(second, first);
+  if (GetParam() > 30) {
+    EXPECT_NE(second, first);
+  }
   for (int ranks = 1; ranks <= 3; ++ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       BatchSequence part(tiny.corpus, options, rank, ranks);
@@ -154,7 +156,8 @@ TEST_P(BatchSequenceOfSize, HandsOutThePoolsFromShortToLongWhereItsBatchesAreNot
     found.push_back(tiny.names(slice));
   }
   const std::size_t pool = options.batch_sentences * options.pool_batches;
-  EXPECT_LE(falls + 1, std::max<std::size_t>(1, (GetParam() + pool / 2) / pool)) << "lengths fall only where a pool ends";
+  EXPECT_LE(falls + 1, std::max<std::size_t>(1, (GetParam() + pool / 2) / pool))
+      << "lengths fall only where a pool ends";
   std::sort(expected.begin(), expected.end());
   std::sort(found.begin(), found.end());
   EXPECT_EQ(found, expected) << "the batches are those of the other order";

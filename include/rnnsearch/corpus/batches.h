@@ -29,7 +29,7 @@ struct BatchOptions {
   std::uint64_t block_pairs = 1024;    // pairs that stay together in the order of the epoch
   std::uint64_t window_blocks = 64;    // blocks shuffled together and held in memory
   std::uint64_t seed = 1;
-  bool reshuffle = true;        // draw an order for each epoch; false: every epoch has the order of the first (paper, B.2)
+  bool reshuffle = true;  // draw an order for each epoch; false: every epoch has the order of the first (paper, B.2)
   bool shuffle_batches = true;  // shuffle the batches of a pool; false: short sentences first (GroundHog)
   bool prefetch = true;         // read ahead; the batches are the same without
 };

@@ -4,7 +4,8 @@
 //    "text": ["a paragraph", ...],
 //    "tables": [{"caption": "...", "columns": [{"title": "...", "number": true}, ...],
 //                "rows": [["heading", "cell", ...], ...], "notes": ["...", ...]}, ...],
-//    "sentences": [{"title": "Sentence 7", "texts": [{"name": "Source", "language": "en", "text": "...", "rest": "..."},
+//    "sentences": [{"title": "Sentence 7", "texts": [{"name": "Source", "language": "en", "text": "...", "rest":
+//    "..."},
 //                                                    ...]}, ...]}
 //
 // `text`, `tables`, `notes` and `sentences` may be missing; so may `number` (true) and, of a text, `language` and

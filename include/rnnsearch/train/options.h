@@ -29,8 +29,8 @@ struct TrainOptions {
   /// Of the batches that were sorted by length together: random, or short sentences first (GroundHog:
   /// get_homogenous_batch_iter).
   BatchOrder batch_order = BatchOrder::kShuffled;
-  std::uint64_t seed = 1;           // of the weights and of the order of the data
-  bool prefetch = true;             // read sentences on a thread of its own; the batches are the same without
+  std::uint64_t seed = 1;  // of the weights and of the order of the data
+  bool prefetch = true;    // read sentences on a thread of its own; the batches are the same without
 
   OptimizerKind optimizer = OptimizerKind::kAdadelta;  // paper, appendix B.2
   double learning_rate = 1;                            // Adadelta has none: 1
