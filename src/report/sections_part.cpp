@@ -44,6 +44,7 @@ void add_section(PageContext& page, const Report& report, std::size_t i) {
   const auto node = page.section(text_of("section-", i + 1), section.title);
   for (const std::string& paragraph : section.text) add(node, "p", {}, paragraph);
   for (const Table& table : tables_of(section, i + 1)) add_table(node, table);
+  if (!section.sentences.empty()) add(node, "h3", {}, "Side by side");
   for (const SectionSentence& sentence : section.sentences) add_card(page, report, node, sentence);
 }
 
