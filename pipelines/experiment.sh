@@ -199,21 +199,38 @@ train_systems() {
   esac
 }
 
-# translate SYSTEM OUTPUT OPTIONS...: the test set by the best checkpoint of SYSTEM, unless OUTPUT is newer than that. Translations
-# (named $folder/test.*) of another --beam are removed by `translations_begin` first.
+# checkpoint_of SYSTEM: its best checkpoint, or, where it never validated, its latest.
+checkpoint_of() {
+  local pointer
+  pointer=$(run_of "$1")/checkpoints/best
+  [[ -e $pointer ]] || pointer=${pointer%best}latest
+  echo "${pointer%/*}/$(<"$pointer")"
+}
+
+# translate SYSTEM OUTPUT OPTIONS...: translates the test set with the best checkpoint of SYSTEM, unless OUTPUT is newer than that.
+# OPTIONS are those of rnnsearch translate: --normalize, which ranks hypotheses by log-probability divided by length, is one of them.
+# Translations (named $folder/test.*) of another --beam are removed by `translations_begin` first.
 translations_begin() {
   if [[ -s $folder/beam && $(<"$folder/beam") != "$beam" ]]; then rm -f "$folder"/test.*."$target"; fi
   echo "$beam" >"$folder/beam"
 }
 translate() {
-  local run pointer launcher=()
-  run=$(run_of "$1")
-  pointer=$run/checkpoints/best
-  [[ -e $pointer ]] || pointer=$run/checkpoints/latest # it never validated
-  [[ ! $2 -nt $run/checkpoints/$(<"$pointer") ]] || return 0
+  local launcher=()
+  [[ ! $2 -nt $(checkpoint_of "$1") ]] || return 0
   say "translating with $1: $2"
   [[ $launch != mpirun ]] || mapfile -t launcher < <(launcher_of_ranks)
-  "${launcher[@]}" "$RNNSEARCH" translate --model "$run" --input "$test.$source" --output "$2" --beam "$beam" --normalize "${@:3}"
+  "${launcher[@]}" "$RNNSEARCH" translate --model "$(run_of "$1")" --input "$test.$source" --output "$2" --beam "$beam" "${@:3}"
+}
+
+# score SYSTEM SOURCE TARGET OUTPUT: the log-probability that the best checkpoint of SYSTEM gives to each line of TARGET, unless OUTPUT
+# is newer than that checkpoint.
+score() {
+  local launcher=()
+  [[ ! $4 -nt $(checkpoint_of "$1") ]] || return 0
+  say "scoring $3 with $1"
+  [[ $launch != mpirun ]] || mapfile -t launcher < <(launcher_of_ranks)
+  "${launcher[@]}" "$RNNSEARCH" score --model "$(run_of "$1")" --source "$2" --target "$3" >"$4.new"
+  mv "$4.new" "$4"
 }
 
 # is_scored FILE: FILE, the last result of a pipeline's scores, is newer than all translations.

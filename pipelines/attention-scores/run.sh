@@ -34,7 +34,7 @@ train_systems "${systems[@]}"
 translations_begin
 hypotheses=() runs=() alignments=()
 for system in "${systems[@]}"; do
-  translate "$system" "$folder/test.$system.$target"
+  translate "$system" "$folder/test.$system.$target" --normalize
   hypotheses+=(--hypotheses "$system=$folder/test.$system.$target")
   runs+=(--run "$system=$(run_of "$system")")
   [[ $system == none ]] || alignments+=(--alignment "$folder/looked-at.$system.json")

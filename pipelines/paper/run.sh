@@ -1,19 +1,36 @@
 #!/usr/bin/env bash
-# The paper's experiment (arXiv 1409.0473): trains RNNsearch-50, RNNsearch-30, RNNencdec-50 and RNNencdec-30 on one text, and makes
-# Table 1, Figure 2 and Figure 3 of it.
+# The paper's experiment (arXiv 1409.0473): trains RNNsearch-50, RNNsearch-30, RNNencdec-50 and RNNencdec-30 on one text, and makes its
+# Tables 1 and 2, Figures 2 and 3, and the comparison of long sentences (section 5.2.2 and appendix C), all on one page.
 #   pipelines/paper/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
 #     --scale small|paper    small: one machine, small.ini beside this file; paper: the paper's sizes (pipelines/presets) [small]
-# The text is English and French unless told otherwise: with small, Debian's package descriptions, with paper, WMT'14. Vocabularies
-# are of 10,000 and 30,000 words. The folder is runs/paper-SCALE.
+#     --units words|subwords what the systems read and write: words of Moses's tokenizer, as the paper's do, or subwords (byte-pair
+#                            encoding by SentencePiece); sentences are of at most 50 and 30 words either way [words]
+#     --pieces N             subwords of each side, with --units subwords [4000]
+#     --tokenizer moses|words
+#                            of --units words; moses knows English, French and German [moses, if it knows both languages]
+#     --longer yes|no        also train RNNsearch-50*: RNNsearch-50 with 667,000 updates, at the small scale with as many times its
+#                            updates as the paper's had [no]
+#     --seed N               draws the sentences of Figure 3, the long ones and the sample of the training text [1]
+# The text is English and French unless told otherwise: with small, Debian's package descriptions with 3,000 test sentences, with
+# paper, WMT'14. Vocabularies are of 10,000 and 30,000 words; with subwords they say which sentences have no unknown word. The
+# folder is runs/paper-SCALE-UNITS.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 pipeline=paper
 source "$here/../experiment.sh"
-scale=small
-read_options scale "$@"
+scale=small units=words pieces=4000 tokenizer= longer=no seed=1
+read_options "scale units pieces tokenizer longer seed" "$@"
 case $scale in small | paper) ;; *) fail "--scale is '$scale'; it must be small or paper" ;; esac
+case $units in words | subwords) ;; *) fail "--units is '$units'; it must be words or subwords" ;; esac
+case $longer in yes | no) ;; *) fail "--longer is '$longer'; it must be yes or no" ;; esac
+[[ $pieces =~ ^[1-9][0-9]*$ ]] || fail "--pieces is '$pieces'; it must be a whole number from 1 on"
+[[ $seed =~ ^[0-9]+$ ]] || fail "--seed is '$seed'; it must be a whole number"
+if [[ -z $tokenizer ]]; then
+  tokenizer=words
+  [[ ! $source =~ ^(en|fr|de)$ || ! $target =~ ^(en|fr|de)$ ]] || tokenizer=moses
+fi
 if [[ $scale == paper ]]; then : "${words:=30000}"; else : "${words:=10000}"; fi
-folder=${folder:-runs/paper-$scale}
+folder=${folder:-runs/paper-$scale-$units}
 find_program
 mkdir -p "$folder"
 
@@ -24,60 +41,131 @@ if [[ -z $text ]]; then
     [[ $source-$target == en-fr ]] || fail "the paper's text is English and French; for $source and $target give --text PREFIX"
     "$project/data/wmt14-en-fr.sh" "$text"
   else
-    "$project/data/debian.sh" "$source" "$target" "$text"
+    "$project/data/debian.sh" "$source" "$target" "$text" --test 3000
   fi
 fi
-find_text "--scale $scale --source $source --target $target --words $words"
-# Sentences of at most 50 and at most 30 words (section 4.2), with the same vocabularies.
-prepare "$folder/corpus-50.h5" 50 --source-words "$words" --target-words "$words"
-prepare "$folder/corpus-30.h5" 30 --vocabulary-of "$folder/corpus-50.h5"
+made="--scale $scale --source $source --target $target --words $words --units $units --tokenizer $tokenizer"
+[[ $units == words ]] || made+=" --pieces $pieces"
+find_text "$made"
+# Sentences of at most 50 and at most 30 words (section 4.2), with the same vocabularies. The test set of $word_corpus knows which
+# sentences have unknown words, whatever the systems read.
+word_corpus=$folder/corpus-50.h5
+if [[ $units == words ]]; then
+  prepare "$folder/corpus-50.h5" 50 --tokenizer "$tokenizer" --source-words "$words" --target-words "$words"
+  prepare "$folder/corpus-30.h5" 30 --vocabulary-of "$folder/corpus-50.h5"
+else
+  word_corpus=$folder/corpus-words.h5
+  prepare "$word_corpus" 50 --tokenizer "$tokenizer" --source-words "$words" --target-words "$words"
+  whole=$train
+  for length in 50 30; do
+    train=$folder/train-$length
+    [[ -e $train.$target ]] ||
+      perl "$here/select.pl" $length "$whole.$source" "$whole.$target" "$train.$source" "$train.$target"
+    # So many pieces that no pair is dropped for them.
+    if [[ $length == 50 ]]; then
+      prepare "$folder/corpus-50.h5" 1000 --subwords bpe --source-words "$pieces" --target-words "$pieces"
+    else
+      prepare "$folder/corpus-30.h5" 1000 --vocabulary-of "$folder/corpus-50.h5"
+    fi
+  done
+  train=$whole
+fi
 
 # --- trainings -------------------------------------------------------------------------------------------------------------
-options_of() { # SYSTEM
-  local name=${1,,}
-  options=(--corpus "$folder/corpus-${name#*-}.h5")
+options_of() { # SYSTEM; in a file, so that what stands after -- wins over it
+  local name=${1,,} config
+  name=${name%\*} config=$(run_of "$1").ini
   if [[ $scale == paper ]]; then
-    options+=(--preset "$name")
+    echo "preset = $name"
+    [[ $1 != *\* ]] || echo "max-updates = 667000" # Table 2
   else
-    options+=(--config "$here/small.ini")
-    [[ $name != rnnencdec-* ]] || options+=(--attention none)
+    cat "$here/small.ini"
+    [[ $name != rnnencdec-* ]] || echo "attention = none"
+  fi >"$config"
+  if [[ $scale == small ]]; then
+    [[ $name != rnnencdec-30 ]] || sed -i 's/^pool-batches = .*/pool-batches = 10/' "$config" # the released code, state.py: sort_k_batches
+    [[ $1 != *\* ]] || perl -i -pe 's/^max-updates = \K(\d+)/int($1 * 667 \/ 288)/e' "$config" # Table 2: 6.67e5 against 2.88e5
   fi
+  options=(--corpus "$folder/corpus-${name#*-}.h5" --config "$config")
 }
-train_systems RNNsearch-50 RNNsearch-30 RNNencdec-50 RNNencdec-30 # the longest first
-
-# --- translations: Table 1's "All", and "No UNK", where no unknown word may be produced -----------------------------------
-translations_begin
+run_of() { # SYSTEM: RNNsearch-50* is no name for a folder
+  local name=${1,,}
+  echo "$folder/${name/\*/-longer}"
+}
+systems=(RNNsearch-50 RNNsearch-30 RNNencdec-50 RNNencdec-30)        # the longest first
 paper_order=(RNNencdec-30 RNNsearch-30 RNNencdec-50 RNNsearch-50)
-all=() known=()
+if [[ $longer == yes ]]; then systems=('RNNsearch-50*' "${systems[@]}") paper_order+=('RNNsearch-50*'); fi
+train_systems "${systems[@]}"
+
+# --- translations: Table 1's "All", and "No UNK", where no unknown word may be produced; ranked by log-probability, as the paper's
+# text has it, and by log-probability divided by length, an option of its released code. Nothing is unknown to subwords.
+translations_begin
+all=() known=() normalized=() normalized_known=()
 for system in "${paper_order[@]}"; do
-  translate "$system" "$folder/test.${system,,}.$target"
-  translate "$system" "$folder/test.${system,,}.no-unk.$target" --no-unknown
-  all+=(--hypotheses "$system=$folder/test.${system,,}.$target")
-  known+=(--hypotheses "$system=$folder/test.${system,,}.no-unk.$target")
+  name=$folder/test.$(basename "$(run_of "$system")")
+  translate "$system" "$name.$target"
+  translate "$system" "$name.normalized.$target" --normalize
+  all+=(--hypotheses "$system=$name.$target")
+  normalized+=(--hypotheses "$system=$name.normalized.$target")
+  [[ $units == words ]] || continue
+  translate "$system" "$name.no-unk.$target" --no-unknown
+  translate "$system" "$name.no-unk.normalized.$target" --no-unknown --normalize
+  known+=(--hypotheses "$system=$name.no-unk.$target")
+  normalized_known+=(--hypotheses "$system=$name.no-unk.normalized.$target")
+done
+if [[ $units == subwords ]]; then known=("${all[@]}") normalized_known=("${normalized[@]}"); fi
+
+# --- Table 2: the probability of sentences, of training pairs and of the dev set
+trained=() losses=()
+for length in 50 30; do
+  sample=$folder/sample-$length-seed-$seed
+  [[ -e $sample.$target ]] ||
+    perl "$here/select.pl" $length "$train.$source" "$train.$target" "$sample.$source" "$sample.$target" 2000 "$seed"
+done
+for system in "${paper_order[@]}"; do
+  name=$(basename "$(run_of "$system")")
+  length=${system#*-} length=${length%\*}
+  score "$system" "$folder/sample-$length-seed-$seed.$source" "$folder/sample-$length-seed-$seed.$target" \
+    "$folder/loss.$name.train-seed-$seed"
+  score "$system" "$dev.$source" "$dev.$target" "$folder/loss.$name.dev"
+  score "$system" "$test.$source" "$test.$target" "$folder/loss.$name.test"
+  trained+=("$system=$(run_of "$system")=$folder/loss.$name.train-seed-$seed=$folder/loss.$name.dev")
+  losses+=("$system=$folder/loss.$name.test")
 done
 
-# --- Table 1 and Figure 2: BLEU of each system by length, and against RNNsearch-50 ----------------------------------------
-scored=(--corpus "$folder/corpus-50.h5" --set test/test)
-if ! is_scored "$folder/figure3.json"; then
+# --- Tables, Figure 2 (BLEU of each system by length, and against RNNsearch-50), Figure 3 and the long sentences ------------
+scored=(--corpus "$word_corpus" --set test/test)
+say "sentences of Figure 3 and of the long ones are drawn with --seed $seed"
+if ! is_scored "$folder/figure3.json" || [[ ! -e $folder/seed || $(<"$folder/seed") != "$seed" ]]; then
   say "scores"
   compared=(--significance randomization --baseline RNNsearch-50)
   evaluate "$folder/scores.txt" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true
   evaluate "$folder/scores.json" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true --sentences true \
     --breakdown frequency --json
   evaluate "$folder/scores.no-unk.json" "${known[@]}" "${scored[@]}" --json
-  perl "$here/table1.pl" "$folder/scores.json" "$folder/scores.no-unk.json" >"$folder/table1.md"
-
-  # --- Figure 3: what RNNsearch-50 looked at
-  align RNNsearch-50 "$folder/test.rnnsearch-50.no-unk.$target" "$(some_lines "$test.$source")" "$folder/figure3"
+  evaluate "$folder/scores.normalized.txt" "${normalized[@]}" "${scored[@]}" "${compared[@]}"
+  evaluate "$folder/scores.normalized.json" "${normalized[@]}" "${scored[@]}" --json
+  evaluate "$folder/scores.no-unk.normalized.json" "${normalized_known[@]}" "${scored[@]}" --json
+  perl "$here/long_sentences.pl" "$folder/long-sentences" "$seed" "$folder/scores.json" "$train.$source" "$train.$target" "$source $target"
+  align RNNsearch-50 "$folder/test.rnnsearch-50.$target" "$(perl "$here/figure3.pl" "$seed" "$folder/scores.json")" "$folder/figure3"
+  perl "$here/figure3.pl" "$seed" "$folder/scores.json" "$folder/figure3.json"
+  echo "$seed" >"$folder/seed"
 fi
+processor=
+[[ $launch == slurm || ! -r /proc/cpuinfo ]] || processor=$(sed -n 's/^model name[[:space:]]*: *//p' /proc/cpuinfo | head -n 1)
+perl "$here/table1.pl" "$folder/table1" "$folder"/scores{,.no-unk,.normalized,.no-unk.normalized}.json
+perl "$here/table2.pl" "$folder/table2" "$processor" "${trained[@]}"
+perl "$here/losses.pl" "$folder/losses" "$folder/scores.json" "${losses[@]}"
 pages=()
 for system in "${paper_order[@]}"; do pages+=(--run "$system=$(run_of "$system")"); done
+for section in table1 table2 losses long-sentences; do pages+=(--section "$folder/$section.json"); done
 "$RNNSEARCH" report --title "Neural machine translation by jointly learning to align and translate: $source to $target" \
   "${pages[@]}" --evaluation "$folder/scores.json" --alignment "$folder/figure3.json" --output "$folder/report.html" \
   --csv "$folder/csv" --markdown "$folder/report.md"
 
-say "Table 1"
-cat "$folder/table1.md"
+cat "$folder/table1.md" "$folder/table2.md"
 say "Figure 2, as numbers"
 cat "$folder/scores.txt"
-say "everything lies in $folder: report.html and report.md, table1.md, scores.txt, figure3/, csv/, and the four runs"
+cat "$folder/losses.md"
+say "everything lies in $folder: report.html holds all of it; report.md, table1.md, table2.md, losses.md, long-sentences.md, scores.txt," \
+  "figure3/, csv/ and the runs"

@@ -1,24 +1,64 @@
 #!/usr/bin/env perl
-# table1.pl ALL.json NO_UNK.json: Table 1 of the paper, in Markdown, from two outputs of rnnsearch evaluate --json: of all
-# sentences, and of translations in which no unknown word could be produced, where neither side has one.
+# table1.pl PREFIX ALL.json NO_UNK.json NORMALIZED.json NORMALIZED_NO_UNK.json: Table 1 of the paper and, of Figure 2, how much of its
+# best score each system keeps in long sentences, from four outputs of rnnsearch evaluate --json: of all translations, and of those
+# in which no unknown word could be produced; both as the search ranks them without and with --normalize. Writes PREFIX.json and
+# PREFIX.md (Paper.pm).
 use strict;
 use warnings;
-use JSON::PP;
+use utf8;
+use FindBin;
+use lib $FindBin::Bin;
+use List::Util qw(max);
+use Paper qw(read_evaluation write_section fail);
 
-sub systems {
-  my ($path) = @_;
-  open my $in, "<:raw", $path or die "table1: cannot read $path: $!\n";
-  local $/;
-  my $json = eval { decode_json(<$in>) };
-  ref $json eq "HASH" && ($json->{format} // "") eq "rnnsearch-evaluation"
-    or die "table1: $path is not what rnnsearch evaluate --json prints\n";
-  return $json->{systems};
+# arXiv 1409.0473, Table 1.
+my @published = (["RNNencdec-30", "13.93", "24.19"], ["RNNsearch-30", "21.50", "31.44"], ["RNNencdec-50", "17.82", "26.71"],
+  ["RNNsearch-50", "26.75", "34.16"], ["RNNsearch-50*", "28.45", "36.15"], ["Moses", "33.30", "35.63"]);
+
+@ARGV == 5 or fail("PREFIX and four files were expected");
+my $prefix = shift;
+my @evaluations = map { read_evaluation($_) } @ARGV;
+my @systems = map { my %of = map { $_->{system} => $_ } @{$_->{systems}}; \%of } @evaluations;
+sub cell { my ($row) = @_; $row ? sprintf("%.2f [%.2f, %.2f]", @$row{qw(bleu low high)}) : "–" }
+
+my @rows;
+for (@published) {
+  my ($name, @theirs) = @$_;
+  my @ours = map {
+    my ($kind, $of) = @$_;
+    cell($systems[$of]{$name} && $systems[$of]{$name}{$kind});
+  } ["all", 0], ["without_unknown_words", 1], ["all", 2], ["without_unknown_words", 3];
+  push @rows, [$name, @ours, @theirs];
 }
-sub cell { my ($row) = @_; sprintf "%.2f [%.2f, %.2f]", @$row{qw(bleu low high)} }
+my $any = $evaluations[0]{systems}[0];
+my ($all, $known) = map { $any->{$_}{sentences} } "all", "without_unknown_words";
+my @tables = ({
+  caption => "Table 1: BLEU",
+  columns => [{title => "Model", number => JSON::PP::false}, map { {title => $_, number => JSON::PP::true} }
+    "All ($all sentences)", "No UNK ($known sentences)", "All, normalised", "No UNK, normalised", "published: All", "published: No UNK"],
+  rows => \@rows,
+  notes => ["BLEU in percent with 95% bootstrap intervals ($any->{signature}). No UNK: the sentences all of whose words, and whose "
+    . "reference's words, are in the vocabularies of words; the systems may not write an unknown word there. The search ranks "
+    . "hypotheses by log-probability, as the paper's text says; normalised: by log-probability divided by length, an option of the "
+    . "paper's released code.",
+    "The published scores are Table 1 of arXiv 1409.0473, of newstest2014: 3,003 sentences, other text than this. RNNsearch-50* was "
+    . "trained longer; Moses is the paper's phrase-based system, which used 418 million words of monolingual text besides."],
+});
 
-@ARGV == 2 or die "table1: two files were expected, of all sentences and of those without unknown words\n";
-my ($all, $known) = map { systems($_) } @ARGV;
-my %known = map { $_->{system} => $_->{without_unknown_words} } @$known;
-printf "| Model | All (%d sentences) | No UNK (%d sentences) |\n| --- | ---: | ---: |\n", $all->[0]{all}{sentences},
-  $known->[0]{without_unknown_words}{sentences};
-printf "| %s | %s | %s |\n", $_->{system}, cell($_->{all}), cell($known{$_->{system}}) for @$all;
+# What a system keeps of the best of its buckets.
+for my $of (0, 2) {
+  my @buckets = map { $_->{label} } grep { $_->{sentences} } @{$any->{buckets}};
+  my @kept;
+  for my $system (@{$evaluations[$of]{systems}}) {
+    my @rows = grep { $_->{sentences} } @{$system->{buckets}};
+    my $best = max map { $_->{bleu} } @rows;
+    push @kept, [$system->{system}, sprintf("%.2f", $best), map { $best ? sprintf("%.0f%%", 100 * $_->{bleu} / $best) : "–" } @rows];
+  }
+  push @tables, {
+    caption => "Figure 2: BLEU by words of the reference, as a share of the system's best" . ($of ? ", normalised" : ""),
+    columns => [{title => "Model", number => JSON::PP::false}, map { {title => $_, number => JSON::PP::true} } "best BLEU", @buckets],
+    rows => \@kept,
+    notes => [join "; ", "Sentences: " . join(", ", map { "$_->{sentences} of $_->{label} words" } grep { $_->{sentences} } @{$any->{buckets}})],
+  };
+}
+write_section($prefix, {title => "Table 1", tables => \@tables});

@@ -47,7 +47,7 @@ train_systems RNNsearch seq2seq # the longer first
 translations_begin
 hypotheses=() runs=()
 for system in seq2seq RNNsearch; do
-  translate "$system" "$folder/test.${system,,}.$target"
+  translate "$system" "$folder/test.${system,,}.$target" --normalize
   hypotheses+=(--hypotheses "$system=$folder/test.${system,,}.$target")
   runs+=(--run "$system=$(run_of "$system")")
 done

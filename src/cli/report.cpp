@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Settings {
-  std::vector<std::string> run, evaluation, alignment, round;
+  std::vector<std::string> run, evaluation, alignment, round, section;
   std::optional<std::string> title;
   fs::path output, csv, markdown;
 };
@@ -46,18 +46,20 @@ report::Report read_all(const Settings& settings) {
   for (const std::string& path : settings.alignment) report.alignments.push_back(report::read_alignment(path));
   for (const std::string& path : settings.round) report.rounds.push_back(report::read_evaluation(path));
   report::check_same_test(report.rounds);
+  for (const std::string& path : settings.section) report.sections.push_back(report::read_section(path));
   report.title = settings.title.value_or("Translation report");
   return report;
 }
 
 void check(const Settings& settings) {
-  if (settings.run.empty() && settings.evaluation.empty() && settings.alignment.empty() && settings.round.empty()) {
+  if (settings.run.empty() && settings.evaluation.empty() && settings.alignment.empty() && settings.round.empty() &&
+      settings.section.empty()) {
     throw Error(
-        "nothing to report: give --run RUN, --evaluation or --round FILE (of evaluate --json) or --alignment FILE (of "
-        "align --json)");
+        "nothing to report: give --run RUN, --evaluation or --round FILE (of evaluate --json), --alignment FILE (of "
+        "align --json) or --section FILE");
   }
-  if (!settings.markdown.empty() && settings.evaluation.empty() && settings.round.empty()) {
-    throw Error("--markdown writes the tables of scores, and there are none: give --evaluation or --round FILE");
+  if (!settings.markdown.empty() && settings.evaluation.empty() && settings.round.empty() && settings.section.empty()) {
+    throw Error("--markdown writes tables, and there are none: give --evaluation, --round or --section FILE");
   }
   std::error_code ignored;
   if (fs::is_directory(settings.output, ignored)) {
@@ -87,12 +89,17 @@ int run_report(const Arguments& arguments) {
       {.help = "scores, of evaluate --json, of systems trained from one seed; several of them, one a seed, give "
                "each score's mean over the rounds with its interval",
        .value = "FILE"});
+  options.add("section", settings.section,
+              {.help = "a section of text, tables and sentences side by side, as a pipeline writes it (the format "
+                       "rnnsearch-section: include/rnnsearch/report/section_file.h)",
+               .value = "FILE"});
   options.add("title", settings.title, {.help = "of the page"});
   options.group("What is written");
   options.add("output", settings.output, {.help = "the page", .value = "FILE.html", .required = true});
   options.add("csv", settings.csv,
               {.help = "a folder for the same numbers, a file for each table and curve", .value = "FOLDER"});
-  options.add("markdown", settings.markdown, {.help = "tables of scores, to paste into a README", .value = "FILE"});
+  options.add("markdown", settings.markdown,
+              {.help = "all tables of scores and sections in Markdown, to paste into a README", .value = "FILE"});
   if (!options.parse(arguments)) return 0;
   check(settings);
 

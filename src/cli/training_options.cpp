@@ -100,6 +100,14 @@ void add_training_options(Options& options, TrainingSettings& settings) {
                .low = 1,
                .high = 1e9});
   options.add("pool-batches", t.pool_batches, {.help = "batches sorted by length together", .low = 1, .high = 1e6});
+  options.add("shuffle", t.shuffle, train::shuffle_of, train::name_of,
+              {.help = "when the order of the sentence pairs is drawn: anew for every epoch, or once, as the paper did "
+                       "(then every epoch reads the same batches in the same order)",
+               .choices = {"every-epoch", "once"}});
+  options.add("batch-order", t.batch_order, train::batch_order_of, train::name_of,
+              {.help = "order of the batches that were sorted by length together: random, or short sentences first, as "
+                       "in the paper's code",
+               .choices = {"shuffled", "by-length"}});
   options.add("seed", t.seed, {.help = "of the weights, of the order of the data and of what dropout drops"});
   options.add("prefetch", t.prefetch,
               {.help = "read the sentences to come while others are trained on; the batches are the same without"});

@@ -77,7 +77,7 @@ class WindowReader {
     if (stop) return window;
     window.order.resize(last - first);
     std::iota(window.order.begin(), window.order.end(), 0u);
-    Random random(options_.seed, stream_number(epoch, number + 1));
+    Random random(options_.seed, stream_number(drawn(epoch), number + 1));
     random.shuffle(window.order);
     const auto length = [&](std::uint32_t pair) {
       return std::max(window.pairs.source.length(pair), window.pairs.target.length(pair));
@@ -90,14 +90,18 @@ class WindowReader {
       const std::size_t count = (size + plan_.batch - 1) / plan_.batch;
       std::vector<Window::Batch> cut;
       for (std::size_t k = 0; k < count; ++k) cut.push_back({begin + k * size / count, begin + (k + 1) * size / count});
-      random.shuffle(cut);
+      if (options_.shuffle_batches) random.shuffle(cut);
       window.batches.insert(window.batches.end(), cut.begin(), cut.end());
     }
     return window;
   }
 
  private:
+  /// The epoch whose order an epoch has.
+  std::uint64_t drawn(std::uint64_t epoch) const { return options_.reshuffle ? epoch : 0; }
+
   void order_blocks(std::uint64_t epoch) {
+    epoch = drawn(epoch);
     if (blocks_epoch_ == epoch) return;
     blocks_.resize((plan_.pairs + plan_.block - 1) / plan_.block);
     std::iota(blocks_.begin(), blocks_.end(), 0u);

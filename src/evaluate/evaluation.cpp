@@ -79,6 +79,7 @@ std::vector<SentenceEvaluation> sentences_of(const TestSet& test, std::span<cons
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     sentences[i].line = i + 1;
     if (!test.sources.empty()) sentences[i].source = test.sources[i];
+    if (!test.unknown_shares.empty()) sentences[i].unknown_share = test.unknown_shares[i];
     for (const auto& references : test.references) sentences[i].references.push_back(references[i]);
     for (std::size_t s = 0; s < systems.size(); ++s) {
       SentenceEvaluation::OfSystem of_system{

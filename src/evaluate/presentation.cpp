@@ -290,6 +290,7 @@ Json to_json(const SentenceEvaluation& sentence) {
                        {"source", sentence.source ? Json(*sentence.source) : Json()},
                        {"references", list_of(sentence.references)},
                        {"bucket", sentence.bucket},
+                       {"unknown_share", sentence.unknown_share ? Json(*sentence.unknown_share) : Json()},
                        {"systems", std::move(systems)}});
 }
 

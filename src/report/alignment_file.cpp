@@ -33,10 +33,12 @@ AlignmentFile read_alignment(const std::filesystem::path& path) {
   AlignmentFile file;
   file.path = path;
   file.model = reader.optional_text("model").value_or("");
+  file.note = reader.optional_text("note").value_or("");
   reader.each("sentences", false, [&](const MemberReader& item) {
     AlignedSentence sentence;
     sentence.line = item.count("line");
     sentence.log_probability = item.optional_number("log_probability", -1e15, 1e15).value_or(0);
+    sentence.label = item.optional_text("label").value_or("");
     AttentionMatrix& alignment = sentence.alignment;
     alignment.source = words_of(item, "source");
     alignment.target = words_of(item, "target");

@@ -11,6 +11,7 @@
 #include "report/record_part.h"
 #include "report/rounds_part.h"
 #include "report/scores_part.h"
+#include "report/sections_part.h"
 #include "report/sentences_part.h"
 #include "report/training_part.h"
 #include "rnnsearch/base/error.h"
@@ -200,11 +201,13 @@ std::string html_page(const Report& report) {
   add(top, "h1", {}, report.title);
   add(top, "p", {{"class", "lead"}}, summary_of(report));
   PageContext page{.main = add(body, "main")};
+  add_result_sections(page, report);
   add_lengths(page, report);
   add_scores(page, report);
   add_rounds(page, report);
   add_training(page, report);
   add_alignments(page, report);
+  add_sentence_sections(page, report);
   add_sentences(page, report);
   add_words(page, report);
   add_record(page, report);
@@ -234,6 +237,9 @@ std::string markdown_tables(const Report& report) {
     if (!text.empty()) text += '\n';
     text += markdown_of(table);
   };
+  for (std::size_t i = 0; i < report.sections.size(); ++i) {
+    for (const Table& table : tables_of(report.sections[i], i + 1)) write(table, table.caption);
+  }
   for (const EvaluationFile& file : report.evaluations) {
     const std::string prefix = prefix_of(report, file);
     if (!file.systems.front().buckets.empty()) {
@@ -247,8 +253,21 @@ std::string markdown_tables(const Report& report) {
   return text;
 }
 
+void add_section_csv(const Report& report, std::vector<CsvFile>& files) {
+  for (std::size_t i = 0; i < report.sections.size(); ++i) {
+    std::size_t number = 0;
+    for (const SectionTable& table : report.sections[i].tables) {
+      Rows rows(1);
+      for (const auto& column : table.columns) rows.front().push_back(column.title);
+      rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+      files.push_back({text_of("section-", i + 1, "-table-", ++number, ".csv"), csv_of(rows)});
+    }
+  }
+}
+
 std::vector<CsvFile> csv_files(const Report& report) {
   std::vector<CsvFile> files;
+  add_section_csv(report, files);
   add_score_csv(report, files);
   add_round_csv(report, files);
   add_training_csv(report, files);

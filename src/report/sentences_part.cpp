@@ -198,6 +198,7 @@ void add_alignments(PageContext& page, const Report& report) {
   for (const AlignmentFile& file : report.alignments) {
     const std::string name = file.model.empty() ? file.path.stem().string() : file.model;
     if (report.alignments.size() > 1) add(section, "h3", {}, name);
+    if (!file.note.empty()) add(section, "p", {}, file.note);
     const auto maps = add(section, "div", {{"class", "maps"}});
     std::vector<const AlignedSentence*> chosen;
     const bool all = file.sentences.size() <= kHeatMaps;
@@ -208,8 +209,9 @@ void add_alignments(PageContext& page, const Report& report) {
     for (const AlignedSentence* sentence : chosen) {
       const std::string id = text_of("alignment-", ++number);
       const auto figure = add(maps, "figure", {{"class", "map"}, {"id", id}});
-      const std::string caption = text_of("Sentence ", grouped(sentence->line), ", log-probability ",
-                                          minus_sign(fixed(sentence->log_probability, 2)));
+      const std::string caption =
+          text_of(sentence->label, sentence->label.empty() ? "" : " ", "Sentence ", grouped(sentence->line),
+                  ", log-probability ", minus_sign(fixed(sentence->log_probability, 2)));
       add(figure, "figcaption", {{"id", id + "-caption"}}, caption);
       const auto region =
           add(figure, "div",

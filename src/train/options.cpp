@@ -14,6 +14,9 @@ namespace {
 template <class Value, std::size_t count>
 using Names = std::array<std::pair<Value, const char*>, count>;
 
+constexpr Names<Shuffle, 2> kShuffles{{{Shuffle::kEveryEpoch, "every-epoch"}, {Shuffle::kOnce, "once"}}};
+constexpr Names<BatchOrder, 2> kBatchOrders{
+    {{BatchOrder::kShuffled, "shuffled"}, {BatchOrder::kByLength, "by-length"}}};
 constexpr Names<OptimizerKind, 3> kOptimizers{
     {{OptimizerKind::kAdadelta, "adadelta"}, {OptimizerKind::kAdam, "adam"}, {OptimizerKind::kSgd, "sgd"}}};
 constexpr Names<GradientOf, 3> kGradients{
@@ -98,6 +101,12 @@ void check(const TrainOptions& o) {
   if (o.resume.empty()) throw Error("resume is empty; choose auto, never, or the path of a checkpoint");
 }
 
+Shuffle shuffle_of(const std::string& name) {
+  return value_of(kShuffles, "shuffle", name);
+}
+BatchOrder batch_order_of(const std::string& name) {
+  return value_of(kBatchOrders, "batch-order", name);
+}
 OptimizerKind optimizer_of(const std::string& name) {
   return value_of(kOptimizers, "optimizer", name);
 }
@@ -112,6 +121,12 @@ BestMetric best_metric_of(const std::string& name) {
 }
 ReducePrecision reduce_precision_of(const std::string& name) {
   return value_of(kReducePrecisions, "reduce-precision", name);
+}
+std::string name_of(Shuffle shuffle) {
+  return name_in(kShuffles, shuffle);
+}
+std::string name_of(BatchOrder batch_order) {
+  return name_in(kBatchOrders, batch_order);
 }
 std::string name_of(OptimizerKind optimizer) {
   return name_in(kOptimizers, optimizer);
@@ -198,6 +213,8 @@ std::span<const Later> later_options() {
 
 Config completed(Config config) {
   for (const Later& option : later_options()) config.emplace(option.name, option.write({}));
+  config.emplace("shuffle", name_of(TrainOptions().shuffle));
+  config.emplace("batch-order", name_of(TrainOptions().batch_order));
   return config;
 }
 
@@ -222,6 +239,8 @@ Config config_of(const TrainOptions& o) {
   return {{"batch-sentences", digits_of(o.batch_sentences)},
           {"accumulate", digits_of(o.accumulate)},
           {"pool-batches", digits_of(o.pool_batches)},
+          {"shuffle", name_of(o.shuffle)},
+          {"batch-order", name_of(o.batch_order)},
           {"seed", digits_of(o.seed)},
           {"prefetch", yes_or_no(o.prefetch)},
           {"optimizer", name_of(o.optimizer)},
@@ -305,7 +324,8 @@ void refuse_outdated(const Config& config, const std::string& file) {
 Config identity_of(const model::ModelOptions& model, const TrainOptions& options) {
   Config identity = config_of(model);
   const Config training = config_of(options);
-  for (const char* name : {"batch-sentences", "pool-batches", "seed", "optimizer"}) identity[name] = training.at(name);
+  for (const char* name : {"batch-sentences", "pool-batches", "shuffle", "batch-order", "seed", "optimizer"})
+    identity[name] = training.at(name);
   // With momentum there is a velocity to go on with, without there is none.
   if (options.optimizer == OptimizerKind::kSgd) identity["momentum"] = training.at("momentum");
   return identity;

@@ -425,6 +425,8 @@ corpus::BatchOptions batch_options(const TrainOptions& options) {
   batches.batch_sentences = options.batch_sentences;
   batches.pool_batches = options.pool_batches;
   batches.seed = options.seed;
+  batches.reshuffle = options.shuffle == Shuffle::kEveryEpoch;
+  batches.shuffle_batches = options.batch_order == BatchOrder::kShuffled;
   batches.prefetch = options.prefetch;
   return batches;
 }

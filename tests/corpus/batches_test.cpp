@@ -105,6 +105,64 @@ TEST_P(BatchSequenceOfSize, GivesEveryRankCountTheSameBatches) {
   }
 }
 
+TEST_P(BatchSequenceOfSize, RepeatsTheFirstEpochWhenItIsShuffledOnceOnAnyNumberOfRanksAndAfterASeek) {
+  const Tiny tiny(GetParam());
+  BatchOptions options = small_options();
+  BatchSequence anew(tiny.corpus, options, 0, 1);
+  const Batches first = epoch_of(tiny, anew), second = epoch_of(tiny, anew);
+  options.reshuffle = false;
+  BatchSequence once(tiny.corpus, options, 0, 1);
+  EXPECT_EQ(epoch_of(tiny, once), first) << "its order is that of the first epoch";
+  EXPECT_EQ(epoch_of(tiny, once), first);
+  EXPECT_EQ(epoch_of(tiny, once), first);
+  if (GetParam() > 30) {
+    EXPECT_NE(second, first);
+  }
+  for (int ranks = 1; ranks <= 3; ++ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      BatchSequence part(tiny.corpus, options, rank, ranks);
+      const Batches slices = epoch_of(tiny, part);
+      BatchSequence resumed(tiny.corpus, options, rank, ranks);
+      std::uint64_t pairs = 0;
+      for (std::size_t i = 0; i < slices.size(); ++i) {
+        resumed.seek({2, pairs});
+        const BatchSlice slice = resumed.next();
+        ASSERT_EQ(tiny.names(slice), slices[i]) << "batch " << i << ", rank " << rank << " of " << ranks;
+        pairs = slice.after.pairs;
+      }
+    }
+  }
+}
+
+TEST_P(BatchSequenceOfSize, HandsOutThePoolsFromShortToLongWhereItsBatchesAreNotShuffled) {
+  const Tiny tiny(GetParam());
+  BatchOptions options = small_options();
+  BatchSequence shuffled(tiny.corpus, options, 0, 1);
+  Batches expected = epoch_of(tiny, shuffled);
+  options.shuffle_batches = false;
+  BatchSequence sequence(tiny.corpus, options, 0, 1);
+  Batches found;
+  std::size_t falls = 0, before = 0;
+  while (sequence.position().epoch == 0) {
+    const BatchSlice slice = sequence.next();
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < slice.source.size(); ++i) {
+      const std::size_t length = std::max(slice.source.length(i), slice.target.length(i));
+      ASSERT_GE(length, longest) << "a batch is sorted";
+      longest = length;
+    }
+    if (std::max(slice.source.length(0), slice.target.length(0)) < before) ++falls;
+    before = longest;
+    found.push_back(tiny.names(slice));
+  }
+  const std::size_t pool = options.batch_sentences * options.pool_batches;
+  EXPECT_LE(falls + 1, std::max<std::size_t>(1, (GetParam() + pool / 2) / pool))
+      << "lengths fall only where a pool ends";
+  std::sort(expected.begin(), expected.end());
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, expected) << "the batches are those of the other order";
+}
+
 TEST_P(BatchSequenceOfSize, GoesOnAlikeFromEveryBoundaryAndRefusesEveryOtherPlace) {
   const Tiny tiny(GetParam());
   BatchSequence whole(tiny.corpus, small_options(), 0, 1);

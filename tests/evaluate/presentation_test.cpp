@@ -191,6 +191,7 @@ TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
   EXPECT_EQ(sentence.at("source").string(), "s");
   EXPECT_EQ(sentence.at("references").dump(), R"(["a b c d e f g h i j k"])");
   EXPECT_EQ(sentence.at("bucket").string(), "11-20");
+  EXPECT_EQ(sentence.at("unknown_share").number(), 0.5);
   EXPECT_NEAR(sentence.at("systems").at("RNNsearch").at("bleu").number(), 100, 1e-9);
   EXPECT_EQ(sentence.at("systems").at("Système 2").at("hypothesis").string(), "a b c d e f g h i j k z");
   EXPECT_GT(sentence.at("systems").at("Système 2").at("chrF").number(), 80);

@@ -1,4 +1,4 @@
-// What `report` reads: evaluations, alignments and rounds as JSON, and the files of a run. The first byte says which,
+// What `report` reads: evaluations, alignments, rounds and sections as JSON, and the files of a run. The first byte says which,
 // lines of ==== stand between files. What is accepted gives a page whose pictures are sound, and tables.
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 report::Report report_of(std::uint8_t kind, std::string_view text) {
   report::Report report;
   const auto parts = parts_of(text);
-  if (kind % 4 == 0) {
+  if (kind % 8 == 0) {
     const auto folder = scratch("run");
     std::filesystem::remove_all(folder);
     std::filesystem::create_directory(folder);
@@ -43,12 +43,15 @@ report::Report report_of(std::uint8_t kind, std::string_view text) {
   std::vector<report::EvaluationFile> evaluations;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto path = written(kNames[i], parts[i]);
-    if (kind % 4 == 1) {
+    if (kind % 8 == 4) {
+      report.sections.push_back(report::read_section(path));
+    } else if (kind % 4 == 1) {
       report.alignments.push_back(report::read_alignment(path));
     } else {
       evaluations.push_back(report::read_evaluation(path));
     }
   }
+  if (kind % 8 == 4) return report;
   if (kind % 4 == 2) {
     report::check_same_test(evaluations);
     report.rounds = std::move(evaluations);

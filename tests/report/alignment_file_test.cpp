@@ -36,6 +36,15 @@ TEST_F(AlignmentFileTest, ReadsMatricesRowByRow) {
   EXPECT_THAT(file.sentences[0].alignment.weights, ElementsAre(1, 0, 0.25, 0.75, 0, 1));
 }
 
+TEST_F(AlignmentFileTest, ReadsWhatAnExperimentAddedToIt) {
+  std::ofstream(scratch_ / "b.json")
+      << R"({"format":"rnnsearch-alignment","format_version":1,"note":"by lot","sentences":[)"
+      << R"_({"line":1,"label":"(a)","source":["a"],"target":["x"],"alignment":[[1]]}]})_";
+  const auto file = read_alignment(scratch_ / "b.json");
+  EXPECT_EQ(file.note, "by lot");
+  EXPECT_EQ(file.sentences[0].label, "(a)");
+}
+
 TEST_F(AlignmentFileTest, LeavesOutTheMarksOfTheTokenizer) {
   const auto file =
       read("{\"line\":1,\"source\":[\"\uFFED/\uFFED\",\"b\"],\"target\":[\"l'\uFFED\"],\"alignment\":[[1,0]]}");

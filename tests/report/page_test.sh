@@ -14,7 +14,13 @@ done
 "$RNNSEARCH" $(train_arguments encdec 90) --attention none 2>/dev/null
 command -v node >/dev/null || { echo "skipped: node is not installed (pipelines/install.sh tests)" >&2; exit 77; }
 node "$SOURCE/tests/report/make_inputs.mjs" .
-all=(--run search --run encdec --evaluation evaluation.json --alignment alignment.json)
+# a section that an experiment wrote itself
+cat >section.json <<'END'
+{"format": "rnnsearch-section", "format_version": 1, "title": "Long <b> sentences", "text": ["How they were chosen."],
+ "tables": [{"caption": "By place", "columns": [{"title": "words", "number": false}, {"title": "share"}], "rows": [["1-10", "88%"]]}],
+ "sentences": [{"title": "Sentence 7", "texts": [{"name": "search", "language": "fr", "text": "un", "rest": "deux <i>"}]}]}
+END
+all=(--run search --run encdec --evaluation evaluation.json --alignment alignment.json --section section.json)
 
 # the same input gives the same bytes, and no file but those asked for
 report "${all[@]}" --title 'A "title" <b> & more' --output page.html --csv csv --markdown tables.md
@@ -41,6 +47,11 @@ report --evaluation real.json --alignment soft.json --output real.html || fail "
 for id in chart-length table-scores table-comparison-1 chart-frequency chart-unknown chart-rarest sentences alignment-8; do
   grep -q "id=\"$id\"" real.html || fail "a page of what evaluate and align wrote has no $id"
 done
+
+# sections that an experiment wrote itself
+report --section section.json --run search --output section.html --markdown section.md --csv section-csv || fail "a section is not read"
+grep -qF 'Long &lt;b&gt; sentences</h2>' section.html && grep -qF 'un <mark>deux &lt;i&gt;</mark>' section.html &&
+  grep -q '^| 1-10 | 88% |' section.md && grep -q '^1-10,88%' section-csv/section-1-table-1.csv || fail "the section is not on the page"
 
 # rounds: systems that were trained from several seeds
 report --round real.json --round real.json --output rounds.html --markdown rounds.md --csv rounds-csv || fail "rounds are not read"
@@ -83,6 +94,8 @@ refused 'systems 1, buckets 3 has no "bleu"' --evaluation other.json
 refused "cannot open missing.json" --alignment missing.json
 refused "evaluation.json and real.json score different sentences or use different options" --round real.json --round evaluation.json
 refused "there are none" --run search --markdown none.md
+sed 's/"88%"/88/' section.json >number.json
+refused 'number.json:, tables 1 has a cell that is no text' --section number.json
 refused "is a file" --run search --csv page.html
 mkfifo pipe
 status=0

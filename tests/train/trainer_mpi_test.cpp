@@ -99,6 +99,20 @@ TEST_F(DistributedTraining, GivesEveryRankTheSameBits) {
   for (const auto& one : all) EXPECT_TRUE(one == all.front());
 }
 
+TEST_F(DistributedTraining, HasTheLossesOfOneProcessWhereTheCorpusIsShuffledOnceAndRepeatsThemWhenResumed) {
+  TrainOptions options = tiny_options();
+  options.shuffle = Shuffle::kOnce;
+  options.batch_order = BatchOrder::kByLength;
+  Reference reference(*corpus_, options);
+  reference.train(50);
+  const auto whole = run("run", options);
+  expect_losses(whole.updates, reference.losses);
+  TrainOptions first = options;
+  first.max_updates = 33;  // in the second epoch
+  run("halves", first);
+  EXPECT_TRUE(run("halves", options).weights == whole.weights);
+}
+
 TEST_F(DistributedTraining, ResumedRepeatsTheUninterruptedRunBitForBit) {
   const auto whole = run("whole", tiny_options());
   TrainOptions half = tiny_options();

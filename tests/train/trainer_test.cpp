@@ -12,6 +12,7 @@
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/train/signals.h"
+#include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
@@ -343,6 +344,47 @@ TEST_F(Training, FollowsTheGradientItWasAskedTo) {
   const auto slice = corpus::BatchSequence(corpus_, first, 0, 1).next();
   EXPECT_NEAR(norms[0] / norms[1], static_cast<double>(slice.batch_pairs), 1e-9);
   EXPECT_NEAR(norms[0] / norms[2], static_cast<double>(slice.batch_target_words + slice.batch_pairs), 1e-9);
+}
+
+TEST_F(Training, ReadsTheSameBatchesInEveryEpochWhereTheCorpusIsShuffledOnce) {
+  // What the updates of an epoch read, in their order.
+  using Sizes = std::vector<std::array<std::uint64_t, 3>>;
+  const auto epochs_of = [](const Outcome& outcome) {
+    std::vector<Sizes> epochs;
+    bool next = true;
+    for (const UpdateReport& u : outcome.updates) {
+      if (next) epochs.emplace_back();
+      epochs.back().push_back({u.pairs, u.source_words, u.target_words});
+      next = u.epoch_share == 0;  // the epoch that follows is named after the last batch
+    }
+    return epochs;
+  };
+  TrainOptions options = tiny_options();
+  options.max_updates = 0;
+  options.max_epochs = 3;
+  const auto every = epochs_of(run("every-epoch", options));
+  options.shuffle = Shuffle::kOnce;
+  for (const BatchOrder order : {BatchOrder::kShuffled, BatchOrder::kByLength}) {
+    options.batch_order = order;
+    const auto whole = run("once-" + name_of(order), options);
+    const auto once = epochs_of(whole);
+    ASSERT_EQ(once.size(), 3U);
+    EXPECT_GT(once[0].size(), 20U);
+    EXPECT_EQ(once[1], once[0]);
+    EXPECT_EQ(once[2], once[0]);
+    if (order == BatchOrder::kShuffled) {
+      EXPECT_EQ(once[0], every[0]);
+    }
+    // Interrupted in its second epoch, it comes to the same bits.
+    TrainOptions first = options;
+    first.max_updates = once[0].size() + 7;
+    run("resumed-" + name_of(order), first);
+    EXPECT_TRUE(run("resumed-" + name_of(order), options).weights == whole.weights);
+  }
+  EXPECT_NE(every[1], every[0]);
+  options.shuffle = Shuffle::kEveryEpoch;
+  EXPECT_THAT(message_of([&] { run("once-by-length", options); }),
+              testing::HasSubstr("its shuffle is once, now it is every-epoch"));
 }
 
 TEST_F(Training, KeepsAnAverageThatDoesNotTouchIt) {

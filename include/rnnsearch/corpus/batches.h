@@ -8,6 +8,9 @@
 // `batch_sentences`. Rank r of R computes the pairs r, r + R, r + 2R, ... of a batch sorted by length, so that the
 // slices weigh the same.
 //
+// The paper shuffled its corpus once and traversed it in this order in every epoch (appendix B.2); `reshuffle = false`
+// does so: blocks, pairs and batches then have the order of epoch 0 in all epochs.
+//
 // While the batches of one window are handed out, the next is read, shuffled, sorted and cut on a thread of its own.
 // Memory is these two windows, and the order of the blocks: 4 bytes a block, so 160 kB for 40 million pairs.
 #pragma once
@@ -26,7 +29,9 @@ struct BatchOptions {
   std::uint64_t block_pairs = 1024;    // pairs that stay together in the order of the epoch
   std::uint64_t window_blocks = 64;    // blocks shuffled together and held in memory
   std::uint64_t seed = 1;
-  bool prefetch = true;  // read ahead; the batches are the same without
+  bool reshuffle = true;  // draw an order for each epoch; false: every epoch has the order of the first (paper, B.2)
+  bool shuffle_batches = true;  // shuffle the batches of a pool; false: short sentences first (GroundHog)
+  bool prefetch = true;         // read ahead; the batches are the same without
 };
 
 /// Where in the data a run is. `pairs` of epoch `epoch` have been handed out; always at a batch's boundary. The end of

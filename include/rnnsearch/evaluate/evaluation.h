@@ -101,7 +101,8 @@ struct SentenceEvaluation {
   std::size_t line = 0;  // from 1
   std::optional<std::string> source;
   std::vector<std::string> references;
-  std::string bucket;  // label
+  std::string bucket;                   // label
+  std::optional<double> unknown_share;  // of the words of source and first reference, where known
   std::vector<OfSystem> systems;
 };
 

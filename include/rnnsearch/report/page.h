@@ -7,6 +7,7 @@
 #include "rnnsearch/report/alignment_file.h"
 #include "rnnsearch/report/evaluation_file.h"
 #include "rnnsearch/report/run.h"
+#include "rnnsearch/report/section_file.h"
 
 namespace rnnsearch::report {
 
@@ -16,13 +17,14 @@ struct Report {
   std::vector<EvaluationFile> evaluations;  // merged()
   std::vector<AlignmentFile> alignments;
   std::vector<EvaluationFile> rounds;  // the same systems trained from fresh seeds; check_same_test
+  std::vector<SectionFile> sections;   // what the experiment wrote itself, in this order
 };
 
 /// A whole file of HTML 5 that needs no other: style, script and pictures are in it, and its policy allows no request.
 /// A function of the report alone. The same name has the same colour all over the page, be it a run's or a system's.
 std::string html_page(const Report& report);
 
-/// Scores, buckets and comparisons as tables of Markdown, as GitHub reads it.
+/// Tables of sections, scores, buckets and comparisons in Markdown, as GitHub reads it.
 std::string markdown_tables(const Report& report);
 
 struct CsvFile {

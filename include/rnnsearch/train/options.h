@@ -10,6 +10,8 @@
 
 namespace rnnsearch::train {
 
+enum class Shuffle { kEveryEpoch, kOnce };
+enum class BatchOrder { kShuffled, kByLength };
 enum class OptimizerKind { kAdadelta, kAdam, kSgd };
 enum class GradientOf { kSum, kSentence, kWord };
 enum class Schedule { kConstant, kInverseSquareRoot, kPlateau, kHalving };
@@ -22,8 +24,13 @@ struct TrainOptions {
   /// but for its rounding.
   std::uint64_t accumulate = 1;
   std::uint64_t pool_batches = 20;  // batches sorted by length together (GroundHog: sort_k_batches)
-  std::uint64_t seed = 1;           // of the weights and of the order of the data
-  bool prefetch = true;             // read sentences on a thread of its own; the batches are the same without
+  /// Whether each epoch has an order of its own, or all have that of the first (paper, appendix B.2: "shuffled once").
+  Shuffle shuffle = Shuffle::kEveryEpoch;
+  /// Of the batches that were sorted by length together: random, or short sentences first (GroundHog:
+  /// get_homogenous_batch_iter).
+  BatchOrder batch_order = BatchOrder::kShuffled;
+  std::uint64_t seed = 1;  // of the weights and of the order of the data
+  bool prefetch = true;    // read sentences on a thread of its own; the batches are the same without
 
   OptimizerKind optimizer = OptimizerKind::kAdadelta;  // paper, appendix B.2
   double learning_rate = 1;                            // Adadelta has none: 1
@@ -81,11 +88,15 @@ struct TrainOptions {
 void check(const TrainOptions& options);
 
 // Names as the options spell them; the readers throw Error naming the choices.
+Shuffle shuffle_of(const std::string& name);                   // every-epoch, once
+BatchOrder batch_order_of(const std::string& name);            // shuffled, by-length
 OptimizerKind optimizer_of(const std::string& name);           // adadelta, adam, sgd
 GradientOf gradient_of_of(const std::string& name);            // sum, sentence, word
 Schedule schedule_of(const std::string& name);                 // constant, inverse-square-root, plateau, halving
 BestMetric best_metric_of(const std::string& name);            // loss, bleu
 ReducePrecision reduce_precision_of(const std::string& name);  // f32, bf16
+std::string name_of(Shuffle shuffle);
+std::string name_of(BatchOrder batch_order);
 std::string name_of(OptimizerKind optimizer);
 std::string name_of(GradientOf gradient_of);
 std::string name_of(Schedule schedule);
@@ -103,7 +114,7 @@ model::ModelOptions model_options_of(const Config& config);
 /// same options mean today: a model with a fixed context from before there was the option fixed-context. It had the
 /// layer context/V, which is no part of RNNencdec.
 void refuse_outdated(const Config& config, const std::string& file);
-/// A checkpoint's configuration, with the defaults of the model's options that are younger than it.
+/// A checkpoint's configuration, with the defaults of the options that are younger than it.
 Config completed(Config config);
 
 /// The options that decide which numbers a run computes: a run directory, or a checkpoint, goes on only with the same.
