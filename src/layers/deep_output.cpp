@@ -7,6 +7,14 @@
 #include "rnnsearch/kernels/softmax.h"
 
 namespace rnnsearch::layers {
+namespace {
+
+// What x W + b becomes in place is t.
+bool sums_become_output(DeepOutputKind kind) {
+  return kind == DeepOutputKind::kTanh || kind == DeepOutputKind::kAffine;
+}
+
+}  // namespace
 
 template <class Real>
 void DeepOutput<Real>::begin(std::size_t rows, std::size_t input_width) {
@@ -20,6 +28,7 @@ void DeepOutput<Real>::begin(std::size_t rows, std::size_t input_width) {
       t_.shape(rows, width / 2);
       break;
     case DeepOutputKind::kTanh:
+    case DeepOutputKind::kAffine:
       t_.shape(rows, width);
       break;
     case DeepOutputKind::kLinear:
@@ -39,14 +48,14 @@ void DeepOutput<Real>::forward(std::size_t first, ConstMatrixView<Real> input) {
     kernels::copy_rows<Real>(input, t);
     return;
   }
-  const auto sums = kind_ == DeepOutputKind::kTanh ? t : sums_.view().row_range(first, input.rows);
+  const auto sums = sums_become_output(kind_) ? t : sums_.view().row_range(first, input.rows);
   kernels::multiply<Real>(input, weights_.W, sums);
   kernels::add_to_rows<Real>(weights_.b, sums);
   if (kind_ == DeepOutputKind::kMaxout) {
     kernels::maxout_forward<Real>(sums, t);
   } else if (kind_ == DeepOutputKind::kTanh) {
     kernels::tanh_forward<Real>(t);
-  } else {
+  } else if (kind_ == DeepOutputKind::kMlp) {
     kernels::relu_forward<Real>(sums);
     kernels::multiply<Real>(sums, weights_.W_2, t);
     kernels::add_to_rows<Real>(weights_.b_2, t);
@@ -63,9 +72,9 @@ void DeepOutput<Real>::backward(std::size_t first, MatrixView<Real> t_gradient, 
   const auto sums_gradient = sums_gradient_.view().row_range(first, R);
   if (kind_ == DeepOutputKind::kMaxout) {
     kernels::maxout_backward<Real>(sums_.view().row_range(first, R), t_gradient, sums_gradient);
-  } else if (kind_ == DeepOutputKind::kTanh) {
+  } else if (sums_become_output(kind_)) {
     kernels::copy_rows<Real>(t_gradient, sums_gradient);
-    kernels::tanh_backward<Real>(t_.view().row_range(first, R), sums_gradient);
+    if (kind_ == DeepOutputKind::kTanh) kernels::tanh_backward<Real>(t_.view().row_range(first, R), sums_gradient);
   } else {
     kernels::copy_rows<Real>(t_gradient, t_gradient_.view().row_range(first, R));
     kernels::multiply_transposed<Real>(t_gradient, weights_.W_2, sums_gradient);

@@ -23,8 +23,9 @@ using kernels::Buffer;
 using kernels::Into;
 using layers::Direction;
 
-layers::DeepOutputKind kind_of(Readout readout) {
-  switch (readout) {
+layers::DeepOutputKind readout_kind_of(const ModelOptions& options) {
+  if (options.has_linear_vector()) return layers::DeepOutputKind::kAffine;
+  switch (options.readout) {
     case Readout::kMaxout:
       return layers::DeepOutputKind::kMaxout;
     case Readout::kTanh:
@@ -62,7 +63,7 @@ class ComposedNetwork final : public Network<Real> {
         weights(composed_weights_in(options, this->parameters())),
         gradient(composed_weights_in(options, this->gradients())),
         dropout(options),
-        deep_output(kind_of(options.readout), weights.readout, gradient.readout),
+        deep_output(readout_kind_of(options), weights.readout, gradient.readout),
         encoder(options.layers),
         decoder(options.layers) {
     const std::size_t e = options.encoder_width();
@@ -114,6 +115,10 @@ class ComposedNetwork final : public Network<Real> {
     }
     encoded.initial_states.assign(B * state_width(), Real{0});
     for (std::size_t k = 0; k < options.layers; ++k) initial_state_forward(k, encoded);
+    if (feeds_start()) {
+      const MatrixView<Real> all{encoded.initial_states.data(), B, state_width()};
+      kernels::copy_rows<Real>(first_fed(B), all.columns(options.layers * widths.cell_state, widths.hidden));
+    }
   }
 
   void forward(const Sentences& source, const Sentences& target) override {
@@ -211,6 +216,7 @@ class ComposedNetwork final : public Network<Real> {
     store_state(next_state);
   }
 
+  ConstMatrixView<Real> contexts() const override { return context.view(); }
   ConstMatrixView<Real> alpha() const override { return attention ? attention->alpha() : ConstMatrixView<Real>(); }
   /// Of every layer; then, where they are needed, the vector that is fed back and the number of words written.
   std::size_t state_width() const override {
@@ -243,6 +249,8 @@ class ComposedNetwork final : public Network<Real> {
   std::size_t directions() const { return options.bidirectional() ? 2 : 1; }
   bool updates_first() const { return options.updates_first(); }
   bool feeds() const { return options.input_feeding || options.feedback == Feedback::kOutput; }
+  /// The embedding of <s> is fed to the first step.
+  bool feeds_start() const { return options.feedback == Feedback::kOutput && options.start == Start::kEmbedded; }
   bool counts() const { return options.attention_window == AttentionWindow::kLocalM; }
   bool reads_current_word() const {
     return options.state_word == Step::kCurrent && options.feedback == Feedback::kWord && !updates_first();
@@ -550,6 +558,16 @@ class ComposedNetwork final : public Network<Real> {
     deep_output.backward(first, t_gradient, inputs_gradient);
   }
 
+  // What is fed to the first step of B sentences, [B, H]: nothing, or the embedding of <s>.
+  MatrixView<Real> first_fed(std::size_t B) {
+    const auto fed = fed_first.zeros(B, widths.hidden);
+    if (feeds_start()) {
+      previous_words.assign(B, kStart);
+      layers::embedding_forward<Real>(weights.target_embedding, previous_words, fed);
+    }
+    return fed;
+  }
+
   // The readout's vector of the step before, [R, H], into the inputs that read it.
   void feed(ConstMatrixView<Real> fed, std::size_t first) {
     if (widths.state_fed > 0) kernels::copy_rows<Real>(fed, state_part(Part::kFed, first, fed.rows));
@@ -605,9 +623,10 @@ class ComposedNetwork final : public Network<Real> {
       kernels::gather_rows<Real>(first_states.columns(k * S, S), packing.order,
                                  packing.step(decoder[k].previous.view(), 0));
     }
-    if (feeds()) {  // nothing before the first step
-      const auto nothing = fed_gradient.zeros(B, widths.hidden);
-      feed(nothing, 0);
+    if (feeds()) {
+      const auto fed = first_fed(B);
+      if (feeds_start()) kernels::drop<Real>(dropout.mask(Place::kTargetWord).rows(0, B), fed);
+      feed(fed, 0);
     }
     if (options.attends()) {
       std::size_t longest = 0;
@@ -807,8 +826,16 @@ class ComposedNetwork final : public Network<Real> {
   }
 
   void target_embedding_backward() {
-    if (options.feedback == Feedback::kOutput) return;
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
+    if (options.feedback == Feedback::kOutput) {  // no word is embedded but <s>, before the first
+      if (!feeds_start()) return;
+      const std::size_t B = target_packing.sentences();
+      const auto fed = fed_first.zeros(B, widths.hidden);
+      feed_backward(0, fed);
+      kernels::drop<Real>(dropout.mask(Place::kTargetWord).rows(0, B), fed);
+      embedding_backward(Side::kTarget, previous_words, fed);
+      return;
+    }
     const std::size_t Y = target_packing.words();
     const std::size_t first = options.start == Start::kZero ? target_packing.sentences() : 0;
     const auto add_words = [&](std::span<const WordId> words, ConstMatrixView<Real> words_gradient, std::size_t from) {
@@ -855,9 +882,10 @@ class ComposedNetwork final : public Network<Real> {
   std::vector<WordId> target_words, previous_words;
   std::vector<std::uint32_t> positions;  // [Y] words written before
   Buffer<Real> previous_embedded, current_embedded, context, readout_input, readout_dropped, factor;
+  Buffer<Real> fed_first;  // [B, H] what is fed to the first step; going back, its gradient
   layers::OutputActivations<Real> output;
 
-  Buffer<Real> hidden_gradient, factor_gradient, readout_input_gradient, context_gradient, fed_gradient;
+  Buffer<Real> hidden_gradient, factor_gradient, readout_input_gradient, context_gradient;
   Buffer<Real> keys_gradient, annotations_gradient, contexts_gradient, summary_gradient, initial_gradient;
   Buffer<Real> source_gradient;
 };

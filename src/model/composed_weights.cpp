@@ -26,20 +26,6 @@ CellKind cell_kind(const ModelOptions& o, bool encoder) {
   return CellKind::kGru;
 }
 
-std::size_t hidden_width(const ModelOptions& o, std::size_t linear) {
-  switch (o.readout) {
-    case Readout::kMaxout:
-      return o.maxout;
-    case Readout::kTanh:
-      return o.state;
-    case Readout::kLinear:
-      return linear;
-    case Readout::kMlp:
-      return o.embedding;
-  }
-  return linear;
-}
-
 // What a cell's gates add to a letter, in the order of its x.
 std::vector<std::string> gates_of(CellKind kind) {
   switch (kind) {
@@ -159,7 +145,8 @@ class Composition {
     const std::vector<Part> inputs{
         {"U_o", widths.readout_state}, {"V_o", widths.readout_word}, {"C_o", widths.readout_context}};
     const std::string at = "readout/";
-    if (o.readout == Readout::kLinear) {
+    const bool has_vector = o.readout != Readout::kLinear || o.has_linear_vector();
+    if (!has_vector) {
       if (o.readout_rank > 0) {
         w.W_o_left = walk.grid(at, inputs, {{"", o.readout_rank}});
       } else if (!o.ties_output()) {
@@ -167,8 +154,8 @@ class Composition {
       }
     } else {
       const std::size_t width = o.readout == Readout::kMaxout ? 2 * o.maxout
-                                : o.readout == Readout::kTanh ? o.state
-                                                              : o.embedding / 2;
+                                : o.readout == Readout::kMlp  ? o.embedding / 2
+                                                              : o.readout_width();
       w.readout.W = walk.grid(at, inputs, {{"", width}});
       w.readout.b = walk.vector({{at + "b_o", width}});
       if (o.readout == Readout::kMlp) {
@@ -177,7 +164,7 @@ class Composition {
       }
       if (o.readout_rank > 0) w.W_o_left = walk.matrix(widths.hidden, {{at + "W_o_left", o.readout_rank}});
     }
-    if (!o.ties_output() && (o.readout_rank > 0 || o.readout != Readout::kLinear)) {
+    if (!o.ties_output() && (o.readout_rank > 0 || has_vector)) {
       w.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : widths.hidden, {{at + "W_o", o.target_words}});
     }
     w.b_w = walk.vector({{at + "b_w", o.target_words}});
@@ -248,9 +235,9 @@ Widths::Widths(const ModelOptions& o)
       cell_state(layers::cell_state_width(decoder_cell, o.state)) {
   readout_state = o.readout_inputs.state ? o.state : 0;
   readout_context = o.readout_inputs.context ? context : 0;
-  word = o.feedback == Feedback::kOutput ? hidden_width(o, 0) : o.embedding;  // no linear readout is fed back
+  hidden = o.readout_width();
+  word = o.feedback == Feedback::kOutput ? hidden : o.embedding;
   readout_word = o.readout_inputs.word ? word : 0;
-  hidden = hidden_width(o, readout_input());
   state_word = o.state_inputs.word ? word : 0;
   state_fed = o.input_feeding ? hidden : 0;
   state_context = o.state_inputs.context ? context : 0;

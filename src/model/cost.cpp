@@ -44,11 +44,12 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
   if (o.initial_state == InitialState::kProjected) sentence += layers * (o.has_fixed_context() ? C : e) * n;
 
   // What the readout hands on is H wide, and stands for the word where it is fed back.
-  const double H = o.readout == Readout::kMaxout ? l : o.readout == Readout::kTanh ? n : m;
+  const auto H = static_cast<double>(o.readout_width());
   const double word = o.feedback == Feedback::kOutput ? H : m;
   const double per_input = o.readout == Readout::kMaxout ? 2 * l
                            : o.readout == Readout::kTanh ? n
                            : o.readout == Readout::kMlp  ? m / 2
+                           : o.has_linear_vector()       ? m
                            : o.readout_rank > 0          ? rank
                                                          : K;
   const auto product = [&](double inputs) { return inputs * per_input; };
@@ -61,7 +62,7 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
   target_word += (layers - 1) * cell_products(o, n, n, false);
   target_word += (o.readout_inputs.state ? product(n) : 0) + (o.readout_inputs.word ? product(word) : 0);
   if (o.readout == Readout::kMlp) target_word += m / 2 * m;
-  if (o.readout == Readout::kLinear) {
+  if (o.readout == Readout::kLinear && !o.has_linear_vector()) {
     target_word += rank > 0 ? rank * K : 0;
   } else {
     target_word += rank > 0 ? H * rank + rank * K : H * K;

@@ -150,6 +150,7 @@ class FusedNetwork final : public Network<Real> {
                                      step_scratch.shape(R, 2 * n));
   }
 
+  ConstMatrixView<Real> contexts() const override { return decoder.context.view(); }
   ConstMatrixView<Real> alpha() const override { return decoder.alpha.view(); }
   std::size_t state_width() const override { return options.state; }
   std::size_t context_width() const override { return attends() ? 2 * options.state : options.state; }

@@ -36,8 +36,9 @@ class Network {
   virtual void forward(const Sentences& source, const Sentences& target) = 0;
   /// The same; ADDS to the gradient (of the smoothed cross entropy) and finishes all parts.
   virtual void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) = 0;
-  /// Of that batch, by row of target_packing; no columns without attention.
+  /// alpha_ij and c_i of that batch, by row of target_packing; no columns where there are none.
   virtual ConstMatrixView<Real> alpha() const = 0;
+  virtual ConstMatrixView<Real> contexts() const = 0;
 
   std::span<Real> parameters() const { return {parameter_block.view().data, layout.size}; }
   std::span<Real> gradients() const { return {gradient_block.view().data, layout.dense}; }

@@ -251,9 +251,11 @@ void check(const ModelOptions& o) {
       refuse("feedback = output with state-word = current",
              "what stands for the word is the readout's vector of the step before", "choose state-word = previous");
     }
-    if (o.start == Start::kEmbedded) {
-      refuse("feedback = output with start = embedded", "no word is embedded there, <s> neither",
-             "choose start = zero, or feedback = word");
+    if (o.start == Start::kEmbedded && o.readout_width() != o.embedding) {
+      refuse("feedback = output with start = embedded",
+             text_of("the embedding of <s>, ", o.embedding, " wide, would stand for the readout's vector, which is ",
+                     o.readout_width(), " wide"),
+             "choose start = zero, or widths that are equal");
     }
     if (o.input_feeding) {
       refuse("feedback = output with input-feeding", "both hand on the same vector", "choose one of them");
@@ -271,8 +273,8 @@ void check(const ModelOptions& o) {
     refuse(feeding + " with readout-state = previous",
            "it hands the readout's vector of one step to the state of the next", "choose readout-state = current");
   }
-  if (fed && o.readout == Readout::kLinear) {
-    refuse(feeding + " with readout = linear", "a linear readout has no vector of its own to hand on",
+  if (o.input_feeding && o.readout == Readout::kLinear) {
+    refuse("input-feeding with readout = linear", "a linear readout has no vector of its own to hand on",
            "choose readout = tanh, mlp or maxout");
   }
   if (!o.readout_inputs.state && !o.readout_inputs.word && !o.readout_inputs.context) {
@@ -321,8 +323,8 @@ void check(const ModelOptions& o) {
   }
 }
 
-std::size_t ModelOptions::output_width() const {
-  if (readout_rank > 0) return readout_rank;
+std::size_t ModelOptions::readout_width() const {
+  if (has_linear_vector()) return embedding;
   switch (readout) {
     case Readout::kMaxout:
       return maxout;
@@ -386,8 +388,9 @@ std::string name_in_literature(const ModelOptions& o) {
     return text_of("Dive into Deep Learning, stacked GRU, ", name_of(o.attention));
   }
   if (looks_before && global && o.cell == Cell::kTanh && o.readout == Readout::kLinear &&
-      o.state_inputs == kWordAndContext && o.readout_inputs == kAll && o.feedback == Feedback::kWord) {
-    return text_of("attention notebook, ", name_of(o.attention));
+      o.state_inputs == kWordAndContext && o.readout_inputs == kAll) {
+    return text_of("attention notebook", o.feedback == Feedback::kOutput ? " as printed, " : ", ",
+                   name_of(o.attention));
   }
   if (looks_before && global && o.cell == Cell::kMlp && o.readout == Readout::kMlp) {
     std::string name = text_of("replication with perceptrons, ", name_of(o.attention));

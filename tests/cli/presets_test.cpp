@@ -26,5 +26,28 @@ TEST(Presets, AreAllSystemsThatMakeSense) {
   }
 }
 
+/// The options with which tests/model/notebook_replay_test.cpp replays the notebook.
+TEST(Presets, HaveTheNotebookAsItIsPrinted) {
+  TrainingSettings settings;
+  Options options("train", "");
+  options.offer_presets();
+  add_training_options(options, settings);
+  ASSERT_TRUE(options.parse({"--preset", "notebook-as-printed"}));
+  model::ModelOptions printed;
+  printed.embedding = printed.state = printed.alignment = 16;
+  printed.cell = model::Cell::kTanh;
+  printed.encoder = model::Encoder::kBidirectional;
+  printed.initial_state = model::InitialState::kZero;
+  printed.state_word = model::Step::kPrevious;
+  printed.readout = model::Readout::kLinear;
+  printed.readout_state = model::Step::kCurrent;
+  printed.feedback = model::Feedback::kOutput;
+  printed.start = model::Start::kEmbedded;
+  printed.embedding_biases = false;
+  printed.initialisation = model::Initialisation::kGaussian;
+  printed.initial_deviation = 0.01;
+  EXPECT_TRUE(settings.model == printed);
+}
+
 }  // namespace
 }  // namespace rnnsearch::cli

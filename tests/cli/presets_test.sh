@@ -13,6 +13,7 @@ system_of() {
     rnnsearch-30 | rnnsearch-50 | small) echo 'RNNsearch' ;;
     rnnencdec-30 | rnnencdec-50) echo 'RNNencdec' ;;
     notebook) echo 'attention notebook, additive; tanh cells, bidirectional encoder' ;;
+    notebook-as-printed) echo 'attention notebook as printed, additive; tanh cells, bidirectional encoder' ;;
     notebook-*) echo "attention notebook, ${1#notebook-}; tanh cells, bidirectional encoder" ;;
     replication) echo 'replication with perceptrons, mlp; mlp cells, bidirectional encoder' ;;
     replication-a) echo 'replication with perceptrons, mlp, a: the state begins from zero; mlp cells, bidirectional encoder' ;;

@@ -39,6 +39,16 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
   ModelOptions o = notebook;
   o.attention = attention_of("general");
   add("notebook_general", o);
+  o = notebook;
+  o.feedback = Feedback::kOutput;
+  o.embedding_biases = false;
+  add("notebook_as_printed", o);
+  o.embedding_biases = true;
+  o.readout_rank = 4;
+  o.layers = 2;
+  add("notebook_as_printed_factored", o);
+  o = notebook;
+  o.attention = attention_of("general");
   o.encoder_state = widths.state / 2;  // [forward; backward] is as wide as s
   o.attention = attention_of("dot");
   add("notebook_dot", o);
@@ -249,6 +259,9 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
     add_tied("rnnsearch_factored", o);
     o.attention = Attention::kNone;
     add_tied("rnnencdec_factored", o);
+    o = notebook;
+    o.feedback = Feedback::kOutput;
+    add_tied("notebook_as_printed", o);
     o = luong;
     o.embedding_biases = false;
     o.embedding = o.state;
@@ -358,6 +371,18 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
                 o);
           }
         }
+      }
+    }
+  }
+  for (const auto readout : {Readout::kMaxout, Readout::kTanh, Readout::kLinear, Readout::kMlp}) {
+    for (const auto start : {Start::kZero, Start::kEmbedded}) {
+      for (const std::size_t rank : {0u, 3u}) {
+        ModelOptions o = base;
+        o.readout = readout;
+        o.feedback = Feedback::kOutput;
+        o.start = start;
+        o.readout_rank = rank;
+        add(text_of("fed_back_", name_of(readout), "_", name_of(start), rank > 0 ? "_factored" : ""), o);
       }
     }
   }

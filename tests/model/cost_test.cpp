@@ -54,6 +54,21 @@ TEST(UpdateFlop, CountsTheStartSymbolThatTheEncoderReads) {
   EXPECT_DOUBLE_EQ(update_flop(none, kBatch) - without, 6 * 80 * (3 * n * (m + n) + 3 * n * (n + n)));
 }
 
+TEST(UpdateFlop, KnowsTheVectorOfALinearReadoutThatIsFedBack) {
+  ModelOptions notebook = paper();
+  notebook.embedding = notebook.state = notebook.alignment = 16;
+  notebook.cell = Cell::kTanh;
+  notebook.initial_state = InitialState::kZero;
+  notebook.state_word = Step::kPrevious;
+  notebook.readout = Readout::kLinear;
+  notebook.readout_state = Step::kCurrent;
+  notebook.feedback = Feedback::kOutput;
+  const double n = 16, m = 16, C = 32, K = 30000;
+  const double source_word = 2 * n * (m + n) + n * C;                            // W_fwd, W_bwd, U_a
+  const double target_word = n * n + n * (m + C + n) + m * (n + C + m) + m * K;  // W_a, W_dec, W_out, W_o
+  EXPECT_DOUBLE_EQ(update_flop(notebook, kBatch), 6 * 2000 * (source_word + target_word));
+}
+
 TEST(UpdateFlop, GrowsWithTheBatch) {
   EXPECT_DOUBLE_EQ(update_flop(paper(), kTwice), 2 * update_flop(paper(), kBatch));
   EXPECT_EQ(update_flop(paper(), {}), 0);

@@ -100,7 +100,7 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
                  "readout-state = current");
   expect_refused(
       [](auto& o) {
-        o.feedback = Feedback::kOutput;
+        o.input_feeding = true;
         o.state_word = Step::kPrevious;
         o.readout_state = Step::kCurrent;
         o.readout = Readout::kLinear;
@@ -200,9 +200,10 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
   expect_refused(
       [&](auto& o) {
         fed_back(o);
+        o.readout = Readout::kTanh;
         o.start = Start::kEmbedded;
       },
-      "no word is embedded", "start = zero");
+      "the embedding of <s>, 620 wide, would stand for the readout's vector, which is 1000 wide", "start = zero");
   expect_refused(
       [&](auto& o) {
         fed_back(o);

@@ -112,6 +112,7 @@ class System {
                             : o.readout == Readout::kTanh ? o.state
                                                           : o.embedding;
       fed.assign(H, 0.0);
+      if (o.feedback == Feedback::kOutput && o.start == Start::kEmbedded) fed = word;
     }
     for (std::size_t i = 0; i < target.size(); ++i) {
       if (o.feedback == Feedback::kOutput) word = fed;
@@ -366,14 +367,15 @@ class System {
     if (o.readout_inputs.state) append(x, s);
     if (o.readout_inputs.word) append(x, word);
     if (o.readout_inputs.context) append(x, c);
-    if (o.readout == Readout::kLinear) x = drop(Place::kReadout, 0, step, x);
+    const bool linear = o.readout == Readout::kLinear && o.feedback == Feedback::kWord;
+    if (linear) x = drop(Place::kReadout, 0, step, x);
     Vector y;  // the sum over them
     auto from = x.begin();
     const auto add = [&](bool reads, std::size_t width, const std::string& letter) {
       if (!reads) return;
       const Vector input(from, from + static_cast<std::ptrdiff_t>(width));
       from += static_cast<std::ptrdiff_t>(width);
-      if (o.readout == Readout::kLinear && o.readout_rank == 0 && o.ties_output()) {  // x as it is, side by side
+      if (linear && o.readout_rank == 0 && o.ties_output()) {  // x as it is, side by side
         append(y, input);
         return;
       }
@@ -383,7 +385,7 @@ class System {
     add(o.readout_inputs.state, s.size(), "U_o");
     add(o.readout_inputs.word, word.size(), "V_o");
     add(o.readout_inputs.context, c.size(), "C_o");
-    if (o.readout == Readout::kLinear) {
+    if (linear) {
       if (o.readout_rank > 0 || o.ties_output()) y = output(y);
     } else {
       y = sum(y, bias("readout/b_o"));
@@ -392,6 +394,8 @@ class System {
         for (std::size_t k = 0; k < y.size(); k += 2) t.push_back(std::max(y[k], y[k + 1]));
       } else if (o.readout == Readout::kTanh) {
         t = tanh(y);
+      } else if (o.readout == Readout::kLinear) {  // fed back: the notebook's W_out [s_i; c_i; y_{i-1}] + b_out
+        t = y;
       } else {
         t = sum(product(relu(y), "readout/W_2"), bias("readout/b_2"));
       }

@@ -3,6 +3,7 @@
 //   maxout  t = maxout over pairs of x W + b       W [I, 2l], t [l]    (Bahdanau, Cho and Bengio 2015)
 //   tanh    t = tanh(x W + b)                      W [I, n], t [n]     (Luong, Pham and Manning 2015, equation 5)
 //   linear  t = x
+//   affine  t = x W + b                            W [I, m], t [m]     (a linear readout whose vector is fed back)
 //   mlp     t = max(x W + b, 0) W_2 + b_2          W [I, m/2], t [m]
 // R rows of a step, I input width, H width of t.
 #pragma once
@@ -14,7 +15,7 @@
 
 namespace rnnsearch::layers {
 
-enum class DeepOutputKind { kMaxout, kTanh, kLinear, kMlp };
+enum class DeepOutputKind { kMaxout, kTanh, kLinear, kAffine, kMlp };
 
 template <class Real>
 struct DeepOutputWeights {

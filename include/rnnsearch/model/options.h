@@ -102,9 +102,12 @@ struct ModelOptions {
   Step readout_state = Step::kPrevious;
   /// The readout's hidden vector is an input of the next state (Luong et al. 2015, section 3.3).
   bool input_feeding = false;
-  /// output: that vector stands where the previous word's embedding stands.
+  /// output: that vector stands where the previous word's embedding stands. A linear readout then has a vector of its
+  /// own, o_i = s_i U_o + c_i C_o + o_{i-1} V_o + b_o [m] (the attention notebook's W_out [s_i; c_i; y_{i-1}] + b_out),
+  /// and the softmax is of o_i W_o + b_w. In the notebook o_i is all there is: it has no vocabulary to choose from.
   Feedback feedback = Feedback::kWord;
-  /// The word before the first: nothing, or the embedding of <s>.
+  /// What stands before the first word: nothing, or the embedding of <s>; with feedback = output too, where o_i is as
+  /// wide as an embedding.
   Start start = Start::kZero;
 
   bool gate_biases = false;      // b_z, b_r; the released code has none
@@ -145,8 +148,12 @@ struct ModelOptions {
     if (!has_context()) return 0;
     return has_fixed_context() && fixed_context == FixedContext::kTanh ? state : annotation_width();
   }
-  /// The rows of W_o: the width of the vector before the softmax, or of its factor.
-  std::size_t output_width() const;
+  /// The vector of a linear readout is fed back, so it is not the readout's inputs side by side.
+  bool has_linear_vector() const { return readout == Readout::kLinear && feedback == Feedback::kOutput; }
+  /// H, the width of the readout's vector before the softmax.
+  std::size_t readout_width() const;
+  /// The rows of W_o: H, or the rank of its factors.
+  std::size_t output_width() const { return readout_rank > 0 ? readout_rank : readout_width(); }
   /// W_o is an embedding table.
   bool ties_output() const {
     return tied_embeddings == TiedEmbeddings::kTarget || tied_embeddings == TiedEmbeddings::kAll;
