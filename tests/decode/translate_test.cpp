@@ -186,7 +186,7 @@ TEST(Search, OfASourceWithAStartSymbolIsThatOfForcedDecodingAndHasTheSameLimits)
   auto model = random_model(13, model::Attention::kNone, 0.6, 1, true);
   const Sentences source = some_sentences(20, 7);
   const auto translations =
-      translate(model, source, {.beam = 4, .n_best = 4, .batch_sentences = 6, .minimum_length_ratio = 1});
+      translate(model, source, {.beam = 4, .n_best = 4, .minimum_length_ratio = 1, .batch_sentences = 6});
   std::size_t finished = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     const std::size_t Tx = source.length(i) + 1;  // </s> counted, <s> not
