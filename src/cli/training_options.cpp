@@ -58,9 +58,11 @@ void add_training_options(Options& options, TrainingSettings& settings) {
               {.help = "what it reads: of state, word and context, with commas", .value = "LIST"});
   options.add("input-feeding", m.input_feeding, {.help = "its vector is an input of the next state (Luong)"});
   options.add("feedback", m.feedback, model::feedback_of, model::name_of,
-              {.help = "output: its vector stands where the word before would stand", .choices = {"word", "output"}});
-  options.add("start", m.start, model::start_of, model::name_of,
-              {.help = "the word before the first: nothing, or the embedding of <s>", .choices = {"zero", "embedded"}});
+              {.help = "what the next step reads as the previous word: its embedding, or the readout's vector (output)",
+               .choices = {"word", "output"}});
+  options.add(
+      "start", m.start, model::start_of, model::name_of,
+      {.help = "what stands before the first word: nothing, or the embedding of <s>", .choices = {"zero", "embedded"}});
   options.add("gate-biases", m.gate_biases, {.help = "biases of the gates, of cells that have some"});
   options.add("embedding-biases", m.embedding_biases, {.help = "a bias on the word vectors of each side"});
   options.add("layer-normalisation", m.layer_normalisation, {.help = "of the cells' summed inputs"});
