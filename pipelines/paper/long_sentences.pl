@@ -10,6 +10,7 @@ use warnings;
 use utf8;
 use FindBin;
 use lib $FindBin::Bin;
+use JSON::PP;
 use List::Util qw(sum0);
 use Paper qw(words words_apart chosen read_evaluation write_section learn supported covered marked_place fail);
 

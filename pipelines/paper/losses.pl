@@ -8,6 +8,7 @@ use warnings;
 use utf8;
 use FindBin;
 use lib $FindBin::Bin;
+use JSON::PP;
 use Paper qw(words read_evaluation read_scores write_section fail);
 
 @ARGV >= 3 or fail("PREFIX SCORES.json NAME=SCORES... were expected");

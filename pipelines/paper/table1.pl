@@ -8,6 +8,7 @@ use warnings;
 use utf8;
 use FindBin;
 use lib $FindBin::Bin;
+use JSON::PP;
 use List::Util qw(max);
 use Paper qw(read_evaluation write_section fail);
 

@@ -25,7 +25,7 @@ my ($prefix, $processor) = splice @ARGV, 0, 2;
 sub training_of {
   my ($run) = @_;
   open my $in, "<", "$run/log.jsonl" or fail("cannot read $run/log.jsonl: $!");
-  my ($updates, $epochs, $seconds, $precise) = (0, 0, 0);
+  my ($updates, $epochs, $seconds) = (0, 0, 0);
   while (<$in>) {
     my $record = eval { decode_json($_) } or next;    # a line that a kill cut
     $updates = $record->{update} // $updates;
@@ -40,6 +40,7 @@ sub training_of {
   my @ranks = @{$environment->{ranks}};
   my $hardware = sprintf "%d %s of %d %s, %s", scalar @ranks, @ranks == 1 ? "rank" : "ranks", $ranks[0]{threads},
     $ranks[0]{threads} == 1 ? "thread" : "threads", $environment->{instruction_set};
+  $hardware .= ", $environment->{precision}" if $environment->{precision};
   $hardware .= " ($processor)" if length $processor;
   return ($updates, sprintf("%.1f", $epochs), sprintf("%.2f", $seconds / 3600), $hardware);
 }
