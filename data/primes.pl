@@ -1,16 +1,17 @@
 #!/usr/bin/env perl
-# data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED: the replication's task, one sequence of numbers a line. A sequence has L numbers
-# drawn evenly from 1 to 100, L evenly from 1 to MAX_LENGTH; its target is those that are prime, in their order, which may be none;
+# data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED [even|log]: the replication's task, one sequence of numbers a line. A sequence has L
+# numbers drawn evenly from 1 to 100, L evenly from 1 to MAX_LENGTH, or with "log" such that its logarithm is even; its target is those that are prime, in their order, which may be none;
 # its source is the sequence reversed (zhengyang-2002/Paper_reading-Replicating, Code/Bahdanau-Attention.ipynb, generate_data).
 # Makes OUT_PREFIX.source and OUT_PREFIX.target, PAIRS lines each. The same arguments give the same bytes on every machine, and
 # different seeds give different sequences.
 use strict;
 use warnings;
 
-my $usage = "data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED";
+my $usage = "data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED [even|log]";
 sub fail { print STDERR "primes.pl: @_\n"; exit 1 }
-@ARGV == 4 or fail("usage: $usage");
-my ($prefix, $pairs, $max_length, $seed) = @ARGV;
+@ARGV == 4 || @ARGV == 5 or fail("usage: $usage");
+my ($prefix, $pairs, $max_length, $seed, $lengths) = (@ARGV, "even");
+$lengths =~ /^(even|log)$/ or fail("lengths are '$lengths'; they must be even or log: $usage");
 for (["PAIRS", $pairs, 1], ["MAX_LENGTH", $max_length, 1], ["SEED", $seed, 0]) {
   my ($name, $value, $least) = @$_;
   $value =~ /^[0-9]{1,9}$/ && $value >= $least or fail("$name is '$value'; it must be a whole number from $least on: $usage");
@@ -19,12 +20,13 @@ for (["PAIRS", $pairs, 1], ["MAX_LENGTH", $max_length, 1], ["SEED", $seed, 0]) {
 # L'Ecuyer's combined generator (1988, "Efficient and portable combined random number generators"), exact in doubles. Its period,
 # 2.3e18, lets no two corpora overlap, which with a single generator of 31 bits they would.
 my ($first, $second) = (1 + $seed % 2147483562, 1 + $seed * 7919 % 2147483398);
-sub below {
+sub draw {    # at least 0, below 1
   $first = $first * 40014 % 2147483563;
   $second = $second * 40692 % 2147483399;
-  return int((($first - $second) % 2147483562) / 2147483562 * $_[0]);
+  return (($first - $second) % 2147483562) / 2147483562;
 }
-below(1) for 1 .. 20;    # the first draws of neighbouring seeds are alike
+sub below { return int(draw() * $_[0]) }
+draw() for 1 .. 20;    # the first draws of neighbouring seeds are alike
 
 my %prime = map { $_ => 1 } grep { my $n = $_; $n >= 2 && !grep { $n % $_ == 0 } 2 .. sqrt $n } 1 .. 100;
 my %file;
@@ -33,7 +35,8 @@ for my $side ("source", "target") {
 }
 my ($sources, $targets) = @file{"source", "target"};
 for (1 .. $pairs) {
-  my @numbers = map { 1 + below(100) } 1 .. 1 + below($max_length);
+  my $length = $lengths eq "even" ? 1 + below($max_length) : int(exp(draw() * log($max_length + 1)));
+  my @numbers = map { 1 + below(100) } 1 .. $length;
   print {$sources} join(" ", reverse @numbers), "\n";
   print {$targets} join(" ", grep { $prime{$_} } @numbers), "\n";
 }

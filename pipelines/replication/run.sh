@@ -3,7 +3,8 @@
 # system is trained on sequences of up to each length, in rounds from fresh weights on fresh data, and scored by PSA, LCSR and GeoMean.
 #   pipelines/replication/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
 #     --protocol source|ours  how systems are trained: as the source does (pipelines/presets/replication*.ini), or with the settings
-#                             of ours.ini beside this file [source]
+#                             of ours.ini beside this file, and on more short sequences: those to train on then have lengths whose
+#                             logarithm is even; those to score are the same [source]
 #     --lengths N,N,...       greatest lengths of the sequences; each makes a task of its own [10,60,110,160,210,260,310]
 #     --systems NAME,...      full, and the ablations a (the decoder's state begins from zero), b (the readout sees the state alone),
 #                             c (nothing sees the previous word), d (the state sees itself alone) [full,a,b,c,d]
@@ -11,6 +12,7 @@
 #     --updates M             updates of each round, of 32 sequences that occur in no other [5000]
 #     --test N                sequences to score each round on [3.2 for each update, as in the source's sweep]
 #     --folder DIR            where everything goes [runs/replication-PROTOCOL]
+#     --beside DIR            a folder with results of the other protocol, whose line is to be in the chart
 #     --at-once N             trainings at the same time, of one thread each [CPUs]
 # The ten rounds that the source's text prints:  run.sh --lengths 30 --systems full,a --rounds 10 --updates 2000 --test 6400
 # Results that are there are kept, and trainings resume where they stopped: interrupt it and run it again. More lengths, systems and
@@ -19,12 +21,12 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 pipeline=replication
 source "$here/../experiment.sh" # say, fail, find_program, stop_trainings, finish_trainings; what is trained here is rounds
-protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates=5000 test= folder= at_once=
+protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates=5000 test= folder= beside= at_once=
 while (($# > 0)); do
   case $1 in
     --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
     --) shift && extra=("$@") && break ;;
-    --protocol | --lengths | --systems | --rounds | --updates | --test | --folder | --at-once) ;;
+    --protocol | --lengths | --systems | --rounds | --updates | --test | --folder | --beside | --at-once) ;;
     *) fail "unknown option $1; see pipelines/replication/run.sh --help" ;;
   esac
   (($# >= 2)) || fail "$1 needs a value; see pipelines/replication/run.sh --help"
@@ -38,12 +40,12 @@ for number in rounds updates test at_once; do
     fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
 done
 : "${folder:=runs/replication-$protocol}" "${test:=$((updates * 32 / 10))}"
-IFS=, read -ra lengths <<<"$lengths"
-IFS=, read -ra systems <<<"$systems"
-for length in "${lengths[@]}"; do
+IFS=, read -ra all_lengths <<<"$lengths"
+IFS=, read -ra all_systems <<<"$systems"
+for length in "${all_lengths[@]}"; do
   [[ $length =~ ^[1-9][0-9]*$ ]] || fail "--lengths: '$length' is no whole number from 1 on"
 done
-for system in "${systems[@]}"; do
+for system in "${all_systems[@]}"; do
   [[ $system =~ ^(full|a|b|c|d)$ ]] || fail "--systems: there is no system '$system'; there are full, a, b, c and d"
 done
 
@@ -73,7 +75,7 @@ task() {
   at=$(of_round "$1" "$2")
   [[ ! -e $at/corpus.h5 ]] || return 0
   mkdir -p "$at"
-  "$project/data/primes.pl" "$at/train" "$((updates * 32))" "$1" "$2"
+  "$project/data/primes.pl" "$at/train" "$((updates * 32))" "$1" "$2" "$([[ $protocol == source ]] && echo even || echo log)"
   "$project/data/primes.pl" "$at/test" "$test" "$1" "$((1000000 + $2))"
   "$RNNSEARCH" prepare --tokenizer none --source-language numbers --target-language primes --joint-vocabulary true \
     --keep-empty-targets true --max-length "$1" --train-source "$at/train.source" --train-target "$at/train.target" \
@@ -104,8 +106,8 @@ train_rounds() {
   : "${at_once:=$(nproc)}"
   trap 'stop_trainings TERM' TERM INT
   for ((round = 1; round <= rounds; ++round)); do
-    for length in "${lengths[@]}"; do
-      for system in "${systems[@]}"; do
+    for length in "${all_lengths[@]}"; do
+      for system in "${all_systems[@]}"; do
         [[ ! -s $(of_round "$length" "$round")/$system.scores ]] || continue
         while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=yes; done
         [[ -z $failed ]] || break 3
@@ -119,3 +121,14 @@ train_rounds() {
   finish_trainings "$failed" "${started[@]}"
 }
 train_rounds
+
+# --- tables and chart ----------------------------------------------------------------------------------------------------
+name_of() { [[ $1 == source ]] && echo "ours, the source's protocol" || echo "ours, our protocol"; } # PROTOCOL
+another=ours
+[[ $protocol == source ]] || another=source
+"$here/tables.pl" "$(name_of "$protocol")=$folder" "$updates" "$rounds" "$lengths" "$systems" \
+  ${beside:+"$(name_of "$another")=$beside"}
+"$RNNSEARCH" report --chart "$folder/chart.tsv" --chart-of GeoMean --svg "$folder/chart.svg" \
+  --title "The full model's median GeoMean by the sequences' greatest length"
+cat "$folder/rounds.md" "$folder/medians.md"
+say "everything lies in $folder: rounds.md, medians.md, chart.svg, chart.tsv, and the rounds in length-L/round-K"

@@ -4,6 +4,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/report/chart_file.h"
 #include "rnnsearch/report/page.h"
 
 namespace rnnsearch::cli {
@@ -15,6 +16,8 @@ struct Settings {
   std::vector<std::string> run, evaluation, alignment, round, section;
   std::optional<std::string> title;
   fs::path output, csv, markdown;
+  fs::path chart, svg;
+  std::string chart_of;
 };
 
 // NAME=RUN, or RUN alone: then its name without folders.
@@ -49,6 +52,22 @@ report::Report read_all(const Settings& settings) {
   for (const std::string& path : settings.section) report.sections.push_back(report::read_section(path));
   report.title = settings.title.value_or("Translation report");
   return report;
+}
+
+// Returns whether that was all there was to do.
+bool write_chart(const Settings& settings) {
+  if (settings.chart.empty() != settings.svg.empty()) {
+    throw Error("--chart and --svg go together: a table of numbers, and the picture to make of it");
+  }
+  if (!settings.svg.empty()) {
+    report::LineChart chart = report::read_chart(settings.chart);
+    chart.title = settings.title.value_or(settings.chart.stem().string());
+    chart.y = {.name = settings.chart_of, .from_zero = true};
+    write_file_atomically(settings.svg, report::svg_file_of(chart));
+    if (settings.output.empty()) return true;
+  }
+  if (settings.output.empty()) throw Error("there is nothing to write: give --output FILE.html, or --chart and --svg");
+  return false;
 }
 
 void check(const Settings& settings) {
@@ -93,14 +112,21 @@ int run_report(const Arguments& arguments) {
               {.help = "a section of text, tables and sentences side by side, as a pipeline writes it (the format "
                        "rnnsearch-section: include/rnnsearch/report/section_file.h)",
                .value = "FILE"});
-  options.add("title", settings.title, {.help = "of the page"});
+  options.add("title", settings.title, {.help = "title of the page, or of the chart"});
+  options.add("chart", settings.chart,
+              {.help = "a table of numbers to draw as lines into --svg: tab-separated values, a head with the names of "
+                       "the horizontal axis and of each line, and a row for each place on the axis",
+               .value = "FILE"});
+  options.add("chart-of", settings.chart_of, {.help = "name of its vertical axis", .value = "TEXT"});
   options.group("What is written");
-  options.add("output", settings.output, {.help = "the page", .value = "FILE.html", .required = true});
+  options.add("output", settings.output, {.help = "the page", .value = "FILE.html"});
+  options.add("svg", settings.svg, {.help = "the picture of --chart, a file of its own", .value = "FILE.svg"});
   options.add("csv", settings.csv,
               {.help = "a folder for the same numbers, a file for each table and curve", .value = "FOLDER"});
   options.add("markdown", settings.markdown,
               {.help = "all tables of scores and sections in Markdown, to paste into a README", .value = "FILE"});
   if (!options.parse(arguments)) return 0;
+  if (write_chart(settings)) return 0;
   check(settings);
 
   const report::Report report = read_all(settings);

@@ -83,10 +83,9 @@ void add_training_options(Options& options, TrainingSettings& settings) {
   options.add(
       "initialisation", m.initialisation, model::initialisation_of, model::name_of,
       {.help =
-           "distribution of the parameters before training; paper: recurrent matrices orthogonal, v_a 0, the others "
-           "normal; gaussian: all matrices normal; xavier: all matrices uniform within sqrt(6 / (rows + cols)); "
-           "uniform: all parameters uniform, biases too, which are 0 in the former; pytorch: the defaults of "
-           "PyTorch's modules",
+           "first values of the parameters; paper: recurrent matrices orthogonal, v_a 0, the others normal; gaussian: "
+           "all matrices normal; xavier: all matrices uniform, by their sizes; uniform: all parameters uniform, "
+           "biases too; pytorch: the defaults of PyTorch's modules, biases too; biases are 0 in the others",
        .choices = {"paper", "gaussian", "xavier", "uniform", "pytorch"}});
   options.add("initial-deviation", m.initial_deviation,
               {.help = "standard deviation of the matrices that are not recurrent (paper), of all matrices (gaussian), "

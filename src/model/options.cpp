@@ -257,7 +257,8 @@ void check(const ModelOptions& o) {
     if (o.input_feeding) {
       refuse("feedback = output with input-feeding", "both hand on the same vector", "choose one of them");
     }
-  } else if (o.start == Start::kEmbedded && !o.readout_inputs.word && !(o.state_inputs.word && !reads_current)) {
+  }
+  if (o.start == Start::kEmbedded && !o.readout_inputs.word && !(o.state_inputs.word && !reads_current)) {
     refuse("start = embedded", "nothing reads the word before", "choose start = zero, or add word to readout-inputs");
   }
   if (o.input_feeding && !o.readout_inputs.context) {
