@@ -1,5 +1,5 @@
-// What `report` reads: evaluations, alignments, rounds and sections as JSON, and the files of a run. The first byte says which,
-// lines of ==== stand between files. What is accepted gives a page whose pictures are sound, and tables.
+// What `report` reads: evaluations, alignments, rounds and sections as JSON, and the files of a run. The first byte
+// says which, lines of ==== stand between files. What is accepted gives a page whose pictures are sound, and tables.
 #include <algorithm>
 #include <array>
 #include <charconv>
