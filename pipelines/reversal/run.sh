@@ -135,7 +135,9 @@ for ((round = 1; round <= rounds; ++round)); do
     run=$(run_of_round "$system" "$round")
     checkpoint=$run/checkpoints/$(<"$run/checkpoints/latest")
     if [[ ! $run.test -nt $checkpoint ]]; then
-      "$RNNSEARCH" translate --model "$checkpoint" --input "$folder/text/test.source" --output "$run.test" --beam 1
+      # Greedy decoding alone: an output that does not end is scored as it is.
+      "$RNNSEARCH" translate --model "$checkpoint" --input "$folder/text/test.source" --output "$run.test" --beam 1 \
+        --retry-below 0
     fi
     scored+=(--hypotheses "$system=$run.test")
   done

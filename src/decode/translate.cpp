@@ -37,6 +37,16 @@ struct Candidate {
   }
 };
 
+// </s> is banned from so many words.
+std::size_t minimum_length(std::size_t Tx, const SearchOptions& options) {
+  return static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(Tx));
+}
+
+// With </s>.
+std::size_t maximum_length(std::size_t Tx, const SearchOptions& options) {
+  return std::max<std::size_t>(1, static_cast<std::size_t>(options.maximum_length_ratio * static_cast<double>(Tx)));
+}
+
 // The search for one sentence.
 class Search {
  public:
@@ -44,9 +54,8 @@ class Search {
       : options_(options),
         source_length_(source_length),
         wanted_(options.beam),
-        minimum_(static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(source_length))),
-        maximum_(std::max<std::size_t>(
-            1, static_cast<std::size_t>(options.maximum_length_ratio * static_cast<double>(source_length)))),
+        minimum_(minimum_length(source_length, options)),
+        maximum_(maximum_length(source_length, options)),
         live_{{0.0, kRoot}} {}
 
   std::size_t live() const { return live_.size(); }
@@ -276,7 +285,9 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
         const std::size_t at = order[first + i];
         if (!results[i].front().finished) {
           if (retries == 0) cut_off[at] = std::move(results[i]);
-          if (!last) {
+          const std::size_t Tx = source.length(at) + 1;
+          const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options);
+          if (can_end && !last) {
             unfinished.push_back(at);
             continue;
           }

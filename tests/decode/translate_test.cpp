@@ -462,6 +462,16 @@ TEST(Retry, LeavesWhatNeverEndsAsTheFirstSearchHadIt) {
   }
 }
 
+TEST(Retry, IsNotMadeWhereTheLimitsNeverAllowAnEnd) {
+  auto model = model_of_a_wide_beam();
+  std::size_t batches = 0;
+  const SearchOptions options{.beam = 1, .minimum_length_ratio = 2.0, .maximum_length_ratio = 2.0};
+  const auto translations = translate(model, sentences_of({1, 2}), options, [&](std::size_t) { return ++batches > 0; });
+  expect_cut_off(translations[0][0], std::vector<WordId>(4, kA));
+  expect_cut_off(translations[1][0], std::vector<WordId>(6, kA));
+  EXPECT_EQ(batches, 1u);
+}
+
 TEST(Retry, GivesAsManyOfTheBestAsWereAskedFor) {
   auto model = model_of_a_wide_beam();
   const auto best = translate(model, sentences_of({1}), {.beam = 2, .n_best = 2, .alignments = true})[0];

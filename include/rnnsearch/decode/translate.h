@@ -23,7 +23,8 @@ struct SearchOptions {
   /// While no hypothesis of a sentence ends within its maximum length, the sentence is searched again: first with <unk>
   /// allowed (if no_unknown banned it), then with twice the beam as long as the beam is below this number. So the
   /// widest beam has less than twice as many hypotheses, and all retries together cost less than four times as much as
-  /// a single search with a beam of this size. 0: no sentence is searched again.
+  /// a single search with a beam of this size. No sentence is searched again whose length limits never allow </s>.
+  /// 0: none at all.
   std::size_t retry_below = 500;
   std::size_t batch_sentences = 32;  // sentences searched together: speed and memory, not the result
   bool alignments = false;           // keep alpha
