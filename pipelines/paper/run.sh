@@ -4,7 +4,8 @@
 #   pipelines/paper/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
 #     --scale small|paper    small: one machine, small.ini beside this file; paper: the paper's sizes (pipelines/presets) [small]
 #     --units words|subwords what the systems read and write: words of Moses's tokenizer, as the paper's do, or subwords (byte-pair
-#                            encoding by SentencePiece); sentences are of at most 50 and 30 words either way [words]
+#                            encoding by SentencePiece); sentences are of at most 50 and 30 words either way
+#                            [words with --scale paper; subwords with --scale small, whose text is too small for words]
 #     --pieces N             subwords of each side, with --units subwords [4000]
 #     --tokenizer moses|words
 #                            of --units words; moses knows English, French and German [moses, if it knows both languages]
@@ -18,9 +19,10 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 pipeline=paper
 source "$here/../experiment.sh"
-scale=small units=words pieces=4000 tokenizer= longer=no seed=1
+scale=small units= pieces=4000 tokenizer= longer=no seed=1
 read_options "scale units pieces tokenizer longer seed" "$@"
 case $scale in small | paper) ;; *) fail "--scale is '$scale'; it must be small or paper" ;; esac
+if [[ -z $units ]]; then units=$([[ $scale == paper ]] && echo words || echo subwords); fi
 case $units in words | subwords) ;; *) fail "--units is '$units'; it must be words or subwords" ;; esac
 case $longer in yes | no) ;; *) fail "--longer is '$longer'; it must be yes or no" ;; esac
 [[ $pieces =~ ^[1-9][0-9]*$ ]] || fail "--pieces is '$pieces'; it must be a whole number from 1 on"

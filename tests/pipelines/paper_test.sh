@@ -15,7 +15,7 @@ perl -e 'srand 1; my @w = map { my $a = $_; map { "$a$_" } "a" .. "e" } "b" .. "
 cut -f1 both >text.en
 cut -f2 both >text.fr
 run() { # FOLDER OPTIONS...
-  "$paper" --text text --words 30 --beam 2 --folder "$@" "${tiny[@]}"
+  "$paper" --text text --units words --words 30 --beam 2 --folder "$@" "${tiny[@]}"
 }
 
 run whole >whole.out 2>&1 || fail "$(tail -n 5 whole.out whole/*.out)"
