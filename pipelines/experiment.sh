@@ -15,6 +15,7 @@
 #   --source L, --target L the endings of these names
 #   --words N              words of each vocabulary
 #   --beam N               of the translations [10]
+#   --retry-below N        a sentence of which nothing ends is searched again with beams doubled up to N or more; 0: never [500]
 #   --folder DIR           where everything goes
 #   --launch local|mpirun|slurm
 #                          of each training: a process of this machine; --ranks ranks; jobs of cluster/submit, which are
@@ -24,7 +25,7 @@
 #   --chain N              slurm: jobs of each training, for sites that forbid requeueing
 # Every stage is skipped when its result is there, and trainings go on where they stopped: interrupt it and run it again.
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-text= source=en target=fr words= beam=10 folder= launch=local at_once=2 ranks=2 chain=
+text= source=en target=fr words= beam=10 retry_below=500 folder= launch=local at_once=2 ranks=2 chain=
 extra=() # what stands after --: of every training
 
 say() { echo "[$pipeline] $*"; }
@@ -36,7 +37,7 @@ fail() {
 # read_options "NAME..." "$@": the options above and those of the pipeline (their names), each into the variable of its name.
 # --help prints the comment at the head of the pipeline's script, and the options above.
 read_options() {
-  local known=" text source target words beam folder launch at-once ranks chain $1 " name
+  local known=" text source target words beam retry-below folder launch at-once ranks chain $1 " name
   shift
   while (($# > 0)); do
     if [[ $1 == --help ]]; then
@@ -57,6 +58,7 @@ read_options() {
   [[ $source != "$target" ]] || fail "--source and --target are both '$source'; name two"
   case $launch in local | mpirun | slurm) ;; *) fail "--launch is '$launch'; it must be local, mpirun or slurm" ;; esac
   local number
+  [[ $retry_below =~ ^[0-9]+$ ]] || fail "--retry-below is '$retry_below'; it must be a whole number"
   for number in words beam at_once ranks chain; do
     [[ -z ${!number} && $number =~ words|chain || ${!number} =~ ^[1-9][0-9]*$ ]] ||
       fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
@@ -209,17 +211,19 @@ checkpoint_of() {
 
 # translate SYSTEM OUTPUT OPTIONS...: translates the test set with the best checkpoint of SYSTEM, unless OUTPUT is newer than that.
 # OPTIONS are those of rnnsearch translate: --normalize, which ranks hypotheses by log-probability divided by length, is one of them.
-# Translations (named $folder/test.*) of another --beam are removed by `translations_begin` first.
+# Translations (named $folder/test.*) of another --beam or --retry-below are removed by `translations_begin` first.
 translations_begin() {
-  if [[ -s $folder/beam && $(<"$folder/beam") != "$beam" ]]; then rm -f "$folder"/test.*."$target"; fi
-  echo "$beam" >"$folder/beam"
+  local search="$beam, retried below $retry_below"
+  if [[ -s $folder/beam && $(<"$folder/beam") != "$search" ]]; then rm -f "$folder"/test.*."$target"; fi
+  echo "$search" >"$folder/beam"
 }
 translate() {
   local launcher=()
   [[ ! $2 -nt $(checkpoint_of "$1") ]] || return 0
   say "translating with $1: $2"
   [[ $launch != mpirun ]] || mapfile -t launcher < <(launcher_of_ranks)
-  "${launcher[@]}" "$RNNSEARCH" translate --model "$(run_of "$1")" --input "$test.$source" --output "$2" --beam "$beam" "${@:3}"
+  "${launcher[@]}" "$RNNSEARCH" translate --model "$(run_of "$1")" --input "$test.$source" --output "$2" --beam "$beam" \
+    --retry-below "$retry_below" "${@:3}"
 }
 
 # score SYSTEM SOURCE TARGET OUTPUT: the log-probability that the best checkpoint of SYSTEM gives to each line of TARGET, unless OUTPUT

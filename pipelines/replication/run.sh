@@ -96,7 +96,7 @@ round_of() {
   options_of "$3"
   is_done "$run" || "$RNNSEARCH" train "${options[@]}" --corpus "$at/corpus.h5" --seed "$2" --run "$run" --threads 1
   "$RNNSEARCH" translate --model "$run/checkpoints/$(<"$run/checkpoints/latest")" --input "$at/test.source" --output "$run.test" \
-    --beam 1 --minimum-length-ratio 0 --maximum-length-ratio 1 --threads 1 --precision f32
+    --beam 1 --minimum-length-ratio 0 --maximum-length-ratio 1 --retry-below 0 --threads 1 --precision f32
   "$RNNSEARCH" evaluate --hypotheses "$3=$run.test" --references "$at/test.target" --sequence-accuracy cut --tokenizer none \
     --bootstrap 0 --threads 1 >"$run.new"
   mv "$run.new" "$run.scores"

@@ -188,7 +188,7 @@ END_OF_INI
 
 paper() { # pipelines/paper: its trainings are jobs; the same command waits for them, and then makes the tables
   local command job
-  command=(login "$SOURCE/pipelines/paper/run.sh" --launch slurm --text text --source source --target target --words 13 --beam 2
+  command=(login "$SOURCE/pipelines/paper/run.sh" --launch slurm --text text --source source --target target --units words --words 13 --beam 2 --retry-below 0
     --folder paper -- --max-updates 30 --validate-every 10 --checkpoint-every 10 --embedding 8 --state 8 --alignment 8 --maxout 4)
   NODES=1 "${command[@]}" >paper.1 2>&1 || fail "the paper's trainings were not submitted: $(tail -n 3 paper.1)"
   [[ $(grep -c ': job [0-9]' paper.1) == 4 ]] || fail "the paper's four trainings: $(<paper.1)"
@@ -196,7 +196,7 @@ paper() { # pipelines/paper: its trainings are jobs; the same command waits for 
   ! grep -q ': job [0-9]' paper.2 || fail "trainings that are queued were submitted again: $(<paper.2)"
   for job in $(cat paper/*.jobs/jobs); do until_true 90 "the end of the paper's training, job $job" is "$job" COMPLETED; done
   NODES=1 "${command[@]}" >paper.3 2>&1 || fail "$(tail -n 3 paper.3)"
-  [[ $(grep -c '^| RNN' paper/table1.md) == 4 && -s paper/report.html ]] || fail "no tables: $(<paper.3)"
+  [[ $(grep -cE '^\| RNN(search|encdec)-[35]0 \| [0-9.]+ \[' paper/table1.md) == 4 && -s paper/report.html ]] || fail "no tables: $(<paper.3)"
 }
 together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   local jobs=() words=() word job

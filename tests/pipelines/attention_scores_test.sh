@@ -11,7 +11,7 @@ perl -e 'srand 1; for my $i (1 .. 700) { my @n = map { int rand 30 } 1 .. 1 + $i
 cut -f1 both >text.en
 cut -f2 both >text.fr
 run() { # OPTIONS...
-  "$SOURCE/pipelines/attention-scores/run.sh" --text text --words 30 --beam 2 --folder whole "$@" "${tiny[@]}"
+  "$SOURCE/pipelines/attention-scores/run.sh" --text text --words 30 --beam 2 --retry-below 0 --folder whole "$@" "${tiny[@]}"
 }
 
 run >whole.out 2>&1 || fail "$(tail -n 5 whole.out whole/*.out)"

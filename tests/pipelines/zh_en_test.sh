@@ -14,7 +14,7 @@ perl -CO -Mutf8 -e 'srand 1; my @zh = qw(软件 文件 开发 学生 图书 我�
 cut -f1 both >text.zh
 cut -f2 both >text.en
 run() { # FOLDER OPTIONS...
-  "$SOURCE/pipelines/zh-en/run.sh" --text text --words 16 --beam 2 --folder "$@" "${tiny[@]}"
+  "$SOURCE/pipelines/zh-en/run.sh" --text text --words 16 --beam 2 --retry-below 0 --folder "$@" "${tiny[@]}"
 }
 says() { # FILE NAME VALUE: an attribute or option of a run or checkpoint
   "$RNNSEARCH" inspect "$1" >inspected
