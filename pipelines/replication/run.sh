@@ -129,6 +129,6 @@ another=ours
 "$here/tables.pl" "$(name_of "$protocol")=$folder" "$updates" "$rounds" "$lengths" "$systems" \
   ${beside:+"$(name_of "$another")=$beside"}
 "$RNNSEARCH" report --chart "$folder/chart.tsv" --chart-of GeoMean --svg "$folder/chart.svg" \
-  --title "The full model's median GeoMean by the sequences' greatest length"
+  --title "The full model's median GeoMean"
 cat "$folder/rounds.md" "$folder/medians.md"
 say "everything lies in $folder: rounds.md, medians.md, chart.svg, chart.tsv, and the rounds in length-L/round-K"

@@ -111,7 +111,7 @@ for ("$name=$folder", $other // ()) {
   my ($title, $from) = /^([^=]+)=(.*)/s;
   push @lines, [$title, sub { median(geo_means($from, $_[0], "full")) }];
 }
-$text = join("\t", "greatest length", map { $_->[0] } @lines) . "\n";
+$text = join("\t", "greatest length of a sequence", map { $_->[0] } @lines) . "\n";
 for my $length (@lengths) {
   $text .= join("\t", $length, map { my $value = $_->[1]->($length); defined $value ? sprintf("%.4f", $value) : "" } @lines) . "\n";
 }

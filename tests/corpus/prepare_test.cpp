@@ -172,6 +172,25 @@ TEST(Prepare, CountsEveryDroppedPairByItsReason) {
   EXPECT_EQ(report.source.words, 4u) << "dropped pairs do not count";
 }
 
+TEST(Prepare, KeepsEmptyTargetsWhereAsked) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "a b\n\na\nb\n", "x\nx\n\ny\n");
+  options.cleaning.keep_empty_targets = true;
+  const PrepareReport report = prepare(options);
+  EXPECT_EQ(report.pairs_kept, 3u);
+  EXPECT_EQ(report.dropped[Drop::kEmptySource], 1u) << "a source is never empty";
+  EXPECT_EQ(report.dropped[Drop::kEmptyTarget], 0u);
+  const Corpus corpus(options.output);
+  ASSERT_TRUE(corpus.selection());
+  EXPECT_TRUE(corpus.selection()->cleaning.keep_empty_targets);
+  EXPECT_EQ(corpus.target_vocabulary().counts()[kEnd], 3u) << "</s> of the empty target, too";
+  const PairBlock pairs = corpus.read_pairs(0, 3);
+  EXPECT_THAT((std::vector<std::size_t>{pairs.target.length(0), pairs.target.length(1), pairs.target.length(2)}),
+              ElementsAre(1, 0, 1));
+  EXPECT_EQ(pairs.source.length(1), 1u);
+  EXPECT_THAT(corpus.read_lengths(0, 3)[1], ElementsAre(1, 0, 1));
+}
+
 TEST(Prepare, CleansAndRemembersWhatItDropped) {
   const Scratch scratch;
   PrepareOptions options =

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# data/primes.pl: the target is the primes of the reversed source, lengths and numbers are drawn evenly (or lengths by their
+# logarithm), the same arguments give the same bytes, and what it cannot do is refused.
+set -euo pipefail
+primes=$SOURCE/data/primes.pl
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+"$primes" first 20000 40 1
+"$primes" second 20000 40 1
+cmp first.source second.source && cmp first.target second.target || fail "the same arguments gave other bytes"
+"$primes" other 20000 40 2
+! cmp -s first.source other.source || fail "another seed gave the same bytes"
+[[ -z $(grep -E '( [0-9]+){4}' first.source | sort -u | comm -12 - <(sort -u other.source)) ]] ||
+  fail "two seeds share a sequence of five numbers or more"
+
+# Each bound is more than six standard deviations away.
+paste first.source first.target | awk -F '\t' '
+  BEGIN { split("2 3 5 7 11 13 17 19 23 29 31 37 41 43 47 53 59 61 67 71 73 79 83 89 97", list, " "); for (i in list) prime[list[i]] }
+  {
+    n = split($1, source, " ")
+    if (n < 1 || n > 40) { print "line " NR ": " n " numbers"; exit bad = 1 }
+    expected = ""
+    for (i = n; i >= 1; --i) {
+      if (source[i] !~ /^[0-9]+$/ || source[i] < 1 || source[i] > 100) { print "line " NR ": " source[i]; exit bad = 1 }
+      ++number[source[i]]; ++numbers
+      if (source[i] in prime) expected = expected (expected == "" ? "" : " ") source[i]
+    }
+    if ($2 != expected) { print "line " NR ": " $2 " and not " expected; exit bad = 1 }
+    ++length_[n]
+    if (expected == "") ++without
+  }
+  END {
+    if (bad) exit 1
+    if (NR != 20000) { print NR " pairs"; exit 1 }
+    for (n = 1; n <= 40; ++n) if (length_[n] < 360 || length_[n] > 640) { print length_[n] " sequences of " n; exit 1 }
+    for (i = 1; i <= 100; ++i) if (number[i] < 0.0088 * numbers || number[i] > 0.0112 * numbers) { print number[i] " times " i; exit 1 }
+    expected = 3 / 40 * (1 - 0.75 ^ 40)
+    if (without < (expected - 0.012) * NR || without > (expected + 0.012) * NR) { print without " sequences without primes"; exit 1 }
+  }' || fail "the task is not as it should be"
+
+# As many sequences of 1 as of 2 and 3, as of 4 to 7, as of 8 to 15, as of 16 to 31.
+"$primes" log 20000 31 1 log
+awk '{ ++octave[int(log(NF) / log(2) + 1e-9)] }
+  END { for (k = 0; k < 5; ++k) if (octave[k] < 3600 || octave[k] > 4400) { print octave[k] " of octave " k; exit 1 } }' log.source ||
+  fail "the logarithm of the lengths is not even"
+
+refuses() { # pattern, arguments
+  local pattern=$1
+  shift
+  if "$primes" "$@" 2>error; then fail "accepted: $*"; fi
+  grep -q -- "$pattern" error && (($(wc -l <error) == 1)) || fail "$*: not one sentence with '$pattern': $(<error)"
+}
+refuses "usage" first 10
+refuses "PAIRS is 'many'" x many 10 1
+refuses "MAX_LENGTH is '0'" x 10 0 1
+refuses "lengths are 'odd'" x 10 10 1 odd
+refuses "cannot write" no/such/folder/x 10 10 1
