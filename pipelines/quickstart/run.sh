@@ -15,6 +15,7 @@ updates=${RNNSEARCH_UPDATES:-0}         # limit of updates besides; 0: no limit
 subwords=${RNNSEARCH_SUBWORDS:-4000}    # size of each vocabulary, in subwords
 max_length=${RNNSEARCH_MAX_LENGTH:-200} # training pairs with more subwords on either side are left out
 beam=${RNNSEARCH_BEAM:-10}
+retry_below=${RNNSEARCH_RETRY_BELOW:-500} # a sentence of which nothing ends is searched again with beams doubled up to this
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here/../.."
@@ -65,7 +66,7 @@ for system in RNNsearch RNNencdec; do
   if [[ ! $translation -nt $run/checkpoints/$(<"$run/checkpoints/best") ]]; then
     say "translating the test set with $system, which was trained with $(updates_of "$run") updates"
     in_parallel "$rnnsearch" translate --model "$run" --input "$text/test.$source" --output "$translation" \
-      --beam "$beam" --normalize --threads 1
+      --beam "$beam" --retry-below "$retry_below" --normalize --threads 1
   fi
   hypotheses+=(--hypotheses "$system=$translation")
   runs+=(--run "$system=$run")

@@ -16,7 +16,7 @@ for part in train:1:1000 dev:1001:1100 test:1101:1400; do
   sed -n "${first},${last}p" both | cut -f2 >"work/text/$name.fr"
 done
 run() {
-  RNNSEARCH_UPDATES=7 RNNSEARCH_MINUTES=30 RNNSEARCH_SUBWORDS=300 RNNSEARCH_BEAM=2 "$SOURCE/pipelines/quickstart/run.sh" \
+  RNNSEARCH_UPDATES=7 RNNSEARCH_MINUTES=30 RNNSEARCH_SUBWORDS=300 RNNSEARCH_BEAM=2 RNNSEARCH_RETRY_BELOW=0 "$SOURCE/pipelines/quickstart/run.sh" \
     --validate-every 3 --checkpoint-every 3 --log-every 1 --embedding 8 --state 8 --alignment 8 --maxout 4
 }
 
