@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# pipelines/replication/run.sh in a short form: two lengths, one round of 600 updates, three systems, by the source's protocol. The
+# readout that sees the state alone (ablation b) is behind the full model, and behind the one whose state sees itself alone (d).
+# GeoMean in percent of three rounds (seeds 1, 2, 3), before this test was written:
+#   up to 10 numbers   full 46.9, 15.2, 52.4   b 5.1, 4.2, 9.7   d 62.8, 51.5, 35.9
+#   up to 20 numbers                           b 3.5, 1.9, 2.8   d 12.9,  7.3, 37.2
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+run() {
+  "$SOURCE/pipelines/replication/run.sh" --lengths 10,20 --systems full,b,d --rounds 1 --updates 600 --test 1000 --folder short --at-once 2
+}
+
+run >first.out 2>&1 || fail "$(tail -n 5 first.out short/*/*/*.out)"
+geo_mean() { awk '$1 == "GeoMean" && $2 == 1000 {print $3}' "short/length-$1/round-1/$2.scores"; } # LENGTH SYSTEM
+for pair in 10:full 10:d 20:d; do
+  length=${pair%:*} system=${pair#*:}
+  awk -v better="$(geo_mean "$length" "$system")" -v b="$(geo_mean "$length" b)" 'BEGIN { exit !(better > b) }' ||
+    fail "up to $length numbers, $system has a GeoMean of $(geo_mean "$length" "$system") and b of $(geo_mean "$length" b)"
+done
+[[ $(grep -c . short/rounds.md) -ge 3 && $(grep -c '^| full' short/medians.md) -ge 1 ]] || fail "no tables: $(cat short/*.md)"
+grep -q '<svg' short/chart.svg || fail "no chart: $(head -n 3 short/chart.svg)"
+# The most that can be reached with sequences of up to 10 numbers: 1 - (3/10)(1 - 0.75^10).
+grep -q '0\.7169' short/medians.md || fail "the ceiling is missing: $(<short/medians.md)"
+
+# Again: no round that is done is trained again; a folder belongs to one protocol.
+touch stamp
+run >again.out 2>&1 || fail "$(tail -n 5 again.out)"
+[[ -z $(find short -newer stamp -name '*.h5') ]] || fail "trained twice: $(find short -newer stamp -name '*.h5')"
+code=0
+"$SOURCE/pipelines/replication/run.sh" --protocol ours --lengths 10 --systems full --rounds 1 --updates 600 --test 1000 --folder short >other.out 2>&1 || code=$?
+[[ $code == 1 ]] && grep -q 'give another --folder' other.out || fail "another protocol in the same folder: code $code, $(<other.out)"
