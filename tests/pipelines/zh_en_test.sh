@@ -4,7 +4,7 @@
 # other words of Chinese is refused.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
-tiny=(-- --max-updates 12 --validate-every 4 --checkpoint-every 4 --embedding 8 --state 8 --alignment 8 --maxout 4)
+tiny=(-- --max-updates 60 --validate-every 20 --checkpoint-every 20 --embedding 8 --state 8 --alignment 8 --maxout 4)
 
 # Parallel text of all English lengths to 70: words of a small dictionary, in reverse in Chinese, without blanks.
 perl -CO -Mutf8 -e 'srand 1; my @zh = qw(软件 文件 开发 学生 图书 我们 系统 中国 使用 工具 网络 数据);
