@@ -148,7 +148,7 @@ finish_trainings() { # FAILED PROCESS...: waits for those of this machine; ends 
     wait "$job" || failed=yes
   done
   trap - TERM INT
-  [[ -z $failed ]] || fail "a training ended before it was done: $(tail -qn 1 "$folder"/*.out | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run this again to go on"
+  [[ -z $failed ]] || fail "a training ended before it was done: $(find "$folder" -name '*.out' -exec tail -qn 1 {} + | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run this again to go on"
 }
 train_here() {
   local threads=$(($(nproc) / at_once)) system failed= started=()

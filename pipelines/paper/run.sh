@@ -140,6 +140,7 @@ scored=(--corpus "$word_corpus" --set test/test)
 say "sentences of Figure 3 and of the long ones are drawn with --seed $seed"
 if ! is_scored "$folder/figure3.json" || [[ ! -e $folder/seed || $(<"$folder/seed") != "$seed" ]]; then
   say "scores"
+  rm -f "$folder/seed" # written when all of this stage is done
   compared=(--significance randomization --baseline RNNsearch-50)
   evaluate "$folder/scores.txt" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true
   evaluate "$folder/scores.json" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true --sentences true \

@@ -52,7 +52,8 @@ for my $of (0, 2) {
   my @kept;
   for my $system (@{$evaluations[$of]{systems}}) {
     my @rows = grep { $_->{sentences} } @{$system->{buckets}};
-    my $best = max map { $_->{bleu} } @rows;
+    my @reliable = grep { $_->{sentences} >= 100 } @rows;    # as evaluate --chart chooses the best bucket
+    my $best = max map { $_->{bleu} } @reliable ? @reliable : @rows;
     push @kept, [$system->{system}, sprintf("%.2f", $best), map { $best ? sprintf("%.0f%%", 100 * $_->{bleu} / $best) : "–" } @rows];
   }
   push @tables, {

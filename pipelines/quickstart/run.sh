@@ -53,12 +53,15 @@ if [[ ! -e $corpus ]]; then
     --subwords bpe --source-words "$subwords" --target-words "$subwords" --max-length "$max_length" --output "$corpus"
 fi
 
+search="beam $beam, retried below $retry_below"
+[[ -s $work/search && $(<"$work/search") == "$search" ]] || rm -f "$work"/test.*."$target" # made by another search
+echo "$search" >"$work/search"
 hypotheses=() runs=()
 for system in RNNsearch RNNencdec; do
   run=$work/${system,,}
   limits=(--attention additive --max-minutes "$minutes" --max-updates "$updates")
   if [[ $system == RNNencdec ]]; then
-    limits=(--attention none --max-minutes "$minutes" --max-updates "$(updates_of "$work/rnnsearch")")
+    limits=(--attention none --max-updates "$(updates_of "$work/rnnsearch")")
   fi
   say "training $system"
   in_parallel "$rnnsearch" train --config "$here/config.ini" --corpus "$corpus" --run "$run" --threads 1 "${limits[@]}" "$@"

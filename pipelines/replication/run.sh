@@ -91,13 +91,20 @@ is_done() { # RUN
 # round_of LENGTH ROUND SYSTEM: trains, translates and scores. The source decodes greedily, and its metrics see no more of an output
 # than the reference's length; no target is longer than its source.
 round_of() {
-  local run at
+  local run at child=
+  # Runs in a process of its own, which hands TERM on: the training then writes its checkpoint.
+  trap '[[ -z $child ]] || kill -TERM "$child" 2>/dev/null; wait; exit 85' TERM
+  waited_for() { # bash takes a signal while it waits, not while a command before it runs
+    "$@" &
+    child=$!
+    wait "$child"
+  }
   at=$(of_round "$1" "$2") run=$at/$3
   options_of "$3"
-  is_done "$run" || "$RNNSEARCH" train "${options[@]}" --corpus "$at/corpus.h5" --seed "$2" --run "$run" --threads 1
-  "$RNNSEARCH" translate --model "$run/checkpoints/$(<"$run/checkpoints/latest")" --input "$at/test.source" --output "$run.test" \
+  is_done "$run" || waited_for "$RNNSEARCH" train "${options[@]}" --corpus "$at/corpus.h5" --seed "$2" --run "$run" --threads 1
+  waited_for "$RNNSEARCH" translate --model "$run/checkpoints/$(<"$run/checkpoints/latest")" --input "$at/test.source" --output "$run.test" \
     --beam 1 --minimum-length-ratio 0 --maximum-length-ratio 1 --retry-below 0 --threads 1 --precision f32
-  "$RNNSEARCH" evaluate --hypotheses "$3=$run.test" --references "$at/test.target" --sequence-accuracy cut --tokenizer none \
+  waited_for "$RNNSEARCH" evaluate --hypotheses "$3=$run.test" --references "$at/test.target" --sequence-accuracy cut --tokenizer none \
     --bootstrap 0 --threads 1 >"$run.new"
   mv "$run.new" "$run.scores"
 }

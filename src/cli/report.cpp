@@ -64,7 +64,15 @@ bool write_chart(const Settings& settings) {
     chart.title = settings.title.value_or(settings.chart.stem().string());
     chart.y = {.name = settings.chart_of, .from_zero = true};
     write_file_atomically(settings.svg, report::svg_file_of(chart));
-    if (settings.output.empty()) return true;
+    if (settings.output.empty()) {
+      if (!settings.run.empty() || !settings.evaluation.empty() || !settings.alignment.empty() ||
+          !settings.round.empty() || !settings.section.empty() || !settings.csv.empty() || !settings.markdown.empty()) {
+        throw Error(
+            "these options describe a page, and --output is missing: give --output FILE.html, or only --chart "
+            "and --svg");
+      }
+      return true;
+    }
   }
   if (settings.output.empty()) throw Error("there is nothing to write: give --output FILE.html, or --chart and --svg");
   return false;

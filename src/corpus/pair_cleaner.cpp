@@ -32,7 +32,9 @@ std::optional<Drop> PairCleaner::reason(std::string_view source, const text::Wor
   if (source_words.size() > options_.max_length) return Drop::kLongSource;
   if (target_words.size() > options_.max_length) return Drop::kLongTarget;
   const auto [shorter, longer] = std::minmax({source_words.size(), target_words.size()});
-  if (options_.max_ratio > 0 && static_cast<double>(longer) > options_.max_ratio * static_cast<double>(shorter))
+  // An empty target that is kept has no ratio of lengths.
+  if (options_.max_ratio > 0 && shorter > 0 &&
+      static_cast<double>(longer) > options_.max_ratio * static_cast<double>(shorter))
     return Drop::kRatio;
   if (options_.drop_copies && same(source_words, target_words)) return Drop::kCopy;
   if (source_script_ && !is_of(*source_script_, source, options_.script_share)) return Drop::kSourceScript;

@@ -67,9 +67,7 @@ std::size_t fan_in(const ParameterLayout& layout, const Parameter& parameter, co
   }
   if (folder == "readout/") {
     if (letter == "W_2" || letter == "b_2") return rows_of(layout, folder, {"W_2"});
-    if (letter == "W_o" || letter == "b_w") {
-      if (const std::size_t rows = rows_of(layout, folder, {"W_o"})) return rows;
-    }
+    if (letter == "W_o" || letter == "b_w") return o.output_width();  // W_o may be an embedding table
     if (letter == "W_o_left") return parameter.rows();
     return rows_of(layout, folder, {"U_o", "V_o", "C_o"});
   }

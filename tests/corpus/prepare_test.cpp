@@ -176,6 +176,7 @@ TEST(Prepare, KeepsEmptyTargetsWhereAsked) {
   const Scratch scratch;
   PrepareOptions options = options_of(scratch, "a b\n\na\nb\n", "x\nx\n\ny\n");
   options.cleaning.keep_empty_targets = true;
+  options.cleaning.max_ratio = 5;  // an empty target has no ratio
   const PrepareReport report = prepare(options);
   EXPECT_EQ(report.pairs_kept, 3u);
   EXPECT_EQ(report.dropped[Drop::kEmptySource], 1u) << "a source is never empty";

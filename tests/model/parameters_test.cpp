@@ -286,6 +286,72 @@ TEST(Initialisation, DrawsAllParametersUniformlyWhereTheSourceDoes) {
   }
 }
 
+// PyTorch's Linear draws weights and biases uniformly within 1 / sqrt(inputs), its Embedding from N(0, 1). The inputs
+// are those of the replication's layers (zhengyang-2002/Paper_reading-Replicating, Code/Model.py), with n = 128 and m
+// = 32.
+TEST(Initialisation, DrawsAsPyTorchDoesByTheInputsOfEachLayer) {
+  ModelOptions options = initialised_options(Attention::kAdditive);
+  options.attention = attention_of("mlp");
+  options.cell = Cell::kMlp;
+  options.embedding = 32;
+  options.state = options.alignment = 128;
+  options.initial_state = InitialState::kForward;
+  options.state_word = Step::kPrevious;
+  options.readout = Readout::kMlp;
+  options.readout_state = Step::kCurrent;
+  options.embedding_biases = false;
+  options.readout_rank = 0;
+  options.initialisation = Initialisation::kPytorch;
+  const auto inputs_of = [](const std::string& name) -> double {
+    const std::string letter = name.substr(name.rfind('/') + 1);
+    if (name.starts_with("attention/")) return letter == "v_a" ? 128 : 384;  // Linear(3n -> n), Linear(n -> 1)
+    if (name.starts_with("readout/")) {
+      if (letter == "W_o" || letter == "b_w") return 32;                // fc
+      return letter == "W_2" || letter == "b_2" ? 16 : 32 + 128 + 256;  // Wg
+    }
+    if (letter.ends_with("_2")) return 64;                    // the second Linear of each perceptron
+    if (name.starts_with("decoder/")) return 128 + 32 + 256;  // Wf
+    return letter == "U" || letter == "b_U" ? 128 : 32;       // hh, xh
+  };
+  Model<double> model(options);
+  model.initialise(6);
+  for (const Parameter& parameter : model.layout().parameters) {
+    const std::vector<double> values = values_of(model, parameter.name);
+    const auto count = static_cast<double>(values.size());
+    double square = 0, largest = 0;
+    for (const double x : values) {
+      square += x * x / count;
+      largest = std::max(largest, std::abs(x));
+    }
+    if (parameter.name.ends_with("/embedding")) {
+      EXPECT_NEAR(square, 1, 5 * std::sqrt(2 / count)) << parameter.name;
+      continue;
+    }
+    const double bound = 1 / std::sqrt(inputs_of(parameter.name));
+    EXPECT_LE(largest, bound * (1 + 1e-12)) << parameter.name;
+    EXPECT_NEAR(square / (bound * bound), 1.0 / 3, 5 * std::sqrt((1.0 / 5 - 1.0 / 9) / count)) << parameter.name;
+  }
+}
+
+TEST(Initialisation, DrawsTheSoftmaxBiasAsPyTorchDoesWhereItsMatrixIsTheEmbeddingTable) {
+  ModelOptions options = initialised_options(Attention::kNone);
+  options.cell = Cell::kTanh;
+  options.encoder = Encoder::kForward;
+  options.embedding = options.state = 8;
+  options.initial_state = InitialState::kFinal;
+  options.state_word = Step::kPrevious;
+  options.state_inputs = {.word = true};
+  options.readout = Readout::kLinear;
+  options.readout_state = Step::kCurrent;
+  options.readout_inputs = {.state = true};
+  options.tied_embeddings = TiedEmbeddings::kTarget;
+  options.readout_rank = 0;
+  options.initialisation = Initialisation::kPytorch;
+  Model<double> model(options);
+  model.initialise(6);
+  for (const double x : values_of(model, "readout/b_w")) EXPECT_LE(std::abs(x), 1 / std::sqrt(8.0));
+}
+
 TEST(Initialisation, IsAFunctionOfTheSeed) {
   const ModelOptions options = initialised_options(Attention::kAdditive);
   Model<float> a(options), b(options), other(options);

@@ -29,3 +29,18 @@ run >again.out 2>&1 || fail "$(tail -n 5 again.out)"
 code=0
 "$SOURCE/pipelines/replication/run.sh" --protocol ours --lengths 10 --systems full --rounds 1 --updates 600 --test 1000 --folder short >other.out 2>&1 || code=$?
 [[ $code == 1 ]] && grep -q 'give another --folder' other.out || fail "another protocol in the same folder: code $code, $(<other.out)"
+
+# Told to stop while it trains: the training writes its checkpoint before the script ends, and none is left behind.
+"$SOURCE/pipelines/replication/run.sh" --lengths 10 --systems full --rounds 1 --updates 20000 --test 10 --folder cut --at-once 1 >cut.out 2>&1 &
+job=$!
+run=cut/length-10/round-1/full
+while kill -0 $job 2>/dev/null; do
+  [[ ! -e $run/log.jsonl ]] || (($(grep -c '"event":"update"' $run/log.jsonl) < 2)) || break
+  sleep 0.05
+done
+kill -TERM $job
+code=0
+wait $job || code=$?
+[[ $code == 85 ]] || fail "TERM: code $code: $(<cut.out)"
+[[ -s $(last_checkpoint $run) ]] || fail "TERM: no checkpoint: $(ls $run)"
+grep -q '"event":"stop".*signal' $run/log.jsonl || fail "TERM: the training did not end by it: $(tail -n 1 $run/log.jsonl)"
