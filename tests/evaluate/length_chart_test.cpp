@@ -148,7 +148,8 @@ TEST(LengthChart, StaysWithinEightyColumnsOfPlainAscii) {
   const std::string chart = render_length_chart(evaluation);
   for (const std::string& line : lines_of(chart)) EXPECT_LE(line.size(), 80u) << line;
   for (const char c : chart) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~'));
-  EXPECT_NE(chart.find("\n        <=10    11-20 "), std::string::npos) << chart;  // short labels, because the long ones do not fit
+  // Short labels, because the long ones do not fit.
+  EXPECT_NE(chart.find("\n        <=10    11-20 "), std::string::npos) << chart;
   EXPECT_NE(chart.find(">80\n"), std::string::npos) << chart;
   EXPECT_NE(chart.find("words of the longer side\n"), std::string::npos) << chart;
 }
