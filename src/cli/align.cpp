@@ -248,7 +248,8 @@ void gather(std::vector<std::optional<Aligned>>& all, const comm::Communicator& 
 /// Words and weights of one line, as results show them.
 struct Sentence {
   std::size_t line = 0;                     // from 1
-  std::vector<std::string> source, target;  // </s> at their ends
+  std::vector<std::string> source, target;  // </s> at the target's end, and at the source's if the encoder reads it
+  std::size_t source_words = 0;             // without </s>
   std::vector<float> alpha;                 // [target, source]
   double log_probability = 0;
 
@@ -418,7 +419,7 @@ class Results {
 
  private:
   evaluate::Links links_of(const Sentence& sentence) const {
-    const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source.size() - 1,
+    const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source_words,
                                        sentence.target.size() - 1};
     return settings_.links == "argmax" ? evaluate::argmax_links(soft)
                                        : evaluate::threshold_links(soft, static_cast<float>(settings_.threshold));
@@ -458,7 +459,7 @@ struct Side {
 
 std::vector<std::string> words_of(const train::LoadedModel& loaded, const Aligned& aligned,
                                   const std::vector<std::string>& source, bool replace_unknown) {
-  const std::size_t Tx = source.size() + 1;
+  const std::size_t Tx = loaded.model.options().source_length(source.size());
   std::vector<std::string> words;
   for (std::size_t i = 0; i < aligned.target.size(); ++i) {
     words.push_back(loaded.target_vocabulary.word(aligned.target[i]));
@@ -574,7 +575,10 @@ int run_align(const Arguments& arguments) {
       sentence.target = given ? std::move(target.words[i])
                               : words_of(loaded, *aligned[i], source.words[i], settings.translation.replace_unknown);
       sentence.source = std::move(source.words[i]);
-      for (auto* words : {&sentence.source, &sentence.target}) words->emplace_back(loaded.target_vocabulary.word(kEnd));
+      sentence.source_words = sentence.source.size();
+      const std::string end = loaded.target_vocabulary.word(kEnd);
+      sentence.target.push_back(end);
+      if (loaded.model.options().source_length(sentence.source_words) > sentence.source_words) sentence.source.push_back(end);
       sentence.alpha = std::move(aligned[i]->alpha);
       sentence.log_probability = aligned[i]->log_probability;
       results->add(sentence, text.gold.empty() ? nullptr : &text.gold[portion + i]);

@@ -203,7 +203,8 @@ class Translations {
   }
 
   Timed run(const corpus::BatchSlice& slice) {
-    const double Tx = static_cast<double>(slice.batch_source_words + slice.batch_pairs);  // </s> counted
+    const std::uint64_t ends = model_.options().source_end ? slice.batch_pairs : 0;
+    const double Tx = static_cast<double>(slice.batch_source_words + ends);
     // A little more, so that the product with Tx does not fall below a whole number.
     search_.maximum_length_ratio = (static_cast<double>(slice.batch_target_words) + 1e-6) / Tx;
     search_.minimum_length_ratio = search_.maximum_length_ratio;
@@ -292,7 +293,7 @@ Measurement measure(const Settings& s, const comm::Communicator& world, Batches&
     m.pairs += pairs;
     m.source_words += source;
     m.target_words += timed.target_words;
-    if (!s.decode) m.gflop += model::update_flop(s.model, {pairs, source + pairs, target + pairs}) / 1e9;
+    if (!s.decode) m.gflop += model::update_flop(s.model, {pairs, source + (s.model.source_end ? pairs : 0), target + pairs}) / 1e9;
     for (const Phase phase : kPhases) m.phases[static_cast<std::size_t>(phase)] += timed.phases.seconds(phase);
     m.bytes_sent += static_cast<double>(timed.traffic.bytes_sent);
     m.reduction_seconds += timed.traffic.busy_seconds;

@@ -12,9 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The source word that the decoder looked at most when it wrote word `i`; none when it was </s>.
-std::optional<std::size_t> aligned_word(const decode::Translation& translation, std::size_t i, std::size_t words) {
-  const std::size_t Tx = words + 1;
+// The source word that the decoder looked at most when it wrote word `i`; none when it was </s>. The source has `words`
+// words and `Tx` annotations.
+std::optional<std::size_t> aligned_word(const decode::Translation& translation, std::size_t i, std::size_t words,
+                                        std::size_t Tx) {
   const auto row = translation.alignment.begin() + static_cast<std::ptrdiff_t>(i * Tx);
   const auto most = std::max_element(row, row + static_cast<std::ptrdiff_t>(Tx));
   const auto j = static_cast<std::size_t>(most - row);
@@ -24,11 +25,12 @@ std::optional<std::size_t> aligned_word(const decode::Translation& translation, 
 LineTranslation in_words(const train::LoadedModel& loaded, const std::vector<std::string>& source,
                          const decode::Translation& translation, const TranslationOptions& options) {
   std::vector<std::string> words;
+  const std::size_t Tx = loaded.model.options().source_length(source.size());
   for (std::size_t i = 0; i < translation.words.size(); ++i) {
     const WordId id = translation.words[i];
     words.push_back(loaded.target_vocabulary.word_in_text(id));
     if (id == kUnknown && options.replace_unknown) {
-      if (const auto j = aligned_word(translation, i, source.size())) words.back() = source[*j];
+      if (const auto j = aligned_word(translation, i, source.size(), Tx)) words.back() = source[*j];
     }
   }
   const std::size_t length = std::max<std::size_t>(1, translation.words.size() + (translation.finished ? 1 : 0));

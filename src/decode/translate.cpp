@@ -153,7 +153,7 @@ class Search {
   }
 
   const SearchOptions& options_;
-  std::size_t source_length_;  // Tx, </s> counted
+  std::size_t source_length_;  // Tx
   std::size_t wanted_;         // what is left of the beam
   std::size_t minimum_, maximum_;
   std::vector<Node> nodes_;
@@ -285,7 +285,7 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
         const std::size_t at = order[first + i];
         if (!results[i].front().finished) {
           if (retries == 0) cut_off[at] = std::move(results[i]);
-          const std::size_t Tx = source.length(at) + 1;
+          const std::size_t Tx = model.options().source_length(source.length(at));
           const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options);
           if (can_end && !last) {
             unfinished.push_back(at);

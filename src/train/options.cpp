@@ -14,7 +14,8 @@ namespace {
 template <class Value, std::size_t count>
 using Names = std::array<std::pair<Value, const char*>, count>;
 
-constexpr Names<Shuffle, 2> kShuffles{{{Shuffle::kEveryEpoch, "every-epoch"}, {Shuffle::kOnce, "once"}}};
+constexpr Names<Shuffle, 3> kShuffles{
+    {{Shuffle::kEveryEpoch, "every-epoch"}, {Shuffle::kOnce, "once"}, {Shuffle::kNever, "never"}}};
 constexpr Names<BatchOrder, 2> kBatchOrders{
     {{BatchOrder::kShuffled, "shuffled"}, {BatchOrder::kByLength, "by-length"}}};
 constexpr Names<OptimizerKind, 3> kOptimizers{
@@ -187,6 +188,7 @@ std::span<const Later> later_options() {
                               choice<&M::encoder, model::encoder_of>("encoder"),
                               number<&M::encoder_state>("encoder-state"),
                               yes<&M::source_start>("source-start"),
+                              yes<&M::source_end>("source-end"),
                               number<&M::layers>("layers"),
                               choice<&M::attend_from, model::attend_from_of>("attend-from"),
                               choice<&M::attention_window, model::attention_window_of>("attention-window"),

@@ -425,6 +425,7 @@ corpus::BatchOptions batch_options(const TrainOptions& options) {
   batches.batch_sentences = options.batch_sentences;
   batches.pool_batches = options.pool_batches;
   batches.seed = options.seed;
+  batches.shuffle = options.shuffle != Shuffle::kNever;
   batches.reshuffle = options.shuffle == Shuffle::kEveryEpoch;
   batches.shuffle_batches = options.batch_order == BatchOrder::kShuffled;
   batches.prefetch = options.prefetch;

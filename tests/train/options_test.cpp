@@ -18,6 +18,7 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   o.encoder = model::Encoder::kForward;
   o.encoder_state = 7;
   o.source_start = true;
+  o.source_end = false;
   o.layers = 3;
   o.attention = model::attention_of("scaled-dot");
   o.attend_from = model::Step::kCurrent;
