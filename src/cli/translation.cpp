@@ -85,6 +85,10 @@ fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
     if (!fs::exists(folder / link)) continue;
     std::string name = read_file(folder / link);
     while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
+    if (!fs::exists(folder / name)) {
+      throw Error(text_of((folder / link).string(), " names ", name, ", which is not there; name another checkpoint of ",
+                          folder.string()));
+    }
     return folder / name;
   }
   throw Error(

@@ -92,7 +92,7 @@ class Trainer {
     p_.run->begin();
     // Another run's checkpoint is not in this folder. One of ours may have been killed before it was pointed to.
     saved_ = p_.run->has_checkpoint(state_.update);
-    if (saved_) p_.run->published(state_.update, state_.best_update == state_.update);
+    if (saved_) p_.run->published(state_.update, state_.best_update);
     record("resume", {{"checkpoint", checkpoint},
                       {"ranks", state_.world_size},
                       {"precision", kernels::name_of(kernels::precision())}});
@@ -337,8 +337,7 @@ class Trainer {
       p_.run->check_attempt();  // a successor has removed the temporary: that is the reason to tell
       throw;
     }
-    p_.run->check_attempt();
-    p_.run->published(state_.update, state_.best_update == state_.update);
+    p_.run->published(state_.update, state_.best_update);
     saved_ = true;
     since_checkpoint_ = {};
     const double seconds = watch.seconds();
