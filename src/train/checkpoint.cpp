@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
@@ -133,6 +134,30 @@ void expect_shapes(const storage::File& file, const std::string& group, const mo
 
 enum class Values { kFinite, kNumbers };  // no infinities and NaNs, no NaNs
 
+/// The first value of `data` that is not as expected; nothing when all are.
+std::optional<float> unexpected(const model::Parameter& parameter, const float* data, Values expected) {
+  for (std::size_t i = 0; i < parameter.rows(); ++i) {
+    const float* row = data + i * parameter.stride;
+    const float* odd = std::find_if(row, row + parameter.cols(), [&](float value) {
+      return expected == Values::kFinite ? !std::isfinite(value) : std::isnan(value);
+    });
+    if (odd != row + parameter.cols()) return *odd;
+  }
+  return {};
+}
+
+/// What cannot be read back is not written: it would take the place of a checkpoint that can.
+void expect_values(const std::string& group, const model::ParameterLayout& layout, std::span<const float> block,
+                   std::uint64_t update, Values expected = Values::kFinite) {
+  for (const auto& parameter : layout.parameters) {
+    if (const auto odd = unexpected(parameter, block.data() + parameter.offset, expected)) {
+      throw Error(text_of("the training diverged: after update ", update, " ", dataset(group, parameter), " holds ",
+                          *odd, ", so no checkpoint is written; resume from the one before with a lower learning-rate "
+                          "or clip-norm"));
+    }
+  }
+}
+
 void read_block(const storage::File& file, const std::string& group, const model::ParameterLayout& layout,
                 std::span<float> block, Values expected = Values::kFinite) {
   for (const auto& parameter : layout.parameters) {
@@ -143,12 +168,7 @@ void read_block(const storage::File& file, const std::string& group, const model
       file.read_into<float>(dataset(group, parameter),
                             MatrixView<float>(data, parameter.rows(), parameter.cols(), parameter.stride));
     }
-    for (std::size_t i = 0; i < parameter.rows(); ++i) {
-      const float* row = data + i * parameter.stride;
-      const float* odd = std::find_if(row, row + parameter.cols(), [&](float value) {
-        return expected == Values::kFinite ? !std::isfinite(value) : std::isnan(value);
-      });
-      if (odd == row + parameter.cols()) continue;
+    if (const auto odd = unexpected(parameter, data, expected)) {
       throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter), " holds ", *odd,
                           ", with which nothing can be computed; take the one before"));
     }
@@ -278,6 +298,12 @@ void write_checkpoint(storage::File& file, const CheckpointSource& source) {
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source) {
+  const auto& layout = source.model.layout();
+  expect_values("parameters", layout, source.model.parameters(), source.state.update);
+  if (!source.average.empty()) expect_values("average", layout, source.average, source.state.update);
+  for (const auto& [name, values] : source.optimizer.accumulators()) {
+    expect_values("optimizer/" + name, layout, values, source.state.update, Values::kNumbers);
+  }
   storage::SealedWriter writer(path);
   write_checkpoint(writer.file(), source);
   writer.publish();

@@ -324,7 +324,7 @@ class Breakage : public Progress {
     return [this](auto&, std::uint64_t update, const auto&) {
       former_ = weight_;
       if (update == 10) weight_ = std::numeric_limits<float>::quiet_NaN();
-      return ValidationResult{1, 1, false};
+      return ValidationResult{std::nan(""), std::nan(""), false};  // no best, and so no checkpoint
     };
   }
   void updated(const UpdateReport& report) override {
@@ -368,6 +368,21 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("4 updates in a row were not finite, to update 14"));
   }
+}
+
+TEST_F(Training, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
+  model::Model<float> model(tiny_model_options(corpus_));
+  TrainOptions options = tiny_options();
+  options.checkpoint_every = 4;
+  options.max_skipped = 100;
+  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
+  Breakage breakage(model, "encoder/embedding_bias", false);
+  EXPECT_THAT(message_of([&] {
+                train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+              }),
+              testing::HasSubstr("after update 12 /parameters/encoder/embedding_bias holds nan, so no checkpoint is"));
+  EXPECT_EQ(checkpoints_of(scratch_ / "run").at(0).filename(), "update-00000008.h5");
+  EXPECT_EQ(load_model(scratch_ / "run/checkpoints/update-00000004.h5").update, 4U);
 }
 
 TEST_F(Training, StopsEarlyAndKeepsTheBest) {
