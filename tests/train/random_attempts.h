@@ -121,6 +121,7 @@ class RandomAttempts {
     const Validator validator = [&, inner = dev_loss(corpus_)](auto& model, std::uint64_t update, const auto& stop) {
       call(disturbance.before_validation, update);
       ValidationResult result = inner(model, update, stop);
+      result.loss_per_word *= 0.5 + Random(options_.seed, update).uniform();  // else all are gains
       result.bleu = 100 * std::exp(-result.loss_per_word);
       call(disturbance.after_validation, update);
       return result;
