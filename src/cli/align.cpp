@@ -11,6 +11,7 @@
 #include <set>
 
 #include "cli/agreement.h"
+#include "cli/figures.h"
 #include "cli/output_file.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
@@ -318,9 +319,7 @@ std::vector<std::string> without_marks(std::vector<std::string> words, const cor
 /// For people: what each target word looked at, most first; 0.1 and more, three at most, one at least.
 std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline) {
   const auto source = without_marks(sentence.source, pipeline), target = without_marks(sentence.target, pipeline);
-  char number[32];
-  std::snprintf(number, sizeof number, "%.6f", sentence.log_probability);
-  std::string text = text_of("line ", sentence.line, ", log-probability ", number, "\n");
+  std::string text = text_of("line ", sentence.line, ", log-probability ", fixed(sentence.log_probability, 6), "\n");
   std::vector<std::size_t> order(sentence.source.size());
   for (std::size_t i = 0; i < sentence.target.size(); ++i) {
     const float* const row = sentence.row(i);
@@ -329,8 +328,7 @@ std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipelin
     text += "  " + target[i] + " <-";
     for (std::size_t k = 0; k < std::min<std::size_t>(3, order.size()); ++k) {
       if (k > 0 && row[order[k]] < 0.1f) break;
-      std::snprintf(number, sizeof number, " %.2f", static_cast<double>(row[order[k]]));
-      text += (k > 0 ? ", " : " ") + source[order[k]] + number;
+      text += (k > 0 ? ", " : " ") + source[order[k]] + " " + fixed(static_cast<double>(row[order[k]]), 2);
     }
     text += "\n";
   }
@@ -535,6 +533,10 @@ int run_align(const Arguments& arguments) {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return longest_first.length(a) > longest_first.length(b); });
     std::vector<std::optional<Aligned>> aligned(lines);
+    std::optional<std::size_t> nan_line;  // of the files
+    const auto see_nan = [&](std::size_t at) {
+      nan_line = std::min(nan_line.value_or(text.lines[portion + at]), text.lines[portion + at]);
+    };
     // Batches are cut before they are dealt out, so that no weight depends on the number of ranks.
     for (std::size_t first = rank * batch_sentences; first < lines; first += ranks * batch_sentences) {
       if (signal_came()) break;
@@ -545,18 +547,16 @@ int run_align(const Arguments& arguments) {
         if (given) batch_target.add(target.ids[order[first + i]]);
       }
       if (!given) {
-        for (const auto& best : decode::translate(loaded.model, batch_source, settings.translation.search)) {
-          batch_target.add(best.front().words);
+        const auto translations = decode::translate(loaded.model, batch_source, settings.translation.search);
+        for (std::size_t i = 0; i < count; ++i) {
+          batch_target.add(translations[i].front().words);
+          if (translations[i].front().is_nan()) see_nan(order[first + i]);
         }
       }
       auto found = loaded.model.align(batch_source, batch_target);
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = order[first + i];
-        if (!std::isfinite(found[i].log_probability)) {
-          throw Error(text_of(settings.source.string(), ", line ", text.lines[portion + at] + 1,
-                              ": the model computes what is no number; its training diverged, so name another "
-                              "checkpoint"));
-        }
+        if (!std::isfinite(found[i].log_probability)) see_nan(at);
         aligned[at] = Aligned{
             {batch_target[i].begin(), batch_target[i].end()}, found[i].log_probability, std::move(found[i].alpha)};
       }
@@ -567,6 +567,7 @@ int run_align(const Arguments& arguments) {
       throw Stopped(settings.svg.empty() ? "a signal asked to stop; no alignment was written"
                                          : "a signal asked to stop; no alignment was written but for some pictures");
     }
+    refuse_nan(world, nan_line, {settings.source.string()});
     gather(aligned, world);
     if (!results) continue;
     for (std::size_t i = 0; i < lines; ++i) {

@@ -36,8 +36,14 @@ Json head_of(const File& file, const std::string& format) {
     json["source_subwords"] = pipeline.source_subwords.description();
     json["target_subwords"] = pipeline.target_subwords.description();
   }
-  json["source_vocabulary"] = file.shape("/vocabulary/source").front();
-  json["target_vocabulary"] = file.shape("/vocabulary/target").front();
+  for (const std::string side : {"source", "target"}) {
+    const auto shape = file.shape("/vocabulary/" + side);
+    if (shape.size() != 1) {
+      throw Error(text_of("", file.name(), " at /vocabulary/", side, " has ", shape.size(),
+                          " dimensions where a list of words was expected; take another copy"));
+    }
+    json[side + "_vocabulary"] = shape[0];
+  }
   return json;
 }
 

@@ -1,6 +1,9 @@
 #include "cli/translation.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
 
 #include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
@@ -84,6 +87,10 @@ fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
     if (!fs::exists(folder / link)) continue;
     std::string name = read_file(folder / link);
     while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
+    if (!fs::exists(folder / name)) {
+      throw Error(text_of((folder / link).string(), " names ", name, ", which is not there; name another checkpoint of ",
+                          folder.string()));
+    }
     return folder / name;
   }
   throw Error(
@@ -99,8 +106,8 @@ std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::
 }
 
 std::vector<std::vector<LineTranslation>> translate_lines(
-    train::LoadedModel& loaded, std::vector<std::string> lines, const TranslationOptions& options,
-    const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done) {
+    train::LoadedModel& loaded, InputLines input, const TranslationOptions& options, const comm::Communicator& world,
+    const std::function<void(std::size_t done, std::size_t all)>& done) {
   if (options.replace_unknown && loaded.model.options().attention == model::Attention::kNone) {
     throw Error("--replace-unknown needs a model with attention, and this one was trained with attention = none");
   }
@@ -108,6 +115,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     throw Error("--replace-unknown is for models of words, and this one splits them into subwords; leave it out");
   }
   const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+  std::vector<std::string>& lines = input.lines;
   if (ranks > 1) {  // as JSON: a line may hold any byte but a line end
     Json message = Json::array();
     for (std::string& line : lines) message.push_back(std::move(line));
@@ -127,6 +135,12 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     if (done && world.is_root()) done(count, source.size());
     return !signal_came();
   });
+  const auto nan = std::find_if(found.begin(), found.end(), [](const auto& of_line) {
+    return !of_line.empty() && of_line.front().is_nan();
+  });
+  std::optional<std::size_t> nan_line;
+  if (nan != found.end()) nan_line = rank + ranks * static_cast<std::size_t>(nan - found.begin());
+  refuse_nan(world, nan_line, input.place);
   std::vector<std::vector<LineTranslation>> own;
   for (std::size_t i = 0; i < found.size(); ++i) {
     auto& translations = own.emplace_back();
@@ -158,6 +172,15 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     }
   }
   return all;
+}
+
+void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line, const LinesPlace& place) {
+  double first = line ? -static_cast<double>(*line) : -std::numeric_limits<double>::infinity();
+  if (world.size() > 1) world.max(std::span(&first, 1));
+  if (std::isinf(first)) return;
+  throw AgreedError(text_of(place.name, ", line ", place.before + static_cast<std::size_t>(-first) + 1,
+                            ": the model computes NaN or infinities, because its training diverged; name a checkpoint "
+                            "of an earlier update, or train again with a lower learning-rate or clip-norm"));
 }
 
 }  // namespace rnnsearch::cli

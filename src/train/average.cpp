@@ -1,6 +1,7 @@
 #include "rnnsearch/train/average.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -118,6 +119,10 @@ std::uint64_t write_mean(storage::File& output, const std::string& dataset, cons
   for (const Input& input : inputs) {
     with_shape(shape, values, [&](auto view) { input.file.read_into<float>(dataset, view); });
     for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(values[i]);
+  }
+  if (std::any_of(sums.begin(), sums.end(), [](double sum) { return !std::isfinite(sum); })) {
+    throw Error(text_of("the mean of ", dataset, " is NaN or infinite, because the training diverged; give checkpoints "
+                        "of earlier updates"));
   }
   const auto n = static_cast<double>(inputs.size());
   std::transform(sums.begin(), sums.end(), values.begin(), [n](double sum) { return static_cast<float>(sum / n); });

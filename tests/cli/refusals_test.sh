@@ -60,6 +60,9 @@ refused "--merge is not for --append" "${merge[@]}" --append corpus.h5
 printf 'memory = 100\n' >few.ini
 refused "--memory is not for --merge" "${merge[@]}" --config few.ini
 refused "--beam|'0'" translate --model run --beam 0
+cp -r run bestless
+rm bestless/checkpoints/update-00000002.h5
+refused "bestless/checkpoints/|names update-00000002.h5|which is not there" translate --model bestless --input text/test.source
 for command in train translate score evaluate align benchmark; do
   refused "--precision|'f16'|f32, bf16 or auto" $command --precision f16
 done

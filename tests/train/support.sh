@@ -88,5 +88,5 @@ expect_equal() {
 
 state_of() {
   h5dump -g /state "$(last_checkpoint "$1")" |
-    awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /elapsed|world_size/ {print name, $0}'
+    awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /seconds|world_size|bytes_sent/ {print name, $0}'
 }

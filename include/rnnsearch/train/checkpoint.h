@@ -23,6 +23,15 @@ namespace rnnsearch::train {
 /// The last version of the format that is read here. What is written is the first that can say it.
 inline constexpr std::int64_t kCheckpointVersion = 3;
 
+/// Sums over the updates since the last logged one.
+struct LogInterval {
+  std::uint64_t updates = 0, pairs = 0, source_words = 0, target_words = 0;
+  double negative_log_likelihood = 0, words = 0;  // of the updates that were applied
+  double data_seconds = 0, compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
+  double reduction_seconds = 0;  // in which sums of the gradient were under way, hidden or not
+  std::uint64_t bytes_sent = 0;  // by the root in them
+};
+
 /// Everything besides weights and optimiser that a resumed run needs to repeat the uninterrupted one bit for bit.
 struct TrainingState {
   std::uint64_t update = 0;
@@ -30,13 +39,14 @@ struct TrainingState {
   Plateau plateau;                // of the schedule
   double best_score = 0;          // of the best validation, as `best_metric` counts; meaningful if best_update > 0
   std::uint64_t best_update = 0;
-  std::uint64_t validations_without_gain = 0;
+  Patience patience;                   // of early stopping
   std::uint64_t validated_update = 0;  // of the last validation: one that a signal cut short is made up for
   double elapsed_seconds = 0;          // of training, over all attempts
   std::uint64_t skipped_updates = 0;   // non-finite gradients
   std::uint64_t skipped_in_a_row = 0;
   std::uint64_t world_size = 1;  // informative only
   std::string corpus_fingerprint;
+  LogInterval interval;
 };
 
 Json json_of(const TrainingState& state);
@@ -69,7 +79,7 @@ struct CheckpointSource {
 };
 
 /// Writes to a temporary, verifies, renames. Records kernels::precision() among the options. Throws Error (a full disk
-/// included); a former file then stands as it was.
+/// included, and weights that are NaN or infinite, which could not be resumed from); a former file then stands as it was.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source);
 
 /// Fills weights, accumulators, step count and history, and `average` unless it is empty: from the file's, or, with a
