@@ -26,10 +26,10 @@ if [[ -e $out/.complete ]]; then
 fi
 [[ ! -e $out || -d $out ]] || fail "$out is not a folder: name another or remove it"
 if [[ -d $out && ! -e $out/.incomplete && -n $(ls -A "$out") ]]; then
-  fail "$out holds something else ($(ls -A "$out" | head -n 1)): name an empty or new folder"
+  fail "$out holds something else ($(find "$out" -mindepth 1 -printf %P -quit)): name an empty or new folder"
 fi
 [[ -x /usr/lib/apt/apt-helper ]] || fail "no apt on this machine: the corpus comes from Debian's archive, through apt"
-mkdir -p "$out" && touch "$out/.incomplete" || fail "cannot write to $out"
+{ mkdir -p "$out" && touch "$out/.incomplete"; } || fail "cannot write to $out"
 out=$(cd "$out" && pwd)
 
 # apt with the system's sources, mirrors, proxies and keys, but every file that it writes in a folder of ours

@@ -11,7 +11,7 @@ fail() {
   exit 1
 }
 usage="data/reversal.sh OUT_DIR [--vocabulary|--min-length|--max-length|--train|--dev|--test|--seed NUMBER]..."
-(($# >= 1)) && [[ $1 != --* ]] || fail "usage: $usage"
+{ (($# >= 1)) && [[ $1 != --* ]]; } || fail "usage: $usage"
 out=$1
 shift
 declare -A option=([vocabulary]=20 [min-length]=1 [max-length]=15 [train]=20000 [dev]=500 [test]=1000 [seed]=1)
@@ -34,7 +34,7 @@ if [[ -e $out/.complete ]]; then
     fail "$out holds the task with $(<"$out/.complete")and not with ${made}: name another folder or remove that one"
   exit 0
 fi
-[[ ! -d $out || -z $(ls -A "$out" | grep -vxF .new) ]] || fail "$out holds something else: name an empty or new folder"
+[[ ! -d $out || -z $(find "$out" -mindepth 1 -maxdepth 1 ! -name .new -print -quit) ]] || fail "$out holds something else: name an empty or new folder"
 mkdir -p "$out/.new" || fail "cannot write to $out"
 
 # a generator of our own (Park and Miller 1988, exact in doubles), so that every awk gives the same bytes

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # pipelines and these functions share variables, as said below
 # The stages that experiments share: text, corpora, trainings, translations, scores. A pipeline's run.sh sources this file, and calls
 # them in this order; every stage is skipped when its result is there, so an experiment that was interrupted goes on when its script
 # runs again. pipelines/paper/run.sh is the model to follow.
@@ -25,7 +26,7 @@
 #   --chain N              slurm: jobs of each training, for sites that forbid requeueing
 # Every stage is skipped when its result is there, and trainings go on where they stopped: interrupt it and run it again.
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-text= source=en target=fr words= beam=10 retry_below=500 folder= launch=local at_once=2 ranks=2 chain=
+text='' source=en target=fr words='' beam=10 retry_below=500 folder='' launch=local at_once=2 ranks=2 chain=''
 extra=() # what stands after --: of every training
 
 say() { echo "[$pipeline] $*"; }
@@ -68,7 +69,8 @@ read_options() {
 # find_program: RNNSEARCH is the program: the one the environment names, or else it is built.
 find_program() {
   if [[ -z ${RNNSEARCH:-} ]]; then
-    export RNNSEARCH_BUILD=$(realpath -m "${RNNSEARCH_BUILD:-$project/build}") # of this folder, wherever build.sh goes
+    RNNSEARCH_BUILD=$(realpath -m -- "${RNNSEARCH_BUILD:-$project/build}") # of this folder, wherever build.sh goes
+    export RNNSEARCH_BUILD
     "$project/pipelines/install.sh"
     "$project/pipelines/build.sh"
     RNNSEARCH=$RNNSEARCH_BUILD/rnnsearch
@@ -132,13 +134,17 @@ training_of() {
   options+=(--run "$(run_of "$1")" "${extra[@]}")
 }
 launcher_of_ranks() { # prints, one a line, what starts a program on --ranks ranks
-  printf '%s\n' ${LAUNCHER:-mpirun -n "$ranks" --bind-to none}
-  [[ -n ${LAUNCHER:-} || $(id -u) != 0 ]] || echo --allow-run-as-root
+  local words=(mpirun -n "$ranks" --bind-to none)
+  [[ $(id -u) != 0 ]] || words+=(--allow-run-as-root)
+  [[ -z ${LAUNCHER:-} ]] || read -rd '' -a words <<<"$LAUNCHER" || true
+  printf '%s\n' "${words[@]}"
 }
 stop_trainings() { # SIGNAL
   trap '' TERM INT
   say "stopping; the trainings write their checkpoints"
-  kill -s "$1" $(jobs -rp) 2>/dev/null || true
+  local running
+  read -rd '' -a running <<<"$(jobs -rp)" || true
+  kill -s "$1" "${running[@]}" 2>/dev/null || true
   wait
   exit 85
 }
@@ -151,7 +157,7 @@ finish_trainings() { # FAILED PROCESS...: waits for those of this machine; ends 
   [[ -z $failed ]] || fail "a training ended before it was done: $(find "$folder" -name '*.out' -exec tail -qn 1 {} + | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run this again to go on"
 }
 train_here() {
-  local threads=$(($(nproc) / at_once)) system failed= started=()
+  local threads=$(($(nproc) / at_once)) system failed='' started=()
   ((threads > 0)) || threads=1
   trap 'stop_trainings TERM' TERM INT
   for system; do
@@ -238,7 +244,10 @@ score() {
 }
 
 # is_scored FILE: FILE, the last result of a pipeline's scores, is newer than all translations.
-is_scored() { [[ $1 -nt $(ls -t "$folder"/test.*."$target" | head -1) ]]; }
+is_scored() {
+  local translation
+  for translation in "$folder"/test.*."$target"; do [[ $1 -nt $translation ]] || return 1; done
+}
 
 # evaluate OUTPUT OPTIONS...: what rnnsearch evaluate prints, in OUTPUT once it is whole.
 evaluate() {

@@ -8,7 +8,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-output=$root/build/scaling rnnsearch=$root/build/rnnsearch measured= up_to=64
+output=$root/build/scaling rnnsearch=$root/build/rnnsearch measured='' up_to=64
 while (($#)); do
   case $1 in
     --measured) measured=${2:?} ;;

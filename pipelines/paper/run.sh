@@ -19,7 +19,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 pipeline=paper
 source "$here/../experiment.sh"
-scale=small units= pieces=4000 tokenizer= longer=no seed=1
+scale=small units='' pieces=4000 tokenizer='' longer=no seed=1
 read_options "scale units pieces tokenizer longer seed" "$@"
 case $scale in small | paper) ;; *) fail "--scale is '$scale'; it must be small or paper" ;; esac
 if [[ -z $units ]]; then units=$([[ $scale == paper ]] && echo words || echo subwords); fi

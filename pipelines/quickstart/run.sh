@@ -77,7 +77,7 @@ done
 
 say "scoring"
 # 41 to 60 words are one bucket: each half of it has so few sentences that its BLEU would be a matter of chance.
-scores=("${hypotheses[@]}" --corpus "$corpus" --set test/debian --edges 10,20,30,40,60)
+scores=("${hypotheses[@]}" --corpus "$corpus" --set test/debian --edges "10,20,30,40,60")
 "$rnnsearch" evaluate "${scores[@]}" --chart >"$work/bleu.txt.new"
 "$rnnsearch" evaluate "${scores[@]}" --json --sentences >"$work/bleu.json.new"
 mv "$work/bleu.txt.new" "$work/bleu.txt"

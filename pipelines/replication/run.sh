@@ -21,7 +21,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 pipeline=replication
 source "$here/../experiment.sh" # say, fail, find_program, stop_trainings, finish_trainings; what is trained here is rounds
-protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates=5000 test= folder= beside= at_once=
+protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates=5000 test='' folder='' beside='' at_once=''
 while (($# > 0)); do
   case $1 in
     --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
@@ -109,7 +109,7 @@ round_of() {
   mv "$run.new" "$run.scores"
 }
 train_rounds() {
-  local system length round failed= started=()
+  local system length round failed='' started=()
   : "${at_once:=$(nproc)}"
   trap 'stop_trainings TERM' TERM INT
   for ((round = 1; round <= rounds; ++round)); do

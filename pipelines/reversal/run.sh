@@ -16,7 +16,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 pipeline=reversal
 source "$here/../experiment.sh" # say, fail, find_program, stop_trainings, finish_trainings; what is trained here is rounds
-systems= rounds=10 updates=2000 max_length=15 folder=runs/reversal at_once=
+systems='' rounds=10 updates=2000 max_length=15 folder=runs/reversal at_once=''
 while (($# > 0)); do
   case $1 in
     --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
@@ -80,7 +80,7 @@ is_done() { # RUN
     grep '"event":"stop"' "$1/log.jsonl" | tail -n 1 | grep -q "\"update\":$updates,"
 }
 train_rounds() {
-  local system round run failed= started=()
+  local system round run failed='' started=()
   : "${at_once:=$(nproc)}"
   trap 'stop_trainings TERM' TERM INT
   for ((round = 1; round <= rounds; ++round)); do
@@ -98,10 +98,10 @@ train_rounds() {
   finish_trainings "$failed" "${started[@]}"
 }
 submit_rounds() {
-  local system round run job waiting= left queued
+  local system round run job waiting='' left queued
   for system in $systems; do
     options_of_rounds "$system"
-    left= queued=
+    left='' queued=''
     for ((round = 1; round <= rounds; ++round)); do
       run=$(run_of_round "$system" "$round")
       [[ ! -e $run.jobs/done ]] || continue

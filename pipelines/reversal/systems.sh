@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034  # run.sh uses what is set here
 # The systems of run.sh: their names in the order of the tables, and which of them must learn the task.
 here=${here:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)}
 

@@ -14,7 +14,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 pipeline=zh-en
 source "$here/../experiment.sh"
-source= target=en chinese=characters cell=lstm
+source='' target=en chinese=characters cell=lstm
 read_options "chinese cell" "$@"
 case $chinese in
   characters) tokenizer=words longest=80 ;;

@@ -38,7 +38,7 @@ grep -qE 'pairs before   [0-9,]+' appended || fail "append reports: $(<appended)
 # Once more: a job that is started again. Other text, or another corpus, is appended.
 code=0
 timeout 400 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >out 2>err || code=$?
-[[ $code == 1 && ! -s out ]] && cmp b.h5 whole.h5 && grep -q 'last [0-9]* pairs of b.h5 .*--output' err ||
+{ [[ $code == 1 && ! -s out ]] && cmp b.h5 whole.h5 && grep -q 'last [0-9]* pairs of b.h5 .*--output' err; } ||
   fail "appended twice: code $code, $(<out) $(<err)"
 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --output twice.h5 >/dev/null || fail "not to another corpus"
 head -n 10000 reversed >other

@@ -44,6 +44,7 @@ mkdir -p -- "$run"
 exit "${CODE:-0}"
 END
 # Leaves the launcher time to act on what it has lost.
+# shellcheck disable=SC2016  # a script, which expands them itself
 printf '#!/usr/bin/env bash\n%q "$@"\nstatus=$?\nsleep 0.5\nexit $status\n' "$(command -v pkill)" >bin/pkill
 # Notes that its answer was read.
 cat >bin/ps <<END
@@ -66,8 +67,8 @@ exec $(command -v date) "\$@"
 END
 chmod +x bin/*
 cp "$(command -v sleep)" bin/rnnsearch
-export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS= RESTART_SECONDS=0 LOOK_SECONDS=1
-export SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n[1-2] SLURM_CPUS_PER_TASK=3
+export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS='' RESTART_SECONDS=0 LOOK_SECONDS=1
+export SLURM_JOB_ID=7 SLURM_JOB_NODELIST="n[1-2]" SLURM_CPUS_PER_TASK=3
 unset SLURM_ARRAY_TASK_ID SLURM_JOB_END_TIME RNNSEARCH_END_TIME SLURM_RESTART_COUNT
 
 # check WHAT CODE CALLS ENVIRONMENT... -- ARGUMENTS...

@@ -152,7 +152,7 @@ rm -r in\ *
 has script "#SBATCH --array=1-4" "  1) exec $SOURCE/cluster/run train --corpus c --seed 10 --run r-seed-10 ;;" \
   "  4) exec $SOURCE/cluster/run train --corpus c --seed 8 --run r-seed-8 ;;"
 
-for seeds in '' , a-b 1-2-3 1,,2 -3 "1 2" '1*2'; do refuses "not a list like 1-5" "$submit" --seeds "$seeds" train --run r; done
+for seeds in '' ',' a-b 1-2-3 1,,2 -3 "1 2" '1*2'; do refuses "not a list like 1-5" "$submit" --seeds "$seeds" train --run r; done
 refuses "the range 5-1 ends before it begins" "$submit" --seeds 3,5-1 train --run r
 refuses "more seeds than a job array" "$submit" --seeds 1-999999999 train --run r
 refuses "name the run r-seed-2 twice" "$submit" --seeds 1-2,2 train --run r

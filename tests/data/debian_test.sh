@@ -10,9 +10,9 @@ fail() {
 
 architecture=$(dpkg --print-architecture)
 stable=archive/dists/stable
-mkdir -p $stable/main/{i18n,binary-$architecture}
+mkdir -p "$stable/main/i18n" "$stable/main/binary-$architecture"
 for i in {1..9}; do
-  echo -e "Package: pkg$i\nSource: src$i\nVersion: 1\nArchitecture: all\n" >>$stable/main/binary-$architecture/Packages
+  echo -e "Package: pkg$i\nSource: src$i\nVersion: 1\nArchitecture: all\n" >>"$stable/main/binary-$architecture/Packages"
   for text in "en:Tool number $i for birds" "fr:outil numéro $i pour oiseaux" "pt_BR:a ferramenta $i das aves"; do
     printf 'Package: pkg%d\nDescription-md5: %032d\nDescription-%s: %s\n\n' "$i" "$i" "${text%%:*}" "${text#*:}" \
       >>"$stable/main/i18n/Translation-${text%%:*}"
@@ -41,7 +41,7 @@ refuses() {  # pattern, arguments
   local pattern=$1
   shift
   if "$debian" "$@" >log 2>error; then fail "accepted: $*"; fi
-  grep -q -- "$pattern" error && (($(wc -l <error) == 1)) || fail "$*: not one sentence with '$pattern': $(<error)"
+  { grep -q -- "$pattern" error && (($(wc -l <error) == 1)); } || fail "$*: not one sentence with '$pattern': $(<error)"
 }
 refuses "usage" en fr
 refuses "name two languages" en en new
