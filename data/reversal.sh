@@ -13,6 +13,7 @@ fail() {
 usage="data/reversal.sh OUT_DIR [--vocabulary|--min-length|--max-length|--train|--dev|--test|--seed NUMBER]..."
 { (($# >= 1)) && [[ $1 != --* ]]; } || fail "usage: $usage"
 out=$1
+[[ $out != -* ]] || out=./$out # a name that begins with a dash would be read as an option
 shift
 declare -A option=([vocabulary]=20 [min-length]=1 [max-length]=15 [train]=20000 [dev]=500 [test]=1000 [seed]=1)
 while (($#)); do
@@ -38,7 +39,8 @@ fi
 mkdir -p "$out/.new" || fail "cannot write to $out"
 
 # a generator of our own (Park and Miller 1988, exact in doubles), so that every awk gives the same bytes
-awk -v out="$out/.new" -v vocabulary="${option[vocabulary]}" \
+# Not with -v, which would change backslashes in the folder's name.
+OUT=$out/.new awk -v vocabulary="${option[vocabulary]}" \
   -v low="${option[min-length]}" -v high="${option[max-length]}" \
   -v train="${option[train]}" -v dev="${option[dev]}" -v test="${option[test]}" -v seed="${option[seed]}" '
   function below(n) {
@@ -78,6 +80,7 @@ awk -v out="$out/.new" -v vocabulary="${option[vocabulary]}" \
     }
   }
   BEGIN {
+    out = ENVIRON["OUT"]
     state = 1 + (seed * 7919 + 12345) % 2147483646
     for (i = 0; i < 20; ++i) below(1)  # small seeds begin alike
     make("test", test)

@@ -25,14 +25,21 @@
 #   --ranks N              mpirun: ranks. How ranks are placed is LAUNCHER's affair, as of cluster/site.sh [2]
 #   --chain N              slurm: jobs of each training, for sites that forbid requeueing
 # Every stage is skipped when its result is there, and trainings go on where they stopped: interrupt it and run it again.
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+project=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+project=${project%/*} # not of the command's output, which would lose a line break at its end
 text='' source=en target=fr words='' beam=10 retry_below=500 folder='' launch=local at_once=2 ranks=2 chain=''
 extra=() # what stands after --: of every training
 
 say() { echo "[$pipeline] $*"; }
-fail() {
-  echo "$pipeline: $*" >&2
+fail() { # in one line, whatever stands in a path
+  local words=$*
+  echo "$pipeline: ${words//[[:cntrl:]]/?}" >&2
   exit 1
+}
+# no_option NAME...: a path that begins with a dash, which commands would read as an option, begins with ./ from here on
+no_option() {
+  local name
+  for name; do [[ ${!name} != -* ]] || printf -v "$name" %s "./${!name}"; done
 }
 
 # read_options "NAME..." "$@": the options above and those of the pipeline (their names), each into the variable of its name.
@@ -56,6 +63,7 @@ read_options() {
     printf -v "${name//-/_}" %s "$2"
     shift 2
   done
+  no_option text folder
   [[ $source != "$target" ]] || fail "--source and --target are both '$source'; name two"
   case $launch in local | mpirun | slurm) ;; *) fail "--launch is '$launch'; it must be local, mpirun or slurm" ;; esac
   local number
@@ -66,16 +74,22 @@ read_options() {
   done
 }
 
-# find_program: RNNSEARCH is the program: the one the environment names, or else it is built.
-find_program() {
+# begin: makes $folder, and RNNSEARCH is the program: the one the environment names, or else it is built.
+begin() {
+  local path=$folder
+  [[ $path == /* ]] || path=$PWD/$path
+  [[ $path != *[$'#\n\r']* ]] ||
+    fail "the path ${path@Q} has a # or a line break, which a run's config.ini cannot hold; give another --folder"
   if [[ -z ${RNNSEARCH:-} ]]; then
     RNNSEARCH_BUILD=$(realpath -m -- "${RNNSEARCH_BUILD:-$project/build}") # of this folder, wherever build.sh goes
     export RNNSEARCH_BUILD
+    "$project/pipelines/build.sh" --check
     "$project/pipelines/install.sh"
     "$project/pipelines/build.sh"
     RNNSEARCH=$RNNSEARCH_BUILD/rnnsearch
   fi
   export RNNSEARCH
+  mkdir -p "$folder"
 }
 
 # find_text MADE [source|target]: finds the parts of $text, and holds out what is missing, by the length of that side [source].
@@ -118,12 +132,13 @@ find_text() {
 }
 
 # prepare CORPUS LENGTH OPTIONS...: a corpus of sentences of at most LENGTH words, with the test set test/test.
+test_set() { echo "$1:${2//:/\\:}:${3//:/\\:}"; } # NAME SOURCE REFERENCE: as --test takes it
 prepare() {
   [[ ! -e $1 ]] || return 0
   say "preparing the corpus of sentences of at most $2 words"
   "$RNNSEARCH" prepare --source-language "$source" --target-language "$target" --train-source "$train.$source" \
     --train-target "$train.$target" --dev-source "$dev.$source" --dev-target "$dev.$target" \
-    --test "test:$test.$source:$test.$target" --max-length "$2" --output "$1" "${@:3}"
+    --test "$(test_set test "$test.$source" "$test.$target")" --max-length "$2" --output "$1" "${@:3}"
 }
 
 # train_systems SYSTEM...: trains them, in this order, into $(run_of SYSTEM). The pipeline's options_of SYSTEM sets `options` to what

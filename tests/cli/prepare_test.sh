@@ -22,6 +22,12 @@ for ranks in 2 3; do
   cmp <(sed 's/one.h5/ranks-'$ranks'.h5/' one) several || fail "$ranks ranks report something else: $(<several)"
 done
 
+# A colon in a file's name is written \:, as colons stand between the files.
+cp dev.source "a: b"
+"$RNNSEARCH" prepare --vocabulary-of one.h5 --train-tsv both --test 't:a\: b:dev.target' --output colon.h5 >/dev/null
+"$RNNSEARCH" prepare --vocabulary-of one.h5 --train-tsv both --test t:dev.source:dev.target --output plain.h5 >/dev/null
+cmp colon.h5 plain.h5 || fail "a test set whose source has a colon in its name is another one"
+
 # Prepared apart, then merged; and appended in place.
 tac both >reversed
 apart=(--vocabulary-of one.h5 --max-length 30)

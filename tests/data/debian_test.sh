@@ -37,6 +37,10 @@ touch -d '2001-01-01' corpus/train.en
 "$debian" fr pt_BR between --dev 0 --test 0 >log || fail "$(<log)"
 (($(wc -l <between/train.pt_BR) == 9)) || fail "fr-pt_BR has $(wc -l <between/train.pt_BR) pairs, not 9: $(<log)"
 
+odd=$'-o\'dd "na: me" #1 \\1 $x\nand & more'
+"$debian" en fr "$odd" --dev 0 --test 0 >log || fail "into a folder with an odd name: $(<log)"
+cmp "./$odd/train.en" corpus/train.en || fail "a corpus in a folder with an odd name is another"
+
 refuses() {  # pattern, arguments
   local pattern=$1
   shift
