@@ -176,6 +176,10 @@ for place in pipe folder /dev/full /dev/stdout; do
 done
 [[ -p pipe && -c /dev/full ]] || fail "a result replaced a pipe or a device"
 check "a result of a training" 1 "" -- --result table train --run run
+rm run.jobs/done
+check "a training after another that is not done" 1 "" -- --after-run run train --run other
+touch run.jobs/done
+check "a training after another" 0 "launch rnnsearch train --run run" CODE=0 -- --after-run run/ train --run run
 check "an option that there is not" 1 "" -- --results table evaluate
 check "a run whose name begins with a dash" 0 "launch rnnsearch train --corpus c.h5 --run -x" CODE=0 \
   RUN=-x -- train --corpus c.h5 --run -x

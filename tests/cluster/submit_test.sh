@@ -163,6 +163,7 @@ mkdir $'two\nlines'
 for place in runs /dev/full /dev/stdout; do refuses "$place is not a regular file" "$submit" --result $place evaluate --model m; done
 refuses "cannot hold; move the corpus" "$submit" train --corpus 'a#b' --run r
 refuses "cannot hold; move the corpus" "$submit" train --run r --corpus='a#b'
+refuses "--result is not for train" "$submit" --result t.txt train --run r
 refuses "has a line break" env -C $'two\nlines' "$submit" --dry-run train --run r
 refuses "train needs --run DIR" "$submit" train --corpus c
 refuses "unknown option --node " "$submit" --node 3 train --run r
