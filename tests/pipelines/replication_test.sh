@@ -28,7 +28,7 @@ run >again.out 2>&1 || fail "$(tail -n 5 again.out)"
 [[ -z $(find short -newer stamp -name '*.h5') ]] || fail "trained twice: $(find short -newer stamp -name '*.h5')"
 code=0
 "$SOURCE/pipelines/replication/run.sh" --protocol ours --lengths 10 --systems full --rounds 1 --updates 600 --test 1000 --folder short >other.out 2>&1 || code=$?
-[[ $code == 1 ]] && grep -q 'give another --folder' other.out || fail "another protocol in the same folder: code $code, $(<other.out)"
+{ [[ $code == 1 ]] && grep -q 'give another --folder' other.out; } || fail "another protocol in the same folder: code $code, $(<other.out)"
 
 # Told to stop while it trains: the training writes its checkpoint before the script ends, and none is left behind.
 "$SOURCE/pipelines/replication/run.sh" --lengths 10 --systems full --rounds 1 --updates 20000 --test 10 --folder cut --at-once 1 >cut.out 2>&1 &
