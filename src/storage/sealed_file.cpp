@@ -124,7 +124,7 @@ void seal_as(const fs::path& path, const std::string& name) {
 /// Returns the digest that the footer says.
 XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name, SealCheck check,
                                   const Poll& poll = {}) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // a named pipe is refused, not waited for
   struct stat status {};
   if (!file.ok() || ::fstat(file.get(), &status) != 0)
     throw Error(text_of("cannot open ", name, ": ", std::strerror(errno)));
