@@ -38,6 +38,7 @@ if [[ ${1:-} == tests ]]; then
   munge                         = how these know each other
   zstd                          = writes compressed text for a test, as do the next and gzip
   xz-utils                      = xz
+  valgrind                      = counts instructions: a test of long lines
   e2fsprogs                     = mkfs.ext4: the file system of a slow disk, in a test
   mount                         = losetup, mount: that disk
   shellcheck                    = reads every shell script, in a test

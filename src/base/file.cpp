@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
@@ -25,7 +27,7 @@ namespace fs = std::filesystem;
 
 class Descriptor {
  public:
-  Descriptor(const fs::path& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+  Descriptor(const fs::path& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC)) {
     if (descriptor_ < 0) fail("cannot open", path);
   }
   ~Descriptor() {
@@ -44,10 +46,42 @@ class Descriptor {
   int descriptor_;
 };
 
-void flush(const fs::path& path, int flags) {
-  const Descriptor descriptor(path, flags);
+void flush(const Descriptor& descriptor, const fs::path& path) {
   // Some file systems cannot flush a folder; the rename is then as durable as they can make it.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) fail("cannot flush", path);
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.parent_path().empty() ? fs::path(".") : path.parent_path();
+}
+
+/// The file that a symbolic link leads to, whether or not it is there; any other path as it is.
+fs::path without_links(const fs::path& link) {
+  constexpr int kLinks = 40;  // as many as Linux follows
+  std::error_code reason;
+  fs::path path = link;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(path, reason)); ++links) {
+    if (links == kLinks)
+      throw Error(text_of(link.string(), " is a symbolic link that leads to itself; remove it or name another file"));
+    path = path.parent_path() / fs::read_symlink(path, reason);  // an absolute one replaces what is before it
+    if (reason) throw Error(text_of("cannot follow the symbolic link ", link.string(), ": ", reason.message()));
+  }
+  return path;
+}
+
+/// Gives a file the owner, the group and the mode of the one at `path`, if there is one. Other users than root may only
+/// give a file to a group of theirs; where even that fails, the new group gets the rights of everybody. Where a file
+/// system has no such rights to give, the file keeps those that it was made with.
+void take_rights(const Descriptor& file, const fs::path& path) {
+  struct stat former {}, own {};
+  if (::stat(path.c_str(), &former) != 0 || ::fstat(file.get(), &own) != 0) return;
+  ::mode_t mode = former.st_mode & 0777;
+  const bool has_owner = former.st_uid == own.st_uid && former.st_gid == own.st_gid;
+  if (!has_owner && ::fchown(file.get(), former.st_uid, former.st_gid) != 0 &&
+      ::fchown(file.get(), static_cast<::uid_t>(-1), former.st_gid) != 0) {
+    mode = (mode & 0707) | (mode & 0007) << 3;
+  }
+  [[maybe_unused]] const int ignored = ::fchmod(file.get(), mode);
 }
 
 /// Where ids of processes mean the same: the kernel that runs, and the namespace in it. Hosts may share a name, and all
@@ -81,18 +115,14 @@ std::string read_file(const fs::path& path) {
 }
 
 fs::path temporary_beside(const fs::path& path) {
-  std::error_code reason;
-  const fs::file_status there = fs::status(path, reason);
-  if (fs::exists(there) && !fs::is_regular_file(there) && !fs::is_directory(there)) {
-    throw Error(text_of(path.string(), " is a pipe or a device, which a file would replace; name a file"));
-  }
-  return path.parent_path() / text_of(temporaries_of(path), ::getpid());
+  const fs::path file = without_links(path);
+  return file.parent_path() / text_of(temporaries_of(file), ::getpid());
 }
 
 void remove_abandoned(const fs::path& path) {
   if (processes_here().empty()) return;
-  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
-  const std::string begin = temporaries_of(path);
+  const fs::path file = without_links(path), folder = folder_of(file);
+  const std::string begin = temporaries_of(file);
   std::error_code reason;
   std::vector<fs::path> abandoned;
   for (fs::directory_iterator entry(folder, reason), end; !reason && entry != end; entry.increment(reason)) {
@@ -104,35 +134,67 @@ void remove_abandoned(const fs::path& path) {
     if (read.ec != std::errc() || read.ptr != last || process <= 0) continue;
     if (::kill(process, 0) != 0 && errno == ESRCH) abandoned.push_back(entry->path());
   }
-  for (const fs::path& file : abandoned) fs::remove(file, reason);
+  for (const fs::path& temporary : abandoned) fs::remove(temporary, reason);
 }
 
-void publish_file(const fs::path& temporary, const fs::path& target) {
-  flush(temporary, O_RDONLY);
-  if (::rename(temporary.c_str(), target.c_str()) != 0) fail("cannot rename a finished file to", target);
-  const fs::path folder = target.parent_path().empty() ? fs::path(".") : target.parent_path();
-  flush(folder, O_RDONLY | O_DIRECTORY);
+AtomicFile::AtomicFile(fs::path target) : target_(without_links(target)), temporary_(temporary_beside(target_)) {
+  std::error_code reason;
+  const fs::file_status there = fs::status(target_, reason);
+  if (fs::is_directory(there)) throw Error(text_of("cannot write ", target.string(), ": it is a folder; name a file"));
+  if (fs::exists(there) && !fs::is_regular_file(there)) {
+    throw Error(text_of(target.string(), " is a pipe or a device, which a file would replace; name a file"));
+  }
+  fs::remove(temporary_, reason);  // of an earlier process of this number
+  // Nobody may read what replaces a private file, also while it is being written.
+  const int created = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fs::exists(there) ? 0600 : 0666);
+  if (created < 0) fail("cannot write", target);
+  ::close(created);
+}
+
+AtomicFile::~AtomicFile() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove(temporary_, ignored);
+}
+
+void AtomicFile::publish(const std::function<void()>& check) {
+  publish_as(target_, check);
+}
+
+fs::path AtomicFile::publish_beside(const std::string& suffix) {
+  fs::path path = target_.string() + suffix;
+  publish_as(path, {});
+  return path;
+}
+
+void AtomicFile::publish_as(const fs::path& path, const std::function<void()>& check) {
+  {
+    const Descriptor file(temporary_, O_RDONLY);
+    take_rights(file, target_);
+    flush(file, path);
+  }
+  const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
+  if (check) {
+    ::flock(folder.get(), LOCK_EX);  // where folders have no locks, two processes must be a hair apart to do harm
+    check();
+  }
+  if (::rename(temporary_.c_str(), path.c_str()) != 0) fail("cannot rename a finished file to", path);
+  temporary_.clear();
+  flush(folder, folder_of(path));
 }
 
 void write_file_atomically(const fs::path& path, std::string_view content) {
-  const fs::path temporary = temporary_beside(path);
-  try {
-    Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    while (!content.empty()) {
-      const ssize_t written = ::write(descriptor.get(), content.data(), content.size());
-      if (written < 0) {
-        if (errno == EINTR) continue;
-        fail("cannot write", path);
-      }
-      content.remove_prefix(static_cast<std::size_t>(written));
+  AtomicFile file(path);
+  Descriptor descriptor(file.temporary(), O_WRONLY);
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor.get(), content.data(), content.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      fail("cannot write", path);
     }
-    if (descriptor.close() != 0) fail("cannot write", path);
-    publish_file(temporary, path);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
+    content.remove_prefix(static_cast<std::size_t>(written));
   }
+  if (descriptor.close() != 0) fail("cannot write", path);
+  file.publish();
 }
 
 }  // namespace rnnsearch

@@ -3,7 +3,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+
+#include "rnnsearch/base/file.h"
 
 namespace rnnsearch::cli {
 
@@ -13,23 +16,19 @@ class OutputFile {
   /// `option` is what named it, for errors: "--output". An empty path is standard output. Throws Error for a folder,
   /// and where no file can be written.
   OutputFile(const std::string& option, std::filesystem::path path);
-  /// Removes what was not published.
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
   void write(const std::string& text) { stream() << text; }
   void flush() { stream().flush(); }
   /// Throws Error, a full disk included.
-  void publish() { publish_as(path_); }
+  void publish();
   /// What was written so far, as PATH.partial. Returns where it stands.
   std::string publish_part();
 
  private:
   std::ostream& stream();
-  void publish_as(const std::filesystem::path& path);
+  void close();
 
-  std::filesystem::path path_, temporary_;
+  std::optional<AtomicFile> target_;  // nothing: standard output
+  std::filesystem::path path_;
   std::ofstream file_;
 };
 

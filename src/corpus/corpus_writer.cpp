@@ -72,6 +72,20 @@ void check_output(const std::filesystem::path& output, bool overwrite,
     if (fs::equivalent(file_named(input), output, reason)) refuse("it is one of the files to be read");
 }
 
+void check_still_absent(const std::filesystem::path& output) {
+  std::error_code reason;
+  if (std::filesystem::exists(output, reason))
+    throw Error(text_of("corpus: cannot write ", output.string(),
+                        ": another process has written it meanwhile; choose another name, or give --overwrite"));
+}
+
+void check_still_the_same(const std::filesystem::path& corpus, const std::string& digest) {
+  if (storage::sealed_digest(corpus, "corpus") != digest)
+    throw Error(text_of("corpus: ", corpus.string(),
+                        " was changed by another process while this text was prepared for it, and keeps what that "
+                        "process wrote; append it again"));
+}
+
 SideWriter::SideWriter(storage::File& file, const std::string& group, const std::string& side)
     : words_(file, group + "/" + side + "_words", kWordsChunk),
       offset_(file, group + "/" + side + "_offset", kOffsetChunk) {
@@ -174,11 +188,11 @@ void CorpusWriter::close_shard() {
   shard_.reset();
 }
 
-std::string CorpusWriter::publish() {
+std::string CorpusWriter::publish(const std::function<void()>& check) {
   close_shard();
   std::string print = fingerprint();
   writer_.file().write_attribute("/", "fingerprint", print);
-  writer_.publish();
+  writer_.publish(check);
   return print;
 }
 

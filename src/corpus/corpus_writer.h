@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,8 +67,8 @@ class CorpusWriter {
   /// All training pairs of a corpus with the same vocabularies.
   void add(const Corpus& corpus);
   void add_set(const RawSet& set);
-  /// Returns the fingerprint.
-  std::string publish();
+  /// Returns the fingerprint. `check`: as for AtomicFile::publish.
+  std::string publish(const std::function<void()>& check);
 
   std::uint64_t pairs() const { return pairs_; }
   std::uint64_t source_words() const { return source_.words; }
@@ -100,6 +101,12 @@ Vocabulary add_counts(const Vocabulary& a, const Vocabulary& b);
 /// Throws Error for a file that cannot be written, or may not be: it is there already, or it is one of `inputs`.
 void check_output(const std::filesystem::path& output, bool overwrite,
                   const std::vector<std::filesystem::path>& inputs);
+
+/// To be called when the output is about to be published. Throws Error where another process has written it since
+/// check_output found that it is not there.
+void check_still_absent(const std::filesystem::path& output);
+/// The same for a corpus that is replaced by a longer one. digest: storage::sealed_digest of the corpus as it was read.
+void check_still_the_same(const std::filesystem::path& corpus, const std::string& digest);
 
 /// The ids of some words.
 void encode(const text::WordList& words, const Vocabulary& vocabulary, std::vector<WordId>& ids);

@@ -86,7 +86,9 @@ MergeReport merge(const MergeOptions& options) {
   for (const Corpus& corpus : corpora) writer.add(corpus);
   for (const RawSet& set : sets) writer.add_set(set);
   MergeReport report{writer.pairs(), writer.source_words(), writer.target_words(), head.selection, ""};
-  report.fingerprint = writer.publish();
+  report.fingerprint = writer.publish([&] {
+    if (!options.overwrite) check_still_absent(options.output);
+  });
   return report;
 }
 

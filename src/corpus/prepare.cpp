@@ -23,6 +23,7 @@
 #include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/storage/sealed_file.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -423,9 +424,11 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   PrepareReport report;
   PrepareOptions options = asked;
   std::optional<Corpus> given;
+  std::string digest_of_given;  // at rank 0
   if (!options.append_to.empty()) {
     team.meet(
         [&] {
+          if (team.rank() == 0) digest_of_given = storage::sealed_digest(options.append_to, "corpus");
           given.emplace(options.append_to, team.rank() == 0 ? Verify::kDigest : Verify::kSkip);
           options.cleaning = selection_of(*given).cleaning;
           options.pipeline = given->pipeline();
@@ -524,7 +527,10 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
           " are those of this text already, as words of its vocabulary: it seems to have been appended before, "
           "perhaps by the same job; if it shall be there once more, write a corpus of another name with --output"));
     for (const RawSet& set : sets) writer->add_set(set);
-    return writer->publish();
+    return writer->publish([&] {
+      if (appended_before) check_still_the_same(options.append_to, digest_of_given);
+      if (!options.overwrite) check_still_absent(options.output);
+    });
   });
   if (appends) report.pairs_before = given->train_pairs();
   report.pairs_read = counted.totals.pairs_read;

@@ -9,6 +9,7 @@
 #include "evaluate/every_sentence.h"
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/replace.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 
@@ -49,11 +50,6 @@ bool is_asian_word(char32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x31C0 && c <= 0x31EF) ||
          (c >= 0x2E80 && c <= 0x2EFF) || (c >= 0x3200 && c <= 0x3F22) || (c >= 0xF900 && c <= 0xFAFF) ||
          (c >= 0xFE30 && c <= 0xFE4F) || is_asian_punctuation(c);
-}
-
-/// `text` with every `from` replaced, from left to right.
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
 }
 
 /// One pass from left to right over pairs of neighbours: where pair(a, b), `write` writes both, and the next pair

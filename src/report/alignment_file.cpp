@@ -1,18 +1,16 @@
 #include "rnnsearch/report/alignment_file.h"
 
-#include <string_view>
-
 #include "report/figure.h"
 #include "report/member_reader.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/replace.h"
 
 namespace rnnsearch::report {
 namespace {
 
 /// What people read: without U+FFED, by which the tokeniser marks where words touched.
 std::string without_marks(std::string word) {
-  constexpr std::string_view kMark = "\uFFED";
-  for (std::size_t at; (at = word.find(kMark)) != std::string::npos;) word.erase(at, kMark.size());
+  replace_all(word, "\uFFED", "");
   return word;
 }
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/storage/digest.h"
 
@@ -125,7 +124,7 @@ void seal_as(const fs::path& path, const std::string& name) {
 /// Returns the digest that the footer says.
 XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name, SealCheck check,
                                   const Poll& poll = {}) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // a named pipe is refused, not waited for
   struct stat status {};
   if (!file.ok() || ::fstat(file.get(), &status) != 0)
     throw Error(text_of("cannot open ", name, ": ", std::strerror(errno)));
@@ -196,30 +195,16 @@ std::string sealed_digest(const fs::path& path, const std::string& what) {
   return hex_of(naming(what, [&] { return verify_seal_as(path, path.string(), SealCheck::kFooter); }));
 }
 
-SealedWriter::SealedWriter(fs::path target)
-    : target_(std::move(target)), temporary_(temporary_beside(target_)), file_([this] {
-        remove_abandoned(target_);
-        try {
-          return File::create(temporary_, target_);
-        } catch (...) {
-          std::error_code ignored;
-          fs::remove(temporary_, ignored);
-          throw;
-        }
-      }()) {}
-
-SealedWriter::~SealedWriter() {
-  if (temporary_.empty()) return;
-  std::error_code ignored;
-  fs::remove(temporary_, ignored);
+SealedWriter::SealedWriter(const fs::path& target)
+    : name_(target.string()), target_(target), file_(File::create(target_.temporary(), target)) {
+  remove_abandoned(target);
 }
 
-void SealedWriter::publish() {
+void SealedWriter::publish(const std::function<void()>& check) {
   file_.close();
-  seal_as(temporary_, target_.string());
-  verify_seal_as(temporary_, target_.string(), SealCheck::kDigest);
-  publish_file(temporary_, target_);
-  temporary_.clear();
+  seal_as(target_.temporary(), name_);
+  verify_seal_as(target_.temporary(), name_, SealCheck::kDigest);
+  target_.publish(check);
 }
 
 void write_format(File& file, const std::string& format, std::int64_t version) {

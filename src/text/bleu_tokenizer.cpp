@@ -11,24 +11,12 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/replace.h"
 #include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
 namespace {
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  std::size_t at = text.find(from);
-  if (at == std::string::npos) return;
-  std::string result;
-  std::size_t copied = 0;
-  for (; at != std::string::npos; at = text.find(from, copied)) {
-    result.append(text, copied, at - copied).append(to);
-    copied = at + from.size();
-  }
-  result.append(text, copied);
-  text = std::move(result);
-}
 
 std::string single_spaced(std::string_view text) {
   std::string line;

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/replace.h"
 #include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 
@@ -206,7 +207,7 @@ void split_apostrophes(Text& text, MosesLanguage language) {
       split_apostrophes(text, letter, letter, false, true);
       return;
     case MosesLanguage::kGerman:
-      for (std::size_t i = 0; (i = text.find(U'\'', i)) != Text::npos; i += 3) text.replace(i, 1, U" ' ");
+      replace_all(text, U"'", U" ' ");
       return;
   }
 }

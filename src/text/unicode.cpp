@@ -5,6 +5,7 @@
 #include <unicode/normalizer2.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "rnnsearch/base/error.h"
 #include "text/code_points.h"
@@ -74,11 +75,66 @@ std::string lowercase(std::string_view text) {
   return lower;
 }
 
+namespace {
+
+// ICU puts the marks behind a letter in order by insertion, in time that grows with the square of their number, and
+// Unicode sets no limit to it. So many characters between two places where normalisation begins anew it may have.
+constexpr std::size_t kManyMarks = 64;
+
+bool has_many_marks(std::string_view text, const icu::Normalizer2& normalizer) {
+  if (text.size() <= kManyMarks) return false;
+  std::size_t marks = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    marks = normalizer.hasBoundaryBefore(next_code_point(text, i)) ? 0 : marks + 1;
+    if (marks > kManyMarks) return true;
+  }
+  return false;
+}
+
+// Its decomposition, with the marks in canonical order (UAX #15, D108 and D109 of the Unicode Standard), in n log n.
+std::string decomposed(std::string_view text, const icu::Normalizer2& normalizer) {
+  struct Character {
+    UChar32 code_point;
+    std::uint8_t mark;  // canonical combining class; 0: none
+  };
+  std::vector<Character> characters;
+  for (std::size_t i = 0; i < text.size();) {
+    const UChar32 c = next_code_point(text, i);
+    icu::UnicodeString parts;
+    if (!normalizer.getDecomposition(c, parts)) parts.setTo(c);
+    for (std::int32_t k = 0; k < parts.length(); k = parts.moveIndex32(k, 1)) {
+      const UChar32 part = parts.char32At(k);
+      characters.push_back({part, normalizer.getCombiningClass(part)});
+    }
+  }
+  const auto by_class = [](const Character& a, const Character& b) { return a.mark < b.mark; };
+  for (auto begin = characters.begin(); begin != characters.end();) {
+    if (begin->mark == 0) {
+      ++begin;
+      continue;
+    }
+    const auto end = std::find_if(begin, characters.end(), [](const Character& c) { return c.mark == 0; });
+    std::stable_sort(begin, end, by_class);
+    begin = end;
+  }
+  std::string result;
+  for (const Character& c : characters) append_code_point(result, c.code_point);
+  return result;
+}
+
+}  // namespace
+
 std::string normalized(std::string_view text, NormalForm form) {
   UErrorCode status = U_ZERO_ERROR;
+  const bool canonical = form == NormalForm::kC;
   const icu::Normalizer2* const normalizer =
-      form == NormalForm::kC ? icu::Normalizer2::getNFCInstance(status) : icu::Normalizer2::getNFKCInstance(status);
-  std::string result;
+      canonical ? icu::Normalizer2::getNFCInstance(status) : icu::Normalizer2::getNFKCInstance(status);
+  std::string ordered, result;
+  if (U_SUCCESS(status) && has_many_marks(text, *normalizer)) {
+    const icu::Normalizer2* const decomposer =
+        canonical ? icu::Normalizer2::getNFDInstance(status) : icu::Normalizer2::getNFKDInstance(status);
+    if (U_SUCCESS(status)) text = ordered = decomposed(text, *decomposer);
+  }
   const icu::StringPiece piece(text.data(), static_cast<std::int32_t>(text.size()));
   if (U_SUCCESS(status) && normalizer->isNormalizedUTF8(piece, status)) return std::string(text);
   if (U_SUCCESS(status)) {

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "rnnsearch/base/error.h"
+#include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch {
@@ -61,6 +63,48 @@ TEST(AbandonedFiles, AreThoseOfDeadProcessesOfThisHostAlone) {
   EXPECT_FALSE(fs::exists(left));
   for (const std::string& file : kept) EXPECT_TRUE(fs::exists(file)) << file;
   remove_abandoned(scratch / "no" / "folder");
+}
+
+unsigned mode_of(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 07777;
+}
+
+TEST(WriteFileAtomically, KeepsTheModeOfTheFileThatItReplaces) {
+  const Scratch scratch;
+  const fs::path file = scratch / "a.txt";
+  write_file_atomically(file, "private");
+  for (const unsigned mode : {0600u, 0640u, 0444u}) {
+    fs::permissions(file, static_cast<fs::perms>(mode));
+    write_file_atomically(file, "still private");
+    EXPECT_EQ(mode_of(file), mode);
+  }
+  EXPECT_EQ(read_file(file), "still private");
+}
+
+TEST(WriteFileAtomically, ReplacesWhatASymbolicLinkNamesAndKeepsTheLink) {
+  const Scratch scratch;
+  fs::create_directory(scratch / "elsewhere");
+  const fs::path link = scratch / "link.txt", real = scratch / "elsewhere" / "real.txt";
+  fs::create_symlink("second.txt", link);
+  fs::create_symlink(fs::path("elsewhere") / "real.txt", scratch / "second.txt");
+  for (const char* content : {"where nothing was", "in place of that"}) {
+    write_file_atomically(link, content);
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_FALSE(fs::is_symlink(real));
+    EXPECT_EQ(read_file(real), content);
+  }
+  EXPECT_EQ(scratch.files(), 3u) << "a temporary is left";
+}
+
+TEST(WriteFileAtomically, RefusesASymbolicLinkThatLeadsToItself) {
+  const Scratch scratch;
+  fs::create_symlink("b.txt", scratch / "a.txt");
+  fs::create_symlink("a.txt", scratch / "b.txt");
+  EXPECT_THAT(message_of([&] { write_file_atomically(scratch / "a.txt", "x"); }),
+              testing::HasSubstr("a.txt is a symbolic link that leads to itself"));
+  EXPECT_TRUE(fs::is_symlink(scratch / "a.txt"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ fail() {
 trap '[[ -z $(jobs -p) ]] || kill -9 $(jobs -p) 2>/dev/null' EXIT
 
 awk 'BEGIN { srand(1); for (i = 0; i < 300000; ++i) print int(rand() * 1000), int(rand() * 1000) "\t" int(rand() * 1000) }' >text
-prepare=("$RNNSEARCH" prepare --train-tsv text --output corpus.h5 --threads 1)
+prepare=("$RNNSEARCH" prepare --train-tsv text --output corpus.h5 --overwrite --threads 1)
 left() { find . -name '.corpus.h5.tmp-*' | wc -l; }
 
 # stopped while it writes; `before`: files of others. One that is done before it stands still is started anew.

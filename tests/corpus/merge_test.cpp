@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <functional>
+#include <utility>
+
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/prepare.h"
@@ -11,6 +15,7 @@
 namespace rnnsearch::corpus {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -146,6 +151,42 @@ TEST(Append, RefusesInPlaceTheTextThatTheCorpusEndsWith) {
   more.output = texts.scratch / "more.h5";
   prepare(more);
   EXPECT_EQ(Corpus(more.output).train_pairs(), Corpus(one.output).train_pairs() + appended) << "elsewhere it is meant";
+}
+
+/// Calls `act` once, when the corpus is being written.
+std::function<void(const PrepareProgress&)> while_writing(std::function<void()> act) {
+  return [act, done = false](const PrepareProgress& progress) mutable {
+    if (progress.pass == 2 && !std::exchange(done, true)) act();
+  };
+}
+
+TEST(Append, RefusesInPlaceWhenAnotherProcessChangedTheCorpusMeanwhile) {
+  const Texts texts;
+  PrepareOptions one = texts.prepared("one.h5", {texts.one}), other = texts.prepared("other.h5", {texts.two});
+  prepare(one);
+  other.append_to = one.output;
+  prepare(other);
+  PrepareOptions more = texts.prepared("one.h5", {texts.one, texts.two});
+  more.append_to = one.output;
+  more.overwrite = true;
+  const std::string others = read_file(other.output);
+  const auto append = while_writing([&] { fs::rename(other.output, one.output); });
+  EXPECT_THAT(message_of([&] { prepare(more, append); }),
+              AllOf(HasSubstr("one.h5 was changed by another process"), HasSubstr("append it again")));
+  EXPECT_TRUE(read_file(one.output) == others) << "the other's pairs are lost";
+  EXPECT_EQ(texts.scratch.files(), 6u) << "a temporary is left";  // four texts, words.h5 and one.h5
+}
+
+TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
+  const Texts texts;
+  PrepareOptions one = texts.prepared("one.h5", {texts.one});
+  const auto write = while_writing([&] { write_text(one.output, "of another"); });
+  EXPECT_THAT(message_of([&] { prepare(one, write); }),
+              AllOf(HasSubstr("one.h5"), HasSubstr("another process has written it meanwhile"), HasSubstr("--overwrite")));
+  EXPECT_TRUE(read_file(one.output) == "of another");
+  one.overwrite = true;
+  prepare(one, write);
+  EXPECT_GT(Corpus(one.output).train_pairs(), 0u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "rnnsearch/storage/digest.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
+#include "tests/support/watchdog.h"
 
 /// HDF5 leaks a few kilobytes of its own for each file that a full disk keeps it from closing.
 extern "C" const char* __lsan_default_suppressions() {
@@ -135,6 +137,14 @@ TEST(SealedFile, IsToldFromOtherKindsOfFiles) {
   EXPECT_THAT(refusal(scratch / "zip"), HasSubstr("another kind"));
   File::create(scratch / "unsealed.h5").close();
   EXPECT_THAT(refusal(scratch / "unsealed.h5"), HasSubstr("truncated, or was not written by rnnsearch"));
+}
+
+TEST(SealedFile, IsRefusedAtOnceWhereItIsANamedPipe) {
+  const Scratch scratch;
+  const fs::path pipe = scratch / "pipe.h5";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const support::Watchdog watchdog(60, "verify_seal of a named pipe that nobody writes");
+  EXPECT_THAT(message_of([&] { verify_seal(pipe, "corpus"); }), HasSubstr("pipe.h5: it is no regular file"));
 }
 
 TEST(SealedFile, OfAnotherFormatOrALaterVersionIsRefused) {

@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unicode/bytestream.h>
+#include <unicode/normalizer2.h>
+
+#include <random>
+#include <string>
+#include <vector>
 
 #include "text/code_points.h"
 
@@ -70,6 +76,30 @@ TEST(Normalized, ComposesAndUnifies) {
   EXPECT_EQ(normalized("\ufb01n \uff21 x\u00b2", NormalForm::kC), "\ufb01n \uff21 x\u00b2");
   EXPECT_EQ(normalized("\ufb01n \uff21 x\u00b2 e\u0301", NormalForm::kKC), "fin A x2 \u00e9");
   EXPECT_EQ(normalized("", NormalForm::kKC), "");
+}
+
+// The marks are put in order here where they are many, and by ICU where they are few: the same text either way.
+TEST(Normalized, ComposesManyMarksAsICUDoes) {
+  const std::vector<UChar32> parts{'a',    'e',    ' ',    0x301,  0x316,  0x308,  0x344,  0xf73,  0xf71,  0xf72,  0xff9e,
+                                   0x3099, 0x304b, 0x1100, 0x1161, 0x11a8, 0x9c7,  0x9be,  0x1d165, 0xfdfa, 0x2126, 0x302a};
+  for (const NormalForm form : {NormalForm::kC, NormalForm::kKC}) {
+    UErrorCode status = U_ZERO_ERROR;
+    const auto* icu = form == NormalForm::kC ? icu::Normalizer2::getNFCInstance(status)
+                                             : icu::Normalizer2::getNFKCInstance(status);
+    std::mt19937 random(1);
+    for (int line = 0; line < 2000; ++line) {
+      std::string text;
+      const std::size_t few = random() % 8, size = random() % 400;  // many marks in a row of some lines
+      for (std::size_t i = 0; i < size; ++i) {
+        append_code_point(text, parts[random() % 8 == 0 ? random() % parts.size() : 3 + (random() + few) % 8]);
+      }
+      std::string expected;
+      icu::StringByteSink<std::string> sink(&expected);
+      icu->normalizeUTF8(0, text, sink, nullptr, status);
+      ASSERT_EQ(normalized(text, form), expected) << "line " << line;
+    }
+    EXPECT_TRUE(U_SUCCESS(status));
+  }
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ struct PrepareProgress {
 /// bytes or lines beyond 16 MiB; files of different numbers of lines; lines of tab-separated values without a tab; text
 /// that changes while it is read; nothing left after dropping; fewer distinct words than asked; a `vocabulary_of` that
 /// is no sound corpus, or was made with another pipeline than was asked for; an output that exists or cannot be
-/// written; text that was appended to the same file before.
+/// written; text that was appended to the same file before; an output that another process wrote or changed meanwhile.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 /// COLLECTIVE. The same by several processes, which all see the same files; rank 0 alone writes the corpus, the same

@@ -17,6 +17,7 @@
 #include <functional>
 #include <string>
 
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/hdf5.h"
 
 namespace rnnsearch::storage {
@@ -48,20 +49,17 @@ std::string sealed_digest(const std::filesystem::path& path, const std::string& 
 /// Writes a file that others see whole or not at all; a file that stands at `target` remains untouched until publish().
 class SealedWriter {
  public:
-  /// Begins a temporary in the target's folder.
-  explicit SealedWriter(std::filesystem::path target);
-  /// Removes the temporary unless it was published.
-  ~SealedWriter();
-  SealedWriter(const SealedWriter&) = delete;
-  SealedWriter& operator=(const SealedWriter&) = delete;
+  /// Begins a temporary in the target's folder, which is removed unless it is published.
+  explicit SealedWriter(const std::filesystem::path& target);
 
   File& file() { return file_; }
-  /// Closes, seals, flushes to the disk, reads back and compares with the digest, renames. Throws Error for a full
-  /// disk, as may every write before.
-  void publish();
+  /// Closes, seals, flushes to the disk, reads back and compares with the digest, calls `check`, renames
+  /// (AtomicFile::publish). Throws Error for a full disk, as may every write before.
+  void publish(const std::function<void()>& check = {});
 
  private:
-  std::filesystem::path target_, temporary_;
+  std::string name_;  // of the target
+  AtomicFile target_;
   File file_;
 };
 

@@ -1,0 +1,29 @@
+// Replacing parts of a text in time that is proportional to its length.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace rnnsearch {
+
+/// Replaces every `from` in `text`, from left to right, by `to`, in which nothing is sought again. std::string::replace
+/// in a loop would move the rest of the text once for each of them. REQUIRES: `from` is not empty.
+template <class Char>
+void replace_all(std::basic_string<Char>& text, std::type_identity_t<std::basic_string_view<Char>> from,
+                 std::type_identity_t<std::basic_string_view<Char>> to) {
+  std::size_t at = text.find(from);
+  if (at == text.npos) return;
+  std::basic_string<Char> result;
+  std::size_t copied = 0;
+  for (; at != text.npos; at = text.find(from, copied)) {
+    result.append(text, copied, at - copied).append(to);
+    copied = at + from.size();
+  }
+  result.append(text, copied);
+  text = std::move(result);
+}
+
+}  // namespace rnnsearch
