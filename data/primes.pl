@@ -1,17 +1,20 @@
 #!/usr/bin/env perl
-# data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED [even|log]: the replication's task, one sequence of numbers a line. A sequence has L
-# numbers drawn evenly from 1 to 100, L evenly from 1 to MAX_LENGTH, or with "log" such that its logarithm is even; its target is those that are prime, in their order, which may be none;
-# its source is the sequence reversed (zhengyang-2002/Paper_reading-Replicating, Code/Bahdanau-Attention.ipynb, generate_data).
+# data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED [even|growing]: the replication's task, one sequence of numbers a line. A sequence
+# has L numbers drawn evenly from 1 to 100; its target is those that are prime, in their order, which may be none; its source is the
+# sequence reversed (zhengyang-2002/Paper_reading-Replicating, Code/Bahdanau-Attention.ipynb, generate_data). With "even", L is drawn
+# evenly from 1 to MAX_LENGTH, as there. With "growing", the pairs are a curriculum: the greatest length grows from 8 to 20 in the first
+# 38% of the pairs, to MAX_LENGTH until 95%, and stays there; of the sequences half have a length drawn evenly up to the greatest one,
+# and half one whose logarithm is even.
 # Makes OUT_PREFIX.source and OUT_PREFIX.target, PAIRS lines each. The same arguments give the same bytes on every machine, and
 # different seeds give different sequences.
 use strict;
 use warnings;
 
-my $usage = "data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED [even|log]";
+my $usage = "data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED [even|growing]";
 sub fail { print STDERR "primes.pl: @_\n"; exit 1 }
 @ARGV == 4 || @ARGV == 5 or fail("usage: $usage");
 my ($prefix, $pairs, $max_length, $seed, $lengths) = (@ARGV, "even");
-$lengths =~ /^(even|log)$/ or fail("lengths are '$lengths'; they must be even or log: $usage");
+$lengths =~ /^(even|growing)$/ or fail("lengths are '$lengths'; they must be even or growing: $usage");
 for (["PAIRS", $pairs, 1], ["MAX_LENGTH", $max_length, 1], ["SEED", $seed, 0]) {
   my ($name, $value, $least) = @$_;
   $value =~ /^[0-9]{1,9}$/ && $value >= $least or fail("$name is '$value'; it must be a whole number from $least on: $usage");
@@ -34,8 +37,16 @@ for my $side ("source", "target") {
   open $file{$side}, ">", "$prefix.$side" or fail("cannot write $prefix.$side: $!");
 }
 my ($sources, $targets) = @file{"source", "target"};
-for (1 .. $pairs) {
-  my $length = $lengths eq "even" ? 1 + below($max_length) : int(exp(draw() * log($max_length + 1)));
+for my $pair (0 .. $pairs - 1) {
+  my $length;
+  if ($lengths eq "even") {
+    $length = 1 + below($max_length);
+  } else {
+    my $share = $pair / (0.95 * $pairs);
+    my $greatest = int($share < 0.4 ? 8 * (20 / 8)**($share / 0.4) : 20 * ($max_length / 20)**(($share - 0.4) / 0.6));
+    $greatest = $max_length if $greatest > $max_length || $share > 1;
+    $length = draw() < 0.5 ? 1 + below($greatest) : int(exp(draw() * log($greatest + 1)));
+  }
   my @numbers = map { 1 + below(100) } 1 .. $length;
   print {$sources} join(" ", reverse @numbers), "\n";
   print {$targets} join(" ", grep { $prime{$_} } @numbers), "\n";

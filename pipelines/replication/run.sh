@@ -3,14 +3,14 @@
 # system is trained on sequences of up to each length, in rounds from fresh weights on fresh data, and scored by PSA, LCSR and GeoMean.
 #   pipelines/replication/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
 #     --protocol source|ours  how systems are trained: as the source does (pipelines/presets/replication*.ini), or with the settings
-#                             of ours.ini beside this file, and on more short sequences: those to train on then have lengths whose
-#                             logarithm is even; those to score are the same [source]
+#                             of ours.ini beside this file, and on sequences that grow (data/primes.pl ... growing); those to score
+#                             are the same [source]
 #     --lengths N,N,...       greatest lengths of the sequences; each makes a task of its own [10,60,110,160,210,260,310]
 #     --systems NAME,...      full, and the ablations a (the decoder's state begins from zero), b (the readout sees the state alone),
 #                             c (nothing sees the previous word), d (the state sees itself alone) [full,a,b,c,d]
 #     --rounds N              rounds of each; round K has seed K [3]
-#     --updates M             updates of each round, of 32 sequences that occur in no other [5000]
-#     --test N                sequences to score each round on [3.2 for each update, as in the source's sweep]
+#     --updates M             updates of each round, of 32 sequences that occur in no other [5000; ours: 40000]
+#     --test N                sequences to score each round on [3.2 for each update, as in the source's sweep; ours: 2000]
 #     --folder DIR            where everything goes [runs/replication-PROTOCOL]
 #     --beside DIR            a folder with results of the other protocol, whose line is to be in the chart
 #     --at-once N             trainings at the same time, of one thread each [CPUs]
@@ -21,7 +21,7 @@ set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=replication
 source "$here/../experiment.sh" # say, fail, no_option, begin, stop_trainings, finish_trainings; what is trained here is rounds
-protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates=5000 test='' folder='' beside='' at_once=''
+protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates='' test='' folder='' beside='' at_once=''
 while (($# > 0)); do
   case $1 in
     --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
@@ -36,6 +36,8 @@ while (($# > 0)); do
 done
 case $protocol in source | ours) ;; *) fail "--protocol is '$protocol'; it must be source or ours" ;; esac
 no_option folder beside
+[[ $protocol == source ]] || : "${updates:=40000}" "${test:=2000}"
+: "${updates:=5000}"
 for number in rounds updates test at_once; do
   [[ -z ${!number} && $number =~ test|at_once || ${!number} =~ ^[1-9][0-9]*$ ]] ||
     fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
@@ -75,7 +77,7 @@ task() {
   at=$(of_round "$1" "$2")
   [[ ! -e $at/corpus.h5 ]] || return 0
   mkdir -p "$at"
-  "$project/data/primes.pl" "$at/train" "$((updates * 32))" "$1" "$2" "$([[ $protocol == source ]] && echo even || echo log)"
+  "$project/data/primes.pl" "$at/train" "$((updates * 32))" "$1" "$2" "$([[ $protocol == source ]] && echo even || echo growing)"
   "$project/data/primes.pl" "$at/test" "$test" "$1" "$((1000000 + $2))"
   "$RNNSEARCH" prepare --tokenizer none --source-language numbers --target-language primes --joint-vocabulary true \
     --keep-empty-targets true --max-length "$1" --train-source "$at/train.source" --train-target "$at/train.target" \

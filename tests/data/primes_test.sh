@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# data/primes.pl: the target is the primes of the reversed source, lengths and numbers are drawn evenly (or lengths by their
-# logarithm), the same arguments give the same bytes, and what it cannot do is refused.
+# data/primes.pl: the target is the primes of the reversed source, lengths and numbers are drawn evenly (or lengths
+# grow), the same arguments give the same bytes, and what it cannot do is refused.
 set -euo pipefail
 primes=$SOURCE/data/primes.pl
 fail() {
@@ -41,11 +41,14 @@ paste first.source first.target | awk -F '\t' '
     if (without < (expected - 0.012) * NR || without > (expected + 0.012) * NR) { print without " sequences without primes"; exit 1 }
   }' || fail "the task is not as it should be"
 
-# As many sequences of 1 as of 2 and 3, as of 4 to 7, as of 8 to 15, as of 16 to 31.
-"$primes" log 20000 31 1 log
-awk '{ ++octave[int(log(NF) / log(2) + 1e-9)] }
-  END { for (k = 0; k < 5; ++k) if (octave[k] < 3600 || octave[k] > 4400) { print octave[k] " of octave " k; exit 1 } }' log.source ||
-  fail "the logarithm of the lengths is not even"
+# A curriculum. Of 20,000 pairs the first 200 have up to 8 numbers, those at 38% up to 20, the last 1,000 up to 100, of which those of
+# more than 50 are a quarter and a few: half of the lengths are even, of the others the logarithm is.
+"$primes" growing 20000 100 1 growing
+longest() { sed -n "$1,$2p" growing.source | awk 'NF > most { most = NF } END { print most }'; } # FIRST LAST
+[[ $(longest 1 200) == 8 && $(longest 7601 7650) == 20 && $(longest 19001 20000) == 100 ]] ||
+  fail "the lengths do not grow from 8 to 20 and to 100: $(longest 1 200), $(longest 7601 7650), $(longest 19001 20000)"
+long=$(sed -n '19001,20000p' growing.source | awk 'NF > 50' | wc -l)
+((long > 240 && long < 420)) || fail "$long of the last 1,000 sequences have more than 50 numbers, expected some 325"
 
 refuses() { # pattern, arguments
   local pattern=$1
