@@ -326,7 +326,8 @@ int run_evaluate(const Arguments& arguments) {
     auto loaded = open_model(path, world);
     Progress progress(!world.is_root());
     const auto translations = translate_lines(
-        loaded, {test.sources, {test.place.string()}}, settings.translation, world, [&, system = name](std::size_t done, std::size_t all) {
+        loaded, {test.sources, {test.place.string()}}, settings.translation, world,
+        [&, system = name](std::size_t done, std::size_t all) {
           progress.show(text_of("[evaluate] ", system, ": ", 100 * done / std::max<std::size_t>(all, 1), "%"));
         });
     if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; nothing was evaluated");

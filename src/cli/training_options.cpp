@@ -65,9 +65,10 @@ void add_training_options(Options& options, TrainingSettings& settings) {
       {.help = "what stands before the first word: nothing, or the embedding of <s>", .choices = {"zero", "embedded"}});
   options.add("gate-biases", m.gate_biases, {.help = "biases of the gates, of cells that have some"});
   options.add("embedding-biases", m.embedding_biases, {.help = "a bias on the word vectors of each side"});
-  options.add("layer-normalisation", m.layer_normalisation,
-              {.help = "normalise the cells' summed inputs; this magnifies rounding in the first updates, so the losses "
-                       "on other numbers of ranks or pieces, which differ in rounding alone, part sooner than without"});
+  options.add(
+      "layer-normalisation", m.layer_normalisation,
+      {.help = "normalise the cells' summed inputs; this magnifies rounding in the first updates, so the losses "
+               "on other numbers of ranks or pieces, which differ in rounding alone, part sooner than without"});
   options.add("dropout", m.dropout,
               {.help = "the share of units dropped in training: of words, between layers, and before the softmax",
                .low = 0,

@@ -159,9 +159,9 @@ int run_translate(const Arguments& arguments) {
     world.broadcast(std::span(&count, 1));
     more = count == portion;
     if (count == 0) break;
-    auto translations =
-        translate_lines(loaded, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
-                        [&](std::size_t done, std::size_t) {
+    auto translations = translate_lines(
+        loaded, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
+        [&](std::size_t done, std::size_t) {
           progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
     if (signal_came_anywhere(world)) {

@@ -88,8 +88,8 @@ fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
     std::string name = read_file(folder / link);
     while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
     if (!fs::exists(folder / name)) {
-      throw Error(text_of((folder / link).string(), " names ", name, ", which is not there; name another checkpoint of ",
-                          folder.string()));
+      throw Error(text_of((folder / link).string(), " names ", name,
+                          ", which is not there; name another checkpoint of ", folder.string()));
     }
     return folder / name;
   }
@@ -135,9 +135,8 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     if (done && world.is_root()) done(count, source.size());
     return !signal_came();
   });
-  const auto nan = std::find_if(found.begin(), found.end(), [](const auto& of_line) {
-    return !of_line.empty() && of_line.front().is_nan();
-  });
+  const auto nan = std::find_if(found.begin(), found.end(),
+                                [](const auto& of_line) { return !of_line.empty() && of_line.front().is_nan(); });
   std::optional<std::size_t> nan_line;
   if (nan != found.end()) nan_line = rank + ranks * static_cast<std::size_t>(nan - found.begin());
   refuse_nan(world, nan_line, input.place);

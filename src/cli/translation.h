@@ -53,8 +53,9 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     train::LoadedModel& loaded, InputLines input, const TranslationOptions& options, const comm::Communicator& world,
     const std::function<void(std::size_t done, std::size_t all)>& done = {});
 
-/// COLLECTIVE. `line`: the first of these lines, counted from 0, for which the model computes NaN, or an infinity, on this
-/// rank, if there is one. Throws AgreedError, naming the first of all ranks by the root's `place`, if some rank has one.
+/// COLLECTIVE. `line`: the first of these lines, counted from 0, for which the model computes NaN, or an infinity, on
+/// this rank, if there is one. Throws AgreedError, naming the first of all ranks by the root's `place`, if some rank
+/// has one.
 void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line, const LinesPlace& place);
 
 /// Of words by the vocabulary: kUnknown where it does not know one.

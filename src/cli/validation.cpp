@@ -19,7 +19,8 @@ class DevSet {
  public:
   DevSet(const corpus::Corpus& corpus, const comm::Communicator& world, const ValidationOptions& options)
       : corpus_(corpus), world_(world), options_(options), set_(corpus.read_set("dev")) {
-    if (set_.source.empty()) throw Error("the dev set holds no sentence pairs; prepare the corpus again with a dev set");
+    if (set_.source.empty())
+      throw Error("the dev set holds no sentence pairs; prepare the corpus again with a dev set");
     std::vector<std::uint32_t> order(set_.source.size());
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(),

@@ -65,7 +65,8 @@ class Search {
   // i. Finished ones leave the beam, and it shrinks by as many.
   void extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha) {
     // The logarithm of a sum over the row is subtracted from all of it, so a row is NaN everywhere or nowhere.
-    for (std::size_t row = 0; row < live_.size(); ++row) is_nan_ = is_nan_ || std::isnan(log_probabilities.row(row)[kEnd]);
+    for (std::size_t row = 0; row < live_.size(); ++row)
+      is_nan_ = is_nan_ || std::isnan(log_probabilities.row(row)[kEnd]);
     if (is_nan_) {
       live_.clear();
       survivors_.clear();

@@ -78,7 +78,8 @@ void write_mean(storage::File& output, const model::Parameter& parameter, const 
     for (std::size_t i = 0; i < values.size(); ++i) sums[i] += static_cast<double>(values[i]);
   }
   if (std::any_of(sums.begin(), sums.end(), [](double sum) { return !std::isfinite(sum); })) {
-    throw Error(text_of("the mean of ", dataset, " is NaN or infinite, because the training diverged; give checkpoints "
+    throw Error(text_of("the mean of ", dataset,
+                        " is NaN or infinite, because the training diverged; give checkpoints "
                         "of earlier updates"));
   }
   const auto n = static_cast<double>(inputs.size());

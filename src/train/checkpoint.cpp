@@ -141,7 +141,8 @@ void expect_values(const std::string& group, const model::ParameterLayout& layou
   for (const auto& parameter : layout.parameters) {
     if (const auto odd = unexpected(parameter, block.data() + parameter.offset, expected)) {
       throw Error(text_of("the training diverged: after update ", update, " ", dataset(group, parameter), " holds ",
-                          *odd, ", so no checkpoint is written; resume from the one before with a lower learning-rate "
+                          *odd,
+                          ", so no checkpoint is written; resume from the one before with a lower learning-rate "
                           "or clip-norm"));
     }
   }

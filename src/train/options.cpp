@@ -84,8 +84,7 @@ void check(const TrainOptions& o) {
   require(o.accumulate > 0, "accumulate", number(o.accumulate), "at least 1");
   require(o.pool_batches > 0, "pool-batches", number(o.pool_batches), "at least 1");
   require(is_positive_float(o.learning_rate), "learning-rate", o.learning_rate, kPositive);
-  require(o.rho > 0 && is_float_below_one(o.rho), "rho", o.rho,
-          "above 0 and below 1 in float32, so at most 0.9999999");
+  require(o.rho > 0 && is_float_below_one(o.rho), "rho", o.rho, "above 0 and below 1 in float32, so at most 0.9999999");
   require(is_positive_float(o.epsilon), "epsilon", o.epsilon, kPositive);
   require(o.adam_beta1 >= 0 && is_float_below_one(o.adam_beta1), "adam-beta1", o.adam_beta1, kDecay);
   require(o.adam_beta2 >= 0 && is_float_below_one(o.adam_beta2), "adam-beta2", o.adam_beta2, kDecay);

@@ -170,8 +170,8 @@ class Trainer {
   void report(double norm, double rate, bool skipped) {
     const LogInterval& interval = state_.interval;
     const double updates = static_cast<double>(interval.updates);
-    const double wall = interval.data_seconds + interval.compute_seconds + interval.communication_seconds +
-                        interval.optimizer_seconds;
+    const double wall =
+        interval.data_seconds + interval.compute_seconds + interval.communication_seconds + interval.optimizer_seconds;
     UpdateReport r;
     r.update = state_.update;
     r.epoch = state_.position.epoch;

@@ -81,9 +81,10 @@ void resume(const std::filesystem::path& path) {
     require(std::none_of(accumulator.values.begin(), accumulator.values.end(), [](float v) { return std::isnan(v); }),
             "an accumulator that is not a number");
   }
-  require(!std::isnan(state.plateau.factor) && !std::isnan(state.plateau.best_loss) && !std::isnan(state.best_score) &&
-              std::isfinite(state.elapsed_seconds),
-          "a state that is not a number");
+  for (const double value : {state.plateau.factor, state.plateau.best_loss, state.best_score, state.patience.best_score,
+                             state.elapsed_seconds, state.interval.negative_log_likelihood, state.interval.words}) {
+    require(std::isfinite(value), "a state that is not a number");
+  }
   train::json_of(state);
 }
 

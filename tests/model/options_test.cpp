@@ -230,8 +230,9 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
         o.readout_inputs = {.state = true};
       },
       "nothing reads the other", "encoder = forward");
-  expect_refused([](auto& o) { o.initial_deviation = HUGE_VAL; }, "initial-deviation is inf", "finite");
-  expect_refused([](auto& o) { o.initial_deviation = NAN; }, "initial-deviation is nan", "finite");
+  expect_refused([](auto& o) { o.initial_deviation = HUGE_VAL; }, "initial-deviation is inf", "at most 1e37");
+  expect_refused([](auto& o) { o.initial_deviation = 1e39; }, "initial-deviation is 1e+39", "at most 1e37");
+  expect_refused([](auto& o) { o.initial_deviation = NAN; }, "initial-deviation is nan", "at most 1e37");
   expect_refused([](auto& o) { o.readout_inputs = {}; }, "readout-inputs = none", "state, word and context");
   expect_refused(
       [](auto& o) {

@@ -33,7 +33,7 @@ struct Record {
   std::uint64_t steps = 0, best_update = 0;
   double best_score = 0;
   // by update, as text
-  std::map<std::uint64_t, std::string> updates, validations;                  // of /history
+  std::map<std::uint64_t, std::string> updates, validations;                // of /history
   std::map<std::uint64_t, std::string> logged_updates, logged_validations;  // of log.jsonl, the last of each
 };
 
@@ -133,8 +133,8 @@ class RandomAttempts {
     const std::size_t threads = 1 + random_.below(3);
     kernels::set_threads(threads);
     try {
-      const auto outcome = attempt(corpus_, folder_ / name, options, validator, disturbance.deadline,
-                                   disturbance.after_update, model_);
+      const auto outcome =
+          attempt(corpus_, folder_ / name, options, validator, disturbance.deadline, disturbance.after_update, model_);
       return text_of(sentence_of(outcome.result.reason), " at update ", outcome.result.state.update, ", ", threads,
                      " threads");
     } catch (const Crash&) {
@@ -195,7 +195,8 @@ class RandomAttempts {
         resume_checkpoint(checkpoint, corpus_.fingerprint(), options_, model, *optimizer, history, average);
     record.parameters = bytes_of(model.parameters());
     record.average = bytes_of(average);
-    for (const auto& [accumulator, values] : optimizer->accumulators()) record.optimizer[accumulator] = bytes_of(values);
+    for (const auto& [accumulator, values] : optimizer->accumulators())
+      record.optimizer[accumulator] = bytes_of(values);
     record.steps = optimizer->steps;
     record.best_update = state.best_update;
     record.best_score = state.best_score;

@@ -221,7 +221,8 @@ TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
   open();
   EXPECT_THAT(files(path_ / "validation"), testing::IsEmpty());
   EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "update-00000010.h5"));
-  EXPECT_THAT(files(path_), testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json", "validation"));
+  EXPECT_THAT(files(path_),
+              testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json", "validation"));
 }
 
 TEST_F(Run, BeginsANewLineAfterHalfALine) {

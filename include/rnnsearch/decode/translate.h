@@ -43,13 +43,13 @@ struct Translation {
 
 /// translations[i] holds 1 to `n_best` translations of source[i], best first; in the caller's order. An empty source
 /// sentence gives one empty translation. A sentence for which the model computes NaN, at whatever word of whatever
-/// hypothesis, has one translation without words, which is_nan(): its training diverged. A sentence for which no retry finishes anything has the hypotheses of the
-/// first search, cut off at the maximum length (sample.py fails there). Sentences are searched together with others of
-/// similar length; that changes nothing but the rounding of float sums. Retries search fewer sentences together, so
-/// that a wider beam takes no more memory (one sentence at least). On any number of threads: the same bits. Equally
-/// probable words: the lower id of the better hypothesis. <s> is never produced. `done`, when given, is told how many
-/// sentences are finished, after every batch; when it returns false, the search ends there, and the sentences it left
-/// out, those that wait for a retry among them, have no translation.
+/// hypothesis, has one translation without words, which is_nan(): its training diverged. A sentence for which no retry
+/// finishes anything has the hypotheses of the first search, cut off at the maximum length (sample.py fails there).
+/// Sentences are searched together with others of similar length; that changes nothing but the rounding of float sums.
+/// Retries search fewer sentences together, so that a wider beam takes no more memory (one sentence at least). On any
+/// number of threads: the same bits. Equally probable words: the lower id of the better hypothesis. <s> is never
+/// produced. `done`, when given, is told how many sentences are finished, after every batch; when it returns false, the
+/// search ends there, and the sentences it left out, those that wait for a retry among them, have no translation.
 std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done = {});

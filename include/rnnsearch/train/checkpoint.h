@@ -80,7 +80,8 @@ struct CheckpointSource {
 };
 
 /// Writes to a temporary, verifies, renames. Records kernels::precision() among the options. Throws Error (a full disk
-/// included, and weights that are NaN or infinite, which could not be resumed from); a former file then stands as it was.
+/// included, and weights that are NaN or infinite, which could not be resumed from); a former file then stands as it
+/// was.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source);
 
 /// Fills weights, accumulators, step count and history, and `average` unless it is empty: from the file's, or, with a

@@ -41,12 +41,10 @@ class RunDirectory {
   std::filesystem::path validation_path(const std::string& name) const;
 
   /// Which checkpoint to go on from; nothing: from the beginning. "auto" takes the newest; a damaged one is renamed to
-  /// *.damaged, log_line says so, `latest` and `best` no longer name it, and the one before is taken. Throws Error when all are damaged (starting anew would
-  /// hide it), and for the path of a checkpoint while the folder holds checkpoints newer than that. Chosen at the first
-  /// call, which reads it whole.
+  /// *.damaged, log_line says so, `latest` and `best` no longer name it, and the one before is taken. Throws Error when
+  /// all are damaged (starting anew would hide it), and for the path of a checkpoint while the folder holds checkpoints
+  /// newer than that. Chosen at the first call, which reads it whole.
   const std::optional<std::filesystem::path>& checkpoint_to_resume();
-
-  // What follows throws Error as check_attempt does, and then writes nothing.
 
   /// What begin writes into config.ini and environment.json.
   void set_record(std::string config_ini, Json environment);
@@ -54,6 +52,7 @@ class RunDirectory {
   void begin();
 
   /// Throws Error when another attempt has taken over: a process cut off from the cluster must not write any more.
+  /// begin, published and log do so too, and then write nothing.
   void check_attempt() const;
   /// After a checkpoint was saved: points `latest` to it, and `best` to the checkpoint of best_update, or to none where
   /// there is none, and removes those that are neither the newest `keep_checkpoints` nor the best.
