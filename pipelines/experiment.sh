@@ -10,21 +10,22 @@
 #   options            of one training: the pipeline's options_of sets them
 #
 # Options of every experiment:
-#   --text PREFIX          parallel text: PREFIX.SOURCE and PREFIX.TARGET (the languages), or PREFIX/train.SOURCE and so on
-#                          (PREFIX.train.SOURCE will do, too) with dev.* and test.* beside them; what is not there is held out,
-#                          stratified by length
-#   --source L, --target L the endings of these names
-#   --words N              words of each vocabulary
-#   --beam N               of the translations [10]
-#   --retry-below N        a sentence of which nothing ends is searched again with beams doubled up to N or more; 0: never [500]
-#   --folder DIR           where everything goes
+#   --text PREFIX          parallel text: the files PREFIX.L of both languages, or PREFIX/train.L or PREFIX.train.L; dev.L and test.L
+#                          beside them are the other sets, and a set that is missing is held out of the training text, stratified
+#                          by sentence length
+#   --source L, --target L source and target language: the endings of these file names
+#   --words N              size of each vocabulary, in words
+#   --beam N               beam width of the translations [10]
+#   --retry-below N        search again, with doubled beams up to width N or more, for a sentence of which no hypothesis ends;
+#                          0 never searches again [500]
+#   --folder DIR           folder for all results
 #   --launch local|mpirun|slurm
-#                          of each training: a process of this machine; --ranks ranks; jobs of cluster/submit, which are
-#                          submitted and left to themselves: when they are done, the same command makes tables and figures [local]
-#   --at-once N            local: systems trained at the same time, sharing the CPUs; it changes no result [2]
-#   --ranks N              mpirun: ranks. How ranks are placed is LAUNCHER's affair, as of cluster/site.sh [2]
-#   --chain N              slurm: jobs of each training, for sites that forbid requeueing
-# Every stage is skipped when its result is there, and trainings go on where they stopped: interrupt it and run it again.
+#                          how each training is started: local as one process on this machine; mpirun on --ranks ranks; slurm as
+#                          jobs of cluster/submit, after which the script ends: run the same command again when they are done [local]
+#   --at-once N            local only: number of systems trained at the same time, sharing the CPUs; it changes no result [2]
+#   --ranks N              mpirun only: number of ranks; set LAUNCHER to place them, as in cluster/site.sh [2]
+#   --chain N              slurm only: number of jobs in the chain of each training, for sites that forbid requeueing
+# A stage whose result exists is skipped, and trainings resume from their last checkpoint: interrupt the script and run it again.
 project=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 project=${project%/*} # not of the command's output, which would lose a line break at its end
 text='' source=en target=fr words='' beam=10 retry_below=500 folder='' launch=local at_once=2 ranks=2 chain=''

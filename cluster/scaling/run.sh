@@ -2,7 +2,7 @@
 # Builds the simulator and the measuring tool, measures this machine, predicts, and compares with real runs on 2 and 4
 # ranks. All it makes goes to a folder; tables go to standard output.
 #   cluster/scaling/run.sh [--measured FILE] [--simulate-up-to RANKS] [--output FOLDER] [--rnnsearch PROGRAM]
-# --measured FILE takes the measurements from there and makes none. Simulations cost a second of this machine for 16
+# --measured FILE reads the measurements from FILE instead of making them. Simulations cost a second of this machine for 16
 # ranks, some minutes for 256, and hours for 1,024; without the option they go up to 64.
 set -euo pipefail
 

@@ -188,7 +188,8 @@ int run_prepare(const Arguments& arguments) {
   options.add("dev-source", dev_source, {.help = "development set, to choose the best checkpoint by", .value = "FILE"});
   options.add("dev-target", dev_target, {.help = "its translation", .value = "FILE"});
   options.add("test", tests,
-              {.help = "a test set; further references of it follow after further colons; a colon in a file's name is written \\:", .value = "NAME:SRC:REF"});
+              {.help = "a test set; further references of it follow after further colons; a colon in a file's name is written \\:",
+               .value = "NAME:SRC:REF"});
   options.group(kCorpora);
   options.add("append", settings.append_to,
               {.help = "a corpus whose pairs and sets come first; the text is treated as its text was, with its "
