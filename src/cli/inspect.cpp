@@ -7,6 +7,7 @@
 #include "cli/corpus_view.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/format.h"
@@ -97,12 +98,18 @@ Json history_of(const File& file) {
     Json rows = Json::array();
     const auto updates = file.read<std::uint64_t>(group + "/update");
     std::vector<std::vector<double>> values;
-    for (const char* column : columns) values.push_back(file.read<double>(group + "/" + column));
+    for (const char* column : columns) {
+      values.push_back(file.read<double>(group + "/" + column));
+      if (values.back().size() != updates.size())
+        throw Error(text_of(file.name(), ": ", group, "/", column, " has ", values.back().size(), " values, and ", group,
+                            "/update ", updates.size(), "; the file is damaged or was not written by this program: take "
+                            "another copy of it"));
+    }
     for (std::size_t i = 0; i < updates.size(); ++i) {
       Json row;
       row["update"] = updates[i];
       std::size_t k = 0;
-      for (const char* column : columns) row[column] = values[k++].at(i);
+      for (const char* column : columns) row[column] = values[k++][i];
       rows.push_back(std::move(row));
     }
     return rows;
@@ -118,6 +125,20 @@ std::string text_of_value(const Json& value) {
   std::string text = "[";
   for (const Json& item : value.items()) text += (text.size() > 1 ? ", " : "") + item.dump();
   return text + "]";
+}
+
+/// Names and texts of a file that somebody sent, for a terminal.
+Json printable(const Json& json) {
+  if (json.is_string()) return rnnsearch::printable(json.string());
+  if (json.is_array()) {
+    Json items = Json::array();
+    for (const Json& item : json.items()) items.push_back(printable(item));
+    return items;
+  }
+  if (!json.is_object()) return json;
+  std::vector<Json::Member> members;
+  for (const auto& [name, value] : json.members()) members.emplace_back(rnnsearch::printable(name), printable(value));
+  return Json::object(std::move(members));
 }
 
 // Members one a line, objects indented below their name; history as columns.
@@ -198,9 +219,14 @@ int run_inspect(const Arguments& arguments) {
   if (json) {
     std::cout << result.dump(2) << "\n";
   } else if (format == corpus::kCorpusFormat) {
-    print_corpus(result);
+    try {
+      print_corpus(printable(result));
+    } catch (const Error& error) {  // a number beyond all that is counted
+      throw Error(text_of("", path.string(), " holds what no corpus of this program does (", error.what(),
+                          "); take another copy of it"));
+    }
   } else {
-    print(result, "");
+    print(printable(result), "");
   }
   return 0;
 }
