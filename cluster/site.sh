@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What this site sets, and nothing else does: edit it once, or name a copy of it in SITE. Each value gives way to a variable of
 # the same name in the environment: PARTITION=long cluster/submit ... (an empty one is a value, too).
 # cluster/submit writes them into the job's script, so a job keeps the values that it was submitted with.

@@ -12,6 +12,7 @@ fail() {
 }
 (($# >= 3)) || fail "usage: data/debian.sh SRC TGT OUT_DIR [--dev N] [--test N]"
 src=$1 tgt=$2 out=$3
+[[ $out != -* ]] || out=./$out # a name that begins with a dash would be read as an option
 shift 3
 [[ $src != "$tgt" ]] || fail "source and target are both '$src': name two languages"
 for language in "$src" "$tgt"; do
@@ -26,14 +27,15 @@ if [[ -e $out/.complete ]]; then
 fi
 [[ ! -e $out || -d $out ]] || fail "$out is not a folder: name another or remove it"
 if [[ -d $out && ! -e $out/.incomplete && -n $(ls -A "$out") ]]; then
-  fail "$out holds something else ($(ls -A "$out" | head -n 1)): name an empty or new folder"
+  fail "$out holds something else ($(find "$out" -mindepth 1 -printf %P -quit)): name an empty or new folder"
 fi
 [[ -x /usr/lib/apt/apt-helper ]] || fail "no apt on this machine: the corpus comes from Debian's archive, through apt"
-mkdir -p "$out" && touch "$out/.incomplete" || fail "cannot write to $out"
-out=$(cd "$out" && pwd)
+{ mkdir -p "$out" && touch "$out/.incomplete"; } || fail "cannot write to $out"
+[[ $out == /* ]] || out=$PWD/$out
 
-# apt with the system's sources, mirrors, proxies and keys, but every file that it writes in a folder of ours
-apt=$out/.apt
+# apt with the system's sources, mirrors, proxies and keys, but every file that it writes in a folder of ours, whose path it can take
+apt=$(mktemp -d)
+trap 'rm -rf "$apt"' EXIT
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
 : >"$apt/status"
 options=(
@@ -57,7 +59,7 @@ for language in "$src" "$tgt"; do
       xargs -d '\n' grep -ohE '/Translation-[A-Za-z_@]+' | sed 's,.*-,,' | sort -u | tr '\n' ' ')
     [[ " $known" != *" $language "* ]] ||
       fail "Translation-$language did not arrive whole ($(reason)): run the same command again"
-    rm -r "$apt" "$out/.incomplete"
+    rm "$out/.incomplete"
     rmdir "$out"
     fail "'$language' is no language of Debian's package descriptions, which are: ${known% }"
   fi
@@ -69,10 +71,9 @@ for file in "${files[@]}"; do
   /usr/lib/apt/apt-helper cat-file "$file" |
     if [[ $file == *_Packages* ]]; then sed -nE '/^(Package|Source):|^$/p'; else cat; fi
   echo
-done | perl "$(dirname "${BASH_SOURCE[0]}")/debian_pairs.pl" "$src" "$tgt" "$out" "$@" >"$out/statistics.txt"
+done | perl -- "$(dirname -- "${BASH_SOURCE[0]}")/debian_pairs.pl" "$src" "$tgt" "$out" "$@" >"$out/statistics.txt"
 cat "$out/statistics.txt"
 
-rm -rf "$apt"
 sync "$out"/*
 echo "$made" >"$out/.complete"
 rm "$out/.incomplete"

@@ -11,8 +11,9 @@ fail() {
   exit 1
 }
 usage="data/reversal.sh OUT_DIR [--vocabulary|--min-length|--max-length|--train|--dev|--test|--seed NUMBER]..."
-(($# >= 1)) && [[ $1 != --* ]] || fail "usage: $usage"
+{ (($# >= 1)) && [[ $1 != --* ]]; } || fail "usage: $usage"
 out=$1
+[[ $out != -* ]] || out=./$out # a name that begins with a dash would be read as an option
 shift
 declare -A option=([vocabulary]=20 [min-length]=1 [max-length]=15 [train]=20000 [dev]=500 [test]=1000 [seed]=1)
 while (($#)); do
@@ -34,11 +35,12 @@ if [[ -e $out/.complete ]]; then
     fail "$out holds the task with $(<"$out/.complete")and not with ${made}: name another folder or remove that one"
   exit 0
 fi
-[[ ! -d $out || -z $(ls -A "$out" | grep -vxF .new) ]] || fail "$out holds something else: name an empty or new folder"
+[[ ! -d $out || -z $(find "$out" -mindepth 1 -maxdepth 1 ! -name .new -print -quit) ]] || fail "$out holds something else: name an empty or new folder"
 mkdir -p "$out/.new" || fail "cannot write to $out"
 
 # a generator of our own (Park and Miller 1988, exact in doubles), so that every awk gives the same bytes
-awk -v out="$out/.new" -v vocabulary="${option[vocabulary]}" \
+# Not with -v, which would change backslashes in the folder's name.
+OUT=$out/.new awk -v vocabulary="${option[vocabulary]}" \
   -v low="${option[min-length]}" -v high="${option[max-length]}" \
   -v train="${option[train]}" -v dev="${option[dev]}" -v test="${option[test]}" -v seed="${option[seed]}" '
   function below(n) {
@@ -78,6 +80,7 @@ awk -v out="$out/.new" -v vocabulary="${option[vocabulary]}" \
     }
   }
   BEGIN {
+    out = ENVIRON["OUT"]
     state = 1 + (seed * 7919 + 12345) % 2147483646
     for (i = 0; i < 20; ++i) below(1)  # small seeds begin alike
     make("test", test)

@@ -18,8 +18,8 @@ fail() {
 for tool in curl tar gzip sha256sum; do
   command -v $tool >/dev/null || fail "$tool is missing: apt-get install $tool"
 done
-mkdir -p "$1/archives" "$1/text" || fail "cannot write to $1"
-cd "$1"
+mkdir -p -- "$1/archives" "$1/text" || fail "cannot write to $1"
+CDPATH='' cd -- "$1"
 
 fetch() {  # address: archives/NAME, whole and verified
   local name=archives/${1##*/}

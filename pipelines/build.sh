@@ -1,10 +1,19 @@
 #!/usr/bin/env bash
 # pipelines/build.sh [TARGET...]: configures and builds (Release) what is out of date; without TARGET the program alone.
+# pipelines/build.sh --check: exits with 1 and the reason if it could not build in these folders, and builds nothing.
 # Environment: RNNSEARCH_BUILD (folder, default build), RNNSEARCH_WERROR=ON (warnings are errors).
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
-build=$(realpath -m "${RNNSEARCH_BUILD:-build}")
+build=$(realpath -m -- "${RNNSEARCH_BUILD:-build}")
+usable() { # FOLDER ADVICE
+  [[ $1 != *[][:cntrl:]\"\\\;\<\>\|[]* ]] && return
+  echo "build: CMake cannot build in ${1@Q}, because of a line break or one of \" \\ ; < > [ ] | in its path; $2" >&2
+  exit 1
+}
+usable "$PWD" "move the project to another folder"
+usable "$build" "name another folder in RNNSEARCH_BUILD"
+[[ ${1:-} != --check ]] || exit 0
 mkdir -p "$build"
 log=$build/build.log
 quietly() {

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # pipelines and these functions share variables, as said below
 # The stages that experiments share: text, corpora, trainings, translations, scores. A pipeline's run.sh sources this file, and calls
 # them in this order; every stage is skipped when its result is there, so an experiment that was interrupted goes on when its script
 # runs again. pipelines/paper/run.sh is the model to follow.
@@ -24,14 +25,21 @@
 #   --ranks N              mpirun: ranks. How ranks are placed is LAUNCHER's affair, as of cluster/site.sh [2]
 #   --chain N              slurm: jobs of each training, for sites that forbid requeueing
 # Every stage is skipped when its result is there, and trainings go on where they stopped: interrupt it and run it again.
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-text= source=en target=fr words= beam=10 retry_below=500 folder= launch=local at_once=2 ranks=2 chain=
+project=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+project=${project%/*} # not of the command's output, which would lose a line break at its end
+text='' source=en target=fr words='' beam=10 retry_below=500 folder='' launch=local at_once=2 ranks=2 chain=''
 extra=() # what stands after --: of every training
 
 say() { echo "[$pipeline] $*"; }
-fail() {
-  echo "$pipeline: $*" >&2
+fail() { # in one line, whatever stands in a path
+  local words=$*
+  echo "$pipeline: ${words//[[:cntrl:]]/?}" >&2
   exit 1
+}
+# no_option NAME...: a path that begins with a dash, which commands would read as an option, begins with ./ from here on
+no_option() {
+  local name
+  for name; do [[ ${!name} != -* ]] || printf -v "$name" %s "./${!name}"; done
 }
 
 # read_options "NAME..." "$@": the options above and those of the pipeline (their names), each into the variable of its name.
@@ -55,6 +63,7 @@ read_options() {
     printf -v "${name//-/_}" %s "$2"
     shift 2
   done
+  no_option text folder
   [[ $source != "$target" ]] || fail "--source and --target are both '$source'; name two"
   case $launch in local | mpirun | slurm) ;; *) fail "--launch is '$launch'; it must be local, mpirun or slurm" ;; esac
   local number
@@ -65,15 +74,22 @@ read_options() {
   done
 }
 
-# find_program: RNNSEARCH is the program: the one the environment names, or else it is built.
-find_program() {
+# begin: makes $folder, and RNNSEARCH is the program: the one the environment names, or else it is built.
+begin() {
+  local path=$folder
+  [[ $path == /* ]] || path=$PWD/$path
+  [[ $path != *[$'#\n\r']* ]] ||
+    fail "the path ${path@Q} has a # or a line break, which a run's config.ini cannot hold; give another --folder"
   if [[ -z ${RNNSEARCH:-} ]]; then
-    export RNNSEARCH_BUILD=$(realpath -m "${RNNSEARCH_BUILD:-$project/build}") # of this folder, wherever build.sh goes
+    RNNSEARCH_BUILD=$(realpath -m -- "${RNNSEARCH_BUILD:-$project/build}") # of this folder, wherever build.sh goes
+    export RNNSEARCH_BUILD
+    "$project/pipelines/build.sh" --check
     "$project/pipelines/install.sh"
     "$project/pipelines/build.sh"
     RNNSEARCH=$RNNSEARCH_BUILD/rnnsearch
   fi
   export RNNSEARCH
+  mkdir -p "$folder"
 }
 
 # find_text MADE [source|target]: finds the parts of $text, and holds out what is missing, by the length of that side [source].
@@ -116,12 +132,13 @@ find_text() {
 }
 
 # prepare CORPUS LENGTH OPTIONS...: a corpus of sentences of at most LENGTH words, with the test set test/test.
+test_set() { echo "$1:${2//:/\\:}:${3//:/\\:}"; } # NAME SOURCE REFERENCE: as --test takes it
 prepare() {
   [[ ! -e $1 ]] || return 0
   say "preparing the corpus of sentences of at most $2 words"
   "$RNNSEARCH" prepare --source-language "$source" --target-language "$target" --train-source "$train.$source" \
     --train-target "$train.$target" --dev-source "$dev.$source" --dev-target "$dev.$target" \
-    --test "test:$test.$source:$test.$target" --max-length "$2" --output "$1" "${@:3}"
+    --test "$(test_set test "$test.$source" "$test.$target")" --max-length "$2" --output "$1" "${@:3}"
 }
 
 # train_systems SYSTEM...: trains them, in this order, into $(run_of SYSTEM). The pipeline's options_of SYSTEM sets `options` to what
@@ -132,13 +149,17 @@ training_of() {
   options+=(--run "$(run_of "$1")" "${extra[@]}")
 }
 launcher_of_ranks() { # prints, one a line, what starts a program on --ranks ranks
-  printf '%s\n' ${LAUNCHER:-mpirun -n "$ranks" --bind-to none}
-  [[ -n ${LAUNCHER:-} || $(id -u) != 0 ]] || echo --allow-run-as-root
+  local words=(mpirun -n "$ranks" --bind-to none)
+  [[ $(id -u) != 0 ]] || words+=(--allow-run-as-root)
+  [[ -z ${LAUNCHER:-} ]] || read -rd '' -a words <<<"$LAUNCHER" || true
+  printf '%s\n' "${words[@]}"
 }
 stop_trainings() { # SIGNAL
   trap '' TERM INT
   say "stopping; the trainings write their checkpoints"
-  kill -s "$1" $(jobs -rp) 2>/dev/null || true
+  local running
+  read -rd '' -a running <<<"$(jobs -rp)" || true
+  kill -s "$1" "${running[@]}" 2>/dev/null || true
   wait
   exit 85
 }
@@ -151,7 +172,7 @@ finish_trainings() { # FAILED PROCESS...: waits for those of this machine; ends 
   [[ -z $failed ]] || fail "a training ended before it was done: $(find "$folder" -name '*.out' -exec tail -qn 1 {} + | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run this again to go on"
 }
 train_here() {
-  local threads=$(($(nproc) / at_once)) system failed= started=()
+  local threads=$(($(nproc) / at_once)) system failed='' started=()
   ((threads > 0)) || threads=1
   trap 'stop_trainings TERM' TERM INT
   for system; do
@@ -238,7 +259,10 @@ score() {
 }
 
 # is_scored FILE: FILE, the last result of a pipeline's scores, is newer than all translations.
-is_scored() { [[ $1 -nt $(ls -t "$folder"/test.*."$target" | head -1) ]]; }
+is_scored() {
+  local translation
+  for translation in "$folder"/test.*."$target"; do [[ $1 -nt $translation ]] || return 1; done
+}
 
 # evaluate OUTPUT OPTIONS...: what rnnsearch evaluate prints, in OUTPUT once it is whole.
 evaluate() {

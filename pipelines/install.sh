@@ -41,6 +41,7 @@ if [[ ${1:-} == tests ]]; then
   valgrind                      = counts instructions: a test of long lines
   e2fsprogs                     = mkfs.ext4: the file system of a slow disk, in a test
   mount                         = losetup, mount: that disk
+  shellcheck                    = reads every shell script, in a test
   chromium                      = opens the page of report in its test
 '
 fi
@@ -54,6 +55,7 @@ fi
 
 names=$(awk 'NF {print $1}' <<<"$packages")
 # dpkg-query fails when it has never heard of one of them; that one is then missing, which is all we ask
+# shellcheck disable=SC2016  # dpkg-query fills it in
 installed=$(xargs dpkg-query --show -f '${Package} ${db:Status-Status}\n' <<<"$names" 2>/dev/null |
   sed -n 's/ installed$//p') || true
 missing=$(grep -vxFf <(echo "$installed") <<<"$names") || exit 0
@@ -62,7 +64,7 @@ as_root=()
 if [[ $(id -u) != 0 ]]; then
   if ! command -v sudo >/dev/null; then
     echo "install: packages are missing, and user $(id -un) is neither root nor has sudo: run as root" \
-      "apt-get install --no-install-recommends" $missing >&2
+      "apt-get install --no-install-recommends ${missing//$'\n'/ }" >&2
     exit 1
   fi
   as_root=(sudo)

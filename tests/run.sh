@@ -2,7 +2,7 @@
 # tests/run.sh [CTEST_ARGUMENT...]: installs what is missing, builds what is out of date, runs the tests.
 # For instance tests/run.sh -R layering
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 pipelines/install.sh tests
 pipelines/build.sh all

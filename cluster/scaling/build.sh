@@ -2,9 +2,10 @@
 # build.sh FOLDER: FOLDER/simulate (SimGrid's MPI) and FOLDER/measure (the real one), both around the engine's own sums.
 set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=${here%/*/*}
 folder=${1:?build.sh: give the folder to build in}
+[[ $folder != -* ]] || folder=./$folder # compilers would read it as an option
 mkdir -p "$folder"
 flags=(-std=c++20 -O3 -Wall -Wextra -DOMPI_SKIP_MPICXX -I"$root/src" -I"$root/include" -I"$here")
 

@@ -6,9 +6,9 @@
 # ranks, some minutes for 256, and hours for 1,024; without the option they go up to 64.
 set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-output=$root/build/scaling rnnsearch=$root/build/rnnsearch measured= up_to=64
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=${here%/*/*}
+output=$root/build/scaling rnnsearch=$root/build/rnnsearch measured='' up_to=64
 while (($#)); do
   case $1 in
     --measured) measured=${2:?} ;;
@@ -31,6 +31,7 @@ if [[ -z $measured && ! -x $rnnsearch ]]; then
   exit 1
 fi
 
+[[ $output != -* ]] || output=./$output # compilers would read it as an option
 "$here/build.sh" "$output"
 if [[ -z $measured ]]; then
   measured=$output/measured.json

@@ -6,13 +6,12 @@
 # The network is config.ini's beside this file. The text is Debian's package descriptions, English to French, unless told otherwise,
 # the vocabularies are of 8,000 words, and the folder is runs/attention-scores.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=attention-scores
 source "$here/../experiment.sh"
 read_options "" "$@"
 : "${words:=8000}" "${folder:=runs/attention-scores}"
-find_program
-mkdir -p "$folder"
+begin
 
 # The program's own list, in its order, but for none, which comes last.
 mapfile -t scores < <("$RNNSEARCH" train --help | sed -n 's/^ *--attention \([a-z0-9|-]*\).*/\1/p' | tr '|' '\n' | grep -vx none)

@@ -4,13 +4,13 @@
 # seconds that train takes to its first update, and to one more when it goes on, from a disk whose cache was emptied and again;
 # and what it waits for sentences. A figure holds for a machine that does nothing else.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 rnnsearch=${RNNSEARCH:-$here/../../${RNNSEARCH_BUILD:-build}/rnnsearch}
 [[ $# == 1 || $# == 2 ]] || { sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 1; }
 [[ -x $rnnsearch ]] || { echo "wmt_size.sh: there is no $rnnsearch; build it, or say where it is in RNNSEARCH" >&2 && exit 1; }
-rnnsearch=$(realpath "$rnnsearch") pairs=${2:-40000000}
-mkdir -p "$1"
-cd "$1"
+rnnsearch=$(realpath -- "$rnnsearch") pairs=${2:-40000000}
+mkdir -p -- "$1"
+CDPATH='' cd -- "$1"
 TIMEFORMAT='%1R s'
 
 # peak COMMAND...: runs it; prints the highest memory it was seen to have

@@ -17,7 +17,7 @@ my $json = read_evaluation($evaluation);
 my $sentences = $json->{sentences} or fail("$evaluation has no sentences; make it with --sentences");
 my (@names, %loss, %words, %count);
 for (@ARGV) {
-  my ($name, $path) = split /=/;
+  my ($name, $path) = split /=/, $_, 2;
   my @scores = read_scores($path);
   @scores == @$sentences or fail("$path has ", scalar @scores, " scores, and $evaluation ", scalar @$sentences, " sentences");
   push @names, $name;

@@ -16,10 +16,10 @@
 # paper, WMT'14. Vocabularies are of 10,000 and 30,000 words; with subwords they say which sentences have no unknown word. The
 # folder is runs/paper-SCALE-UNITS.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=paper
 source "$here/../experiment.sh"
-scale=small units= pieces=4000 tokenizer= longer=no seed=1
+scale=small units='' pieces=4000 tokenizer='' longer=no seed=1
 read_options "scale units pieces tokenizer longer seed" "$@"
 case $scale in small | paper) ;; *) fail "--scale is '$scale'; it must be small or paper" ;; esac
 if [[ -z $units ]]; then units=$([[ $scale == paper ]] && echo words || echo subwords); fi
@@ -33,8 +33,7 @@ if [[ -z $tokenizer ]]; then
 fi
 if [[ $scale == paper ]]; then : "${words:=30000}"; else : "${words:=10000}"; fi
 folder=${folder:-runs/paper-$scale-$units}
-find_program
-mkdir -p "$folder"
+begin
 
 # --- text and corpora ------------------------------------------------------------------------------------------------------
 if [[ -z $text ]]; then
@@ -75,7 +74,7 @@ fi
 
 # --- trainings -------------------------------------------------------------------------------------------------------------
 options_of() { # SYSTEM; in a file, so that what stands after -- wins over it
-  local name=${1,,} config
+  local name=${1,,} config updates
   name=${name%\*} config=$(run_of "$1").ini
   if [[ $scale == paper ]]; then
     echo "preset = $name"
@@ -86,7 +85,10 @@ options_of() { # SYSTEM; in a file, so that what stands after -- wins over it
   fi >"$config"
   if [[ $scale == small ]]; then
     [[ $name != rnnencdec-30 ]] || sed -i 's/^pool-batches = .*/pool-batches = 10/' "$config" # the released code, state.py: sort_k_batches
-    [[ $1 != *\* ]] || perl -i -pe 's/^max-updates = \K(\d+)/int($1 * 667 \/ 288)/e' "$config" # Table 2: 6.67e5 against 2.88e5
+    if [[ $1 == *\* ]]; then # Table 2: 6.67e5 against 2.88e5
+      updates=$(sed -n 's/^max-updates = //p' "$config")
+      sed -i "s/^max-updates = .*/max-updates = $((updates * 667 / 288))/" "$config"
+    fi
   fi
   options=(--corpus "$folder/corpus-${name#*-}.h5" --config "$config")
 }
@@ -131,7 +133,7 @@ for system in "${paper_order[@]}"; do
     "$folder/loss.$name.train-seed-$seed"
   score "$system" "$dev.$source" "$dev.$target" "$folder/loss.$name.dev"
   score "$system" "$test.$source" "$test.$target" "$folder/loss.$name.test"
-  trained+=("$system=$(run_of "$system")=$folder/loss.$name.train-seed-$seed=$folder/loss.$name.dev")
+  trained+=("$system" "$(run_of "$system")" "$folder/loss.$name.train-seed-$seed" "$folder/loss.$name.dev")
   losses+=("$system=$folder/loss.$name.test")
 done
 

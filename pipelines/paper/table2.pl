@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# table2.pl PREFIX PROCESSOR NAME=RUN=TRAIN_SCORES=DEV_SCORES...: Table 2 of the paper: updates, epochs, hours, hardware and the negative
+# table2.pl PREFIX PROCESSOR {NAME RUN TRAIN_SCORES DEV_SCORES}...: Table 2 of the paper: updates, epochs, hours, hardware and the negative
 # log-likelihood of a sentence, of runs of rnnsearch train and outputs of rnnsearch score on a sample of the pairs that each was
 # trained on, and on the dev set. PROCESSOR names the processor, or is empty. Writes PREFIX.json and PREFIX.md (Paper.pm).
 use strict;
@@ -18,7 +18,7 @@ my @published = (["RNNencdec-30", "8.46e5", "6.4", "109", "TITAN BLACK", "28.1",
   ["RNNsearch-50", "2.88e5", "2.2", "111", "Quadro K-6000", "40.7", "38.1"],
   ["RNNsearch-50*", "6.67e5", "5.0", "252", "Quadro K-6000", "36.7", "35.2"]);
 
-@ARGV >= 3 or fail("PREFIX PROCESSOR NAME=RUN=TRAIN_SCORES=DEV_SCORES... were expected");
+@ARGV % 4 == 2 && @ARGV > 2 or fail("PREFIX PROCESSOR {NAME RUN TRAIN_SCORES DEV_SCORES}... were expected");
 my ($prefix, $processor) = splice @ARGV, 0, 2;
 
 # Updates, epochs and hours: the last that the log tells of each. Validations and checkpoints are in the hours.
@@ -47,8 +47,7 @@ sub training_of {
 sub loss_of { my @scores = read_scores($_[0]); return (sprintf("%.1f", -sum(@scores) / @scores), scalar @scores) }
 
 my (%ours, $train_pairs, $dev_pairs);
-for (@ARGV) {
-  my ($name, $run, $train, $dev) = split /=/;
+while (my ($name, $run, $train, $dev) = splice @ARGV, 0, 4) {
   ((my $train_loss), $train_pairs) = loss_of($train);
   ((my $dev_loss), $dev_pairs) = loss_of($dev);
   $ours{$name} = [training_of($run), $train_loss, $dev_loss];

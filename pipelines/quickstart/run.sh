@@ -17,10 +17,17 @@ max_length=${RNNSEARCH_MAX_LENGTH:-200} # training pairs with more subwords on e
 beam=${RNNSEARCH_BEAM:-10}
 retry_below=${RNNSEARCH_RETRY_BELOW:-500} # a sentence of which nothing ends is searched again with beams doubled up to this
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cd "$here/../.."
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+CDPATH='' cd -- "$here/../.."
+[[ $work != -* ]] || work=./$work # a name that begins with a dash would be read as an option
 say() { printf '[quickstart] %3d:%02d %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
+path=$(realpath -m -- "$work")
+if [[ $path == *[$'#\n\r']* ]]; then
+  echo "quickstart: the path ${path@Q} has a # or a line break, which a run's config.ini cannot hold; set RNNSEARCH_WORK" >&2
+  exit 1
+fi
 if [[ -z ${RNNSEARCH:-} ]]; then # a program that is there already may be named
+  pipelines/build.sh --check
   say "installing what is missing, and building"
   pipelines/install.sh
   pipelines/build.sh
@@ -49,7 +56,7 @@ if [[ ! -e $corpus ]]; then
   "$rnnsearch" prepare --source-language "$source" --target-language "$target" \
     --train-source "$text/train.$source" --train-target "$text/train.$target" \
     --dev-source "$text/dev.$source" --dev-target "$text/dev.$target" \
-    --test "debian:$text/test.$source:$text/test.$target" \
+    --test "debian:${text//:/\\:}/test.$source:${text//:/\\:}/test.$target" \
     --subwords bpe --source-words "$subwords" --target-words "$subwords" --max-length "$max_length" --output "$corpus"
 fi
 
@@ -77,7 +84,7 @@ done
 
 say "scoring"
 # 41 to 60 words are one bucket: each half of it has so few sentences that its BLEU would be a matter of chance.
-scores=("${hypotheses[@]}" --corpus "$corpus" --set test/debian --edges 10,20,30,40,60)
+scores=("${hypotheses[@]}" --corpus "$corpus" --set test/debian --edges "10,20,30,40,60")
 "$rnnsearch" evaluate "${scores[@]}" --chart >"$work/bleu.txt.new"
 "$rnnsearch" evaluate "${scores[@]}" --json --sentences >"$work/bleu.json.new"
 mv "$work/bleu.txt.new" "$work/bleu.txt"

@@ -18,10 +18,10 @@
 # Results that are there are kept, and trainings resume where they stopped: interrupt it and run it again. More lengths, systems and
 # rounds may be asked for later in the same folder.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=replication
-source "$here/../experiment.sh" # say, fail, find_program, stop_trainings, finish_trainings; what is trained here is rounds
-protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates=5000 test= folder= beside= at_once=
+source "$here/../experiment.sh" # say, fail, no_option, begin, stop_trainings, finish_trainings; what is trained here is rounds
+protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates=5000 test='' folder='' beside='' at_once=''
 while (($# > 0)); do
   case $1 in
     --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
@@ -35,6 +35,7 @@ while (($# > 0)); do
   shift 2
 done
 case $protocol in source | ours) ;; *) fail "--protocol is '$protocol'; it must be source or ours" ;; esac
+no_option folder beside
 for number in rounds updates test at_once; do
   [[ -z ${!number} && $number =~ test|at_once || ${!number} =~ ^[1-9][0-9]*$ ]] ||
     fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
@@ -49,8 +50,7 @@ for system in "${all_systems[@]}"; do
   [[ $system =~ ^(full|a|b|c|d)$ ]] || fail "--systems: there is no system '$system'; there are full, a, b, c and d"
 done
 
-find_program
-mkdir -p "$folder"
+begin
 
 # A folder holds results of one protocol.
 options_of() { # SYSTEM: sets `options`
@@ -109,7 +109,7 @@ round_of() {
   mv "$run.new" "$run.scores"
 }
 train_rounds() {
-  local system length round failed= started=()
+  local system length round failed='' started=()
   : "${at_once:=$(nproc)}"
   trap 'stop_trainings TERM' TERM INT
   for ((round = 1; round <= rounds; ++round)); do

@@ -13,10 +13,10 @@
 # Rounds that are done are skipped, and trainings go on where they stopped: interrupt it and run it again. More rounds may be asked
 # for later.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=reversal
-source "$here/../experiment.sh" # say, fail, find_program, stop_trainings, finish_trainings; what is trained here is rounds
-systems= rounds=10 updates=2000 max_length=15 folder=runs/reversal at_once=
+source "$here/../experiment.sh" # say, fail, no_option, test_set, begin, stop_trainings, finish_trainings; what is trained here is rounds
+systems='' rounds=10 updates=2000 max_length=15 folder=runs/reversal at_once=''
 while (($# > 0)); do
   case $1 in
     --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
@@ -29,6 +29,7 @@ while (($# > 0)); do
   printf -v "${name//-/_}" %s "$2"
   shift 2
 done
+no_option folder
 case $launch in local | slurm) ;; *) fail "--launch is '$launch'; it must be local or slurm" ;; esac
 for number in rounds updates max_length at_once; do
   [[ -z ${!number} && $number == at_once || ${!number} =~ ^[1-9][0-9]*$ ]] ||
@@ -40,8 +41,7 @@ for system in ${systems:=$all_systems}; do
 done
 
 # --- the program, the task -----------------------------------------------------------------------------------------------
-find_program
-mkdir -p "$folder"
+begin
 
 # What was made with other settings is no result of these.
 made_with() { # FILE TEXT
@@ -57,7 +57,7 @@ if [[ ! -e $corpus ]]; then
   "$RNNSEARCH" prepare --tokenizer none --source-language forward --target-language backward \
     --train-source "$folder/text/train.source" --train-target "$folder/text/train.target" \
     --dev-source "$folder/text/dev.source" --dev-target "$folder/text/dev.target" \
-    --test "reversal:$folder/text/test.source:$folder/text/test.target" --output "$corpus"
+    --test "$(test_set reversal "$folder/text/test.source" "$folder/text/test.target")" --output "$corpus"
 fi
 
 # --- training ------------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ is_done() { # RUN
     grep '"event":"stop"' "$1/log.jsonl" | tail -n 1 | grep -q "\"update\":$updates,"
 }
 train_rounds() {
-  local system round run failed= started=()
+  local system round run failed='' started=()
   : "${at_once:=$(nproc)}"
   trap 'stop_trainings TERM' TERM INT
   for ((round = 1; round <= rounds; ++round)); do
@@ -98,10 +98,10 @@ train_rounds() {
   finish_trainings "$failed" "${started[@]}"
 }
 submit_rounds() {
-  local system round run job waiting= left queued
+  local system round run job waiting='' left queued
   for system in $systems; do
     options_of_rounds "$system"
-    left= queued=
+    left='' queued=''
     for ((round = 1; round <= rounds; ++round)); do
       run=$(run_of_round "$system" "$round")
       [[ ! -e $run.jobs/done ]] || continue
@@ -152,7 +152,7 @@ for system in $systems; do runs+=(--run "$system=$(run_of_round "$system" 1)"); 
   --output "$folder/report.html" --csv "$folder/csv" --markdown "$folder/rounds.md"
 
 # --- the promise ---------------------------------------------------------------------------------------------------------
-awk '/^\*\*/ && tables++ {exit} {print}' "$folder/rounds.md" # the means
+awk '/^\*\*/ && tables++ {exit} {print}' <"$folder/rounds.md" # the means
 say "everything lies in $folder: report.html, rounds.md, csv/, the runs and what they made of the test sequences (*.test)"
 low=$(tr -d '\r' <"$folder/csv/rounds.csv" | awk -F, -v must=" $must_learn " -v required="$required" '
   $4 == "PSA" && index(must, " " $3 " ") && $5 <= required { printf "%s%s, round %d: %.2f%%", n++ ? "; " : "", $3, $1, $5 }')

@@ -1,5 +1,6 @@
+# shellcheck shell=bash disable=SC2034  # run.sh uses what is set here
 # The systems of run.sh: their names in the order of the tables, and which of them must learn the task.
-here=${here:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)}
+here=${here:-$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)}
 
 # The replication, its ablations (a) no path from the encoder's state to the decoder's, (b) no shortcuts of context and word into the
 # readout, (c) no previous word anywhere, (d) a state that sees itself alone; those that read the previous word also with its embedding

@@ -11,10 +11,10 @@
 # vocabularies of 10,000 words. Without it the text is Debian's package descriptions, zh_CN and en, with vocabularies of 2,000 words:
 # it is small, some thousands of pairs, and only shows that all works. The folder is runs/zh-en-CHINESE.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=zh-en
 source "$here/../experiment.sh"
-source= target=en chinese=characters cell=lstm
+source='' target=en chinese=characters cell=lstm
 read_options "chinese cell" "$@"
 case $chinese in
   characters) tokenizer=words longest=80 ;;
@@ -24,8 +24,7 @@ esac
 case $cell in lstm | gru | tanh) ;; *) fail "--cell is '$cell'; it must be lstm, gru or tanh" ;; esac
 if [[ -n $text ]]; then : "${source:=zh}" "${words:=10000}"; else : "${source:=zh_CN}" "${words:=2000}"; fi
 : "${folder:=runs/zh-en-$chinese}"
-find_program
-mkdir -p "$folder"
+begin
 
 if [[ -z $text ]]; then
   text=$folder/text

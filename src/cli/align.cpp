@@ -12,6 +12,7 @@
 #include <span>
 
 #include "cli/agreement.h"
+#include "cli/figures.h"
 #include "cli/output_file.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
@@ -243,7 +244,8 @@ void gather(std::vector<std::optional<Aligned>>& all, const comm::Communicator& 
 /// Words and weights of one line, as results show them.
 struct Sentence {
   std::size_t line = 0;                     // from 1
-  std::vector<std::string> source, target;  // </s> at their ends
+  std::vector<std::string> source, target;  // </s> at the target's end, and at the source's if the encoder reads it
+  std::size_t source_words = 0;             // without </s>
   std::vector<float> alpha;                 // [target, source]
   double log_probability = 0;
 
@@ -312,9 +314,7 @@ std::vector<std::string> without_marks(std::vector<std::string> words, const cor
 /// For people: what each target word looked at, most first; 0.1 and more, three at most, one at least.
 std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline) {
   const auto source = without_marks(sentence.source, pipeline), target = without_marks(sentence.target, pipeline);
-  char number[32];
-  std::snprintf(number, sizeof number, "%.6f", sentence.log_probability);
-  std::string text = text_of("line ", sentence.line, ", log-probability ", number, "\n");
+  std::string text = text_of("line ", sentence.line, ", log-probability ", fixed(sentence.log_probability, 6), "\n");
   std::vector<std::size_t> order(sentence.source.size());
   for (std::size_t i = 0; i < sentence.target.size(); ++i) {
     const float* const row = sentence.row(i);
@@ -323,8 +323,7 @@ std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipelin
     text += "  " + printable(target[i]) + " <-";
     for (std::size_t k = 0; k < std::min<std::size_t>(3, order.size()); ++k) {
       if (k > 0 && row[order[k]] < 0.1f) break;
-      std::snprintf(number, sizeof number, " %.2f", static_cast<double>(row[order[k]]));
-      text += (k > 0 ? ", " : " ") + printable(source[order[k]]) + number;
+      text += (k > 0 ? ", " : " ") + printable(source[order[k]]) + " " + fixed(static_cast<double>(row[order[k]]), 2);
     }
     text += "\n";
   }
@@ -414,7 +413,7 @@ class Results {
 
  private:
   evaluate::Links links_of(const Sentence& sentence) const {
-    const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source.size() - 1,
+    const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source_words,
                                        sentence.target.size() - 1};
     return settings_.links == "argmax" ? evaluate::argmax_links(soft)
                                        : evaluate::threshold_links(soft, static_cast<float>(settings_.threshold));
@@ -454,7 +453,7 @@ struct Side {
 
 std::vector<std::string> words_of(const train::LoadedModel& loaded, const Aligned& aligned,
                                   const std::vector<std::string>& source, bool replace_unknown) {
-  const std::size_t Tx = source.size() + 1;
+  const std::size_t Tx = loaded.model.options().source_length(source.size());
   std::vector<std::string> words;
   for (std::size_t i = 0; i < aligned.target.size(); ++i) {
     words.push_back(loaded.target_vocabulary.word(aligned.target[i]));
@@ -532,6 +531,10 @@ int run_align(const Arguments& arguments) {
     const std::size_t lines = std::min(kPortion, text.sources.size() - portion);
     Side source, target;
     std::vector<std::optional<Aligned>> aligned(lines);
+    std::optional<std::size_t> nan_line;  // of the files
+    const auto see_nan = [&](std::size_t at) {
+      nan_line = std::min(nan_line.value_or(text.lines[portion + at]), text.lines[portion + at]);
+    };
     const auto align_own_share = [&] {
       const kernels::Interruptible interruptible(signal_came);
       for (std::size_t i = portion; i < portion + lines; ++i) {
@@ -554,18 +557,16 @@ int run_align(const Arguments& arguments) {
           if (given) batch_target.add(target.ids[order[first + i]]);
         }
         if (!given) {
-          for (const auto& best : decode::translate(loaded.model, batch_source, settings.translation.search)) {
-            batch_target.add(best.front().words);
+          const auto translations = decode::translate(loaded.model, batch_source, settings.translation.search);
+          for (std::size_t i = 0; i < count; ++i) {
+            batch_target.add(translations[i].front().words);
+            if (translations[i].front().is_nan()) see_nan(order[first + i]);
           }
         }
         auto found = loaded.model.align(batch_source, batch_target);
         for (std::size_t i = 0; i < count; ++i) {
           const std::size_t at = order[first + i];
-          if (!std::isfinite(found[i].log_probability)) {
-            throw Error(text_of(settings.source.string(), ", line ", text.lines[portion + at] + 1,
-                                ": the model computes what is no number; its training diverged, so name another "
-                                "checkpoint"));
-          }
+          if (!std::isfinite(found[i].log_probability)) see_nan(at);
           aligned[at] = Aligned{
               {batch_target[i].begin(), batch_target[i].end()}, found[i].log_probability, std::move(found[i].alpha)};
         }
@@ -581,6 +582,7 @@ int run_align(const Arguments& arguments) {
       throw Stopped(settings.svg.empty() ? "a signal asked to stop; no alignment was written"
                                          : "a signal asked to stop; no alignment was written but for some pictures");
     }
+    refuse_nan(world, nan_line, {settings.source.string()});
     gather(aligned, world);
     if (!results) continue;
     for (std::size_t i = 0; i < lines; ++i) {
@@ -589,7 +591,10 @@ int run_align(const Arguments& arguments) {
       sentence.target = given ? std::move(target.words[i])
                               : words_of(loaded, *aligned[i], source.words[i], settings.translation.replace_unknown);
       sentence.source = std::move(source.words[i]);
-      for (auto* words : {&sentence.source, &sentence.target}) words->emplace_back(loaded.target_vocabulary.word(kEnd));
+      sentence.source_words = sentence.source.size();
+      const std::string end = loaded.target_vocabulary.word(kEnd);
+      sentence.target.push_back(end);
+      if (loaded.model.options().source_length(sentence.source_words) > sentence.source_words) sentence.source.push_back(end);
       sentence.alpha = std::move(aligned[i]->alpha);
       sentence.log_probability = aligned[i]->log_probability;
       results->add(sentence, text.gold.empty() ? nullptr : &text.gold[portion + i]);

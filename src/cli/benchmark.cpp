@@ -180,9 +180,9 @@ class Updates {
         {slice.source, slice.target, slice.batch_pairs, rate, {}, {}, update_, slice.first_pair, slice.pair_stride});
     const double seconds = watch.seconds();
     if (!result.applied) {
-      throw Error(text_of("the gradient of update ", update_,
-                          " is not finite, so the time of an update cannot be told; try a lower learning-rate or "
-                          "initial-deviation"));
+      throw AgreedError(text_of("the gradient of update ", update_,
+                                " is not finite, so the time of an update cannot be told; try a lower "
+                                "learning-rate or initial-deviation"));
     }
     return {seconds, static_cast<double>(slice.batch_target_words), result.phases, result.traffic, result.part_seconds};
   }
@@ -203,7 +203,8 @@ class Translations {
   }
 
   Timed run(const corpus::BatchSlice& slice) {
-    const double Tx = static_cast<double>(slice.batch_source_words + slice.batch_pairs);  // </s> counted
+    const std::uint64_t ends = model_.options().source_end ? slice.batch_pairs : 0;
+    const double Tx = static_cast<double>(slice.batch_source_words + ends);
     // A little more, so that the product with Tx does not fall below a whole number.
     search_.maximum_length_ratio = (static_cast<double>(slice.batch_target_words) + 1e-6) / Tx;
     search_.minimum_length_ratio = search_.maximum_length_ratio;
@@ -215,8 +216,18 @@ class Translations {
     const auto translations = decode::translate(model_, slice.source, search_);
     {
       const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
-      for (const auto& best : translations) timed.target_words += static_cast<double>(best.front().words.size());
-      world_.sum(std::span(&timed.target_words, 1));  // waits for the slowest rank
+      double sums[] = {0, 0};  // words, translations that are NaN
+      for (const auto& best : translations) {
+        sums[0] += static_cast<double>(best.front().words.size());
+        sums[1] += best.front().is_nan() ? 1 : 0;
+      }
+      world_.sum(std::span<double>(sums));  // waits for the slowest rank
+      timed.target_words = sums[0];
+      if (sums[1] > 0) {
+        throw AgreedError(
+            "the untrained model computes NaN, so the time of a translation cannot be told; try a lower "
+            "initial-deviation");
+      }
     }
     timed.seconds = watch.seconds();
     timed.phases = phases;
@@ -292,7 +303,7 @@ Measurement measure(const Settings& s, const comm::Communicator& world, Batches&
     m.pairs += pairs;
     m.source_words += source;
     m.target_words += timed.target_words;
-    if (!s.decode) m.gflop += model::update_flop(s.model, {pairs, source + pairs, target + pairs}) / 1e9;
+    if (!s.decode) m.gflop += model::update_flop(s.model, {pairs, source + (s.model.source_end ? pairs : 0), target + pairs}) / 1e9;
     for (const Phase phase : kPhases) m.phases[static_cast<std::size_t>(phase)] += timed.phases.seconds(phase);
     m.bytes_sent += static_cast<double>(timed.traffic.bytes_sent);
     m.reduction_seconds += timed.traffic.busy_seconds;

@@ -64,7 +64,7 @@ struct Test {
   std::vector<std::uint64_t> rarest_words;
   evaluate::WordFrequencies frequencies;
   std::string source_language, target_language;  // of a corpus whose maker named them
-  fs::path place;                                // for errors about numbers of lines
+  fs::path place;                                // for errors about its lines
 };
 
 std::uint64_t count_of(WordId id, const corpus::Vocabulary& vocabulary) {
@@ -332,7 +332,7 @@ int run_evaluate(const Arguments& arguments) {
     auto loaded = open_model(path, world);
     Progress progress(!world.is_root());
     const auto translations = translate_lines(
-        loaded, test.sources, settings.translation, world, [&, system = name](std::size_t done, std::size_t all) {
+        loaded, {test.sources, {test.place.string()}}, settings.translation, world, [&, system = name](std::size_t done, std::size_t all) {
           progress.show(text_of("[evaluate] ", system, ": ", 100 * done / std::max<std::size_t>(all, 1), "%"));
         });
     if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; nothing was evaluated");

@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <iostream>
 #include <memory>
-#include <sstream>
 
 #include "cli/agreement.h"
 #include "cli/figures.h"
@@ -28,11 +27,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// NAME:SOURCE:REFERENCE[:REFERENCE]...
+// NAME:SOURCE:REFERENCE[:REFERENCE]..., where a colon that belongs to a name of a file is written \:
 corpus::EvaluationFiles evaluation_files(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ':');) parts.push_back(part);
+  std::vector<std::string> parts(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ':') {
+      parts.emplace_back();
+    } else {
+      if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ':') ++i;
+      parts.back() += text[i];
+    }
+  }
   bool complete = parts.size() >= 3;
   for (const std::string& part : parts) complete = complete && !part.empty();
   if (!complete)
@@ -184,7 +189,7 @@ int run_prepare(const Arguments& arguments) {
   options.add("dev-source", dev_source, {.help = "development set, to choose the best checkpoint by", .value = "FILE"});
   options.add("dev-target", dev_target, {.help = "its translation", .value = "FILE"});
   options.add("test", tests,
-              {.help = "a test set; further references of it follow after further colons", .value = "NAME:SRC:REF"});
+              {.help = "a test set; further references of it follow after further colons; a colon in a file's name is written \\:", .value = "NAME:SRC:REF"});
   options.group(kCorpora);
   options.add("append", settings.append_to,
               {.help = "a corpus whose pairs and sets come first; the text is treated as its text was, with its "

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <numeric>
+#include <optional>
 
 #include "cli/agreement.h"
+#include "cli/figures.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
@@ -101,14 +102,14 @@ int run_score(const Arguments& arguments) {
   }
   if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; no score was printed");
   if (ranks > 1) world.sum(std::span<double>(scores));  // each is 0 on all ranks but one
+  const auto nan = std::find_if(scores.begin(), scores.end(), [](double score) { return !std::isfinite(score); });
+  std::optional<std::size_t> nan_line;
+  if (nan != scores.end()) nan_line = static_cast<std::size_t>(nan - scores.begin());
+  refuse_nan(world, nan_line, {source_path.string()});
   if (!world.is_root()) return 0;
 
   if (!json) {
-    for (const double score : scores) {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.6f\n", score);
-      std::cout << text;
-    }
+    for (const double score : scores) std::cout << fixed(score, 6) << "\n";
     return 0;
   }
   const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);

@@ -71,6 +71,10 @@ class Reporter final : public train::Progress {
                        r.seconds_left < 0 ? "" : ", " + duration(r.seconds_left) + " left"));
   }
   void validated(std::uint64_t update, const train::ValidationResult& result, bool best) override {
+    if (!std::isfinite(result.loss_per_word)) {
+      live_.say(text_of("[train] update ", update, ": the dev loss is NaN or infinite, because the training diverged"));
+      return;
+    }
     live_.say(text_of("[train] update ", update, ": dev loss ", fixed(result.loss_per_word, 4), " a word (perplexity ",
                       fixed(std::exp(result.loss_per_word), 2), ")",
                       std::isfinite(result.bleu) ? ", dev BLEU " + fixed(result.bleu, 2) : "",

@@ -26,8 +26,8 @@ void add_training_options(Options& options, TrainingSettings& settings) {
                .choices = {"auto", "bidirectional", "forward"}});
   options.add(
       "source-start", m.source_start,
-      {.help = "the encoder reads <s> before the first source word, as it always reads </s> after the last; only "
-               "with --attention none"});
+      {.help = "the encoder reads <s> before the first source word; only with --attention none"});
+  options.add("source-end", m.source_end, {.help = "the encoder reads </s> after the last source word"});
   options.add(
       "attend-from", m.attend_from, model::attend_from_of, model::name_of,
       {.help = "the state that attends: s_{i-1} (Bahdanau) or s_i (Luong)", .choices = {"previous", "current"}});
@@ -65,7 +65,9 @@ void add_training_options(Options& options, TrainingSettings& settings) {
       {.help = "what stands before the first word: nothing, or the embedding of <s>", .choices = {"zero", "embedded"}});
   options.add("gate-biases", m.gate_biases, {.help = "biases of the gates, of cells that have some"});
   options.add("embedding-biases", m.embedding_biases, {.help = "a bias on the word vectors of each side"});
-  options.add("layer-normalisation", m.layer_normalisation, {.help = "of the cells' summed inputs"});
+  options.add("layer-normalisation", m.layer_normalisation,
+              {.help = "normalise the cells' summed inputs; this magnifies rounding in the first updates, so the losses "
+                       "on other numbers of ranks or pieces, which differ in rounding alone, part sooner than without"});
   options.add("dropout", m.dropout,
               {.help = "the share of units dropped in training: of words, between layers, and before the softmax",
                .low = 0,
@@ -102,9 +104,10 @@ void add_training_options(Options& options, TrainingSettings& settings) {
                .high = 1e9});
   options.add("pool-batches", t.pool_batches, {.help = "batches sorted by length together", .low = 1, .high = 1e6});
   options.add("shuffle", t.shuffle, train::shuffle_of, train::name_of,
-              {.help = "when the order of the sentence pairs is drawn: anew for every epoch, or once, as the paper did "
-                       "(then every epoch reads the same batches in the same order)",
-               .choices = {"every-epoch", "once"}});
+              {.help = "when the order of the sentence pairs is drawn: anew for every epoch; once, as the paper did (then "
+                       "every epoch reads the same batches in the same order); or never: pairs are read in the order of "
+                       "the corpus, which may be a curriculum",
+               .choices = {"every-epoch", "once", "never"}});
   options.add("batch-order", t.batch_order, train::batch_order_of, train::name_of,
               {.help = "order of the batches that were sorted by length together: random, or short sentences first, as "
                        "in the paper's code",

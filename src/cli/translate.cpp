@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <istream>
 #include <memory>
 #include <optional>
 
 #include "cli/agreement.h"
+#include "cli/figures.h"
 #include "cli/output_file.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
@@ -161,7 +161,8 @@ int run_translate(const Arguments& arguments) {
     more = count == portion;
     if (count == 0) break;
     auto translations =
-        translate_lines(loaded, std::move(lines), translation, world, [&](std::size_t done, std::size_t) {
+        translate_lines(loaded, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
+                        [&](std::size_t done, std::size_t) {
           progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
     if (signal_came_anywhere(world)) {
@@ -177,9 +178,7 @@ int run_translate(const Arguments& arguments) {
         continue;
       }
       for (const LineTranslation& line : translations[i]) {
-        char score[32];
-        std::snprintf(score, sizeof score, "%.6f", line.score);
-        sink->write(text_of(before + i, " ||| ", line.text, " ||| ", score, "\n"));
+        sink->write(text_of(before + i, " ||| ", line.text, " ||| ", fixed(line.score, 6), "\n"));
       }
     }
     for (const auto& line : translations) {

@@ -1,6 +1,9 @@
 #include "cli/translation.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
 
 #include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
@@ -13,9 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The source word that the decoder looked at most when it wrote word `i`; none when it was </s>.
-std::optional<std::size_t> aligned_word(const decode::Translation& translation, std::size_t i, std::size_t words) {
-  const std::size_t Tx = words + 1;
+// The source word that the decoder looked at most when it wrote word `i`; none when it was </s>. The source has `words`
+// words and `Tx` annotations.
+std::optional<std::size_t> aligned_word(const decode::Translation& translation, std::size_t i, std::size_t words,
+                                        std::size_t Tx) {
   const auto row = translation.alignment.begin() + static_cast<std::ptrdiff_t>(i * Tx);
   const auto most = std::max_element(row, row + static_cast<std::ptrdiff_t>(Tx));
   const auto j = static_cast<std::size_t>(most - row);
@@ -25,11 +29,12 @@ std::optional<std::size_t> aligned_word(const decode::Translation& translation, 
 LineTranslation in_words(const train::LoadedModel& loaded, const std::vector<std::string>& source,
                          const decode::Translation& translation, const TranslationOptions& options) {
   std::vector<std::string> words;
+  const std::size_t Tx = loaded.model.options().source_length(source.size());
   for (std::size_t i = 0; i < translation.words.size(); ++i) {
     const WordId id = translation.words[i];
     words.push_back(loaded.target_vocabulary.word_in_text(id));
     if (id == kUnknown && options.replace_unknown) {
-      if (const auto j = aligned_word(translation, i, source.size())) words.back() = source[*j];
+      if (const auto j = aligned_word(translation, i, source.size(), Tx)) words.back() = source[*j];
     }
   }
   const std::size_t length = std::max<std::size_t>(1, translation.words.size() + (translation.finished ? 1 : 0));
@@ -83,6 +88,10 @@ fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
     if (!fs::exists(folder / link)) continue;
     std::string name = read_file(folder / link);
     while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
+    if (!fs::exists(folder / name)) {
+      throw Error(text_of((folder / link).string(), " names ", name, ", which is not there; name another checkpoint of ",
+                          folder.string()));
+    }
     return folder / name;
   }
   throw Error(
@@ -98,8 +107,8 @@ std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::
 }
 
 std::vector<std::vector<LineTranslation>> translate_lines(
-    train::LoadedModel& loaded, std::vector<std::string> lines, const TranslationOptions& options,
-    const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done) {
+    train::LoadedModel& loaded, InputLines input, const TranslationOptions& options, const comm::Communicator& world,
+    const std::function<void(std::size_t done, std::size_t all)>& done) {
   if (options.replace_unknown && loaded.model.options().attention == model::Attention::kNone) {
     throw Error("--replace-unknown needs a model with attention, and this one was trained with attention = none");
   }
@@ -107,6 +116,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     throw Error("--replace-unknown is for models of words, and this one splits them into subwords; leave it out");
   }
   const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+  std::vector<std::string>& lines = input.lines;
   if (ranks > 1) {  // as JSON: a line may hold any byte but a line end
     Json message = Json::array();
     for (std::string& line : lines) message.push_back(std::move(line));
@@ -133,6 +143,12 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   } catch (const kernels::Interrupted&) {  // before the first was translated
     found.resize(lines.size() > rank ? (lines.size() - rank + ranks - 1) / ranks : 0);
   }
+  const auto nan = std::find_if(found.begin(), found.end(), [](const auto& of_line) {
+    return !of_line.empty() && of_line.front().is_nan();
+  });
+  std::optional<std::size_t> nan_line;
+  if (nan != found.end()) nan_line = rank + ranks * static_cast<std::size_t>(nan - found.begin());
+  refuse_nan(world, nan_line, input.place);
   std::vector<std::vector<LineTranslation>> own;
   for (std::size_t i = 0; i < found.size(); ++i) {
     auto& translations = own.emplace_back();
@@ -164,6 +180,15 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     }
   }
   return all;
+}
+
+void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line, const LinesPlace& place) {
+  double first = line ? -static_cast<double>(*line) : -std::numeric_limits<double>::infinity();
+  if (world.size() > 1) world.max(std::span(&first, 1));
+  if (std::isinf(first)) return;
+  throw AgreedError(text_of(place.name, ", line ", place.before + static_cast<std::size_t>(-first) + 1,
+                            ": the model computes NaN or infinities, because its training diverged; name a checkpoint "
+                            "of an earlier update, or train again with a lower learning-rate or clip-norm"));
 }
 
 }  // namespace rnnsearch::cli

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,30 @@ struct LineTranslation {
   bool cut_off = false;  // at the maximum length: no hypothesis ended in any search
 };
 
+/// How an error names lines.
+struct LinesPlace {
+  std::string name;        // "standard input", "corpus.h5 (dev)"
+  std::size_t before = 0;  // lines there before these
+};
+
+/// What to translate.
+struct InputLines {
+  std::vector<std::string> lines;
+  LinesPlace place;
+};
+
 /// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each
-/// line, best first and in order, are at the root, nothing elsewhere. A line without words has one empty translation.
-/// A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation. `done` is told at the root how many lines of its own share are finished, and how many there are.
+/// line, at least one, best first and in order, are at the root, nothing elsewhere. AgreedError, naming the line, when
+/// the model computes NaN. A line without words has one empty translation.
+/// A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
+/// `done` is told at the root how many lines of its own share are finished, and how many there are.
 std::vector<std::vector<LineTranslation>> translate_lines(
-    train::LoadedModel& loaded, std::vector<std::string> lines, const TranslationOptions& options,
-    const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done = {});
+    train::LoadedModel& loaded, InputLines input, const TranslationOptions& options, const comm::Communicator& world,
+    const std::function<void(std::size_t done, std::size_t all)>& done = {});
+
+/// COLLECTIVE. `line`: the first of these lines, counted from 0, for which the model computes NaN, or an infinity, on this
+/// rank, if there is one. Throws AgreedError, naming the first of all ranks by the root's `place`, if some rank has one.
+void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line, const LinesPlace& place);
 
 /// Of words by the vocabulary: kUnknown where it does not know one.
 std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/base/error.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/evaluate/bleu.h"
 
@@ -18,6 +19,7 @@ class DevSet {
  public:
   DevSet(const corpus::Corpus& corpus, const comm::Communicator& world, const ValidationOptions& options)
       : corpus_(corpus), world_(world), options_(options), set_(corpus.read_set("dev")) {
+    if (set_.source.empty()) throw Error("the dev set holds no sentence pairs; prepare the corpus again with a dev set");
     std::vector<std::uint32_t> order(set_.source.size());
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(),
@@ -31,7 +33,7 @@ class DevSet {
                                    std::string& translations) const {
     const auto& share = shares_[static_cast<std::size_t>(world_.rank())];
     const std::size_t chunk = options_.validate_sentences;
-    double loss[] = {0, 0};
+    double sums[] = {0, 0, 0};  // negative log-likelihood, words, sentences whose translation is NaN
     std::string lines;
     // Rank 0 has the largest share; all ranks make as many turns, for should_stop asks all of them.
     for (std::size_t first = 0; first < shares_.front().size(); first += chunk) {
@@ -42,24 +44,26 @@ class DevSet {
         target.add(set_.target[share[i]]);
       }
       const model::Loss part = model.loss(source, target);
-      loss[0] += part.negative_log_likelihood;
-      loss[1] += static_cast<double>(part.words);
-      if (options_.validate_bleu) lines += translated(model, source);
+      sums[0] += part.negative_log_likelihood;
+      sums[1] += static_cast<double>(part.words);
+      if (options_.validate_bleu) lines += translated(model, source, sums[2]);
     }
-    world_.sum(std::span<double>(loss));
-    const double bleu = options_.validate_bleu ? score(world_.gather(lines), translations) : std::nan("");
-    return {loss[0] / loss[1], bleu, false};
+    world_.sum(std::span<double>(sums));
+    const bool scored = options_.validate_bleu && sums[2] == 0;
+    const double bleu = scored ? score(world_.gather(lines), translations) : std::nan("");
+    return {sums[0] / sums[1], bleu, false};
   }
 
  private:
-  /// One line a sentence.
-  std::string translated(model::Model<float>& model, const Sentences& source) const {
+  /// One line a sentence; adds to `nan` those for which the model computes NaN.
+  std::string translated(model::Model<float>& model, const Sentences& source, double& nan) const {
     decode::SearchOptions search;
     search.beam = options_.validate_beam;
     search.retry_below = 0;  // early in a training hardly any hypothesis ends, and retries would take most of its time
     search.batch_sentences = options_.validate_sentences;
     std::string lines;
     for (const auto& best : decode::translate(model, source, search)) {
+      if (best.front().is_nan()) ++nan;
       std::vector<std::string> words;
       for (const WordId id : best.front().words) words.push_back(corpus_.target_vocabulary().word_in_text(id));
       lines += corpus_.pipeline().to_text(words) + '\n';

@@ -78,7 +78,7 @@ class WindowReader {
     window.order.resize(last - first);
     std::iota(window.order.begin(), window.order.end(), 0u);
     Random random(options_.seed, stream_number(drawn(epoch), number + 1));
-    random.shuffle(window.order);
+    if (options_.shuffle) random.shuffle(window.order);
     const auto length = [&](std::uint32_t pair) {
       return std::max(window.pairs.source.length(pair), window.pairs.target.length(pair));
     };
@@ -105,7 +105,7 @@ class WindowReader {
     if (blocks_epoch_ == epoch) return;
     blocks_.resize((plan_.pairs + plan_.block - 1) / plan_.block);
     std::iota(blocks_.begin(), blocks_.end(), 0u);
-    Random(options_.seed, stream_number(epoch, 0)).shuffle(blocks_);
+    if (options_.shuffle) Random(options_.seed, stream_number(epoch, 0)).shuffle(blocks_);
     blocks_epoch_ = epoch;
   }
 

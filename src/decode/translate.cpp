@@ -56,13 +56,21 @@ class Search {
         wanted_(options.beam),
         minimum_(minimum_length(source_length, options)),
         maximum_(maximum_length(source_length, options)),
-        live_{{0.0, kRoot}} {}
+        live_{{0.0, kRoot}},
+        cut_off_(live_) {}
 
   std::size_t live() const { return live_.size(); }
 
   // The best continuations by word number `step` (from 0); row i of log_probabilities and alpha belongs to hypothesis
   // i. Finished ones leave the beam, and it shrinks by as many.
   void extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha) {
+    // The logarithm of a sum over the row is subtracted from all of it, so a row is NaN everywhere or nowhere.
+    for (std::size_t row = 0; row < live_.size(); ++row) is_nan_ = is_nan_ || std::isnan(log_probabilities.row(row)[kEnd]);
+    if (is_nan_) {
+      live_.clear();
+      survivors_.clear();
+      return;
+    }
     select(step, log_probabilities);
     std::vector<Hypothesis> next;
     survivors_.clear();
@@ -93,8 +101,14 @@ class Search {
   // What each live hypothesis continues: the index before the last `extend`, and the word.
   const std::vector<Candidate>& survivors() const { return survivors_; }
 
+  // At least one.
   std::vector<Translation> result() const {
     std::vector<Translation> translations;
+    if (is_nan_) {
+      translations.emplace_back().log_probability = std::numeric_limits<double>::quiet_NaN();
+      translations.front().finished = false;
+      return translations;
+    }
     for (const Hypothesis& hypothesis : finished_.empty() ? cut_off_ : finished_) {
       translations.push_back(translation_of(hypothesis));
     }
@@ -153,12 +167,14 @@ class Search {
   }
 
   const SearchOptions& options_;
-  std::size_t source_length_;  // Tx, </s> counted
+  std::size_t source_length_;  // Tx
   std::size_t wanted_;         // what is left of the beam
   std::size_t minimum_, maximum_;
   std::vector<Node> nodes_;
   std::vector<float> alpha_;  // [nodes, source_length_]
-  std::vector<Hypothesis> live_, finished_, cut_off_;
+  std::vector<Hypothesis> live_, finished_;
+  std::vector<Hypothesis> cut_off_;  // the result when nothing is finished; never empty
+  bool is_nan_ = false;              // the model computed NaN, with which hypotheses cannot be compared
   std::vector<Candidate> best_, survivors_;
 };
 
@@ -289,9 +305,9 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
       }
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = order[first + i];
-        if (!results[i].front().finished) {
+        if (!results[i].front().finished && !results[i].front().is_nan()) {
           if (retries == 0) cut_off[at] = std::move(results[i]);
-          const std::size_t Tx = source.length(at) + 1;
+          const std::size_t Tx = model.options().source_length(source.length(at));
           const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options);
           if (can_end && !last) {
             unfinished.push_back(at);

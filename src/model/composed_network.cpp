@@ -93,7 +93,7 @@ class ComposedNetwork final : public Network<Real> {
     PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(source, options.source_words, "source");
     packed = output.packed = false;
-    rows.lay_out(source, options.source_start, encoded.offsets);
+    rows.lay_out(source, options, encoded.offsets);
     dropout.lay_out_source(rows.packing);
     const std::size_t B = source.size(), X = rows.packing.words();
 

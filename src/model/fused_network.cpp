@@ -38,7 +38,7 @@ class FusedNetwork final : public Network<Real> {
     PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(source, options.source_words, "source");
     const std::size_t B = source.size(), n = options.state;
-    rows.lay_out(source, false, encoded.offsets);
+    rows.lay_out(source, options, encoded.offsets);
     const std::size_t X = rows.packing.words();
 
     scope.change(Phase::kEmbedding);

@@ -136,8 +136,9 @@ void check(const ModelOptions& o) {
   at_least("state", o.state, 1);
   at_least("maxout", o.maxout, 1);
   at_least("layers", o.layers, 1);
-  if (!(o.initial_deviation >= 0 && std::isfinite(o.initial_deviation))) {
-    throw Error(text_of("model: initial-deviation is ", o.initial_deviation, "; it must be at least 0, and finite"));
+  if (!(o.initial_deviation >= 0 && o.initial_deviation <= 1e37)) {  // ten times of it are a finite float32
+    throw Error(text_of("model: initial-deviation is ", o.initial_deviation,
+                        "; it must be at least 0 and at most 1e37, because weights are float32"));
   }
   const auto share = [](const char* name, double value) {
     if (!(value >= 0 && value < 1)) {

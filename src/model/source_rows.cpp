@@ -17,9 +17,11 @@ Sentences with_start_symbols(const Sentences& source) {
 
 }  // namespace
 
-void SourceRows::lay_out(const Sentences& source, bool with_start, std::vector<std::size_t>& offsets) {
+void SourceRows::lay_out(const Sentences& source, const ModelOptions& options, std::vector<std::size_t>& offsets) {
   const std::size_t B = source.size();
-  auto lengths = layers::lengths_with_end(source);
+  const bool with_start = options.source_start;
+  std::vector<std::size_t> lengths(B);
+  for (std::size_t b = 0; b < B; ++b) lengths[b] = options.source_length(source.length(b));
   offsets.assign(B + 1, 0);
   std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
   if (with_start) {

@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/layers/packing.h"
+#include "rnnsearch/model/options.h"
 
 namespace rnnsearch::model {
 
@@ -17,10 +18,10 @@ struct SourceRows {
   std::vector<std::uint32_t> encoded_row;                    // its inverse
   std::vector<std::uint32_t> first_word_row, last_word_row;  // [B] packed rows, by the caller's sentence
 
-  /// with_start: the encoder reads <s> before each sentence; packed_row and encoded_row are then empty, because they
-  /// serve attention alone, which does not look at <s>.
-  /// offsets [B + 1]: where each sentence begins, sentence by sentence, </s> counted and <s> not.
-  void lay_out(const Sentences& source, bool with_start, std::vector<std::size_t>& offsets);
+  /// With options.source_start, packed_row and encoded_row are empty, because they serve attention alone, which does not
+  /// look at <s>.
+  /// offsets [B + 1]: where each sentence begins, sentence by sentence, Tx rows each, <s> not counted.
+  void lay_out(const Sentences& source, const ModelOptions& options, std::vector<std::size_t>& offsets);
 };
 
 }  // namespace rnnsearch::model

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
@@ -49,7 +50,7 @@ void for_each_field(State& state, const Visit& visit) {
   visit("plateau_seen", state.plateau.seen);
   visit("best_score", state.best_score);
   visit("best_update", state.best_update);
-  visit("validations_without_gain", state.validations_without_gain);
+  visit("validations_without_gain", state.patience.validations_without_gain);
   visit("validated_update", state.validated_update);
   visit("elapsed_seconds", state.elapsed_seconds);
   visit("skipped_updates", state.skipped_updates);
@@ -58,12 +59,38 @@ void for_each_field(State& state, const Visit& visit) {
   visit("corpus_fingerprint", state.corpus_fingerprint);
 }
 
+/// Of fields that the first checkpoints did not know.
+template <class State, class Visit>
+void for_each_later_field(State& state, const Visit& visit) {
+  visit("patience_best_score", state.patience.best_score);
+  visit("patience_seen", state.patience.seen);
+  visit("interval_updates", state.interval.updates);
+  visit("interval_pairs", state.interval.pairs);
+  visit("interval_source_words", state.interval.source_words);
+  visit("interval_target_words", state.interval.target_words);
+  visit("interval_negative_log_likelihood", state.interval.negative_log_likelihood);
+  visit("interval_words", state.interval.words);
+  visit("interval_data_seconds", state.interval.data_seconds);
+  visit("interval_compute_seconds", state.interval.compute_seconds);
+  visit("interval_communication_seconds", state.interval.communication_seconds);
+  visit("interval_optimizer_seconds", state.interval.optimizer_seconds);
+  visit("interval_reduction_seconds", state.interval.reduction_seconds);
+  visit("interval_bytes_sent", state.interval.bytes_sent);
+}
+
 struct FromFile {
   const storage::File& file;
   void operator()(const char* name, std::uint64_t& field) const { field = file.unsigned_attribute("/state", name); }
   void operator()(const char* name, double& field) const { field = file.double_attribute("/state", name); }
   void operator()(const char* name, bool& field) const { field = file.unsigned_attribute("/state", name) != 0; }
   void operator()(const char* name, std::string& field) const { field = file.text_attribute("/state", name); }
+};
+
+struct FromFileIfThere {
+  const storage::File& file;
+  void operator()(const char* name, auto& field) const {
+    if (file.has_attribute("/state", name)) FromFile{file}(name, field);
+  }
 };
 
 struct FromJson {
@@ -94,18 +121,31 @@ void write_block(storage::File& file, const std::string& group, const model::Par
   }
 }
 
-/// Before memory is taken for them.
-void expect_shapes(const storage::File& file, const std::string& group, const model::ParameterLayout& layout) {
-  for (const auto& parameter : layout.parameters) {
-    const auto found = file.shape(dataset(group, parameter));
-    if (std::equal(found.begin(), found.end(), parameter.shape.begin(), parameter.shape.end())) continue;
-    throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter),
-                        " has not the shape that the options of its model ask for; take another copy, or the one "
-                        "before"));
+enum class Values { kFinite, kNumbers };  // no infinities and NaNs, no NaNs
+
+/// The first value of `data` that is not as expected; nothing when all are.
+std::optional<float> unexpected(const model::Parameter& parameter, const float* data, Values expected) {
+  for (std::size_t i = 0; i < parameter.rows(); ++i) {
+    const float* row = data + i * parameter.stride;
+    const float* odd = std::find_if(row, row + parameter.cols(), [&](float value) {
+      return expected == Values::kFinite ? !std::isfinite(value) : std::isnan(value);
+    });
+    if (odd != row + parameter.cols()) return *odd;
   }
+  return {};
 }
 
-enum class Values { kFinite, kNumbers };  // no infinities and NaNs, no NaNs
+/// What cannot be read back is not written: it would take the place of a checkpoint that can.
+void expect_values(const std::string& group, const model::ParameterLayout& layout, std::span<const float> block,
+                   std::uint64_t update, Values expected = Values::kFinite) {
+  for (const auto& parameter : layout.parameters) {
+    if (const auto odd = unexpected(parameter, block.data() + parameter.offset, expected)) {
+      throw Error(text_of("the training diverged: after update ", update, " ", dataset(group, parameter), " holds ",
+                          *odd, ", so no checkpoint is written; resume from the one before with a lower learning-rate "
+                          "or clip-norm"));
+    }
+  }
+}
 
 void read_block(const storage::File& file, const std::string& group, const model::ParameterLayout& layout,
                 std::span<float> block, Values expected = Values::kFinite) {
@@ -117,12 +157,7 @@ void read_block(const storage::File& file, const std::string& group, const model
       file.read_into<float>(dataset(group, parameter),
                             MatrixView<float>(data, parameter.rows(), parameter.cols(), parameter.stride));
     }
-    for (std::size_t i = 0; i < parameter.rows(); ++i) {
-      const float* row = data + i * parameter.stride;
-      const float* odd = std::find_if(row, row + parameter.cols(), [&](float value) {
-        return expected == Values::kFinite ? !std::isfinite(value) : std::isnan(value);
-      });
-      if (odd == row + parameter.cols()) continue;
+    if (const auto odd = unexpected(parameter, data, expected)) {
       throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter), " holds ", *odd,
                           ", with which nothing can be computed; take the one before"));
     }
@@ -205,13 +240,16 @@ void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline,
 
 Json json_of(const TrainingState& state) {
   Json json;
-  for_each_field(state, [&](const char* name, const auto& field) { json[name] = Json(field); });
+  const auto add = [&](const char* name, const auto& field) { json[name] = Json(field); };
+  for_each_field(state, add);
+  for_each_later_field(state, add);
   return json;
 }
 
 TrainingState training_state_of(const Json& json) {
   TrainingState state;
   for_each_field(state, FromJson{json});
+  for_each_later_field(state, FromJson{json});
   return state;
 }
 
@@ -233,13 +271,15 @@ void write_checkpoint(storage::File& file, const CheckpointSource& source) {
   for (const auto& [name, values] : source.optimizer.accumulators())
     write_block(file, "optimizer/" + name, layout, values);
   file.write_attribute("/optimizer", "steps", source.optimizer.steps);
-  for_each_field(source.state, [&](const char* name, const auto& field) {
+  const auto write = [&](const char* name, const auto& field) {
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, bool>) {
       file.write_attribute("/state", name, std::uint64_t{field});
     } else {
       file.write_attribute("/state", name, field);
     }
-  });
+  };
+  for_each_field(source.state, write);
+  for_each_later_field(source.state, write);
   write_history(file, source.history);
   file.write_attribute("/", "complete", 1);
 }
@@ -247,6 +287,12 @@ void write_checkpoint(storage::File& file, const CheckpointSource& source) {
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source) {
+  const auto& layout = source.model.layout();
+  expect_values("parameters", layout, source.model.parameters(), source.state.update);
+  if (!source.average.empty()) expect_values("average", layout, source.average, source.state.update);
+  for (const auto& [name, values] : source.optimizer.accumulators()) {
+    expect_values("optimizer/" + name, layout, values, source.state.update, Values::kNumbers);
+  }
   storage::SealedWriter writer(path);
   write_checkpoint(writer.file(), source);
   writer.publish();
@@ -263,6 +309,9 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   const Config config = completed(read_config(file));
   TrainingState state;
   for_each_field(state, FromFile{file});
+  state.patience.best_score = state.best_score;  // before patience counted without the validations at limits
+  state.patience.seen = state.best_update > 0;
+  for_each_later_field(state, FromFileIfThere{file});
   if (state.corpus_fingerprint != corpus_fingerprint) {
     throw Error(text_of("checkpoint: ", path.string(), " was trained on another corpus (fingerprint ",
                         state.corpus_fingerprint, ", this one has ", corpus_fingerprint,
@@ -272,12 +321,15 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
     throw Error(text_of("checkpoint: ", path.string(), " is of update ", update, ", but its /state of ", state.update,
                         "; take another copy, or the one before"));
   }
-  for (const double number : {state.plateau.factor, state.plateau.best_loss, state.best_score, state.elapsed_seconds}) {
-    if (!std::isfinite(number)) {
-      throw Error(text_of("checkpoint: ", path.string(), " at /state holds ", number,
+  const auto expect_finite = [&](const char* name, const auto& field) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, double>) {
+      if (std::isfinite(field)) return;
+      throw Error(text_of("checkpoint: ", path.string(), " at /state/", name, " holds ", field,
                           " where a finite number was expected; take another copy, or the one before"));
     }
-  }
+  };
+  for_each_field(state, expect_finite);
+  for_each_later_field(state, expect_finite);
   for (const auto& [name, value] : identity_of(model.options(), options)) {
     const auto found = config.find(name);
     if (found == config.end() || found->second != value) {
@@ -316,13 +368,24 @@ kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
   return kernels::precision_of(found->second);
 }
 
+model::ParameterLayout check_parameters(const storage::File& file, const std::string& group, const Config& config) {
+  model::ParameterLayout layout = model::parameter_layout_of(model_options_of(config));
+  for (const auto& parameter : layout.parameters) {
+    const auto found = file.shape(dataset(group, parameter));
+    if (std::equal(found.begin(), found.end(), parameter.shape.begin(), parameter.shape.end())) continue;
+    throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter),
+                        " has not the shape that the options of its model ask for; take another copy, or the one "
+                        "before"));
+  }
+  return layout;
+}
+
 LoadedModel load_model(const std::filesystem::path& checkpoint, const std::function<void()>& poll) {
   const storage::File file = open_checkpoint(checkpoint, poll);
   Config config = read_config(file);
-  const model::ModelOptions options = model_options_of(config);
   const char* const group = file.exists(kAverage) ? "average" : "parameters";
-  expect_shapes(file, group, model::parameter_layout_of(options));
-  model::Model<float> model(options);
+  check_parameters(file, group, config);  // before memory is taken for them
+  model::Model<float> model(model_options_of(config));
   read_block(file, group, model.layout(), model.parameters());
   LoadedModel loaded{std::move(model),
                      corpus::read_vocabulary(file, "source"),

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -14,7 +15,8 @@ namespace {
 template <class Value, std::size_t count>
 using Names = std::array<std::pair<Value, const char*>, count>;
 
-constexpr Names<Shuffle, 2> kShuffles{{{Shuffle::kEveryEpoch, "every-epoch"}, {Shuffle::kOnce, "once"}}};
+constexpr Names<Shuffle, 3> kShuffles{
+    {{Shuffle::kEveryEpoch, "every-epoch"}, {Shuffle::kOnce, "once"}, {Shuffle::kNever, "never"}}};
 constexpr Names<BatchOrder, 2> kBatchOrders{
     {{BatchOrder::kShuffled, "shuffled"}, {BatchOrder::kByLength, "by-length"}}};
 constexpr Names<OptimizerKind, 3> kOptimizers{
@@ -63,6 +65,17 @@ void require(bool fine, const char* option, double value, const char* expected) 
   if (!fine) throw Error(text_of("", option, " is ", value, "; it must be ", expected));
 }
 
+// Options are double and the optimizers compute in float32, where 1e-46 is 0, 1e39 infinite, and 1 - 1e-9 is 1.
+bool is_positive_float(double value) {
+  return value >= static_cast<double>(std::numeric_limits<float>::min()) &&
+         value <= static_cast<double>(std::numeric_limits<float>::max());
+}
+bool is_float_below_one(double value) {
+  return value < 1 && static_cast<float>(value) < 1;
+}
+constexpr const char* kPositive = "at least 1.2e-38 and at most 3.4e38, as float32 has it";
+constexpr const char* kDecay = "at least 0 and below 1 in float32, so at most 0.9999999";
+
 }  // namespace
 
 void check(const TrainOptions& o) {
@@ -70,18 +83,22 @@ void check(const TrainOptions& o) {
   require(o.batch_sentences > 0, "batch-sentences", number(o.batch_sentences), "at least 1");
   require(o.accumulate > 0, "accumulate", number(o.accumulate), "at least 1");
   require(o.pool_batches > 0, "pool-batches", number(o.pool_batches), "at least 1");
-  require(o.learning_rate > 0, "learning-rate", o.learning_rate, "above 0");
-  require(o.rho > 0 && o.rho < 1, "rho", o.rho, "between 0 and 1");
-  require(o.epsilon > 0, "epsilon", o.epsilon, "above 0");
-  require(o.adam_beta1 >= 0 && o.adam_beta1 < 1, "adam-beta1", o.adam_beta1, "at least 0 and below 1");
-  require(o.adam_beta2 >= 0 && o.adam_beta2 < 1, "adam-beta2", o.adam_beta2, "at least 0 and below 1");
-  require(o.adam_epsilon > 0, "adam-epsilon", o.adam_epsilon, "above 0");
-  require(o.momentum >= 0 && o.momentum < 1, "momentum", o.momentum, "at least 0 and below 1");
+  require(is_positive_float(o.learning_rate), "learning-rate", o.learning_rate, kPositive);
+  require(o.rho > 0 && is_float_below_one(o.rho), "rho", o.rho,
+          "above 0 and below 1 in float32, so at most 0.9999999");
+  require(is_positive_float(o.epsilon), "epsilon", o.epsilon, kPositive);
+  require(o.adam_beta1 >= 0 && is_float_below_one(o.adam_beta1), "adam-beta1", o.adam_beta1, kDecay);
+  require(o.adam_beta2 >= 0 && is_float_below_one(o.adam_beta2), "adam-beta2", o.adam_beta2, kDecay);
+  require(is_positive_float(o.adam_epsilon), "adam-epsilon", o.adam_epsilon, kPositive);
+  require(o.optimizer != OptimizerKind::kAdam || is_positive_float(o.learning_rate / (1 - o.adam_beta1)),
+          "learning-rate", o.learning_rate, "at most 3.4e38 when it is divided by 1 - adam-beta1");
+  require(o.momentum >= 0 && is_float_below_one(o.momentum), "momentum", o.momentum, kDecay);
   require(o.momentum == 0 || o.optimizer == OptimizerKind::kSgd, "momentum", o.momentum,
           "0 unless the optimizer is sgd");
   require(o.label_smoothing >= 0 && o.label_smoothing < 1, "label-smoothing", o.label_smoothing,
           "at least 0 and below 1");
-  require(o.clip_norm >= 0, "clip-norm", o.clip_norm, "at least 0");
+  require(o.clip_norm == 0 || is_positive_float(o.clip_norm), "clip-norm", o.clip_norm,
+          "0 (no limit), or at least 1.2e-38 and at most 3.4e38, as float32 has it");
   require(o.average_decay >= 0 && o.average_decay < 1, "average-decay", o.average_decay, "at least 0 and below 1");
   require(o.max_skipped > 0, "max-skipped", number(o.max_skipped), "at least 1");
   require(o.schedule != Schedule::kInverseSquareRoot || o.warmup_updates > 0, "warmup-updates",
@@ -187,6 +204,7 @@ std::span<const Later> later_options() {
                               choice<&M::encoder, model::encoder_of>("encoder"),
                               number<&M::encoder_state>("encoder-state"),
                               yes<&M::source_start>("source-start"),
+                              yes<&M::source_end>("source-end"),
                               number<&M::layers>("layers"),
                               choice<&M::attend_from, model::attend_from_of>("attend-from"),
                               choice<&M::attention_window, model::attention_window_of>("attention-window"),

@@ -118,6 +118,7 @@ void RunDirectory::set_record(std::string config_ini, Json environment) {
 }
 
 void RunDirectory::begin() {
+  check_attempt();
   write_file_atomically(path_ / "config.ini", config_ini_);
   write_file_atomically(path_ / "environment.json", environment_.dump(2) + '\n');
 }
@@ -175,6 +176,7 @@ fs::path RunDirectory::checkpoint_path(std::uint64_t update) const {
 }
 
 fs::path RunDirectory::validation_path(const std::string& name) const {
+  check_attempt();
   make_folder(path_ / "validation");
   return path_ / "validation" / name;
 }
@@ -216,7 +218,9 @@ std::optional<fs::path> RunDirectory::choose_checkpoint() const {
       damaged.emplace_back(path, error.what());
       continue;
     }
+    if (!damaged.empty()) write_pointer("latest", path.filename());
     for (const auto& [bad, why] : damaged) {
+      if (pointed_at(checkpoints() / "best") == bad.filename()) fs::remove(checkpoints() / "best");
       log_line(text_of("[train] ", why, "; it is set aside as ", bad.filename().string(),
                        ".damaged and training goes on from ", path.filename().string()));
       fs::path aside = bad;
@@ -244,11 +248,19 @@ void RunDirectory::check_attempt() const {
                       trimmed(other.substr(0, other.find('\n'))), "), so this one writes nothing more"));
 }
 
-void RunDirectory::published(std::uint64_t update, bool best) {
-  const std::string name = checkpoint_name(update) + "\n";
-  write_file_atomically(checkpoints() / "latest", name);
-  if (best) write_file_atomically(checkpoints() / "best", name);
-  const auto best_update = update_of(pointed_at(checkpoints() / "best"));
+void RunDirectory::write_pointer(const char* pointer, const std::string& checkpoint) const {
+  const fs::path path = checkpoints() / pointer;
+  if (pointed_at(path) != checkpoint) write_file_atomically(path, checkpoint + "\n");
+}
+
+void RunDirectory::published(std::uint64_t update, std::uint64_t best_update) {
+  check_attempt();
+  write_pointer("latest", checkpoint_name(update));
+  if (has_checkpoint(best_update)) {
+    write_pointer("best", checkpoint_name(best_update));
+  } else {
+    fs::remove(checkpoints() / "best");
+  }
   std::uint64_t kept = 0;
   for (const std::uint64_t there : updates()) {
     if (kept++ < keep_checkpoints_ || there == best_update) continue;
@@ -258,6 +270,7 @@ void RunDirectory::published(std::uint64_t update, bool best) {
 }
 
 void RunDirectory::log(const Json& record) {
+  check_attempt();
   const fs::path path = path_ / "log.jsonl";
   const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   std::string line = record.dump() + '\n';

@@ -25,7 +25,7 @@ double learning_rate(const TrainOptions& options, const SchedulePoint& point) {
 }
 
 void Plateau::validated(double loss, std::uint64_t patience) {
-  if (!seen || loss < best_loss) {
+  if (std::isfinite(loss) && (!seen || loss < best_loss)) {
     seen = true;
     best_loss = loss;
     validations_without_gain = 0;
@@ -33,6 +33,21 @@ void Plateau::validated(double loss, std::uint64_t patience) {
     factor /= 2;
     validations_without_gain = 0;
   }
+}
+
+void Patience::validated(double score, BestMetric metric) {
+  if (is_gain(metric, score, seen ? std::optional(best_score) : std::nullopt)) {
+    seen = true;
+    best_score = score;
+    validations_without_gain = 0;
+  } else {
+    ++validations_without_gain;
+  }
+}
+
+bool is_gain(BestMetric metric, double score, std::optional<double> best) {
+  if (!std::isfinite(score)) return false;
+  return !best || (metric == BestMetric::kLoss ? score < *best : score > *best);
 }
 
 }  // namespace rnnsearch::train

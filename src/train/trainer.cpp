@@ -19,16 +19,6 @@
 namespace rnnsearch::train {
 namespace {
 
-/// Sums since the last logged update.
-struct Interval {
-  std::uint64_t updates = 0, pairs = 0, source_words = 0, target_words = 0;
-  double negative_log_likelihood = 0, words = 0;
-  double data = 0, compute = 0, communication = 0, optimizer = 0;  // seconds
-  comm::Traffic traffic;
-
-  double seconds() const { return data + compute + communication + optimizer; }
-};
-
 double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -102,7 +92,7 @@ class Trainer {
     p_.run->begin();
     // Another run's checkpoint is not in this folder. One of ours may have been killed before it was pointed to.
     saved_ = p_.run->has_checkpoint(state_.update);
-    if (saved_) p_.run->published(state_.update, state_.best_update == state_.update);
+    if (saved_) p_.run->published(state_.update, state_.best_update);
     record("resume", {{"checkpoint", checkpoint},
                       {"ranks", state_.world_size},
                       {"precision", kernels::name_of(kernels::precision())}});
@@ -122,7 +112,8 @@ class Trainer {
       return batches_.next();
     }();
     const double waited = watch.lap();
-    interval_.data += waited;
+    LogInterval& interval = state_.interval;
+    interval.data_seconds += waited;
     waited_ += waited;
 
     // Ranks that were asked to stop; and whether the time is up, or the deadline near: the root's clock alone decides.
@@ -135,11 +126,11 @@ class Trainer {
     };
     const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote,
                                            state_.update + 1, slice.first_pair, slice.pair_stride});
-    interval_.compute += result.compute_seconds;
-    interval_.communication += result.communication_seconds;
-    interval_.traffic.bytes_sent += result.traffic.bytes_sent;
-    interval_.traffic.busy_seconds += result.traffic.busy_seconds;
-    interval_.optimizer += result.optimizer_seconds;
+    interval.compute_seconds += result.compute_seconds;
+    interval.communication_seconds += result.communication_seconds;
+    interval.bytes_sent += result.traffic.bytes_sent;
+    interval.reduction_seconds += result.traffic.busy_seconds;
+    interval.optimizer_seconds += result.optimizer_seconds;
     if (result.applied) {
       state_.skipped_in_a_row = 0;
     } else {
@@ -151,20 +142,21 @@ class Trainer {
     saved_ = false;
     watch.lap();
     if (result.applied) average_.follow(p_.model.parameters(), state_.update);
-    interval_.optimizer += watch.lap();
+    interval.optimizer_seconds += watch.lap();
     state_.position = slice.after;
     signalled_ = votes[0] > 0;
     time_up_ = votes[1] > 0;
     deadline_near_ = votes[2] > 0;
-    ++interval_.updates;
-    interval_.pairs += slice.batch_pairs;
-    interval_.source_words += slice.batch_source_words;
-    interval_.target_words += slice.batch_target_words;
+    ++interval.updates;
+    interval.pairs += slice.batch_pairs;
+    interval.source_words += slice.batch_source_words;
+    interval.target_words += slice.batch_target_words;
     if (result.applied) {
-      interval_.negative_log_likelihood += result.negative_log_likelihood;
-      interval_.words += result.words;
+      interval.negative_log_likelihood += result.negative_log_likelihood;
+      interval.words += result.words;
     }
     if (root_) report(result.gradient_norm, rate, !result.applied);
+    if (state_.update % o_.log_every == 0) interval = {};
     const double seconds = whole.seconds();
     in_updates_ += seconds;
     Longest::see(longest_.update, seconds);
@@ -176,25 +168,28 @@ class Trainer {
   }
 
   void report(double norm, double rate, bool skipped) {
-    const double updates = static_cast<double>(interval_.updates), wall = interval_.seconds();
+    const LogInterval& interval = state_.interval;
+    const double updates = static_cast<double>(interval.updates);
+    const double wall = interval.data_seconds + interval.compute_seconds + interval.communication_seconds +
+                        interval.optimizer_seconds;
     UpdateReport r;
     r.update = state_.update;
     r.epoch = state_.position.epoch;
     r.epoch_share = epoch_share();
-    r.loss_per_word = interval_.words > 0 ? interval_.negative_log_likelihood / interval_.words : std::nan("");
+    r.loss_per_word = interval.words > 0 ? interval.negative_log_likelihood / interval.words : std::nan("");
     r.gradient_norm = norm;
     r.learning_rate = rate;
-    r.pairs = interval_.pairs;
-    r.source_words = interval_.source_words;
-    r.target_words = interval_.target_words;
+    r.pairs = interval.pairs;
+    r.source_words = interval.source_words;
+    r.target_words = interval.target_words;
     r.source_words_per_second = static_cast<double>(r.source_words) / wall;
     r.target_words_per_second = static_cast<double>(r.target_words) / wall;
-    r.data_seconds = interval_.data / updates;
-    r.compute_seconds = interval_.compute / updates;
-    r.communication_seconds = interval_.communication / updates;
-    r.reduction_seconds = interval_.traffic.busy_seconds / updates;
-    r.megabytes_sent = static_cast<double>(interval_.traffic.bytes_sent) / 1e6 / updates;
-    r.optimizer_seconds = interval_.optimizer / updates;
+    r.data_seconds = interval.data_seconds / updates;
+    r.compute_seconds = interval.compute_seconds / updates;
+    r.communication_seconds = interval.communication_seconds / updates;
+    r.reduction_seconds = interval.reduction_seconds / updates;
+    r.megabytes_sent = static_cast<double>(interval.bytes_sent) / 1e6 / updates;
+    r.optimizer_seconds = interval.optimizer_seconds / updates;
     r.seconds_left = seconds_left(wall / updates);
     r.skipped = skipped;
     r.logged = state_.update % o_.log_every == 0;
@@ -223,7 +218,6 @@ class Trainer {
                         {"megabytes_sent", r.megabytes_sent},
                         {"optimizer_seconds", r.optimizer_seconds}});
       history_.updates.push_back({r.update, r.loss_per_word, r.learning_rate, r.target_words_per_second});
-      interval_ = {};
     }
     if (p_.progress) p_.progress->updated(r);
   }
@@ -271,17 +265,17 @@ class Trainer {
     result = {agreed[0], agreed[1], agreed[2] > 0};
     if (result.interrupted) return;  // the resumed run validates this update
     state_.validated_update = update;
-    state_.plateau.validated(result.loss_per_word, o_.plateau_patience);
-    const bool by_loss = o_.best_metric == BestMetric::kLoss;
-    const double score = by_loss ? result.loss_per_word : result.bleu;
-    const bool best = std::isfinite(score) &&
-                      (state_.best_update == 0 || (by_loss ? score < state_.best_score : score > state_.best_score));
+    const double score = o_.best_metric == BestMetric::kLoss ? result.loss_per_word : result.bleu;
+    // One at a limit, between two of the schedule, is no part of a run that goes on to a larger limit.
+    if (update % o_.validate_every == 0) {
+      state_.plateau.validated(result.loss_per_word, o_.plateau_patience);
+      state_.patience.validated(score, o_.best_metric);
+    }
+    const bool best =
+        is_gain(o_.best_metric, score, state_.best_update > 0 ? std::optional(state_.best_score) : std::nullopt);
     if (best) {
       state_.best_score = score;
       state_.best_update = update;
-      state_.validations_without_gain = 0;
-    } else {
-      ++state_.validations_without_gain;
     }
     if (root_) {
       history_.validations.push_back({update, result.loss_per_word, result.bleu});
@@ -311,7 +305,7 @@ class Trainer {
     if (signalled_) return StopReason::kSignal;
     if (o_.max_updates > 0 && state_.update >= o_.max_updates) return StopReason::kUpdates;
     if (o_.max_epochs > 0 && state_.position.epoch >= o_.max_epochs) return StopReason::kEpochs;
-    if (o_.early_stop_patience > 0 && state_.validations_without_gain >= o_.early_stop_patience) {
+    if (o_.early_stop_patience > 0 && state_.patience.validations_without_gain >= o_.early_stop_patience) {
       return StopReason::kPatience;
     }
     if (time_up_) return StopReason::kMinutes;
@@ -343,8 +337,7 @@ class Trainer {
       p_.run->check_attempt();  // a successor has removed the temporary: that is the reason to tell
       throw;
     }
-    p_.run->check_attempt();
-    p_.run->published(state_.update, state_.best_update == state_.update);
+    p_.run->published(state_.update, state_.best_update);
     saved_ = true;
     since_checkpoint_ = {};
     const double seconds = watch.seconds();
@@ -393,7 +386,6 @@ class Trainer {
   double elapsed_before_ = 0;
   double in_updates_ = 0, waited_ = 0;  // seconds of this attempt: of its updates, and in them for sentences
   bool saved_ = false;                  // the run's newest checkpoint is of this very state
-  Interval interval_;
 };
 
 }  // namespace
@@ -425,6 +417,7 @@ corpus::BatchOptions batch_options(const TrainOptions& options) {
   batches.batch_sentences = options.batch_sentences;
   batches.pool_batches = options.pool_batches;
   batches.seed = options.seed;
+  batches.shuffle = options.shuffle != Shuffle::kNever;
   batches.reshuffle = options.shuffle == Shuffle::kEveryEpoch;
   batches.shuffle_batches = options.batch_order == BatchOrder::kShuffled;
   batches.prefetch = options.prefetch;

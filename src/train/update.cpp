@@ -26,6 +26,10 @@ double scale_of(GradientOf gradient_of, std::uint64_t batch_pairs, double words)
   return 1;
 }
 
+bool has_empty_sentence(const Sentences& sentences) {
+  return std::adjacent_find(sentences.offsets.begin(), sentences.offsets.end()) != sentences.offsets.end();
+}
+
 }  // namespace
 
 void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
@@ -39,7 +43,7 @@ void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
     for (const WordId word : sentences->words) {
       if (word < table_rows) touch(word);  // the model refuses the others
     }
-    touch(kEnd);
+    if (sentences == &input.target || options.source_end || has_empty_sentence(*sentences)) touch(kEnd);
   }
   const bool source_start = table.source && !input.source.empty() && options.source_start;
   const bool target_start = table.target && !input.target.empty() && options.start == model::Start::kEmbedded;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Ranks that do not run the same program, see the same corpus or the same checkpoint, or would share too few CPUs, are
 # refused on all ranks in one sentence with exit code 1, and nothing is written.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 unset RNNSEARCH_OVERSUBSCRIBE

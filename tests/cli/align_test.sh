@@ -79,7 +79,7 @@ python3 check.py || fail "the results are not what they should be; $(tail -n 3 t
 
 # the same on any number of ranks, to the byte; also of the model's own translations
 mpirun -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --json two.json --pharaoh two.links --svg two.pictures --bars
-cmp all.json two.json && cmp links two.links && diff -r pictures two.pictures || fail "two ranks align otherwise than one"
+{ cmp all.json two.json && cmp links two.links && diff -r pictures two.pictures; } || fail "two ranks align otherwise than one"
 own=(--model run --source text/test.source --beam 3 --batch-sentences 7 --threads 1 --json -)
 "$RNNSEARCH" align "${own[@]}" >own.json
 mpirun -n 3 "$RNNSEARCH" align "${own[@]}" | cmp - own.json || fail "three ranks align their translations otherwise than one"
@@ -105,7 +105,7 @@ for sentence in json.load(open("all.json"))["sentences"]:
 
 # against gold links: its own are without error; others as the definition says (Och and Ney 2003)
 "$RNNSEARCH" align "${pair[@]}" --gold links >own.score
-grep -q '^alignment error rate  0.0000$' own.score && grep -q '^F1  *1.0000$' own.score || fail "its own links: $(<own.score)"
+{ grep -q '^alignment error rate  0.0000$' own.score && grep -q '^F1  *1.0000$' own.score; } || fail "its own links: $(<own.score)"
 # Sure: the first link of each line, and one that is wrong. Possible: the second. Everything else is missing.
 awk 'NF >= 2 { split($2, b, "-"); print $1, b[1] "?" b[2], "0-0"; next } { print "" }' links >gold
 cat >score.py <<'END_OF_SCORE'

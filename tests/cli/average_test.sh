@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # rnnsearch average: the mean of a run's checkpoints is a model that every command takes, and nothing to train on from.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 
 "$RNNSEARCH" $(train_arguments run 40) --checkpoint-every 8 --keep-checkpoints 4 2>train.log
-newest=($(cd run/checkpoints && ls update-*.h5 | sort -r | head -n 3))  # the best is kept, too
+mapfile -t newest < <(cd run/checkpoints && printf '%s\n' update-*.h5 | sort -r | head -n 3)  # the best is kept, too
 "$RNNSEARCH" average --run run --last 3 --output mean.h5 >said 2>average.log
 read -r words <said
 [[ $words == "mean.h5: the mean of 3 checkpoints, "*" parameters: ${newest[*]}" ]] || fail "it says: $words"
@@ -13,8 +14,8 @@ read -r words <said
 
 # named one by one, in any order: the same bits
 last=run/checkpoints/update-00000040.h5
-"$RNNSEARCH" average --checkpoint run/checkpoints/${newest[2]} --checkpoint $last \
-  --checkpoint run/checkpoints/${newest[1]} --output again.h5 >/dev/null
+"$RNNSEARCH" average --checkpoint "run/checkpoints/${newest[2]}" --checkpoint $last \
+  --checkpoint "run/checkpoints/${newest[1]}" --output again.h5 >/dev/null
 h5diff mean.h5 again.h5 /parameters /parameters || fail "the order of the checkpoints matters"
 h5diff -q mean.h5 $last /parameters /parameters && fail "the mean is the newest checkpoint"
 

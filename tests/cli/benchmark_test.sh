@@ -52,7 +52,7 @@ is() {  # expected line; then the arguments of rnnsearch benchmark after its lau
 alone=("$RNNSEARCH" benchmark "${tiny[@]}")
 together=(mpirun -n 2 "$RNNSEARCH" benchmark "${tiny[@]}")
 lengths=(--source-length 6 --target-length 4 --batch-sentences 5)
-command -v perl >/dev/null && perl -MJSON::PP -e1 || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
+{ command -v perl >/dev/null && perl -MJSON::PP -e1; } || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
 # 6 operations a weight and row: 5 rows of s_0; 35 of two encoders and the key; 25 of query, unit, contexts and readout
 flop=$((6 * (5 * 64 + 35 * (2 * 16 * 24 + 16 * 8) + 25 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * 60))))
 gflop=$(awk "BEGIN { printf \"%.6f\", $flop / 1e9 }")

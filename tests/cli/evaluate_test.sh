@@ -186,7 +186,7 @@ compared=0
 while read -r lower which hypothesis references; do
   [[ $lower == 0 ]] && more=() || more=(--lowercase)
   for file in $references; do more+=(--references "$file"); done
-  # shellcheck disable=SC2086
+  # shellcheck disable=SC2086  # names of files
   perl naive.pl "$lower" "$hypothesis" $references >expected
   while read -r tokenizer smoothing value score; do
     options=(--tokenizer "$tokenizer" --smoothing "$smoothing" --bootstrap 2 --json --chrf)
@@ -221,7 +221,7 @@ grep -q 'reference has 13 lines but shorter has 12' error || fail "a short refer
 perl -CSD -ne 'chomp; print join(" ", (split / /)[0 .. 2]), "\n"' reference >worse 2>/dev/null
 systems=(--hypotheses hypothesis --hypotheses bad=worse --hypotheses copy=hypothesis --references reference)
 for method in bootstrap randomization; do
-  compare=("${systems[@]}" --significance $method --baseline copy --chrf --ter --edges 5 --json)
+  compare=("${systems[@]}" --significance "$method" --baseline copy --chrf --ter --edges 5 --json)
   evaluate "${compare[@]}" >$method.json
   "$RNNSEARCH" evaluate --threads 2 "${compare[@]}" | cmp - $method.json || fail "two threads compare otherwise than one"
   [[ $(grep -c "\"method\": \"$method\"" $method.json) == 24 ]] || fail "not 2 systems, 4 metrics, 3 rows: $(<$method.json)"
@@ -244,12 +244,12 @@ printf '%s\n' '1 2 3 4' '5 6 7 8' '9' '1 2' >places.reference
 printf '%s\n' '1 2 3 4' '6 7 8' '8 9' '3 2 1 2' >places
 places() { evaluate --hypotheses places --references places.reference --tokenizer none "$@"; }
 accuracies() { # FILE PSA LCSR GEOMEAN
-  near "$2" "$(number score '"PSA":' <$1)" 1e-5 && near "$3" "$(number score '"LCSR":' <$1)" 1e-5 &&
-    near "$4" "$(number score '"GeoMean":' <$1)" 1e-5 || fail "not PSA $2, LCSR $3, GeoMean $4: $(<$1)"
+  { near "$2" "$(number score '"PSA":' <"$1")" 1e-5 && near "$3" "$(number score '"LCSR":' <"$1")" 1e-5 &&
+    near "$4" "$(number score '"GeoMean":' <"$1")" 1e-5; } || fail "not PSA $2, LCSR $3, GeoMean $4: $(<"$1")"
 }
 places --sequence-accuracy cut --json >places.json
 accuracies places.json 37.5 56.25 37.5
-grep -q '"sequence_accuracy": "cut"' places.json && grep -q '|output:cut|' places.json || fail "cut is not said: $(<places.json)"
+{ grep -q '"sequence_accuracy": "cut"' places.json && grep -q '|output:cut|' places.json; } || fail "cut is not said: $(<places.json)"
 places --sequence-accuracy whole --json >places.json
 accuracies places.json 37.5 93.75 42.677670 # (1 + sqrt(1/2)) / 4
 grep -q '"sequence_accuracy": "whole"' places.json || fail "whole is not said: $(<places.json)"
@@ -266,12 +266,12 @@ places >table
 evaluate --hypotheses places --references places.reference --tokenizer none >table
 evaluate --hypotheses places --references places.reference --tokenizer none --chart >chart
 head -n "$(wc -l <table)" chart | cmp - table || fail "the table is another one with --chart: $(<chart)"
-grep -qx 'BLEU by sentence length' chart && grep -q '^o places: BLEU as a share of its best bucket' chart || fail "no chart: $(<chart)"
+{ grep -qx 'BLEU by sentence length' chart && grep -q '^o places: BLEU as a share of its best bucket' chart; } || fail "no chart: $(<chart)"
 ! LC_ALL=C grep -q '[^ -~]' chart || fail "not plain ASCII: $(<chart)"
 perl -e 'for my $n ((35) x 100, (45) x 60, (55) x 60) { print join(" ", map { "w$_" } 1 .. $n), "\n" }' >level.reference
 perl -e 'for my $n ((35) x 100, (45) x 60, (55) x 60) {
   print join(" ", map { $n > 40 && $_ > 20 ? "x" : "w$_" } 1 .. $n), "\n" }' >level
-level=(--hypotheses level --references level.reference --tokenizer none --edges 10,20,30,40,60 --bootstrap 0)
+level=(--hypotheses level --references level.reference --tokenizer none --edges "10,20,30,40,60" --bootstrap 0)
 evaluate "${level[@]}" --chart >chart
 grep -qx 'o level: BLEU as a share of its best bucket.s (31-40: 100.00)' chart || fail "$(<chart)"
 evaluate "${level[@]}" --json >level.json
@@ -309,7 +309,7 @@ same hypothesis "$(rows words_by_frequency hypothesis_words)" 'unknown=2 1-9=2 1
 same correct "$(rows words_by_frequency correct)" 'unknown=1 1-9=1 10-99=1 100-999=3 1000 and more=12 '
 same without "$(number sentences '"without_unknown_words"' <corpus.json)" 5
 grep -q '"set": "test/t"' corpus.json || fail "the set has no name"
-grep -q '"source_language": "en"' corpus.json && grep -q '"target_language": "fr"' corpus.json || fail "the languages are not named"
+{ grep -q '"source_language": "en"' corpus.json && grep -q '"target_language": "fr"' corpus.json; } || fail "the languages are not named"
 [[ $(grep -c '"hypothesis": ' corpus.json) == 7 ]] || fail "not every sentence is there"
 expected=$(awk 'BEGIN { printf "%.12f", 100 * (10 / 11 * 9 / 10 * 8 / 9 * 7 / 8) ^ 0.25 }')  # one word too many
 near "$expected" "$(number bleu '"line": 4' <corpus.json)" 1e-9 || fail "BLEU of sentence 4 is not $expected"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # --precision: what a checkpoint remembers of it, what goes on in it, how far it moves the losses, and that emulation is
 # said once.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus

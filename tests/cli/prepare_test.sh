@@ -22,6 +22,12 @@ for ranks in 2 3; do
   cmp <(sed 's/one.h5/ranks-'$ranks'.h5/' one) several || fail "$ranks ranks report something else: $(<several)"
 done
 
+# A colon in a file's name is written \:, as colons stand between the files.
+cp dev.source "a: b"
+"$RNNSEARCH" prepare --vocabulary-of one.h5 --train-tsv both --test 't:a\: b:dev.target' --output colon.h5 >/dev/null
+"$RNNSEARCH" prepare --vocabulary-of one.h5 --train-tsv both --test t:dev.source:dev.target --output plain.h5 >/dev/null
+cmp colon.h5 plain.h5 || fail "a test set whose source has a colon in its name is another one"
+
 # Prepared apart, then merged; and appended in place.
 tac both >reversed
 apart=(--vocabulary-of one.h5 --max-length 30)
@@ -38,7 +44,7 @@ grep -qE 'pairs before   [0-9,]+' appended || fail "append reports: $(<appended)
 # Once more: a job that is started again. Other text, or another corpus, is appended.
 code=0
 timeout 400 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >out 2>err || code=$?
-[[ $code == 1 && ! -s out ]] && cmp b.h5 whole.h5 && grep -q 'last [0-9]* pairs of b.h5 .*--output' err ||
+{ [[ $code == 1 && ! -s out ]] && cmp b.h5 whole.h5 && grep -q 'last [0-9]* pairs of b.h5 .*--output' err; } ||
   fail "appended twice: code $code, $(<out) $(<err)"
 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --output twice.h5 >/dev/null || fail "not to another corpus"
 head -n 10000 reversed >other

@@ -44,6 +44,7 @@ TEST(Presets, HaveTheNotebookAsItIsPrinted) {
   printed.feedback = model::Feedback::kOutput;
   printed.start = model::Start::kEmbedded;
   printed.embedding_biases = false;
+  printed.source_end = false;
   printed.initialisation = model::Initialisation::kGaussian;
   printed.initial_deviation = 0.01;
   EXPECT_TRUE(settings.model == printed);

@@ -39,6 +39,7 @@ widths() {
 }
 
 train() {  # RUN UPDATES THREADS OPTION...
+  # shellcheck disable=SC2046  # widths prints options
   "$RNNSEARCH" train --preset "$preset" --corpus corpus.h5 --run "$1" --max-updates "$2" --threads "$3" $(widths "$preset") \
     --batch-sentences 12 --optimizer adam --learning-rate 0.01 --gradient-of word --initial-deviation 0.1 \
     --max-epochs 0 --validate-every 0 --checkpoint-minutes 0 --precision "$precision" "${@:4}" 2>"$1.log" || return $?
@@ -111,6 +112,7 @@ try() {  # preset, precision
     (($(wc -l <aligned) == $(wc -l <greedy))) || fail "align $preset: not a line a sentence"
   fi
 
+  # shellcheck disable=SC2046  # widths prints options
   "$RNNSEARCH" benchmark --preset "$preset" $(widths "$preset") --corpus corpus.h5 --batch-sentences 12 --updates 1 \
     --untimed-updates 0 "${machine[@]}" >timed 2>/dev/null || fail "benchmark $preset"
   grep -qF "$name, $parameters parameters" timed || fail "benchmark $preset does not say '$name, $parameters parameters': $(head -1 timed)"

@@ -60,6 +60,9 @@ refused "--merge is not for --append" "${merge[@]}" --append corpus.h5
 printf 'memory = 100\n' >few.ini
 refused "--memory is not for --merge" "${merge[@]}" --config few.ini
 refused "--beam|'0'" translate --model run --beam 0
+cp -r run bestless
+rm bestless/checkpoints/update-00000002.h5
+refused "bestless/checkpoints/|names update-00000002.h5|which is not there" translate --model bestless --input text/test.source
 for command in train translate score evaluate align benchmark; do
   refused "--precision|'f16'|f32, bf16 or auto" $command --precision f16
 done
@@ -126,13 +129,13 @@ refused "text/test.source has 20 lines|short.sgm has 19 segments" prepare "${tex
   --test t:text/test.source:short.sgm --output x.h5
 sed 's|<seg>|<seg id="1">|; s|<doc>|<doc docid="e">|' t.xml >other.xml
 sed '3s|<seg>|<seg id="2">|; s|docid="d"|docid="e"|' s.sgm >named.sgm
-for command in "score --model run --source" "align --model run --source"; do
-  refused "other.xml line 25: segment '1' of document 'e'|'2' of document 'e'|named.sgm line 3" $command named.sgm --target other.xml@A
+for command in score align; do
+  refused "other.xml line 25: segment '1' of document 'e'|'2' of document 'e'|named.sgm line 3" "$command" --model run --source named.sgm --target other.xml@A
 done
 refused "other.xml line 25|named.sgm line 3" evaluate --hypotheses named.sgm --references other.xml@A
 same() { # two commands of rnnsearch, each one word: they print the same
-  # shellcheck disable=SC2086
-  "$RNNSEARCH" $1 >.answer/one && "$RNNSEARCH" $2 >.answer/two && cmp .answer/one .answer/two ||
+  # shellcheck disable=SC2086  # a command and its options
+  { "$RNNSEARCH" $1 >.answer/one && "$RNNSEARCH" $2 >.answer/two && cmp .answer/one .answer/two; } ||
     fail "rnnsearch $1: not as rnnsearch $2"
 }
 same "translate --model run --input s.sgm" "translate --model run --input text/test.source"
@@ -183,7 +186,7 @@ refused "'lr0.5'|name of its own" evaluate --model a/lr0.5 --model b/lr0.5 --cor
 flip() {  # file, offset: the byte there with a bit of it turned over
   local byte
   byte=$(od -An -tu1 -j "$2" -N 1 "$1")
-  printf "\\x$(printf %02x $((byte ^ 16)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+  printf %b "\\x$(printf %02x $((byte ^ 16)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 for kind in corpus checkpoint; do
   if [[ $kind == corpus ]]; then file=corpus.h5; else file=$checkpoint; fi

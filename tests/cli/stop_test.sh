@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SIGTERM and SIGUSR1 end translate, score, align and evaluate with code 85 and one sentence: what is finished of a translation
 # is kept, in order; of scores, alignments and evaluations there is nothing. --stop-before ends a training in time.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
@@ -47,6 +48,7 @@ is_beginning() {  # of `whole`: this file, of so many lines
 }
 
 for ranks in 1 2; do
+  # shellcheck disable=SC2016  # a condition, looked at later
   stop USR1 $ranks '[[ -s $(echo .output.tmp-*) ]]' translate "${search[@]}" --input source --output output
   [[ ! -e output && -z $(find . -name '.output.tmp-*') ]] || fail "what is not whole stands in the place of the whole"
   is_beginning output.partial "$(lines_said)"
@@ -88,11 +90,11 @@ for ranks in 1 2; do
 done
 
 # The job ends in some seconds; in more of them, where a start takes as long as that.
-train=$(train_arguments timed $endless)
+read -ra train <<<"$(train_arguments timed "$endless")"
 for seconds in 8 16 32 64 128; do
   rm -rf timed
   code=0
-  RNNSEARCH_END_TIME=$(($(date +%s) + seconds)) SLURM_JOB_END_TIME=nonsense "$RNNSEARCH" $train --stop-before 0.05 2>err || code=$?
+  RNNSEARCH_END_TIME=$(($(date +%s) + seconds)) SLURM_JOB_END_TIME=nonsense "$RNNSEARCH" "${train[@]}" --stop-before 0.05 2>err || code=$?
   [[ ! -s timed/checkpoints/latest ]] || break
 done
 ((code == 85)) || fail "--stop-before: code $code: $(tail -n 3 err)"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Subwords from raw text to plain text: prepare, train, translate, score, align, evaluate and inspect, with no file beside
 # the corpus and, after training, beside the checkpoint.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 
@@ -37,7 +38,7 @@ grep learn log | sed "s/in [0-9]* s/in 0 s/" | cmp - expected || fail "training 
 "$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 2 --output again.h5 >/dev/null 2>&1
 cmp corpus.h5 again.h5 || fail "the corpus depends on the number of threads"
 "$RNNSEARCH" inspect corpus.h5 >said
-grep -q "source_vocabulary *290" said && grep -q "target_subwords *SentencePiece unigram, 300 pieces" said || fail "$(cat said)"
+{ grep -q "source_vocabulary *290" said && grep -q "target_subwords *SentencePiece unigram, 300 pieces" said; } || fail "$(cat said)"
 
 # all that follows, from the checkpoint alone; what it never saw is bytes
 "$RNNSEARCH" $(train_arguments run 60) 2>/dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Trainings over two hosts without SLURM: the network between them is slow, is cut for seconds, is cut for good. Each ends with
 # the bits of the one that nobody disturbed; in the last case cluster/run begins again from the last checkpoint.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
 "$lab" check
@@ -9,7 +10,7 @@ cat >hosts <<'END_OF_HOSTS'
 n1 slots=1
 n2 slots=1
 END_OF_HOSTS
-export SITE=$SOURCE/cluster/site.sh LAUNCHER="mpirun --hostfile hosts --bind-to none" TRAIN_OPTIONS= RNNSEARCH_OVERSUBSCRIBE=1
+export SITE=$SOURCE/cluster/site.sh LAUNCHER="mpirun --hostfile hosts --bind-to none" TRAIN_OPTIONS='' RNNSEARCH_OVERSUBSCRIBE=1
 export PATIENCE_SECONDS=20 LOOK_SECONDS=1 RESTART_SECONDS=3 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 trap 'kill $(jobs -p) 2>/dev/null || true; "$lab" down' EXIT
 

@@ -52,24 +52,24 @@ wait $! || status=$?
 [[ $status == 85 ]] || fail "USR1 does not reach a command: exit code $status"
 
 "$lab" slow n1 20
-# at_last CONDITION HOST HOST: of what they can send, now or, where they had no processor, another time
+# at_last CONDITION HOST HOST: of `mbits`, what they can send, now or, where they had no processor, another time
 at_last() {
   for _ in {1..20}; do
     mbits=$(send "$2" "$3" 1)
-    ! ((mbits $1)) || break
+    ! (($1)) || break
   done
 }
 for hosts in "n1 n2" "n2 n1"; do
-  at_last '>= 15' $hosts
+  at_last 'mbits >= 15' "${hosts% *}" "${hosts#* }"
   ((mbits >= 15 && mbits <= 25)) || fail "a cable of 20 Mbit/s carries $mbits ($hosts)"
 done
 "$lab" fast n1
-at_last '> 100' n1 n2
+at_last 'mbits > 100' n1 n2
 ((mbits > 100)) || fail "a cable that is fast again carries $mbits Mbit/s"
 "$lab" cut n1
 [[ $(send n2 n1 1) == 0 ]] || fail "a cut cable carries"
 "$lab" mend n1
-at_last '> 0' n2 n1
+at_last 'mbits > 0' n2 n1
 ((mbits > 0)) || fail "a mended cable does not carry"
 
 # A power loss: the host's processes are gone, and a peer that waits for them hears nothing, not even of a closed connection.

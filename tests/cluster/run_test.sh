@@ -23,6 +23,7 @@ echo "launch $*" >>calls
 echo "${RNNSEARCH_END_TIME:-none}" >end
 echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
 [[ $(ps -o sid= -p $$) -eq $$ ]] && echo alone >session || echo together >session
+run=${RUN:-run}
 [[ -z ${CHECKPOINT:-} ]] || { mkdir -p run/checkpoints; date +%N >run/checkpoints/latest; }
 [[ -z ${WAIT_FOR_SIGNAL:-} ]] || {
   if [[ -n ${DEAF:-} ]]; then trap '' USR1 TERM; elif [[ -z ${NOT_YET:-} ]]; then trap 'echo signalled >>calls; exit 85' USR1; fi
@@ -38,11 +39,12 @@ echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
 }
 [[ -z ${CODES:-} ]] || CODE=$(sed -n "$(grep -c launch calls)p" <<<"${CODES// /$'\n'}")
 echo output
-mkdir -p run
-[[ ${CODE:-0} != 0 ]] || echo "${LOG:-{\"event\":\"stop\",\"update\":9,\"reason\":\"max-updates reached\"\}}" >>run/log.jsonl
+mkdir -p -- "$run"
+[[ ${CODE:-0} != 0 ]] || echo "${LOG:-{\"event\":\"stop\",\"update\":9,\"reason\":\"max-updates reached\"\}}" >>"$run/log.jsonl"
 exit "${CODE:-0}"
 END
 # Leaves the launcher time to act on what it has lost.
+# shellcheck disable=SC2016  # a script, which expands them itself
 printf '#!/usr/bin/env bash\n%q "$@"\nstatus=$?\nsleep 0.5\nexit $status\n' "$(command -v pkill)" >bin/pkill
 # Notes that its answer was read.
 cat >bin/ps <<END
@@ -65,8 +67,8 @@ exec $(command -v date) "\$@"
 END
 chmod +x bin/*
 cp "$(command -v sleep)" bin/rnnsearch
-export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS= RESTART_SECONDS=0 LOOK_SECONDS=1
-export SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n[1-2] SLURM_CPUS_PER_TASK=3
+export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS='' RESTART_SECONDS=0 LOOK_SECONDS=1
+export SLURM_JOB_ID=7 SLURM_JOB_NODELIST="n[1-2]" SLURM_CPUS_PER_TASK=3
 unset SLURM_ARRAY_TASK_ID SLURM_JOB_END_TIME RNNSEARCH_END_TIME SLURM_RESTART_COUNT
 
 # check WHAT CODE CALLS ENVIRONMENT... -- ARGUMENTS...
@@ -149,14 +151,39 @@ check "an end that SLURM has told" 0 "$launch" END_OF_JOB=2100-01-01T00:00:00 SL
 # Other commands are not requeued, and wait for trainings.
 check "evaluate" 3 "launch rnnsearch evaluate --model run" CODE=3 -- evaluate --model run
 rm -f run.jobs/done
-check "evaluate, too early" 1 "" AFTER_RUNS=run -- evaluate --model run
+check "evaluate, too early" 1 "" -- --after-run run evaluate --model run
 grep -q 'the training run is not done' log || fail "no word of what is not done: $(<log)"
 touch run.jobs/done
-check "evaluate, in time" 0 "launch rnnsearch evaluate" AFTER_RUNS=run RESULT=table -- evaluate
+check "evaluate, in time" 0 "launch rnnsearch evaluate" -- --after-run run --result table evaluate
 [[ $(<table) == output && ! -e table.unfinished ]] || fail "no result: $(ls)"
 rm table
-check "evaluate that fails" 1 "launch rnnsearch evaluate" CODE=1 RESULT=table -- evaluate
+check "evaluate that fails" 1 "launch rnnsearch evaluate" CODE=1 -- --result table evaluate
 [[ ! -e table ]] || fail "a result of a command that failed"
+mkdir "a:b c.jobs"
+check "a run with a colon, not done" 1 "" -- --after-run run --after-run "a:b c" evaluate
+grep -q 'the training a:b c is not done' log || fail "no word of what is not done: $(<log)"
+touch "a:b c.jobs/done"
+check "a run with a colon, done" 0 "launch rnnsearch evaluate" -- --after-run run --after-run "a:b c" evaluate
+# A result replaces a file, or what a link leads to, but nothing else.
+ln -s file link
+check "a result through a link" 0 "launch rnnsearch evaluate" -- --result link evaluate
+[[ -L link && $(<file) == output ]] || fail "the link was replaced: $(ls -l)"
+mkfifo pipe
+mkdir folder
+for place in pipe folder /dev/full /dev/stdout; do
+  check "the result $place" 1 "" -- --result $place evaluate
+  grep -q "\--result $place is not a regular file" log || fail "no word of why $place is refused: $(<log)"
+done
+[[ -p pipe && -c /dev/full ]] || fail "a result replaced a pipe or a device"
+check "a result of a training" 1 "" -- --result table train --run run
+rm run.jobs/done
+check "a training after another that is not done" 1 "" -- --after-run run train --run other
+touch run.jobs/done
+check "a training after another" 0 "launch rnnsearch train --run run" CODE=0 -- --after-run run/ train --run run
+check "an option that there is not" 1 "" -- --results table evaluate
+check "a run whose name begins with a dash" 0 "launch rnnsearch train --corpus c.h5 --run -x" CODE=0 \
+  RUN=-x -- train --corpus c.h5 --run -x
+[[ -e ./-x.jobs/done ]] || fail "no mark of the training -x: $(ls)"
 
 # Without SLURM it begins again by itself.
 check "failures without SLURM" 0 "$launch"$'\n'"$launch"$'\n'"$launch" -u SLURM_JOB_ID "CODES=1 137 0" -- "${train[@]}"

@@ -2,12 +2,13 @@
 # The scripts of cluster/ on a real SLURM, over virtual nodes: trainings that are preempted, lose a node or their network, or
 # come to the end of their job end with the bits of the one that nobody disturbed; and an experiment goes from text to table.
 # With SLURM_TEST_LONG=1 also what SLURM itself does at a time limit, and the loss of the batch script's own node (4 minutes).
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
 "$lab" check
 "$lab" slurm check
 source "$SOURCE/tests/train/support.sh"
-export SITE=$SOURCE/cluster/site.sh WALLTIME=10 CPUS_PER_RANK=2 NODES=2 PATIENCE_SECONDS=20 TRAIN_OPTIONS= RNNSEARCH_OVERSUBSCRIBE=1
+export SITE=$SOURCE/cluster/site.sh WALLTIME=10 CPUS_PER_RANK=2 NODES=2 PATIENCE_SECONDS=20 TRAIN_OPTIONS='' RNNSEARCH_OVERSUBSCRIBE=1
 mpirun='mpirun --bind-to none' # as root, as a container may be
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
@@ -64,7 +65,7 @@ make_corpus
 # So that a fast machine, too, is not done before something happens: 62 kB an update and direction.
 for ((i = 1; i <= 10; ++i)); do "$lab" slow n$i 40; done
 # n11 and n12 are for trainings that must last, n13 and n14 for node_check, which sends much.
-export SBATCH_OPTIONS=--exclude=n[11-14]
+export SBATCH_OPTIONS="--exclude=n[11-14]"
 
 step "undisturbed, by srun"
 submit --wait $(training undisturbed) >/dev/null 2>undisturbed.log || fail "no training at all: $(<undisturbed.log)"
@@ -194,7 +195,7 @@ paper() { # pipelines/paper: its trainings are jobs; the same command waits for 
   [[ $(grep -c ': job [0-9]' paper.1) == 4 ]] || fail "the paper's four trainings: $(<paper.1)"
   NODES=1 "${command[@]}" >paper.2 2>&1 || fail "$(tail -n 3 paper.2)"
   ! grep -q ': job [0-9]' paper.2 || fail "trainings that are queued were submitted again: $(<paper.2)"
-  for job in $(cat paper/*.jobs/jobs); do until_true 90 "the end of the paper's training, job $job" is "$job" COMPLETED; done
+  while read -r job; do until_true 90 "the end of the paper's training, job $job" is "$job" COMPLETED; done < <(cat paper/*.jobs/jobs)
   NODES=1 "${command[@]}" >paper.3 2>&1 || fail "$(tail -n 3 paper.3)"
   [[ $(grep -cE '^\| RNN(search|encdec)-[35]0 \| [0-9.]+ \[' paper/table1.md) == 4 && -s paper/report.html ]] || fail "no tables: $(<paper.3)"
 }

@@ -44,7 +44,7 @@ refuses() { # TEXT COMMAND...
 [[ ! -e calls && ! -e runs ]] || fail "a dry run did something: $(ls)"
 bash -n script
 has script "#SBATCH --nodes=4" "#SBATCH --time=3:00:00" "#SBATCH --ntasks-per-node=1" "#SBATCH --cpus-per-task=16" \
-  "#SBATCH --job-name=rnnsearch-first" "#SBATCH --output=runs/first.jobs/train-%j.log" "#SBATCH --open-mode=append" \
+  "#SBATCH --job-name=rnnsearch-first" "#SBATCH --output=$PWD/runs/first.jobs/train-%j.log" "#SBATCH --open-mode=append" \
   "#SBATCH --requeue" "#SBATCH --signal=B:USR1@180" "#SBATCH --chdir=$PWD" "export LAUNCHER='srun --mpi=pmix --kill-on-bad-exit=1'" \
   "export AFTER_STOP='requeue'" "export HDF5_USE_FILE_LOCKING='FALSE'" \
   "exec $SOURCE/cluster/run train --preset small --corpus 'my corpus.h5' --run runs/first"
@@ -88,7 +88,7 @@ has script-102 "#SBATCH --no-requeue" "export AFTER_STOP='chain'"
 rm calls
 touch full.ini plain.ini
 "$submit" --seeds 1-2,7 --at-once 2 train --corpus c --run runs/s >/dev/null
-has script-101 "#SBATCH --array=1-3%2" "#SBATCH --output=runs/s.jobs/train-%A_%a.log" \
+has script-101 "#SBATCH --array=1-3%2" "#SBATCH --output=$PWD/runs/s.jobs/train-%A_%a.log" \
   "  3) exec $SOURCE/cluster/run train --corpus c --seed 7 --run runs/s-seed-7 ;;"
 [[ $(<runs/s-seed-7.jobs/jobs) == 101_3 ]] || fail "the record of a task is $(<runs/s-seed-7.jobs/jobs)"
 "$submit" --configs "full.ini plain.ini" --seeds 1-2 --dry-run train --corpus c --run runs/a >script
@@ -104,7 +104,8 @@ done >tasks
 rm calls
 "$submit" --nodes 1 --time 30 --after-run runs/chain --after-run runs/s-seed-7 --result t.txt evaluate --model m >/dev/null
 [[ $(<calls) == "--parsable --dependency=afterany:101:102:103,afterany:101_3 --kill-on-invalid-dep=yes" ]] || fail "$(<calls)"
-has script-101 "export AFTER_RUNS='runs/chain:runs/s-seed-7'" "export RESULT='t.txt'" "#SBATCH --output=logs/evaluate-%j.log"
+has script-101 "#SBATCH --output=$PWD/logs/evaluate-%j.log" \
+  "exec $SOURCE/cluster/run --after-run runs/chain --after-run runs/s-seed-7 --result t.txt evaluate --model m"
 lacks script-101 AFTER_STOP TRAIN_OPTIONS
 
 # The experiment: three kinds of jobs, three lengths of time.
@@ -120,17 +121,54 @@ has script-101 "#SBATCH --time=45" "#SBATCH --nodes=1" \
   "exec $SOURCE/cluster/run prepare --config prepare.ini --output e/corpus.h5"
 has script-102 "#SBATCH --time=8:00:00" "#SBATCH --nodes=4" \
   "exec $SOURCE/cluster/run train --config train.ini --corpus e/corpus.h5 --run e/run"
-has script-104 "#SBATCH --time=20" "export RESULT='e/bleu.txt'" \
-  "exec $SOURCE/cluster/run evaluate --model e=e/run --corpus e/corpus.h5 --set test/t"
+has script-104 "#SBATCH --time=20" \
+  "exec $SOURCE/cluster/run --after-run e/run --result e/bleu.txt evaluate --model e=e/run --corpus e/corpus.h5 --set test/t"
 rm calls
 "$SOURCE/cluster/experiment" --dry-run --corpus c --train train.ini --set dev --folder e2 >script
 [[ $(grep -c '^#!' script) == 2 && ! -e calls && ! -e e2 ]] || fail "a dry experiment: $(<script)"
 
+# Names that SLURM and the shell would take apart. (paths_test.sh shows a real SLURM the same.)
+mkdir "in \"a folder\" of 100%"
+(
+  cd "in \"a folder\" of 100%"
+  touch "tr ain.ini" "more.ini" "p.ini"
+  "$submit" --dry-run --name "a #1 @body@" train --corpus c --run "-my \\\"run" >../script 2>../said && fail "a log below a backslash"
+  grep -q "has a backslash" ../said || fail "$(<../said)"
+  "$submit" --dry-run --name "a #1 @body@" train --corpus c --run "-my \"run" >../script
+  "$submit" --dry-run --configs "tr ain.ini" --configs "more.ini p.ini" train --corpus c --run r >../array
+  "$SOURCE/cluster/experiment" --dry-run --prepare "p.ini" --train "tr ain.ini" --set dev --folder "-e=f" >../experiment
+  "$submit" --dry-run --after-run "runs/a:b" --after-run "-c d" --result "-my table" evaluate --model m >../after
+)
+has script "#SBATCH --job-name=\"a #1 @body@\"" "#SBATCH --chdir=\"$PWD/in \\\"a folder\\\" of 100%\"" \
+  "#SBATCH --output=\"$PWD/in \\\"a folder\\\" of 100%%/./-my \\\"run.jobs/train-%j.log\"" \
+  "exec $SOURCE/cluster/run train --corpus c --run './-my \"run'"
+has array "#SBATCH --array=1-3" "  1) exec $SOURCE/cluster/run train --corpus c --config 'tr ain.ini' --run 'r-tr ain' ;;"
+has experiment "exec $SOURCE/cluster/run train --config 'tr ain.ini' --corpus ./-e=f/corpus.h5 --run ./-e=f/run" \
+  "exec $SOURCE/cluster/run --after-run ./-e=f/run --result ./-e=f/bleu.txt evaluate --model -e-f=./-e=f/run --corpus ./-e=f/corpus.h5 --set dev"
+has after "exec $SOURCE/cluster/run --after-run runs/a:b --after-run '-c d' --result '-my table' evaluate --model m"
+rm -r in\ *
+# Seeds are decimal.
+"$submit" --dry-run --seeds 010-012,08 train --corpus c --run r >script
+has script "#SBATCH --array=1-4" "  1) exec $SOURCE/cluster/run train --corpus c --seed 10 --run r-seed-10 ;;" \
+  "  4) exec $SOURCE/cluster/run train --corpus c --seed 8 --run r-seed-8 ;;"
+
+for seeds in '' ',' a-b 1-2-3 1,,2 -3 "1 2" '1*2'; do refuses "not a list like 1-5" "$submit" --seeds "$seeds" train --run r; done
+refuses "the range 5-1 ends before it begins" "$submit" --seeds 3,5-1 train --run r
+refuses "more seeds than a job array" "$submit" --seeds 1-999999999 train --run r
+refuses "name the run r-seed-2 twice" "$submit" --seeds 1-2,2 train --run r
+refuses "name the run r-full twice" "$submit" --configs "full.ini ./full.ini" train --run r
+refuses "has a line break" "$submit" --name $'two\nlines' train --run r
+refuses "has a line break" "$submit" train --run $'two\nlines'
+mkdir $'two\nlines'
+for place in runs /dev/full /dev/stdout; do refuses "$place is not a regular file" "$submit" --result $place evaluate --model m; done
+refuses "cannot hold; move the corpus" "$submit" train --corpus 'a#b' --run r
+refuses "cannot hold; move the corpus" "$submit" train --run r --corpus='a#b'
+refuses "--result is not for train" "$submit" --result t.txt train --run r
+refuses "has a line break" env -C $'two\nlines' "$submit" --dry-run train --run r
 refuses "train needs --run DIR" "$submit" train --corpus c
 refuses "unknown option --node " "$submit" --node 3 train --run r
 refuses "--nodes needs a value" "$submit" --nodes
 refuses "which command" "$submit" --nodes 3
-refuses "not a list like 1-5" "$submit" --seeds a-b train --run r
 refuses "there is no file missing.ini" "$submit" --configs missing.ini train --run r
 refuses "not a number of jobs" "$submit" --chain many train --run r
 refuses "are for train, not for evaluate" "$submit" --chain 3 evaluate --model r

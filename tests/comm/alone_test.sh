@@ -9,6 +9,7 @@
 #
 # SEED decides which commands run and which signal ends each of them after what delay; without it, it is drawn. Delays only
 # choose the moment: every check waits for the end of the process.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 : "${COUNT:=20}" "${SEED:=$((RANDOM * 32768 + RANDOM))}" "${LANES:=4}"
 echo "alone: COUNT=$COUNT SEED=$SEED LANES=$LANES"

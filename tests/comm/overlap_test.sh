@@ -24,11 +24,11 @@ case ${SCALE:=small} in
 esac
 trap '"$lab" down' EXIT
 "$lab" up 2
-for host in n1 n2; do "$lab" slow $host $mbits; done
+for host in n1 n2; do "$lab" slow $host "$mbits"; done
 
 # measure WAY: an update's figures, with --overlap WAY, into WAY.json
 measure() {
-  "$lab" mpirun -n 2 -x RNNSEARCH_OVERSUBSCRIBE=1 "$RNNSEARCH" benchmark "${options[@]}" --threads 1 --updates $updates \
+  "$lab" mpirun -n 2 -x RNNSEARCH_OVERSUBSCRIBE=1 "$RNNSEARCH" benchmark "${options[@]}" --threads 1 --updates "$updates" \
     --untimed-updates 1 --json --overlap "$1" >"$1.json" 2>"$1.log" || { cat "$1.log" >&2 && exit 1; }
 }
 figure() {
@@ -37,8 +37,8 @@ figure() {
 judge() {
   measure false
   measure true
-  awk -v scale="$SCALE" -v mbits=$mbits -v load="$(cut -d ' ' -f 1 /proc/loadavg)" -v hidden_wanted=$hidden_percent \
-  -v fewer_wanted=$fewer_percent -v parameters="$(figure true parameters)" -v bytes="$(figure true bytes_sent)" \
+  awk -v scale="$SCALE" -v mbits="$mbits" -v load="$(cut -d ' ' -f 1 /proc/loadavg)" -v hidden_wanted="$hidden_percent" \
+  -v fewer_wanted="$fewer_percent" -v parameters="$(figure true parameters)" -v bytes="$(figure true bytes_sent)" \
   -v blocking="$(figure false visible_reduction_seconds)" -v visible="$(figure true visible_reduction_seconds)" \
   -v update_blocking="$(figure false median)" -v update="$(figure true median)" 'BEGIN {
   dense = 4 * parameters  # 2 (n - 1) / n of the gradient, at two ranks

@@ -134,6 +134,36 @@ TEST_P(BatchSequenceOfSize, RepeatsTheFirstEpochWhenItIsShuffledOnceOnAnyNumberO
   }
 }
 
+TEST_P(BatchSequenceOfSize, KeepsTheOrderOfTheCorpusInEveryEpochWhenItIsNeverShuffled) {
+  const Tiny tiny(GetParam());
+  std::vector<std::string> corpus;
+  const PairBlock pairs = tiny.corpus.read_pairs(0, GetParam());
+  for (std::size_t i = 0; i < pairs.source.size(); ++i) {
+    corpus.push_back(tiny.corpus.source_vocabulary().word(pairs.source[i][0]));
+  }
+  BatchOptions options = small_options();
+  options.shuffle = false;
+  options.pool_batches = 1;
+  BatchSequence sequence(tiny.corpus, options, 0, 1);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    // The last pool, of up to one and a half batches, may be cut into two.
+    Batches batches = epoch_of(tiny, sequence);
+    if (batches.size() > 1) {
+      auto& before_last = batches[batches.size() - 2];
+      before_last.insert(before_last.end(), batches.back().begin(), batches.back().end());
+      batches.pop_back();
+    }
+    auto next = corpus.begin();
+    for (const auto& batch : batches) {
+      ASSERT_LE(batch.size(), static_cast<std::size_t>(corpus.end() - next));
+      const auto end = next + static_cast<std::ptrdiff_t>(batch.size());
+      EXPECT_TRUE(std::is_permutation(batch.begin(), batch.end(), next, end));
+      next = end;
+    }
+    EXPECT_EQ(next, corpus.end());
+  }
+}
+
 TEST_P(BatchSequenceOfSize, HandsOutThePoolsFromShortToLongWhereItsBatchesAreNotShuffled) {
   const Tiny tiny(GetParam());
   BatchOptions options = small_options();

@@ -126,7 +126,7 @@ done
 sentences() { cat "$@" | sed 's/\. /.\n/g' | sort -u; }
 for language in en fr; do
   for parts in "dev test" "dev train" "test train"; do
-    both=$(comm -12 <(sentences ${parts% *}.$language) <(sentences ${parts#* }.$language))
+    both=$(comm -12 <(sentences "${parts% *}.$language") <(sentences "${parts#* }.$language"))
     [[ -z $both ]] || fail "$parts share: $both"
   done
 done
@@ -139,4 +139,4 @@ grep -q 'belongs to everybody' train.en || fail "train lacks the sentence that a
 cd ..
 
 if perl "$pairs" en de small <stanzas >/dev/null 2>error; then fail "accepted a language that is not there"; fi
-grep -q "'de'" error && (($(wc -l <error) == 1)) || fail "not one sentence: $(<error)"
+{ grep -q "'de'" error && (($(wc -l <error) == 1)); } || fail "not one sentence: $(<error)"

@@ -10,9 +10,9 @@ fail() {
 
 architecture=$(dpkg --print-architecture)
 stable=archive/dists/stable
-mkdir -p $stable/main/{i18n,binary-$architecture}
+mkdir -p "$stable/main/i18n" "$stable/main/binary-$architecture"
 for i in {1..9}; do
-  echo -e "Package: pkg$i\nSource: src$i\nVersion: 1\nArchitecture: all\n" >>$stable/main/binary-$architecture/Packages
+  echo -e "Package: pkg$i\nSource: src$i\nVersion: 1\nArchitecture: all\n" >>"$stable/main/binary-$architecture/Packages"
   for text in "en:Tool number $i for birds" "fr:outil numéro $i pour oiseaux" "pt_BR:a ferramenta $i das aves"; do
     printf 'Package: pkg%d\nDescription-md5: %032d\nDescription-%s: %s\n\n' "$i" "$i" "${text%%:*}" "${text#*:}" \
       >>"$stable/main/i18n/Translation-${text%%:*}"
@@ -37,11 +37,15 @@ touch -d '2001-01-01' corpus/train.en
 "$debian" fr pt_BR between --dev 0 --test 0 >log || fail "$(<log)"
 (($(wc -l <between/train.pt_BR) == 9)) || fail "fr-pt_BR has $(wc -l <between/train.pt_BR) pairs, not 9: $(<log)"
 
+odd=$'-o\'dd "na: me" #1 \\1 $x\nand & more'
+"$debian" en fr "$odd" --dev 0 --test 0 >log || fail "into a folder with an odd name: $(<log)"
+cmp "./$odd/train.en" corpus/train.en || fail "a corpus in a folder with an odd name is another"
+
 refuses() {  # pattern, arguments
   local pattern=$1
   shift
   if "$debian" "$@" >log 2>error; then fail "accepted: $*"; fi
-  grep -q -- "$pattern" error && (($(wc -l <error) == 1)) || fail "$*: not one sentence with '$pattern': $(<error)"
+  { grep -q -- "$pattern" error && (($(wc -l <error) == 1)); } || fail "$*: not one sentence with '$pattern': $(<error)"
 }
 refuses "usage" en fr
 refuses "name two languages" en en new

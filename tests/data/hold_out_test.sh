@@ -36,8 +36,8 @@ head -30 t.fr >few.fr
 "$SOURCE/data/hold_out.pl" few.en few.fr en fr few test=20 >/dev/null
 [[ $(wc -l <few/test.en) -ge 7 && $(wc -l <few/test.en) -le 10 ]] || fail "of 30 pairs $(wc -l <few/test.en) were held out"
 # A text that says the same thing again and again still keeps most of it for train.
-for i in 1 2 3 4; do cat few.en; done >again.en
-for i in 1 2 3 4; do cat few.fr; done >again.fr
+for _ in 1 2 3 4; do cat few.en; done >again.en
+for _ in 1 2 3 4; do cat few.fr; done >again.fr
 "$SOURCE/data/hold_out.pl" again.en again.fr en fr again test=20 >/dev/null
 cmp <(sort few/test.en) <(sort again/test.en) || fail "repeated pairs were counted more than once"
 

@@ -10,7 +10,7 @@ fail() {
 
 "$primes" first 20000 40 1
 "$primes" second 20000 40 1
-cmp first.source second.source && cmp first.target second.target || fail "the same arguments gave other bytes"
+{ cmp first.source second.source && cmp first.target second.target; } || fail "the same arguments gave other bytes"
 "$primes" other 20000 40 2
 ! cmp -s first.source other.source || fail "another seed gave the same bytes"
 [[ -z $(grep -E '( [0-9]+){4}' first.source | sort -u | comm -12 - <(sort -u other.source)) ]] ||
@@ -51,7 +51,7 @@ refuses() { # pattern, arguments
   local pattern=$1
   shift
   if "$primes" "$@" 2>error; then fail "accepted: $*"; fi
-  grep -q -- "$pattern" error && (($(wc -l <error) == 1)) || fail "$*: not one sentence with '$pattern': $(<error)"
+  { grep -q -- "$pattern" error && (($(wc -l <error) == 1)); } || fail "$*: not one sentence with '$pattern': $(<error)"
 }
 refuses "usage" first 10
 refuses "PAIRS is 'many'" x many 10 1

@@ -16,7 +16,7 @@ diff -r first second || fail "the same options gave other bytes"
 
 for part in train:300 dev:40 test:60; do
   pairs=${part#*:} part=${part%:*}
-  paste first/$part.source first/$part.target | awk -F '\t' -v pairs="$pairs" -v part="$part" '
+  paste "first/$part.source" "first/$part.target" | awk -F '\t' -v pairs="$pairs" -v part="$part" '
     {
       n = split($1, source, " "); m = split($2, target, " ")
       if (n != m || n < 2 || n > 6) exit bad = 1
@@ -44,7 +44,7 @@ refuses() {  # pattern, arguments
   local pattern=$1
   shift
   if "$reversal" "$@" 2>error; then fail "accepted: $*"; fi
-  grep -q -- "$pattern" error && (($(wc -l <error) == 1)) || fail "$*: not one sentence with '$pattern': $(<error)"
+  { grep -q -- "$pattern" error && (($(wc -l <error) == 1)); } || fail "$*: not one sentence with '$pattern': $(<error)"
 }
 refuses "another folder" first "${small[@]}" --seed 3
 refuses "unknown option '--sead'" new --sead 3

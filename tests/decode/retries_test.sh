@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Lines of which no hypothesis ends are searched again, on any number of ranks with the same result, and translate says how many.
 # The model reverses its source, and half of the length is too short for that: only a wide beam ends there.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus

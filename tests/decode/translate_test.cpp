@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -563,6 +564,31 @@ TEST(Search, GivesAnEmptyTranslationWhereNoWordIsAllowed) {
   auto model = random_model(3);  // <unk>, <s> and </s> alone, and the first word must be none of them
   const SearchOptions options{.beam = 3, .no_unknown = true, .retry_below = 0};
   expect_cut_off(translate(model, sentences_of({3}), options)[0].at(0), {});
+}
+
+/// The model computes NaN once it has said a word whose embedding is NaN, as a hypothesis of a wide beam does.
+TEST(Search, GivesOneTranslationThatIsNanWhereTheModelComputesNan) {
+  for (const std::size_t beam : {1u, 4u, 12u}) {
+    auto model = random_model(9);
+    const Sentences source = some_sentences(8, 4);
+    const auto whole = translate(model, source, {.beam = beam, .n_best = beam, .retry_below = 50});
+    const auto& embedding = model.layout().find("decoder/embedding");
+    const WordId word = whole[0][0].words.at(0);
+    model.parameters()[embedding.offset + word * embedding.stride] = std::numeric_limits<float>::quiet_NaN();
+    const auto translations = translate(model, source, {.beam = beam, .n_best = beam, .retry_below = 50});
+    std::size_t nan = 0;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      ASSERT_FALSE(translations[i].empty());
+      if (!translations[i].front().is_nan()) {
+        EXPECT_EQ(translations[i].front().words, whole[i].front().words) << "another hypothesis was searched";
+        continue;
+      }
+      ++nan;
+      EXPECT_EQ(translations[i].size(), 1u);
+      EXPECT_TRUE(translations[i].front().words.empty() && !translations[i].front().finished);
+    }
+    EXPECT_GT(nan, 0u);
+  }
 }
 
 }  // namespace

@@ -100,6 +100,8 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
   replication.feedback = Feedback::kOutput;
   add("replication", replication);
   o = replication;
+  o.source_end = false;
+  add("replication_of_sources_without_end_symbol", o);
   o.initial_state = InitialState::kZero;
   add("replication_without_the_path_between_states", o);
   o = replication;
@@ -495,7 +497,7 @@ void expect_equations(const ModelOptions& options, double tolerance) {
     const double wanted = expected.log_probability();
     EXPECT_NEAR(found[b].log_probability, wanted, tolerance * std::abs(wanted));
     sum -= wanted;
-    const std::size_t Tx = source.length(b) + 1;
+    const std::size_t Tx = std::max<std::size_t>(1, source.length(b) + (options.source_end ? 1 : 0));
     ASSERT_EQ(found[b].alpha.size(), options.attends() ? Tx * (target.length(b) + 1) : 0);
     for (std::size_t i = 0; i < found[b].alpha.size(); ++i) {
       EXPECT_NEAR(found[b].alpha[i], expected.alpha[i / Tx][i % Tx], 10 * tolerance) << i / Tx << ", " << i % Tx;
@@ -602,7 +604,7 @@ TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
       const std::uint32_t b = sentence[row];
       word.push_back(i < 9 ? target[b][i] : kEnd);
       scores[b] += log_p[row * K + word.back()] / 2;
-      const std::size_t Tx = source.length(b) + 1;
+      const std::size_t Tx = std::max<std::size_t>(1, source.length(b) + (model.options().source_end ? 1 : 0));
       for (std::size_t j = 0; j < longest && i % 2 == 0; ++j) {
         const double wanted = model.options().attends() && j < Tx ? expected[b].alpha[i * Tx + j] : 0;
         ASSERT_NEAR(alpha[row * longest + j], wanted, 1e-12) << "step " << i << ", row " << row;

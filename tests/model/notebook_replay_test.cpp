@@ -1,9 +1,8 @@
 // The attention notebook and its batched form, replayed value by value (tests/model/notebook.h), and the model with the
 // same parameters beside them.
 //
-// Every sequence of the model ends in </s>, which the notebook does not have: the last word of every sequence here is
-// one word of the notebook, whose embedding </s> gets. The notebook's start token, output_embedding[0], is the
-// embedding of <s>.
+// The notebook's source has no end symbol, as in its presets. Its start token, output_embedding[0], is the embedding of
+// <s>.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,6 +93,7 @@ ModelOptions options_for(const Seq2SeqWithAttention& reference) {
   o.readout_state = Step::kCurrent;
   o.start = Start::kEmbedded;
   o.embedding_biases = false;
+  o.source_end = false;
   o.feedback = reference.feeds == Feeds::kOutput ? Feedback::kOutput : Feedback::kWord;
   switch (reference.decoder.attention.score) {
     case Score::kBahdanau:
@@ -114,26 +114,18 @@ ModelOptions options_for(const Seq2SeqWithAttention& reference) {
   return o;
 }
 
-/// The notebook's word that ends every sequence here.
-constexpr std::size_t kLastWord = 7;
-
-WordId swapped(std::size_t word, std::size_t a, std::size_t b) {
-  return static_cast<WordId>(word == a ? b : word == b ? a : word);
-}
 WordId source_word(std::size_t index) {
-  return swapped(index, kLastWord, kEnd);
+  return static_cast<WordId>(index);
 }
 WordId target_word(std::size_t index) {
-  return swapped(index, 0, kStart);
+  return index == 0 ? kStart : index == kStart ? 0 : static_cast<WordId>(index);
 }
 
-/// The notebook's sequences, which end in kLastWord, for a model that appends </s>.
 Sentences sentences_of(const std::vector<std::vector<std::size_t>>& sequences) {
   Sentences sentences;
   for (const auto& sequence : sequences) {
-    EXPECT_EQ(sequence.back(), kLastWord);
     std::vector<WordId> words;
-    for (std::size_t j = 0; j + 1 < sequence.size(); ++j) words.push_back(source_word(sequence[j]));
+    for (const std::size_t index : sequence) words.push_back(source_word(index));
     sentences.add(words);
   }
   return sentences;

@@ -45,7 +45,7 @@ class System {
 
   Trace run(std::vector<WordId> source, std::vector<WordId> target) const {
     if (o.source_start) source.insert(source.begin(), kStart);
-    source.push_back(kEnd);
+    if (o.source_end || source.empty()) source.push_back(kEnd);
     target.push_back(kEnd);
 
     // Encoder: each layer reads the outputs of the one below.

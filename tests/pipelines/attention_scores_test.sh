@@ -19,17 +19,17 @@ run >whole.out 2>&1 || fail "$(tail -n 5 whole.out whole/*.out)"
 "$RNNSEARCH" train --attention nonsense --corpus whole/corpus.h5 --run no 2>refusal && fail "there is a score nonsense"
 scores=$(sed -n 's/.*must be //p' refusal | sed 's/ or /, /; s/, /\n/g' | sort)
 [[ $(grep -c . <<<"$scores") -ge 7 ]] || fail "the scores that there are: $(<refusal)"
-[[ $(grep -v '^ *$' <<<"$scores" | paste -sd ' ') == "$(ls whole/*/log.jsonl | cut -d/ -f2 | sort | paste -sd ' ')" ]] ||
+[[ $(grep -v '^ *$' <<<"$scores" | paste -sd ' ') == "$(printf '%s\n' whole/*/log.jsonl | cut -d/ -f2 | sort | paste -sd ' ')" ]] ||
   fail "scores: $scores; runs: $(ls whole)"
 for score in $scores; do
   grep -q "^| $score | .*\[" whole/table.md || fail "$score is not in the table: $(<whole/table.md)"
   # trained with this score: what a run says of itself, not its folder's name
   grep -qx "attention = $score" "whole/$score/config.ini" || fail "$score was trained with $(grep attention "whole/$score/config.ini")"
-  [[ $score == none ]] || [[ $(ls "whole/looked-at.$score"/*.svg | wc -l) == 4 ]] || fail "pictures of $score: $(ls "whole/looked-at.$score")"
+  [[ $score == none ]] || [[ $(count "whole/looked-at.$score"/*.svg) == 4 ]] || fail "pictures of $score: $(ls "whole/looked-at.$score")"
 done
 [[ ! -e whole/looked-at.none ]] || fail "pictures of what does not look"
-! grep -q Difference whole/table.md && grep -q 'Difference: dot minus additive' whole/report.md || fail "table: $(<whole/table.md)"
-grep -q '^over 60 ' whole/scores.txt && grep -q 'against additive' whole/scores.txt || fail "scores: $(<whole/scores.txt)"
+{ ! grep -q Difference whole/table.md && grep -q 'Difference: dot minus additive' whole/report.md; } || fail "table: $(<whole/table.md)"
+{ grep -q '^over 60 ' whole/scores.txt && grep -q 'against additive' whole/scores.txt; } || fail "scores: $(<whole/scores.txt)"
 grep -q scaled-dot whole/report.html || fail "the page does not name the scores"
 
 touch stamp
@@ -39,4 +39,4 @@ made=$(find whole -newer stamp -type f ! -path 'whole/*/*' ! -name '*.out' ! -na
 
 code=0
 run --words 29 >other.out 2>&1 || code=$?
-[[ $code == 1 ]] && grep -q 'give another --folder' other.out || fail "other words: code $code: $(<other.out)"
+{ [[ $code == 1 ]] && grep -q 'give another --folder' other.out; } || fail "other words: code $code: $(<other.out)"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# pipelines/benchmark/compare.sh with stubs in place of trainers: who runs when, what is read, the ratios, the refusals.
+# pipelines/benchmark/compare.pl with stubs in place of trainers: who runs when, what is read, the ratios, the refusals.
 set -euo pipefail
-compare=$SOURCE/pipelines/benchmark/compare.sh
+compare=$SOURCE/pipelines/benchmark/compare.pl
 fail() {
   echo "FAILED: $*" >&2
   exit 1
 }
-command -v perl >/dev/null && perl -MJSON::PP -e1 || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
+{ command -v perl >/dev/null && perl -MJSON::PP -e1; } || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
 
 # stub.sh NAME FORMAT NUMBER...: the i-th call with this name prints the i-th number, and is noted in `calls`
 cat >stub.sh <<'STUB'
@@ -39,13 +39,13 @@ grep -qxF "peer 1: $json" table || fail "a command is not named: $(<table)"
 
 # JSON; an even number of rounds; an object over many lines, as rnnsearch prints it
 : >calls
-"$compare" --json --rounds 2 --ours "bash stub.sh ours '{\n \"seconds\": {\n \"median\": %s}\n}' 1 2" --peer "$json" >json 2>log ||
+"$compare" --json --rounds 2 --ours "bash stub.sh ours '{\n \"seconds\": {\n \"median\": %s}\n}' 1 2" --peer "$json" >both.json 2>log ||
   fail "$(<log)"
 found=$(perl -MJSON::PP -e 'local $/; my $r = decode_json(<STDIN>); my ($ours, $peer) = @{$r->{commands}};
   print join " ", $r->{rounds}, $ours->{name}, $ours->{seconds}{median}, "@{$ours->{seconds}{all}}", exists $ours->{ratio} ? 1 : 0,
     $peer->{name}, @{$peer->{ratio}}{qw(median minimum maximum)}, "@{$peer->{ratio}{all}}", $peer->{command} eq $ARGV[0] ? 1 : 0,
-    scalar @{$r->{load_average_at_start}}, scalar @{$r->{load_average_at_end}}' "$json" <json)
-[[ $found == "2 ours 1.5 1 2 0 peer 2 1 3 3 1 1 3 3" ]] || fail "JSON: $found: $(<json)"
+    scalar @{$r->{load_average_at_start}}, scalar @{$r->{load_average_at_end}}' "$json" <both.json)
+[[ $found == "2 ours 1.5 1 2 0 peer 2 1 3 3 1 1 3 3" ]] || fail "JSON: $found: $(<both.json)"
 
 # A run that lost more than it may is made again: the first one of ours here, half of whose ticks were stolen.
 : >calls

@@ -28,7 +28,7 @@ grep -qE '^\| RNNencdec-30 \| 12 \| [0-9.]+ \| [0-9.]+ \| 1 rank of ' whole/tabl
 grep -q '^| RNNsearch-50, published | 2.88e5 | 2.2 | 111 | Quadro K-6000 | 40.7 | 38.1 |' whole/table2.md || fail "Table 2: $(<whole/table2.md)"
 grep -q '^over 60 ' whole/scores.txt || fail "Figure 2: $(<whole/scores.txt)"
 grep -qE '^\| over 60 \| [0-9]+ (\| [0-9.]+ ){4}\|$' whole/losses.md || fail "losses: $(<whole/losses.md)"
-[[ $(ls whole/figure3/*.svg | wc -l) == 4 ]] || fail "Figure 3: $(ls whole/figure3)"
+[[ $(count whole/figure3/*.svg) == 4 ]] || fail "Figure 3: $(ls whole/figure3)"
 [[ $(grep -c '^\* RNNsearch-50: ' whole/long-sentences.md) == 4 ]] || fail "long sentences: $(<whole/long-sentences.md)"
 for shown in 'Table 1' 'Table 2' 'Figure 2' '(d) Sentence' 'Long sentences' 'with the seed 1' RNNencdec-30; do
   grep -qF "$shown" whole/report.html || fail "the page has no $shown"
@@ -41,8 +41,8 @@ grep -q 'Table 2' whole/report.md || fail "the Markdown has no Table 2"
 ! cmp -s thirty fifty || fail "both corpora are the same"
 # The paper's tokenizer, its order of the data, and translations that are ranked both ways.
 "$RNNSEARCH" inspect whole/corpus-50.h5 --json | grep -q '"tokenizer": "moses"' || fail "not tokenised as Moses does"
-grep -qx 'shuffle = once' whole/rnnsearch-50/config.ini && grep -qx 'pool-batches = 20' whole/rnnsearch-50/config.ini &&
-  grep -qx 'pool-batches = 10' whole/rnnencdec-30/config.ini || fail "the order of the data: $(<whole/rnnencdec-30/config.ini)"
+{ grep -qx 'shuffle = once' whole/rnnsearch-50/config.ini && grep -qx 'pool-batches = 20' whole/rnnsearch-50/config.ini &&
+  grep -qx 'pool-batches = 10' whole/rnnencdec-30/config.ini; } || fail "the order of the data: $(<whole/rnnencdec-30/config.ini)"
 "$RNNSEARCH" translate --model whole/rnnsearch-50 --input whole/held-out/test.en --beam 2 --retry-below 0 2>/dev/null | cmp - whole/test.rnnsearch-50.fr ||
   fail "Table 1's first column is not of the plain search"
 "$RNNSEARCH" translate --model whole/rnnsearch-50 --input whole/held-out/test.en --beam 2 --retry-below 0 --normalize --no-unknown 2>/dev/null |
@@ -60,7 +60,7 @@ made=$(find whole -newer stamp -type f \( -name '*.h5' -o -path 'whole/test.*' -
 refused() { # FACT OPTIONS...
   local code=0
   run whole "${@:2}" >other.out 2>&1 || code=$?
-  [[ $code == 1 ]] && grep -q "whole was made with .*$1.*give another --folder" other.out || fail "${*:2}: $(<other.out)"
+  { [[ $code == 1 ]] && grep -q "whole was made with .*$1.*give another --folder" other.out; } || fail "${*:2}: $(<other.out)"
 }
 refused '--words 30.*--words 29' --words 29
 refused '--units words.*--units subwords' --units subwords
@@ -114,7 +114,7 @@ done
 
 # Interrupted while it trains: it says so, with code 85. (That it then goes on to the same bits, tests/train shows.)
 for launch in local mpirun; do
-  (tiny=(-- --max-updates $endless --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --units words --words 30 --launch $launch --folder cut "${tiny[@]}") >cut.out 2>&1 &
+  (tiny=(-- --max-updates "$endless" --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --units words --words 30 --launch $launch --folder cut "${tiny[@]}") >cut.out 2>&1 &
   job=$!
   while kill -0 $job 2>/dev/null; do
     [[ ! -e cut/rnnsearch-50/log.jsonl ]] || (($(grep -c '"update"' cut/rnnsearch-50/log.jsonl) < 2)) || break

@@ -28,8 +28,8 @@ grep -q '^attention = additive$' work/rnnsearch/config.ini || fail "RNNsearch do
 grep -q '^attention = none$' work/rnnencdec/config.ini || fail "RNNencdec attends: $(<work/rnnencdec/config.ini)"
 differing=$({ diff work/rnnsearch/config.ini work/rnnencdec/config.ini || true; } | grep '^[<>]' | grep -v ' max-minutes = ' | cut -d' ' -f2 | sort -u | paste -sd ' ')
 [[ $differing == attention ]] || fail "the two systems differ in: $differing"
-grep -q '^over 60 .*\[' work/bleu.txt && grep -q RNNencdec work/bleu.txt || fail "the table: $(<work/bleu.txt)"
-[[ -z $(grep -vxFf first.out work/bleu.txt) ]] || fail "the table was not printed: $(<first.out)"
+{ grep -q '^over 60 .*\[' work/bleu.txt && grep -q RNNencdec work/bleu.txt; } || fail "the table: $(<work/bleu.txt)"
+! grep -qvxFf first.out work/bleu.txt || fail "the table was not printed: $(<first.out)"
 grep -q RNNencdec work/report.html || fail "the page does not name both systems"
 
 touch stamp

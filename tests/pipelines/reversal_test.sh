@@ -11,13 +11,13 @@ few=(--systems "replication seq2seq" --max-length 6 --updates 12 --folder few)
 # Too few updates to learn anything: all is made, and then the code is 1.
 code=0
 run --rounds 2 "${few[@]}" "${tiny[@]}" >out 2>&1 || code=$?
-[[ $code == 1 ]] && grep -q '^reversal: PSA must be above 99% in every round, but is not: replication, round 1: [0-9.]*%; replication, round 2' out ||
+{ [[ $code == 1 ]] && grep -q '^reversal: PSA must be above 99% in every round, but is not: replication, round 1: [0-9.]*%; replication, round 2' out; } ||
   fail "code $code: $(tail -n 5 out)"
 ! grep -q 'seq2seq, round [12]:' out || fail "a system without attention must learn the task: $(<out)"
 for file in round-1.json round-2.json report.html rounds.md csv/rounds.csv replication-seed-2.test seq2seq-seed-1.test; do
   [[ -s few/$file ]] || fail "no few/$file"
 done
-grep -q '^| replication | 2 |' few/rounds.md && grep -q '^| seq2seq | 2 |' few/rounds.md || fail "means: $(<few/rounds.md)"
+{ grep -q '^| replication | 2 |' few/rounds.md && grep -q '^| seq2seq | 2 |' few/rounds.md; } || fail "means: $(<few/rounds.md)"
 grep -q '^| replication | 2 |' out || fail "the means are not printed: $(<out)"
 [[ $(grep -c ',PSA,' few/csv/rounds.csv) == 4 ]] || fail "rounds.csv: $(<few/csv/rounds.csv)"
 ! cmp -s few/replication-seed-1.test few/replication-seed-2.test || fail "both rounds are the same"
@@ -36,7 +36,7 @@ refused() { # FACT OPTIONS...
   local fact=$1 code=0
   shift
   run "$@" >said 2>&1 || code=$?
-  [[ $code == 1 && $(grep -c '^reversal: ' said) == 1 ]] && grep '^reversal: ' said | grep -qF -- "$fact" ||
+  { [[ $code == 1 && $(grep -c '^reversal: ' said) == 1 ]] && grep '^reversal: ' said | grep -qF -- "$fact"; } ||
     fail "$*: code $code, without '$fact': $(<said)"
 }
 refused "few/task was made with --max-length 6 --updates 12" "${few[@]}" --updates 13 "${tiny[@]}"
@@ -47,7 +47,7 @@ refused "must be local or slurm" --launch cloud --folder none
 [[ ! -e none ]] || fail "refused, but a folder is made"
 
 # Interrupted: 85, and the same command goes on from the checkpoint.
-long=(--systems notebook-dot --rounds 1 --max-length 6 --updates $endless --folder cut)
+long=(--systems notebook-dot --rounds 1 --max-length 6 --updates "$endless" --folder cut)
 cut=(-- --embedding 16 --state 16 --encoder-state 8 --validate-every 0 --log-every 1)
 (exec "$SOURCE/pipelines/reversal/run.sh" "${long[@]}" "${cut[@]}") >cut.out 2>&1 &
 job=$!
@@ -79,13 +79,13 @@ slurm=(--rounds 3 --launch slurm --at-once 2 "${few[@]}" "${tiny[@]}")
 mkdir -p few/replication-seed-2.jobs && touch few/replication-seed-2.jobs/done
 PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || fail "$(<slurm.out)"
 [[ $(wc -l <calls) == 2 ]] || fail "not a job array for each system: $(<calls) $(<slurm.out)"
-grep -qxF '#SBATCH --array=1-2%2' script-101 && grep -qxF '#SBATCH --array=1-3%2' script-102 || fail "arrays: $(<script-101) $(<script-102)"
+{ grep -qxF '#SBATCH --array=1-2%2' script-101 && grep -qxF '#SBATCH --array=1-3%2' script-102; } || fail "arrays: $(<script-101) $(<script-102)"
 grep -q '^  2) exec .*/cluster/run train --preset replication .*--seed 3 --run few/replication-seed-3 ;;$' script-101 || fail "$(<script-101)"
 grep -q 'again when these are done' slurm.out || fail "$(<slurm.out)"
 echo 101_1 >queue
 PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || fail "$(<slurm.out)"
-[[ $(wc -l <calls) == 2 ]] && grep -q 'replication, rounds 1,3: in the queue' slurm.out || fail "submitted twice: $(<calls) $(<slurm.out)"
+{ [[ $(wc -l <calls) == 2 ]] && grep -q 'replication, rounds 1,3: in the queue' slurm.out; } || fail "submitted twice: $(<calls) $(<slurm.out)"
 for task in few/*-seed-?.jobs; do touch "$task/done"; done
 code=0
 PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || code=$?
-[[ $code == 1 && $(wc -l <calls) == 2 ]] && grep -q '^| replication | 3 |' slurm.out || fail "no tables after the jobs: $(<slurm.out)"
+{ [[ $code == 1 && $(wc -l <calls) == 2 ]] && grep -q '^| replication | 3 |' slurm.out; } || fail "no tables after the jobs: $(<slurm.out)"

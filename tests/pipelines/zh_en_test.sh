@@ -28,8 +28,8 @@ for chinese in characters words; do
     grep -q "^| $system | .*\[" $folder/table.md || fail "$system is not in the table: $(<$folder/table.md)"
     grep -q $system $folder/report.html || fail "the page does not name $system"
   done
-  grep -q '^over 60 ' $folder/scores.txt && grep -q 'against RNNsearch' $folder/scores.txt || fail "scores: $(<$folder/scores.txt)"
-  [[ $(ls $folder/looked-at/*.svg | wc -l) == 4 ]] || fail "pictures: $(ls $folder/looked-at)"
+  { grep -q '^over 60 ' $folder/scores.txt && grep -q 'against RNNsearch' $folder/scores.txt; } || fail "scores: $(<$folder/scores.txt)"
+  [[ $(count $folder/looked-at/*.svg) == 4 ]] || fail "pictures: $(ls $folder/looked-at)"
   says $folder/rnnsearch system RNNsearch
   says $folder/seq2seq system 'traditional sequence to sequence; lstm cells, forward encoder'
 done
@@ -47,7 +47,7 @@ read -r by_words by_characters <<<"$words"
 
 code=0
 run by-words --chinese characters >other.out 2>&1 || code=$?
-[[ $code == 1 ]] && grep -q 'give another --folder' other.out || fail "other words: code $code: $(<other.out)"
+{ [[ $code == 1 ]] && grep -q 'give another --folder' other.out; } || fail "other words: code $code: $(<other.out)"
 code=0
 run by-words --chinese pinyin >pinyin.out 2>&1 || code=$?
-[[ $code == 1 ]] && grep -q "zh-en: --chinese is 'pinyin'; it must be characters or words" pinyin.out || fail "pinyin: code $code: $(<pinyin.out)"
+{ [[ $code == 1 ]] && grep -q "zh-en: --chinese is 'pinyin'; it must be characters or words" pinyin.out; } || fail "pinyin: code $code: $(<pinyin.out)"

@@ -2,6 +2,7 @@
 # The report of two small trainings, an evaluation and alignments: what it refuses, what it writes beside the page, and the
 # page itself in Chromium, as it is read by pointer, touch, keyboard, without JavaScript, small, wide, in the dark and on
 # paper. Needs node, npm and what npm can fetch (package.json): skipped without, after all else was checked.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 
@@ -33,8 +34,8 @@ for file in bleu metrics comparisons words-by-frequency training validation conf
 done
 grep -q '^test/news,search,length,21-30,258,true,19.07,17.82,20.57,0.987' csv/bleu.csv || fail "bleu.csv: $(<csv/bleu.csv)"
 grep -qF '| 21-30 | 258 | 19.07 \[17.82, 20.57\] | 7.40 \[6.15, 8.90\] |' tables.md || fail "tables.md: $(<tables.md)"
-report --run search --output run.html && report --evaluation evaluation.json --output scores.html &&
-  report --alignment alignment.json --output alignments.html || fail "a part alone makes no page"
+{ report --run search --output run.html && report --evaluation evaluation.json --output scores.html &&
+  report --alignment alignment.json --output alignments.html; } || fail "a part alone makes no page"
 report --run "$(printf 'n%.0s' {1..300})=search" --output long-name.html || fail "a name longer than a file's is not taken"
 grep -q 'id="length"' run.html && fail "a page of a run alone has an empty section"
 
@@ -50,15 +51,15 @@ done
 
 # sections that an experiment wrote itself
 report --section section.json --run search --output section.html --markdown section.md --csv section-csv || fail "a section is not read"
-grep -qF 'Long &lt;b&gt; sentences</h2>' section.html && grep -qF 'un <mark>deux &lt;i&gt;</mark>' section.html &&
-  grep -q '^| 1-10 | 88% |' section.md && grep -q '^1-10,88%' section-csv/section-1-table-1.csv || fail "the section is not on the page"
+{ grep -qF 'Long &lt;b&gt; sentences</h2>' section.html && grep -qF 'un <mark>deux &lt;i&gt;</mark>' section.html &&
+  grep -q '^| 1-10 | 88% |' section.md && grep -q '^1-10,88%' section-csv/section-1-table-1.csv; } || fail "the section is not on the page"
 
 # rounds: systems that were trained from several seeds
 report --round real.json --round real.json --output rounds.html --markdown rounds.md --csv rounds-csv || fail "rounds are not read"
 for id in table-rounds chart-rounds-1 table-rounds-1; do
   grep -q "id=\"$id\"" rounds.html || fail "a page of rounds has no $id"
 done
-grep -q '^| search | 2 |' rounds.md && grep -q '^2,real.json,encdec,chrF,' rounds-csv/rounds.csv || fail "rounds: $(<rounds.md)"
+{ grep -q '^| search | 2 |' rounds.md && grep -q '^2,real.json,encdec,chrF,' rounds-csv/rounds.csv; } || fail "rounds: $(<rounds.md)"
 
 # a run that is being written
 cp -r search going && head -n 100 search/log.jsonl >going/log.jsonl && sed -n 101p search/log.jsonl | head -c 40 >>going/log.jsonl
@@ -100,7 +101,7 @@ refused "is a file" --run search --csv page.html
 mkfifo pipe
 status=0
 report --run search --output pipe 2>refused.err || status=$?
-[[ $status == 1 && -p pipe ]] && grep -q 'pipe is a pipe or a device' refused.err || fail "a pipe as --output: $(<refused.err)"
+{ [[ $status == 1 && -p pipe ]] && grep -q 'pipe is a pipe or a device' refused.err; } || fail "a pipe as --output: $(<refused.err)"
 status=0
 mpirun -n 2 "$RNNSEARCH" report --run search --output two.html >/dev/null 2>&1 || status=$?
 [[ $status != 0 && ! -e two.html ]] || fail "report ran under mpirun"

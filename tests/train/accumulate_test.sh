@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # --accumulate: a batch in pieces needs less memory, and is the same update.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 

@@ -30,13 +30,14 @@ TrainingState some_state(const corpus::Corpus& corpus) {
   state.plateau = {0.25, 1.0 / 3, 5, true};
   state.best_score = 0.1;
   state.best_update = 6;
-  state.validations_without_gain = 2;
+  state.patience = {0.2, 2, true};
   state.validated_update = 5;
   state.elapsed_seconds = 1e9 + 0.1;
   state.skipped_updates = 4;
   state.skipped_in_a_row = 1;
   state.world_size = 3;
   state.corpus_fingerprint = corpus.fingerprint();
+  state.interval = {2, 24, 130, 131, 301.25, 155, 0.5, 1.5, 0.25, 0.125, 0.0625, 1U << 20};
   return state;
 }
 

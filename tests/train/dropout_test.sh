@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # --dropout: the same masks on any number of ranks, pieces and threads and after an interruption, and none when the model
 # is used.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus

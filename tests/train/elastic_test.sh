@@ -2,6 +2,7 @@
 # A run that begins on 4 ranks, is stopped, goes on with 3, then with 1, then with 2, trains on the same batches as a run of
 # one rank that nobody stopped: the same pairs and words in every update, the same position in the data at the end. What
 # differs is the rounding of sums over the ranks: losses are equal to 1 part in 100,000, dev losses too.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A run that is killed again and again, while it starts, computes, or writes a checkpoint, and resumed each time ends
 # with the parameters, the optimiser and the state of the run that nobody killed. On one rank and on two.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 RANDOM=20140901
@@ -30,15 +31,15 @@ kill_and_resume() {
     wanted=$((kill % 4 == 0 ? 0 : 1 + RANDOM % 12))
     while kill -0 $job 2>/dev/null && (($(lines_of_log "$run") < before + wanted)); do sleep 0.005; done
     if ((kill % 4 == 2)); then
-      stop_while_writing "$( (($# == 1)) && echo $job || rank_of $job 0)" "$run"
+      stop_while_writing "$(if (($# == 1)); then echo $job; else rank_of $job 0; fi)" "$run"
     else
-      sleep 0.$(printf %03d $((RANDOM % (wanted == 0 ? 900 : 60))))
+      sleep "0.$(printf %03d $((RANDOM % (wanted == 0 ? 900 : 60))))"
     fi
     # mpirun and its ranks together, each by its number
-    ranks=$(pgrep -P $job || true)
-    kill -KILL $job $ranks 2>/dev/null || fail "it ended by itself: $(tail -1 killed.log)"
+    mapfile -t ranks < <(pgrep -P $job)
+    kill -KILL $job "${ranks[@]}" 2>/dev/null || fail "it ended by itself: $(tail -1 killed.log)"
     wait $job 2>/dev/null && fail "it ended by itself: $(tail -1 killed.log)"
-    until_gone $ranks
+    until_gone "${ranks[@]}"
     temporaries=$((temporaries + $(find "$run" -name '.update-*.tmp-*' | wc -l)))
   done
   updates=$(($(newest_update "$run") + 10))

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "rnnsearch/base/error.h"
+#include "tests/support/message_of.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -18,6 +23,7 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   o.encoder = model::Encoder::kForward;
   o.encoder_state = 7;
   o.source_start = true;
+  o.source_end = false;
   o.layers = 3;
   o.attention = model::attention_of("scaled-dot");
   o.attend_from = model::Step::kCurrent;
@@ -75,6 +81,39 @@ TEST(ModelConfig, OfAnOlderCheckpointWithAFixedContextIsRefused) {
   config["state-inputs"] = "word";  // nothing reads a context: there was no layer either
   config["readout-inputs"] = "state";
   EXPECT_NO_THROW(refuse_outdated(config, "run.h5"));
+}
+
+/// In float32 1e-46 is 0 and 1e39 infinite.
+TEST(TrainingOptions, AreRefusedWhereFloat32CannotHoldThem) {
+  using O = TrainOptions;
+  const std::string kNone = message_of([] {});
+  const auto refusal = [](auto field, double value) {
+    O options;
+    options.optimizer = OptimizerKind::kSgd;
+    options.*field = value;
+    return message_of([&] { check(options); });
+  };
+  const std::pair<double O::*, const char*> positive[] = {
+      {&O::learning_rate, "learning-rate"}, {&O::epsilon, "epsilon"}, {&O::adam_epsilon, "adam-epsilon"}};
+  for (const auto& [field, name] : positive) {
+    for (const double value : {0.0, 1e-46, 1e39, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+      EXPECT_THAT(refusal(field, value),
+                  testing::StartsWith(text_of(name, " is ", value, "; it must be at least 1.2e-38")));
+    }
+    for (const double value : {1e-37, 1e38}) EXPECT_EQ(refusal(field, value), kNone) << name;
+  }
+  for (const auto field : {&O::rho, &O::adam_beta1, &O::adam_beta2, &O::momentum}) {
+    for (const double value : {1 - 1e-9, 1.0, std::nan("")}) {
+      EXPECT_THAT(refusal(field, value), testing::HasSubstr("below 1"));
+    }
+    EXPECT_EQ(refusal(field, 0.9999999), kNone);
+  }
+  EXPECT_THAT(refusal(&O::clip_norm, 1e-46), testing::HasSubstr("clip-norm is 1e-46"));
+  EXPECT_EQ(refusal(&O::clip_norm, 0), kNone);
+  O adam;
+  adam.optimizer = OptimizerKind::kAdam;
+  adam.learning_rate = 1e38;
+  EXPECT_THAT(message_of([&] { check(adam); }), testing::HasSubstr("divided by 1 - adam-beta1"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
@@ -42,11 +43,11 @@ class Run : public testing::Test {
     return "";
   }
   /// An empty but whole sealed file.
-  void make_checkpoint(std::uint64_t update, bool best = false) {
+  void make_checkpoint(std::uint64_t update, std::uint64_t best_update = 0) {
     auto run = open();
     storage::SealedWriter writer(run->checkpoint_path(update));
     writer.publish();
-    run->published(update, best);
+    run->published(update, best_update);
   }
   void damage(std::uint64_t update) {
     const auto path = open()->checkpoint_path(update);
@@ -132,15 +133,30 @@ TEST_F(Run, IsRefusedWhileAnotherTrainerLives) {
   ::close(pipes[1]);
 }
 
-TEST_F(Run, MayNotBeWrittenByAnAttemptThatWasReplaced) {
+TEST_F(Run, IsNotWrittenByAnAttemptThatWasReplaced) {
+  make_checkpoint(10, 10);
   auto stale = open();
-  stale->check_attempt();
+  stale->log(Json::object({{"event", "update"}}));
   std::ofstream(path_ / "attempt") << "n2 17 4711\n";
+  const auto content = [&] {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+      all[entry.path()] = entry.is_regular_file() ? read_file(entry.path()) : "";
+    }
+    return all;
+  };
+  const auto before = content();
   EXPECT_THROW(stale->check_attempt(), Error);
+  EXPECT_THROW(stale->begin(), Error);
+  EXPECT_THROW(stale->published(10, 0), Error);
+  EXPECT_THROW(stale->log(Json::object({{"event", "stop"}})), Error);
+  EXPECT_THROW(stale->validation_path("update-00000010.txt"), Error);
+  stale.reset();
+  EXPECT_EQ(content(), before);
 }
 
 TEST_F(Run, KeepsTheNewestCheckpointsAndTheBest) {
-  for (const std::uint64_t update : {10U, 20U, 30U, 40U, 50U}) make_checkpoint(update, update == 20);
+  for (const std::uint64_t update : {10U, 20U, 30U, 40U, 50U}) make_checkpoint(update, update >= 20 ? 20 : 0);
   EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "best", "update-00000020.h5",
                                                                           "update-00000040.h5", "update-00000050.h5"));
   EXPECT_EQ(read_file(path_ / "checkpoints/latest"), "update-00000050.h5\n");
@@ -160,6 +176,29 @@ TEST_F(Run, FallsBackToTheCheckpointBeforeADamagedOneAndSaysSo) {
   EXPECT_TRUE(std::filesystem::exists(path_ / "checkpoints/update-00000020.h5.damaged"));
   damage(10);
   for (int again = 0; again < 2; ++again) EXPECT_THROW(open()->checkpoint_to_resume(), Error);
+  set_log_sink({});
+}
+
+TEST_F(Run, HasNoBestAndNoLatestThatIsNotThere) {
+  set_log_sink([](std::string_view) {});
+  const auto pointer = [&](const char* name) {
+    const auto path = path_ / "checkpoints" / name;
+    return std::filesystem::exists(path) ? read_file(path) : "none";
+  };
+  make_checkpoint(10, 10);
+  make_checkpoint(20, 20);
+  damage(20);
+  open()->checkpoint_to_resume();
+  EXPECT_EQ(pointer("latest"), "update-00000010.h5\n");
+  EXPECT_EQ(pointer("best"), "none");
+  // The state of update 10 says that it is the best.
+  open()->published(10, 10);
+  EXPECT_EQ(pointer("best"), "update-00000010.h5\n");
+  // The damaged one is made again, and is not the best any more; nor is one that was removed.
+  make_checkpoint(20, 10);
+  EXPECT_EQ(pointer("best"), "update-00000010.h5\n");
+  make_checkpoint(30, 5);
+  EXPECT_EQ(pointer("best"), "none");
   set_log_sink({});
 }
 

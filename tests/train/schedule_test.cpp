@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace rnnsearch::train {
 namespace {
 
@@ -69,6 +71,22 @@ TEST(Plateau, HalvesAfterItsPatienceAndCountsAnew) {
   TrainOptions options;
   options.schedule = Schedule::kPlateau;
   EXPECT_EQ(learning_rate(options, {.update = 9, .plateau_factor = plateau.factor}), 0.25);
+}
+
+TEST(Plateau, TakesNanForNoGainAndForNoLossToCompareWith) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  Plateau plateau;
+  plateau.validated(kNan, 2);
+  EXPECT_FALSE(plateau.seen);
+  plateau.validated(5.0, 2);
+  EXPECT_EQ(plateau.best_loss, 5.0);
+  plateau.validated(kNan, 2);
+  EXPECT_EQ(plateau.factor, 1);
+  plateau.validated(kNan, 2);
+  EXPECT_EQ(plateau.factor, 0.5);
+  plateau.validated(4.0, 2);
+  EXPECT_EQ(plateau.best_loss, 4.0);
+  EXPECT_EQ(plateau.validations_without_gain, 0U);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SIGTERM and SIGUSR1 end a training with a checkpoint and code 85, on one rank and under mpirun (which passes USR1 on to
 # the ranks), whenever they come from the start of the program to its end; and the run goes on as if nothing had been.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 RANDOM=20140903

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A rank that stands still ends the run in seconds, with its number and host in the message; the run then goes on from its
 # last checkpoint as if nothing had been. A run that is suspended as a whole just goes on.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
@@ -44,10 +45,10 @@ done
 mpirun -n $ranks "$RNNSEARCH" $(train_arguments suspended $endless) --stall-timeout 8 2>suspended.log &
 job=$!
 wait_for suspended $job 10
-ranks_of_job=$(pgrep -P $job)
-kill -STOP $ranks_of_job
+mapfile -t ranks_of_job < <(pgrep -P $job)
+kill -STOP "${ranks_of_job[@]}"
 sleep 12
-kill -CONT $ranks_of_job
+kill -CONT "${ranks_of_job[@]}"
 wait_for suspended $job $(($(lines_of_log suspended) + 200))
 kill -USR1 $job
 code=0

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034  # the scripts that source this use what is set here
 # For the scripts beside it: a tiny corpus, a run of it, and the comparison of two runs' last checkpoints.
 command -v h5diff >/dev/null || { echo "skipped: h5diff (Debian: hdf5-tools) is not installed" >&2; exit 77; }
 
@@ -8,6 +9,9 @@ fail() {
 
 # A test that fails leaves no training behind.
 trap '[[ -z $(jobs -p) ]] || { kill -CONT $(jobs -p); kill $(jobs -p); } 2>/dev/null || true' EXIT
+
+# count FILE...: how many there are
+count() { echo $#; }
 
 make_corpus() {
   "$SOURCE/data/reversal.sh" text --vocabulary 10 --max-length 7 --train 600 --dev 16 --test 16 >/dev/null
@@ -88,5 +92,5 @@ expect_equal() {
 
 state_of() {
   h5dump -g /state "$(last_checkpoint "$1")" |
-    awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /elapsed|world_size/ {print name, $0}'
+    awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /seconds|world_size|bytes_sent/ {print name, $0}'
 }

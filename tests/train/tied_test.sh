@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tied embeddings from the text to the translation: a joint vocabulary, training on one rank and on two, a run that is
 # stopped and goes on, the mean of checkpoints, the moving average, and what is refused.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 

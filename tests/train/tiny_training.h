@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,20 +67,27 @@ struct Outcome {
 
 class Recorder : public Progress {
  public:
-  explicit Recorder(std::vector<UpdateReport>& updates) : updates_(updates) {}
-  void updated(const UpdateReport& report) override { updates_.push_back(report); }
+  Recorder(std::vector<UpdateReport>& updates, std::function<void(std::uint64_t update)> after)
+      : updates_(updates), after_(std::move(after)) {}
+  void updated(const UpdateReport& report) override {
+    updates_.push_back(report);
+    if (after_) after_(report.update);
+  }
 
  private:
   std::vector<UpdateReport>& updates_;
+  std::function<void(std::uint64_t update)> after_;
 };
 
-/// One attempt at the run in `folder`, on all ranks.
+/// One attempt at the run in `folder`, on all ranks. `after` is called after every update, at the root.
 inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path& folder, const TrainOptions& options,
-                       Validator validator = {}, std::optional<double> deadline = {}) {
+                       Validator validator = {}, std::optional<double> deadline = {},
+                       std::function<void(std::uint64_t update)> after = {},
+                       const std::optional<model::ModelOptions>& model_options = {}) {
   const comm::Communicator world;
-  model::Model<float> model(tiny_model_options(corpus));
+  model::Model<float> model(model_options.value_or(tiny_model_options(corpus)));
   Outcome outcome;
-  Recorder recorder(outcome.updates);
+  Recorder recorder(outcome.updates, std::move(after));
   std::unique_ptr<RunDirectory> run;
   if (world.is_root()) {
     std::string ini;

@@ -15,6 +15,7 @@
 # from the newest there was. In the end: the bits of a run that nobody disturbed, where the number of ranks stayed the same; the
 # same batches and a loss near that, where it changed. Where no hosts can be made (tests/support/lab) there are no cables
 # and no power to lose, only processes.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 : "${FAULTS:=18}" "${SEED:=$((RANDOM * 32768 + RANDOM))}"
 source "$SOURCE/tests/train/support.sh"
@@ -26,7 +27,7 @@ interval=5   # updates between checkpoints
 stall=10     # --stall-timeout; longer than a busy machine forgets a process for, which must not look like a fault
 export RNNSEARCH_START_TIMEOUT=40
 
-hosts=1 run= job= kind=none
+hosts=1 run='' job='' kind=none
 attempts=0 changes=0 last_ranks=0 writes_cut=0 launchers_ended=0 worst=0 worst_kind=none
 declare -A count=()
 
@@ -68,7 +69,7 @@ draw() {
 deck=()
 # draw_kind: each kind comes once before any comes again
 draw_kind() {
-  ((${#deck[@]} > 0)) || deck=($kinds)
+  ((${#deck[@]} > 0)) || read -ra deck <<<"$kinds"
   draw ${#deck[@]}
   kind=${deck[drawn]}
   deck=("${deck[@]:0:drawn}" "${deck[@]:drawn+1}")
@@ -80,7 +81,7 @@ draw_places() {
   for ((i = 1; i <= hosts; ++i)); do [[ n$i == "$4" ]] || there+=("n$i"); done
   draw $(($3 - $2 + 1)) && width=$(($2 + drawn))
   draw ${#there[@]} && first=$drawn
-  places=
+  places=''
   for ((i = 0; i < $1; ++i)); do places+=${places:+,}${there[(first + i % width) % ${#there[@]}]}; done
   draw "$width" && launcher=${there[(first + drawn) % ${#there[@]}]}
 }
@@ -88,10 +89,10 @@ draw_places() {
 # make_plan COUNT RANKS...: for so many faults, on one of these numbers of ranks, the arrays kind_of, ranks_of and so on; one
 # entry more is for the attempt that comes to the end
 make_plan() {
-  local count=$1 i kind former=none ranks=0 places launcher avoided=none least most later
+  local planned=$1 i kind former=none ranks=0 places launcher avoided=none least most later
   shift
-  for ((i = 0; i <= count; ++i)); do
-    if ((i < count)); then draw_kind; else kind=none; fi
+  for ((i = 0; i <= planned; ++i)); do
+    if ((i < planned)); then draw_kind; else kind=none; fi
     later=()
     while survives "$former" && [[ $from_the_start == *" $kind "* ]]; do
       later+=("$kind")
@@ -99,7 +100,7 @@ make_plan() {
     done
     deck+=("${later[@]}")
     if ! survives "$former"; then
-      draw $# && ranks=${@:drawn+1:1}
+      draw $# && ranks=${*:drawn+1:1}
       [[ " cut cut-starting cut-briefly slow power-loss stop-rank stop-starting pause-rank " != *" $kind "* ]] ||
         ((ranks > 1)) || ranks=2
       least=1 most=$((ranks < hosts ? ranks : hosts))
@@ -451,7 +452,7 @@ fi
 make_corpus
 torture two $((FAULTS / 4)) 2
 torture three $((FAULTS / 4)) 3
-torture changing $((FAULTS - FAULTS / 4 * 2)) 2 1 3 4
+torture changing $((FAULTS - 2 * (FAULTS / 4))) 2 1 3 4
 
 met=$(for kind in $kinds; do echo "$kind ${count[$kind]:-0}"; done | paste -s -d , | sed 's/,/, /g')
 echo "torture: SEED=$SEED: $FAULTS faults ($met); $attempts attempts, $changes changes of the number of ranks;" \

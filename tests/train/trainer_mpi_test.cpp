@@ -14,6 +14,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/support/whole_gradient.h"
+#include "tests/train/random_attempts.h"
 #include "tests/train/tiny_training.h"
 
 namespace rnnsearch::train {
@@ -111,6 +112,10 @@ TEST_F(DistributedTraining, HasTheLossesOfOneProcessWhereTheCorpusIsShuffledOnce
   first.max_updates = 33;  // in the second epoch
   run("halves", first);
   EXPECT_TRUE(run("halves", options).weights == whole.weights);
+}
+
+TEST_F(DistributedTraining, EndsWithTheSameBitsHoweverItIsCutIntoAttempts) {
+  expect_no_difference_by_random_attempts(*corpus_, folder(), 3, false);
 }
 
 TEST_F(DistributedTraining, ResumedRepeatsTheUninterruptedRunBitForBit) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "rnnsearch/base/error.h"
@@ -15,6 +16,7 @@
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
+#include "tests/train/random_attempts.h"
 #include "tests/train/tiny_training.h"
 
 namespace rnnsearch::train {
@@ -82,9 +84,7 @@ TEST_F(Training, ResumedRepeatsTheUninterruptedRunBitForBit) {
     for (const std::uint64_t stop : {7U, 20U, 31U, 50U}) {
       TrainOptions part = options;
       part.max_updates = stop;
-      // No validation where this attempt ends: the uninterrupted run has none there either.
-      part.validate_every = 10;
-      last = run("parts-" + name, part, stop % 10 == 0 ? dev_loss(corpus_) : Validator());
+      last = run("parts-" + name, part, dev_loss(corpus_));
     }
     EXPECT_TRUE(last.weights == whole.weights) << name;
     ASSERT_EQ(last.updates.size(), 19U);
@@ -93,6 +93,84 @@ TEST_F(Training, ResumedRepeatsTheUninterruptedRunBitForBit) {
       EXPECT_EQ(last.updates[i].learning_rate, whole.updates[31 + i].learning_rate);
     }
   }
+}
+
+TEST_F(Training, EndsWithTheSameBitsHoweverItIsCutIntoAttempts) {
+  expect_no_difference_by_random_attempts(corpus_, scratch_.path(), 20, true);
+}
+
+/// Dev losses by update, and a best among them that is no part of the schedule.
+Validator losses(std::map<std::uint64_t, double> by_update) {
+  return [by_update = std::move(by_update)](auto&, std::uint64_t update, const auto&) {
+    const auto found = by_update.find(update);
+    return ValidationResult{found == by_update.end() ? 5 : found->second, std::nan(""), false};
+  };
+}
+
+TEST_F(Training, CountsAValidationAtALimitNeitherForItsPatienceNorForThePlateau) {
+  for (const bool plateau : {false, true}) {
+    TrainOptions options = tiny_options();
+    options.schedule = plateau ? Schedule::kPlateau : Schedule::kConstant;
+    options.plateau_patience = 2;
+    options.early_stop_patience = plateau ? 0 : 2;
+    options.max_updates = 40;
+    // At 13, where the first attempt ends, the model is the best of all; at 17, where the second does, the worst.
+    const auto validator = losses({{10, 4}, {13, 2}, {17, 9}, {20, 3}, {30, 3.5}});
+    const std::string name = plateau ? "plateau" : "patience";
+    const auto whole = run("whole-" + name, options, validator);
+    for (const std::uint64_t limit : {13U, 17U}) {
+      TrainOptions part = options;
+      part.max_updates = limit;
+      const auto outcome = run("parts-" + name, part, validator);
+      EXPECT_EQ(outcome.result.state.best_update, 13U);
+      EXPECT_EQ(outcome.result.state.validated_update, limit);
+    }
+    const auto last = run("parts-" + name, options, validator);
+    EXPECT_EQ(last.result.reason, whole.result.reason) << name;
+    EXPECT_EQ(last.result.state.update, whole.result.state.update) << name;
+    EXPECT_EQ(last.result.state.plateau.factor, whole.result.state.plateau.factor) << name;
+    EXPECT_EQ(last.updates.back().learning_rate, whole.updates.back().learning_rate) << name;
+    EXPECT_EQ(whole.result.state.best_update, 20U);
+    EXPECT_EQ(last.result.state.best_update, 13U) << "a better checkpoint is forgotten";
+    EXPECT_EQ(read_file(scratch_ / ("parts-" + name) / "checkpoints" / "best"), "update-00000013.h5\n");
+  }
+}
+
+TEST_F(Training, LogsTheUpdatesBeforeAnInterruptionToo) {
+  TrainOptions options = tiny_options();
+  options.log_every = 10;
+  options.checkpoint_every = 3;
+  options.max_updates = 20;
+  const auto whole = run("whole", options);
+  for (const bool crash : {false, true}) {
+    const std::string folder = crash ? "crash" : "limit";
+    TrainOptions part = options;
+    part.max_updates = 17;
+    try {
+      attempt(corpus_, scratch_ / folder, part, {}, {}, [&](std::uint64_t update) {
+        if (crash && update == 16) throw std::runtime_error("as a crash would");
+      });
+    } catch (const std::runtime_error&) {
+    }
+    const auto last = run(folder, options).updates.back();
+    EXPECT_EQ(last.pairs, whole.updates.back().pairs) << folder;
+    EXPECT_EQ(last.source_words, whole.updates.back().source_words) << folder;
+    EXPECT_EQ(last.target_words, whole.updates.back().target_words) << folder;
+    EXPECT_EQ(last.loss_per_word, whole.updates.back().loss_per_word) << folder;
+  }
+}
+
+TEST_F(Training, GoesOnFromACheckpointWhoseFirstValidationWasNan) {
+  TrainOptions options = tiny_options();
+  options.schedule = Schedule::kPlateau;
+  options.max_updates = 10;
+  const auto validator = losses({{10, std::nan("")}, {20, std::numeric_limits<double>::infinity()}, {30, 4}, {40, 3}});
+  EXPECT_EQ(run("run", options, validator).result.state.best_update, 0U);
+  options.max_updates = 40;
+  const auto resumed = run("run", options, validator);
+  EXPECT_EQ(resumed.result.state.best_update, 40U);
+  EXPECT_EQ(resumed.result.state.plateau.best_loss, 3);
+  EXPECT_EQ(resumed.result.state.plateau.validations_without_gain, 0U);
 }
 
 /// 25 updates an epoch.
@@ -246,7 +324,7 @@ class Breakage : public Progress {
     return [this](auto&, std::uint64_t update, const auto&) {
       former_ = weight_;
       if (update == 10) weight_ = std::numeric_limits<float>::quiet_NaN();
-      return ValidationResult{1, 1, false};
+      return ValidationResult{std::nan(""), std::nan(""), false};  // no best, and so no checkpoint
     };
   }
   void updated(const UpdateReport& report) override {
@@ -290,6 +368,21 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("4 updates in a row were not finite, to update 14"));
   }
+}
+
+TEST_F(Training, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
+  model::Model<float> model(tiny_model_options(corpus_));
+  TrainOptions options = tiny_options();
+  options.checkpoint_every = 4;
+  options.max_skipped = 100;
+  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
+  Breakage breakage(model, "encoder/embedding_bias", false);
+  EXPECT_THAT(message_of([&] {
+                train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+              }),
+              testing::HasSubstr("after update 12 /parameters/encoder/embedding_bias holds nan, so no checkpoint is"));
+  EXPECT_EQ(checkpoints_of(scratch_ / "run").at(0).filename(), "update-00000008.h5");
+  EXPECT_EQ(load_model(scratch_ / "run/checkpoints/update-00000004.h5").update, 4U);
 }
 
 TEST_F(Training, StopsEarlyAndKeepsTheBest) {
@@ -412,7 +505,7 @@ TEST_F(Training, ResumedKeepsTheAverageBitForBit) {
   for (const std::uint64_t stop : {7U, 20U, 31U, 50U}) {
     TrainOptions part = options;
     part.max_updates = stop;
-    last = run("parts", part, stop % 10 == 0 ? dev_loss(corpus_) : Validator());
+    last = run("parts", part, dev_loss(corpus_));
   }
   EXPECT_TRUE(last.weights == whole.weights);
   const auto average = [&](const char* folder) {

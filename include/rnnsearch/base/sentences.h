@@ -15,7 +15,7 @@ inline constexpr WordId kUnknown = 0;  // <unk>
 inline constexpr WordId kStart = 1;    // <s>
 inline constexpr WordId kEnd = 2;      // </s>
 
-/// Sentences without <s> and </s>: whoever needs a boundary symbol adds it (the model appends </s> on both sides).
+/// Sentences without <s> and </s>: whoever needs a boundary symbol adds it (the model appends </s>).
 struct Sentences {
   std::vector<WordId> words;
   std::vector<std::uint64_t> offsets{0};

@@ -9,7 +9,8 @@
 // slices weigh the same.
 //
 // The paper shuffled its corpus once and traversed it in this order in every epoch (appendix B.2); `reshuffle = false`
-// does so: blocks, pairs and batches then have the order of epoch 0 in all epochs.
+// does so: blocks, pairs and batches then have the order of epoch 0 in all epochs. With `shuffle = false` the stream is
+// the corpus in its own order, for corpora whose order is a curriculum; batches of a pool may still be shuffled.
 //
 // While the batches of one window are handed out, the next is read, shuffled, sorted and cut on a thread of its own.
 // Memory is these two windows, and the order of the blocks: 4 bytes a block, so 160 kB for 40 million pairs.
@@ -29,6 +30,7 @@ struct BatchOptions {
   std::uint64_t block_pairs = 1024;    // pairs that stay together in the order of the epoch
   std::uint64_t window_blocks = 64;    // blocks shuffled together and held in memory
   std::uint64_t seed = 1;
+  bool shuffle = true;    // draw the order of the pairs; false: the order of the corpus
   bool reshuffle = true;  // draw an order for each epoch; false: every epoch has the order of the first (paper, B.2)
   bool shuffle_batches = true;  // shuffle the batches of a pool; false: short sentences first (GroundHog)
   bool prefetch = true;         // read ahead; the batches are the same without

@@ -1,6 +1,7 @@
 // From source sentences to translations: greedy and beam search, batched.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -32,14 +33,17 @@ struct SearchOptions {
 
 struct Translation {
   std::vector<WordId> words;     // without </s>
-  double log_probability = 0;    // natural; of the words and, when finished, of </s>
+  double log_probability = 0;    // natural; of the words and, when finished, of </s>; NaN: the model computed NaN
   bool finished = true;          // false: cut off at the maximum length, because no hypothesis ended in any search
   std::size_t retries = 0;       // searches of this sentence that had finished nothing; 0 when not finished
   std::vector<float> alignment;  // [words + 1 when finished (</s>), Tx] row-major, when asked for; 0 without attention
+
+  bool is_nan() const { return std::isnan(log_probability); }
 };
 
 /// translations[i] holds 1 to `n_best` translations of source[i], best first; in the caller's order. An empty source
-/// sentence gives one empty translation. A sentence for which no retry finishes anything has the hypotheses of the
+/// sentence gives one empty translation. A sentence for which the model computes NaN, at whatever word of whatever
+/// hypothesis, has one translation without words, which is_nan(): its training diverged. A sentence for which no retry finishes anything has the hypotheses of the
 /// first search, cut off at the maximum length (sample.py fails there). Sentences are searched together with others of
 /// similar length; that changes nothing but the rounding of float sums. Retries search fewer sentences together, so
 /// that a wider beam takes no more memory (one sentence at least). On any number of threads: the same bits. Equally

@@ -51,7 +51,7 @@ struct SentenceRows {
 
 /// Lengths with </s> counted.
 std::vector<std::size_t> lengths_with_end(const Sentences& sentences);
-/// The word of each packed row, </s> appended to every sentence.
+/// The word of each packed row; </s> for rows beyond a sentence's last word.
 std::vector<WordId> pack_words(const Packing& packing, const Sentences& sentences);
 
 /// to rows(t) = from rows(t - 1), the first step 0: what a decoder step knows of the word before.

@@ -7,7 +7,7 @@ namespace rnnsearch::model {
 
 struct BatchSize {
   double pairs = 0;
-  double source_words = 0, target_words = 0;  // </s> included
+  double source_words = 0, target_words = 0;  // </s> included, where it is read
 };
 
 /// Floating-point operations of the matrix products of one update: forward, gradients of the inputs, gradients of the

@@ -71,9 +71,14 @@ struct ModelOptions {
   Encoder encoder = Encoder::kAuto;
   std::size_t layers = 1;  // of encoder and decoder, each
 
-  /// The encoder reads <s> before x_1, as it always reads </s> after x_Tx. Only without attention: <s> would be a word
-  /// to look at, and alignments have no column for it. The length of a source, Tx, does not count it.
+  /// The encoder reads <s> before x_1. Only without attention: <s> would be a word to look at, and alignments have no
+  /// column for it. The length of a source, Tx, does not count it.
   bool source_start = false;
+  /// The encoder reads </s> after the last source word, and Tx counts it. Most sources do so; the replication's code and
+  /// the notebooks do not.
+  bool source_end = true;
+  /// Tx of a source of so many words. A source without words is read as </s> alone in any case.
+  std::size_t source_length(std::size_t words) const { return source_end || words == 0 ? words + 1 : words; }
 
   /// additive: RNNsearch. none: RNNencdec, in which every decoder step and the readout see one fixed context c.
   /// The others: src/kernels/scores/.

@@ -14,6 +14,7 @@
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/model/model.h"
+#include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/optimizer.h"
 #include "rnnsearch/train/options.h"
 #include "rnnsearch/train/schedule.h"
@@ -23,6 +24,15 @@ namespace rnnsearch::train {
 /// The last version of the format that is read here. What is written is the first that can say it.
 inline constexpr std::int64_t kCheckpointVersion = 3;
 
+/// Sums over the updates since the last logged one.
+struct LogInterval {
+  std::uint64_t updates = 0, pairs = 0, source_words = 0, target_words = 0;
+  double negative_log_likelihood = 0, words = 0;  // of the updates that were applied
+  double data_seconds = 0, compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
+  double reduction_seconds = 0;  // in which sums of the gradient were under way, hidden or not
+  std::uint64_t bytes_sent = 0;  // by the root in them
+};
+
 /// Everything besides weights and optimiser that a resumed run needs to repeat the uninterrupted one bit for bit.
 struct TrainingState {
   std::uint64_t update = 0;
@@ -30,13 +40,14 @@ struct TrainingState {
   Plateau plateau;                // of the schedule
   double best_score = 0;          // of the best validation, as `best_metric` counts; meaningful if best_update > 0
   std::uint64_t best_update = 0;
-  std::uint64_t validations_without_gain = 0;
+  Patience patience;                   // of early stopping
   std::uint64_t validated_update = 0;  // of the last validation: one that a signal cut short is made up for
   double elapsed_seconds = 0;          // of training, over all attempts
   std::uint64_t skipped_updates = 0;   // non-finite gradients
   std::uint64_t skipped_in_a_row = 0;
   std::uint64_t world_size = 1;  // informative only
   std::string corpus_fingerprint;
+  LogInterval interval;
 };
 
 Json json_of(const TrainingState& state);
@@ -69,7 +80,7 @@ struct CheckpointSource {
 };
 
 /// Writes to a temporary, verifies, renames. Records kernels::precision() among the options. Throws Error (a full disk
-/// included); a former file then stands as it was.
+/// included, and weights that are NaN or infinite, which could not be resumed from); a former file then stands as it was.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source);
 
 /// Fills weights, accumulators, step count and history, and `average` unless it is empty: from the file's, or, with a
@@ -82,6 +93,10 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
 
 /// In which it was trained; kFloat32 when it was written before there was a choice. Errors as resume_checkpoint.
 kernels::Precision precision_of(const std::filesystem::path& checkpoint);
+
+/// The parameters that a model of the options `config` has, in whose shapes `group` of a checkpoint ("parameters",
+/// "average") holds them. Throws Error when one is missing or has another shape.
+model::ParameterLayout check_parameters(const storage::File& file, const std::string& group, const Config& config);
 
 /// What translate, score and evaluate need of a checkpoint.
 struct LoadedModel {

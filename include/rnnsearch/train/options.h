@@ -10,7 +10,7 @@
 
 namespace rnnsearch::train {
 
-enum class Shuffle { kEveryEpoch, kOnce };
+enum class Shuffle { kEveryEpoch, kOnce, kNever };
 enum class BatchOrder { kShuffled, kByLength };
 enum class OptimizerKind { kAdadelta, kAdam, kSgd };
 enum class GradientOf { kSum, kSentence, kWord };
@@ -24,7 +24,8 @@ struct TrainOptions {
   /// but for its rounding.
   std::uint64_t accumulate = 1;
   std::uint64_t pool_batches = 20;  // batches sorted by length together (GroundHog: sort_k_batches)
-  /// Whether each epoch has an order of its own, or all have that of the first (paper, appendix B.2: "shuffled once").
+  /// Whether each epoch has an order of its own, or all have that of the first (paper, appendix B.2: "shuffled once"),
+  /// or that of the corpus.
   Shuffle shuffle = Shuffle::kEveryEpoch;
   /// Of the batches that were sorted by length together: random, or short sentences first (GroundHog:
   /// get_homogenous_batch_iter).
@@ -88,7 +89,7 @@ struct TrainOptions {
 void check(const TrainOptions& options);
 
 // Names as the options spell them; the readers throw Error naming the choices.
-Shuffle shuffle_of(const std::string& name);                   // every-epoch, once
+Shuffle shuffle_of(const std::string& name);                   // every-epoch, once, never
 BatchOrder batch_order_of(const std::string& name);            // shuffled, by-length
 OptimizerKind optimizer_of(const std::string& name);           // adadelta, adam, sgd
 GradientOf gradient_of_of(const std::string& name);            // sum, sentence, word

@@ -37,13 +37,16 @@ class RunDirectory {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoint_path(std::uint64_t update) const;
-  std::filesystem::path validation_path(const std::string& name) const;  // makes RUN/validation
+  /// Makes RUN/validation. Throws Error as check_attempt.
+  std::filesystem::path validation_path(const std::string& name) const;
 
   /// Which checkpoint to go on from; nothing: from the beginning. "auto" takes the newest; a damaged one is renamed to
-  /// *.damaged, log_line says so, and the one before is taken. Throws Error when all are damaged (starting anew would
+  /// *.damaged, log_line says so, `latest` and `best` no longer name it, and the one before is taken. Throws Error when all are damaged (starting anew would
   /// hide it), and for the path of a checkpoint while the folder holds checkpoints newer than that. Chosen at the first
   /// call, which reads it whole.
   const std::optional<std::filesystem::path>& checkpoint_to_resume();
+
+  // What follows throws Error as check_attempt does, and then writes nothing.
 
   /// What begin writes into config.ini and environment.json.
   void set_record(std::string config_ini, Json environment);
@@ -52,18 +55,19 @@ class RunDirectory {
 
   /// Throws Error when another attempt has taken over: a process cut off from the cluster must not write any more.
   void check_attempt() const;
-  /// After a checkpoint was saved: points `latest` to it, and `best` if it is, and removes those that are neither the
-  /// newest `keep_checkpoints` nor the best.
-  void published(std::uint64_t update, bool best);
+  /// After a checkpoint was saved: points `latest` to it, and `best` to the checkpoint of best_update, or to none where
+  /// there is none, and removes those that are neither the newest `keep_checkpoints` nor the best.
+  void published(std::uint64_t update, std::uint64_t best_update);
   bool has_checkpoint(std::uint64_t update) const;
 
-  /// Appends one line to log.jsonl. Throws Error (a full disk).
+  /// Appends one line to log.jsonl. Throws Error (a full disk, too).
   void log(const Json& record);
 
  private:
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::vector<std::uint64_t> updates() const;  // of the checkpoints there are, newest first
   std::optional<std::filesystem::path> choose_checkpoint() const;
+  void write_pointer(const char* pointer, const std::string& checkpoint) const;
   void refuse_what_is_not_this_run(const Config& identity) const;
   void remove_temporaries() const;
 

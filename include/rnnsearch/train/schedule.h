@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "rnnsearch/train/options.h"
 
@@ -29,8 +30,21 @@ struct Plateau {
   std::uint64_t validations_without_gain = 0;
   bool seen = false;
 
-  /// Halves the factor after `patience` validations in a row without a lower loss, then begins to count again.
+  /// Halves the factor after `patience` validations in a row without a lower loss, then begins to count again. A loss
+  /// that is NaN or infinite is no lower one.
   void validated(double loss, std::uint64_t patience);
 };
+
+/// What early stopping remembers between validations; part of a checkpoint.
+struct Patience {
+  double best_score = 0;  // meaningful if seen
+  std::uint64_t validations_without_gain = 0;
+  bool seen = false;
+
+  void validated(double score, BestMetric metric);
+};
+
+/// The score is finite, and better than `best` if there is one.
+bool is_gain(BestMetric metric, double score, std::optional<double> best);
 
 }  // namespace rnnsearch::train

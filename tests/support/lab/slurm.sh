@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A real SLURM in the lab, part of `lab`:
 #   lab slurm ['PARAMETER=VALUE' ...]   after lab up: slurmctld on login, slurmd on n1 .. nN, munge on all; returns when all nodes
 #                                       are idle. Lines given are added to slurm.conf. Then: lab on login sbatch, squeue, ...
@@ -63,6 +64,7 @@ END_OF_CONF
 
 # slurm_start HOST: its daemons, which put themselves into the background
 slurm_start() {
+  # shellcheck disable=SC2016  # the host's shell expands it
   (on "$1" bash -c '
     set -e
     mkdir -p /run/munge /run/slurmd
@@ -83,8 +85,9 @@ slurm() {
   slurm_configure "$@"
   for host in $(hosts); do slurm_start "$host"; done
   for ((i = 0; i < 300; ++i)); do
-    idle=$(on login sinfo -h -p normal -t idle -o %D 2>/dev/null) || idle=
-    [[ $idle == $(hosts | grep -c '^n') ]] && return || sleep 0.2
+    idle=$(on login sinfo -h -p normal -t idle -o %D 2>/dev/null) || idle=''
+    [[ $idle != $(hosts | grep -c '^n') ]] || return 0
+    sleep 0.2
   done
   die "nodes do not become idle: $(on login sinfo 2>&1); see $LAB/log"
 }

@@ -1,13 +1,10 @@
-#!/usr/bin/env bash
-# pipelines/benchmark/compare.sh --ours COMMAND --peer COMMAND [--peer-pattern REGEX] [--peer COMMAND ...]
+#!/usr/bin/env perl
+# pipelines/benchmark/compare.pl --ours COMMAND --peer COMMAND [--peer-pattern REGEX] [--peer COMMAND ...]
 #     [--rounds N] [--stolen-at-most PERCENT] [--json]
 # Runs the commands in turn (A B C A B C ...) and prints how many times as long as ours each peer takes for an update.
 # In turn, because a machine's speed drifts, with heat and with what else runs: two commands of one round meet the same
 # machine. A virtual machine's processors may be taken away while they work: a run that lost more than PERCENT of them
 # is made again. README.md beside this file says what is read from a command's output. Needs nothing but bash and perl.
-set -euo pipefail
-exec perl -x "${BASH_SOURCE[0]}" "$@"
-#!perl
 use strict;
 use warnings;
 use File::Temp qw(tempfile);

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# A model that diverged has finite weights and computes NaN. Every command that computes with it says so in one sentence, names the
+# line, ends with code 1 and writes nothing; a training validates it, goes on, and gives up in one sentence.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+make_corpus
+diverge() {  # RUN UPDATES VALIDATE_EVERY LEARNING_RATE ARGUMENTS...
+  "$RNNSEARCH" train --corpus corpus.h5 --run "$1" --max-updates "$2" --validate-every "$3" --embedding 8 --state 8 --alignment 8 \
+    --maxout 8 --optimizer sgd --learning-rate "$4" --clip-norm 0 --checkpoint-minutes 0 --threads 1 "${@:5}"
+}
+diverge diverged 1 0 1e25 2>/dev/null
+checkpoint=$(last_checkpoint diverged)
+
+# refused RANKS FACT ARGUMENTS...: one sentence that holds the fact, on each of these numbers of ranks
+refused() {
+  local fact=$2 ranks launcher code said all=$1
+  shift 2
+  for ranks in $all; do
+    launcher=()
+    ((ranks == 1)) || launcher=(mpirun -n 2)
+    code=0
+    "${launcher[@]}" "$RNNSEARCH" "$@" --threads 1 >out 2>err || code=$?
+    said=$(grep '^rnnsearch ' err || true)
+    [[ $code == 1 ]] || fail "$*, $ranks ranks: code $code: $(tail -3 err) $(head -3 out)"
+    [[ $said == "rnnsearch $1: "*"$fact"* && $(wc -l <<<"$said") == 1 ]] ||
+      fail "$*, $ranks ranks: '$fact' is not in: $(<err)"
+    [[ ! -s out && ! -e output ]] || fail "$*, $ranks ranks: results were written: $(cat out)"
+  done
+}
+model=(--model "$checkpoint")
+{ echo; cat text/test.source; } >source # the first line has no words, so nothing is computed for it
+{ echo; cat text/test.target; } >target
+refused 1 "source, line 2: the model computes NaN" translate "${model[@]}" --input source
+refused 1 "source, line 2: the model computes NaN" translate "${model[@]}" --input source --beam 1 --batch-sentences 1 --output output
+refused "1 2" "source, line 2: the model computes NaN" translate "${model[@]}" --input source --beam 3 --n-best 3
+refused 1 "corpus.h5 (dev), line 1: the model computes NaN" evaluate "${model[@]}" --corpus corpus.h5 --set dev
+refused "1 2" "text/test.source, line 1: the model computes NaN" align "${model[@]}" --source text/test.source --pharaoh -
+refused 1 "text/test.source, line 1: the model computes NaN" align "${model[@]}" --source text/test.source --target text/test.target --json output
+refused "1 2" "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target
+refused 1 "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target --json
+untrained=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --target-words 50 --source-length 4 --target-length 4
+  --initialisation gaussian --initial-deviation 1e25)
+refused 1 "the gradient of update 1 is not finite" benchmark "${untrained[@]}"
+refused "1 2" "the untrained model computes NaN" benchmark "${untrained[@]}" --decode
+
+# Numbers of thirty digits are numbers: each has its line.
+diverge huge 1 0 1e14 2>/dev/null
+scores=$("$RNNSEARCH" score --model huge --source text/test.source --target text/test.target 2>/dev/null)
+grep -qE '^-[0-9]{26,}\.[0-9]{6}$' <<<"$scores" || fail "the scores are not as large as was meant: $scores"
+[[ $(wc -l <<<"$scores") == 16 ]] || fail "16 pairs have other than 16 lines of scores: $scores"
+
+# The mean of weights that are finite is finite: it computes NaN, too, and whoever translates with it hears of that.
+diverge diverged 2 0 1e25 2>/dev/null
+"$RNNSEARCH" average --run diverged --last 2 --output mean.h5 >/dev/null
+refused 1 "source, line 2: the model computes NaN" translate --model mean.h5 --input source
+
+# In training: neither dev loss nor dev BLEU is a number, nothing is the best, and it gives up once enough updates were skipped.
+for metric in loss bleu; do
+  code=0
+  diverge $metric 40 2 1e25 --best-metric $metric --max-skipped 5 2>err || code=$?
+  [[ $code == 1 && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "train, best by $metric: code $code: $(<err)"
+  [[ $(tail -n 1 err) == *"5 updates in a row were not finite, to update 6;"* ]] || fail "train, best by $metric: $(<err)"
+  [[ $(grep -c '^\[train\] update [246]: .*NaN.*' err) == 2 ]] || fail "the validations at updates 2 and 4 do not tell of NaN: $(<err)"
+  [[ $(grep -c '"event":"validation".*"loss_per_word":null,"bleu":null,"best":false' $metric/log.jsonl) == 2 ]] ||
+    fail "log.jsonl takes NaN for a score: $(grep validation $metric/log.jsonl)"
+  [[ -z $(ls $metric/checkpoints $metric/validation 2>/dev/null | grep -v :) ]] || fail "a model that computes NaN was kept: $(ls $metric/*)"
+done

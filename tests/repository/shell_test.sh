@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# ShellCheck has nothing to say about any shell script of the project, nor about the files that scripts source; and every line that
+# silences it says why. With a proof that this test can fail.
+# shellcheck disable=SC2016  # the examples are expanded nowhere
+set -euo pipefail
+command -v shellcheck >/dev/null || { echo "skipped: shellcheck is not installed" >&2; exit 77; }
+
+scripts() { # FOLDER: the scripts there, each ended by a zero byte
+  local file first
+  # build* and runs are made, node_modules are others'
+  find "$1" \( -path "$1/build*" -o -path "$1/runs" -o -name node_modules -o -name .git \) -prune -o -type f -print0 |
+    while IFS= read -rd '' file; do
+      IFS= read -r first <"$file" 2>/dev/null || true
+      [[ $file != *.sh && ! $first =~ ^#!.*[/\ ](ba|da|k)?sh( |$) ]] || printf '%s\0' "$file"
+    done 2>/dev/null # a zero byte in a file that is no script
+}
+check() { # FOLDER: prints what is wrong with them
+  local files
+  mapfile -d '' files < <(scripts "$1")
+  ((${#files[@]} > 0)) || { echo "$1: there are no scripts" && return; }
+  printf '%s\0' "${files[@]}" | (cd "$1" && xargs -0 -n 8 -P 2 shellcheck --format=gcc) || true
+  grep -HnE '# shellcheck disable=[A-Z0-9,]+ *$' "${files[@]}" | sed 's/$/: a disabled check without a reason/' || true
+}
+
+found=$(check "$SOURCE")
+if [[ -n $found ]]; then
+  printf 'shellcheck finds:\n%s\n' "$found"
+  exit 1
+fi
+
+must_find() { # MESSAGE FILE LINE...: a project of this file alone is refused with the message
+  local message=$1 file=$2 said
+  shift 2
+  mkdir -p "project/$(dirname "$file")"
+  cp "$SOURCE/.shellcheckrc" project
+  printf '%s\n' "$@" >"project/$file"
+  said=$(check "$PWD/project")
+  if [[ $said != *"$file:"*"$message"* ]]; then
+    printf "a script %s should be refused with '%s' but gave:\n%s\n" "$file" "$message" "$said"
+    exit 1
+  fi
+  rm -r project
+}
+must_find SC2086 cluster/unnamed '#!/usr/bin/env bash' 'rm $1'
+must_find SC2086 .ci/unnamed '#!/bin/sh' 'rm $1'
+must_find SC2148 "pipelines/sour ced.sh" 'rm "$1"'
+must_find SC2154 tests/sourced.sh '# shellcheck shell=bash' 'rm "$file"'
+must_find "without a reason" tests/silent.sh '#!/bin/bash' '# shellcheck disable=SC2086' 'rm $1'
