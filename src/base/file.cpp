@@ -103,9 +103,16 @@ std::string temporaries_of(const fs::path& path) {
 
 }  // namespace
 
-std::string read_file(const fs::path& path) {
+std::string read_file(const fs::path& path, const Poll& poll) {
   std::error_code reason;
-  if (fs::is_directory(path, reason)) throw Error(text_of("cannot read ", path.string(), ": it is a folder"));
+  const fs::file_status status = fs::status(path, reason);
+  if (fs::is_directory(status)) throw Error(text_of("cannot read ", path.string(), ": it is a folder"));
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    WaitingStream stream(path, poll);
+    std::string content;
+    for (int c; (c = stream.get()) != std::istream::traits_type::eof();) content += static_cast<char>(c);
+    return content;
+  }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail("cannot open", path);
   std::ostringstream content;

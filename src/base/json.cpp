@@ -121,7 +121,8 @@ std::int64_t Json::integer() const {
       value != nullptr && *value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return static_cast<std::int64_t>(*value);
   }
-  refuse(*this, "an integer of 64 bits");
+  if (is_number()) throw Error(text_of("json: expected an integer from -2^63 to 2^63 - 1, found ", dump()));
+  refuse(*this, "an integer");
 }
 
 double Json::number() const {

@@ -12,15 +12,12 @@
 
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
+#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/storage/digest.h"
 #include "rnnsearch/train/signals.h"
 
 namespace rnnsearch::cli {
 namespace {
-
-struct Interrupted : std::exception {
-  const char* what() const noexcept override { return "a signal asked to stop"; }
-};
 
 const train::StopSignals* signals = nullptr;
 
@@ -30,7 +27,7 @@ std::pair<Outcome, std::string> outcome_of(const Step& step) {
   try {
     std::string found = step.run();
     return {signal_came() ? Outcome::kInterrupted : Outcome::kDone, std::move(found)};
-  } catch (const Interrupted&) {
+  } catch (const kernels::Interrupted&) {
     return {Outcome::kInterrupted, ""};
   } catch (const std::bad_alloc&) {
     return {Outcome::kFailed, kNoMemory};
@@ -85,7 +82,7 @@ bool signal_came() {
 }
 
 void stop_if_signal_came() {
-  if (signal_came()) throw Interrupted();
+  if (signal_came()) throw kernels::Interrupted();
 }
 
 bool signal_came_anywhere(const comm::Communicator& world) {

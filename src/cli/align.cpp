@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "cli/agreement.h"
 #include "cli/figures.h"
@@ -22,11 +23,12 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/evaluate/alignment.h"
+#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/report/attention_bars.h"
 #include "rnnsearch/report/heat_map.h"
-#include "rnnsearch/storage/digest.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -166,7 +168,7 @@ struct Text {
   std::vector<evaluate::GoldLinks> gold;  // at the root
 };
 
-Text read_text(const Settings& settings, bool with_gold) {
+Text read_text(const Settings& settings) {
   Text text;
   text.sources = read_lines(settings.source, corpus::TestSetPart::kSource);
   if (!settings.target.empty()) {
@@ -174,8 +176,9 @@ Text read_text(const Settings& settings, bool with_gold) {
     check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
                      {settings.target, corpus::TestSetPart::kReference, text.targets.size()});
   }
-  if (!settings.gold.empty() && with_gold) {
-    text.gold = evaluate::read_gold_links(settings.gold, static_cast<std::uint32_t>(settings.gold_first_word));
+  if (!settings.gold.empty()) {
+    text.gold = evaluate::read_gold_links(settings.gold, static_cast<std::uint32_t>(settings.gold_first_word),
+                                          stop_if_signal_came);
     check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
                      {settings.gold, corpus::TestSetPart::kReference, text.gold.size()});
   }
@@ -191,14 +194,6 @@ Text read_text(const Settings& settings, bool with_gold) {
   choose(text.targets);
   choose(text.gold);
   return text;
-}
-
-std::string digest_of(const Text& text) {
-  storage::Digest digest;
-  for (const auto* lines : {&text.sources, &text.targets}) {
-    for (const auto& line : *lines) digest.add(line).add("\n");
-  }
-  return text_of(text.sources.size(), " lines, digest ", digest.hex());
 }
 
 /// A sentence as the ranks hand it to the root.
@@ -325,10 +320,10 @@ std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipelin
     const float* const row = sentence.row(i);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return row[a] > row[b]; });
-    text += "  " + target[i] + " <-";
+    text += "  " + printable(target[i]) + " <-";
     for (std::size_t k = 0; k < std::min<std::size_t>(3, order.size()); ++k) {
       if (k > 0 && row[order[k]] < 0.1f) break;
-      text += (k > 0 ? ", " : " ") + source[order[k]] + " " + fixed(static_cast<double>(row[order[k]]), 2);
+      text += (k > 0 ? ", " : " ") + printable(source[order[k]]) + " " + fixed(static_cast<double>(row[order[k]]), 2);
     }
     text += "\n";
   }
@@ -344,6 +339,7 @@ class Sink {
   void write(const std::string& text) {
     if (file_) {
       file_->write(text);
+      file_->check();
     } else {
       held_ += text;
     }
@@ -493,10 +489,21 @@ int run_align(const Arguments& arguments) {
                                 ? settings.source.string()
                                 : text_of(settings.source.string(), " and ", settings.target.string());
   Text text;
-  agree(world, {files, "give every host the same texts, or name them on a file system that they share", [&] {
-                  text = read_text(settings, world.is_root());
-                  return digest_of(text);
-                }});
+  {
+    std::vector<fs::path> texts{settings.source};
+    for (const fs::path& other : {settings.target, settings.gold}) {
+      if (!other.empty()) texts.push_back(other);
+    }
+    const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
+    agree(world, {files, "", [&] {
+                    if (world.is_root()) text = read_text(settings);
+                    return std::string();
+                  }});
+  }
+  share_lines(text.sources, world);
+  share_lines(text.targets, world);
+  text.lines.resize(text.sources.size());
+  world.broadcast(std::span<std::uint64_t>(text.lines));
   auto loaded = open_model(settings.model, world);
   if (loaded.model.options().attention == model::Attention::kNone) {
     throw Error(text_of(settings.model.string(),
@@ -520,48 +527,56 @@ int run_align(const Arguments& arguments) {
   const std::size_t batch_sentences = settings.translation.search.batch_sentences;
   const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
   Progress progress(!world.is_root());
-  for (std::size_t portion = 0; portion < text.lines.size(); portion += kPortion) {
-    const std::size_t lines = std::min(kPortion, text.lines.size() - portion);
+  for (std::size_t portion = 0; portion < text.sources.size(); portion += kPortion) {
+    const std::size_t lines = std::min(kPortion, text.sources.size() - portion);
     Side source, target;
-    for (std::size_t i = portion; i < portion + lines; ++i) {
-      source.add(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource), loaded.source_vocabulary);
-      if (given) target.add(loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget), loaded.target_vocabulary);
-    }
-    const Sentences& longest_first = given ? target.ids : source.ids;
-    std::vector<std::size_t> order(lines);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return longest_first.length(a) > longest_first.length(b); });
     std::vector<std::optional<Aligned>> aligned(lines);
     std::optional<std::size_t> nan_line;  // of the files
     const auto see_nan = [&](std::size_t at) {
       nan_line = std::min(nan_line.value_or(text.lines[portion + at]), text.lines[portion + at]);
     };
-    // Batches are cut before they are dealt out, so that no weight depends on the number of ranks.
-    for (std::size_t first = rank * batch_sentences; first < lines; first += ranks * batch_sentences) {
-      if (signal_came()) break;
-      const std::size_t count = std::min(batch_sentences, lines - first);
-      Sentences batch_source, batch_target;
-      for (std::size_t i = 0; i < count; ++i) {
-        batch_source.add(source.ids[order[first + i]]);
-        if (given) batch_target.add(target.ids[order[first + i]]);
+    const auto align_own_share = [&] {
+      const kernels::Interruptible interruptible(signal_came);
+      for (std::size_t i = portion; i < portion + lines; ++i) {
+        stop_if_signal_came();
+        source.add(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource), loaded.source_vocabulary);
+        if (given) target.add(loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget), loaded.target_vocabulary);
       }
-      if (!given) {
-        const auto translations = decode::translate(loaded.model, batch_source, settings.translation.search);
+      const Sentences& longest_first = given ? target.ids : source.ids;
+      std::vector<std::size_t> order(lines);
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return longest_first.length(a) > longest_first.length(b); });
+      // Batches are cut before they are dealt out, so that no weight depends on the number of ranks.
+      for (std::size_t first = rank * batch_sentences; first < lines; first += ranks * batch_sentences) {
+        stop_if_signal_came();
+        const std::size_t count = std::min(batch_sentences, lines - first);
+        Sentences batch_source, batch_target;
         for (std::size_t i = 0; i < count; ++i) {
-          batch_target.add(translations[i].front().words);
-          if (translations[i].front().is_nan()) see_nan(order[first + i]);
+          batch_source.add(source.ids[order[first + i]]);
+          if (given) batch_target.add(target.ids[order[first + i]]);
         }
+        if (!given) {
+          const auto translations = decode::translate(loaded.model, batch_source, settings.translation.search);
+          for (std::size_t i = 0; i < count; ++i) {
+            batch_target.add(translations[i].front().words);
+            if (translations[i].front().is_nan()) see_nan(order[first + i]);
+          }
+        }
+        auto found = loaded.model.align(batch_source, batch_target);
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::size_t at = order[first + i];
+          if (!std::isfinite(found[i].log_probability)) see_nan(at);
+          aligned[at] = Aligned{
+              {batch_target[i].begin(), batch_target[i].end()}, found[i].log_probability, std::move(found[i].alpha)};
+        }
+        progress.show(text_of("[align] ", portion + std::min(lines, first + ranks * batch_sentences), " of ",
+                              text.sources.size(), " lines"));
       }
-      auto found = loaded.model.align(batch_source, batch_target);
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t at = order[first + i];
-        if (!std::isfinite(found[i].log_probability)) see_nan(at);
-        aligned[at] = Aligned{
-            {batch_target[i].begin(), batch_target[i].end()}, found[i].log_probability, std::move(found[i].alpha)};
-      }
-      progress.show(text_of("[align] ", portion + std::min(lines, first + ranks * batch_sentences), " of ",
-                            text.lines.size(), " lines"));
+    };
+    try {
+      align_own_share();
+    } catch (const kernels::Interrupted&) {  // to be agreed on by all ranks
     }
     if (signal_came_anywhere(world)) {
       throw Stopped(settings.svg.empty() ? "a signal asked to stop; no alignment was written"

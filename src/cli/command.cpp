@@ -1,7 +1,11 @@
 #include "rnnsearch/cli/command.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -23,9 +27,11 @@
 #include "cli/translate.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
+#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -62,26 +68,17 @@ std::string usage() {
   return text + "\nrnnsearch COMMAND --help explains a command, rnnsearch --version says the version.\n";
 }
 
-// One line, whatever an exception's text quotes: a terminal would obey what is no text in it.
-std::string line_of(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' || c == '\t') {
-      line += ' ';
-    } else if (byte < 0x20 || byte == 0x7f) {
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      line.append("\\x").append({kDigits[byte / 16], kDigits[byte % 16]});
-    } else {
-      line += c;
-    }
+/// What is closed would be the number of the next file that is opened, and that file would get what is printed. Reading
+/// and writing still fail, as they would of what is closed.
+void occupy_closed_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
-  return line;
 }
 
 void print_error(const std::string& who, const std::string& what) {
   std::cout.flush();
-  std::cerr << line_of("rnnsearch" + who + ": " + what) + "\n" << std::flush;
+  std::cerr << printable("rnnsearch" + who + ": " + what) + "\n" << std::flush;
 }
 
 /// A launcher started several processes of a command that is for one: they would all do the same to the same files.
@@ -102,6 +99,7 @@ int run_command(const Command& command, const Arguments& arguments) {
   std::string who = std::string(" ") + command.name;
   std::optional<comm::Environment> environment;
   bool several = false, root = true;
+  int failure = 1;  // exit code of what goes wrong
   if (command.stoppable && !asks_for_help) catch_signals();
   const auto leave_together = [&](int exit_code, const char* sentence) {
     if (root) print_error(text_of(" ", command.name), sentence);
@@ -118,7 +116,7 @@ int run_command(const Command& command, const Arguments& arguments) {
     const bool parallel =
         command.ranks == Ranks::kAny || (command.ranks == Ranks::kAnyLaunched && comm::this_launch().processes > 1);
     if (parallel && !asks_for_help) {
-      set_log_sink([](std::string_view line) { std::cerr << std::string(line) + "\n"; });  // if it cannot even start
+      set_log_sink([](std::string_view line) { std::cerr << printable(line) + "\n"; });  // if it cannot even start
       environment.emplace();
       const comm::Communicator world;
       several = world.size() > 1;
@@ -126,7 +124,7 @@ int run_command(const Command& command, const Arguments& arguments) {
       if (several) who += " [rank " + std::to_string(world.rank()) + "]";
     }
     set_log_sink([prefix = root ? "" : who.substr(who.find('[')) + " "](std::string_view line) {
-      std::cerr << prefix + std::string(line) + "\n";
+      std::cerr << prefix + printable(line) + "\n";
     });
     if (environment) check_same_program(comm::Communicator());
     const int exit_code = command.run(arguments);
@@ -138,6 +136,10 @@ int run_command(const Command& command, const Arguments& arguments) {
     return leave_together(1, error.what());
   } catch (const Stopped& stopped) {
     return leave_together(kStoppedEarly, stopped.what());
+  } catch (const kernels::Interrupted&) {  // where the ranks do not wait for each other, as for a configuration
+    if (!root) std::this_thread::sleep_for(std::chrono::seconds(5));
+    failure = kStoppedEarly;
+    print_error(text_of(" ", command.name), Stopped().what());
   } catch (const std::bad_alloc&) {
     print_error(who, kNoMemory);
   } catch (const std::exception& error) {
@@ -145,9 +147,9 @@ int run_command(const Command& command, const Arguments& arguments) {
     if (!root) std::this_thread::sleep_for(std::chrono::seconds(5));
     print_error(who, error.what());
   }
-  if (several) comm::Environment::abort(1);
-  if (environment) environment->finish(1);
-  return 1;
+  if (several) comm::Environment::abort(failure);
+  if (environment) environment->finish(failure);
+  return failure;
 }
 
 }  // namespace
@@ -157,6 +159,8 @@ std::span<const Command> commands() {
 }
 
 int run_program(int argc, const char* const* argv) {
+  occupy_closed_descriptors();
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit of its size is then an error, and is cleared away
   const Arguments arguments(argv + std::min(argc, 1), argv + argc);
   const std::string name = arguments.empty() ? "" : arguments.front();
   if (name == "--help" || name == "help" || name == "--version") {

@@ -310,17 +310,23 @@ int run_evaluate(const Arguments& arguments) {
   Test test;
   const std::vector<std::string> names = names_of(settings);
   std::vector<std::vector<std::string>> systems;
-  agree(world, {"the texts to compare", "", [&] {
-                  if (!world.is_root()) return std::string();
-                  test = test_of(settings);
-                  for (const std::string& text : settings.hypotheses) {
-                    const fs::path path = named(text).path;
-                    systems.push_back(read_lines(path, corpus::TestSetPart::kHypothesis));
-                    check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
-                                     {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
-                  }
-                  return std::string();
-                }});
+  {
+    std::vector<fs::path> texts(settings.references.begin(), settings.references.end());
+    for (const std::string& text : settings.hypotheses) texts.push_back(named(text).path);
+    if (!settings.source.empty()) texts.push_back(settings.source);
+    const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
+    agree(world, {"the texts to compare", "", [&] {
+                    if (!world.is_root()) return std::string();
+                    test = test_of(settings);
+                    for (const std::string& text : settings.hypotheses) {
+                      const fs::path path = named(text).path;
+                      systems.push_back(read_lines(path, corpus::TestSetPart::kHypothesis));
+                      check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
+                                       {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
+                    }
+                    return std::string();
+                  }});
+  }
   for (const std::string& text : settings.model) {
     const auto [name, path] = named(text);
     auto loaded = open_model(path, world);

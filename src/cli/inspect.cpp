@@ -8,6 +8,7 @@
 #include "cli/corpus_view.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/format.h"
@@ -121,6 +122,20 @@ std::string text_of_value(const Json& value) {
   return text + "]";
 }
 
+/// Names and texts of a file that somebody sent, for a terminal.
+Json printable(const Json& json) {
+  if (json.is_string()) return rnnsearch::printable(json.string());
+  if (json.is_array()) {
+    Json items = Json::array();
+    for (const Json& item : json.items()) items.push_back(printable(item));
+    return items;
+  }
+  if (!json.is_object()) return json;
+  std::vector<Json::Member> members;
+  for (const auto& [name, value] : json.members()) members.emplace_back(rnnsearch::printable(name), printable(value));
+  return Json::object(std::move(members));
+}
+
 // Members one a line, objects indented below their name; history as columns.
 void print(const Json& json, const std::string& indent) {
   for (const auto& [name, value] : json.members()) {
@@ -199,9 +214,14 @@ int run_inspect(const Arguments& arguments) {
   if (json) {
     std::cout << result.dump(2) << "\n";
   } else if (format == corpus::kCorpusFormat) {
-    print_corpus(result);
+    try {
+      print_corpus(printable(result));
+    } catch (const Error& error) {  // a number beyond all that is counted
+      throw Error(text_of("", path.string(), " holds what no corpus of this program does (", error.what(),
+                          "); take another copy of it"));
+    }
   } else {
-    print(result, "");
+    print(printable(result), "");
   }
   return 0;
 }

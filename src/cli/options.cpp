@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/agreement.h"
 #include "cli/nearest.h"
 #include "cli/presets.h"
 #include "rnnsearch/base/error.h"
@@ -341,7 +342,7 @@ bool Options::parse(const Arguments& arguments) {
   };
   const Source command_line = read_command_line(arguments);
   Source file;
-  if (const auto path = value_of(command_line, "config")) file = read_ini(read_file(*path), *path);
+  if (const auto path = value_of(command_line, "config")) file = read_ini(read_file(*path, stop_if_signal_came), *path);
   auto preset = value_of(command_line, "preset");
   if (!preset) preset = value_of(file, "preset");
   if (preset) {

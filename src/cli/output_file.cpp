@@ -18,26 +18,35 @@ OutputFile::OutputFile(const std::string& option, fs::path path) : path_(std::mo
   if (!file_) throw Error(text_of("cannot write ", target_->temporary().string(), ", which becomes ", path_.string()));
 }
 
+void OutputFile::check() {
+  if (stream()) return;
+  throw Error(target_ ? text_of("cannot write ", path_.string(), ": is the disk full?")
+                      : "standard output does not take the results: is the disk full, or the reader gone?");
+}
+
+bool OutputFile::flush() {
+  if (!stream().flush()) return false;
+  if (target_) flushed_ = static_cast<std::uintmax_t>(file_.tellp());
+  return true;
+}
+
 void OutputFile::publish() {
   if (!target_) return;
-  close();
+  file_.close();
+  check();
   target_->publish();
 }
 
 std::string OutputFile::publish_part() {
   if (!target_) return "standard output";
-  close();
+  file_.close();
+  fs::resize_file(target_->temporary(), flushed_);
   return target_->publish_beside(".partial").string();
 }
 
 std::ostream& OutputFile::stream() {
   if (!target_) return std::cout;
   return file_;
-}
-
-void OutputFile::close() {
-  file_.close();
-  if (!file_) throw Error(text_of("cannot write ", path_.string(), ": is the disk full?"));
 }
 
 }  // namespace rnnsearch::cli

@@ -1,6 +1,7 @@
 // A file that holds a command's results whole, or is not there.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -17,19 +18,22 @@ class OutputFile {
   /// and where no file can be written.
   OutputFile(const std::string& option, std::filesystem::path path);
   void write(const std::string& text) { stream() << text; }
-  void flush() { stream().flush(); }
+  /// Throws Error where a write failed: on a full disk, mostly.
+  void check();
+  /// Hands everything on to the system; false where a write failed.
+  bool flush();
   /// Throws Error, a full disk included.
   void publish();
-  /// What was written so far, as PATH.partial. Returns where it stands.
+  /// What was written, up to the last flush that did not fail, as PATH.partial. Returns where it stands.
   std::string publish_part();
 
  private:
   std::ostream& stream();
-  void close();
 
   std::optional<AtomicFile> target_;  // nothing: standard output
   std::filesystem::path path_;
   std::ofstream file_;
+  std::uintmax_t flushed_ = 0;  // bytes
 };
 
 }  // namespace rnnsearch::cli

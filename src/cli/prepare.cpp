@@ -13,6 +13,7 @@
 #include "cli/rank_team.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
@@ -104,7 +105,7 @@ void print(const corpus::PrepareReport& report, const fs::path& output) {
   side("source         ", report.source);
   side("target         ", report.target);
   for (const auto& [name, pairs] : report.sets) {
-    std::string label = name;
+    std::string label = printable(name);  // with --append somebody else's
     label.resize(std::max<std::size_t>(label.size() + 1, 15), ' ');
     std::cout << label << grouped(pairs) << " pairs\n";
   }

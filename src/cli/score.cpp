@@ -16,20 +16,9 @@
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/storage/digest.h"
+#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
-namespace {
-
-std::string digest_of(const std::vector<std::string>& sources, const std::vector<std::string>& targets) {
-  storage::Digest digest;
-  for (const auto* lines : {&sources, &targets}) {
-    for (const auto& line : *lines) digest.add(line).add("\n");
-  }
-  return text_of(sources.size(), " pairs, digest ", digest.hex());
-}
-
-}  // namespace
 
 int run_score(const Arguments& arguments) {
   std::filesystem::path model, source_path, target_path;
@@ -64,39 +53,52 @@ int run_score(const Arguments& arguments) {
   settle_threads(threads, world);
   set_precision(precision, world);
   std::vector<std::string> sources, targets;
-  agree(world, {text_of("", source_path.string(), " and ", target_path.string()),
-                "give every host the same texts, or name them on a file system that they share", [&] {
-                  sources = read_lines(source_path, corpus::TestSetPart::kSource);
-                  targets = read_lines(target_path, corpus::TestSetPart::kReference);
-                  check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
-                                   {target_path, corpus::TestSetPart::kReference, targets.size()});
-                  return digest_of(sources, targets);
-                }});
+  {
+    const PatienceForPipes patience({source_path, target_path}, threads.stall_timeout, world);
+    agree(world, {text_of("", source_path.string(), " and ", target_path.string()), "", [&] {
+                    if (!world.is_root()) return std::string();
+                    sources = read_lines(source_path, corpus::TestSetPart::kSource);
+                    targets = read_lines(target_path, corpus::TestSetPart::kReference);
+                    check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
+                                     {target_path, corpus::TestSetPart::kReference, targets.size()});
+                    return std::string();
+                  }});
+  }
+  share_lines(sources, world);
+  share_lines(targets, world);
   auto loaded = open_model(model, world);
   Sentences source, target;
-  for (const auto& line : sources)
-    source.add(ids_of(loaded.pipeline.to_words(line, corpus::Side::kSource), loaded.source_vocabulary));
-  for (const auto& line : targets)
-    target.add(ids_of(loaded.pipeline.to_words(line, corpus::Side::kTarget), loaded.target_vocabulary));
-  std::vector<std::size_t> order(source.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return target.length(a) > target.length(b); });
-  std::vector<double> scores(source.size());
-  Progress progress(!world.is_root());
-  // Batches are cut before they are dealt out, so that a score does not depend on the number of ranks.
+  std::vector<double> scores(sources.size());
   const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
-  for (std::size_t first = rank * batch_sentences; first < order.size(); first += ranks * batch_sentences) {
-    if (signal_came()) break;
-    const std::size_t count = std::min(batch_sentences, order.size() - first);
-    Sentences batch_source, batch_target;
-    for (std::size_t i = 0; i < count; ++i) {
-      batch_source.add(source[order[first + i]]);
-      batch_target.add(target[order[first + i]]);
+  const auto score_own_share = [&] {
+    const kernels::Interruptible interruptible(signal_came);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      stop_if_signal_came();
+      source.add(ids_of(loaded.pipeline.to_words(sources[i], corpus::Side::kSource), loaded.source_vocabulary));
+      target.add(ids_of(loaded.pipeline.to_words(targets[i], corpus::Side::kTarget), loaded.target_vocabulary));
     }
-    const auto batch = loaded.model.score(batch_source, batch_target);
-    for (std::size_t i = 0; i < count; ++i) scores[order[first + i]] = batch[i];
-    progress.show(text_of("[score] ", first + count, " of ", order.size(), " pairs"));
+    std::vector<std::size_t> order(source.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return target.length(a) > target.length(b); });
+    Progress progress(!world.is_root());
+    // Batches are cut before they are dealt out, so that a score does not depend on the number of ranks.
+    for (std::size_t first = rank * batch_sentences; first < order.size(); first += ranks * batch_sentences) {
+      stop_if_signal_came();
+      const std::size_t count = std::min(batch_sentences, order.size() - first);
+      Sentences batch_source, batch_target;
+      for (std::size_t i = 0; i < count; ++i) {
+        batch_source.add(source[order[first + i]]);
+        batch_target.add(target[order[first + i]]);
+      }
+      const auto batch = loaded.model.score(batch_source, batch_target);
+      for (std::size_t i = 0; i < count; ++i) scores[order[first + i]] = batch[i];
+      progress.show(text_of("[score] ", first + count, " of ", order.size(), " pairs"));
+    }
+  };
+  try {
+    score_own_share();
+  } catch (const kernels::Interrupted&) {  // to be agreed on by all ranks
   }
   if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; no score was printed");
   if (ranks > 1) world.sum(std::span<double>(scores));  // each is 0 on all ranks but one

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::cli {
@@ -16,11 +17,13 @@ class LineSource {
  public:
   /// Calls the stream `name` in errors; the stream outlives this.
   LineSource(std::istream& stream, std::string name) : stream_(stream), name_(std::move(name)) {}
-  /// At most `count` further lines; fewer only at the end. Throws Error (file, line, byte) for what is not UTF-8 and
-  /// for NUL bytes.
+  /// At most `count` further lines; fewer only at the end. Throws Error (file, line, byte) for what is not UTF-8,
+  /// for NUL bytes and for lines beyond corpus::kLineBytes.
   std::vector<std::string> next(std::size_t count);
 
  private:
+  bool read(std::string& line);
+
   std::istream& stream_;
   std::string name_;
   std::size_t lines_ = 0;
@@ -28,8 +31,25 @@ class LineSource {
 
 /// All lines of a file, plain or compressed (corpus/text_stream.h), or all segments of a test set
 /// (corpus/test_set_file.h). Throws Error as LineSource or read_test_set, and for a file that is missing, a folder, or
-/// empty.
+/// empty; and what stop_if_signal_came throws, also while it waits for a pipe.
 std::vector<std::string> read_lines(const std::filesystem::path& path, corpus::TestSetPart part);
+
+/// COLLECTIVE. While it lives, the other ranks wait for the root as long as it takes, if a text at the root is standard
+/// input (an empty path) or a pipe, whose writer may take hours; else --stall-timeout holds.
+class PatienceForPipes {
+ public:
+  PatienceForPipes(const std::vector<std::filesystem::path>& texts, double stall_timeout,
+                   const comm::Communicator& world);
+  ~PatienceForPipes() { comm::set_stall_timeout(stall_timeout_); }
+  PatienceForPipes(const PatienceForPipes&) = delete;
+  PatienceForPipes& operator=(const PatienceForPipes&) = delete;
+
+ private:
+  double stall_timeout_;
+};
+
+/// COLLECTIVE. The lines of the root on all ranks: a pipe can be read once alone, and only the root needs the files.
+void share_lines(std::vector<std::string>& lines, const comm::Communicator& world);
 
 /// What read_lines gave of a file.
 struct CountedLines {

@@ -16,8 +16,8 @@
 #include "cli/shared_files.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
-#include "cli/waiting_input.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/waiting_input.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/text_stream.h"
 
@@ -34,7 +34,11 @@ class Input {
       segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource).lines;
       return;
     }
-    stream_ = path.empty() ? std::make_unique<std::istream>(&waiting_) : corpus::open_text(path);
+    if (path.empty()) {
+      stream_ = std::make_unique<WaitingStream>(STDIN_FILENO, name(), stop_if_signal_came);
+    } else {
+      stream_ = corpus::open_text(path, stop_if_signal_came);
+    }
     lines_.emplace(*stream_, name());
   }
   std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
@@ -48,19 +52,17 @@ class Input {
 
  private:
   fs::path path_;
-  WaitingInput waiting_{STDIN_FILENO};
   std::unique_ptr<std::istream> stream_;
   std::optional<LineSource> lines_;
   std::optional<std::vector<std::string>> segments_;  // of a test set, in place of the stream
   std::size_t given_ = 0;                             // of them, so far
 };
 
-/// Standard output has its lines already; a file gets them under another name.
-std::string sentence_of_stop(std::size_t lines, OutputFile& output) {
-  constexpr const char* kStopped = "a signal asked to stop; ";
-  if (lines == 0) return text_of(kStopped, "no line was translated");
+/// Standard output has its lines already; a file gets them under another name. `why`: "a signal asked to stop"
+std::string sentence_of_stop(const std::string& why, std::size_t lines, OutputFile& output) {
+  if (lines == 0) return text_of(why, "; no line was translated");
   const std::string place = output.publish_part();
-  return text_of(kStopped, lines == 1 ? "the translation of the first line is" : "the translations of the first ",
+  return text_of(why, "; ", lines == 1 ? "the translation of the first line is" : "the translations of the first ",
                  lines == 1 ? "" : text_of(lines, " lines are"), " in ", place, "; translate the input from line ",
                  lines + 1, " on");
 }
@@ -144,8 +146,8 @@ int run_translate(const Arguments& arguments) {
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
     std::vector<std::string> lines;
-    if (input.empty()) comm::set_stall_timeout(0);  // whoever types may take as long as they like
     try {
+      const PatienceForPipes patience({input}, threads.stall_timeout, world);
       agree(world, {"the input", "", [&] {
                       if (world.is_root()) lines = source->next(portion);
                       return std::string();
@@ -154,7 +156,6 @@ int run_translate(const Arguments& arguments) {
       stopped = true;
       break;
     }
-    comm::set_stall_timeout(threads.stall_timeout);
     std::uint64_t count = lines.size();
     world.broadcast(std::span(&count, 1));
     more = count == portion;
@@ -184,14 +185,18 @@ int run_translate(const Arguments& arguments) {
       retried += line.front().retried ? 1 : 0;
       cut_off += line.front().cut_off ? 1 : 0;
     }
-    if (sink) sink->flush();
+    if (sink && !sink->flush()) {
+      throw Error(sentence_of_stop(output.empty() ? "standard output takes no more (is the disk full, or the reader gone?)"
+                                                  : text_of("cannot write ", output.string(), " (is the disk full?)"),
+                                   before, *sink));
+    }
     before += translations.size();
     if (stopped) break;
   }
   if (const auto sentence = sentence_of_retries(retried, cut_off, translation.search.retry_below); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
-  if (stopped) throw Stopped(sink ? sentence_of_stop(before, *sink) : "");
+  if (stopped) throw Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");
   if (sink) sink->publish();
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -125,16 +126,23 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   }
   std::vector<std::vector<std::string>> words;  // of this rank's share
   Sentences source;
-  for (std::size_t i = rank; i < lines.size(); i += ranks) {
-    words.push_back(loaded.pipeline.to_words(lines[i], corpus::Side::kSource));
-    source.add(ids_of(words.back(), loaded.source_vocabulary));
-  }
   decode::SearchOptions search = options.search;
   search.alignments = options.replace_unknown;
-  const auto found = decode::translate(loaded.model, source, search, [&](std::size_t count) {
-    if (done && world.is_root()) done(count, source.size());
-    return !signal_came();
-  });
+  std::vector<std::vector<decode::Translation>> found;
+  try {
+    const kernels::Interruptible interruptible(signal_came);
+    for (std::size_t i = rank; i < lines.size(); i += ranks) {
+      stop_if_signal_came();
+      words.push_back(loaded.pipeline.to_words(lines[i], corpus::Side::kSource));
+      source.add(ids_of(words.back(), loaded.source_vocabulary));
+    }
+    found = decode::translate(loaded.model, source, search, [&](std::size_t count) {
+      if (done && world.is_root()) done(count, source.size());
+      return !signal_came();
+    });
+  } catch (const kernels::Interrupted&) {  // before the first was translated
+    found.resize(lines.size() > rank ? (lines.size() - rank + ranks - 1) / ranks : 0);
+  }
   const auto nan = std::find_if(found.begin(), found.end(),
                                 [](const auto& of_line) { return !of_line.empty() && of_line.front().is_nan(); });
   std::optional<std::size_t> nan_line;

@@ -47,8 +47,8 @@ struct InputLines {
 /// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each
 /// line, at least one, best first and in order, are at the root, nothing elsewhere. AgreedError, naming the line, when
 /// the model computes NaN. A line without words has one empty translation.
-/// A rank to which a signal came leaves off after the sentences under way, and the lines that it leaves out have no
-/// translation. `done` is told at the root how many lines of its own share are finished, and how many there are.
+/// A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
+/// `done` is told at the root how many lines of its own share are finished, and how many there are.
 std::vector<std::vector<LineTranslation>> translate_lines(
     train::LoadedModel& loaded, InputLines input, const TranslationOptions& options, const comm::Communicator& world,
     const std::function<void(std::size_t done, std::size_t all)>& done = {});

@@ -97,6 +97,11 @@ class GzipSource : public CompressedSource {
         stream_.next_in = reinterpret_cast<Bytef*>(input.data());
         stream_.avail_in = static_cast<uInt>(input.size());
       }
+      while (between_members_ && stream_.avail_in > 0 && *stream_.next_in == 0) {  // padding, as on a tape
+        ++stream_.next_in;
+        --stream_.avail_in;
+      }
+      if (stream_.avail_in == 0 && !was_full_) continue;
       if (between_members_ && inflateReset(&stream_) != Z_OK) fail_damaged("gzip", "zlib cannot begin anew");
       const int status = inflate(&stream_, Z_NO_FLUSH);
       if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {

@@ -12,11 +12,11 @@
 #include "corpus/byte_source.h"
 #include "corpus/line_index.h"
 #include "rnnsearch/corpus/test_set_file.h"
+#include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::corpus {
 
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-inline constexpr std::size_t kLineBytes = 16u << 20;  // beyond it something is wrong: one line must fit into memory
 
 /// Memory: a small buffer, or a whole test set. Errors name the file, the line (from 1) and the byte in it (from 1).
 class LineReader {

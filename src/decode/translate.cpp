@@ -297,7 +297,13 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
       const std::size_t count = std::min(batch_sentences, order.size() - first);
       Sentences batch;
       for (std::size_t i = 0; i < count; ++i) batch.add(source[order[first + i]]);
-      auto results = search.run(batch);
+      std::vector<std::vector<Translation>> results;
+      try {
+        results = search.run(batch);
+      } catch (const kernels::Interrupted&) {
+        if (!done) throw;
+        return translations;
+      }
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = order[first + i];
         if (!results[i].front().finished && !results[i].front().is_nan()) {

@@ -79,8 +79,8 @@ void for_every_link(std::string_view line, const std::string& place, std::uint32
 
 /// parse_line(line, place) of each line of the file.
 template <class Sentence, class Parse>
-std::vector<Sentence> read(const std::filesystem::path& path, const Parse& parse_line) {
-  const std::string content = read_file(path);
+std::vector<Sentence> read(const std::filesystem::path& path, const Poll& poll, const Parse& parse_line) {
+  const std::string content = read_file(path, poll);
   if (content.empty()) throw Error(text_of(path.string(), " is empty: it must hold one line of links a sentence"));
   std::vector<Sentence> sentences;
   for (std::size_t begin = 0; begin < content.size();) {
@@ -139,11 +139,12 @@ GoldLinks gold_links_of(std::string_view line, const std::string& place, std::ui
 }
 
 std::vector<Links> read_links(const std::filesystem::path& path, std::uint32_t first_index) {
-  return read<Links>(path, [&](auto line, const auto& place) { return links_of(line, place, first_index); });
+  return read<Links>(path, {}, [&](auto line, const auto& place) { return links_of(line, place, first_index); });
 }
 
-std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, std::uint32_t first_index) {
-  return read<GoldLinks>(path, [&](auto line, const auto& place) { return gold_links_of(line, place, first_index); });
+std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, std::uint32_t first_index, const Poll& poll) {
+  return read<GoldLinks>(path, poll,
+                         [&](auto line, const auto& place) { return gold_links_of(line, place, first_index); });
 }
 
 void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& place) {

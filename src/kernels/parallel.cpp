@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace rnnsearch::kernels {
@@ -64,7 +65,16 @@ std::unique_ptr<Pool>& pool() {
   return instance;
 }
 
+thread_local const std::function<bool()>* asks_to_stop = nullptr;
+
 }  // namespace
+
+Interruptible::Interruptible(std::function<bool()> stop) : stop_(std::move(stop)), outer_(asks_to_stop) {
+  asks_to_stop = &stop_;
+}
+Interruptible::~Interruptible() {
+  asks_to_stop = outer_;
+}
 
 std::size_t allowed_cpus() {
   cpu_set_t set;
@@ -85,8 +95,12 @@ std::size_t threads() {
 }
 
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece) {
+  const auto run = [&piece, stop = asks_to_stop](std::size_t i) {
+    if (stop && (*stop)()) throw Interrupted();
+    piece(i);
+  };
   if (pieces <= 1 || threads() == 1) {
-    for (std::size_t i = 0; i < pieces; ++i) piece(i);
+    for (std::size_t i = 0; i < pieces; ++i) run(i);
     return;
   }
   const std::size_t homes = std::min(pieces, threads());
@@ -99,9 +113,9 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
           const auto own = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index()) % homes;
           const auto stopped = [] { return tbb::is_current_task_group_canceling(); };  // another piece threw
           std::size_t i = 0;
-          while (!stopped() && home[own].take_first(i)) piece(i);
+          while (!stopped() && home[own].take_first(i)) run(i);
           for (std::size_t other = own + 1; other < own + homes; ++other) {
-            while (!stopped() && home[other % homes].take_last(i)) piece(i);
+            while (!stopped() && home[other % homes].take_last(i)) run(i);
           }
         },
         tbb::simple_partitioner());

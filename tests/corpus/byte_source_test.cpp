@@ -103,6 +103,20 @@ TEST(LineReader, RefusesWhatUnpacksToNothing) {
   EXPECT_THAT(message_of([&] { reader.next(line); }), HasSubstr("unpacked, it is empty"));
 }
 
+TEST(ByteSource, LeavesOutTheZerosThatATapePadsGzipWith) {
+  const Scratch scratch;
+  const std::string text = random_text(3000), command = "gzip <'" + (scratch / "plain").string() + "' >'";
+  write(scratch / "plain", text);
+  ASSERT_EQ(std::system((command + (scratch / "packed").string() + "'").c_str()), 0);
+  const std::string packed = read_file(scratch / "packed");
+  for (const std::size_t zeros : {1u, 512u, 600000u}) {
+    write(scratch / "padded", packed + std::string(zeros, '\0'));
+    EXPECT_EQ(read_all(scratch / "padded", 1 << 16), text) << zeros;
+  }
+  write(scratch / "padded", packed + std::string(10, '\0') + "this is no gzip");
+  EXPECT_THAT(message_of([&] { read_all(scratch / "padded", 1 << 16); }), HasSubstr("damaged"));
+}
+
 TEST(ByteSource, RefusesWhatIsNoFile) {
   const Scratch scratch;
   EXPECT_THAT(message_of([&] { ByteSource::open(scratch / "none"); }), HasSubstr("no such file"));

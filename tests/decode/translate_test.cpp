@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/kernels/parallel.h"
@@ -246,6 +248,26 @@ TEST(Search, LeavesOffAfterTheSentencesUnderWay) {
     EXPECT_EQ(part[i].front().words, whole[i].front().words);
   }
   EXPECT_EQ(translated, 10u);
+}
+
+TEST(Search, EndsInTheMiddleOfASentenceWhenItIsToldTo) {
+  auto model = random_model(13);
+  const Sentences source = some_sentences(3, 7);
+  std::atomic<int> asked = 0;
+  const auto translated = [&](int stop_after) {
+    asked = 0;
+    const kernels::Interruptible interruptible([&] { return ++asked > stop_after; });
+    std::size_t batches = 0;
+    const auto found = translate(model, source, {.beam = 4, .batch_sentences = 3}, [&](std::size_t) { return ++batches > 0; });
+    return std::pair(batches, found.front().empty());
+  };
+  EXPECT_EQ(translated(1 << 30), std::pair(std::size_t{1}, false));
+  const int all = asked;
+  EXPECT_GT(all, 100) << "it asks at every step";
+  for (const int stop_after : {0, all / 2, all - 1}) EXPECT_EQ(translated(stop_after), std::pair(std::size_t{0}, true));
+  const kernels::Interruptible at_once([] { return true; });
+  EXPECT_THROW(translate(model, source, {}), kernels::Interrupted);
+  EXPECT_THROW(model.score(source, source), kernels::Interrupted);
 }
 
 TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {

@@ -51,6 +51,23 @@ TEST_P(ParallelFor, LeavesOutWhatWasNotBegunWhenOneThrew) {
   EXPECT_LT(begun, kPieces / 4);
 }
 
+TEST_P(ParallelFor, EndsInTheMiddleWhenItIsToldTo) {
+  std::atomic<std::size_t> begun = 0;
+  const auto run = [&] { parallel_for(1000, [&](std::size_t) { ++begun; }); };
+  {
+    const Interruptible never([] { return false; });
+    run();
+    EXPECT_EQ(begun, 1000u);
+    begun = 0;
+    const Interruptible soon([&] { return begun >= 5; });
+    EXPECT_THROW(run(), Interrupted);
+    EXPECT_LT(begun, 5u + 4u) << "each thread may be about to begin one";
+    EXPECT_THROW(parallel_for(1, [](std::size_t) { ADD_FAILURE(); }), Interrupted);
+  }
+  run();
+  EXPECT_GE(begun, 1000u) << "nobody asks any more";
+}
+
 TEST_P(ParallelFor, MayBeNested) {
   std::atomic<int> total = 0;
   parallel_for(4, [&](std::size_t) { parallel_for(5, [&](std::size_t) { ++total; }); });

@@ -6,10 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "rnnsearch/base/waiting_input.h"
+
 namespace rnnsearch {
 
-/// Throws Error with the path and the system's reason.
-std::string read_file(const std::filesystem::path& path);
+/// Throws Error with the path and the system's reason. `poll`: while a pipe is waited for.
+std::string read_file(const std::filesystem::path& path, const Poll& poll = {});
 
 /// A file that is written under another name and takes the place of `target` once it is whole: a reader, or a power loss,
 /// sees the former file or this one. It replaces what a symbolic link names, not the link, and it has the mode of the

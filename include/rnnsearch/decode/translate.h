@@ -49,7 +49,8 @@ struct Translation {
 /// Retries search fewer sentences together, so that a wider beam takes no more memory (one sentence at least). On any
 /// number of threads: the same bits. Equally probable words: the lower id of the better hypothesis. <s> is never
 /// produced. `done`, when given, is told how many sentences are finished, after every batch; when it returns false, the
-/// search ends there, and the sentences it left out, those that wait for a retry among them, have no translation.
+/// search ends there, and the sentences it left out, those that wait for a retry among them, have no translation. A
+/// kernels::Interruptible ends the search in the middle of a batch: likewise, or without `done` by its exception.
 std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done = {});

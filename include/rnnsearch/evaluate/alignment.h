@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/base/waiting_input.h"
+
 namespace rnnsearch::evaluate {
 
 struct Link {
@@ -36,7 +38,8 @@ Links links_of(std::string_view line, const std::string& place, std::uint32_t fi
 GoldLinks gold_links_of(std::string_view line, const std::string& place, std::uint32_t first_index = 0);
 /// Every line of a file. Throws Error (file, line, link) as above, and for a file that is missing, a folder, or empty.
 std::vector<Links> read_links(const std::filesystem::path& path, std::uint32_t first_index = 0);
-std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, std::uint32_t first_index = 0);
+std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, std::uint32_t first_index = 0,
+                                       const Poll& poll = {});
 /// Throws Error when a link goes beyond its sentence. Of gold links, check the possible ones: they are all.
 void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& place);
 /// "0-0 1-2": the line that links_of reads.

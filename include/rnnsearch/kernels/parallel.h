@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 
 namespace rnnsearch::kernels {
@@ -13,6 +14,26 @@ std::size_t allowed_cpus();
 /// At most this many threads work from now on, the calling one included. count >= 1.
 void set_threads(std::size_t count);
 std::size_t threads();
+
+/// A computation that was told to stop.
+struct Interrupted : std::exception {
+  const char* what() const noexcept override { return "a signal asked to stop"; }
+};
+
+/// While one exists, parallel_for asks `stop` on the thread that made it, and on its helpers before each piece, and
+/// throws Interrupted once it says true: every part of a model's work, down to one step of one sentence, goes through
+/// parallel_for. What is computed then is worthless. Of several the last one counts. `stop` may be called by all threads.
+class Interruptible {
+ public:
+  explicit Interruptible(std::function<bool()> stop);
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  std::function<bool()> stop_;
+  const std::function<bool()>* outer_;
+};
 
 /// piece(0) ... piece(pieces - 1), in any order, on all threads; returns when all are done. The first exception is
 /// rethrown, and pieces that were not begun by then are left out. A thread begins with the pieces that it had in an

@@ -1,0 +1,53 @@
+// Input that may never come: pipes, terminals.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <istream>
+#include <streambuf>
+#include <string>
+#include <utility>
+
+namespace rnnsearch {
+
+/// Called several times a second while a read waits, and at least once for each part that it reads; what it throws ends
+/// the reading and reaches the caller.
+using Poll = std::function<void()>;
+
+/// A file descriptor that is read through poll(2), so that whoever waits hears of signals.
+class WaitingInput : public std::streambuf {
+ public:
+  /// The descriptor stays open. `name`: what errors call it.
+  WaitingInput(int descriptor, std::string name, Poll poll);
+  /// Opens a named pipe without waiting for its writer. Throws Error for what may not be read.
+  WaitingInput(const std::filesystem::path& path, Poll poll);
+  ~WaitingInput() override;
+  WaitingInput(const WaitingInput&) = delete;
+  WaitingInput& operator=(const WaitingInput&) = delete;
+
+ protected:
+  int_type underflow() override;
+
+ private:
+  int descriptor_, owned_ = -1;
+  std::string name_;
+  Poll poll_;
+  std::array<char, 1 << 16> buffer_;
+};
+
+/// The same as a stream, which throws what its buffer throws.
+class WaitingStream : public std::istream {
+ public:
+  template <class... Arguments>
+  explicit WaitingStream(Arguments&&... of_buffer)
+      : std::istream(nullptr), buffer_(std::forward<Arguments>(of_buffer)...) {
+    rdbuf(&buffer_);
+    exceptions(badbit);
+  }
+
+ private:
+  WaitingInput buffer_;
+};
+
+}  // namespace rnnsearch

@@ -1,0 +1,50 @@
+#include "rnnsearch/base/waiting_input.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch {
+namespace {
+
+// A signal between the look and the wait would be missed, so the wait is short.
+constexpr int kMilliseconds = 200;
+
+int open_without_waiting(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) throw Error(text_of("cannot read ", path.string(), ": ", std::strerror(errno)));
+  return descriptor;
+}
+
+}  // namespace
+
+WaitingInput::WaitingInput(int descriptor, std::string name, Poll poll)
+    : descriptor_(descriptor), name_(std::move(name)), poll_(std::move(poll)) {}
+WaitingInput::WaitingInput(const std::filesystem::path& path, Poll poll)
+    : descriptor_(open_without_waiting(path)), owned_(descriptor_), name_(path.string()), poll_(std::move(poll)) {}
+WaitingInput::~WaitingInput() {
+  if (owned_ >= 0) ::close(owned_);
+}
+
+WaitingInput::int_type WaitingInput::underflow() {
+  for (;;) {
+    if (poll_) poll_();
+    pollfd wanted{descriptor_, POLLIN, 0};
+    const int ready = ::poll(&wanted, 1, kMilliseconds);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    const ssize_t count = ::read(descriptor_, buffer_.data(), buffer_.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) throw Error(text_of("cannot read ", name_, ": ", std::strerror(errno)));
+    if (count == 0) return traits_type::eof();
+    setg(buffer_.data(), buffer_.data(), buffer_.data() + count);
+    return traits_type::to_int_type(buffer_[0]);
+  }
+}
+
+}  // namespace rnnsearch

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What the system around a command refuses or lacks: files beyond a limit of their size (as on a full disk), standard descriptors
+# that are closed, a terminal that would obey what a file holds.
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+make_corpus
+"$RNNSEARCH" $(train_arguments run 5) 2>/dev/null
+
+# A file that can take no more ends translate then, not at the end of the text, which here never comes.
+for _ in {1..100}; do cat text/dev.source; done >source
+"$RNNSEARCH" translate --model run --threads 1 --input source --output whole 2>/dev/null
+mkfifo text-without-end
+{ cat source && exec sleep 10000; } >text-without-end &
+code=0
+(ulimit -f 1 && exec timeout 300 "$RNNSEARCH" translate --model run --threads 1 --batch-sentences 1 --input text-without-end \
+  --output output) 2>err || code=$?
+lines=$(sed -n 's/.*first \([0-9]*\) lines.*/\1/p' err)
+[[ $code == 1 && $(<err) == *"cannot write output (is the disk full?)"*"in output.partial; translate the input from line $((lines + 1)) on" ]] ||
+  fail "beyond a limit of files: code $code: $(<err)"
+((lines > 0 && lines < 1600)) && cmp output.partial <(head -n "$lines" whole) || fail "output.partial is not the first $lines lines"
+[[ ! -e output && -z $(find . -name '.output.*') ]] || fail "left behind: $(ls -A)"
+code=0
+(ulimit -f 1 && exec "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --output small.h5) \
+  >out 2>err || code=$?
+[[ $code == 1 && $(grep -c '^rnnsearch' err) == 1 && ! -e small.h5 && -z $(find . -name '.small.h5*') ]] ||
+  fail "prepare beyond a limit of files: code $code: $(<err) $(ls -A)"
+
+# No file gets the number of a closed descriptor, and with it what is printed.
+"$RNNSEARCH" translate --model run --threads 1 --input text-without-end --output output <&- >&- 2>&- &
+job=$!
+until [[ -n $(find . -name '.output.tmp-*') ]] || ! kill -0 $job 2>/dev/null; do sleep 0.01; done
+for descriptor in 0 1 2; do
+  [[ $(readlink /proc/$job/fd/$descriptor) == /dev/null ]] ||
+    fail "descriptor $descriptor, which was closed, is $(readlink /proc/$job/fd/$descriptor)"
+done
+kill $job
+wait $job || true
+code=0
+"$RNNSEARCH" score --model run --threads 1 --source text/dev.source --target text/dev.target 2>err >&- || code=$?
+[[ $code == 1 && $(<err) == *"standard output did not take the results"* ]] || fail "a closed standard output: code $code: $(<err)"
+code=0
+"$RNNSEARCH" translate --model run --threads 1 <&- >out 2>err || code=$?
+[[ $code == 1 && $(<err) == *"cannot read standard input"* ]] || fail "a closed standard input: code $code: $(<err)"
+
+# A language and a set whose names are escape sequences.
+"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none \
+  --source-language $'\e]0;title\a' --target-language $'\u009b31m' --test $'t\e[31m:text/test.source:text/test.target' \
+  --output escapes.h5 >prepared 2>&1
+"$RNNSEARCH" inspect escapes.h5 >shown
+for answer in prepared shown; do
+  LC_ALL=C grep -q $'[\e\a]\|\xc2\x9b' $answer && fail "a terminal would obey this: $(cat -v $answer)"
+done
+grep -q 't\\x1b\[31m' shown && grep -q '\\x1b\]0;title\\x07' shown || fail "the names are not shown: $(cat -v shown)"
