@@ -16,7 +16,11 @@ class Handle {
     if (id_ >= 0) close_(id_);
   }
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&&) = delete;
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
   hid_t get() const { return id_; }
   bool ok() const { return id_ >= 0; }
   hid_t release() { return std::exchange(id_, -1); }

@@ -4,17 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "storage/handle.h"
+#include "storage/content.h"
 #include "storage/text_references.h"
 
 namespace rnnsearch::storage {
@@ -22,7 +22,6 @@ namespace {
 
 // Of what is written and read whole.
 constexpr std::size_t kChunkElements = 1 << 15;
-constexpr std::size_t kMatrixChunkBytes = 4 << 20;
 constexpr unsigned kDeflateLevel = 1;  // corpus/format.h says why
 
 /// First come, first served: a thread that reads one part of a slow file after the other would take a plain mutex again
@@ -60,20 +59,19 @@ Turns& turns() {
   return the_ones;
 }
 
-/// Debian's HDF5 is not thread-safe; and the library is set up at the first call: silent, and without its work at exit,
-/// which loops over files that a full disk kept from being closed.
+/// The library is set up at the first call: silent, without plugins, which are code that a file could ask for, and
+/// without its work at exit, which loops over files that a full disk kept from being closed.
 class Lock {
  public:
   Lock() : guard_(turns()) {
-    static const bool ready = [] {
+    static const bool is_ready = [] {
       H5dont_atexit();
       H5open();
       H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-      // What a name stands for lies in the file it is looked for in: a corpus that somebody sent opens no other file.
-      H5Lunregister(H5L_TYPE_EXTERNAL);
+      H5PLset_loading_state(0);
       return true;
     }();
-    static_cast<void>(ready);
+    static_cast<void>(is_ready);
     H5Eclear2(H5E_DEFAULT);
   }
 
@@ -142,44 +140,11 @@ const char* name_of() {
   if constexpr (std::same_as<T, std::int64_t>) return "int64";
 }
 
-Handle text_type() {
-  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.get(), H5T_VARIABLE);
-  H5Tset_cset(type.get(), H5T_CSET_UTF8);
-  return type;
-}
-
-struct Place {  // "FILE, at /path"
-  const std::string& file;
-  const std::string& path;
-};
-[[noreturn]] void cannot(const char* act, const Place& place) {
-  throw Error(text_of("cannot ", act, " ", place.file, " at ", place.path, ": ", reason()));
-}
-[[noreturn]] void unlike(const Place& place, const std::string& found, const std::string& expected) {
-  throw Error(text_of(place.file, " at ", place.path, " holds ", found, " where ", expected,
-                      " was expected; it was not written by this program, or by another version of it"));
-}
-
-std::string shape_text(std::span<const std::uint64_t> shape) {
-  std::string text = "[";
-  for (const std::uint64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + "]";
-}
-
 /// HDF5 would note when an object was made; without that the same content makes the same bytes, whenever it is written.
 Handle without_times(hid_t kind) {
   Handle creation(H5Pcreate(kind), H5Pclose);
   H5Pset_obj_track_times(creation.get(), false);
   return creation;
-}
-
-bool link_exists(hid_t file, const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {  // HDF5 asks for one step at a time
-    const std::string step = path.substr(0, end);
-    if (step != "/" && H5Lexists(file, step.c_str(), H5P_DEFAULT) <= 0) return false;
-    if (end == std::string::npos) return true;
-  }
 }
 
 /// The groups on the way to `place` that are not there.
@@ -193,7 +158,7 @@ void make_groups_above(hid_t file, const Place& place) {
   }
 }
 
-/// Whole chunks are written and read directly; a cache would only add memory for each open dataset.
+/// Whole chunks are written directly; a cache would only add memory for each open dataset.
 Handle without_cache() {
   Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, 1.0);
@@ -227,93 +192,35 @@ Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hs
   return dataset;
 }
 
-std::vector<std::uint64_t> shape_of(hid_t dataset, const Place& place) {
-  const Handle space(H5Dget_space(dataset), H5Sclose);
-  const int rank = H5Sget_simple_extent_ndims(space.get());
-  if (rank < 0) cannot("read", place);
-  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
-  if (rank > 0) H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
-  return {extents.begin(), extents.end()};
-}
-
-/// How many bytes there can be in a dataset's chunks, or in its one piece, by what the file holds of it.
-std::uint64_t written_bytes(hid_t file, hid_t dataset) {
-  hsize_t file_bytes = 0;
-  H5Fget_filesize(file, &file_bytes);
-  const std::uint64_t stored = std::min(H5Dget_storage_size(dataset), file_bytes);
-  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
-  for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
-    unsigned flags = 0, configuration = 0;
-    std::size_t values = 0;
-    if (H5Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr,
-                       &configuration) == H5Z_FILTER_DEFLATE) {
-      constexpr std::uint64_t kMostDeflated = 1032;  // of a byte, by the format itself
-      return stored * kMostDeflated;
-    }
-  }
-  return stored;
-}
-
-/// Whether every chunk was written that `shape` has.
-bool has_all_chunks(hid_t dataset, const std::vector<std::uint64_t>& shape) {
-  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
-  if (H5Pget_layout(creation.get()) != H5D_CHUNKED) return true;
-  std::vector<hsize_t> chunk(shape.size());
-  H5Pget_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
-  hsize_t written = 0, expected = 1;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const hsize_t pieces = shape[i] / chunk[i] + (shape[i] % chunk[i] != 0);
-    if (pieces != 0 && expected > std::numeric_limits<hsize_t>::max() / pieces) return false;
-    expected *= pieces;
-  }
-  const Handle space(H5Dget_space(dataset), H5Sclose);
-  return H5Dget_num_chunks(dataset, space.get(), &written) >= 0 && written == expected;
-}
-
-/// Whether reading it would open other files, whichever it names.
-bool lies_elsewhere(hid_t dataset) {
-  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
-  return H5Pget_layout(creation.get()) == H5D_VIRTUAL || H5Pget_external_count(creation.get()) > 0;
-}
-
-/// Whoever reads it takes as much memory as it says that it holds: HDF5 would give something for what was never
-/// written.
-Handle open_dataset(hid_t file, const Place& place) {
-  const Handle access = without_cache();
-  Handle dataset(H5Dopen2(file, place.path.c_str(), access.get()), H5Dclose);
-  if (!dataset.ok()) cannot("read", place);
-  const Handle type(H5Dget_type(dataset.get()), H5Tclose);
-  const std::vector<std::uint64_t> shape = shape_of(dataset.get(), place);
-  const H5T_class_t type_class = H5Tget_class(type.get());
-  // Asking how a dataset was created converts its value for what was never written, which for texts follows a reference
-  // that nobody has checked. They are in one piece, or not ours.
-  const bool texts = type_class == H5T_STRING;
-  if (!texts && type_class != H5T_INTEGER && type_class != H5T_FLOAT)
-    unlike(place, "values of another type", "numbers or texts");
-  if (!texts && lies_elsewhere(dataset.get())) unlike(place, "an array that lies in other files", "one of this file");
-  const bool in_one_piece = texts && H5Dget_offset(dataset.get()) != HADDR_UNDEF;
-  const std::uint64_t bytes = !texts         ? written_bytes(file, dataset.get())
-                              : in_one_piece ? H5Dget_storage_size(dataset.get())
-                                             : 0;
-  std::uint64_t room = bytes / std::max<std::size_t>(H5Tget_size(type.get()), 1);
-  for (const std::uint64_t extent : shape) room = extent == 0 ? 0 : room / extent;
-  const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
-  if (!empty && (room == 0 || (!texts && !has_all_chunks(dataset.get(), shape)))) {
-    unlike(place, text_of("an array of shape ", shape_text(shape), " that was not written whole"), "all of it");
-  }
-  return dataset;
+template <Number T>
+MatrixView<std::byte> bytes_of(MatrixView<T> values) {
+  return {reinterpret_cast<std::byte*>(values.data), values.rows, values.cols * sizeof(T), values.stride * sizeof(T)};
 }
 
 template <Number T>
-void expect_type(hid_t dataset, const Place& place) {
-  const Handle type(H5Dget_type(dataset), H5Tclose);
-  if (H5Tequal(type.get(), type_of<T>()) <= 0) unlike(place, "values of another type", name_of<T>());
+Dataset open_numbers(hid_t file, const Place& place) {
+  Dataset dataset = open_dataset(file, place);
+  if (dataset.type != type_of<T>()) unlike(place, "values of another type", name_of<T>());
+  return dataset;
 }
 
-std::uint64_t one_dimension(hid_t dataset, const Place& place) {
-  const auto shape = shape_of(dataset, place);
-  if (shape.size() != 1) unlike(place, "an array of shape " + shape_text(shape), "a list");
-  return shape[0];
+std::uint64_t length_of(const Dataset& list, const Place& place) {
+  if (list.shape.size() != 1) unlike(place, "an array of shape " + shape_text(list.shape), "a list");
+  return list.shape[0];
+}
+
+template <Number T>
+std::vector<T> read_part(const Dataset& list, const Place& place, std::uint64_t first, std::uint64_t count) {
+  std::vector<T> values(count);
+  read_numbers(list, place, first, bytes_of(MatrixView<T>(values.data(), 1, count)));
+  return values;
+}
+
+template <Number T>
+void read_all(hid_t file, const Place& place, MatrixView<T> values, const std::vector<std::uint64_t>& expected) {
+  const Dataset dataset = open_numbers<T>(file, place);
+  if (dataset.shape != expected) unlike(place, "an array of shape " + shape_text(dataset.shape), shape_text(expected));
+  read_numbers(dataset, place, 0, bytes_of(values));
 }
 
 /// Memory of [rows, stride] of which the first `cols` columns take part.
@@ -325,39 +232,19 @@ Handle memory_space(const MatrixView<T>& view) {
   return space;
 }
 
-Handle open_object(hid_t file, const Place& place) {
-  Handle object(H5Oopen(file, place.path.c_str(), H5P_DEFAULT), H5Oclose);
-  if (!object.ok()) cannot("read", place);
-  return object;
-}
-
 void write_scalar(hid_t file, const Place& place, const std::string& attribute, hid_t type, hid_t memory_type,
                   const void* value) {
-  if (!link_exists(file, place.path)) {
+  Handle object = find_object(file, place);
+  if (!object.ok()) {
     make_groups_above(file, place);
     const Handle creation = without_times(H5P_GROUP_CREATE);
-    const Handle group(H5Gcreate2(file, place.path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
-    if (!group.ok()) cannot("write", place);
+    object = Handle(H5Gcreate2(file, place.path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
+    if (!object.ok()) cannot("write", place);
   }
-  const Handle object = open_object(file, place);
   if (H5Aexists(object.get(), attribute.c_str()) > 0) H5Adelete(object.get(), attribute.c_str());
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   Handle handle(H5Acreate2(object.get(), attribute.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   if (!handle.ok() || H5Awrite(handle.get(), memory_type, value) < 0 || !handle.close()) cannot("write", place);
-}
-
-Handle open_attribute(hid_t file, const Place& place, const std::string& attribute, H5T_class_t type_class) {
-  const Handle object = open_object(file, place);
-  if (H5Aexists(object.get(), attribute.c_str()) <= 0) unlike(place, "no attribute", "'" + attribute + "'");
-  Handle handle(H5Aopen(object.get(), attribute.c_str(), H5P_DEFAULT), H5Aclose);
-  if (!handle.ok()) cannot("read", place);
-  const Handle type(H5Aget_type(handle.get()), H5Tclose);
-  const Handle space(H5Aget_space(handle.get()), H5Sclose);
-  if (H5Tget_class(type.get()) != type_class || H5Sget_simple_extent_npoints(space.get()) != 1 ||
-      (type_class == H5T_STRING && H5Tis_variable_str(type.get()) <= 0))
-    unlike(place, "an attribute '" + attribute + "' of another type",
-           type_class == H5T_STRING ? "one text" : "one number");
-  return handle;
 }
 
 template <Number T>
@@ -426,19 +313,19 @@ void File::close() {
 
 bool File::exists(const std::string& path) const {
   const Lock lock;
-  return link_exists(id_, path);
+  return find_object(id_, {name_, path}).ok();
 }
 
 bool File::is_group(const std::string& path) const {
   const Lock lock;
-  return Handle(H5Gopen2(id_, path.c_str(), H5P_DEFAULT), H5Gclose).ok();
+  const Handle object = find_object(id_, {name_, path});
+  return object.ok() && H5Iget_type(object.get()) == H5I_GROUP;
 }
 
 std::vector<std::string> File::children(const std::string& group) const {
   const Lock lock;
   const Place place{name_, group};
-  const Handle handle(H5Gopen2(id_, group.c_str(), H5P_DEFAULT), H5Gclose);
-  if (!handle.ok()) cannot("read", place);
+  const Handle handle = open_object(id_, place);
   std::vector<std::string> names;
   const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
     static_cast<std::vector<std::string>*>(list)->emplace_back(name);
@@ -451,8 +338,7 @@ std::vector<std::string> File::children(const std::string& group) const {
 
 std::vector<std::uint64_t> File::shape(const std::string& dataset) const {
   const Lock lock;
-  const Place place{name_, dataset};
-  return shape_of(open_dataset(id_, place).get(), place);
+  return open_dataset(id_, {name_, dataset}).shape;
 }
 
 template <Number T>
@@ -470,8 +356,8 @@ template <Number T>
 void File::write(const std::string& dataset, ConstMatrixView<T> values) {
   const Lock lock;
   const Place place{name_, dataset};
-  const std::size_t chunk_cols = std::min(values.cols, kMatrixChunkBytes / sizeof(T));
-  const std::size_t chunk_rows = kMatrixChunkBytes / sizeof(T) / std::max<std::size_t>(chunk_cols, 1);
+  const std::size_t chunk_cols = std::min(values.cols, kMostChunkBytes / sizeof(T));
+  const std::size_t chunk_rows = kMostChunkBytes / sizeof(T) / std::max<std::size_t>(chunk_cols, 1);
   Handle handle = create_dataset(id_, place, type_of<T>(), {values.rows, values.cols},
                                  {std::min(values.rows, chunk_rows), chunk_cols}, false);
   if (values.rows * values.cols > 0) {
@@ -499,72 +385,49 @@ template <Number T>
 std::vector<T> File::read(const std::string& dataset) const {
   const Lock lock;
   const Place place{name_, dataset};
-  return read_range<T>(dataset, 0, one_dimension(open_dataset(id_, place).get(), place));
+  const Dataset list = open_numbers<T>(id_, place);
+  return read_part<T>(list, place, 0, length_of(list, place));
 }
 
 template <Number T>
 std::vector<T> File::read_range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const {
   const Lock lock;
   const Place place{name_, dataset};
-  const Handle handle = open_dataset(id_, place);
-  const std::uint64_t size = one_dimension(handle.get(), place);
+  const Dataset list = open_numbers<T>(id_, place);
+  const std::uint64_t size = length_of(list, place);
   if (first > size || count > size - first)
     unlike(place, text_of(size, " values"), text_of("at least ", first, " + ", count));
-  expect_type<T>(handle.get(), place);
-  std::vector<T> values(count);
-  if (count == 0) return values;
-  const hsize_t start = first, length = count;
-  const Handle memory(H5Screate_simple(1, &length, nullptr), H5Sclose);
-  const Handle space(H5Dget_space(handle.get()), H5Sclose);
-  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &length, nullptr);
-  if (H5Dread(handle.get(), memory_type_of<T>(), memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
-    cannot("read", place);
-  return values;
+  return read_part<T>(list, place, first, count);
 }
 
 template <Number T>
 void File::read_into(const std::string& dataset, std::span<T> values) const {
   const Lock lock;
-  const Place place{name_, dataset};
-  const Handle handle = open_dataset(id_, place);
-  expect_type<T>(handle.get(), place);
-  const std::vector<std::uint64_t> found = shape_of(handle.get(), place), expected{values.size()};
-  if (found != expected) unlike(place, "an array of shape " + shape_text(found), shape_text(expected));
-  if (!values.empty() && H5Dread(handle.get(), memory_type_of<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-    cannot("read", place);
+  read_all(id_, {name_, dataset}, MatrixView<T>(values.data(), 1, values.size()), {values.size()});
 }
 
 template <Number T>
 void File::read_into(const std::string& dataset, MatrixView<T> values) const {
   const Lock lock;
-  const Place place{name_, dataset};
-  const Handle handle = open_dataset(id_, place);
-  expect_type<T>(handle.get(), place);
-  const std::vector<std::uint64_t> found = shape_of(handle.get(), place), expected{values.rows, values.cols};
-  if (found != expected) unlike(place, "an array of shape " + shape_text(found), shape_text(expected));
-  if (values.rows * values.cols == 0) return;
-  const Handle memory = memory_space(values);
-  if (H5Dread(handle.get(), memory_type_of<T>(), memory.get(), H5S_ALL, H5P_DEFAULT, values.data) < 0)
-    cannot("read", place);
+  read_all(id_, {name_, dataset}, values, {values.rows, values.cols});
 }
 
 std::vector<std::string> File::read_texts(const std::string& dataset) const {
   const Lock lock;
   const Place place{name_, dataset};
-  const Handle handle = open_dataset(id_, place);
-  const Handle found(H5Dget_type(handle.get()), H5Tclose);
-  if (H5Tget_class(found.get()) != H5T_STRING || H5Tis_variable_str(found.get()) <= 0)
-    unlike(place, "values of another type", "texts");
-  std::vector<char*> pointers(one_dimension(handle.get(), place));
+  const Dataset list = open_dataset(id_, place);
+  const hid_t id = list.handle.get();
+  if (list.type >= 0) unlike(place, "values of another type", "texts");
+  std::vector<char*> pointers(length_of(list, place));
   if (pointers.empty()) return {};
-  check_text_references(id_, handle.get(), pointers.size(), text_of(name_, " at ", dataset));
+  check_text_references(id_, id, pointers.size(), text_of(name_, " at ", dataset));
   const Handle type = text_type();
-  const bool good = H5Dread(handle.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0;
+  const bool good = H5Dread(id, type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0;
   const std::string why = good ? "" : reason();
   std::vector<std::string> texts;
   texts.reserve(pointers.size());
   for (const char* pointer : pointers) texts.emplace_back(pointer ? pointer : "");
-  const Handle space(H5Dget_space(handle.get()), H5Sclose);
+  const Handle space(H5Dget_space(id), H5Sclose);
   H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());  // also of what was read before it failed
   if (!good) throw Error(text_of("cannot read ", name_, " at ", dataset, ": ", why));
   return texts;
@@ -595,7 +458,8 @@ void File::write_integer(const std::string& object, const std::string& attribute
 
 bool File::has_attribute(const std::string& object, const std::string& attribute) const {
   const Lock lock;
-  return link_exists(id_, object) && H5Aexists_by_name(id_, object.c_str(), attribute.c_str(), H5P_DEFAULT) > 0;
+  const Handle handle = find_object(id_, {name_, object});
+  return handle.ok() && H5Aexists(handle.get(), attribute.c_str()) > 0;
 }
 
 std::vector<std::string> File::attributes(const std::string& object) const {
@@ -643,6 +507,7 @@ std::uint64_t File::unsigned_attribute(const std::string& object, const std::str
 template <Number T>
 Appender<T>::Appender(File& file, const std::string& dataset, std::size_t chunk_elements)
     : place_(file.name() + " at " + dataset), chunk_elements_(chunk_elements) {
+  assert(chunk_elements > 0 && chunk_elements * sizeof(T) <= kMostChunkBytes);
   const Lock lock;
   id_ = create_dataset(file.id_, {file.name_, dataset}, type_of<T>(), {0}, {chunk_elements_}, true).release();
   buffer_.reserve(chunk_elements_);

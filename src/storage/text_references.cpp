@@ -23,7 +23,6 @@ namespace {
 
 // HDF5 File Format Specification, version 3.0, III.E "Disk Format: Level 1E - Global Heap", with lengths and addresses
 // of 8 bytes, and IV.B for the reference (length of 4 bytes, address, index of 4 bytes). Integers are little-endian.
-constexpr std::size_t kReferenceBytes = 16;
 constexpr std::size_t kHeapHeaderBytes = 16;    // "GCOL", version, 3 reserved, size of the whole
 constexpr std::size_t kObjectHeaderBytes = 16;  // index and count of references of 2 bytes, 4 reserved, size
 constexpr std::uint8_t kHeapVersion = 1;

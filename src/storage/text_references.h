@@ -12,6 +12,8 @@
 
 namespace rnnsearch::storage {
 
+inline constexpr std::size_t kReferenceBytes = 16;  // of one text
+
 /// Of a dataset or an attribute (HDF5's ids) of texts of variable length, `count` of them; `place` names it in errors.
 /// Throws Error for a reference that is not to an object of exactly the text's length in a sound heap, for two
 /// references to one object (the texts together are then no larger than the file), for heaps that overlap, and for

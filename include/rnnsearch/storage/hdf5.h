@@ -1,11 +1,11 @@
 // HDF5 behind owning handles. This is the one room that includes it.
 //
 // Paths inside a file are absolute: "/train/00000/source_words"; groups on the way are made as needed. Datasets of
-// numbers bear Fletcher-32 checksums (HDF5 has none for texts; the seal covers those). Numbers are little-endian,
-// strings variable-length UTF-8 without NUL bytes, read only when all that a file says of where they lie is sound
-// (src/storage/text_references.h): HDF5 does not look. Every failure throws Error: the file, the place in it, HDF5's
-// own reason. Any thread may call; calls wait for each other, in the order in which they came, as Debian's HDF5 is not
-// thread-safe.
+// numbers have Fletcher-32 checksums (HDF5 has none for texts; the seal covers those). Numbers are little-endian,
+// strings variable-length UTF-8 without NUL bytes. What is read is first compared with what this program writes
+// (src/storage/content.h, src/storage/text_references.h), because HDF5 does not look. Every failure throws Error: the
+// file, the place in it, HDF5's own reason. Any thread may call; calls wait for each other, in the order in which they
+// came.
 #pragma once
 
 #include <concepts>
@@ -51,6 +51,7 @@ class File {
   void close();
   const std::string& name() const { return name_; }
 
+  /// As every function that names a place, throws Error for a link on the way that is not a hard one.
   bool exists(const std::string& path) const;
   bool is_group(const std::string& path) const;
   /// Names of what a group holds, sorted.
