@@ -59,19 +59,20 @@ Turns& turns() {
   return the_ones;
 }
 
-/// The library is set up at the first call: silent, without plugins, which are code that a file could ask for, and
-/// without its work at exit, which loops over files that a full disk kept from being closed.
+/// Sets HDF5 up. At the first call: without its work at exit, which loops over files that a full disk kept from being
+/// closed, and without plugins, which are code that a file could ask for. In each thread: silent, for where HDF5 was
+/// built for threads, as Debian's is, each thread has its own stack of errors, which it would print.
 class Lock {
  public:
   Lock() : guard_(turns()) {
     static const bool is_ready = [] {
       H5dont_atexit();
       H5open();
-      H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
       H5PLset_loading_state(0);
       return true;
     }();
-    static_cast<void>(is_ready);
+    thread_local const bool is_silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+    static_cast<void>(is_ready && is_silent);
     H5Eclear2(H5E_DEFAULT);
   }
 

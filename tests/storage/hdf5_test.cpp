@@ -261,6 +261,18 @@ TEST(File, NamesTheSystemsReasonWhenItCannotBeMadeOrOpened) {
   EXPECT_THAT(message_of([&] { File::open(scratch / "text.h5"); }), HasSubstr("text.h5"));
 }
 
+TEST(File, PrintsNothingWhateverThreadFails) {
+  const Scratch scratch;
+  const auto fail = [&] {
+    EXPECT_THAT(message_of([&] { File::open(scratch / "missing.h5"); }), HasSubstr("No such file or directory"));
+  };
+  testing::internal::CaptureStderr();
+  fail();
+  std::thread(fail).join();
+  std::thread(fail).join();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(File, KeepsAChecksumOnEveryDataset) {
   const Scratch scratch;
   const auto path = scratch / "file.h5";
