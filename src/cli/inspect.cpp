@@ -1,5 +1,6 @@
 #include "cli/inspect.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/options.h"
 
 namespace rnnsearch::cli {
@@ -41,27 +43,6 @@ Json head_of(const File& file, const std::string& format) {
   return json;
 }
 
-// Appends name and shape of every dataset below `group`; returns how many numbers they hold.
-std::uint64_t list_parameters(const File& file, const std::string& group, const std::string& prefix, Json& list) {
-  std::uint64_t count = 0;
-  for (const std::string& name : file.children(group)) {
-    const std::string path = group + "/" + name;
-    if (file.is_group(path)) {
-      count += list_parameters(file, path, prefix + name + "/", list);
-      continue;
-    }
-    std::uint64_t elements = 1;
-    Json shape = Json::array();
-    for (const std::uint64_t extent : file.shape(path)) {
-      shape.push_back(extent);
-      elements *= extent;
-    }
-    list[prefix + name] = std::move(shape);
-    count += elements;
-  }
-  return count;
-}
-
 Json value_of(const File& file, const std::string& object, const std::string& name) {
   try {
     return file.text_attribute(object, name);
@@ -83,9 +64,18 @@ Json of_checkpoint(const File& file) {
   for (const std::string& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
   train::refuse_outdated(config, file.name());
   json["system"] = model::system_of(train::model_options_of(config));
-  Json parameters = Json::object();
-  json["parameter_count"] = list_parameters(file, "/parameters", "", parameters);
-  json["parameters"] = std::move(parameters);
+  auto parameters = train::check_parameters(file, "parameters", config).parameters;
+  std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::uint64_t count = 0;
+  Json shapes = Json::object();
+  for (const model::Parameter& parameter : parameters) {
+    Json shape = Json::array();
+    for (const std::size_t extent : parameter.shape) shape.push_back(std::uint64_t{extent});
+    shapes[parameter.name] = std::move(shape);
+    count += parameter.count();
+  }
+  json["parameter_count"] = count;
+  json["parameters"] = std::move(shapes);
   for (const std::string& name : file.attributes("/config")) json["config"][name] = value_of(file, "/config", name);
   for (const std::string& name : file.attributes("/state")) json["state"][name] = value_of(file, "/state", name);
   return json;
@@ -97,12 +87,17 @@ Json history_of(const File& file) {
     Json rows = Json::array();
     const auto updates = file.read<std::uint64_t>(group + "/update");
     std::vector<std::vector<double>> values;
-    for (const char* column : columns) values.push_back(file.read<double>(group + "/" + column));
+    for (const char* column : columns) {
+      values.push_back(file.read<double>(group + "/" + column));
+      if (values.back().size() == updates.size()) continue;
+      throw Error(text_of("checkpoint: ", file.name(), " at ", group, "/", column, " has ", values.back().size(),
+                          " values for ", updates.size(), " updates; take another copy, or the one before"));
+    }
     for (std::size_t i = 0; i < updates.size(); ++i) {
       Json row;
       row["update"] = updates[i];
       std::size_t k = 0;
-      for (const char* column : columns) row[column] = values[k++].at(i);
+      for (const char* column : columns) row[column] = values[k++][i];
       rows.push_back(std::move(row));
     }
     return rows;

@@ -1,7 +1,6 @@
 #include "rnnsearch/train/average.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
@@ -63,70 +62,27 @@ void check_same_training(const Input& one, const Input& other) {
   }
 }
 
-/// Paths of all datasets below a group.
-std::vector<std::string> datasets_of(const storage::File& file, const std::string& group) {
-  std::vector<std::string> all;
-  for (const std::string& name : file.children(group)) {
-    const std::string path = group + "/" + name;
-    if (!file.is_group(path)) {
-      all.push_back(path);
-      continue;
-    }
-    for (auto& inner : datasets_of(file, path)) all.push_back(std::move(inner));
-  }
-  return all;
-}
-
-std::vector<std::string> parameters_of(const storage::File& file) {
-  auto all = datasets_of(file, "/parameters");
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-/// `datasets`: those of the first.
-void check_same_layout(const Input& one, const Input& other, const std::vector<std::string>& datasets) {
-  const auto theirs = parameters_of(other.file);
-  for (const auto& [from, in] : {std::pair(&datasets, &theirs), std::pair(&theirs, &datasets)}) {
-    for (const std::string& dataset : *from) {
-      if (std::binary_search(in->begin(), in->end(), dataset)) continue;
-      refuse(one, other, text_of("only one of them holds ", dataset));
-    }
-  }
-  for (const std::string& dataset : datasets) {
-    if (one.file.shape(dataset) == other.file.shape(dataset)) continue;
-    refuse(one, other, text_of("the shapes of ", dataset, " differ"));
-  }
-}
-
-/// call(values) with a view of `values` in the dataset's shape.
-template <class Call>
-void with_shape(const std::vector<std::uint64_t>& shape, std::vector<float>& values, const Call& call) {
-  if (shape.size() == 1) {
-    call(std::span<float>(values));
-  } else {
-    call(MatrixView<float>(values.data(), shape[0], shape[1]));
-  }
-}
-
-/// Returns how many numbers it has.
-std::uint64_t write_mean(storage::File& output, const std::string& dataset, const std::vector<Input>& inputs) {
-  const auto shape = inputs.front().file.shape(dataset);
-  std::size_t count = 1;
-  for (const std::uint64_t extent : shape) count *= extent;
-  std::vector<double> sums(count);
-  std::vector<float> values(count);
+/// The mean of one parameter.
+void write_mean(storage::File& output, const model::Parameter& parameter, const std::vector<Input>& inputs) {
+  const std::string dataset = "/parameters/" + parameter.name;
+  std::vector<double> sums(parameter.count());
+  std::vector<float> values(parameter.count());
+  const bool is_list = parameter.shape.size() == 1;
   for (const Input& input : inputs) {
-    with_shape(shape, values, [&](auto view) { input.file.read_into<float>(dataset, view); });
-    for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(values[i]);
+    if (is_list) {
+      input.file.read_into<float>(dataset, std::span(values));
+    } else {
+      input.file.read_into<float>(dataset, MatrixView<float>(values.data(), parameter.rows(), parameter.cols()));
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) sums[i] += static_cast<double>(values[i]);
   }
   const auto n = static_cast<double>(inputs.size());
   std::transform(sums.begin(), sums.end(), values.begin(), [n](double sum) { return static_cast<float>(sum / n); });
-  if (shape.size() == 1) {
+  if (is_list) {
     output.write<float>(dataset, std::span<const float>(values));
   } else {
-    output.write<float>(dataset, ConstMatrixView<float>(values.data(), shape[0], shape[1]));
+    output.write<float>(dataset, ConstMatrixView<float>(values.data(), parameter.rows(), parameter.cols()));
   }
-  return count;
 }
 
 }  // namespace
@@ -156,8 +112,7 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
                         inputs[i].update, ", and would count twice; give each checkpoint once"));
   }
   const Input& newest = inputs.front();
-  const auto datasets = parameters_of(newest.file);
-  for (std::size_t i = 1; i < inputs.size(); ++i) check_same_layout(newest, inputs[i], datasets);
+  for (const Input& input : inputs) check_parameters(input.file, "parameters", input.config);
 
   Averaged averaged;
   averaged.update = newest.update;
@@ -178,7 +133,10 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
   corpus::write_pipeline(file, pipeline);
   file.write_attribute("/state", "corpus_fingerprint",
                        std::string_view(newest.file.text_attribute("/state", "corpus_fingerprint")));
-  for (const std::string& dataset : datasets) averaged.parameters += write_mean(file, dataset, inputs);
+  for (const model::Parameter& parameter : model::parameter_layout_of(model_options_of(newest.config)).parameters) {
+    write_mean(file, parameter, inputs);
+    averaged.parameters += parameter.count();
+  }
   file.write_attribute("/", "complete", 1);
   writer.publish();
   return averaged;

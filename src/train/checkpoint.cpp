@@ -94,17 +94,6 @@ void write_block(storage::File& file, const std::string& group, const model::Par
   }
 }
 
-/// Before memory is taken for them.
-void expect_shapes(const storage::File& file, const std::string& group, const model::ParameterLayout& layout) {
-  for (const auto& parameter : layout.parameters) {
-    const auto found = file.shape(dataset(group, parameter));
-    if (std::equal(found.begin(), found.end(), parameter.shape.begin(), parameter.shape.end())) continue;
-    throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter),
-                        " has not the shape that the options of its model ask for; take another copy, or the one "
-                        "before"));
-  }
-}
-
 enum class Values { kFinite, kNumbers };  // no infinities and NaNs, no NaNs
 
 void read_block(const storage::File& file, const std::string& group, const model::ParameterLayout& layout,
@@ -316,13 +305,24 @@ kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
   return kernels::precision_of(found->second);
 }
 
+model::ParameterLayout check_parameters(const storage::File& file, const std::string& group, const Config& config) {
+  model::ParameterLayout layout = model::parameter_layout_of(model_options_of(config));
+  for (const auto& parameter : layout.parameters) {
+    const auto found = file.shape(dataset(group, parameter));
+    if (std::equal(found.begin(), found.end(), parameter.shape.begin(), parameter.shape.end())) continue;
+    throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter),
+                        " has not the shape that the options of its model ask for; take another copy, or the one "
+                        "before"));
+  }
+  return layout;
+}
+
 LoadedModel load_model(const std::filesystem::path& checkpoint, const std::function<void()>& poll) {
   const storage::File file = open_checkpoint(checkpoint, poll);
   Config config = read_config(file);
-  const model::ModelOptions options = model_options_of(config);
   const char* const group = file.exists(kAverage) ? "average" : "parameters";
-  expect_shapes(file, group, model::parameter_layout_of(options));
-  model::Model<float> model(options);
+  check_parameters(file, group, config);  // before memory is taken for them
+  model::Model<float> model(model_options_of(config));
   read_block(file, group, model.layout(), model.parameters());
   LoadedModel loaded{std::move(model),
                      corpus::read_vocabulary(file, "source"),

@@ -8,6 +8,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "tests/support/change_sealed.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
@@ -153,6 +154,48 @@ TEST_F(Average, IsRefusedForFilesThatCannotBeAveraged) {
   const fs::path mean = output_;
   output_ = scratch_ / "again.h5";
   EXPECT_THAT(refusal({a_, mean}), HasSubstr("is itself the mean of checkpoints (update-00000020.h5"));
+}
+
+TEST_F(Average, ReadsTheParametersOfItsModelAlone) {
+  const std::vector<std::vector<float>> each{run_.save(a_, 10, 1), run_.save(b_, 20, 2)};
+  for (const fs::path& path : {a_, b_}) {
+    support::change_sealed(path, [](hid_t file) {
+      H5Lcreate_hard(file, "/parameters", file, "/parameters/loop", H5P_DEFAULT, H5P_DEFAULT);
+      H5Lcreate_hard(file, "/parameters", file, "/parameters/decoder/loop", H5P_DEFAULT, H5P_DEFAULT);
+      const hid_t space = H5Screate(H5S_SCALAR);
+      H5Dclose(H5Dcreate2(file, "/parameters/scalar", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      H5Sclose(space);
+    });
+  }
+  EXPECT_EQ(average_checkpoints(std::vector{a_, b_}, output_, false).parameters, each[0].size());
+  EXPECT_EQ(load_model(output_).model.parameters()[0], (each[0][0] + each[1][0]) / 2);
+  EXPECT_FALSE(storage::open_sealed(output_, "checkpoint").exists("/parameters/scalar"));
+}
+
+TEST_F(Average, IsRefusedForParametersOfAnotherShape) {
+  run_.save(a_, 10, 1);
+  run_.save(b_, 20, 2);
+  const auto with_shape = [&](const std::vector<hsize_t>& extents) {
+    support::change_sealed(a_, [&](hid_t file) {
+      H5Ldelete(file, "/parameters/attention/W_a", H5P_DEFAULT);
+      const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+      const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
+      if (!extents.empty()) H5Pset_chunk(creation, static_cast<int>(extents.size()), extents.data());
+      H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+      if (!extents.empty()) H5Pset_fletcher32(creation);
+      H5Dclose(H5Dcreate2(file, "/parameters/attention/W_a", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation,
+                          H5P_DEFAULT));
+      H5Sclose(space);
+      H5Pclose(creation);
+    });
+    const std::string sentence = refusal({a_, b_});
+    EXPECT_FALSE(fs::exists(output_));
+    return sentence;
+  };
+  EXPECT_THAT(with_shape({}), HasSubstr("attention/W_a holds an array of shape []"));
+  EXPECT_THAT(with_shape({3, 4, 5}), HasSubstr("attention/W_a holds an array of shape [3, 4, 5]"));
+  EXPECT_THAT(with_shape({3, 4}), HasSubstr("attention/W_a has not the shape that the options of its model ask for"));
+  EXPECT_THAT(with_shape({3}), HasSubstr("attention/W_a has not the shape that the options of its model ask for"));
 }
 
 TEST_F(Average, ReplacesAFileOnlyWhenAsked) {

@@ -14,6 +14,7 @@
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/model/model.h"
+#include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/optimizer.h"
 #include "rnnsearch/train/options.h"
 #include "rnnsearch/train/schedule.h"
@@ -82,6 +83,10 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
 
 /// In which it was trained; kFloat32 when it was written before there was a choice. Errors as resume_checkpoint.
 kernels::Precision precision_of(const std::filesystem::path& checkpoint);
+
+/// The parameters that a model of the options `config` has, in whose shapes `group` of a checkpoint ("parameters",
+/// "average") holds them. Throws Error when one is missing or has another shape.
+model::ParameterLayout check_parameters(const storage::File& file, const std::string& group, const Config& config);
 
 /// What translate, score and evaluate need of a checkpoint.
 struct LoadedModel {
