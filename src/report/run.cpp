@@ -46,7 +46,9 @@ class Record {
   std::uint64_t update() const {
     const Json* value = json_.find("update");
     const double number = value != nullptr && value->is_number() ? value->number() : -1;
-    if (!(number >= 0 && number < 1e15) || number != std::floor(number)) refuse("no \"update\" that counts updates");
+    const double least = event() == "update" ? 1 : 0;  // before the first one a run may resume, or stop
+    if (!(number >= least && number < 1e15) || number != std::floor(number))
+      refuse("no \"update\" that counts updates");
     return static_cast<std::uint64_t>(number);
   }
   double number(const char* name) const {
