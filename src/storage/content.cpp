@@ -23,12 +23,16 @@ void refuse_filters(hid_t group, const Place& place) {
   if (H5Pget_nfilters(creation.get()) != 0) unlike(place, "a group packed by filters", "one without");
 }
 
+/// Throws Error when it may grow, but not in each dimension, or only to some length: HDF5 would count its chunks
+/// otherwise than by its shape, and looks none of them up with care.
 std::vector<std::uint64_t> shape_of(hid_t dataset, const Place& place) {
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.get());
   if (rank < 0) cannot("read", place);
-  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
-  if (rank > 0) H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+  std::vector<hsize_t> extents(static_cast<std::size_t>(rank)), limits(extents);
+  if (rank > 0) H5Sget_simple_extent_dims(space.get(), extents.data(), limits.data());
+  if (limits != extents && limits != std::vector(extents.size(), H5S_UNLIMITED))
+    unlike(place, "an array that may grow in part", "one that may grow or not");
   return {extents.begin(), extents.end()};
 }
 
@@ -230,8 +234,9 @@ Handle find_object(hid_t file, const Place& place) {
       return Handle(H5I_INVALID_HID, H5Oclose);
     }
     if (link.type != H5L_TYPE_HARD) unlike(place, "a symbolic or external link", "a hard link");
-    object = Handle(H5Oopen(object.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
-    if (!object.ok()) cannot("read", place);
+    Handle next(H5Oopen(object.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
+    if (!next.ok()) cannot("read", place);  // here: closing the group would clear the reason
+    object = std::move(next);
     if (H5Iget_type(object.get()) == H5I_GROUP) refuse_filters(object.get(), place);
   }
   return object;

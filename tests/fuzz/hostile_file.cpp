@@ -2,11 +2,13 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "tests/support/packed_chunk.h"
 
 namespace rnnsearch::fuzz {
 namespace {
@@ -170,11 +172,87 @@ void replace_dataset(hid_t file, const std::string& path, hid_t type, hid_t spac
   const Handle dataset(H5Dcreate2(file, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT));
 }
 
+/// The same numbers, packed by our filters or by any.
+void repack(hid_t file, const std::string& path, Input& input) {
+  const Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT));
+  const Handle type(H5Dget_type(dataset)), space(H5Dget_space(dataset)), creation(H5Pcreate(H5P_DATASET_CREATE));
+  const int rank = H5Sget_simple_extent_ndims(space);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (rank < 1 || rank > 2 || count < 1 || count > 10'000 || H5Tget_class(type) == H5T_STRING) return;
+  std::string values(static_cast<std::size_t>(count) * H5Tget_size(type), '\0');
+  if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) return;
+  hsize_t chunk[2] = {};
+  H5Sget_simple_extent_dims(space, chunk, nullptr);
+  for (int i = 0; i < rank; ++i) chunk[i] = 1 + input.integer(1) % chunk[i];
+  H5Pset_chunk(creation, rank, chunk);
+  const bool any = input.byte() & 1;
+  for (std::size_t i = 0, filters = any ? input.below(4) : 3; i < filters; ++i) {
+    switch (any ? input.below(i == 0 ? 4 : 3) : i) {
+      case 0:
+        H5Pset_shuffle(creation);
+        break;
+      case 1:
+        H5Pset_deflate(creation, 1);
+        break;
+      case 2:
+        H5Pset_fletcher32(creation);
+        break;
+      default:  // behind another filter HDF5 itself could crash
+        H5Pset_scaleoffset(creation, H5Z_SO_INT, 0);
+    }
+  }
+  H5Ldelete(file, path.c_str(), H5P_DEFAULT);
+  const Handle packed(H5Dcreate2(file, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+  H5Dwrite(packed, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+}
+
 void set_bytes(std::string& bytes, std::uint8_t count, Input& input) {
-  for (std::uint8_t i = 0; i < count; ++i) {
+  for (std::uint8_t i = 0; i < count && !input.empty(); ++i) {
     const std::size_t at = input.integer(4) % bytes.size();
     bytes[at] = static_cast<char>(input.byte());
   }
+}
+
+/// The bytes of one chunk, behind the back of its filters: with a checksum that is right or not, and any filter mask.
+void change_chunk(hid_t dataset, Input& input) {
+  const Handle space(H5Dget_space(dataset)), creation(H5Dget_create_plist(dataset));
+  const int rank = H5Sget_simple_extent_ndims(space);
+  if (rank < 1 || rank > 4 || H5Pget_layout(creation) != H5D_CHUNKED) return;
+  hsize_t extents[4] = {}, chunk[4] = {}, corner[4] = {}, stored_bytes = 0;
+  H5Sget_simple_extent_dims(space, extents, nullptr);
+  H5Pget_chunk(creation, rank, chunk);
+  for (int i = 0; i < rank; ++i) {
+    if (extents[i] == 0) return;
+    corner[i] = input.below((extents[i] - 1) / chunk[i] + 1) * chunk[i];  // HDF5 follows one beyond, too
+  }
+  if (H5Dget_chunk_storage_size(dataset, corner, &stored_bytes) < 0 || stored_bytes > 1 << 20) return;
+  std::string stored(stored_bytes, '\0');
+  std::uint32_t skipped_filters = 0;
+  if (stored.empty() || H5Dread_chunk(dataset, H5P_DEFAULT, corner, &skipped_filters, stored.data()) < 0) return;
+  constexpr std::size_t kChecksumBytes = 4;
+  stored.resize(stored.size() - std::min(stored.size(), kChecksumBytes));
+  const std::uint8_t kind = input.byte();
+  switch (kind % 8) {
+    case 0:
+      stored.resize(input.integer(2) % (stored.size() + 1));
+      break;
+    case 1:
+      stored.append(input.integer(2), static_cast<char>(input.byte()));
+      break;
+    case 2:
+      if (!stored.empty()) set_bytes(stored, input.byte() % 8, input);
+      break;
+    case 3:
+      stored = support::deflated(std::string(input.integer(2), static_cast<char>(input.byte())));
+      break;
+    case 4:
+      stored = support::deflated(std::string(input.rest()));
+      break;
+    default:
+      skipped_filters = static_cast<std::uint32_t>(input.integer(1 + kind % 4));
+  }
+  if (kind < 192) stored = support::with_checksum(stored);
+  H5Dwrite_chunk(dataset, H5P_DEFAULT, skipped_filters, corner, stored.size(), stored.data());
 }
 
 }  // namespace
@@ -205,7 +283,7 @@ void HostileFile::change(std::int64_t file, Input& input) const {
   if (object.path == "/") return;
   const bool is_dataset = !object.is_group && H5Lexists(file, path, H5P_DEFAULT) > 0;
   const Handle dataset(is_dataset ? H5Dopen2(file, path, H5P_DEFAULT) : H5I_INVALID_HID);
-  switch (kind % 8) {
+  switch (kind % 16) {
     case 0:
     case 1:
     case 2:
@@ -231,6 +309,22 @@ void HostileFile::change(std::int64_t file, Input& input) const {
       } else {
         H5Lcreate_hard(file, other.path.c_str(), file, path, H5P_DEFAULT, H5P_DEFAULT);
       }
+      return;
+    case 7:
+    case 8:
+      if (dataset >= 0) repack(file, object.path, input);
+      return;
+    case 9: {  // packed by our filters, whatever it was packed by, and then changed
+      if (dataset < 0) return;
+      repack(file, object.path, input);
+      const Handle packed(H5Dopen2(file, path, H5P_DEFAULT));
+      if (packed >= 0) change_chunk(packed, input);
+      return;
+    }
+    case 10:
+    case 11:
+    case 12:
+      if (dataset >= 0) change_chunk(dataset, input);
       return;
     default: {
       if (dataset >= 0) {

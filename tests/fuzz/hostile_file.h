@@ -17,8 +17,9 @@ class HostileFile {
 
   enum class Kind { kGood, kChanged, kBrokenSeal };
   /// Takes from the input: how many changes through the HDF5 API (attributes and elements to other values, datasets to
-  /// other shapes and types, links removed, moved, made loops), then how many bytes of the payload, and of the sealed
-  /// file, get other values. An empty input changes nothing. kBrokenSeal: bytes differ from what was sealed.
+  /// other shapes, types and filters, chunks to other bytes and filter masks, links removed, moved, made loops), then
+  /// how many bytes of the payload, and of the sealed file, get other values. An empty input changes nothing.
+  /// kBrokenSeal: bytes differ from what was sealed.
   Kind write(const std::filesystem::path& path, Input& input) const;
 
  private:

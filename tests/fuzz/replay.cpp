@@ -1,16 +1,27 @@
 // Runs a fuzzer's function over files, for builds without libFuzzer: the empty input, then each argument, or each file
-// of an argument that is a folder. What the function finds ends the program.
+// of an argument that is a folder. With --random COUNT before them, then so many inputs of a few random bytes, the same
+// in every run. What the function finds ends the program.
 #include <algorithm>
 #include <iostream>
+#include <random>
 #include <vector>
 
 #include "rnnsearch/base/file.h"
 #include "tests/fuzz/fuzz.h"
 
+namespace {
+
+void run(const std::string& bytes) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   namespace fs = std::filesystem;
+  const bool is_random = argc > 2 && std::string_view(argv[1]) == "--random";
   std::vector<fs::path> files;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = is_random ? 3 : 1; i < argc; ++i) {
     if (fs::is_directory(argv[i])) {
       for (const auto& entry : fs::directory_iterator(argv[i])) files.push_back(entry.path());
     } else {
@@ -18,12 +29,19 @@ int main(int argc, char** argv) {
     }
   }
   std::sort(files.begin(), files.end());
-  LLVMFuzzerTestOneInput(nullptr, 0);
+  run("");
   for (const fs::path& file : files) {
     std::cerr << file.string() << "\n";  // the last one named is the one that failed
-    const std::string bytes = rnnsearch::read_file(file);
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    run(rnnsearch::read_file(file));
   }
-  std::cout << files.size() << " inputs and the empty one\n";
+  std::mt19937 random(1);
+  for (int i = 0; i < (is_random ? std::atoi(argv[2]) : 0); ++i) {
+    std::string bytes(4 + random() % 40, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    const fs::path input = rnnsearch::fuzz::written("random", bytes);  // remains when the function ends the program
+    std::cerr << "random input " << i << ": " << input.string() << "\n";
+    run(bytes);
+  }
+  std::cout << files.size() << " files and the empty input\n";
   return files.empty() ? 1 : 0;
 }

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <functional>
 #include <numeric>
@@ -10,11 +9,14 @@
 
 #include "rnnsearch/storage/hdf5.h"
 #include "tests/support/message_of.h"
+#include "tests/support/packed_chunk.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::storage {
 namespace {
 
+using support::deflated;
+using support::with_checksum;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -104,29 +106,6 @@ class Content : public testing::Test {
   std::vector<std::uint32_t> numbers_ = std::vector<std::uint32_t>(kCount);
 };
 
-/// As HDF5 computes it, for these tests by the letter of Fletcher's sums, modulo 65535.
-std::string with_checksum(const std::string& bytes) {
-  std::uint64_t first = 0, second = 0;
-  for (std::size_t i = 0; i < bytes.size(); i += 2) {
-    const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0u; };
-    first = (first + (byte(i) << 8 | byte(i + 1))) % 65535;
-    second = (second + first) % 65535;
-  }
-  std::string all = bytes;
-  for (const std::uint64_t sum : {first, second}) {
-    all += static_cast<char>(sum & 0xff);
-    all += static_cast<char>(sum >> 8);
-  }
-  return all;
-}
-std::string deflated(const std::string& bytes) {
-  uLongf size = compressBound(bytes.size());
-  std::string packed(size, '\0');
-  compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(),
-            1);
-  packed.resize(size);
-  return packed;
-}
 std::string stored_compressed(const std::string& bytes) {
   return with_checksum(deflated(bytes));
 }
@@ -257,6 +236,32 @@ TEST_F(Content, HasAllThatItsShapeAsksFor) {
   }
   change([&](hid_t file) { H5Dclose(replace(file, H5T_STD_U32LE, {kCount}, in_chunks(kCount, compressed()))); });
   EXPECT_THAT(refusal(), HasSubstr("that was not written whole"));
+}
+
+TEST_F(Content, MayGrowInEachDimensionOrInNone) {
+  const auto with_limits = [&](const std::vector<hsize_t>& limits) {
+    change([&](hid_t file) {
+      H5Ldelete(file, kPath, H5P_DEFAULT);
+      const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+      const std::vector<hsize_t> extents(limits.size(), 6), chunk(limits.size(), 2);
+      H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
+      H5Pset_fletcher32(creation);
+      H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+      const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), limits.data());
+      H5Dclose(H5Dcreate2(file, kPath, H5T_STD_U32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+      H5Sclose(space);
+      H5Pclose(creation);
+    });
+    return message_of([&] { File::open(path_).shape(kPath); });
+  };
+  const auto refused = HasSubstr("an array that may grow in part");
+  EXPECT_THAT(with_limits({6}), HasSubstr("nothing was thrown"));
+  EXPECT_THAT(with_limits({H5S_UNLIMITED}), HasSubstr("nothing was thrown"));
+  EXPECT_THAT(with_limits({6, 6}), HasSubstr("nothing was thrown"));
+  EXPECT_THAT(with_limits({H5S_UNLIMITED, H5S_UNLIMITED}), HasSubstr("nothing was thrown"));
+  EXPECT_THAT(with_limits({7}), refused);
+  EXPECT_THAT(with_limits({6, 100}), refused);
+  EXPECT_THAT(with_limits({H5S_UNLIMITED, 6}), refused);
 }
 
 TEST_F(Content, IsOfTheTypesAndRanksThatAreWritten) {
