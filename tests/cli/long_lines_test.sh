@@ -3,7 +3,10 @@
 # at most 5.3 times the instructions (sorting takes somewhat more than four times), where quadratic time would take sixteen.
 set -euo pipefail
 long_lines=$(dirname "$RNNSEARCH")/tests/long_lines
-command -v valgrind >/dev/null && [[ -x $long_lines ]] || { echo "skipped: valgrind is not installed" >&2; exit 77; }
+if ! command -v valgrind >/dev/null || [[ ! -x $long_lines ]]; then
+  echo "skipped: valgrind is not installed" >&2
+  exit 77
+fi
 
 valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file=profile "$long_lines" 1024 4096 >log 2>&1 ||
   { cat log; exit 1; }

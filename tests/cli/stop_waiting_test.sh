@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SIGTERM or SIGUSR1 ends translate, score, align and evaluate with code 85 and one sentence wherever they wait: for a named pipe that
 # nobody opens for writing or whose writer is silent, for a configuration, and in the middle of one long sentence.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
@@ -32,9 +33,12 @@ stopped() {
 }
 # FILE is open in the program, or in its first rank.
 reads() {
-  local pids=$job
+  local pid pids=$job
   ((ranks == 1)) || pids=$(pgrep -P "$job" || true)
-  find $(sed 's|[0-9][0-9]*|/proc/&/fd|g' <<<"$pids") -lname "$PWD/$1" 2>/dev/null | grep -q .
+  for pid in $pids; do
+    [[ -z $(find "/proc/$pid/fd" -lname "$PWD/$1" 2>/dev/null) ]] || return 0
+  done
+  return 1
 }
 model=(--model run --threads 1)
 for ranks in 1 2; do
@@ -51,8 +55,9 @@ stopped 1 "reads silent" translate "${model[@]}" --config silent
 # A sentence that would take hours.
 for _ in {1..3000}; do head -n 1 text/dev.source; done | tr "\n" " " >long
 echo >>long
+has_begun() { [[ -n $(find . -name ".output.tmp-*") ]]; }
 for ranks in 1 2; do
-  stopped $ranks '[[ -n $(find . -name ".output.tmp-*") ]]' translate "${model[@]}" --beam 500 --minimum-length-ratio 90 \
+  stopped $ranks has_begun translate "${model[@]}" --beam 500 --minimum-length-ratio 90 \
     --maximum-length-ratio 100 --input long --output output
   [[ ! -e output && ! -e output.partial && -z $(find . -name '.output.tmp-*') ]] || fail "something was written"
 done

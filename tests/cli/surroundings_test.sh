@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What the system around a command refuses or lacks: files beyond a limit of their size (as on a full disk), standard descriptors
 # that are closed, a terminal that would obey what a file holds.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
@@ -17,7 +18,8 @@ code=0
 lines=$(sed -n 's/.*first \([0-9]*\) lines.*/\1/p' err)
 [[ $code == 1 && $(<err) == *"cannot write output (is the disk full?)"*"in output.partial; translate the input from line $((lines + 1)) on" ]] ||
   fail "beyond a limit of files: code $code: $(<err)"
-((lines > 0 && lines < 1600)) && cmp output.partial <(head -n "$lines" whole) || fail "output.partial is not the first $lines lines"
+((lines > 0 && lines < 1600)) || fail "$lines lines of 1600: $(<err)"
+cmp output.partial <(head -n "$lines" whole) || fail "output.partial is not the first $lines lines"
 [[ ! -e output && -z $(find . -name '.output.*') ]] || fail "left behind: $(ls -A)"
 code=0
 (ulimit -f 1 && exec "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --output small.h5) \
@@ -50,4 +52,6 @@ code=0
 for answer in prepared shown; do
   LC_ALL=C grep -q $'[\e\a]\|\xc2\x9b' $answer && fail "a terminal would obey this: $(cat -v $answer)"
 done
-grep -q 't\\x1b\[31m' shown && grep -q '\\x1b\]0;title\\x07' shown || fail "the names are not shown: $(cat -v shown)"
+for name in 't\\x1b\[31m' '\\x1b\]0;title\\x07'; do
+  grep -q "$name" shown || fail "'$name' is not shown: $(cat -v shown)"
+done
