@@ -19,7 +19,4 @@ options_of() { # SYSTEM: sets `options`
     replication*) options=(--preset "$1" --config "$here/replication.ini") ;;
     *) options=(--preset "$1") ;;
   esac
-  # All that the readout of ablation (b) knows comes through the state, and its gradients are mostly above 5 while it learns: cut at 1,
-  # three of ten rounds had a PSA of 0.65, 0.92 and 0.97; cut at 5, nine or all of ten learn it.
-  [[ $1 != replication-b* ]] || options+=(--clip-norm 5)
 }
