@@ -199,6 +199,10 @@ int run_train(const Arguments& arguments) {
       reporter->say(text_of("[train] label smoothing ", s.train.label_smoothing,
                             " of the gradient; losses are those without, in training as in validation"));
     }
+    if (s.model.layer_normalisation) {
+      reporter->say("[train] layer normalisation magnifies rounding in the first updates: only runs on the same number of "
+                    "ranks, with the same --accumulate, have the same losses");
+    }
     if (!has_dev) reporter->say("[train] the corpus has no dev set: nothing is validated");
   }
 

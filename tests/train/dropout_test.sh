@@ -26,7 +26,9 @@ expect_equal halves whole
 expect_equal threads whole
 
 # The first loss is of the same weights, so only masks make it another.
-"$RNNSEARCH" $(train_arguments plain 1 | rate 0.002) $model --layer-normalisation 2>/dev/null
+"$RNNSEARCH" $(train_arguments plain 1 | rate 0.002) $model --layer-normalisation 2>normalised.err
+[[ $(grep -c '^\[train\] layer normalisation magnifies rounding' normalised.err) == 1 ]] ||
+  fail "the training does not say once that layer normalisation magnifies rounding: $(<normalised.err)"
 [[ $(losses plain) != $(losses whole | head -1) ]] || fail "nothing is dropped"
 
 # Both of the weights that training begins with: used, the one that was trained with dropout is the other.
