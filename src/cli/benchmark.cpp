@@ -193,6 +193,11 @@ class Updates {
   std::uint64_t update_ = 0;
 };
 
+/// The sum of Tx over a batch whose sources all have words.
+double source_lengths(const model::ModelOptions& options, const corpus::BatchSlice& batch) {
+  return static_cast<double>(batch.batch_source_words + (options.source_end ? batch.batch_pairs : 0));
+}
+
 /// Translations by an untrained model, all of the length that the targets of a batch have in proportion to its sources.
 class Translations {
  public:
@@ -203,8 +208,7 @@ class Translations {
   }
 
   Timed run(const corpus::BatchSlice& slice) {
-    const std::uint64_t ends = model_.options().source_end ? slice.batch_pairs : 0;
-    const double Tx = static_cast<double>(slice.batch_source_words + ends);
+    const double Tx = source_lengths(model_.options(), slice);
     // A little more, so that the product with Tx does not fall below a whole number.
     search_.maximum_length_ratio = (static_cast<double>(slice.batch_target_words) + 1e-6) / Tx;
     search_.minimum_length_ratio = search_.maximum_length_ratio;
@@ -303,7 +307,9 @@ Measurement measure(const Settings& s, const comm::Communicator& world, Batches&
     m.pairs += pairs;
     m.source_words += source;
     m.target_words += timed.target_words;
-    if (!s.decode) m.gflop += model::update_flop(s.model, {pairs, source + (s.model.source_end ? pairs : 0), target + pairs}) / 1e9;
+    if (!s.decode) {
+      m.gflop += model::update_flop(s.model, {pairs, source_lengths(s.model, batch), target + pairs}) / 1e9;
+    }
     for (const Phase phase : kPhases) m.phases[static_cast<std::size_t>(phase)] += timed.phases.seconds(phase);
     m.bytes_sent += static_cast<double>(timed.traffic.bytes_sent);
     m.reduction_seconds += timed.traffic.busy_seconds;
