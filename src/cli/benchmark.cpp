@@ -225,7 +225,7 @@ class Translations {
         sums[0] += static_cast<double>(best.front().words.size());
         sums[1] += best.front().is_nan() ? 1 : 0;
       }
-      world_.sum(std::span<double>(sums));  // waits for the slowest rank
+      world_.all_reduce(std::span<double>(sums));  // waits for the slowest rank
       timed.target_words = sums[0];
       if (sums[1] > 0) {
         throw AgreedError(

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/figures.h"
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/cleaning.h"
@@ -39,7 +40,7 @@ std::array<Lengths, 2> lengths_of(const corpus::Corpus& corpus) {
 /// 1, 2, 5, 10, 20 ...: the least with which bars of so many lengths each are few enough.
 std::uint64_t bar_lengths(std::uint64_t longest) {
   std::uint64_t width = 1;
-  for (std::uint64_t step = 0; (longest + width - 1) / width > kMostBars; ++step) {
+  for (std::uint64_t step = 0; ceil_div(longest, width) > kMostBars; ++step) {
     width = step % 3 == 1 ? width / 2 * 5 : width * 2;
   }
   return width;
@@ -142,7 +143,7 @@ void print_lengths(const Json& rows) {
     std::string line = left(from == to ? std::to_string(from) : text_of(from, "-", to), 8);
     for (std::size_t side = 0; side < 2; ++side) {
       const std::uint64_t count = whole(row, kSides[side]);
-      const auto bar = static_cast<std::size_t>((count * kBarWidth + most - 1) / most);
+      const auto bar = static_cast<std::size_t>(ceil_div(count * kBarWidth, most));
       line += right(grouped(count), 12) + right(percent(count, all[side]), 8) + "  " +
               left(std::string(bar, '#'), kBarWidth + 2);
     }

@@ -310,7 +310,7 @@ Sum time_sum(const comm::Communicator& world, std::size_t bytes, std::size_t rep
     std::fill(values.begin(), values.end(), static_cast<float>(world.rank() + 1));
     world.barrier();
     const Stopwatch watch;
-    world.sum(std::span<float>(values));
+    world.all_reduce(std::span<float>(values));
     if (i > 0) seconds[i - 1] = watch.seconds();
     const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
     if (std::any_of(values.begin(), values.end(), [&](float value) { return value != expected; })) wrong = 1;
@@ -331,7 +331,7 @@ std::vector<double> clocks_ahead(const comm::Communicator& world) {
     world.barrier();
     std::vector<double> moments(ranks);
     moments[rank] = unix_seconds();
-    world.sum(std::span<double>(moments));  // each is 0 on all ranks but one
+    world.all_reduce(std::span<double>(moments));  // each is 0 on all ranks but one
     for (std::size_t r = 0; r < ranks; ++r) ahead[r].push_back(moments[r] - moments[0]);
   }
   std::vector<double> medians;

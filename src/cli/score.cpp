@@ -101,7 +101,7 @@ int run_score(const Arguments& arguments) {
   } catch (const kernels::Interrupted&) {  // to be agreed on by all ranks
   }
   if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; no score was printed");
-  if (ranks > 1) world.sum(std::span<double>(scores));  // each is 0 on all ranks but one
+  if (ranks > 1) world.all_reduce(std::span<double>(scores));  // each is 0 on all ranks but one
   const auto nan = std::find_if(scores.begin(), scores.end(), [](double score) { return !std::isfinite(score); });
   std::optional<std::size_t> nan_line;
   if (nan != scores.end()) nan_line = static_cast<std::size_t>(nan - scores.begin());

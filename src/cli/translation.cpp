@@ -6,6 +6,7 @@
 #include <span>
 
 #include "cli/agreement.h"
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
@@ -141,7 +142,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
       return !signal_came();
     });
   } catch (const kernels::Interrupted&) {  // before the first was translated
-    found.resize(lines.size() > rank ? (lines.size() - rank + ranks - 1) / ranks : 0);
+    found.resize(lines.size() > rank ? ceil_div(lines.size() - rank, ranks) : 0);
   }
   const auto nan = std::find_if(found.begin(), found.end(),
                                 [](const auto& of_line) { return !of_line.empty() && of_line.front().is_nan(); });

@@ -49,7 +49,7 @@ class DevSet {
       sums[1] += static_cast<double>(part.words);
       if (options_.validate_bleu) lines += translated(model, source, sums[2]);
     }
-    world_.sum(std::span<double>(sums));
+    world_.all_reduce(std::span<double>(sums));
     const bool scored = options_.validate_bleu && sums[2] == 0;
     const double bleu = scored ? score(world_.gather(lines), translations) : std::nan("");
     return {sums[0] / sums[1], bleu, false};

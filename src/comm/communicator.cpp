@@ -192,11 +192,11 @@ int Communicator::size() const {
   return size;
 }
 
-Communicator::Ticket Communicator::begin_sum(std::span<float> values, std::span<float> carried) const {
-  return progress_thread() ? progress_thread()->begin(values, carried) : 0;
+Communicator::Ticket Communicator::begin_all_reduce(std::span<float> values, std::span<float> residual) const {
+  return progress_thread() ? progress_thread()->begin(values, residual) : 0;
 }
 
-Communicator::Ticket Communicator::begin_unite(std::span<std::uint64_t> bits) const {
+Communicator::Ticket Communicator::begin_or_reduce(std::span<std::uint64_t> bits) const {
   return progress_thread() ? progress_thread()->begin(bits) : 0;
 }
 
@@ -216,11 +216,11 @@ Traffic Communicator::traffic() const {
   return progress_thread() ? progress_thread()->traffic() : Traffic{};
 }
 
-void Communicator::sum(std::span<float> values) const {
-  wait(begin_sum(values));
+void Communicator::all_reduce(std::span<float> values) const {
+  wait(begin_all_reduce(values));
 }
 
-void Communicator::sum(std::span<double> values) const {
+void Communicator::all_reduce(std::span<double> values) const {
   reduce(values, MPI_SUM);
 }
 

@@ -31,13 +31,13 @@ inline float widened(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
 }
 
-/// to = bfloat16 of values + carried; carried = what that lost.
-RNNSEARCH_CLONES void round_and_carry(const float* values, float* carried, std::uint16_t* to, std::size_t size) {
+/// to = bfloat16(values + residual); residual = the rounding error.
+RNNSEARCH_CLONES void round_with_residual(const float* values, float* residual, std::uint16_t* to, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
-    const float wanted = values[i] + carried[i];
+    const float wanted = values[i] + residual[i];
     const std::uint16_t sent = rounded(wanted);
     to[i] = sent;
-    carried[i] = wanted - widened(sent);
+    residual[i] = wanted - widened(sent);
   }
 }
 
@@ -89,7 +89,7 @@ Exchange::Range Exchange::part(int dimension, int place) const {
 }
 
 void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, const Block& block) {
-  assert(done() && (block.carried.empty() || block.carried.size() == block.values.size()));
+  assert(done() && (block.residual.empty() || block.residual.size() == block.values.size()));
   comm_ = comm;
   grid_ = &grid;
   number_ = number;
@@ -192,7 +192,7 @@ void Exchange::begin_reduce() {
     const void* data = of_values(theirs).data();
     if (rounds()) {
       std::uint16_t* here = sent_bf16_.data() + (theirs.first - whole.first);
-      round_and_carry(of_values(theirs).data(), block_.carried.data() + theirs.first, here, theirs.size);
+      round_with_residual(of_values(theirs).data(), block_.residual.data() + theirs.first, here, theirs.size);
       data = here;
     }
     send(data, theirs.size, grid_->neighbour(dimension_, to));
@@ -234,7 +234,7 @@ void Exchange::begin_gather() {
     received_bf16_.resize(std::max(received_bf16_.size(), whole.size));
     own_bf16 = sent_bf16_.data();
     if (dimension_ + 1 == grid_->dimensions()) {  // the sum itself is rounded, once, for all ranks alike
-      round_and_carry(values.data(), block_.carried.data() + own.first, own_bf16, own.size);
+      round_with_residual(values.data(), block_.residual.data() + own.first, own_bf16, own.size);
       widen(own_bf16, values.data(), own.size);
     } else {
       round_to(values.data(), own_bf16, own.size);  // these are bfloat16 already

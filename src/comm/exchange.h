@@ -41,13 +41,13 @@ class Grid {
 
 class Exchange {
  public:
-  /// Every rank begins the same blocks (sizes, `number`, with `carried` or without) in the same order.
+  /// Every rank begins the same blocks (sizes, `number`, with `residual` or without) in the same order.
   struct Block {
     std::span<float> values;  // in place; not to be touched until it is done
     /// Empty: float32 travels. Else [values.size()], this rank's for this block from one sum to the next, zero at
     /// first: bfloat16 travels, all additions are in float32, and what a rounding took away is added to what this rank
     /// sends next time (error feedback).
-    std::span<float> carried{};
+    std::span<float> residual{};
   };
 
   /// Of blocks under way at the same time no two may have numbers that are equal modulo this.
@@ -71,7 +71,7 @@ class Exchange {
 
   Range part(int dimension, int place) const;
   std::span<float> of_values(Range range) const { return block_.values.subspan(range.first, range.size); }
-  bool rounds() const { return !block_.carried.empty(); }
+  bool rounds() const { return !block_.residual.empty(); }
   int tag(Stage stage) const;
   void send(const void* data, std::size_t count, int to);
   void receive(void* data, std::size_t count, int from);

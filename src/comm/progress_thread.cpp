@@ -53,13 +53,13 @@ void ProgressThread::abandon() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::uint64_t ProgressThread::begin(std::span<float> values, std::span<float> carried) {
+std::uint64_t ProgressThread::begin(std::span<float> values, std::span<float> residual) {
   const std::lock_guard lock(mutex_);
   for (std::size_t first = 0; first < values.size(); first += kBlock) {
     const std::size_t size = std::min(kBlock, values.size() - first);
     Job job;
     job.ticket = ++begun_;
-    job.sum = {values.subspan(first, size), carried.empty() ? carried : carried.subspan(first, size)};
+    job.sum = {values.subspan(first, size), residual.empty() ? residual : residual.subspan(first, size)};
     queue_.push_back(job);
     ++entered_;
   }

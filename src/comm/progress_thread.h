@@ -37,7 +37,7 @@ class ProgressThread {
   ProgressThread& operator=(const ProgressThread&) = delete;
 
   // For the main thread.
-  std::uint64_t begin(std::span<float> values, std::span<float> carried);
+  std::uint64_t begin(std::span<float> values, std::span<float> residual);
   std::uint64_t begin(std::span<std::uint64_t> bits);
   void wait(std::uint64_t ticket);
   std::uint64_t begun() const { return begun_; }  // only the main thread begins

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
 
@@ -25,7 +26,7 @@ struct Plan {
         pools(std::max<std::uint64_t>(1, (pairs + pool / 2) / pool)) {
     const std::uint64_t window = block * std::min(options.window_blocks, pairs / block + 1);
     const std::uint64_t pools_a_window = std::max<std::uint64_t>(1, window / pool);
-    windows = (pools + pools_a_window - 1) / pools_a_window;
+    windows = ceil_div(pools, pools_a_window);
   }
 
   std::uint64_t first_pool(std::uint64_t window) const { return window * pools / windows; }

@@ -8,6 +8,7 @@
 #include "kernels/caches.h"
 #include "kernels/product_tiles.h"
 #include "kernels/strips.h"
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 
@@ -15,10 +16,6 @@ namespace rnnsearch::kernels {
 namespace {
 
 enum class Layout { kAsIs, kTransposed };
-
-std::size_t pieces_of(std::size_t whole, std::size_t piece) {
-  return (whole + piece - 1) / piece;
-}
 
 // An operand by its stored form; `depth` counts along K.
 struct Operand {
@@ -39,11 +36,11 @@ struct Operand {
 // still leaves room in the second-level cache for strips.
 std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
   const std::size_t most = std::max<std::size_t>(128, caches().level2 / 8 / (tiles.cols * tiles.element));
-  return tiles.padded(pieces_of(depth, pieces_of(depth, most)));
+  return tiles.padded(ceil_div(depth, ceil_div(depth, most)));
 }
 
 // That many floats of each of these rows, before they are read: what is far apart no processor asks for by itself.
-void ask_for(const float* from, std::size_t rows, std::size_t count, std::size_t stride) {
+void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_t stride) {
   constexpr std::size_t kLine = 64 / sizeof(float);
   for (std::size_t i = 0; i < rows; ++i, from += stride) {
     for (std::size_t j = 0; j < count; j += kLine) __builtin_prefetch(from + j, 0, 2);
@@ -64,7 +61,7 @@ void pack_panels_of(const ProductTiles& tiles, const Operand& b, std::size_t fir
   const std::size_t step = as_is ? tiles.padded(kDepthsAtOnce) : depth;
   for (std::size_t k = 0; k < depth; k += step) {
     if (as_is && k + step < depth)
-      ask_for(b.of_b(first + k + step, column), std::min(step, depth - k - step), count, b.stride);
+      prefetch(b.of_b(first + k + step, column), std::min(step, depth - k - step), count, b.stride);
     std::byte* to = panels + k * tiles.cols * tiles.element;
     for (std::size_t j = 0; j < count; j += tiles.cols, to += panel_bytes) {
       pack(std::min(tiles.cols, count - j), std::min(step, depth - k), b.of_b(first + k, column + j), b.stride, to);
@@ -74,7 +71,7 @@ void pack_panels_of(const ProductTiles& tiles, const Operand& b, std::size_t fir
 
 // For `bytes` bytes of packed elements. Kept from product to product.
 std::byte* space_for(std::size_t bytes, Buffer<float>& buffer) {
-  return reinterpret_cast<std::byte*>(buffer.shape(1, pieces_of(bytes, sizeof(float))).data);
+  return reinterpret_cast<std::byte*>(buffer.shape(1, ceil_div(bytes, sizeof(float))).data);
 }
 
 class Product {
@@ -86,7 +83,7 @@ class Product {
         K_(K),
         into_(into),
         strips_(tiles.max_rows, tiles.row_step, c.rows),
-        panels_(pieces_of(c.cols, tiles.cols)) {}
+        panels_(ceil_div(c.cols, tiles.cols)) {}
 
   // b's panels, packed before, one after the other.
   void times_packed(const std::byte* panels) {
@@ -149,7 +146,7 @@ class Product {
   template <class Work>
   void for_slabs(const Work& work) const {
     const std::size_t most = std::max<std::size_t>(1024, kSlabBytes / (c_.rows * tiles_.element));
-    const std::size_t depth = tiles_.padded(pieces_of(K_, pieces_of(K_, most)));
+    const std::size_t depth = tiles_.padded(ceil_div(K_, ceil_div(K_, most)));
     for (std::size_t first = 0; first < K_; first += depth) {
       const std::size_t count = std::min(depth, K_ - first);
       work(Slab{first, count, pack_a(first, count)});
@@ -165,14 +162,14 @@ class Product {
     std::byte* const to = space_for(bytes, buffer);
     const auto pack = a_.layout == Layout::kAsIs ? tiles_.pack_strip : tiles_.pack_strip_transposed;
     const std::size_t step = a_.layout == Layout::kAsIs ? depth : tiles_.padded(kDepthsAtOnce);
-    const std::size_t pieces = std::min(strips_.count, pieces_of(bytes, kBytesToPack));
+    const std::size_t pieces = std::min(strips_.count, ceil_div(bytes, kBytesToPack));
     parallel_for(pieces, [&](std::size_t piece) {
       const std::size_t first_row = strips_.first(strips_.count * piece / pieces);
       const std::size_t last_row = strips_.first(strips_.count * (piece + 1) / pieces);
       for (std::size_t k = 0; k < count; k += step) {
         if (a_.layout == Layout::kTransposed && k + step < count) {
-          ask_for(a_.of_a(first_row, first + k + step), std::min(step, count - k - step), last_row - first_row,
-                  a_.stride);
+          prefetch(a_.of_a(first_row, first + k + step), std::min(step, count - k - step), last_row - first_row,
+                   a_.stride);
         }
         for (std::size_t s = strips_.count * piece / pieces; s < strips_.count * (piece + 1) / pieces; ++s) {
           const std::size_t row = strips_.first(s), rows = strips_.rows(s);
@@ -221,13 +218,13 @@ class Product {
   // Where several pieces share a panel, it is packed before, as many as leave room in the outer cache.
   void times_packed_first(const Operand& b, const Slab& slab, const Grid& pieces) const {
     const std::size_t bytes = panel_bytes(slab.count);
-    const std::size_t chunks = pieces_of(panels_, std::max<std::size_t>(1, kSlabBytes / bytes));
+    const std::size_t chunks = ceil_div(panels_, std::max<std::size_t>(1, kSlabBytes / bytes));
     thread_local Buffer<float> buffer;
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const std::size_t begin = panels_ * chunk / chunks, end = panels_ * (chunk + 1) / chunks;
       std::byte* const packed = space_for((end - begin) * bytes, buffer);
       const std::size_t at_once = panels_at_once(tiles_);
-      parallel_for(pieces_of(end - begin, at_once), [&](std::size_t i) {
+      parallel_for(ceil_div(end - begin, at_once), [&](std::size_t i) {
         const std::size_t first = begin + i * at_once;
         pack_b(b, slab, first, std::min(first + at_once, end), packed + (first - begin) * bytes);
       });
@@ -247,8 +244,8 @@ class Product {
     const std::size_t strips_a_piece = std::max<std::size_t>(4, caches().level2 / 2 / strip_bytes);
     Grid best{};
     std::size_t least = 0;
-    for (std::size_t rows = pieces_of(strips_.count, strips_a_piece); rows <= strips_.count; ++rows) {
-      const std::size_t cols = std::min(panels_, pieces_of(wanted, rows));
+    for (std::size_t rows = ceil_div(strips_.count, strips_a_piece); rows <= strips_.count; ++rows) {
+      const std::size_t cols = std::min(panels_, ceil_div(wanted, rows));
       // What is packed for several pieces goes out to these caches and comes back.
       const std::size_t shared = rows > 1 && !packed ? 2 * c_.cols : 0;
       const std::size_t delivered = cols * c_.rows + rows * c_.cols + shared;
@@ -335,13 +332,13 @@ class Product {
 };
 
 std::size_t floats_packed(const ProductTiles& tiles, std::size_t K, std::size_t N) {
-  return pieces_of(pieces_of(N, tiles.cols) * tiles.cols * tiles.padded(K) * tiles.element, sizeof(float));
+  return ceil_div(ceil_div(N, tiles.cols) * tiles.cols * tiles.padded(K) * tiles.element, sizeof(float));
 }
 
 void pack_panels(const ProductTiles& tiles, const Operand& b, std::size_t K, std::size_t N, std::byte* to) {
-  const std::size_t panel_bytes = tiles.padded(K) * tiles.cols * tiles.element, panels = pieces_of(N, tiles.cols);
+  const std::size_t panel_bytes = tiles.padded(K) * tiles.cols * tiles.element, panels = ceil_div(N, tiles.cols);
   const std::size_t side_by_side = b.layout == Layout::kAsIs ? panels_at_once(tiles) : 1;
-  parallel_for(pieces_of(panels, side_by_side), [&](std::size_t piece) {
+  parallel_for(ceil_div(panels, side_by_side), [&](std::size_t piece) {
     const std::size_t first = piece * side_by_side, column = first * tiles.cols;
     pack_panels_of(tiles, b, 0, K, column, std::min(side_by_side * tiles.cols, N - column), to + first * panel_bytes,
                    panel_bytes);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::kernels {
@@ -11,7 +12,7 @@ namespace rnnsearch::kernels {
 /// range(first, last) over [0, count) in pieces of `piece` items.
 template <class Range>
 void parallel_ranges(std::size_t count, std::size_t piece, const Range& range) {
-  parallel_for((count + piece - 1) / piece, [&](std::size_t i) { range(i * piece, std::min(count, (i + 1) * piece)); });
+  parallel_for(ceil_div(count, piece), [&](std::size_t i) { range(i * piece, std::min(count, (i + 1) * piece)); });
 }
 
 /// Rows of `cols` elements a piece: some 16,384 elements, which take longer than handing the piece to a thread.

@@ -126,7 +126,7 @@ std::size_t transpose_vectors(D d, std::size_t rows, std::size_t depth, const fl
   // Where there are fewer rows than lanes, the last one stands in for those there are not. What it leaves behind the
   // end of a row is overwritten by the row after it, if no other ones' memory lies there.
   const std::size_t beyond = rows < kWidth ? kWidth - rows : 0;
-  const std::size_t whole = depth - std::min(depth, beyond == 0 ? 0 : (beyond + to_stride - 1) / to_stride);
+  const std::size_t whole = depth - std::min(depth, beyond == 0 ? 0 : ceil_div(beyond, to_stride));
   const float* row[kWidth];
   for (std::size_t next = 0; next < rows; next += kWidth) {
     const std::size_t first = rows < kWidth ? 0 : std::min(next, rows - kWidth);  // the last ones overlap those before

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "rnnsearch/base/ceil_div.h"
+
 namespace rnnsearch::kernels {
 
 /// What tiles after this one need, for it to ask for while it is computed: a part of the next panel, into the
@@ -27,7 +29,7 @@ struct Ahead {
     std::size_t lines, rows;
   };
   /// What to ask for at each of so many steps, at least one.
-  Share share(std::size_t steps) const { return {(lines + steps - 1) / steps, (rows + steps - 1) / steps}; }
+  Share share(std::size_t steps) const { return {ceil_div(lines, steps), ceil_div(rows, steps)}; }
   /// For the next share, or what is left.
   void ask(const Share& share) {
     for (std::size_t i = std::min(share.lines, lines); i > 0; --i, --lines, panel += kLine) {
@@ -60,7 +62,7 @@ struct ProductTiles {
                std::size_t panel_stride, float* c, std::size_t c_stride, bool add, Ahead ahead);
   bool reads_unpacked;
 
-  std::size_t padded(std::size_t depth) const { return (depth + depth_step - 1) / depth_step * depth_step; }
+  std::size_t padded(std::size_t depth) const { return ceil_div(depth, depth_step) * depth_step; }
 };
 
 /// float operands, float sums: each element is c + a_0 b_0 + a_1 b_1 + ... with one rounding a term, in this order,

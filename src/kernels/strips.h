@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "rnnsearch/base/ceil_div.h"
+
 namespace rnnsearch::kernels {
 
 /// M rows, at least one, in as few strips of at most max_rows as there can be. They differ by one row_step at most, but
@@ -12,8 +14,8 @@ namespace rnnsearch::kernels {
 class Strips {
  public:
   Strips(std::size_t max_rows, std::size_t row_step, std::size_t M)
-      : count((M + max_rows - 1) / max_rows), M_(M), step_(row_step) {
-    const std::size_t steps = (M + row_step - 1) / row_step;
+      : count(ceil_div(M, max_rows)), M_(M), step_(row_step) {
+    const std::size_t steps = ceil_div(M, row_step);
     few_ = steps / count;
     longer_ = steps % count;
   }

@@ -31,10 +31,10 @@ void gated_step_backward(const kernels::PackedMatrix<Real>& U_transposed, const 
 template <class Real>
 void gather_previous(const Packing& packing, const Before& from, ConstMatrixView<Real> states,
                      MatrixView<Real> previous) {
-  if (from.carried > 0) {
-    kernels::copy_rows<Real>(packing.step(states, from.step, from.carried), previous.row_range(0, from.carried));
+  if (from.continuing > 0) {
+    kernels::copy_rows<Real>(packing.step(states, from.step, from.continuing), previous.row_range(0, from.continuing));
   }
-  kernels::zero_rows<Real>(previous.row_range(from.carried, previous.rows - from.carried));
+  kernels::zero_rows<Real>(previous.row_range(from.continuing, previous.rows - from.continuing));
 }
 
 template <class Real>
@@ -60,7 +60,7 @@ void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Di
     kernels::zero_rows<Real>(recurrent);
     const auto previous = previous_rows.row_range(0, packing.active[t]);
     gather_previous<Real>(packing, from, states, previous);
-    kernels::multiply<Real>(previous.row_range(0, from.carried), U_gates, recurrent.row_range(0, from.carried));
+    kernels::multiply<Real>(previous.row_range(0, from.continuing), U_gates, recurrent.row_range(0, from.continuing));
     gated_step_forward<Real>(U,
                              {packing.step(x, t),
                               {},
@@ -106,10 +106,11 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
                                carry,
                                packing.step(reset, t)},
                               scratch);
-    if (from.carried > 0) {
-      const auto carried = carry.row_range(0, from.carried);
-      kernels::multiply<Real>(packing.step(gates_gradient, t, from.carried), U_gates, carried, kernels::Into::kAdd);
-      kernels::add<Real>(carried, packing.step(state_gradient, from.step, from.carried));
+    if (from.continuing > 0) {
+      const auto continuing = carry.row_range(0, from.continuing);
+      kernels::multiply<Real>(packing.step(gates_gradient, t, from.continuing), U_gates, continuing,
+                              kernels::Into::kAdd);
+      kernels::add<Real>(continuing, packing.step(state_gradient, from.step, from.continuing));
     }
   }
   kernels::accumulate_outer<Real>(previous, gates_gradient, gradient.U_gates);

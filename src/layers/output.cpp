@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/softmax.h"
 
 namespace rnnsearch::layers {
 namespace {
-
-std::size_t pieces_of(std::size_t whole, std::size_t piece) {
-  return (whole + piece - 1) / piece;
-}
 
 // Of the logits of all rows, those of so many at a time: fewer would touch W_o's gradient too often, more would take
 // memory. Blocks are as long as one another, and strips of a product as high as they can be.
@@ -21,8 +18,8 @@ struct Blocks {
   template <class Real>
   Blocks(const OutputWeights<Real>& weights, std::size_t R) : all(R) {
     const std::size_t most = std::clamp<std::size_t>(kBytes / (weights.b_w.size() * sizeof(float)), 1, kRows);
-    const std::size_t count = std::max<std::size_t>(1, pieces_of(all, most)), even = pieces_of(all, count);
-    rows = std::min(all, pieces_of(even, kStrip) * kStrip);
+    const std::size_t count = std::max<std::size_t>(1, ceil_div(all, most)), even = ceil_div(all, count);
+    rows = std::min(all, ceil_div(even, kStrip) * kStrip);
   }
 
   /// block(first, count)

@@ -11,7 +11,7 @@ namespace rnnsearch::layers {
 /// The step before t in the direction of reading, and how many of its sentences go on into t.
 struct Before {
   std::size_t step = 0;
-  std::size_t carried = 0;
+  std::size_t continuing = 0;
 };
 
 inline Before before(const Packing& packing, Direction direction, std::size_t t) {

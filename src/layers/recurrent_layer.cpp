@@ -28,8 +28,9 @@ void RecurrentLayer<Real>::forward(const Packing& packing, ConstMatrixView<Real>
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     const std::size_t t = direction_ == Direction::kForward ? i : packing.steps() - 1 - i;
     const Before from = before(packing, direction_, t);
-    if (from.carried > 0) {
-      kernels::copy_rows<Real>(packing.step(states, from.step, from.carried), packing.step(previous, t, from.carried));
+    if (from.continuing > 0) {
+      kernels::copy_rows<Real>(packing.step(states, from.step, from.continuing),
+                               packing.step(previous, t, from.continuing));
     }
     cell_->forward(packing.first_row[t], packing.step(x, t), packing.step(previous, t), packing.step(states, t));
   }
@@ -47,8 +48,8 @@ void RecurrentLayer<Real>::backward(const Packing& packing, ConstMatrixView<Real
     const auto carry = carry_.zeros(packing.active[t], state_width_);
     cell_->backward(packing.first_row[t], packing.step(previous, t), packing.step(states, t),
                     packing.step(state_gradient, t), packing.step(x_gradient, t), carry);
-    if (from.carried > 0) {
-      kernels::add<Real>(carry.row_range(0, from.carried), packing.step(state_gradient, from.step, from.carried));
+    if (from.continuing > 0) {
+      kernels::add<Real>(carry.row_range(0, from.continuing), packing.step(state_gradient, from.step, from.continuing));
     }
   }
   cell_->accumulate(previous, x_gradient);

@@ -131,7 +131,7 @@ class ComposedNetwork final : public Network<Real> {
 
   void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) override {
     const Finished& finished = how.finished;
-    const Dropout::Batch drops(dropout, how.noise);
+    const Dropout::Batch drops(dropout, how.dropout_seed);
     encode(source, batch);
     run_decoder(target);
     const std::size_t B = target.size(), X = rows.packing.words();

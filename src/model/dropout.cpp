@@ -18,7 +18,7 @@ void Dropout::lay_out(const layers::Packing& packing, Rows& rows) const {
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     for (std::size_t p = 0; p < packing.active[t]; ++p) {
       const std::size_t row = packing.first_row[t] + p;
-      rows.sentences[row] = noise_.first_pair + packing.order[p] * noise_.pair_stride;
+      rows.sentences[row] = seed_.first_pair + packing.order[p] * seed_.pair_stride;
       rows.steps[row] = static_cast<std::uint32_t>(t);
     }
   }
@@ -35,7 +35,7 @@ kernels::DropoutMask Dropout::mask(Place place, std::uint64_t number, std::uint3
   if (!mask.drops()) return {};
   // Initialisation takes the hashes of names as streams of the seed, the order of the data those with the highest bit.
   const std::uint64_t stream = (std::uint64_t{0xd809} << 44) | static_cast<std::uint64_t>(place) << 32 | number;
-  mask.key = Random(Random(noise_.seed, stream).next(), noise_.update).next();
+  mask.key = Random(Random(seed_.seed, stream).next(), seed_.update).next();
   const Rows& rows = place <= Place::kEncoderState ? source_ : target_;
   mask.sentences = rows.sentences;
   if (attention || !variational) mask.steps = rows.steps;

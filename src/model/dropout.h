@@ -30,11 +30,11 @@ class Dropout {
  public:
   explicit Dropout(const ModelOptions& options) : options_(options) {}
 
-  /// From here to its end masks drop, as `noise` says; at other times none does.
+  /// From here to its end masks drop, as `seed` says; at other times none does.
   class Batch {
    public:
-    Batch(Dropout& dropout, const Noise& noise) : dropout_(dropout) {
-      dropout_.noise_ = noise;
+    Batch(Dropout& dropout, const DropoutSeed& seed) : dropout_(dropout) {
+      dropout_.seed_ = seed;
       dropout_.draws_ = true;
     }
     ~Batch() { dropout_.draws_ = false; }
@@ -61,7 +61,7 @@ class Dropout {
   void lay_out(const layers::Packing& packing, Rows& rows) const;
 
   const ModelOptions& options_;
-  Noise noise_;
+  DropoutSeed seed_;
   bool draws_ = false;
   Rows source_, target_;
 };

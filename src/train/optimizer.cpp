@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::train {
@@ -139,7 +140,7 @@ class Adadelta final : public Optimizer {
 template <class Row>
 void for_all_rows(const TableGradient& table, const Row& row) {
   const std::size_t rows_a_piece = std::max<std::size_t>(1, kBlock / table.cols);
-  kernels::parallel_for((table.table_rows + rows_a_piece - 1) / rows_a_piece, [&](std::size_t piece) {
+  kernels::parallel_for(ceil_div(table.table_rows, rows_a_piece), [&](std::size_t piece) {
     const std::size_t last = std::min(table.table_rows, (piece + 1) * rows_a_piece);
     auto next = std::lower_bound(table.words.begin(), table.words.end(), piece * rows_a_piece);
     for (std::size_t i = piece * rows_a_piece; i < last; ++i) {

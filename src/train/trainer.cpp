@@ -261,7 +261,7 @@ class Trainer {
     average_.exchange(p_.model.parameters());
     Longest::see(longest_.validation_part, part.lap());
     double agreed[] = {root_ ? result.loss_per_word : 0.0, root_ ? result.bleu : 0.0, result.interrupted ? 1.0 : 0.0};
-    p_.communicator.sum(std::span<double>(agreed));
+    p_.communicator.all_reduce(std::span<double>(agreed));
     result = {agreed[0], agreed[1], agreed[2] > 0};
     if (result.interrupted) return;  // the resumed run validates this update
     state_.validated_update = update;

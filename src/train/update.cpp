@@ -48,10 +48,10 @@ void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
   const bool source_start = table.source && !input.source.empty() && options.source_start;
   const bool target_start = table.target && !input.target.empty() && options.start == model::Start::kEmbedded;
   if (source_start || target_start) touch(kStart);
-  united = communicator.begin_unite(bits);
+  united = communicator.begin_or_reduce(bits);
 }
 
-void UpdateStep::Rows::begin_sum(const comm::Communicator& communicator, const layers::RowGradient<float>& own) {
+void UpdateStep::Rows::begin_all_reduce(const comm::Communicator& communicator, const layers::RowGradient<float>& own) {
   communicator.wait(united);
   words.clear();
   place.resize(own.table_rows());
@@ -68,7 +68,7 @@ void UpdateStep::Rows::begin_sum(const comm::Communicator& communicator, const l
     assert(bits[word / kBits] >> word % kBits & 1U);
     std::copy_n(own.rows().row(i), own.cols(), rows.data() + place[word] * own.cols());
   }
-  communicator.begin_sum(rows);
+  communicator.begin_all_reduce(rows);
 }
 
 UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options)
@@ -78,32 +78,32 @@ UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<floa
       optimizer_(make_optimizer(options, model.parameters().size())),
       rows_(model.table_gradients().size()) {
   if (options.reduce_precision == ReducePrecision::kBfloat16 && communicator.size() > 1) {
-    carried_.assign(model.gradient().size(), 0.0F);
+    residual_.assign(model.gradient().size(), 0.0F);
   }
 }
 
-void UpdateStep::begin_sum(std::size_t part) {
+void UpdateStep::begin_all_reduce(std::size_t part) {
   const auto& [first, size, table] = model_.gradient_parts()[part];
   const PhaseTimes::Scope scope(&model_.phases(), Phase::kCommunication);
   if (table < 0) {
-    communicator_.begin_sum(model_.gradient().subspan(first, size),
-                            carried_.empty() ? std::span<float>() : std::span(carried_).subspan(first, size));
+    communicator_.begin_all_reduce(model_.gradient().subspan(first, size),
+                                   residual_.empty() ? std::span<float>() : std::span(residual_).subspan(first, size));
     return;
   }
   const auto index = static_cast<std::size_t>(table);
-  rows_[index].begin_sum(communicator_, model_.table_gradients()[index].rows);
+  rows_[index].begin_all_reduce(communicator_, model_.table_gradients()[index].rows);
 }
 
 model::Loss UpdateStep::accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished) {
   const std::size_t pieces = options_.accumulate;
   model::GradientOptions how;
   how.label_smoothing = options_.label_smoothing;
-  how.noise = {options_.seed, input.update, input.first_pair, input.pair_stride};
+  how.dropout_seed = {options_.seed, input.update, input.first_pair, input.pair_stride};
   if (pieces == 1) {
     how.finished = finished;
     return model_.accumulate_gradient(input.source, input.target, how);
   }
-  how.noise.pair_stride *= pieces;
+  how.dropout_seed.pair_stride *= pieces;
   model::Loss loss;
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     Sentences source, target;  // every pieces-th of a share that is sorted by length: pieces that weigh the same
@@ -112,7 +112,7 @@ model::Loss UpdateStep::accumulate(const UpdateInput& input, const std::function
       target.add(input.target[i]);
     }
     if (piece + 1 == pieces) how.finished = finished;
-    how.noise.first_pair = input.first_pair + piece * input.pair_stride;
+    how.dropout_seed.first_pair = input.first_pair + piece * input.pair_stride;
     const model::Loss part = model_.accumulate_gradient(source, target, how);
     loss.negative_log_likelihood += part.negative_log_likelihood;
     loss.words += part.words;
@@ -151,7 +151,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
     result.part_seconds.push_back(whole.seconds());
     if (!options_.overlap) return;
     const Stopwatch begin;
-    begin_sum(part);
+    begin_all_reduce(part);
     begin_seconds += begin.seconds();
   };
   const model::Loss loss = accumulate(input, finished);
@@ -163,10 +163,10 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   {
     const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
     if (!options_.overlap) {
-      for (std::size_t part = 0; part < model_.gradient_parts().size(); ++part) begin_sum(part);
+      for (std::size_t part = 0; part < model_.gradient_parts().size(); ++part) begin_all_reduce(part);
     }
     communicator_.wait_for_all();  // first, because this thread sleeps there, while MPI's own sums would use its core
-    communicator_.sum(std::span<double>(sums));
+    communicator_.all_reduce(std::span<double>(sums));
     tables_.clear();
     for (std::size_t i = 0; i < tables.size(); ++i) {
       tables_.push_back(
@@ -193,7 +193,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
       }
       optimizer_->update(model_.parameters(), gradient, input.learning_rate, scale, tables_);
     } else {
-      std::fill(carried_.begin(), carried_.end(), 0.0F);  // they are not finite either
+      std::fill(residual_.begin(), residual_.end(), 0.0F);  // they are not finite either
     }
   }
   result.optimizer_seconds = zeroing_seconds + watch.lap();

@@ -31,14 +31,14 @@ std::string bytes_of(const std::vector<float>& values) {
 TEST(Communicator, UnitesTheBitsOfAllRanks) {
   const Communicator all;
   std::vector<std::uint64_t> bits{std::uint64_t{1} << all.rank(), 0, std::uint64_t{1} << 63};
-  all.wait(all.begin_unite(bits));
+  all.wait(all.begin_or_reduce(bits));
   EXPECT_EQ(bits, (std::vector<std::uint64_t>{(std::uint64_t{1} << all.size()) - 1, 0, std::uint64_t{1} << 63}));
 }
 
 TEST(Sum, GivesEveryRankTheSameBits) {
   for (const std::size_t count : {1, 2, 3, 5, 1000, 4099, 300007}) {
     auto values = values_of_this_rank(count);
-    world.sum(values);
+    world.all_reduce(values);
     const auto all = world.gather(bytes_of(values));
     for (const auto& one : all) EXPECT_TRUE(one == all.front()) << count << " elements";
   }
@@ -49,7 +49,7 @@ TEST(Sum, GivesTheSameBitsEveryTime) {
     std::string first;
     for (int repetition = 0; repetition < 10; ++repetition) {
       auto values = values_of_this_rank(count);
-      world.sum(values);
+      world.all_reduce(values);
       if (repetition == 0) first = bytes_of(values);
       EXPECT_TRUE(bytes_of(values) == first) << count << " elements, repetition " << repetition;
     }
@@ -58,7 +58,7 @@ TEST(Sum, GivesTheSameBitsEveryTime) {
 
 TEST(Sum, AddsWhatAllRanksHave) {
   std::vector<double> values{static_cast<double>(world.rank()), 1.0};
-  world.sum(values);
+  world.all_reduce(values);
   EXPECT_EQ(values[0], world.size() * (world.size() - 1) / 2.0);
   EXPECT_EQ(values[1], world.size());
   std::vector<double> largest{static_cast<double>(world.rank()), -static_cast<double>(world.rank())};
@@ -70,7 +70,7 @@ TEST(Sum, AddsWhatAllRanksHave) {
 TEST(Sum, GoesOnByItself) {
   std::vector<float> first(10, 1.0F), second(300007, 2.0F);
   std::vector<std::uint64_t> bits{std::uint64_t{1} << world.rank()};
-  const auto a = world.begin_sum(first), b = world.begin_unite(bits), c = world.begin_sum(second);
+  const auto a = world.begin_all_reduce(first), b = world.begin_or_reduce(bits), c = world.begin_all_reduce(second);
   world.wait(c);
   world.wait(b);
   world.wait(a);
@@ -81,10 +81,11 @@ TEST(Sum, GoesOnByItself) {
 
 TEST(Sum, HasTheSameBitsHoweverTheValuesAreCut) {
   auto whole = values_of_this_rank(4'400'003), pieces = whole;  // two blocks
-  world.sum(whole);
+  world.all_reduce(whole);
   Communicator::Ticket last = 0;
   for (std::size_t first = 0; first < pieces.size(); first += 1'700'003) {
-    last = world.begin_sum(std::span(pieces).subspan(first, std::min<std::size_t>(1'700'003, pieces.size() - first)));
+    last = world.begin_all_reduce(
+        std::span(pieces).subspan(first, std::min<std::size_t>(1'700'003, pieces.size() - first)));
   }
   world.wait(last);
   EXPECT_TRUE(whole == pieces);
@@ -93,7 +94,7 @@ TEST(Sum, HasTheSameBitsHoweverTheValuesAreCut) {
 TEST(Sum, CountsWhatItSends) {
   const Traffic before = world.traffic();
   std::vector<float> values(std::size_t{1} << 20, 1.0F);
-  world.sum(values);
+  world.all_reduce(values);
   const Traffic after = world.traffic();
   const double bytes = static_cast<double>(after.bytes_sent - before.bytes_sent);
   const double ranks = world.size();
@@ -102,8 +103,8 @@ TEST(Sum, CountsWhatItSends) {
 }
 
 TEST(Sum, TakesNothing) {
-  world.sum(std::span<float>());
-  world.sum(std::span<double>());
+  world.all_reduce(std::span<float>());
+  world.all_reduce(std::span<double>());
 }
 
 TEST(Broadcast, GivesEveryRankTheTextOfOne) {
@@ -166,7 +167,7 @@ int fail_on_one_rank() {
   Environment environment;
   if (world.rank() == 1) {
     std::vector<float> values(std::size_t{1} << 22, 1.0F);
-    world.begin_sum(values);  // which the others never begin
+    world.begin_all_reduce(values);  // which the others never begin
     world.abandon();
     values = {};
     std::this_thread::sleep_for(std::chrono::milliseconds(300));

@@ -42,24 +42,24 @@ TEST_F(WorldOfOne, AnswersEveryCollectiveWithoutMpi) {
   EXPECT_EQ(world.size(), 1);
   EXPECT_TRUE(world.is_root());
 
-  std::vector<float> values(300007), carried(values.size());
+  std::vector<float> values(300007), residual(values.size());
   std::iota(values.begin(), values.end(), -5.0F);
   const auto before = values;
-  const auto ticket = world.begin_sum(values, carried);
+  const auto ticket = world.begin_all_reduce(values, residual);
   world.wait(ticket);
-  world.sum(values);
+  world.all_reduce(values);
   world.broadcast(std::span<float>(values));
   EXPECT_EQ(values, before);
-  EXPECT_EQ(carried, std::vector<float>(values.size()));
+  EXPECT_EQ(residual, std::vector<float>(values.size()));
 
   std::vector<double> doubles{1.5, -2, std::numeric_limits<double>::infinity()};
   const auto doubles_before = doubles;
-  world.sum(doubles);
+  world.all_reduce(doubles);
   world.max(doubles);
   EXPECT_EQ(doubles, doubles_before);
 
   std::vector<std::uint64_t> bits{5, 0, 7};
-  world.wait(world.begin_unite(bits));
+  world.wait(world.begin_or_reduce(bits));
   world.broadcast(std::span<std::uint64_t>(bits));
   EXPECT_EQ(bits, (std::vector<std::uint64_t>{5, 0, 7}));
 

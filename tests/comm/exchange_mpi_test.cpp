@@ -78,7 +78,7 @@ TEST_P(OnGrids, CarriesWhatRoundingToBfloat16TookAway) {
   const Grid grid(world.rank(), world.size(), GetParam());
   constexpr std::size_t kCount = 4099;
   constexpr int kTimes = 50;
-  std::vector<float> carried(kCount);
+  std::vector<float> residual(kCount);
   std::vector<double> summed(kCount), exact(kCount), largest(kCount);
   Exchange exchange;
   double worst_once = 0;
@@ -89,7 +89,7 @@ TEST_P(OnGrids, CarriesWhatRoundingToBfloat16TookAway) {
       const auto theirs = values_of(rank, kCount, static_cast<std::uint64_t>(time));
       for (std::size_t i = 0; i < kCount; ++i) truth[i] += static_cast<double>(theirs[i]);
     }
-    exchange.begin(MPI_COMM_WORLD, grid, static_cast<std::uint64_t>(time), {values, carried});
+    exchange.begin(MPI_COMM_WORLD, grid, static_cast<std::uint64_t>(time), {values, residual});
     finish(exchange);
     std::string bytes(reinterpret_cast<const char*>(values.data()), kCount * sizeof(float)), of_root = bytes;
     world.broadcast(of_root);
@@ -112,13 +112,13 @@ TEST_P(OnGrids, CarriesWhatRoundingToBfloat16TookAway) {
 TEST_P(OnGrids, PassesNaNAndInfinityOn) {
   const Grid grid(world.rank(), world.size(), GetParam());
   for (const bool rounds : {false, true}) {
-    std::vector<float> values(40, 1.0F), carried(rounds ? 40 : 0);
+    std::vector<float> values(40, 1.0F), residual(rounds ? 40 : 0);
     if (world.is_root()) {
       values[3] = std::numeric_limits<float>::quiet_NaN();
       values[39] = std::numeric_limits<float>::infinity();
     }
     Exchange exchange;
-    exchange.begin(MPI_COMM_WORLD, grid, 7, {values, carried});
+    exchange.begin(MPI_COMM_WORLD, grid, 7, {values, residual});
     finish(exchange);
     EXPECT_TRUE(std::isnan(values[3]));
     EXPECT_FALSE(std::isfinite(values[39]));

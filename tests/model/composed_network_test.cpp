@@ -694,13 +694,13 @@ class DroppingSystems : public testing::TestWithParam<Variant> {
   void TearDown() override { kernels::set_threads(kernels::allowed_cpus()); }
 };
 
-constexpr Noise kNoise{.seed = 7, .update = 1000, .first_pair = 2, .pair_stride = 3};
+constexpr DropoutSeed kDropoutSeed{.seed = 7, .update = 1000, .first_pair = 2, .pair_stride = 3};
 
 /// What the masks leave of one sentence, unit by unit.
-systems::Drop drop_of(const ModelOptions& options, const Noise& noise, std::uint64_t sentence) {
-  return [&options, noise, sentence](Place place, std::size_t number, std::size_t step, systems::Vector x) {
+systems::Drop drop_of(const ModelOptions& options, const DropoutSeed& seed, std::uint64_t sentence) {
+  return [&options, seed, sentence](Place place, std::size_t number, std::size_t step, systems::Vector x) {
     Dropout dropout(options);
-    const Dropout::Batch batch(dropout, noise);
+    const Dropout::Batch batch(dropout, seed);
     kernels::DropoutMask mask = dropout.mask(place, number);
     const auto at = static_cast<std::uint32_t>(step);
     const bool each_step = options.dropout_kind == DropoutKind::kPlain || place == Place::kAttention;
@@ -720,18 +720,19 @@ TEST_P(DroppingSystems, AgreeWithTheEquationsOfWhatIsLeft) {
   const Sentences source = random_sentences(random, 5, 9, 12), target = random_sentences(random, 5, 9, 13);
   double expected = 0;
   for (std::size_t b = 0; b < source.size(); ++b) {
-    const systems::System system(parameters, model.options(), drop_of(options, kNoise, 2 + 3 * b));
+    const systems::System system(parameters, model.options(), drop_of(options, kDropoutSeed, 2 + 3 * b));
     expected -=
         system.run({source[b].begin(), source[b].end()}, {target[b].begin(), target[b].end()}).log_probability();
   }
-  const double found = model.accumulate_gradient(source, target, {.noise = kNoise}).negative_log_likelihood;
+  const double found =
+      model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed}).negative_log_likelihood;
   EXPECT_NEAR(found, expected, 1e-10 * expected);
   EXPECT_GT(std::abs(found - model.loss(source, target).negative_log_likelihood), 1e-3) << "nothing is dropped";
 }
 
 TEST_P(DroppingSystems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
   Model<double> model = composed<double>(GetParam().options);
-  const GradientOptions how{.noise = kNoise};
+  const GradientOptions how{.dropout_seed = kDropoutSeed};
   expect_gradient_of_central_differences(model, how, [&](const Sentences& source, const Sentences& target) {
     return model.accumulate_gradient(source, target, how).negative_log_likelihood;
   });
@@ -744,8 +745,8 @@ TEST_P(DroppingSystems, DropTheSameHoweverABatchIsCut) {
   fill(cut, 81);
   Random random(82);
   const Sentences source = random_sentences(random, 8, 9, 12), target = random_sentences(random, 8, 9, 13);
-  const Noise noise{.seed = 3, .update = 5};
-  const double expected = whole.accumulate_gradient(source, target, {.noise = noise}).negative_log_likelihood;
+  const DropoutSeed seed{.seed = 3, .update = 5};
+  const double expected = whole.accumulate_gradient(source, target, {.dropout_seed = seed}).negative_log_likelihood;
   double found = 0;
   for (const std::size_t rank : {2u, 0u, 1u}) {
     Sentences a, b;
@@ -753,15 +754,15 @@ TEST_P(DroppingSystems, DropTheSameHoweverABatchIsCut) {
       a.add(source[i]);
       b.add(target[i]);
     }
-    const Noise share{.seed = 3, .update = 5, .first_pair = rank, .pair_stride = 3};
-    found += cut.accumulate_gradient(a, b, {.noise = share}).negative_log_likelihood;
+    const DropoutSeed share{.seed = 3, .update = 5, .first_pair = rank, .pair_stride = 3};
+    found += cut.accumulate_gradient(a, b, {.dropout_seed = share}).negative_log_likelihood;
   }
   EXPECT_NEAR(found, expected, 1e-12 * expected);
   const auto a = whole_gradient(whole), b = whole_gradient(cut);
   for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(b[i], a[i], 1e-11 * (1 + std::abs(a[i]))) << i;
-  const Noise later{.seed = 3, .update = 6}, other{.seed = 4, .update = 5};
-  for (const Noise& different : {later, other}) {
-    const double loss = whole.accumulate_gradient(source, target, {.noise = different}).negative_log_likelihood;
+  const DropoutSeed later{.seed = 3, .update = 6}, other{.seed = 4, .update = 5};
+  for (const DropoutSeed& different : {later, other}) {
+    const double loss = whole.accumulate_gradient(source, target, {.dropout_seed = different}).negative_log_likelihood;
     EXPECT_GT(std::abs(loss - expected), 1e-6);
   }
 }
@@ -777,7 +778,7 @@ TEST_P(DroppingSystems, DropNothingInInference) {
   Random random(92);
   const Sentences source = random_sentences(random, 6, 12, 12), target = random_sentences(random, 6, 12, 13);
   for (const bool after : {false, true}) {
-    if (after) model.accumulate_gradient(source, target, {.noise = kNoise});
+    if (after) model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed});
     EXPECT_EQ(model.loss(source, target).negative_log_likelihood, plain.loss(source, target).negative_log_likelihood);
     const auto encoded = model.encode(source), expected = plain.encode(source);
     EXPECT_TRUE(encoded.annotations == expected.annotations && encoded.contexts == expected.contexts);
@@ -810,7 +811,7 @@ TEST_P(DroppingSystems, ComputeTheSameBitsOnAnyNumberOfThreads) {
     kernels::set_threads(threads);
     Model<float> model = composed<float>(GetParam().options);
     fill(model, 52);
-    model.accumulate_gradient(source, target, {.noise = kNoise});
+    model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed});
     const auto gradient = whole_gradient(model);
     if (threads == 1)
       expected = gradient;
@@ -830,7 +831,7 @@ TEST(Dropout, OfNothingHasTheBitsOfAModelWithoutIt) {
   fill(other, 1);
   Random random(2);
   const Sentences source = random_sentences(random, 5, 9, 12), target = random_sentences(random, 5, 9, 13);
-  EXPECT_EQ(model.accumulate_gradient(source, target, {.noise = kNoise}).negative_log_likelihood,
+  EXPECT_EQ(model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed}).negative_log_likelihood,
             other.accumulate_gradient(source, target).negative_log_likelihood);
   EXPECT_EQ(whole_gradient(model), whole_gradient(other));
 }

@@ -70,18 +70,19 @@ class Communicator {
   int size() const;
   bool is_root() const { return rank() == 0; }
 
-  /// Of what was begun last, or before.
+  /// Identifies an operation that was started, for wait().
   using Ticket = std::uint64_t;
-  /// A sum that goes on by itself: returns at once. In place; `values` must not be touched before `wait`. Every rank
-  /// gets the same bits, a function of the ranks' values and their number alone: not of time, nor (float32) of how the
-  /// values are cut into calls.
-  /// carried: empty, or [values.size()] that belong to these values from one sum to the next, zero at first: then
-  /// bfloat16 travels, half the bytes; the additions are in float32, and what rounding took away is added to the next
-  /// sum.
-  Ticket begin_sum(std::span<float> values, std::span<float> carried = {}) const;
-  /// Every bit that is set on some rank, likewise.
-  Ticket begin_unite(std::span<std::uint64_t> bits) const;
-  /// Until that one and all begun before it are done. Sums that fail end all ranks, with MPI's reason in a log line.
+  /// Starts an asynchronous all-reduce (sum, in place) and returns at once; `values` must not be touched before wait().
+  /// Every rank gets the same bits. They depend on the ranks' values and the number of ranks alone: not on timing, nor,
+  /// in float32, on how the values are divided over calls.
+  /// residual: empty, or the error-feedback residual of these values, [values.size()], zero before the first call. With
+  /// it values are sent in bfloat16, half the bytes, and added in float32; what rounding removed is added to the values
+  /// of the next call.
+  Ticket begin_all_reduce(std::span<float> values, std::span<float> residual = {}) const;
+  /// The same for a bitwise OR.
+  Ticket begin_or_reduce(std::span<std::uint64_t> bits) const;
+  /// Returns once this operation, and all that were started before it, are complete. A failure ends all ranks, after a
+  /// log line with MPI's reason.
   void wait(Ticket ticket) const;
   void wait_for_all() const;
   /// For whoever began sums and leaves by an exception: this rank does not touch the values any more (other ranks still
@@ -90,8 +91,8 @@ class Communicator {
   Traffic traffic() const;
 
   /// In place; every rank gets the same bits. Of doubles: a few.
-  void sum(std::span<float> values) const;  // begin_sum and wait
-  void sum(std::span<double> values) const;
+  void all_reduce(std::span<float> values) const;  // begin_all_reduce and wait
+  void all_reduce(std::span<double> values) const;
   void max(std::span<double> values) const;
   void barrier() const;
   void broadcast(std::string& text, int from = 0) const;

@@ -79,7 +79,7 @@ struct Alignment {
 
 /// From what dropout draws its masks: they are a function of these, of a pair's number in the global batch, and of the
 /// place, step and unit in the network. So any number of ranks, pieces and threads drops the same.
-struct Noise {
+struct DropoutSeed {
   std::uint64_t seed = 0, update = 0;
   std::uint64_t first_pair = 0, pair_stride = 1;  // pair i of this share has number first_pair + i pair_stride
 };
@@ -91,7 +91,7 @@ struct GradientOptions {
   std::function<void(std::size_t part)> finished{};
   /// 0 to below 1: the gradient is that of the smoothed cost (kernels/softmax.h); the loss is not.
   double label_smoothing = 0;
-  Noise noise{};  // read where options() have dropout
+  DropoutSeed dropout_seed{};  // read where options() have dropout
 };
 
 /// The parameters that Model(options) would have, without memory for them. Throws Error as check(options).

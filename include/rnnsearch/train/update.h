@@ -63,7 +63,7 @@ class UpdateStep {
     void begin_union(const comm::Communicator& communicator, const model::Model<float>::TableGradient& table,
                      const UpdateInput& input, const model::ModelOptions& options);
     /// Once this rank's gradient is known.
-    void begin_sum(const comm::Communicator& communicator, const layers::RowGradient<float>& own);
+    void begin_all_reduce(const comm::Communicator& communicator, const layers::RowGradient<float>& own);
 
     std::vector<std::uint64_t> bits;  // one a word
     comm::Communicator::Ticket united = 0;
@@ -75,7 +75,7 @@ class UpdateStep {
   UpdateResult update(const UpdateInput& input);
   /// Adds the gradient of this rank's share to the model's, piece by piece; `finished` hears of the last.
   model::Loss accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished);
-  void begin_sum(std::size_t part);
+  void begin_all_reduce(std::size_t part);
 
   const comm::Communicator& communicator_;
   model::Model<float>& model_;
@@ -83,7 +83,7 @@ class UpdateStep {
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<Rows> rows_;             // of the model's table_gradients
   std::vector<TableGradient> tables_;  // of the update under way
-  std::vector<float> carried_;         // of gradient(), when bfloat16 travels
+  std::vector<float> residual_;        // error-feedback residual of gradient(), if bfloat16 is sent
 };
 
 }  // namespace rnnsearch::train
