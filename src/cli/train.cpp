@@ -50,7 +50,7 @@ void declare(Options& options, Settings& s) {
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
-  add_precision(options, s.precision, " (a resumed run: the checkpoint's)");
+  add_precision(options, s.precision, "; a resumed run keeps the precision of its checkpoint");
 }
 
 /// What the root says on standard error.
