@@ -106,7 +106,7 @@ void check(const Settings& settings, const Options& options) {
     throw Error("--json and --pharaoh both go to standard output, where they would mix; name a file for one");
   }
   if (!settings.gold.empty() && settings.target.empty()) {
-    throw Error("--target is missing: --gold has the links of given translations");
+    throw Error("--target is missing: --gold compares the links of given translations");
   }
   if (!settings.gold.empty() && settings.pharaoh == "-") {
     throw Error("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
@@ -125,7 +125,7 @@ void check(const Settings& settings, const Options& options) {
   }
   if (settings.bars && settings.svg.empty()) throw Error("--bars needs --svg FOLDER, where its pictures go");
   if (options.given("threshold") && settings.links != "threshold") {
-    throw Error(text_of("--threshold is of --links threshold, and --links is ", settings.links));
+    throw Error(text_of("--threshold applies to --links threshold, but --links is ", settings.links));
   }
 }
 

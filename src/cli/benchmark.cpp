@@ -102,9 +102,9 @@ void check(const Options& options, const Settings& s) {
   not_both("corpus", "source-words", "the corpus has its vocabularies; give one of the two");
   not_both("corpus", "target-words", "the corpus has its vocabularies; give one of the two");
   if (s.decode && options.given("estimate-updates")) {
-    throw Error("--estimate-updates and --decode: an update is of training, not of translation; give one of the two");
+    throw Error("--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
   }
-  if (!s.decode && options.given("beam")) throw Error("--beam is of translation; give it with --decode");
+  if (!s.decode && options.given("beam")) throw Error("--beam applies to translation; give it with --decode");
   train::check(s.train);
 }
 
@@ -181,7 +181,7 @@ class Updates {
     const double seconds = watch.seconds();
     if (!result.applied) {
       throw AgreedError(text_of("the gradient of update ", update_,
-                                " is not finite, so the time of an update cannot be told; try a lower "
+                                " is not finite, so updates cannot be timed; try a lower "
                                 "learning-rate or initial-deviation"));
     }
     return {seconds, static_cast<double>(slice.batch_target_words), result.phases, result.traffic, result.part_seconds};
@@ -229,7 +229,7 @@ class Translations {
       timed.target_words = sums[0];
       if (sums[1] > 0) {
         throw AgreedError(
-            "the untrained model computes NaN, so the time of a translation cannot be told; try a lower "
+            "the untrained model computes NaN, so translation cannot be timed; try a lower "
             "initial-deviation");
       }
     }

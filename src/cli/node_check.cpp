@@ -209,7 +209,7 @@ class FolderTrial {
   Finding space() const {
     struct statvfs status {};
     if (::statvfs(folder_.c_str(), &status) != 0) {
-      return {Level::kWarning, "space", text_of("cannot be told: ", std::strerror(errno)), "see df"};
+      return {Level::kWarning, "space", text_of("cannot be determined: ", std::strerror(errno)), "see df"};
     }
     const double bytes = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
     const std::string text = text_of(fixed(bytes / 1e9, 1), " GB free in ", folder_.string());

@@ -72,7 +72,7 @@ void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOpti
       if (!effect && options.given(option)) throw Error(text_of("--", option, " ", why, ", or leave it out"));
   };
   needs(settings.subwords.learned != "none", {"subword-pairs", "subword-seed", "subword-normalization"},
-        "is of subwords that are learned here; give --subwords unigram or bpe");
+        "applies to subwords that are learned here; give --subwords unigram or bpe");
   needs(!settings.cleaning.source_script.empty() || !settings.cleaning.target_script.empty(), {"script-share"},
         "is of a script; give --source-script or --target-script");
 }
@@ -398,7 +398,7 @@ int run_prepare(const Arguments& arguments) {
                            " of this left"));
   });
   if (report.learned_before || report.counted_before)
-    progress->say(text_of("[prepare] a run before this one, which was killed, had ",
+    progress->say(text_of("[prepare] resumes a killed run, which had ",
                           report.learned_before ? "learned the subwords" : "",
                           report.learned_before && report.counted_before ? " and " : "",
                           report.counted_before ? "counted the words" : ""));
