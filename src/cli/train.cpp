@@ -42,11 +42,6 @@ void declare(Options& options, Settings& s) {
   options.add("corpus", s.corpus, {.help = "made by rnnsearch prepare", .value = "FILE", .required = true});
   options.add("run", s.run,
               {.help = "the run's folder: made, or gone on with", .value = "DIR", .required = true, .recorded = false});
-  options.add("resume", s.train.resume,
-              {.help = "auto: from the run's newest checkpoint, if there is one; never; or a checkpoint's path",
-               .value = "auto|never|FILE",
-               .recorded = false});
-
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
