@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Every relative link in a Markdown file names a file or folder that exists, and a heading in it if the link has one. Every place that
+# src/README.md names, `path` or `path: name`, exists, and the file contains the name. The README at the top has at most 150 lines and
+# 1,200 words.
+set -euo pipefail
+cd "$SOURCE"
+found=$(git ls-files -co --exclude-standard '*.md' 2>/dev/null || find . -name '*.md' -not -path './build*')
+[[ -n $found ]] || { echo "readme_test: found no Markdown files" >&2 && exit 1; }
+FILES=$found perl -e '
+  use strict; use warnings;
+  my $bad = 0;
+  sub complain { print STDERR "readme_test: @_\n"; $bad = 1 }
+  sub text_of { open my $in, "<", $_[0] or die "$_[0]: $!"; local $/; my $text = <$in>; $text }
+  my $links = 0;
+  for my $file (split /\n/, $ENV{FILES}) {
+    my $text = text_of($file);
+    $text =~ s/^```.*?^```//msg;
+    (my $folder = $file) =~ s{[^/]*$}{};
+    while ($text =~ /\]\(([^()\s]+)\)/g) {
+      my ($path, $heading) = $1 =~ /^([^#]*)(?:#(.*))?$/;
+      next if $path =~ /^[a-z]+:/;
+      ++$links;
+      my $target = $path eq "" ? $file : "$folder$path";
+      if (!-e $target) { complain("$file links to $path, which does not exist"); next }
+      next if !defined $heading;
+      my %headings = map { (my $h = lc) =~ s/[^\w\- ]//g; $h =~ s/ /-/g; $h => 1 } text_of($target) =~ /^#+ (.*)$/mg;
+      complain("$file links to #$heading of $path, which has no such heading") unless $headings{$heading};
+    }
+  }
+  complain("found no links at all") if !$links;
+
+  # `path/to/file.h`, or `path/to/file.h: name`, which the file must contain
+  my $tour = text_of("src/README.md");
+  my $places = 0;
+  while ($tour =~ /`((?:src|include|tests|pipelines|data|cluster)\/[\w.\/-]+)(?:: ([^`]+))?`/g) {
+    my ($path, $name) = ($1, $2);
+    ++$places;
+    if (!-e $path) { complain("src/README.md names $path, which does not exist"); next }
+    complain("src/README.md says that $path has $name, and it has not") if defined $name && index(text_of($path), $name) < 0;
+  }
+  complain("src/README.md names no places") if !$places;
+
+  my $readme = text_of("README.md");
+  my $lines = () = $readme =~ /\n/g;
+  my $words = () = $readme =~ /\S+/g;
+  complain("README.md has $lines lines; at most 150 are allowed") if $lines > 150;
+  complain("README.md has $words words; at most 1,200 are allowed") if $words > 1200;
+  exit $bad;
+'
