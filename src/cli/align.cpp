@@ -53,46 +53,48 @@ struct Settings {
 
 void declare(Options& options, Settings& settings) {
   options.group("Files");
-  options.add("model", settings.model,
-              {.help = "a run directory (its best checkpoint, else its latest) or a checkpoint, with attention",
-               .value = "RUN|FILE",
-               .required = true});
+  options.add(
+      "model", settings.model,
+      {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file of a model with attention",
+       .value = "RUN|FILE",
+       .required = true});
   options.add("source", settings.source, {.help = "source sentences, one a line", .value = "FILE", .required = true});
-  options.add("target", settings.target,
-              {.help = "their translations; without it the model's own, which it then makes first", .value = "FILE"});
+  options.add(
+      "target", settings.target,
+      {.help = "translations of --source, line by line; without it the model translates first", .value = "FILE"});
   options.add("lines", settings.lines,
-              {.help = "only these lines of the files, counted from 1, such as 1,5,10-20", .value = "LINES"});
+              {.help = "use only these lines of the files, counted from 1, such as 1,5,10-20", .value = "LINES"});
   options.group("Results");
   options.add("json", settings.json,
-              {.help = "one JSON object with the words, the whole matrix (a row a target word) and the log-probability "
-                       "of every line; - is standard output",
+              {.help = "write one JSON object with the words, the matrix (one row for each target word) and the "
+                       "log-probability of every line; - is standard output",
                .value = "FILE|-"});
   options.add(
       "pharaoh", settings.pharaoh,
-      {.help = "links as SOURCE-TARGET, words counted from 0, </s> left out, one line a sentence; - is standard "
-               "output",
+      {.help =
+           "write links as SOURCE-TARGET, words counted from 0 without </s>, one line a sentence; - is standard output",
        .value = "FILE|-"});
   options.add("svg", settings.svg,
-              {.help = "a heat map of every line, FOLDER/line-000001.svg and so on, as in figure 3 of the paper: black "
-                       "is 0, white is 1",
+              {.help = "folder for a heat map of every line, line-000001.svg and so on, as in figure 3 of the paper: "
+                       "black is 0, white is 1",
                .value = "FOLDER"});
   options.add("bars", settings.bars,
-              {.help = "to --svg also FOLDER/line-000001-bars.svg: the weights of every step as bars, beside the fixed "
-                       "context that a model without attention has"});
+              {.help = "with --svg, also draw line-000001-bars.svg: the weights of every step as bars, beside the "
+                       "fixed context of a model without attention"});
   options.group("Links");
   options.add("links", settings.links,
-              {.help = "argmax: each target word with the source word it looked at most, with none if that is </s>; "
-                       "threshold: every pair with at least --threshold of weight",
+              {.help = "how links are made. argmax: each target word with the source word of its largest weight, or "
+                       "none if that is </s>; threshold: every pair with a weight of at least --threshold",
                .choices = {"argmax", "threshold"}});
-  options.add("threshold", settings.threshold, {.help = "of --links threshold", .low = 0, .high = 1});
-  options.add(
-      "gold", settings.gold,
-      {.help = "links that people drew, a line a sentence of --source: 0-0 for sure, 0?1 or 0p1 for possible ones; "
-               "prints the alignment error rate, precision, recall and F1 of the links, and the counts behind "
-               "them. Needs --target. Its words must be the model's (those of --json)",
-       .value = "FILE"});
+  options.add("threshold", settings.threshold,
+              {.help = "smallest weight of a link, for --links threshold", .low = 0, .high = 1});
+  options.add("gold", settings.gold,
+              {.help = "links drawn by people, one line for each sentence of --source: 0-0 for sure links, 0?1 or 0p1 "
+                       "for possible ones. Prints alignment error rate, precision, recall and F1 with their counts. "
+                       "Needs --target; the words must be the model's tokens (those of --json)",
+               .value = "FILE"});
   options.add("gold-first-word", settings.gold_first_word,
-              {.help = "what --gold calls the first word: 0, or 1", .low = 0, .high = 1});
+              {.help = "number of the first word in --gold: 0 or 1", .low = 0, .high = 1});
   add_translation_options(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
@@ -104,7 +106,7 @@ void check(const Settings& settings, const Options& options) {
     throw Error("--json and --pharaoh both go to standard output, where they would mix; name a file for one");
   }
   if (!settings.gold.empty() && settings.target.empty()) {
-    throw Error("--target is missing: --gold has the links of given translations");
+    throw Error("--target is missing: --gold compares the links of given translations");
   }
   if (!settings.gold.empty() && settings.pharaoh == "-") {
     throw Error("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
@@ -123,7 +125,7 @@ void check(const Settings& settings, const Options& options) {
   }
   if (settings.bars && settings.svg.empty()) throw Error("--bars needs --svg FOLDER, where its pictures go");
   if (options.given("threshold") && settings.links != "threshold") {
-    throw Error(text_of("--threshold is of --links threshold, and --links is ", settings.links));
+    throw Error(text_of("--threshold applies to --links threshold, but --links is ", settings.links));
   }
 }
 
@@ -471,12 +473,11 @@ int run_align(const Arguments& arguments) {
   Settings settings;
   Options options(
       "align",
-      "Says what a model with attention looked at: how much of each source word went into each target word (alpha, "
-      "section 3.1 of the paper), of given translations or of its own. Without --json, --pharaoh, --svg and --gold it "
-      "prints them for people: for every target word the source words that it looked at most, with their weights. "
-      "Words are the tokens of the model, </s> at the end. On several ranks (mpirun) the lines are spread over them; "
-      "the results are the same. SIGTERM or SIGUSR1: it ends with code 85 after the sentences under way, and prints "
-      "nothing; of its files only pictures that were finished are there.");
+      "Shows the attention weights of a model (alpha, section 3.1 of the paper), for given translations or for its "
+      "own: how much each source word contributes to the context of each target word. Without --json, --pharaoh, --svg "
+      "and --gold it prints, for every target word, the source words with the largest weights. Words are the model's "
+      "tokens, with </s> at the end. Under mpirun the lines are distributed over the ranks. After SIGTERM or SIGUSR1 "
+      "it ends with exit code 85 and prints nothing; pictures that are complete are kept.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(settings, options);
@@ -540,7 +541,8 @@ int run_align(const Arguments& arguments) {
       for (std::size_t i = portion; i < portion + lines; ++i) {
         stop_if_signal_came();
         source.add(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource), loaded.source_vocabulary);
-        if (given) target.add(loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget), loaded.target_vocabulary);
+        if (given)
+          target.add(loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget), loaded.target_vocabulary);
       }
       const Sentences& longest_first = given ? target.ids : source.ids;
       std::vector<std::size_t> order(lines);
@@ -594,7 +596,8 @@ int run_align(const Arguments& arguments) {
       sentence.source_words = sentence.source.size();
       const std::string end = loaded.target_vocabulary.word(kEnd);
       sentence.target.push_back(end);
-      if (loaded.model.options().source_length(sentence.source_words) > sentence.source_words) sentence.source.push_back(end);
+      if (loaded.model.options().source_length(sentence.source_words) > sentence.source_words)
+        sentence.source.push_back(end);
       sentence.alpha = std::move(aligned[i]->alpha);
       sentence.log_probability = aligned[i]->log_probability;
       results->add(sentence, text.gold.empty() ? nullptr : &text.gold[portion + i]);

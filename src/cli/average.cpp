@@ -37,21 +37,19 @@ std::vector<fs::path> newest_of(const fs::path& run, std::uint64_t last) {
 
 int run_average(const Arguments& arguments) {
   Settings s;
-  Options options(
-      "average",
-      "Writes the mean of the parameters of several checkpoints of one training, which often translates better than "
-      "each of them, as a checkpoint that every command takes but train: there is no mean of an optimizer's state. "
-      "Name the checkpoints, or a run and how many of its newest.");
+  Options options("average",
+                  "Writes the mean of the parameters of several checkpoints of one training, which often translates "
+                  "better than each of them. Every command but train accepts the result: there is no mean of an "
+                  "optimizer's state. Name the checkpoints, or a run and how many of its newest checkpoints to use.");
   options.group("Files");
-  options.add("checkpoint", s.checkpoints, {.help = "one of them; repeat it", .value = "FILE"});
-  options.add("run", s.run, {.help = "a run directory, instead", .value = "RUN"});
-  options.add(
-      "last", s.last,
-      {.help = "with --run: how many of its newest, at most its keep-checkpoints, or an older best is among them",
-       .low = 2,
-       .high = 1e6});
-  options.add("output", s.output, {.help = "the mean", .value = "FILE", .required = true});
-  options.add("overwrite", s.overwrite, {.help = "replace a file that stands there, once the mean is whole"});
+  options.add("checkpoint", s.checkpoints, {.help = "checkpoint to average; repeat it for each", .value = "FILE"});
+  options.add("run", s.run,
+              {.help = "run directory whose newest checkpoints are averaged, instead of --checkpoint", .value = "RUN"});
+  options.add("last", s.last,
+              {.help = "number of newest checkpoints of --run; at most its --keep-checkpoints", .low = 2, .high = 1e6});
+  options.add("output", s.output, {.help = "checkpoint file to write", .value = "FILE", .required = true});
+  options.add("overwrite", s.overwrite,
+              {.help = "replace an existing output file (atomically, after the mean is complete)"});
   if (!options.parse(arguments)) return 0;
   if (s.run.has_value() == !s.checkpoints.empty()) {
     throw Error("give either --checkpoint, once for each, or --run and --last");

@@ -56,35 +56,35 @@ struct Settings : TrainingSettings {
 };
 
 void declare(Options& options, Settings& s) {
-  options.group("What is timed");
-  options.add("updates", s.updates, {.help = "updates that are timed", .low = 1, .high = 1e6});
+  options.group("Measurement");
+  options.add("updates", s.updates, {.help = "number of updates that are timed", .low = 1, .high = 1e6});
   options.add("untimed-updates", s.untimed_updates,
-              {.help = "updates before them: the first ones make their buffers", .low = 0, .high = 1e6});
+              {.help = "number of updates before them, in which buffers are made", .low = 0, .high = 1e6});
   options.add("estimate-updates", s.estimate_updates,
-              {.help = "say how long so many updates would take; without it, max-updates if there is one", .low = 1});
-  options.add(
-      "decode", s.decode,
-      {.help = "time translation instead: batches of batch-sentences, every translation target-length words long "
-               "because an untrained model knows no end"});
-  options.add("beam", s.search.beam, {.help = "of --decode; 1 is greedy search", .low = 1, .high = 1000});
+              {.help = "print how long this number of updates would take [max-updates]", .low = 1});
+  options.add("decode", s.decode,
+              {.help = "time translation instead of training; every translation is --target-length words long, because "
+                       "an untrained model does not end sentences"});
+  options.add("beam", s.search.beam, {.help = "beam width for --decode; 1 is greedy search", .low = 1, .high = 1000});
 
-  options.group("Sentences (drawn words)");
-  options.add("source-length", s.source_length, {.help = "words of each, without </s>", .low = 1, .high = 1e5});
-  options.add("target-length", s.target_length, {.help = "words of each, without </s>", .low = 1, .high = 1e5});
-  options.add(
-      "lengths", s.lengths,
-      {.help = "take the lengths from this file: 'SOURCE TARGET' on each line, words without </s>; as in training, "
-               "pools of pool-batches are sorted by length",
-       .value = "FILE"});
+  options.group("Sentences (random words)");
+  options.add("source-length", s.source_length,
+              {.help = "words in each source sentence, without </s>", .low = 1, .high = 1e5});
+  options.add("target-length", s.target_length,
+              {.help = "words in each target sentence, without </s>", .low = 1, .high = 1e5});
+  options.add("lengths", s.lengths,
+              {.help = "file with lengths of real pairs: 'SOURCE TARGET' on each line, in words without </s>; pools "
+                       "are sorted by length as in training",
+               .value = "FILE"});
   options.add("source-words", s.model.source_words,
-              {.help = "size of the source vocabulary, special symbols included", .low = 4, .high = 1e8});
+              {.help = "size of the source vocabulary, including special symbols", .low = 4, .high = 1e8});
   options.add("target-words", s.model.target_words,
-              {.help = "size of the target vocabulary, special symbols included", .low = 4, .high = 1e8});
+              {.help = "size of the target vocabulary, including special symbols", .low = 4, .high = 1e8});
   options.add("corpus", s.corpus,
-              {.help = "take vocabularies and the batches of a training from this corpus instead", .value = "FILE"});
+              {.help = "take vocabularies and batches from this corpus instead of drawing them", .value = "FILE"});
   options.group("Output");
   options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
-  add_training_options(options, s);
+  add_training_options(options, s, {"resume"});
   options.group("Machine");
   add_threads(options, s.threads);
   add_precision(options, s.precision);
@@ -102,9 +102,9 @@ void check(const Options& options, const Settings& s) {
   not_both("corpus", "source-words", "the corpus has its vocabularies; give one of the two");
   not_both("corpus", "target-words", "the corpus has its vocabularies; give one of the two");
   if (s.decode && options.given("estimate-updates")) {
-    throw Error("--estimate-updates and --decode: an update is of training, not of translation; give one of the two");
+    throw Error("--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
   }
-  if (!s.decode && options.given("beam")) throw Error("--beam is of translation; give it with --decode");
+  if (!s.decode && options.given("beam")) throw Error("--beam applies to translation; give it with --decode");
   train::check(s.train);
 }
 
@@ -181,7 +181,7 @@ class Updates {
     const double seconds = watch.seconds();
     if (!result.applied) {
       throw AgreedError(text_of("the gradient of update ", update_,
-                                " is not finite, so the time of an update cannot be told; try a lower "
+                                " is not finite, so updates cannot be timed; try a lower "
                                 "learning-rate or initial-deviation"));
     }
     return {seconds, static_cast<double>(slice.batch_target_words), result.phases, result.traffic, result.part_seconds};
@@ -229,7 +229,7 @@ class Translations {
       timed.target_words = sums[0];
       if (sums[1] > 0) {
         throw AgreedError(
-            "the untrained model computes NaN, so the time of a translation cannot be told; try a lower "
+            "the untrained model computes NaN, so translation cannot be timed; try a lower "
             "initial-deviation");
       }
     }
@@ -476,9 +476,9 @@ int run_benchmark(const Arguments& arguments) {
   s.train.resume = "never";
   Options options(
       "benchmark",
-      "Times updates of any configuration on this machine, by the code that trains, of an untrained model on sentences "
-      "of drawn words; on several ranks (mpirun) as in training. Takes every option of train, so that a preset or the "
-      "config.ini of a run can be given; those that say nothing about an update are left aside.");
+      "Times updates, or translation, of any configuration on this machine, with the code that trains, on an untrained "
+      "model and random words; under mpirun on several ranks, as in training. It accepts every option of train, so a "
+      "preset or the config.ini of a run can be given; options that do not affect an update are ignored.");
   declare(options, s);
   options.offer_presets();
   if (!options.parse(arguments)) return 0;

@@ -37,21 +37,21 @@ namespace rnnsearch::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"prepare", "parallel text -> one HDF5 corpus: vocabularies, training pairs, dev and test sets",
+    {"prepare", "make one HDF5 corpus from parallel text: vocabularies, training pairs, dev and test sets",
      Ranks::kAnyLaunched, false, run_prepare},
-    {"train", "corpus -> run directory: checkpoints, log, record of the run", Ranks::kAny, true, run_train},
-    {"translate", "text -> text, by greedy or beam search", Ranks::kAny, true, run_translate},
-    {"score", "log-probabilities of given translations", Ranks::kAny, true, run_score},
-    {"evaluate", "BLEU, chrF and TER of any systems, overall and by sentence length, tested against a baseline",
-     Ranks::kAny, true, run_evaluate},
-    {"align", "what a model with attention looked at: matrices, links, heat maps, alignment error rate", Ranks::kAny,
-     true, run_align},
-    {"report", "one HTML page of run directories, scores and alignments", Ranks::kOne, false, run_report},
-    {"average", "checkpoints of one training -> the mean of their parameters", Ranks::kOne, false, run_average},
-    {"inspect", "says what a corpus or a checkpoint holds", Ranks::kOne, false, run_inspect},
-    {"benchmark", "times updates, or translation, of any configuration on this machine", Ranks::kAny, false,
+    {"train", "train a model on a corpus; writes checkpoints, a log and a record of the run", Ranks::kAny, true,
+     run_train},
+    {"translate", "translate text by greedy or beam search", Ranks::kAny, true, run_translate},
+    {"score", "print log-probabilities of given translations", Ranks::kAny, true, run_score},
+    {"evaluate", "compute BLEU, chrF and TER, overall and by sentence length, with tests of significance", Ranks::kAny,
+     true, run_evaluate},
+    {"align", "show attention weights: matrices, links, heat maps, alignment error rate", Ranks::kAny, true, run_align},
+    {"report", "make one HTML page of runs, scores and alignments", Ranks::kOne, false, run_report},
+    {"average", "average the parameters of checkpoints of one training", Ranks::kOne, false, run_average},
+    {"inspect", "show what a corpus or a checkpoint holds", Ranks::kOne, false, run_inspect},
+    {"benchmark", "time updates, or translation, of any configuration on this machine", Ranks::kAny, false,
      run_benchmark},
-    {"node-check", "says whether this site can train: ranks, threads, files, speed of the network", Ranks::kAny, false,
+    {"node-check", "check whether this site can train: ranks, threads, files, network", Ranks::kAny, false,
      run_node_check},
 };
 
@@ -65,7 +65,7 @@ std::string usage() {
     name.resize(12, ' ');
     text += "  " + name + command.summary + "\n";
   }
-  return text + "\nrnnsearch COMMAND --help explains a command, rnnsearch --version says the version.\n";
+  return text + "\nrnnsearch COMMAND --help explains a command; rnnsearch --version prints the version.\n";
 }
 
 /// What is closed would be the number of the next file that is opened, and that file would get what is printed. Reading

@@ -119,69 +119,73 @@ Test test_of(const Settings& settings) {
 const std::vector<std::string> kTokenizers{"13a", "intl", "char", "zh", "none"};
 
 void declare(Options& options, Settings& settings) {
-  options.group("What is scored");
+  options.group("Systems");
   options.add("hypotheses", settings.hypotheses,
-              {.help = "translations, plain text, one sentence a line, of any system", .value = "[NAME=]FILE"});
+              {.help = "translations by any system: plain text, one sentence a line", .value = "[NAME=]FILE"});
   options.add(
       "model", settings.model,
-      {.help = "a run directory or checkpoint that first translates the set of --corpus", .value = "[NAME=]RUN"});
-  options.group("What it is compared with");
+      {.help = "run directory or checkpoint, which translates the set of --corpus first", .value = "[NAME=]RUN"});
+  options.group("References");
   options.add("references", settings.references,
-              {.help = "reference translations, raw text; several are several references", .value = "FILE"});
-  options.add("source", settings.source,
-              {.help = "the source text, for --bucket-by source or longest, and beside --sentences", .value = "FILE"});
+              {.help = "reference translations, raw text; repeat it for several references", .value = "FILE"});
   options.add(
-      "corpus", settings.corpus,
-      {.help = "a prepared corpus, in place of files: its sets hold raw references, sources, and which words are "
-               "unknown",
-       .value = "FILE"});
-  options.add("set", settings.set, {.help = "its set: dev, or test/NAME", .value = "SET"});
+      "source", settings.source,
+      {.help = "source text, needed for --bucket-by source and longest, and shown by --sentences", .value = "FILE"});
+  options.add("corpus", settings.corpus,
+              {.help = "prepared corpus, used instead of files: its sets have raw references and sources, and it knows "
+                       "unknown words",
+               .value = "FILE"});
+  options.add("set", settings.set, {.help = "which set of --corpus to use: dev or test/NAME", .value = "SET"});
   auto& evaluation = settings.evaluation;
-  options.group("How");
+  options.group("Metrics");
   options.add("tokenizer", evaluation.bleu.tokenizer, text::bleu_tokenizer_of, text::name_of,
-              {.help = "of BLEU", .choices = kTokenizers});
+              {.help = "tokenizer of BLEU, as in sacreBLEU", .choices = kTokenizers});
   options.add("smoothing", evaluation.bleu.smoothing, evaluate::smoothing_of, evaluate::name_of,
-              {.help = "of BLEU", .choices = {"exp", "floor", "add-k", "none"}});
-  options.add("smooth-value", evaluation.bleu.smooth_value, {.help = "of floor [0.1] and add-k [1]", .low = 0});
+              {.help = "BLEU smoothing method, as in sacreBLEU", .choices = {"exp", "floor", "add-k", "none"}});
+  options.add("smooth-value", evaluation.bleu.smooth_value,
+              {.help = "value for --smoothing floor [0.1] or add-k [1]", .low = 0});
   options.add("lowercase", evaluation.bleu.lowercase, {.help = "compare lower-cased text"});
-  options.add("chrf", evaluation.chrf, {.help = "chrF and chrF++ besides"});
-  options.add("ter", evaluation.ter, {.help = "TER besides: edits for 100 reference words, so less is better"});
+  options.add("chrf", evaluation.chrf, {.help = "also compute chrF and chrF++"});
+  options.add("ter", evaluation.ter, {.help = "also compute TER, edits for 100 reference words; lower is better"});
   options.add("sequence-accuracy", evaluation.sequence_accuracy, evaluate::sequence_accuracy_mode_of, evaluate::name_of,
-              {.help = "also report, for tasks with one right answer, the means over sentences, in percent, of PSA "
-                       "(share of reference positions whose word is right), LCSR (length of the longest common "
-                       "subsequence over the reference's length) and GeoMean (each sentence's sqrt(PSA LCSR)); LCSR "
-                       "of the whole output, or of the output cut to the reference's length",
+              {.help = "also compute, for tasks with one right answer, the means over sentences, in percent, of PSA "
+                       "(share of reference positions whose word is right), LCSR (longest common subsequence over the "
+                       "reference's length) and GeoMean (sqrt(PSA LCSR) of each sentence). whole: LCSR of the whole "
+                       "output; cut: of the output cut to the reference's length",
                .choices = {"none", "whole", "cut"}});
   options.add("bootstrap", evaluation.bootstrap.samples,
-              {.help = "samples for the 95% intervals; 0: none", .low = 0, .high = 1e6});
-  options.add("seed", evaluation.bootstrap.seed, {.help = "of the bootstrap and of the tests of significance"});
-  options.group("By what sentences are put together");
+              {.help = "number of bootstrap samples for the 95% intervals; 0: no intervals", .low = 0, .high = 1e6});
+  options.add("seed", evaluation.bootstrap.seed, {.help = "seed of the bootstrap and of the significance tests"});
+  options.group("Buckets");
   options.add("bucket-by", evaluation.length, evaluate::length_of, evaluate::name_of,
-              {.help = "whose words count", .choices = {"reference", "source", "longest"}});
-  options.add("edges", evaluation.edges, {.help = "the largest length of each bucket; one more lies above"});
+              {.help = "which side's length sorts sentences into buckets; longest: the longer side of a pair",
+               .choices = {"reference", "source", "longest"}});
+  options.add("edges", evaluation.edges,
+              {.help = "largest length of each bucket; one more bucket holds all longer sentences"});
   options.add("length-tokenizer", settings.length_tokenizer,
-              {.help = "counts the words [that of BLEU]", .choices = kTokenizers});
-  options.add(
-      "breakdown", settings.breakdown,
-      {.help = "more rows, with --corpus: unknown (by share of unknown words in the pair), rarest (by frequency "
-               "of the reference's rarest word in training), frequency (F1 of words by their frequency)",
-       .value = "WHAT"});
-  options.group("Against a baseline");
+              {.help = "tokenizer that counts the words of a sentence [that of BLEU]", .choices = kTokenizers});
+  options.add("breakdown", settings.breakdown,
+              {.help = "add rows, with --corpus, by: unknown (share of unknown words in the pair), rarest (training "
+                       "frequency of the reference's rarest word), frequency (F1 of words by their training frequency)",
+               .value = "WHAT"});
+  options.group("Significance");
   options.add("significance", evaluation.significance.test, evaluate::significance_test_of, evaluate::name_of,
-              {.help = "paired test of every other system, overall and by length",
+              {.help = "paired test of every other system against --baseline, overall and in each bucket",
                .choices = {"none", "bootstrap", "randomization"}});
   options.add("baseline", evaluation.baseline,
-              {.help = "name of the system compared with [the first]", .value = "NAME"});
+              {.help = "name of the system that others are compared with [the first]", .value = "NAME"});
   options.add("significance-samples", evaluation.significance.samples,
-              {.help = "of bootstrap [1000], trials of randomization [10000]", .low = 1, .high = 1e7});
-  options.group("What is printed");
-  options.add("details", settings.details, {.help = "length ratios and p values in the table"});
+              {.help = "number of samples of the bootstrap [1000] or trials of the randomization [10000]",
+               .low = 1,
+               .high = 1e7});
+  options.group("Output");
+  options.add("details", settings.details, {.help = "add length ratios and p values to the table"});
   options.add("chart", settings.chart,
               {.help = text_of("draw BLEU by length as a text chart below the table, with each bucket's share of the "
                                "system's best bucket; at most ",
                                evaluate::kChartSystems, " systems")});
-  options.add("json", settings.json, {.help = "JSON instead of a table"});
-  options.add("sentences", evaluation.sentences, {.help = "with --json, every sentence with its scores"});
+  options.add("json", settings.json, {.help = "print JSON instead of a table"});
+  options.add("sentences", evaluation.sentences, {.help = "add every sentence with its scores to --json"});
   add_translation_options(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
@@ -290,14 +294,12 @@ void check(Settings& settings) {
 
 int run_evaluate(const Arguments& arguments) {
   Settings settings;
-  Options options(
-      "evaluate",
-      "BLEU, and chrF, TER and sequence accuracy if wanted, as sacreBLEU computes the first three, over all sentences "
-      "and by their length, of plain text or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml, perhaps FILE.xml@WHO), with "
-      "95% bootstrap intervals and tests of significance; of any number of systems side by "
-      "side. Models translate on all "
-      "ranks under mpirun. SIGTERM or SIGUSR1: it ends "
-      "with code 85 after the sentences under way, and prints nothing.");
+  Options options("evaluate",
+                  "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
+                  "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
+                  "side. The first three are computed exactly as sacreBLEU does. Texts are plain text or WMT test sets "
+                  "(FILE.sgm, FILE.sgml, FILE.xml, FILE.xml@WHO). Under mpirun models translate on all ranks. After "
+                  "SIGTERM or SIGUSR1 it ends with exit code 85 and prints nothing.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(settings);

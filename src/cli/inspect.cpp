@@ -8,8 +8,8 @@
 #include "cli/corpus_view.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/model/options.h"
@@ -173,16 +173,19 @@ int run_inspect(const Arguments& arguments) {
   std::size_t pairs = 3;
   Options options(
       "inspect",
-      "Says what a file of ours holds: a corpus (pairs, words, lengths, unknown words, what was dropped and why, sets) "
-      "or a checkpoint (system, parameters with their shapes, options, state of the training).");
+      "Shows what a corpus holds (pairs, words, lengths, unknown words, which pairs were dropped and why, sets) or "
+      "what a checkpoint holds (system, parameters with their shapes, options, progress of the training).");
   options.add("file", path,
-              {.help = "a corpus, a checkpoint, or a run directory", .value = "FILE|RUN", .required = true});
+              {.help = "corpus, checkpoint, or run directory; the option's name may be left out",
+               .value = "FILE|RUN",
+               .required = true});
   options.add(
       "verify", verify,
-      {.help = "compare all of the file with its digest first; --verify=false looks at its ends alone, at once"});
-  options.add("pairs", pairs, {.help = "of a corpus: so many training pairs, the first, as plain text", .high = 1e6});
-  options.add("history", history, {.help = "also the losses and scores of the training so far"});
-  options.add("json", json, {.help = "print JSON"});
+      {.help = "verify the digest of the whole file first; --verify=false checks only its ends, which takes no time"});
+  options.add("pairs", pairs,
+              {.help = "number of training pairs of a corpus to print as plain text, from the first", .high = 1e6});
+  options.add("history", history, {.help = "also print the losses and scores of the training so far"});
+  options.add("json", json, {.help = "print JSON instead of text"});
   // the one thing that is inspected needs no option's name
   Arguments named = arguments;
   if (!named.empty() && !named.front().starts_with("--")) named.insert(named.begin(), "--file");

@@ -45,8 +45,8 @@ Deadline deadline_of(std::optional<double> stop_before, const Environment& envir
                           ", so no time is left to train; give --stop-before less, or set RNNSEARCH_END_TIME to the "
                           "job's end (0: there is none)"));
     }
-    return {deadline, text_of("stops by itself, with a checkpoint, before ", utc(deadline), ", in ",
-                              duration(deadline - now), ": ", minutes(before), " before the end that ", name, " says")};
+    return {deadline, text_of("will stop with a checkpoint before ", utc(deadline), ", in ", duration(deadline - now),
+                              ": ", minutes(before), " before the end that ", name, " says")};
   }
   if (!stop_before) return {};
   return {{},

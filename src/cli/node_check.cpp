@@ -209,7 +209,7 @@ class FolderTrial {
   Finding space() const {
     struct statvfs status {};
     if (::statvfs(folder_.c_str(), &status) != 0) {
-      return {Level::kWarning, "space", text_of("cannot be told: ", std::strerror(errno)), "see df"};
+      return {Level::kWarning, "space", text_of("cannot be determined: ", std::strerror(errno)), "see df"};
     }
     const double bytes = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
     const std::string text = text_of(fixed(bytes / 1e9, 1), " GB free in ", folder_.string());
@@ -480,17 +480,17 @@ int run_node_check(const Arguments& arguments) {
   fs::path folder;
   ThreadOptions threads;
   bool json = false;
-  Options options(
-      "node-check",
-      "Says whether this site can train; to be run first, started as a training would be (mpirun, srun): which ranks "
-      "find each other, their CPUs and threads, clocks, files in the folder of the runs, speed of the sums over "
-      "ranks, vector units. One line a finding: ok, warning or FAILED, and what to do. Exit code 1 when training "
-      "would fail.");
-  options.group("What is checked");
-  options.add("folder", folder,
-              {.help = "where runs will be written, on a file system that all hosts share; nothing is left there",
-               .value = "DIR",
-               .required = true});
+  Options options("node-check",
+                  "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
+                  "srun). It checks which ranks find each other, their CPUs, threads and clocks, the folder of the "
+                  "runs, the bandwidth of all-reduce, and vector units. Each finding is one line, ok, warning or "
+                  "FAILED, with what to do. Exit code 1 means that training would fail.");
+  options.group("Checks");
+  options.add(
+      "folder", folder,
+      {.help = "folder where runs will be written, on a file system that all hosts share; nothing is left there",
+       .value = "DIR",
+       .required = true});
   options.add("json", json, {.help = "print JSON instead of lines"});
   options.group("Machine");
   add_threads(options, threads);

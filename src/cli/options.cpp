@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <charconv>
-#include <cmath>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -17,136 +15,7 @@
 namespace po = boost::program_options;
 
 namespace rnnsearch::cli {
-namespace value {
 namespace {
-
-template <class T>
-bool read_number(const std::string& text, T& field) {
-  T number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return false;
-  field = number;
-  return true;
-}
-
-}  // namespace
-
-bool read(const std::string& text, bool& field) {
-  const auto is = [&](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(), [&](const char* name) { return text == name; });
-  };
-  if (!is({"true", "yes", "on", "1", "false", "no", "off", "0"})) return false;
-  field = is({"true", "yes", "on", "1"});
-  return true;
-}
-bool read(const std::string& text, int& field) {
-  return read_number(text, field);
-}
-bool read(const std::string& text, std::int64_t& field) {
-  return read_number(text, field);
-}
-bool read(const std::string& text, std::uint64_t& field) {
-  return read_number(text, field);
-}
-bool read(const std::string& text, double& field) {
-  double number = 0;
-  if (!read_number(text, number) || !std::isfinite(number)) return false;
-  field = number;
-  return true;
-}
-bool read(const std::string& text, std::string& field) {
-  field = text;
-  return true;
-}
-bool read(const std::string& text, std::filesystem::path& field) {
-  field = text;
-  return true;
-}
-bool read(const std::string& text, std::vector<std::uint64_t>& field) {
-  std::vector<std::uint64_t> numbers;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    if (!read_number(part, numbers.emplace_back())) return false;
-  }
-  if (text.ends_with(',')) return false;
-  field = std::move(numbers);
-  return true;
-}
-
-std::string write(bool field) {
-  return field ? "true" : "false";
-}
-std::string write(int field) {
-  return std::to_string(field);
-}
-std::string write(std::int64_t field) {
-  return std::to_string(field);
-}
-std::string write(std::uint64_t field) {
-  return std::to_string(field);
-}
-std::string write(double field) {
-  char buffer[32];  // the shortest text that reads back as the same bits
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, field).ptr};
-}
-std::string write(const std::string& field) {
-  return field;
-}
-std::string write(const std::filesystem::path& field) {
-  return field.string();
-}
-std::string write(const std::vector<std::uint64_t>& field) {
-  std::string text;
-  for (const std::uint64_t number : field) text += (text.empty() ? "" : ",") + std::to_string(number);
-  return text;
-}
-
-}  // namespace value
-
-namespace {
-
-std::string number_text(double number) {
-  return number == std::floor(number) && std::fabs(number) < 1e15 ? std::to_string(static_cast<std::int64_t>(number))
-                                                                  : value::write(number);
-}
-
-// "a whole number from 1 to 1000"
-std::string expected(value::Kind kind, const About& about) {
-  std::string text;
-  switch (kind) {
-    case value::Kind::kSwitch:
-      return "true or false";
-    case value::Kind::kInteger:
-      text = "a whole number";
-      break;
-    case value::Kind::kNumber:
-      text = "a number";
-      break;
-    case value::Kind::kIntegers:
-      return "whole numbers with commas between them";
-    case value::Kind::kText:
-      for (std::size_t i = 0; i < about.choices.size(); ++i) {
-        text += (i == 0 ? "" : i + 1 == about.choices.size() ? " or " : ", ") + about.choices[i];
-      }
-      return text;
-  }
-  const bool low = std::isfinite(about.low), high = std::isfinite(about.high);
-  if (low && high) return text + " from " + number_text(about.low) + " to " + number_text(about.high);
-  if (low) return text + " of at least " + number_text(about.low);
-  if (high) return text + " of at most " + number_text(about.high);
-  return text;
-}
-
-bool within(value::Kind kind, const About& about, const std::string& text) {
-  if (kind == value::Kind::kText) {
-    return about.choices.empty() || std::find(about.choices.begin(), about.choices.end(), text) != about.choices.end();
-  }
-  if (kind == value::Kind::kInteger || kind == value::Kind::kNumber) {
-    const double number = std::strtod(text.c_str(), nullptr);
-    return number >= about.low && number <= about.high;
-  }
-  return true;
-}
 
 // `text` broken at spaces into lines of `width`, each after the first indented.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
@@ -226,13 +95,15 @@ void Options::add(const std::string& name, std::vector<std::string>& field, Abou
            [&field] { return field; }, [&field] { field.clear(); }});
 }
 
-void Options::declare(Option option) {
+void Options::declare(Declared option) {
   for (const std::string& text : option.write()) option.default_text += (option.default_text.empty() ? "" : " ") + text;
-  options_.push_back(std::move(option));
+  const auto of_group = [&](const Declared& other) { return other.group == option.group; };
+  const auto last = std::find_if(options_.rbegin(), options_.rend(), of_group);
+  options_.insert(last == options_.rend() ? options_.end() : last.base(), std::move(option));
 }
 
-const Options::Option* Options::find(const std::string& name) const {
-  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+const Options::Declared* Options::find(const std::string& name) const {
+  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Declared& o) { return o.name == name; });
   return found == options_.end() ? nullptr : &*found;
 }
 
@@ -242,7 +113,7 @@ std::string Options::place(const Source& source, const std::string& option) cons
 
 void Options::refuse_unknown(const Source& source, const std::string& name) const {
   std::vector<std::string> names;
-  for (const Option& option : options_) {
+  for (const Declared& option : options_) {
     if (source.name.empty()) {
       names.push_back("--" + option.name);
     } else if (option.name != "help" && option.name != "config") {
@@ -256,7 +127,7 @@ void Options::refuse_unknown(const Source& source, const std::string& name) cons
 
 Options::Source Options::read_command_line(const Arguments& arguments) const {
   po::options_description description;
-  for (const Option& option : options_) {
+  for (const Declared& option : options_) {
     // all as text: the sentences about values are ours
     auto* semantic = po::value<std::string>();
     if (option.kind == value::Kind::kSwitch) semantic->implicit_value("true");  // --switch, or --switch=value
@@ -293,7 +164,7 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
 Options::Source Options::read_ini(const std::string& text, const std::string& name) const {
   refuse_control_characters(text, name);
   po::options_description description;
-  for (const Option& option : options_) description.add_options()(option.name.c_str(), po::value<std::string>());
+  for (const Declared& option : options_) description.add_options()(option.name.c_str(), po::value<std::string>());
   Source source{name};
   try {
     std::istringstream stream(text);
@@ -312,19 +183,21 @@ Options::Source Options::read_ini(const std::string& text, const std::string& na
 void Options::apply(const Source& source) {
   std::set<std::string> seen;
   for (const auto& [name, text] : source.values) {
-    const Option& option = *find(name);
+    const Declared& option = *find(name);
     if (!seen.insert(name).second && !option.repeatable) throw Error(place(source, name) + " is given twice");
     if (option.built_in) continue;
     if (option.repeatable && from_[name] != place(source, name)) option.clear();
     from_[name] = place(source, name);
-    bool good = within(option.kind, option.about, text);
+    bool good = allows(option.kind, option.bounds, option.about.choices, text);
     try {
       good = good && option.read(text);
     } catch (const Error& error) {  // an enumeration's own words
       throw Error(place(source, name) + " is '" + text + "': " + error.what());
     }
     if (!good) {
-      throw Error(place(source, name) + " is '" + text + "' but must be " + expected(option.kind, option.about));
+      throw Error(place(source, name) + " is '" + text + "' but must be " +
+                  (option.expected.empty() ? expected_of(option.kind, option.bounds, option.about.choices)
+                                           : std::string(option.expected)));
     }
   }
 }
@@ -359,7 +232,7 @@ bool Options::parse(const Arguments& arguments) {
   }
   apply(file);
   apply(command_line);
-  for (const Option& option : options_) {
+  for (const Declared& option : options_) {
     if (option.about.required && !given(option.name)) {
       throw Error("--" + option.name + " is missing: " + option.about.help);
     }
@@ -369,14 +242,14 @@ bool Options::parse(const Arguments& arguments) {
 
 std::vector<std::string> Options::given_in(const std::string& group) const {
   std::vector<std::string> names;
-  for (const Option& option : options_)
+  for (const Declared& option : options_)
     if (option.group == group && given(option.name)) names.push_back(option.name);
   return names;
 }
 
 std::vector<std::pair<std::string, std::string>> Options::values() const {
   std::vector<std::pair<std::string, std::string>> values;
-  for (const Option& option : options_) {
+  for (const Declared& option : options_) {
     if (!option.about.recorded) continue;
     for (std::string& text : option.write()) values.emplace_back(option.name, std::move(text));
   }
@@ -385,7 +258,7 @@ std::vector<std::pair<std::string, std::string>> Options::values() const {
 
 std::string Options::ini() const {
   std::string text = "# rnnsearch " + command_ + " --config THIS_FILE\n", group;
-  for (const Option& option : options_) {
+  for (const Declared& option : options_) {
     if (!option.about.recorded) continue;
     if (option.group != group) {
       group = option.group;
@@ -405,13 +278,13 @@ std::string Options::ini() const {
 std::string Options::help() const {
   std::string text = "rnnsearch " + command_ + " [--OPTION VALUE]...\n\n" + wrapped(about_, 0, kHelpWidth) + "\n";
   std::vector<std::string> groups;
-  for (const Option& option : options_) {
+  for (const Declared& option : options_) {
     if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
   }
   std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // General, declared first, stands last
   for (const std::string& group : groups) {
     text += "\n" + group + ":\n";
-    for (const Option& option : options_) {
+    for (const Declared& option : options_) {
       if (option.group != group) continue;
       std::string placeholder = option.about.value;
       if (placeholder.empty()) {

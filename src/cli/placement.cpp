@@ -98,22 +98,19 @@ constexpr const char* kRemedy =
 
 void add_threads(Options& options, ThreadOptions& threads) {
   options.add("threads", threads.threads,
-              {.help = "threads of each rank; without it, the CPUs that it is allowed to use, divided by the ranks of "
-                       "its host that may use them too",
+              {.help = "number of threads of each rank [the CPUs it may use, divided by the ranks of its host that may "
+                       "use them, too]",
                .recorded = false,
                .low = 1,
                .high = 4096});
-  options.add(
-      "oversubscribe", threads.oversubscribe,
-      {.help = "run more threads than there are CPUs for them, which is refused without it", .recorded = false});
-  options.add(
-      "stall-timeout", threads.stall_timeout,
-      {.help =
-           "seconds in which nothing moves between the ranks until the late ones are named; those that give no sign "
-           "of life end the command with code 1; 0: never",
-       .recorded = false,
-       .low = 0,
-       .high = 1e6});
+  options.add("oversubscribe", threads.oversubscribe,
+              {.help = "allow more threads than CPUs, which is refused otherwise", .recorded = false});
+  options.add("stall-timeout", threads.stall_timeout,
+              {.help = "seconds without progress until late ranks are named; ranks without any sign of life then end "
+                       "the command with exit code 1; 0: never",
+               .recorded = false,
+               .low = 0,
+               .high = 1e6});
 }
 
 bool oversubscription_is_meant(const ThreadOptions& options) {

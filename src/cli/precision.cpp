@@ -19,8 +19,8 @@ void warn_of_emulation() {
 void add_precision(Options& options, std::string& precision, const std::string& more) {
   precision = "auto";
   options.add("precision", precision,
-              {.help = "of matrix products: f32; bf16, whose factors are rounded to bfloat16; auto, bf16 where the "
-                       "processor has a unit for it" +
+              {.help = "precision of the matrix products. f32: float32; bf16: factors rounded to bfloat16, sums in "
+                       "float32; auto: bf16 where the processor has a unit for it, otherwise f32" +
                        more,
                .choices = {"f32", "bf16", "auto"}});
 }

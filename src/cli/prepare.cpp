@@ -46,7 +46,7 @@ corpus::EvaluationFiles evaluation_files(const std::string& text) {
 }
 
 constexpr const char *kText = "Text", *kCorpora = "Corpora", *kWords = "Words", *kSubwords = "Subwords",
-                     *kCleaning = "Cleaning, of training pairs", *kMachine = "Machine";
+                     *kCleaning = "Filters of training pairs", *kMachine = "Machine";
 
 /// An option that says what to do, and the groups of options that are then without effect.
 struct Mode {
@@ -72,7 +72,7 @@ void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOpti
       if (!effect && options.given(option)) throw Error(text_of("--", option, " ", why, ", or leave it out"));
   };
   needs(settings.subwords.learned != "none", {"subword-pairs", "subword-seed", "subword-normalization"},
-        "is of subwords that are learned here; give --subwords unigram or bpe");
+        "applies to subwords that are learned here; give --subwords unigram or bpe");
   needs(!settings.cleaning.source_script.empty() || !settings.cleaning.target_script.empty(), {"script-share"},
         "is of a script; give --source-script or --target-script");
 }
@@ -167,137 +167,139 @@ int run_prepare(const Arguments& arguments) {
   ThreadOptions threads;
   std::size_t memory = settings.memory >> 20;
   bool json = false;
-  Options options(
-      "prepare",
-      "Makes one HDF5 corpus of parallel text: tokenises, cuts vocabularies, drops empty and long pairs, and keeps the "
-      "raw references that BLEU is scored against. Files are UTF-8, one sentence a line, plain or compressed with "
-      "gzip, "
-      "zstd or xz; or test sets of WMT, whose names end in .sgm, .sgml or .xml (and @WHO, to choose a translator). On "
-      "several ranks (mpirun), which must all see the files, they share the work, and rank 0 writes the same corpus, "
-      "bit "
-      "for bit: of plain files each rank reads its own parts alone, others each rank unpacks whole. Killed after it "
-      "learned the subwords or counted the words of a large text, the same command goes on from there.");
+  Options options("prepare",
+                  "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the vocabularies, "
+                  "drops empty and long pairs, and keeps the raw references of dev and test sets. Files are UTF-8 with "
+                  "one sentence a line, plain or compressed (gzip, zstd, xz), or WMT test sets (FILE.sgm, FILE.sgml, "
+                  "FILE.xml; FILE.xml@WHO selects a translator). Under mpirun the ranks share the work and write the "
+                  "same bytes; all of them must see the files. If it is killed after it learned subwords or counted "
+                  "the words of a large text, the same command resumes from there.");
   options.group(kText);
   options.add(
       "train-source", train_source,
-      {.help = "training text; may be given several times, for files that follow one another", .value = "FILE"});
-  options.add("train-target", train_target, {.help = "its translation, as often", .value = "FILE"});
-  options.add("train-tsv", train_tsv,
-              {.help = "training text with both on a line: source, tab, translation; may be given several times, and "
-                       "follows the others",
-               .value = "FILE"});
-  options.add("dev-source", dev_source, {.help = "development set, to choose the best checkpoint by", .value = "FILE"});
-  options.add("dev-target", dev_target, {.help = "its translation", .value = "FILE"});
+      {.help = "training text of the source language; repeat it for several files, which are read one after the other",
+       .value = "FILE"});
+  options.add(
+      "train-target", train_target,
+      {.help = "translation of --train-source, line by line; given as often as --train-source", .value = "FILE"});
+  options.add(
+      "train-tsv", train_tsv,
+      {.help = "training text with both sides on each line: source, tab, translation; repeat it for several files",
+       .value = "FILE"});
+  options.add("dev-source", dev_source,
+              {.help = "development set, by which training chooses the best checkpoint", .value = "FILE"});
+  options.add("dev-target", dev_target, {.help = "translation of --dev-source", .value = "FILE"});
   options.add("test", tests,
-              {.help = "a test set; further references of it follow after further colons; a colon in a file's name is written \\:",
+              {.help = "a test set: name, source and reference; append further references after further colons, and "
+                       "write a colon in a file name as \\:",
                .value = "NAME:SRC:REF"});
   options.group(kCorpora);
   options.add("append", settings.append_to,
-              {.help = "a corpus whose pairs and sets come first; the text is treated as its text was, with its "
-                       "vocabularies, and repeated pairs are sought in it alone. Without --output the longer corpus "
-                       "takes its place, once it is whole, and text that its last pairs come from is refused",
+              {.help = "add pairs and sets to this corpus, treated as its own text was, with its vocabularies; "
+                       "--drop-repeated looks among its pairs, too. Without --output the corpus is replaced in place "
+                       "once the longer one is complete; text that was appended last is then refused",
                .value = "CORPUS"});
-  options.add(
-      "merge", merged,
-      {.help = "in place of text: a corpus that was prepared apart with the same vocabularies (--vocabulary-of) "
-               "and options; given twice or more, for corpora that follow one another",
-       .value = "CORPUS"});
-  options.add("output", settings.output, {.help = "the corpus to write", .value = "FILE"});
-  options.add("overwrite", settings.overwrite, {.help = "replace a file that stands there, once the new one is whole"});
+  options.add("merge", merged,
+              {.help = "join corpora that were prepared separately with the same vocabularies (--vocabulary-of) and "
+                       "options, in this order; repeat it, and give no text",
+               .value = "CORPUS"});
+  options.add("output", settings.output, {.help = "the corpus file to write", .value = "FILE"});
+  options.add("overwrite", settings.overwrite,
+              {.help = "replace an existing output file (atomically, after the corpus is complete)"});
   options.group(kWords);
   options.add("source-language", settings.pipeline.source_language,
-              {.help = "a name for the record; the tokenizer moses knows en, fr and de", .value = "NAME"});
-  options.add("target-language", settings.pipeline.target_language, {.help = "likewise", .value = "NAME"});
+              {.help = "language of the source side, recorded in the corpus; --tokenizer moses needs en, fr or de",
+               .value = "NAME"});
+  options.add("target-language", settings.pipeline.target_language,
+              {.help = "language of the target side, as --source-language", .value = "NAME"});
   options.add(
       "tokenizer", settings.pipeline.tokenizer,
-      {.help =
-           "words: splits punctuation from words, reversibly, and Chinese into characters; icu-words: the same, but "
-           "Chinese and Japanese into the words of ICU's dictionary; moses: as Moses's tokenizer.perl -no-escape "
-           "does, of English, French and German, undone as its detokenizer.perl does; none: the text is tokenised, "
-           "white space splits it",
+      {.help = "how text is split into words. words: separates punctuation, reversibly, and splits Chinese into "
+               "characters; icu-words: the same, but splits Chinese and Japanese into words of ICU's dictionary; "
+               "moses: as Moses's tokenizer.perl -no-escape, for English, French and German; none: at white space",
        .choices = {"words", "icu-words", "moses", "none"}});
-  options.add(
-      "normalization", settings.pipeline.normalization,
-      {.help = "of Unicode's characters, before all else: nfc, a letter and its accent are one character; nfkc: "
-               "also, full-width letters, ligatures and superscripts are plain ones",
-       .choices = {"none", "nfc", "nfkc"}});
-  options.add("lowercase", settings.pipeline.lowercase, {.help = "lower-case everything"});
-  options.add(
-      "source-words", settings.source_words,
-      {.help = "size of the source vocabulary, 3 special symbols included [the 30000 most frequent words, or all "
-               "if there are fewer]",
-       .low = 4,
-       .high = 1e8});
-  options.add("target-words", settings.target_words, {.help = "likewise of the target", .low = 4, .high = 1e8});
-  options.add(
-      "joint-vocabulary", settings.joint_vocabulary,
-      {.help = "one vocabulary of the words of both sides, as large as source-words or target-words says: for train "
-               "--tied-embeddings source-target or all"});
+  options.add("normalization", settings.pipeline.normalization,
+              {.help = "Unicode normalization before everything else. nfc: composes a letter and its accent; nfkc: "
+                       "also replaces full-width letters, ligatures and superscripts by plain characters",
+               .choices = {"none", "nfc", "nfkc"}});
+  options.add("lowercase", settings.pipeline.lowercase, {.help = "convert all text to lower case"});
+  options.add("source-words", settings.source_words,
+              {.help = "size of the source vocabulary, including 3 special symbols [the 30000 most frequent words, or "
+                       "all if there are fewer]",
+               .low = 4,
+               .high = 1e8});
+  options.add("target-words", settings.target_words,
+              {.help = "size of the target vocabulary, as --source-words", .low = 4, .high = 1e8});
+  options.add("joint-vocabulary", settings.joint_vocabulary,
+              {.help = "make one vocabulary for both sides, as large as --source-words or --target-words; train "
+                       "--tied-embeddings source-target and all need it"});
   options.add("vocabulary-of", settings.vocabulary_of,
-              {.help = "a corpus whose vocabularies are taken in place of new ones, so that systems trained on "
-                       "different selections of a text know the same words; and its tokenizer, normalization, "
-                       "lowercase and languages",
+              {.help = "take vocabularies, tokenizer, normalization, lower-casing and languages from this corpus, so "
+                       "that systems trained on different parts of a text have the same vocabularies",
                .value = "FILE"});
   options.group(kSubwords);
   corpus::PrepareOptions::SubwordOptions& subwords = settings.subwords;
+  options.add("subwords", subwords.learned,
+              {.help = "learn a SentencePiece model of this kind for each side from the raw text, with byte fallback, "
+                       "so that no word is unknown; --source-words and --target-words are the sizes, and "
+                       "--joint-vocabulary makes it one model",
+               .choices = {"none", "unigram", "bpe"}});
   options.add(
-      "subwords", subwords.learned,
-      {.help = "learn a SentencePiece model of this kind from the raw text of each side, with byte fallback, so "
-               "that nothing is unknown; source-words and target-words are its sizes, and with "
-               "joint-vocabulary it is one",
-       .choices = {"none", "unigram", "bpe"}});
-  options.add("subword-pairs", subwords.sample_pairs,
-              {.help = "learn it from at most so many pairs, chosen all over the text", .low = 1, .high = 1e9});
-  options.add("subword-seed", subwords.seed, {.help = "chooses them"});
+      "subword-pairs", subwords.sample_pairs,
+      {.help = "number of pairs, sampled from all of the text, that subwords are learned from", .low = 1, .high = 1e9});
+  options.add("subword-seed", subwords.seed, {.help = "seed of that sample"});
   options.add("subword-normalization", subwords.normalization,
-              {.help = "its normalisation of characters, as SentencePiece calls it; identity: none",
+              {.help = "Unicode normalization inside SentencePiece; identity: none",
                .choices = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"}});
   options.add("subword-model", both_models,
-              {.help = "a SentencePiece model for both sides, in place of learning one", .value = "FILE"});
-  options.add("source-subword-model", subwords.source_model, {.help = "one for the source alone", .value = "FILE"});
-  options.add("target-subword-model", subwords.target_model, {.help = "and for the target", .value = "FILE"});
-  options.add(
-      "bpe-codes", both_codes,
-      {.help = "codes of subword-nmt for both sides: what the tokenizer gives becomes pieces, marked by @@, and "
-               "the vocabularies are cut of these",
-       .value = "FILE"});
-  options.add("source-bpe-codes", subwords.source_codes, {.help = "codes for the source alone", .value = "FILE"});
-  options.add("target-bpe-codes", subwords.target_codes, {.help = "and for the target", .value = "FILE"});
+              {.help = "existing SentencePiece model for both sides, used instead of learning one", .value = "FILE"});
+  options.add("source-subword-model", subwords.source_model,
+              {.help = "existing SentencePiece model for the source side", .value = "FILE"});
+  options.add("target-subword-model", subwords.target_model,
+              {.help = "existing SentencePiece model for the target side", .value = "FILE"});
+  options.add("bpe-codes", both_codes,
+              {.help = "BPE codes of subword-nmt for both sides: they split the tokenizer's words into pieces marked "
+                       "by @@, of which the vocabularies are made",
+               .value = "FILE"});
+  options.add("source-bpe-codes", subwords.source_codes,
+              {.help = "BPE codes of subword-nmt for the source side", .value = "FILE"});
+  options.add("target-bpe-codes", subwords.target_codes,
+              {.help = "BPE codes of subword-nmt for the target side", .value = "FILE"});
   options.group(kCleaning);
   corpus::CleaningOptions& cleaning = settings.cleaning;
-  options.add("max-length", cleaning.max_length,
-              {.help = "pairs with more words, or pieces, on either side are dropped", .low = 1, .high = 1e6});
+  options.add(
+      "max-length", cleaning.max_length,
+      {.help = "largest number of words, or pieces, on either side; longer pairs are dropped", .low = 1, .high = 1e6});
   options.add(
       "max-ratio", cleaning.max_ratio,
-      {.help = "pairs whose longer side has more than so many times the words of the shorter one are dropped; 0: "
-               "none",
+      {.help = "largest ratio of the longer side to the shorter side, in words; other pairs are dropped; 0: no limit",
        .low = 0,
        .high = 1e6});
   options.add("keep-empty-targets", cleaning.keep_empty_targets,
-              {.help = "keep pairs whose target has no words, of which a model learns to write </s> at once; pairs "
-                       "without a source are always dropped"});
+              {.help = "keep pairs without target words, from which a model learns to end at once; pairs without "
+                       "source words are always dropped"});
   options.add("drop-copies", cleaning.drop_copies,
-              {.help = "drop pairs whose two sides have the same words: nobody translated them"});
-  options.add(
-      "drop-repeated", cleaning.drop_repeated,
-      {.help = "drop pairs that stood in the text before, both sides byte for byte, as 128-bit digests tell; one "
-               "more reading, in --memory and files beside the output"});
+              {.help = "drop pairs whose two sides have the same words, because they are no translations"});
+  options.add("drop-repeated", cleaning.drop_repeated,
+              {.help = "drop pairs that occurred before, both sides byte for byte (compared by 128-bit digests); the "
+                       "text is read once more"});
   options.add("source-script", cleaning.source_script,
-              {.help = "drop pairs whose source is in another script: a script's name or code (Cyrillic, Cyrl) or a "
-                       "language's code (ru, ja); digits, punctuation and symbols do not count",
+              {.help = "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, "
+                       "Cyrl) or by a language code (ru, ja); digits, punctuation and symbols do not count",
                .value = "SCRIPT"});
-  options.add("target-script", cleaning.target_script, {.help = "likewise of the target", .value = "SCRIPT"});
+  options.add("target-script", cleaning.target_script,
+              {.help = "drop pairs whose target is not written in this script, as --source-script", .value = "SCRIPT"});
   options.add("script-share", cleaning.script_share,
-              {.help = "the least share of a sentence's letters that are of its script", .low = 0.001, .high = 1});
+              {.help = "smallest share of a sentence's letters that must be of the script", .low = 0.001, .high = 1});
   options.group(kMachine);
   add_threads(options, threads);
   options.add("memory", memory,
-              {.help = "MiB of each rank for the tables of distinct words; what does not fit goes to files beside the "
-                       "output, until the vocabularies are cut",
+              {.help = "MiB of memory on each rank for counting distinct words; counts that do not fit go to temporary "
+                       "files beside the output",
                .low = 16,
                .high = 1 << 24});
   options.group("Report");
-  options.add("json", json, {.help = "report as JSON"});
+  options.add("json", json, {.help = "print the report as JSON"});
   if (!options.parse(arguments)) return 0;
   refuse_what_has_no_effect(options, settings);
   if (!settings.append_to.empty()) {
@@ -396,7 +398,7 @@ int run_prepare(const Arguments& arguments) {
                            " of this left"));
   });
   if (report.learned_before || report.counted_before)
-    progress->say(text_of("[prepare] a run before this one, which was killed, had ",
+    progress->say(text_of("[prepare] resumes a killed run, which had ",
                           report.learned_before ? "learned the subwords" : "",
                           report.learned_before && report.counted_before ? " and " : "",
                           report.counted_before ? "counted the words" : ""));

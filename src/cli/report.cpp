@@ -102,37 +102,38 @@ void check(const Settings& settings) {
 int run_report(const Arguments& arguments) {
   Settings settings;
   Options options("report",
-                  "One HTML page that needs nothing beside it: BLEU by sentence length, scores, learning curves, soft "
-                  "alignments, best and worst sentences, and how each run was made. Runs may still be going on.");
-  options.group("What is shown");
+                  "Makes one HTML page that needs no other file: BLEU by sentence length, scores, learning curves, "
+                  "soft alignments, best and worst sentences, and how each run was made. Runs may still be training.");
+  options.group("Content");
   options.add(
       "run", settings.run,
-      {.help = "a run directory; under the name of its system, it has the system's colour", .value = "[NAME=]RUN"});
-  options.add("evaluation", settings.evaluation,
-              {.help = "scores, of evaluate --json; those of the same sentences stand side by side", .value = "FILE"});
-  options.add("alignment", settings.alignment, {.help = "soft alignments, of align --json", .value = "FILE"});
+      {.help = "run directory, which may still be training; a run with the name of a system gets that system's colour",
+       .value = "[NAME=]RUN"});
   options.add(
-      "round", settings.round,
-      {.help = "scores, of evaluate --json, of systems trained from one seed; several of them, one a seed, give "
-               "each score's mean over the rounds with its interval",
-       .value = "FILE"});
+      "evaluation", settings.evaluation,
+      {.help = "scores from evaluate --json; scores of the same sentences are shown side by side", .value = "FILE"});
+  options.add("alignment", settings.alignment, {.help = "soft alignments from align --json", .value = "FILE"});
+  options.add("round", settings.round,
+              {.help = "scores from evaluate --json of systems trained from one seed; repeat it, once for each seed, "
+                       "to show each score's mean over the seeds with its interval",
+               .value = "FILE"});
   options.add("section", settings.section,
-              {.help = "a section of text, tables and sentences side by side, as a pipeline writes it (the format "
-                       "rnnsearch-section: include/rnnsearch/report/section_file.h)",
+              {.help = "a further section of text, tables and sentences side by side (format rnnsearch-section: "
+                       "include/rnnsearch/report/section_file.h)",
                .value = "FILE"});
-  options.add("title", settings.title, {.help = "title of the page, or of the chart"});
+  options.add("title", settings.title, {.help = "title of the page or of the chart"});
   options.add("chart", settings.chart,
-              {.help = "a table of numbers to draw as lines into --svg: tab-separated values, a head with the names of "
-                       "the horizontal axis and of each line, and a row for each place on the axis",
+              {.help = "table of numbers to draw as lines into --svg: tab-separated, a header line with the name of "
+                       "the horizontal axis and of each line, then one row for each position on the axis",
                .value = "FILE"});
-  options.add("chart-of", settings.chart_of, {.help = "name of its vertical axis", .value = "TEXT"});
-  options.group("What is written");
-  options.add("output", settings.output, {.help = "the page", .value = "FILE.html"});
-  options.add("svg", settings.svg, {.help = "the picture of --chart, a file of its own", .value = "FILE.svg"});
+  options.add("chart-of", settings.chart_of, {.help = "name of the chart's vertical axis", .value = "TEXT"});
+  options.group("Output");
+  options.add("output", settings.output, {.help = "HTML page to write", .value = "FILE.html"});
+  options.add("svg", settings.svg, {.help = "SVG file to write --chart to", .value = "FILE.svg"});
   options.add("csv", settings.csv,
-              {.help = "a folder for the same numbers, a file for each table and curve", .value = "FOLDER"});
+              {.help = "folder for the same numbers as CSV, one file for each table and curve", .value = "FOLDER"});
   options.add("markdown", settings.markdown,
-              {.help = "all tables of scores and sections in Markdown, to paste into a README", .value = "FILE"});
+              {.help = "Markdown file for all tables of scores and sections", .value = "FILE"});
   if (!options.parse(arguments)) return 0;
   if (write_chart(settings)) return 0;
   check(settings);

@@ -26,24 +26,25 @@ int run_score(const Arguments& arguments) {
   ThreadOptions threads;
   std::string precision;
   bool json = false;
-  Options options(
-      "score",
-      "Says how probable a model finds given translations: for each line the natural logarithm of the probability "
-      "of the target, its end included, given the source. On several ranks (mpirun) the pairs are spread over them. "
-      "SIGTERM or SIGUSR1: it ends with code 85 after the pairs under way, and prints nothing.");
+  Options options("score",
+                  "Prints, for each line, the natural logarithm of the probability that a model gives to a "
+                  "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are "
+                  "distributed over the ranks. After SIGTERM or SIGUSR1 it ends with exit code 85 and prints nothing.");
   options.group("Files");
   options.add("model", model,
-              {.help = "a run directory (its best checkpoint, else its latest) or a checkpoint",
+              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file",
                .value = "RUN|FILE",
                .required = true});
   options.add("source", source_path,
               {.help = "source sentences, one a line, or a WMT test set (FILE.sgm, FILE.xml)",
                .value = "FILE",
                .required = true});
-  options.add("target", target_path, {.help = "their translations", .value = "FILE", .required = true});
-  options.add("json", json, {.help = "one JSON object with all scores, their sum and the perplexity"});
+  options.add("target", target_path,
+              {.help = "translations of --source, line by line", .value = "FILE", .required = true});
+  options.add("json", json, {.help = "print one JSON object with all scores, their sum and the perplexity"});
   options.group("Machine");
-  options.add("batch-sentences", batch_sentences, {.help = "pairs scored together", .low = 1, .high = 100000});
+  options.add("batch-sentences", batch_sentences,
+              {.help = "number of pairs scored together; more need more memory", .low = 1, .high = 100000});
   add_threads(options, threads);
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;

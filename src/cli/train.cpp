@@ -42,23 +42,18 @@ void declare(Options& options, Settings& s) {
   options.add("corpus", s.corpus, {.help = "made by rnnsearch prepare", .value = "FILE", .required = true});
   options.add("run", s.run,
               {.help = "the run's folder: made, or gone on with", .value = "DIR", .required = true, .recorded = false});
-  options.add("resume", s.train.resume,
-              {.help = "auto: from the run's newest checkpoint, if there is one; never; or a checkpoint's path",
-               .value = "auto|never|FILE",
-               .recorded = false});
-
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
-  add_precision(options, s.precision, " (a resumed run: the checkpoint's)");
+  add_precision(options, s.precision, "; a resumed run keeps the precision of its checkpoint");
 }
 
 /// What the root says on standard error.
 class Reporter final : public train::Progress {
  public:
   void resumed(const fs::path& checkpoint, const train::TrainingState& state) override {
-    live_.say(text_of("[train] goes on from ", checkpoint.string(), ": update ", state.update, ", epoch ",
-                      state.position.epoch + 1, ", ", duration(state.elapsed_seconds), " of training behind it"));
+    live_.say(text_of("[train] resumes from ", checkpoint.string(), ": update ", state.update, ", epoch ",
+                      state.position.epoch + 1, ", ", duration(state.elapsed_seconds), " of training so far"));
   }
   void updated(const train::UpdateReport& r) override {
     const double busy = r.data_seconds + r.compute_seconds + r.communication_seconds + r.optimizer_seconds;
@@ -197,11 +192,12 @@ int run_train(const Arguments& arguments) {
     if (!precision_line.empty()) reporter->say(precision_line);
     if (s.train.label_smoothing > 0) {
       reporter->say(text_of("[train] label smoothing ", s.train.label_smoothing,
-                            " of the gradient; losses are those without, in training as in validation"));
+                            " of the gradient; reported losses are without it, in training and in validation"));
     }
     if (s.model.layer_normalisation) {
-      reporter->say("[train] layer normalisation magnifies rounding in the first updates: only runs on the same number of "
-                    "ranks, with the same --accumulate, have the same losses");
+      reporter->say(
+          "[train] layer normalisation magnifies rounding in the first updates: only runs on the same number of "
+          "ranks, with the same --accumulate, have the same losses");
     }
     if (!has_dev) reporter->say("[train] the corpus has no dev set: nothing is validated");
   }
@@ -225,9 +221,9 @@ int run_train(const Arguments& arguments) {
                           duration(result.state.elapsed_seconds), " of training; checkpoints in ",
                           (s.run / "checkpoints").string()));
     if (result.update_seconds > 0) {
-      reporter->say(text_of("[train] waited ", fixed(result.data_seconds, 2), " s for sentences, ",
-                            fixed(100 * result.data_seconds / result.update_seconds, 2), "% of the ",
-                            duration(result.update_seconds), " of its updates"));
+      reporter->say(text_of("[train] updates waited ", fixed(result.data_seconds, 2), " s for data, ",
+                            fixed(100 * result.data_seconds / result.update_seconds, 2), "% of their ",
+                            duration(result.update_seconds)));
     }
   }
   return train::is_early(result.reason) ? kStoppedEarly : 0;

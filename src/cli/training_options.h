@@ -12,11 +12,13 @@ namespace rnnsearch::cli {
 
 struct TrainingSettings {
   model::ModelOptions model;  // without the sizes of the vocabularies
-  train::TrainOptions train;  // without `resume`
+  train::TrainOptions train;
   ValidationOptions validation;
   std::optional<double> stop_before;  // minutes; see job_end.h
 };
-/// Declares them, in groups of their own: all that a preset or a configuration file of a training may hold, but files.
-void add_training_options(Options& options, TrainingSettings& settings);
+/// Declares them, but those of training that are named, in groups of their own: all that a preset or a configuration
+/// file of a training may hold, but files.
+void add_training_options(Options& options, TrainingSettings& settings,
+                          std::initializer_list<std::string_view> without = {});
 
 }  // namespace rnnsearch::cli

@@ -94,25 +94,24 @@ int run_translate(const Arguments& arguments) {
   std::string precision;
   Options options(
       "translate",
-      "Translates text, one sentence a line, or the segments of a WMT test set (FILE.sgm, FILE.sgml, FILE.xml), with a "
-      "trained model. On several ranks (mpirun) the lines are spread "
-      "over them; the output is in the input's order. Lines without words give empty lines. SIGTERM or SIGUSR1: it "
-      "ends with code 85 after the sentences under way, writes the lines that are finished from the first on, to "
-      "OUTPUT.partial if there is an --output, and says how many.");
+      "Translates text, one sentence a line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained model. "
+      "Under mpirun the lines are distributed over the ranks; the output is in the order of the input. Lines without "
+      "words give empty lines. After SIGTERM or SIGUSR1 it finishes the sentences it is working on, writes the "
+      "finished lines to OUTPUT.partial (or standard output), says how many they are, and ends with exit code 85.");
   options.group("Files");
   options.add("model", model,
-              {.help = "a run directory (its best checkpoint, else its latest) or a checkpoint",
+              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file",
                .value = "RUN|FILE",
                .required = true});
-  options.add("input", input, {.help = "text to translate; without it standard input", .value = "FILE"});
-  options.add("output", output,
-              {.help = "where the translations go, whole or not at all; without it standard output", .value = "FILE"});
+  options.add("input", input, {.help = "text to translate [standard input]", .value = "FILE"});
   options.add(
-      "n-best", translation.search.n_best,
-      {.help = "translations of each line, as 'line ||| text ||| score' with lines counted from 0; the score is the "
-               "natural logarithm of the probability",
-       .low = 1,
-       .high = 1000});
+      "output", output,
+      {.help = "file for the translations, which appears when all are done [standard output]", .value = "FILE"});
+  options.add("n-best", translation.search.n_best,
+              {.help = "number of translations of each line, printed as 'line ||| text ||| score'; lines count from 0, "
+                       "the score is the natural logarithm of the probability",
+               .low = 1,
+               .high = 1000});
   add_translation_options(options, translation);
   options.group("Machine");
   add_threads(options, threads);
@@ -186,8 +185,9 @@ int run_translate(const Arguments& arguments) {
       cut_off += line.front().cut_off ? 1 : 0;
     }
     if (sink && !sink->flush()) {
-      throw Error(sentence_of_stop(output.empty() ? "standard output takes no more (is the disk full, or the reader gone?)"
-                                                  : text_of("cannot write ", output.string(), " (is the disk full?)"),
+      throw Error(sentence_of_stop(output.empty()
+                                       ? "standard output takes no more (is the disk full, or the reader gone?)"
+                                       : text_of("cannot write ", output.string(), " (is the disk full?)"),
                                    before, *sink));
     }
     before += translations.size();

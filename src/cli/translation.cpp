@@ -56,30 +56,33 @@ void add_translation_options(Options& options, TranslationOptions& translation) 
   options.group("Search");
   decode::SearchOptions& search = translation.search;
   options.add("beam", search.beam,
-              {.help = "hypotheses kept at every word; 1 is greedy search, and a wider beam takes more time. The paper "
-                       "does not say how wide its beam was",
+              {.help = "beam width, the number of hypotheses kept at each step; 1 is greedy search, wider beams take "
+                       "longer. The paper does not state its beam width",
                .low = 1,
                .high = 1000});
-  options.add("retry-below", search.retry_below,
-              {.help = "when no hypothesis ends within the maximum length: search the sentence again, first with "
-                       "unknown words allowed (after --no-unknown), then with twice the beam as long as the beam is "
-                       "below this number; 500 is the limit of the paper's released code. If nothing ends in any "
-                       "search, the translation is cut off. 0: never search again",
-               .low = 0,
-               .high = 1000});
-  options.add("normalize", search.normalize, {.help = "rank by log-probability divided by length"});
-  options.add("no-unknown", search.no_unknown,
-              {.help = "set the probability of unknown words to zero: the translation has none, unless --retry-below "
-                       "needs them"});
-  options.add("replace-unknown", translation.replace_unknown,
-              {.help = "write instead of \u2047 the source word that the decoder looked at most"});
-  options.add("minimum-length-ratio", search.minimum_length_ratio,
-              {.help = "no translation shorter than this times the source", .low = 0, .high = 100});
-  options.add("maximum-length-ratio", search.maximum_length_ratio,
-              {.help = "no translation longer than this times the source", .low = 0.01, .high = 100});
   options.add(
-      "batch-sentences", search.batch_sentences,
-      {.help = "sentences searched together by each rank: memory and speed, not the result", .low = 1, .high = 100000});
+      "retry-below", search.retry_below,
+      {.help =
+           "if no hypothesis ends within the maximum length, search again: first with unknown words allowed (after "
+           "--no-unknown), then with twice the beam while the beam is below this number; 500 is the limit in the "
+           "paper's released code. If nothing ends in any search, the translation is cut off. 0: never search again",
+       .low = 0,
+       .high = 1000});
+  options.add("normalize", search.normalize,
+              {.help = "rank hypotheses by log-probability divided by length, instead of by log-probability"});
+  options.add(
+      "no-unknown", search.no_unknown,
+      {.help = "give unknown words probability zero, so that no translation has one, unless --retry-below needs them"});
+  options.add("replace-unknown", translation.replace_unknown,
+              {.help = "write the source word with the largest attention weight in place of \u2047, the unknown word"});
+  options.add("minimum-length-ratio", search.minimum_length_ratio,
+              {.help = "shortest translation, as a multiple of the source length", .low = 0, .high = 100});
+  options.add("maximum-length-ratio", search.maximum_length_ratio,
+              {.help = "longest translation, as a multiple of the source length", .low = 0.01, .high = 100});
+  options.add("batch-sentences", search.batch_sentences,
+              {.help = "number of sentences that a rank searches together; affects memory and speed, not the result",
+               .low = 1,
+               .high = 100000});
 }
 
 fs::path checkpoint_of(const fs::path& run_or_checkpoint) {

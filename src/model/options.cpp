@@ -1,83 +1,18 @@
 #include "rnnsearch/model/options.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <cmath>
-#include <utility>
+#include <string>
 
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::model {
 namespace {
 
-template <class Value>
-using Name = std::pair<Value, const char*>;
+using M = ModelOptions;
 
-constexpr std::array<Name<Cell>, 4> kCells{
-    {{Cell::kGru, "gru"}, {Cell::kLstm, "lstm"}, {Cell::kTanh, "tanh"}, {Cell::kMlp, "mlp"}}};
-constexpr std::array<Name<GruReset>, 2> kResets{{{GruReset::kBefore, "before"}, {GruReset::kAfter, "after"}}};
-constexpr std::array<Name<Encoder>, 3> kEncoders{
-    {{Encoder::kAuto, "auto"}, {Encoder::kBidirectional, "bidirectional"}, {Encoder::kForward, "forward"}}};
-constexpr std::array<Name<Step>, 2> kSteps{{{Step::kPrevious, "previous"}, {Step::kCurrent, "current"}}};
-constexpr std::array<Name<AttentionWindow>, 3> kWindows{{{AttentionWindow::kGlobal, "global"},
-                                                         {AttentionWindow::kLocalM, "local-m"},
-                                                         {AttentionWindow::kLocalP, "local-p"}}};
-constexpr std::array<Name<FixedContext>, 2> kFixedContexts{
-    {{FixedContext::kLastState, "last-state"}, {FixedContext::kTanh, "tanh"}}};
-constexpr std::array<Name<InitialState>, 5> kInitialStates{{{InitialState::kProjected, "projected"},
-                                                            {InitialState::kBackward, "backward"},
-                                                            {InitialState::kForward, "forward"},
-                                                            {InitialState::kFinal, "final"},
-                                                            {InitialState::kZero, "zero"}}};
-constexpr std::array<Name<Readout>, 4> kReadouts{
-    {{Readout::kMaxout, "maxout"}, {Readout::kTanh, "tanh"}, {Readout::kLinear, "linear"}, {Readout::kMlp, "mlp"}}};
-constexpr std::array<Name<Feedback>, 2> kFeedbacks{{{Feedback::kWord, "word"}, {Feedback::kOutput, "output"}}};
-constexpr std::array<Name<Start>, 2> kStarts{{{Start::kZero, "zero"}, {Start::kEmbedded, "embedded"}}};
-constexpr std::array<Name<DropoutKind>, 2> kDropoutKinds{
-    {{DropoutKind::kPlain, "plain"}, {DropoutKind::kVariational, "variational"}}};
-constexpr std::array<Name<TiedEmbeddings>, 4> kTies{{{TiedEmbeddings::kNone, "none"},
-                                                     {TiedEmbeddings::kTarget, "target"},
-                                                     {TiedEmbeddings::kSourceTarget, "source-target"},
-                                                     {TiedEmbeddings::kAll, "all"}}};
-constexpr std::array<Name<Initialisation>, 5> kInitialisations{{{Initialisation::kPaper, "paper"},
-                                                                {Initialisation::kGaussian, "gaussian"},
-                                                                {Initialisation::kXavier, "xavier"},
-                                                                {Initialisation::kUniform, "uniform"},
-                                                                {Initialisation::kPytorch, "pytorch"}}};
-
-[[noreturn]] void refuse_name(const char* option, const std::string& name, const std::vector<std::string>& choices) {
-  std::string text;
-  for (const std::string& choice : choices) {
-    text += text_of(text.empty() ? "" : &choice == &choices.back() ? " or " : ", ", choice);
-  }
-  throw Error(text_of(option, " is '", name, "'; choose ", text));
-}
-
-template <class Value, std::size_t count>
-std::string name_in(const std::array<Name<Value>, count>& names, Value wanted) {
-  for (const auto& [value, name] : names) {
-    if (value == wanted) return name;
-  }
-  return "";
-}
-
-template <class Value, std::size_t count>
-std::vector<std::string> names_in(const std::array<Name<Value>, count>& names) {
-  std::vector<std::string> all;
-  for (const auto& [value, name] : names) all.emplace_back(name);
-  return all;
-}
-
-template <class Value, std::size_t count>
-Value value_of(const std::array<Name<Value>, count>& names, const char* option, const std::string& name) {
-  for (const auto& [value, text] : names) {
-    if (name == text) return value;
-  }
-  refuse_name(option, name, names_in(names));
-}
-
-Inputs inputs_of(const char* option, const std::string& names, bool with_state) {
+template <auto member, bool with_state>
+bool read_inputs(const std::string& names, M& o) {
   Inputs inputs;
   std::size_t begin = 0;
   while (begin <= names.size() && names != "none") {
@@ -87,241 +22,321 @@ Inputs inputs_of(const char* option, const std::string& names, bool with_state) 
                         : name == "context"             ? &inputs.context
                         : name == "state" && with_state ? &inputs.state
                                                         : nullptr;
-    if (!input || *input) {
-      throw Error(text_of(option, " is '", names, "'; choose one or more of ", with_state ? "state, " : "",
-                          "word and context, with commas between, or none"));
-    }
+    if (!input || *input) return false;
     *input = true;
     begin = end + 1;
   }
-  return inputs;
+  o.*member = inputs;
+  return true;
+}
+template <auto member, bool with_state>
+constexpr Field<M> inputs_field() {
+  return {value::Kind::kText, read_inputs<member, with_state>, [](const M& o) { return name_of(o.*member); },
+          &value::choices_of<std::string>,
+          with_state ? "one or more of state, word and context, with commas between, or none"
+                     : "one or more of word and context, with commas between, or none"};
+}
+constexpr Field<M> kAttentionField{value::Kind::kText,
+                                   [](const std::string& name, M& o) {
+                                     const auto names = attention_names();
+                                     if (std::find(names.begin(), names.end(), name) == names.end()) return false;
+                                     o.attention = attention_of(name);
+                                     return true;
+                                   },
+                                   [](const M& o) { return o.attention.name(); }, attention_names};
+
+// Within these no product of sizes overflows, and names can be listed.
+constexpr Bounds kWords{.from = 3, .to = 1e8};  // from 3: the special symbols
+constexpr Bounds kWidth{.from = 1, .to = 1e6}, kWidthOrNone{.from = 0, .to = 1e6};
+constexpr Bounds kShare{.from = 0, .to = 1, .below = true};
+
+// `absent` is spelled out where a default would do: old checkpoints mean it for ever, whatever a default becomes.
+constexpr Option<M> kOptions[]{
+    {"source-words",
+     "size of the source vocabulary, special symbols included",
+     field<&M::source_words>(),
+     {.group = "Model", .bounds = kWords}},
+    {"target-words",
+     "size of the target vocabulary, special symbols included",
+     field<&M::target_words>(),
+     {.bounds = kWords}},
+    {"attention", "score of the attention; additive: RNNsearch; none: RNNencdec", kAttentionField},
+    {"embedding", "m, width of a word's vector", field<&M::embedding>(), {.bounds = kWidth}},
+    {"state", "n, width of the recurrent states", field<&M::state>(), {.bounds = kWidth}},
+    {"encoder-state",
+     "that of each direction of the encoder; 0: n",
+     field<&M::encoder_state>(),
+     {.bounds = kWidthOrNone, .absent = "0"}},
+    {"alignment", "n', width of the alignment model", field<&M::alignment>(), {.bounds = kWidth}},
+    {"maxout", "l, maxout units of the readout", field<&M::maxout>(), {.bounds = kWidth}},
+    {"readout-rank", "rank of the output matrix; 0: not factored", field<&M::readout_rank>(), {.bounds = kWidthOrNone}},
+    {"cell", "the recurrent unit of encoder and decoder", field<&M::cell>(), {.absent = "gru"}},
+    {"gru-reset",
+     "where the reset gate acts: on the state, or on its product",
+     field<&M::gru_reset>(),
+     {.absent = "before"}},
+    {"layers", "of encoder and decoder, each", field<&M::layers>(), {.bounds = {.from = 1, .to = 100}, .absent = "1"}},
+    {"encoder",
+     "its directions; auto: bidirectional with attention, forward without",
+     field<&M::encoder>(),
+     {.absent = "auto"}},
+    {"source-start",
+     "the encoder reads <s> before the first source word; only with --attention none",
+     field<&M::source_start>(),
+     {.absent = "false"}},
+    {"source-end", "the encoder reads </s> after the last source word", field<&M::source_end>(), {.absent = "true"}},
+    {"attend-from",
+     "the state that attends: s_{i-1} (Bahdanau) or s_i (Luong)",
+     field<&M::attend_from>(),
+     {.absent = "previous"}},
+    {"attention-window",
+     "what it sees: all words, or those around word i (local-m) or around a predicted place (local-p)",
+     field<&M::attention_window>(),
+     {.absent = "global"}},
+    {"window",
+     "D: a local window reaches D words to each side",
+     field<&M::window>(),
+     {.bounds = kWidth, .absent = "10"}},
+    {"fixed-context",
+     "with attention = none, the context of every step: the encoder's last state itself (RNNencdec), or "
+     "a tanh layer of it (Cho et al. 2014)",
+     field<&M::fixed_context>(),
+     {.absent = "last-state"}},
+    {"initial-state",
+     "s_0: projected from a state of the encoder, a copy of one, or 0",
+     field<&M::initial_state>(),
+     {.absent = "projected"}},
+    {"state-word", "the word that updates the decoder's state: y_i or y_{i-1}", field<&M::state_word>()},
+    {"state-inputs",
+     "what updates it besides s_{i-1}: word, context, both with a comma between, or none",
+     inputs_field<&M::state_inputs, false>(),
+     {.placeholder = "LIST", .absent = "word,context"}},
+    {"readout", "the layer before the softmax", field<&M::readout>(), {.absent = "maxout"}},
+    {"readout-state", "the state it reads for y_i: s_{i-1} or s_i", field<&M::readout_state>(), {.absent = "previous"}},
+    {"readout-inputs",
+     "what it reads: of state, word and context, with commas",
+     inputs_field<&M::readout_inputs, true>(),
+     {.placeholder = "LIST", .absent = "state,word,context"}},
+    {"input-feeding",
+     "its vector is an input of the next state (Luong)",
+     field<&M::input_feeding>(),
+     {.absent = "false"}},
+    {"feedback",
+     "what the next step reads as the previous word: its embedding, or the readout's vector (output)",
+     field<&M::feedback>(),
+     {.absent = "word"}},
+    {"start",
+     "what stands before the first word: nothing, or the embedding of <s>",
+     field<&M::start>(),
+     {.absent = "zero"}},
+    {"gate-biases", "biases of the gates, of cells that have some", field<&M::gate_biases>()},
+    {"embedding-biases", "a bias on the word vectors of each side", field<&M::embedding_biases>()},
+    {"layer-normalisation",
+     "normalise the cells' summed inputs; this magnifies rounding in the first updates, so the losses "
+     "on other numbers of ranks or pieces, which differ in rounding alone, part sooner than without",
+     field<&M::layer_normalisation>(),
+     {.absent = "false"}},
+    {"dropout",
+     "the share of units dropped in training: of words, between layers, and before the softmax",
+     field<&M::dropout>(),
+     {.bounds = kShare, .absent = "0"}},
+    {"dropout-kind",
+     "variational: one mask a sentence for all its steps, and of the states before, too",
+     field<&M::dropout_kind>(),
+     {.absent = "plain"}},
+    {"attention-dropout",
+     "the share of attention weights dropped in training",
+     field<&M::attention_dropout>(),
+     {.bounds = kShare, .absent = "0"}},
+    {"tied-embeddings",
+     "one matrix for several: target: the target's word vectors are the output matrix; source-target: both "
+     "sides have the same word vectors, which needs a joint vocabulary; all: all three",
+     field<&M::tied_embeddings>(),
+     {.absent = "none"}},
+    {"initialisation",
+     "first values of the parameters; paper: recurrent matrices orthogonal, v_a 0, the others normal; gaussian: "
+     "all matrices normal; xavier: all matrices uniform, by their sizes; uniform: all parameters uniform, "
+     "biases too; pytorch: the defaults of PyTorch's modules, biases too; biases are 0 in the others",
+     field<&M::initialisation>(),
+     {.absent = "paper"}},
+    // ten times of it are a finite float32
+    {"initial-deviation",
+     "standard deviation of the matrices that are not recurrent (paper), of all matrices (gaussian), "
+     "or of all parameters (uniform: between -0.1 and 0.1 it is 0.1/sqrt(3) = 0.0577)",
+     field<&M::initial_deviation>(),
+     {.bounds = {.from = 0, .to = 1e37, .sentence = "of at least 0 and at most 1e37, because weights are float32"}}},
+};
+
+constexpr Derived<M> kDerived[]{
+    {"encoder-width", [](const M& o) { return value::write(o.encoder_width()); }},
+    {"annotation-width", [](const M& o) { return value::write(o.annotation_width()); }},
+    {"readout-width", [](const M& o) { return value::write(o.readout_width()); }},
+    {"output-width", [](const M& o) { return value::write(o.output_width()); }},
+    {"or-maxout",  // what else would make the output as wide as an embedding
+     [](const M& o) {
+       return o.readout == Readout::kMaxout && o.readout_rank == 0 ? text_of(" or maxout = ", o.embedding) : "";
+     }},
+};
+
+bool copies_state(const M& o) {
+  return o.initial_state == InitialState::kBackward || o.initial_state == InitialState::kForward ||
+         o.initial_state == InitialState::kFinal;
+}
+bool is_local(const M& o) {
+  return o.attention_window != AttentionWindow::kGlobal;
 }
 
-[[noreturn]] void refuse(const std::string& what, const std::string& why, const std::string& next) {
-  throw Error(text_of("model: ", what, " makes no sense: ", why, "; ", next));
-}
+constexpr Rule<M> kRules[]{
+    {[](const M& o) { return o.dropout_kind == DropoutKind::kVariational && o.dropout == 0; },
+     "dropout-kind = variational with dropout = 0", "nothing is dropped",
+     "choose a dropout above 0, or leave dropout-kind at plain"},
+    {[](const M& o) { return o.cell == Cell::kMlp && (o.state % 2 != 0 || o.encoder_width() % 2 != 0); },
+     "cell = mlp with a state of odd width", "its hidden layer is half as wide", "choose an even state"},
+    {[](const M& o) { return o.readout == Readout::kMlp && o.embedding % 2 != 0; },
+     "readout = mlp with an embedding of odd width", "its hidden layer is half as wide as its output",
+     "choose an even embedding"},
+    {[](const M& o) { return o.gru_reset == GruReset::kAfter && o.cell != Cell::kGru; },
+     "gru-reset = after with cell = {cell}", "this cell has no reset gate",
+     "choose cell = gru, or leave gru-reset at before"},
+    {[](const M& o) { return o.layer_normalisation && o.cell == Cell::kMlp; }, "layer-normalisation with cell = mlp",
+     "its equations are those of gru, lstm and tanh cells", "choose one of these, or leave it out"},
+    {[](const M& o) { return o.layer_normalisation && o.cell == Cell::kGru && o.gru_reset == GruReset::kBefore; },
+     "layer-normalisation with gru-reset = before",
+     "its reset gate acts on the normalised product (Ba, Kiros and Hinton 2016, equation 21)",
+     "choose gru-reset = after"},
+
+    // what attention needs
+    {[](const M& o) { return o.attends() && o.source_start; }, "source-start with attention = {attention}",
+     "<s> would be a word to look at, and alignments have a column for each source word and for </s> alone",
+     "choose attention = none, or leave source-start out"},
+    {[](const M& o) {
+       return o.attends() && o.attention.score().needs_equal_widths() && o.annotation_width() != o.state;
+     },
+     "attention = {attention}",
+     "it compares the annotations with the decoder's state number by number, and they are {annotation-width} wide "
+     "where "
+     "the state is {state}",
+     "choose attention = general, or encoder = forward, or an encoder-state that makes them equal"},
+    {[](const M& o) { return o.attends() && o.attend_from == Step::kCurrent && o.readout_state == Step::kPrevious; },
+     "attend-from = current with readout-state = previous",
+     "the readout of y_i comes before s_i there, so there is no s_i to attend from",
+     "choose readout-state = current, or attend-from = previous"},
+    {[](const M& o) { return o.attends() && o.attend_from == Step::kCurrent && o.state_inputs.context; },
+     "attend-from = current with the context among state-inputs", "c_i is made from s_i and cannot be an input of it",
+     "choose state-inputs = word, and input-feeding for what was looked at before"},
+    {[](const M& o) { return o.attends() && !o.state_inputs.context && !o.readout_inputs.context; },
+     "attention = {attention} without the context among state-inputs or readout-inputs",
+     "nothing reads what is attended to", "add context to one of them, or choose attention = none"},
+
+    // what makes no sense without attention
+    {[](const M& o) { return !o.attends() && is_local(o); },
+     "attention-window = {attention-window} with attention = none", "there is nothing to look through it",
+     "choose a score, or attention-window = global"},
+    {[](const M& o) { return !o.attends() && o.attention_dropout > 0; }, "attention-dropout with attention = none",
+     "there are no weights to drop", "choose a score, or attention-dropout = 0"},
+    {[](const M& o) { return !o.attends() && o.attend_from == Step::kCurrent; },
+     "attend-from = current with attention = none", "nothing attends", "choose a score, or leave it at previous"},
+    {[](const M& o) { return !o.attends() && o.input_feeding; }, "input-feeding with attention = none",
+     "it tells the next state what was attended to, and nothing is", "choose a score, or leave it out"},
+    {[](const M& o) { return !o.attends() && !o.readout_inputs.state; },
+     "attention = none without the state among readout-inputs", "nothing would read the decoder's state",
+     "add state to readout-inputs, or choose a score"},
+    {[](const M& o) { return !o.attends() && o.bidirectional() && !o.has_context(); },
+     "encoder = bidirectional without attention and context",
+     "the decoder begins from the state of one direction, and nothing reads the other",
+     "choose encoder = forward, or let the context into state-inputs"},
+    {[](const M& o) { return o.fixed_context == FixedContext::kTanh && o.attends(); },
+     "fixed-context = tanh with attention = {attention}", "attention makes a context of its own for every target word",
+     "choose attention = none, or leave fixed-context at last-state"},
+    {[](const M& o) { return o.fixed_context == FixedContext::kTanh && !o.has_context(); },
+     "fixed-context = tanh without a context", "nothing reads it",
+     "add context to state-inputs or readout-inputs, or leave fixed-context at last-state"},
+
+    // who reads which word and which vector
+    {[](const M& o) {
+       return o.updates_first() && o.state_word == Step::kCurrent && o.feedback == Feedback::kWord &&
+              o.state_inputs.word;
+     },
+     "readout-state = current with state-word = current", "s_i would have read the word y_i that it is to predict",
+     "choose state-word = previous"},
+    {[](const M& o) { return o.feedback == Feedback::kOutput && o.state_word == Step::kCurrent; },
+     "feedback = output with state-word = current",
+     "what stands for the word is the readout's vector of the step before", "choose state-word = previous"},
+    {[](const M& o) {
+       return o.feedback == Feedback::kOutput && o.start == Start::kEmbedded && o.readout_width() != o.embedding;
+     },
+     "feedback = output with start = embedded",
+     "the embedding of <s>, {embedding} wide, would stand for the readout's vector, which is {readout-width} wide",
+     "choose start = zero, or widths that are equal"},
+    {[](const M& o) { return o.feedback == Feedback::kOutput && o.input_feeding; },
+     "feedback = output with input-feeding", "both hand on the same vector", "choose one of them"},
+    {[](const M& o) {
+       const bool reads_current = !o.updates_first() && o.state_word == Step::kCurrent;
+       return o.start == Start::kEmbedded && !o.readout_inputs.word && !(o.state_inputs.word && !reads_current);
+     },
+     "start = embedded", "nothing reads the word before", "choose start = zero, or add word to readout-inputs"},
+    {[](const M& o) { return o.input_feeding && !o.readout_inputs.context; },
+     "input-feeding without the context among readout-inputs",
+     "the vector that it hands on would not know what was attended to", "add context to readout-inputs"},
+    {[](const M& o) { return o.input_feeding && !o.updates_first(); }, "input-feeding with readout-state = previous",
+     "it hands the readout's vector of one step to the state of the next", "choose readout-state = current"},
+    {[](const M& o) { return o.feeds_output() && !o.updates_first(); },
+     "feedback = output with readout-state = previous",
+     "it hands the readout's vector of one step to the state of the next", "choose readout-state = current"},
+    {[](const M& o) { return o.input_feeding && o.readout == Readout::kLinear; }, "input-feeding with readout = linear",
+     "a linear readout has no vector of its own to hand on", "choose readout = tanh, mlp or maxout"},
+    {[](const M& o) { return o.readout_inputs == Inputs{}; }, "readout-inputs = none", "the readout would know nothing",
+     "choose some of state, word and context"},
+    {[](const M& o) {
+       return !o.state_inputs.word && !o.state_inputs.context && !o.input_feeding &&
+              !(o.attends() && o.readout_inputs.context);
+     },
+     "state-inputs = none without attention that the readout sees",
+     "neither the state nor the readout would learn what was read or written",
+     "choose word, context or both, or add context to readout-inputs and choose a score"},
+
+    // where the decoder begins
+    {[](const M& o) { return copies_state(o) && o.encoder_width() != o.state; }, "initial-state = {initial-state}",
+     "a copied state has the encoder's width, {encoder-width}, and the decoder's is {state}",
+     "choose initial-state = projected, or encoder-state = 0"},
+    {[](const M& o) { return o.initial_state == InitialState::kBackward && !o.bidirectional(); },
+     "initial-state = backward with a forward encoder", "there is no backward state to begin from",
+     "choose initial-state = final, or encoder = bidirectional"},
+    {[](const M& o) { return o.initial_state == InitialState::kFinal && o.bidirectional(); },
+     "initial-state = final with a bidirectional encoder", "it ends at both ends of the sentence",
+     "choose initial-state = forward, backward or projected"},
+    {[](const M& o) { return o.initial_state == InitialState::kZero && !o.has_context(); },
+     "initial-state = zero without attention and context", "the decoder would know nothing of the source",
+     "choose another initial-state, or let the context into state-inputs"},
+
+    // shared tables
+    {[](const M& o) { return o.ties_sides() && o.source_words != o.target_words; },
+     "tied-embeddings = {tied-embeddings}",
+     "one table for both sides needs one vocabulary, and the source's has {source-words} words where the target's has "
+     "{target-words}",
+     "prepare the corpus with --joint-vocabulary, or choose tied-embeddings = target or none"},
+    {[](const M& o) { return o.ties_output() && o.output_width() != o.embedding; },
+     "tied-embeddings = {tied-embeddings}",
+     "the output matrix would be an embedding table, whose rows are {embedding} wide, and what it multiplies is "
+     "{output-width} wide",
+     "choose readout-rank = {embedding}{or-maxout}, or tied-embeddings without the output"},
+};
 
 }  // namespace
+
+std::span<const Option<ModelOptions>> option_table() {
+  return kOptions;
+}
+
+void check(const ModelOptions& options) {
+  check_bounds(option_table(), "model: ", options);
+  check_rules(kRules, option_table(), kDerived, "model: ", options);
+}
 
 const kernels::Score& Attention::score() const {
   const kernels::Score* const score = kernels::find_score(name_);
   assert(score);
   return *score;
-}
-
-void check(const ModelOptions& o) {
-  const auto at_least = [](const char* name, std::size_t value, std::size_t least) {
-    if (value < least) throw Error(text_of("model: ", name, " is ", value, "; it must be at least ", least));
-  };
-  // Within these no product of sizes overflows, and names can be listed.
-  const auto at_most = [](const char* name, std::size_t value, std::size_t most) {
-    if (value > most) throw Error(text_of("model: ", name, " is ", value, "; it must be at most ", most));
-  };
-  for (const auto& [name, words] : {std::pair{"source-words", o.source_words}, {"target-words", o.target_words}}) {
-    at_most(name, words, 100'000'000);
-  }
-  for (const auto& [name, width] : {std::pair{"embedding", o.embedding},
-                                    {"state", o.state},
-                                    {"encoder-state", o.encoder_state},
-                                    {"alignment", o.alignment},
-                                    {"maxout", o.maxout},
-                                    {"readout-rank", o.readout_rank},
-                                    {"window", o.window}}) {
-    at_most(name, width, 1'000'000);
-  }
-  at_most("layers", o.layers, 100);
-  at_least("source-words", o.source_words, 3);  // the special symbols
-  at_least("target-words", o.target_words, 3);
-  at_least("embedding", o.embedding, 1);
-  at_least("state", o.state, 1);
-  at_least("maxout", o.maxout, 1);
-  at_least("layers", o.layers, 1);
-  if (!(o.initial_deviation >= 0 && o.initial_deviation <= 1e37)) {  // ten times of it are a finite float32
-    throw Error(text_of("model: initial-deviation is ", o.initial_deviation,
-                        "; it must be at least 0 and at most 1e37, because weights are float32"));
-  }
-  const auto share = [](const char* name, double value) {
-    if (!(value >= 0 && value < 1)) {
-      throw Error(text_of("model: ", name, " is ", value, "; it must be at least 0 and below 1"));
-    }
-  };
-  share("dropout", o.dropout);
-  share("attention-dropout", o.attention_dropout);
-  if (o.dropout_kind == DropoutKind::kVariational && o.dropout == 0) {
-    refuse("dropout-kind = variational with dropout = 0", "nothing is dropped",
-           "choose a dropout above 0, or leave dropout-kind at plain");
-  }
-  const std::string attention = "attention = " + name_of(o.attention);
-  const std::size_t n = o.state;
-
-  if (o.cell == Cell::kMlp && (n % 2 != 0 || o.encoder_width() % 2 != 0)) {
-    refuse("cell = mlp with a state of odd width", "its hidden layer is half as wide", "choose an even state");
-  }
-  if (o.readout == Readout::kMlp && o.embedding % 2 != 0) {
-    refuse("readout = mlp with an embedding of odd width", "its hidden layer is half as wide as its output",
-           "choose an even embedding");
-  }
-  if (o.gru_reset == GruReset::kAfter && o.cell != Cell::kGru) {
-    refuse("gru-reset = after with cell = " + name_of(o.cell), "this cell has no reset gate",
-           "choose cell = gru, or leave gru-reset at before");
-  }
-
-  if (o.layer_normalisation && o.cell == Cell::kMlp) {
-    refuse("layer-normalisation with cell = mlp", "its equations are those of gru, lstm and tanh cells",
-           "choose one of these, or leave it out");
-  }
-  if (o.layer_normalisation && o.cell == Cell::kGru && o.gru_reset == GruReset::kBefore) {
-    refuse("layer-normalisation with gru-reset = before",
-           "its reset gate acts on the normalised product (Ba, Kiros and Hinton 2016, equation 21)",
-           "choose gru-reset = after");
-  }
-
-  if (o.attends()) {
-    at_least("alignment", o.alignment, 1);
-    if (o.source_start) {
-      refuse("source-start with " + attention,
-             "<s> would be a word to look at, and alignments have a column for each source word and for </s> alone",
-             "choose attention = none, or leave source-start out");
-    }
-    if (o.attention.score().needs_equal_widths() && o.annotation_width() != n) {
-      refuse(attention,
-             text_of("it compares the annotations with the decoder's state number by number, and they are ",
-                     o.annotation_width(), " wide where the state is ", n),
-             "choose attention = general, or encoder = forward, or an encoder-state that makes them equal");
-    }
-    if (o.attend_from == Step::kCurrent && o.readout_state == Step::kPrevious) {
-      refuse("attend-from = current with readout-state = previous",
-             "the readout of y_i comes before s_i there, so there is no s_i to attend from",
-             "choose readout-state = current, or attend-from = previous");
-    }
-    if (o.attend_from == Step::kCurrent && o.state_inputs.context) {
-      refuse("attend-from = current with the context among state-inputs",
-             "c_i is made from s_i and cannot be an input of it",
-             "choose state-inputs = word, and input-feeding for what was looked at before");
-    }
-    if (o.attention_window != AttentionWindow::kGlobal) at_least("window", o.window, 1);
-    if (!o.state_inputs.context && !o.readout_inputs.context) {
-      refuse(attention + " without the context among state-inputs or readout-inputs",
-             "nothing reads what is attended to", "add context to one of them, or choose attention = none");
-    }
-  } else {
-    if (o.attention_window != AttentionWindow::kGlobal) {
-      refuse("attention-window = " + name_of(o.attention_window) + " with attention = none",
-             "there is nothing to look through it", "choose a score, or attention-window = global");
-    }
-    if (o.attention_dropout > 0) {
-      refuse("attention-dropout with attention = none", "there are no weights to drop",
-             "choose a score, or attention-dropout = 0");
-    }
-    if (o.attend_from == Step::kCurrent) {
-      refuse("attend-from = current with attention = none", "nothing attends",
-             "choose a score, or leave it at previous");
-    }
-    if (o.input_feeding) {
-      refuse("input-feeding with attention = none", "it tells the next state what was attended to, and nothing is",
-             "choose a score, or leave it out");
-    }
-    if (!o.readout_inputs.state) {
-      refuse("attention = none without the state among readout-inputs", "nothing would read the decoder's state",
-             "add state to readout-inputs, or choose a score");
-    }
-    if (o.bidirectional() && !o.has_context()) {
-      refuse("encoder = bidirectional without attention and context",
-             "the decoder begins from the state of one direction, and nothing reads the other",
-             "choose encoder = forward, or let the context into state-inputs");
-    }
-  }
-
-  if (o.fixed_context == FixedContext::kTanh && !o.has_fixed_context()) {
-    refuse(o.attends() ? "fixed-context = tanh with " + attention : "fixed-context = tanh without a context",
-           o.attends() ? "attention makes a context of its own for every target word" : "nothing reads it",
-           o.attends() ? "choose attention = none, or leave fixed-context at last-state"
-                       : "add context to state-inputs or readout-inputs, or leave fixed-context at last-state");
-  }
-
-  if (o.updates_first() && o.state_word == Step::kCurrent && o.feedback == Feedback::kWord && o.state_inputs.word) {
-    refuse("readout-state = current with state-word = current",
-           "s_i would have read the word y_i that it is to predict", "choose state-word = previous");
-  }
-  const bool reads_current = !o.updates_first() && o.state_word == Step::kCurrent;
-  if (o.feedback == Feedback::kOutput) {
-    if (o.state_word == Step::kCurrent) {
-      refuse("feedback = output with state-word = current",
-             "what stands for the word is the readout's vector of the step before", "choose state-word = previous");
-    }
-    if (o.start == Start::kEmbedded && o.readout_width() != o.embedding) {
-      refuse("feedback = output with start = embedded",
-             text_of("the embedding of <s>, ", o.embedding, " wide, would stand for the readout's vector, which is ",
-                     o.readout_width(), " wide"),
-             "choose start = zero, or widths that are equal");
-    }
-    if (o.input_feeding) {
-      refuse("feedback = output with input-feeding", "both hand on the same vector", "choose one of them");
-    }
-  }
-  if (o.start == Start::kEmbedded && !o.readout_inputs.word && !(o.state_inputs.word && !reads_current)) {
-    refuse("start = embedded", "nothing reads the word before", "choose start = zero, or add word to readout-inputs");
-  }
-  if (o.input_feeding && !o.readout_inputs.context) {
-    refuse("input-feeding without the context among readout-inputs",
-           "the vector that it hands on would not know what was attended to", "add context to readout-inputs");
-  }
-  const bool fed = o.input_feeding || o.feeds_output();
-  const std::string feeding = o.input_feeding ? "input-feeding" : "feedback = output";
-  if (fed && !o.updates_first()) {
-    refuse(feeding + " with readout-state = previous",
-           "it hands the readout's vector of one step to the state of the next", "choose readout-state = current");
-  }
-  if (o.input_feeding && o.readout == Readout::kLinear) {
-    refuse("input-feeding with readout = linear", "a linear readout has no vector of its own to hand on",
-           "choose readout = tanh, mlp or maxout");
-  }
-  if (!o.readout_inputs.state && !o.readout_inputs.word && !o.readout_inputs.context) {
-    refuse("readout-inputs = none", "the readout would know nothing", "choose some of state, word and context");
-  }
-  if (!o.state_inputs.word && !o.state_inputs.context && !o.input_feeding &&
-      !(o.attends() && o.readout_inputs.context)) {
-    refuse("state-inputs = none without attention that the readout sees",
-           "neither the state nor the readout would learn what was read or written",
-           "choose word, context or both, or add context to readout-inputs and choose a score");
-  }
-
-  const bool copied = o.initial_state == InitialState::kBackward || o.initial_state == InitialState::kForward ||
-                      o.initial_state == InitialState::kFinal;
-  const std::string initial = "initial-state = " + name_of(o.initial_state);
-  if (copied && o.encoder_width() != n) {
-    refuse(initial,
-           text_of("a copied state has the encoder's width, ", o.encoder_width(), ", and the decoder's is ", n),
-           "choose initial-state = projected, or encoder-state = 0");
-  }
-  if (o.initial_state == InitialState::kBackward && !o.bidirectional()) {
-    refuse(initial + " with a forward encoder", "there is no backward state to begin from",
-           "choose initial-state = final, or encoder = bidirectional");
-  }
-  if (o.initial_state == InitialState::kFinal && o.bidirectional()) {
-    refuse(initial + " with a bidirectional encoder", "it ends at both ends of the sentence",
-           "choose initial-state = forward, backward or projected");
-  }
-  if (o.initial_state == InitialState::kZero && !o.has_context()) {
-    refuse(initial + " without attention and context", "the decoder would know nothing of the source",
-           "choose another initial-state, or let the context into state-inputs");
-  }
-
-  const std::string tied = "tied-embeddings = " + name_of(o.tied_embeddings);
-  if (o.ties_sides() && o.source_words != o.target_words) {
-    refuse(tied,
-           text_of("one table for both sides needs one vocabulary, and the source's has ", o.source_words,
-                   " words where the target's has ", o.target_words),
-           "prepare the corpus with --joint-vocabulary, or choose tied-embeddings = target or none");
-  }
-  if (o.ties_output() && o.output_width() != o.embedding) {
-    const bool by_maxout = o.readout == Readout::kMaxout && o.readout_rank == 0;
-    refuse(tied,
-           text_of("the output matrix would be an embedding table, whose rows are ", o.embedding,
-                   " wide, and what it multiplies is ", o.output_width(), " wide"),
-           text_of("choose readout-rank = ", o.embedding, by_maxout ? text_of(" or maxout = ", o.embedding) : "",
-                   ", or tied-embeddings without the output"));
-  }
 }
 
 std::size_t ModelOptions::readout_width() const {
@@ -438,116 +453,20 @@ std::string system_of(const ModelOptions& o) {
   return text + (o.input_feeding ? ", input feeding" : "");
 }
 
-Cell cell_of(const std::string& name) {
-  return value_of(kCells, "cell", name);
-}
-GruReset gru_reset_of(const std::string& name) {
-  return value_of(kResets, "gru-reset", name);
-}
-Encoder encoder_of(const std::string& name) {
-  return value_of(kEncoders, "encoder", name);
-}
 Attention attention_of(const std::string& name) {
   if (name == Attention::kNone.name()) return Attention::kNone;
   if (const kernels::Score* const score = kernels::find_score(name)) return Attention(score->name);
-  refuse_name("attention", name, attention_names());
-}
-Step attend_from_of(const std::string& name) {
-  return value_of(kSteps, "attend-from", name);
-}
-AttentionWindow attention_window_of(const std::string& name) {
-  return value_of(kWindows, "attention-window", name);
-}
-FixedContext fixed_context_of(const std::string& name) {
-  return value_of(kFixedContexts, "fixed-context", name);
-}
-InitialState initial_state_of(const std::string& name) {
-  return value_of(kInitialStates, "initial-state", name);
-}
-StateWord state_word_of(const std::string& name) {
-  return value_of(kSteps, "state-word", name);
-}
-Inputs state_inputs_of(const std::string& names) {
-  return inputs_of("state-inputs", names, false);
-}
-Inputs readout_inputs_of(const std::string& names) {
-  return inputs_of("readout-inputs", names, true);
-}
-Readout readout_of(const std::string& name) {
-  return value_of(kReadouts, "readout", name);
-}
-Step readout_state_of(const std::string& name) {
-  return value_of(kSteps, "readout-state", name);
-}
-Feedback feedback_of(const std::string& name) {
-  return value_of(kFeedbacks, "feedback", name);
-}
-Start start_of(const std::string& name) {
-  return value_of(kStarts, "start", name);
-}
-DropoutKind dropout_kind_of(const std::string& name) {
-  return value_of(kDropoutKinds, "dropout-kind", name);
+  throw Error(text_of("attention is '", name, "'; choose ", expected_of(value::Kind::kText, {}, attention_names())));
 }
 
-TiedEmbeddings tied_embeddings_of(const std::string& name) {
-  return value_of(kTies, "tied-embeddings", name);
-}
-Initialisation initialisation_of(const std::string& name) {
-  return value_of(kInitialisations, "initialisation", name);
-}
-
-std::string name_of(Cell cell) {
-  return name_in(kCells, cell);
-}
-std::string name_of(GruReset reset) {
-  return name_in(kResets, reset);
-}
-std::string name_of(Encoder encoder) {
-  return name_in(kEncoders, encoder);
-}
-std::string name_of(Step step) {
-  return name_in(kSteps, step);
-}
-std::string name_of(AttentionWindow window) {
-  return name_in(kWindows, window);
-}
-std::string name_of(FixedContext context) {
-  return name_in(kFixedContexts, context);
-}
-std::string name_of(InitialState state) {
-  return name_in(kInitialStates, state);
-}
 std::string name_of(Inputs inputs) {
   std::string names;
-  for (const auto& [input, name] :
-       {Name<bool>{inputs.state, "state"}, {inputs.word, "word"}, {inputs.context, "context"}}) {
+  for (const auto& [input, name] : {Named{inputs.state, "state"}, {inputs.word, "word"}, {inputs.context, "context"}}) {
     if (input) names += text_of(names.empty() ? "" : ",", name);
   }
   return names.empty() ? "none" : names;
 }
-std::string name_of(Readout readout) {
-  return name_in(kReadouts, readout);
-}
-std::string name_of(Feedback feedback) {
-  return name_in(kFeedbacks, feedback);
-}
-std::string name_of(Start start) {
-  return name_in(kStarts, start);
-}
-std::string name_of(DropoutKind kind) {
-  return name_in(kDropoutKinds, kind);
-}
 
-std::string name_of(TiedEmbeddings tied) {
-  return name_in(kTies, tied);
-}
-std::string name_of(Initialisation initialisation) {
-  return name_in(kInitialisations, initialisation);
-}
-
-std::vector<std::string> cell_names() {
-  return names_in(kCells);
-}
 std::vector<std::string> attention_names() {
   std::vector<std::string> all{Attention::kNone.name()};
   for (const kernels::Score& score : kernels::scores()) all.emplace_back(score.name);

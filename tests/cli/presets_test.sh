@@ -77,7 +77,7 @@ try() {  # preset, precision
   local last
   last=$(($(update_of killed) + 4))
   train killed "$last" 1 || fail "$preset, $precision, going on: $(<killed.log)"
-  grep -q 'goes on from' killed.log || fail "$preset, $precision does not go on: $(<killed.log)"
+  grep -q 'resumes from' killed.log || fail "$preset, $precision does not go on: $(<killed.log)"
   train whole "$last" 2 || fail "$preset, $precision: $(<whole.log)"
   expect_equal killed whole
 

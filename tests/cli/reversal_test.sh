@@ -29,7 +29,7 @@ END
 train() { mpirun -n 2 "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --run run --threads 1 "$@" 2>>train.log; }
 train --max-updates 200
 train --max-updates 600
-grep -q 'goes on from' train.log || fail "the second training did not go on from the first: $(<train.log)"
+grep -q 'resumes from' train.log || fail "the second training did not go on from the first: $(<train.log)"
 
 "$RNNSEARCH" translate --model run --input text/test.source --output one
 mpirun -n 3 "$RNNSEARCH" translate --model run --threads 1 <text/test.source >three

@@ -98,7 +98,7 @@ for seconds in 8 16 32 64 128; do
   [[ ! -s timed/checkpoints/latest ]] || break
 done
 ((code == 85)) || fail "--stop-before: code $code: $(tail -n 3 err)"
-grep -q '^\[train\] stops by itself, with a checkpoint, before .* UTC, in .*: 0.05 minutes before the end that RNNSEARCH_END_TIME' \
+grep -q '^\[train\] will stop with a checkpoint before .* UTC, in .*: 0.05 minutes before the end that RNNSEARCH_END_TIME' \
   err || fail "it does not say when it will stop: $(<err)"
 grep -q '"reason":"the job.s end is near"' timed/log.jsonl || fail "log.jsonl does not tell of it"
 updates=$(sed -n 's/.*"event":"stop","update":\([0-9]*\),.*/\1/p' timed/log.jsonl)

@@ -56,7 +56,7 @@ until_true 4 "a training that goes on without its network" stands_still
 "$lab" fast n1
 "$lab" mend n2
 wait $! || fail "cut for seconds: $(<cut.log)"
-! grep -q 'goes on from' cut.log || fail "a network that was away for seconds ended the training: $(<cut.log)"
+! grep -q 'resumes from' cut.log || fail "a network that was away for seconds ended the training: $(<cut.log)"
 expect_equal cut undisturbed
 
 "$lab" slow n1 40
@@ -68,5 +68,5 @@ until_true 400 "the end of an mpirun that lost a host" grep -q 'going on from th
 "$lab" fast n1
 "$lab" mend n2
 wait $! || fail "cut for good: $(<lost.log)"
-grep -q 'goes on from lost/checkpoints' lost.log || fail "it began anew: $(<lost.log)"
+grep -q 'resumes from lost/checkpoints' lost.log || fail "it began anew: $(<lost.log)"
 expect_equal lost undisturbed

@@ -55,7 +55,7 @@ is_training() { # RUN: past its first checkpoint
   has_updates "$1" 50
 }
 expect_undisturbed() { # RUN LOG: after it was disturbed
-  grep -q 'goes on from' "$2" || fail "$1 never was resumed, so it shows nothing: $(tail -n 5 "$2")"
+  grep -q 'resumes from' "$2" || fail "$1 never was resumed, so it shows nothing: $(tail -n 5 "$2")"
   expect_equal "$1" undisturbed
 }
 
@@ -132,7 +132,7 @@ array() { # the seed that is stopped comes back alone
   login scancel -b -s USR1 "${job}_2"
   until_true 120 "the end of an array's stopped task" test -e array-seed-2.jobs/done
   until_true 120 "the end of an array's other task" test -e array-seed-1.jobs/done
-  grep -q 'goes on from' array.jobs/train-"${job}"_2.log || fail "the stopped task of an array did not go on"
+  grep -q 'resumes from' array.jobs/train-"${job}"_2.log || fail "the stopped task of an array did not go on"
   ! grep -q 'restart 1' array.jobs/train-"${job}"_1.log || fail "a task of an array was requeued with another"
   expect_equal array-seed-1 undisturbed
 }
@@ -141,7 +141,7 @@ at_its_end() { # RUN OPTIONS-OF-TRAININGS SIGNAL-SECONDS END MBITS: in a job of 
   local job host
   for host in n11 n12; do "$lab" slow $host "$5"; done
   job=$(SBATCH_OPTIONS=--nodelist=n11,n12 WALLTIME=1 TRAIN_OPTIONS=$2 SIGNAL_SECONDS=$3 RNNSEARCH_END_TIME=$4 submit $(training "$1"))
-  until_true 150 "a training in a job of a minute is back" grep -qs 'goes on from' "$1".jobs/train-"$job".log
+  until_true 150 "a training in a job of a minute is back" grep -qs 'resumes from' "$1".jobs/train-"$job".log
   for host in n11 n12; do "$lab" fast $host; done
   until_true 120 "the end of a training in jobs of a minute" is "$job" COMPLETED
   expect_undisturbed "$1" "$1".jobs/train-"$job".log

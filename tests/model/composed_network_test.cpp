@@ -329,17 +329,17 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
   base.readout = Readout::kTanh;
   base.start = Start::kEmbedded;
 
-  for (const std::string& cell : cell_names()) {
+  for (const auto& [cell, cell_name] : names_of(Cell{})) {
     for (const auto reset : {GruReset::kBefore, GruReset::kAfter}) {
       for (const std::size_t layers : {1u, 2u, 3u}) {
         for (const auto encoder : {Encoder::kForward, Encoder::kBidirectional}) {
           ModelOptions o = base;
-          o.cell = cell_of(cell);
+          o.cell = cell;
           o.gru_reset = reset;
           o.layers = layers;
           o.encoder = encoder;
           o.gate_biases = layers != 2;
-          add(text_of("cell_", cell, "_", name_of(reset), "_", layers, "_", name_of(encoder)), o);
+          add(text_of("cell_", cell_name, "_", name_of(reset), "_", layers, "_", name_of(encoder)), o);
         }
       }
     }

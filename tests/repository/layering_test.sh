@@ -4,7 +4,7 @@
 set -euo pipefail
 
 rules=$(cat <<'RULES'
-# room     may include, besides itself and the standard library              owns (rooms that do not may not include it)
+# room     includes, besides itself and the standard library                 owns (rooms that do not may not include it)
 base       -                                                                 nlohmann-json
 kernels    base                                                              oneTBB Highway x86
 storage    base                                                              HDF5 xxHash zlib
@@ -12,12 +12,12 @@ comm       base                                                              MPI
 text       base                                                              ICU SentencePiece
 corpus     base storage text kernels/parallel.h                              zlib compression
 layers     base kernels                                                      -
-model      base kernels storage layers                                       -
-train      base kernels storage comm corpus layers model                     -
-decode     base kernels comm corpus layers model                             -
+model      base kernels layers                                               -
+train      base kernels storage comm corpus model                            -
+decode     base kernels model                                                -
 evaluate   base text kernels/parallel.h                                      -
 report     base evaluate                                                     pugixml
-cli        base kernels storage comm text corpus layers model train decode evaluate report    Boost.Program_options
+cli        base kernels storage comm text corpus model train decode evaluate report    Boost.Program_options
 main       cli                                                               -
 RULES
 )
@@ -46,7 +46,7 @@ properties='model/gradient model/gradient_parts model/notebook_replay model/refe
 check() {  # folder: prints what breaks a rule, nothing when all is well
   (cd "$1" && RULES=$rules LIBRARIES=$libraries SYSTEM=$operating_system TOP=$top_level PROPERTIES=$properties perl -e '
     use strict; use warnings; use File::Find;
-    my (%may, %owners, %header);
+    my (%may, %owners, %header, %includes);
     for (grep { !/^#/ } split /\n/, $ENV{RULES}) {
       my ($room, $may, $owns) = split /\s{2,}/;
       $may{$room} = {map { $_ => 1 } $room, grep { $_ ne "-" } split / /, $may};
@@ -81,12 +81,26 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
           print "$place: a public header includes $library\n" if $tree ne "src";
         } elsif ($what =~ m{^rnnsearch/((\w+)/.+)$}) {
           print "$place: $room may not include $1\n" unless $may{$room}{$2} || $may{$room}{$1};
+          $includes{$room}{$may{$room}{$1} ? $1 : $2} = 1 unless $room eq $2;
         } elsif ($what =~ m{^(\w+)/}) {
           print "$place: \"$what\" is private to $1\n" if $1 ne $room;
         } else {
           print "$place: \"$what\" does not name its room\n";
         }
       }
+    }
+
+    for my $room (sort keys %may) {
+      for (sort grep { $_ ne $room && !$includes{$room}{$_} } keys %{$may{$room}}) {
+        print "$room may include $_, but does not: take it out of the table\n";
+      }
+    }
+    open my $cmake, "<", "CMakeLists.txt" or die "CMakeLists.txt: $!";
+    my $build = do { local $/; <$cmake> };
+    while ($build =~ /^rnnsearch_room\((\w+)(?:\s+ROOMS((?:\s+[a-z]+)+))?/mg) {
+      my ($room, $linked) = ($1, join " ", sort split " ", $2 // "");
+      my $drawn = join " ", sort grep { $_ ne $room } map { s{/.*}{}r } keys %{$may{$room}};
+      print "CMakeLists.txt links $room with \"$linked\", but the table has \"$drawn\"\n" if $linked ne $drawn;
     }
 
     my %property = map { $_ => 1 } split / /, $ENV{PROPERTIES};
@@ -137,4 +151,8 @@ must_find "stands in no room" src/kernels/scores/lonely.cpp ''
 must_find "MPI belongs to comm, and kernels may not include it" src/kernels/scores/dot-inl.h '#include <mpi.h>'
 must_find "has no header include/rnnsearch/model/lonely.h or src/model/lonely.h" src/model/lonely.cpp ''
 must_find "tests no thing: there is no lonely in model" tests/model/lonely_test.cpp ''
+must_find 'CMakeLists.txt links comm with "base text", but the table has "base"' CMakeLists.txt 'rnnsearch_room(comm ROOMS base text)'
 must_find "notes.txt: not allowed at the top level" notes.txt ''
+found=$(rules=${rules/"decode     base kernels model "/"decode     base kernels model text "} check "$SOURCE")
+[[ $found == *"decode may include text, but does not: take it out of the table"* ]] ||
+  { printf 'an arrow that nothing uses should be refused, but gave:\n%s\n' "$found" && exit 1; }

@@ -33,7 +33,7 @@ for ((attempt = 1; ; ++attempt)); do
   ((attempt < 20)) || fail "it was done before it could be stopped, $attempt times: $(tail -3 elastic.log)"
 done
 on 2
-[[ $(grep -c 'goes on from' elastic.log) == 3 ]] || fail "it did not go on three times: $(<elastic.log)"
+[[ $(grep -c 'resumes from' elastic.log) == 3 ]] || fail "it did not go on three times: $(<elastic.log)"
 [[ $(sed -n 's/.*"event":"resume".*"ranks":\([0-9]*\).*/\1/p' elastic/log.jsonl | tr '\n' ' ') == "3 1 2 " ]] ||
   fail "not on 3, 1 and 2 ranks: $(grep resume elastic/log.jsonl)"
 

@@ -22,5 +22,5 @@ grep -qi 'space' errors || fail "the sentence does not say that the disk is full
 
 mount -o remount,size=$((bytes * 8)) small
 "$RNNSEARCH" $(train_arguments small/run 40) --checkpoint-every 10 2>errors || fail "it did not go on: $(cat errors)"
-grep -q 'goes on from' errors || fail "it began anew: $(cat errors)"
+grep -q 'resumes from' errors || fail "it began anew: $(cat errors)"
 expect_equal small/run whole

@@ -98,7 +98,7 @@ TEST(TrainingOptions, AreRefusedWhereFloat32CannotHoldThem) {
   for (const auto& [field, name] : positive) {
     for (const double value : {0.0, 1e-46, 1e39, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
       EXPECT_THAT(refusal(field, value),
-                  testing::StartsWith(text_of(name, " is ", value, "; it must be at least 1.2e-38")));
+                  testing::StartsWith(text_of(name, " is ", value, "; it must be a number of at least 1.2e-38")));
     }
     for (const double value : {1e-37, 1e38}) EXPECT_EQ(refusal(field, value), kNone) << name;
   }

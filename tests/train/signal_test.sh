@@ -29,7 +29,7 @@ goes_on() {
   shift
   updates=$(($(newest_update "$run") + 20))
   "$@" $(train_arguments "$run" $updates) 2>>"$run.log" || fail "$run: it could not go on: $(tail -1 "$run.log")"
-  grep -q 'goes on from' "$run.log" || fail "$run: it began anew"
+  grep -q 'resumes from' "$run.log" || fail "$run: it began anew"
   "$@" $(train_arguments "whole-$run" $updates) 2>/dev/null
   expect_equal "$run" "whole-$run"
 }

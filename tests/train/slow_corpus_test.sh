@@ -91,6 +91,6 @@ for _ in {1..6}; do
 done
 [[ -n ${hidden:-} ]] || fail "reading ahead should have hidden more"
 for run in ahead behind; do
-  grep -q 'for sentences, .*% of the' $run.log || fail "$run does not say how long it waited: $(<$run.log)"
+  grep -q 'for data, .*% of their' $run.log || fail "$run does not say how long it waited: $(<$run.log)"
   grep '"event":"stop"' $run/log.jsonl | grep -q '"data_seconds":' || fail "the event stop of $run does not say it"
 done

@@ -101,12 +101,13 @@ TEST_F(Update, HasTheSameBitsWithAndWithoutOverlap) {
 /// Tables by rows and whole ones, of one side and of both: what the ranks make of them is what one process makes of all
 /// their sentences, and the same bits with and without overlap.
 TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
+  using Tied = model::TiedEmbeddings;
   for (const auto& [tied, source_start] :
-       {std::pair{"none", false}, std::pair{"none", true}, std::pair{"target", false},
-        std::pair{"source-target", false}, std::pair{"source-target", true}, std::pair{"all", false}}) {
-    SCOPED_TRACE(tied);
+       {std::pair{Tied::kNone, false}, std::pair{Tied::kNone, true}, std::pair{Tied::kTarget, false},
+        std::pair{Tied::kSourceTarget, false}, std::pair{Tied::kSourceTarget, true}, std::pair{Tied::kAll, false}}) {
+    SCOPED_TRACE(name_of(tied));
     auto sizes = model_options();
-    sizes.tied_embeddings = model::tied_embeddings_of(tied);
+    sizes.tied_embeddings = tied;
     sizes.state_word = model::Step::kPrevious;
     sizes.start = source_start ? model::Start::kZero : model::Start::kEmbedded;
     if (source_start) {  // <s> is a row of the source's table alone

@@ -3,15 +3,19 @@
 // An option's name is its field's name with dashes. Precedence: command line, --config, --preset, the field's default.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "rnnsearch/base/option.h"
 
 namespace rnnsearch::cli {
 
@@ -29,42 +33,6 @@ struct About {
   double high = std::numeric_limits<double>::infinity();
 };
 
-/// Text to value and back. `read` returns false when the text is not such a value; `write(x)` reads back as x.
-namespace value {
-bool read(const std::string& text, bool& field);  // true, false, yes, no, on, off, 1, 0
-bool read(const std::string& text, int& field);
-bool read(const std::string& text, std::int64_t& field);
-bool read(const std::string& text, std::uint64_t& field);  // std::size_t
-bool read(const std::string& text, double& field);         // finite
-bool read(const std::string& text, std::string& field);
-bool read(const std::string& text, std::filesystem::path& field);
-bool read(const std::string& text, std::vector<std::uint64_t>& field);  // 10,20,30
-std::string write(bool field);
-std::string write(int field);
-std::string write(std::int64_t field);
-std::string write(std::uint64_t field);
-std::string write(double field);
-std::string write(const std::string& field);
-std::string write(const std::filesystem::path& field);
-std::string write(const std::vector<std::uint64_t>& field);
-
-enum class Kind { kSwitch, kInteger, kNumber, kText, kIntegers };
-template <class T>
-constexpr Kind kind_of() {
-  if constexpr (std::is_same_v<T, bool>) {
-    return Kind::kSwitch;
-  } else if constexpr (std::is_integral_v<T>) {
-    return Kind::kInteger;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return Kind::kNumber;
-  } else if constexpr (std::is_same_v<T, std::vector<std::uint64_t>>) {
-    return Kind::kIntegers;
-  } else {
-    return Kind::kText;
-  }
-}
-}  // namespace value
-
 class Options {
  public:
   /// `about`: what the command does and needs, shown under the usage line of --help.
@@ -73,6 +41,29 @@ class Options {
   /// Options declared from here on stand under this title in --help and in ini().
   void group(std::string title);
 
+  /// Declares the rows of a table, but those named. The present values of `settings`, which outlives this, are the
+  /// defaults.
+  template <class S>
+  void take(std::span<const Option<S>> rows, S& settings, std::initializer_list<std::string_view> without = {}) {
+    for (const Option<S>& row : rows) {
+      if (!row.more.group.empty()) group(std::string(row.more.group));
+      if (std::find(without.begin(), without.end(), row.name) != without.end()) continue;
+      declare({std::string(row.name),
+               group_,
+               {.help = std::string(row.help),
+                .value = std::string(row.more.placeholder),
+                .recorded = row.more.in_ini,
+                .choices = row.field.choices()},
+               row.field.kind,
+               false,
+               false,
+               [&row, &settings](const std::string& text) { return row.field.read(text, settings); },
+               [&row, &settings] { return std::vector<std::string>{row.field.write(settings)}; },
+               {},
+               row.more.bounds,
+               row.field.expected});
+    }
+  }
   /// The field's present value is the default. The field outlives this. A bool is a switch: --name, or --name=false.
   template <class T>
   void add(const std::string& name, T& field, About about) {
@@ -118,7 +109,7 @@ class Options {
   std::string help() const;
 
  private:
-  struct Option {
+  struct Declared {
     std::string name, group;
     About about;
     value::Kind kind;
@@ -127,6 +118,8 @@ class Options {
     std::function<bool(const std::string&)> read;
     std::function<std::vector<std::string>()> write;
     std::function<void()> clear{};  // repeatable ones
+    Bounds bounds{.from = about.low, .to = about.high};
+    std::string_view expected{};  // as that of a Field
     std::string default_text{};
   };
   struct Source {      // who gives values: the command line, or a file
@@ -134,8 +127,8 @@ class Options {
     std::vector<std::pair<std::string, std::string>> values{};
   };
 
-  void declare(Option option);
-  const Option* find(const std::string& name) const;
+  void declare(Declared option);
+  const Declared* find(const std::string& name) const;
   Source read_command_line(const Arguments& arguments) const;
   Source read_ini(const std::string& text, const std::string& name) const;
   void apply(const Source& source);
@@ -143,7 +136,7 @@ class Options {
   [[noreturn]] void refuse_unknown(const Source& source, const std::string& name) const;
 
   std::string command_, about_, group_ = "Options";
-  std::vector<Option> options_;
+  std::vector<Declared> options_;
   std::map<std::string, std::string> from_;  // option -> the source that set it
 };
 

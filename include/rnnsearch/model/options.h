@@ -2,30 +2,81 @@
 // it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/kernels/scores.h"
 
 namespace rnnsearch::model {
 
 enum class Cell { kGru, kLstm, kTanh, kMlp };
+constexpr auto names_of(Cell) {
+  return std::array{Named{Cell::kGru, "gru"}, Named{Cell::kLstm, "lstm"}, Named{Cell::kTanh, "tanh"},
+                    Named{Cell::kMlp, "mlp"}};
+}
 enum class GruReset { kBefore, kAfter };
+constexpr auto names_of(GruReset) {
+  return std::array{Named{GruReset::kBefore, "before"}, Named{GruReset::kAfter, "after"}};
+}
 enum class Encoder { kAuto, kBidirectional, kForward };
+constexpr auto names_of(Encoder) {
+  return std::array{Named{Encoder::kAuto, "auto"}, Named{Encoder::kBidirectional, "bidirectional"},
+                    Named{Encoder::kForward, "forward"}};
+}
 enum class Step { kPrevious, kCurrent };  // i - 1, i
+constexpr auto names_of(Step) {
+  return std::array{Named{Step::kPrevious, "previous"}, Named{Step::kCurrent, "current"}};
+}
 using StateWord = Step;
 enum class AttentionWindow { kGlobal, kLocalM, kLocalP };
+constexpr auto names_of(AttentionWindow) {
+  return std::array{Named{AttentionWindow::kGlobal, "global"}, Named{AttentionWindow::kLocalM, "local-m"},
+                    Named{AttentionWindow::kLocalP, "local-p"}};
+}
 enum class FixedContext { kLastState, kTanh };
+constexpr auto names_of(FixedContext) {
+  return std::array{Named{FixedContext::kLastState, "last-state"}, Named{FixedContext::kTanh, "tanh"}};
+}
 enum class InitialState { kProjected, kBackward, kForward, kFinal, kZero };
+constexpr auto names_of(InitialState) {
+  return std::array{Named{InitialState::kProjected, "projected"}, Named{InitialState::kBackward, "backward"},
+                    Named{InitialState::kForward, "forward"}, Named{InitialState::kFinal, "final"},
+                    Named{InitialState::kZero, "zero"}};
+}
 enum class Readout { kMaxout, kTanh, kLinear, kMlp };
+constexpr auto names_of(Readout) {
+  return std::array{Named{Readout::kMaxout, "maxout"}, Named{Readout::kTanh, "tanh"},
+                    Named{Readout::kLinear, "linear"}, Named{Readout::kMlp, "mlp"}};
+}
 enum class Feedback { kWord, kOutput };
+constexpr auto names_of(Feedback) {
+  return std::array{Named{Feedback::kWord, "word"}, Named{Feedback::kOutput, "output"}};
+}
 enum class Start { kZero, kEmbedded };
+constexpr auto names_of(Start) {
+  return std::array{Named{Start::kZero, "zero"}, Named{Start::kEmbedded, "embedded"}};
+}
 enum class DropoutKind { kPlain, kVariational };
+constexpr auto names_of(DropoutKind) {
+  return std::array{Named{DropoutKind::kPlain, "plain"}, Named{DropoutKind::kVariational, "variational"}};
+}
 enum class TiedEmbeddings { kNone, kTarget, kSourceTarget, kAll };
+constexpr auto names_of(TiedEmbeddings) {
+  return std::array{Named{TiedEmbeddings::kNone, "none"}, Named{TiedEmbeddings::kTarget, "target"},
+                    Named{TiedEmbeddings::kSourceTarget, "source-target"}, Named{TiedEmbeddings::kAll, "all"}};
+}
 enum class Initialisation { kPaper, kGaussian, kXavier, kUniform, kPytorch };
+constexpr auto names_of(Initialisation) {
+  return std::array{Named{Initialisation::kPaper, "paper"}, Named{Initialisation::kGaussian, "gaussian"},
+                    Named{Initialisation::kXavier, "xavier"}, Named{Initialisation::kUniform, "uniform"},
+                    Named{Initialisation::kPytorch, "pytorch"}};
+}
 
 /// A score of kernels/scores.h by its name, or none.
 class Attention {
@@ -176,7 +227,10 @@ struct ModelOptions {
   friend bool operator==(const ModelOptions&, const ModelOptions&) = default;
 };
 
-/// Throws Error for a combination that makes no sense, with the reason.
+/// The rows of all options, in the order of --help.
+std::span<const Option<ModelOptions>> option_table();
+
+/// Throws Error for a number out of its bounds, and for a combination that makes no sense, with the reason.
 void check(const ModelOptions& options);
 
 /// RNNsearch or RNNencdec, with the options their equations have: what the fused network computes.
@@ -185,44 +239,14 @@ bool is_fused(const ModelOptions& options);
 /// The name that the literature has for it, "RNNsearch", "Luong et al. (2015)", or what it is made of.
 std::string system_of(const ModelOptions& options);
 
-// From a name and back; an unknown name throws Error naming the choices.
-Cell cell_of(const std::string& name);
-GruReset gru_reset_of(const std::string& name);
-Encoder encoder_of(const std::string& name);
+/// Throws Error naming the choices.
 Attention attention_of(const std::string& name);
-Step attend_from_of(const std::string& name);
-AttentionWindow attention_window_of(const std::string& name);
-FixedContext fixed_context_of(const std::string& name);
-InitialState initial_state_of(const std::string& name);
-StateWord state_word_of(const std::string& name);
-Inputs state_inputs_of(const std::string& names);    // "word,context"
-Inputs readout_inputs_of(const std::string& names);  // "state,word,context"
-Readout readout_of(const std::string& name);
-Step readout_state_of(const std::string& name);
-Feedback feedback_of(const std::string& name);
-Start start_of(const std::string& name);
-DropoutKind dropout_kind_of(const std::string& name);
-TiedEmbeddings tied_embeddings_of(const std::string& name);
-Initialisation initialisation_of(const std::string& name);
-std::string name_of(Cell cell);
-std::string name_of(GruReset reset);
-std::string name_of(Encoder encoder);
+/// "none" and the names of all scores.
+std::vector<std::string> attention_names();
 inline std::string name_of(Attention attention) {
   return attention.name();
 }
-std::string name_of(Step step);
-std::string name_of(AttentionWindow window);
-std::string name_of(FixedContext context);
-std::string name_of(InitialState state);
-std::string name_of(Inputs inputs);
-std::string name_of(Readout readout);
-std::string name_of(Feedback feedback);
-std::string name_of(Start start);
-std::string name_of(DropoutKind kind);
-std::string name_of(TiedEmbeddings tied);
-std::string name_of(Initialisation initialisation);
-/// All names there are.
-std::vector<std::string> cell_names();
-std::vector<std::string> attention_names();
+std::string name_of(Inputs inputs);  // "state,word,context", or "none"
+using rnnsearch::name_of;
 
 }  // namespace rnnsearch::model

@@ -2,21 +2,48 @@
 // it.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
+#include <span>
 #include <string>
 
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/model/options.h"
 
 namespace rnnsearch::train {
 
 enum class Shuffle { kEveryEpoch, kOnce, kNever };
+constexpr auto names_of(Shuffle) {
+  return std::array{Named{Shuffle::kEveryEpoch, "every-epoch"}, Named{Shuffle::kOnce, "once"},
+                    Named{Shuffle::kNever, "never"}};
+}
 enum class BatchOrder { kShuffled, kByLength };
+constexpr auto names_of(BatchOrder) {
+  return std::array{Named{BatchOrder::kShuffled, "shuffled"}, Named{BatchOrder::kByLength, "by-length"}};
+}
 enum class OptimizerKind { kAdadelta, kAdam, kSgd };
+constexpr auto names_of(OptimizerKind) {
+  return std::array{Named{OptimizerKind::kAdadelta, "adadelta"}, Named{OptimizerKind::kAdam, "adam"},
+                    Named{OptimizerKind::kSgd, "sgd"}};
+}
 enum class GradientOf { kSum, kSentence, kWord };
+constexpr auto names_of(GradientOf) {
+  return std::array{Named{GradientOf::kSum, "sum"}, Named{GradientOf::kSentence, "sentence"},
+                    Named{GradientOf::kWord, "word"}};
+}
 enum class Schedule { kConstant, kInverseSquareRoot, kPlateau, kHalving };
+constexpr auto names_of(Schedule) {
+  return std::array{Named{Schedule::kConstant, "constant"}, Named{Schedule::kInverseSquareRoot, "inverse-square-root"},
+                    Named{Schedule::kPlateau, "plateau"}, Named{Schedule::kHalving, "halving"}};
+}
 enum class BestMetric { kLoss, kBleu };
+constexpr auto names_of(BestMetric) {
+  return std::array{Named{BestMetric::kLoss, "loss"}, Named{BestMetric::kBleu, "bleu"}};
+}
 enum class ReducePrecision { kFloat32, kBfloat16 };
+constexpr auto names_of(ReducePrecision) {
+  return std::array{Named{ReducePrecision::kFloat32, "f32"}, Named{ReducePrecision::kBfloat16, "bf16"}};
+}
 
 struct TrainOptions {
   std::uint64_t batch_sentences = 80;  // pairs in an update, all ranks together (GroundHog: bs)
@@ -85,27 +112,13 @@ struct TrainOptions {
   std::string resume = "auto";  // auto: from the newest checkpoint if there is one; never; or a checkpoint's path
 };
 
-/// Throws Error for a value that makes no sense.
+/// The rows of all options, in the order of --help.
+std::span<const Option<TrainOptions>> option_table();
+
+/// Throws Error for a number out of its bounds, and for a combination that makes no sense.
 void check(const TrainOptions& options);
 
-// Names as the options spell them; the readers throw Error naming the choices.
-Shuffle shuffle_of(const std::string& name);                   // every-epoch, once, never
-BatchOrder batch_order_of(const std::string& name);            // shuffled, by-length
-OptimizerKind optimizer_of(const std::string& name);           // adadelta, adam, sgd
-GradientOf gradient_of_of(const std::string& name);            // sum, sentence, word
-Schedule schedule_of(const std::string& name);                 // constant, inverse-square-root, plateau, halving
-BestMetric best_metric_of(const std::string& name);            // loss, bleu
-ReducePrecision reduce_precision_of(const std::string& name);  // f32, bf16
-std::string name_of(Shuffle shuffle);
-std::string name_of(BatchOrder batch_order);
-std::string name_of(OptimizerKind optimizer);
-std::string name_of(GradientOf gradient_of);
-std::string name_of(Schedule schedule);
-std::string name_of(BestMetric best_metric);
-std::string name_of(ReducePrecision reduce_precision);
-
-/// Option names and values, as in config.ini and in a checkpoint's /config.
-using Config = std::map<std::string, std::string>;
+using rnnsearch::Config;
 
 Config config_of(const model::ModelOptions& options);
 Config config_of(const TrainOptions& options);

@@ -1,0 +1,166 @@
+#include "rnnsearch/base/option.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+namespace rnnsearch {
+namespace value {
+namespace {
+
+template <class T>
+bool read_number(const std::string& text, T& field) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  field = number;
+  return true;
+}
+
+}  // namespace
+
+bool read(const std::string& text, bool& field) {
+  const auto is = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return text == name; });
+  };
+  if (!is({"true", "yes", "on", "1", "false", "no", "off", "0"})) return false;
+  field = is({"true", "yes", "on", "1"});
+  return true;
+}
+bool read(const std::string& text, int& field) {
+  return read_number(text, field);
+}
+bool read(const std::string& text, std::int64_t& field) {
+  return read_number(text, field);
+}
+bool read(const std::string& text, std::uint64_t& field) {
+  return read_number(text, field);
+}
+bool read(const std::string& text, double& field) {
+  double number = 0;
+  if (!read_number(text, number) || !std::isfinite(number)) return false;
+  field = number;
+  return true;
+}
+bool read(const std::string& text, std::string& field) {
+  field = text;
+  return true;
+}
+bool read(const std::string& text, std::filesystem::path& field) {
+  field = text;
+  return true;
+}
+bool read(const std::string& text, std::vector<std::uint64_t>& field) {
+  std::vector<std::uint64_t> numbers;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (!read_number(part, numbers.emplace_back())) return false;
+  }
+  if (text.ends_with(',')) return false;
+  field = std::move(numbers);
+  return true;
+}
+
+std::string write(bool field) {
+  return field ? "true" : "false";
+}
+std::string write(int field) {
+  return std::to_string(field);
+}
+std::string write(std::int64_t field) {
+  return std::to_string(field);
+}
+std::string write(std::uint64_t field) {
+  return std::to_string(field);
+}
+std::string write(double field) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, field).ptr};
+}
+std::string write(const std::string& field) {
+  return field;
+}
+std::string write(const std::filesystem::path& field) {
+  return field.string();
+}
+std::string write(const std::vector<std::uint64_t>& field) {
+  std::string text;
+  for (const std::uint64_t number : field) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(number);
+  }
+  return text;
+}
+
+}  // namespace value
+
+namespace {
+
+std::string number_text(double number) {
+  return number == std::floor(number) && std::fabs(number) < 1e15 ? std::to_string(static_cast<std::int64_t>(number))
+                                                                  : value::write(number);
+}
+
+}  // namespace
+
+bool Bounds::contains(double number) const {
+  return (or_zero && number == 0) || ((above ? number > from : number >= from) && (below ? number < to : number <= to));
+}
+
+std::string expected_of(value::Kind kind, const Bounds& bounds, const std::vector<std::string>& choices) {
+  std::string text;
+  switch (kind) {
+    case value::Kind::kSwitch:
+      return "true or false";
+    case value::Kind::kIntegers:
+      return "whole numbers with commas between them";
+    case value::Kind::kText:
+      for (const std::string& choice : choices) {
+        text += (text.empty() ? "" : &choice == &choices.back() ? " or " : ", ") + choice;
+      }
+      return text;
+    case value::Kind::kInteger:
+      text = "a whole number";
+      break;
+    case value::Kind::kNumber:
+      text = "a number";
+      break;
+  }
+  if (!bounds.sentence.empty()) return text + " " + std::string(bounds.sentence);
+  const bool low = std::isfinite(bounds.from), high = std::isfinite(bounds.to);
+  if (low && high && !bounds.above && !bounds.below) {
+    return text + " from " + number_text(bounds.from) + " to " + number_text(bounds.to);
+  }
+  if (low) text += (bounds.above ? " above " : " of at least ") + number_text(bounds.from);
+  if (low && high) text += " and";
+  if (high) text += (bounds.below ? " below " : low ? " at most " : " of at most ") + number_text(bounds.to);
+  return text;
+}
+
+bool allows(value::Kind kind, const Bounds& bounds, const std::vector<std::string>& choices, const std::string& text) {
+  if (kind == value::Kind::kText) {
+    return choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end();
+  }
+  if (kind == value::Kind::kInteger || kind == value::Kind::kNumber) {
+    return bounds.contains(std::strtod(text.c_str(), nullptr));
+  }
+  return true;
+}
+
+std::string filled(std::string_view text, const std::function<std::string(std::string_view)>& value) {
+  std::string whole;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = std::min(text.find('{', at), text.size());
+    const std::size_t close = text.find('}', open);
+    whole += text.substr(at, open - at);
+    if (close == text.npos) return whole += text.substr(open);
+    whole += value(text.substr(open + 1, close - open - 1));
+    at = close + 1;
+  }
+  return whole;
+}
+
+}  // namespace rnnsearch
