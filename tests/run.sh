@@ -1,11 +1,20 @@
 #!/usr/bin/env bash
-# tests/run.sh [CTEST_ARGUMENT...]: installs what is missing, builds what is out of date, runs the tests.
+# tests/run.sh [--fast] [CTEST_ARGUMENT...]: installs what is missing, builds what is out of date, runs the tests.
 # For instance tests/run.sh -R layering
+#   --fast  only the entries labelled fast, and builds only what these run: no SLURM, Chromium, npm or root is needed
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
-pipelines/install.sh tests
-pipelines/build.sh all
+if [[ ${1:-} == --fast ]]; then
+  shift
+  pipelines/install.sh
+  pipelines/build.sh fast_tests
+  set -- --label-regex '^fast$' "$@"
+  export RNNSEARCH_ATTEMPTS=${RNNSEARCH_ATTEMPTS:-4} # random trainings that the test of train disturbs; all tests try 20
+else
+  pipelines/install.sh tests
+  pipelines/build.sh all
+fi
 cd "${RNNSEARCH_BUILD:-build}"
 # a test that runs several ranks or threads says so to ctest, which then runs fewer beside it
 ctest --output-on-failure --no-tests=error -j "$(nproc)" "$@"

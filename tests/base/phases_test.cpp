@@ -51,8 +51,16 @@ TEST(PhaseTimes, CountOneAfterTheOtherInOneScope) {
 }
 
 TEST(PhaseTimes, MayBeAbsent) {
-  PhaseTimes::Scope scope(nullptr, Phase::kPacking);
-  scope.change(Phase::kEncoder);
+  PhaseTimes times;
+  {
+    const PhaseTimes::Scope decoder(&times, Phase::kDecoder);
+    PhaseTimes::Scope absent(nullptr, Phase::kPacking);
+    wait();
+    absent.change(Phase::kEncoder);
+    wait();
+  }
+  EXPECT_GE(times.seconds(Phase::kDecoder), 0.04) << "a scope without times interrupts nobody's phase";
+  EXPECT_EQ(times.seconds(), times.seconds(Phase::kDecoder));
 }
 
 }  // namespace

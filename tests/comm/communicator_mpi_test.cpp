@@ -103,8 +103,14 @@ TEST(Sum, CountsWhatItSends) {
 }
 
 TEST(Sum, TakesNothing) {
+  const Traffic before = world.traffic();
   world.all_reduce(std::span<float>());
   world.all_reduce(std::span<double>());
+  world.wait(world.begin_all_reduce({}));
+  EXPECT_EQ(world.traffic().bytes_sent, before.bytes_sent);
+  std::vector<float> values{1.0F};
+  world.all_reduce(values);
+  EXPECT_EQ(values[0], static_cast<float>(world.size())) << "the next sum is not disturbed";
 }
 
 TEST(Broadcast, GivesEveryRankTheTextOfOne) {

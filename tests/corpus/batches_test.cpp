@@ -270,11 +270,15 @@ TEST(BatchSequence, FailsAtTheSamePlaceWithTheSameSentenceWhetherItReadsAheadOrN
 
 TEST(BatchSequence, EndsWhileItReadsAhead) {
   const Tiny tiny(211);
+  BatchSequence undisturbed(tiny.corpus, small_options(), 0, 1);
+  const auto first = tiny.names(undisturbed.next()), second = tiny.names(undisturbed.next());
   for (int i = 0; i < 20; ++i) {
     BatchSequence sequence(tiny.corpus, small_options(), 0, 1);
-    sequence.next();
+    EXPECT_EQ(tiny.names(sequence.next()), first);
     BatchSequence moved = std::move(sequence);
-    if (i % 2 == 0) moved.next();
+    if (i % 2 == 0) {
+      EXPECT_EQ(tiny.names(moved.next()), second) << "a sequence that is moved reads ahead for its new owner";
+    }
   }
 }
 

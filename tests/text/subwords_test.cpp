@@ -202,9 +202,8 @@ Units rules_of(std::uint32_t keys) {
 }
 std::string charsmap_of(const Units& units, const std::string& replacements = std::string("y\0", 2)) {
   const auto bytes = static_cast<std::uint32_t>(units.size() * sizeof units[0]);
-  std::string all(sizeof bytes + bytes, '\0');
-  std::memcpy(all.data(), &bytes, sizeof bytes);
-  std::memcpy(all.data() + sizeof bytes, units.data(), bytes);
+  std::string all(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  if (bytes > 0) all.append(reinterpret_cast<const char*>(units.data()), bytes);
   return all + replacements;
 }
 

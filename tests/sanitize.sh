@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# tests/sanitize.sh address|thread [CTEST_ARGUMENT...]: builds what a sanitizer checks, with assertions, in a folder of its own
+# (build/address, build/thread), and runs it.
+#   address  AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer: the unit tests of all rooms and their MPI tests, the
+#            fuzzers' seeds, and the end-to-end script cli_reversal_test
+#   thread   ThreadSanitizer: the unit and MPI tests of kernels, comm, corpus and train
+# For instance tests/sanitize.sh thread -R '^comm'. A finding fails its test; tests/sanitizers/*.txt lists what is not ours.
+set -euo pipefail
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+lane=${1:-}
+shift $(($# > 0))
+case $lane in
+  address)
+    sanitizers=address,undefined
+    targets=(rnnsearch {base,kernels,storage,comm,text,corpus,layers,model,train,decode,evaluate,report,cli}_test
+      {comm,train,cli}_mpi_test)
+    # One world suffices: what a rank does wrong with memory does not depend on how many there are.
+    tests='^(base|kernels|storage|comm|text|corpus|layers|model|train|decode|evaluate|report|cli)$|_mpi_3$|^cli_reversal_test$'
+    ;;
+  thread)
+    sanitizers=thread
+    targets=({kernels,comm,corpus,train}_test {comm,train}_mpi_test)
+    tests='^(kernels|comm|corpus|train)$|^(comm|train)_mpi_[23]$'
+    ;;
+  *)
+    echo "sanitize.sh: say which: tests/sanitize.sh address|thread [CTEST_ARGUMENT...]" >&2
+    exit 1
+    ;;
+esac
+
+pipelines/install.sh tests
+build=${RNNSEARCH_BUILD:-build}/$lane
+mkdir -p "$build"
+# -O1 is quick enough to test and to build; Release would define NDEBUG.
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DCMAKE_CXX_FLAGS_DEBUG=-O1 \
+  -DRNNSEARCH_SANITIZE=$sanitizers -DRNNSEARCH_WERROR="${RNNSEARCH_WERROR:-OFF}" >"$build/configure.log"
+ninja -C "$build" "${targets[@]}" >"$build/build.log" || { tail -n 60 "$build/build.log" >&2 && exit 1; }
+
+lists=$PWD/tests/sanitizers
+export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1
+export LSAN_OPTIONS=suppressions=$lists/leaks.txt:print_suppressions=0
+export UBSAN_OPTIONS=print_stacktrace=1
+# What libraries copy is left out: they are not instrumented, so the locks that order these copies are not seen.
+export TSAN_OPTIONS=suppressions=$lists/races.txt:second_deadlock_stack=1:ignore_noninstrumented_modules=1
+cd "$build"
+ctest --output-on-failure --no-tests=error -R "$tests" "$@"
