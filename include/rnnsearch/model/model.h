@@ -137,7 +137,7 @@ class Model {
   /// Of all: to be called before a batch.
   void zero_gradient();
 
-  /// As options().initialisation says. A function of the seed and the options alone.
+  /// As options().initialization says. A function of the seed and the options alone.
   void initialise(std::uint64_t seed);
 
   /// ADDS the gradient of the summed negative log-likelihood of the batch to `gradient`. </s> is appended to both sides
