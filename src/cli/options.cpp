@@ -164,7 +164,10 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
 Options::Source Options::read_ini(const std::string& text, const std::string& name) const {
   refuse_control_characters(text, name);
   po::options_description description;
-  for (const Declared& option : options_) description.add_options()(option.name.c_str(), po::value<std::string>());
+  for (const Declared& option : options_) {
+    description.add_options()(option.name.c_str(), po::value<std::string>());
+    if (!option.former.empty()) description.add_options()(option.former.c_str(), po::value<std::string>());
+  }
   Source source{name};
   try {
     std::istringstream stream(text);
@@ -172,7 +175,10 @@ Options::Source Options::read_ini(const std::string& text, const std::string& na
       if (option.unregistered || option.string_key == "help" || option.string_key == "config") {
         refuse_unknown(source, option.string_key);
       }
-      source.values.emplace_back(option.string_key, option.value.empty() ? "" : option.value.front());
+      const auto renamed = std::find_if(options_.begin(), options_.end(),
+                                        [&](const Declared& o) { return o.former == option.string_key; });
+      source.values.emplace_back(renamed == options_.end() ? option.string_key : renamed->name,
+                                 option.value.empty() ? "" : option.value.front());
     }
   } catch (const po::invalid_config_file_syntax& error) {
     throw Error(name + ": '" + error.tokens() + "' is not of the form 'key = value'");

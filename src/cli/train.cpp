@@ -194,7 +194,7 @@ int run_train(const Arguments& arguments) {
       reporter->say(text_of("[train] label smoothing ", s.train.label_smoothing,
                             " of the gradient; reported losses are without it, in training and in validation"));
     }
-    if (s.model.layer_normalisation) {
+    if (s.model.layer_normalization) {
       reporter->say(
           "[train] layer normalisation magnifies rounding in the first updates: only runs on the same number of "
           "ranks, with the same --accumulate, have the same losses");

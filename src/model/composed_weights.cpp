@@ -14,12 +14,12 @@ using layers::CellKind;
 CellKind cell_kind(const ModelOptions& o, bool encoder) {
   switch (o.cell) {
     case Cell::kGru:
-      if (o.layer_normalisation) return CellKind::kNormalisedGru;
+      if (o.layer_normalization) return CellKind::kNormalisedGru;
       return o.gru_reset == GruReset::kBefore ? CellKind::kGru : CellKind::kGruResetAfter;
     case Cell::kLstm:
-      return o.layer_normalisation ? CellKind::kNormalisedLstm : CellKind::kLstm;
+      return o.layer_normalization ? CellKind::kNormalisedLstm : CellKind::kLstm;
     case Cell::kTanh:
-      return o.layer_normalisation ? CellKind::kNormalisedTanh : CellKind::kTanh;
+      return o.layer_normalization ? CellKind::kNormalisedTanh : CellKind::kTanh;
     case Cell::kMlp:
       return encoder ? CellKind::kMlpEncoder : CellKind::kMlp;
   }
@@ -60,7 +60,7 @@ class Composition {
     layers::RecurrentWeights<Real> w;
     const auto gates = beside(kind, n);
     w.W_in = walk.grid(at, inputs, gates);
-    if (o.layer_normalisation) {
+    if (o.layer_normalization) {
       normalised(w.cell, at, kind, n, gates);
       return w;
     }

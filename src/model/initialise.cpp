@@ -20,7 +20,7 @@ std::uint64_t stream_of(const std::string& name) {
 
 enum class Kind { kZero, kOne, kOrthogonal, kNarrow, kWide, kUniform, kXavier, kFanIn, kStandard };
 
-Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
+Kind kind_of(const Parameter& parameter, Initialization initialization) {
   const std::string letter = parameter.name.substr(parameter.name.rfind('/') + 1);
   const bool vector = parameter.shape.size() == 1, scores = letter == "v_a" || letter == "v_p";
   if (vector && letter.starts_with('g')) return Kind::kOne;  // gains (Ba, Kiros and Hinton 2016, section 3.1)
@@ -29,9 +29,9 @@ Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
     if (letter == "embedding_bias") return Kind::kZero;  // PyTorch's Embedding has no bias
     return letter == "embedding" ? Kind::kStandard : Kind::kFanIn;
   }
-  if (initialisation != Initialisation::kPaper) {
+  if (initialization != Initialization::kPaper) {
     if (vector && !scores) return Kind::kZero;
-    return initialisation == Initialisation::kXavier ? Kind::kXavier : Kind::kWide;
+    return initialization == Initialization::kXavier ? Kind::kXavier : Kind::kWide;
   }
   if (vector) return Kind::kZero;
   const bool recurrent = letter == "U" || letter == "U_z" || letter == "U_r" || letter == "U_i" || letter == "U_f" ||
@@ -124,7 +124,7 @@ void initialise(const ParameterLayout& layout, const ModelOptions& options, std:
     const Parameter& parameter = layout.parameters[index];
     const std::uint64_t stream = stream_of(parameter.name);
     std::vector<double> values(parameter.count());
-    const Kind kind = kind_of(parameter, options.initialisation);
+    const Kind kind = kind_of(parameter, options.initialization);
     if (kind == Kind::kOne) {
       values.assign(values.size(), 1.0);
     } else if (kind == Kind::kOrthogonal) {

@@ -131,11 +131,11 @@ constexpr Option<M> kOptions[]{
      {.absent = "zero"}},
     {"gate-biases", "biases of the gates, of cells that have some", field<&M::gate_biases>()},
     {"embedding-biases", "a bias on the word vectors of each side", field<&M::embedding_biases>()},
-    {"layer-normalisation",
+    {"layer-normalization",
      "normalise the cells' summed inputs; this magnifies rounding in the first updates, so the losses "
      "on other numbers of ranks or pieces, which differ in rounding alone, part sooner than without",
-     field<&M::layer_normalisation>(),
-     {.absent = "false"}},
+     field<&M::layer_normalization>(),
+     {.absent = "false", .former = "layer-normalisation"}},
     {"dropout",
      "the share of units dropped in training: of words, between layers, and before the softmax",
      field<&M::dropout>(),
@@ -153,12 +153,12 @@ constexpr Option<M> kOptions[]{
      "sides have the same word vectors, which needs a joint vocabulary; all: all three",
      field<&M::tied_embeddings>(),
      {.absent = "none"}},
-    {"initialisation",
+    {"initialization",
      "first values of the parameters; paper: recurrent matrices orthogonal, v_a 0, the others normal; gaussian: "
      "all matrices normal; xavier: all matrices uniform, by their sizes; uniform: all parameters uniform, "
      "biases too; pytorch: the defaults of PyTorch's modules, biases too; biases are 0 in the others",
-     field<&M::initialisation>(),
-     {.absent = "paper"}},
+     field<&M::initialization>(),
+     {.absent = "paper", .former = "initialisation"}},
     // ten times of it are a finite float32
     {"initial-deviation",
      "standard deviation of the matrices that are not recurrent (paper), of all matrices (gaussian), "
@@ -198,10 +198,10 @@ constexpr Rule<M> kRules[]{
     {[](const M& o) { return o.gru_reset == GruReset::kAfter && o.cell != Cell::kGru; },
      "gru-reset = after with cell = {cell}", "this cell has no reset gate",
      "choose cell = gru, or leave gru-reset at before"},
-    {[](const M& o) { return o.layer_normalisation && o.cell == Cell::kMlp; }, "layer-normalisation with cell = mlp",
+    {[](const M& o) { return o.layer_normalization && o.cell == Cell::kMlp; }, "layer-normalization with cell = mlp",
      "its equations are those of gru, lstm and tanh cells", "choose one of these, or leave it out"},
-    {[](const M& o) { return o.layer_normalisation && o.cell == Cell::kGru && o.gru_reset == GruReset::kBefore; },
-     "layer-normalisation with gru-reset = before",
+    {[](const M& o) { return o.layer_normalization && o.cell == Cell::kGru && o.gru_reset == GruReset::kBefore; },
+     "layer-normalization with gru-reset = before",
      "its reset gate acts on the normalised product (Ba, Kiros and Hinton 2016, equation 21)",
      "choose gru-reset = after"},
 
@@ -366,7 +366,7 @@ bool has_equations_of_the_paper(const ModelOptions& o) {
          o.initial_state == InitialState::kProjected && o.state_inputs.word && o.state_inputs.context &&
          o.readout_inputs == kAll && o.readout == Readout::kMaxout && o.readout_state == Step::kPrevious &&
          !o.input_feeding && o.feedback == Feedback::kWord && o.start == Start::kZero && !o.source_start &&
-         o.dropout == 0 && o.attention_dropout == 0 && !o.layer_normalisation &&
+         o.dropout == 0 && o.attention_dropout == 0 && !o.layer_normalization &&
          o.tied_embeddings == TiedEmbeddings::kNone;
 }
 
@@ -427,11 +427,11 @@ std::string system_of(const ModelOptions& o) {
   // What regularises a system does not make it another.
   ModelOptions plain = o;
   plain.dropout = plain.attention_dropout = 0;
-  plain.layer_normalisation = false;
+  plain.layer_normalization = false;
   plain.tied_embeddings = TiedEmbeddings::kNone;
   if (plain != o) {
     std::string text = system_of(plain);
-    if (o.layer_normalisation) text += ", layer normalisation";
+    if (o.layer_normalization) text += ", layer normalisation";
     if (o.tied_embeddings != TiedEmbeddings::kNone) text += ", tied embeddings (" + name_of(o.tied_embeddings) + ")";
     return text;
   }

@@ -229,7 +229,7 @@ Config read_config(const storage::File& file) {
   Config config;
   for (const auto& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
   refuse_outdated(config, file.name());
-  return config;
+  return with_names_of_today(std::move(config));
 }
 
 void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline, bool has_average, std::uint64_t update,

@@ -201,9 +201,15 @@ Config completed(Config config) {
   return config;
 }
 
+Config with_names_of_today(Config config) {
+  rename_former(model::option_table(), config);
+  rename_former(option_table(), config);
+  return config;
+}
+
 model::ModelOptions model_options_of(const Config& config) {
   model::ModelOptions options;
-  read_record(model::option_table(), config, "checkpoint: its configuration", options);
+  read_record(model::option_table(), with_names_of_today(config), "checkpoint: its configuration", options);
   return options;
 }
 

@@ -54,7 +54,7 @@ Config read_ini(const fs::path& path) {
     if (equals == line.npos || line.starts_with('#')) continue;
     config[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
   }
-  return config;
+  return with_names_of_today(std::move(config));
 }
 
 void make_folder(const fs::path& path) {

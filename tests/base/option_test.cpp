@@ -27,7 +27,7 @@ constexpr Option<Cake> kCake[]{
     {"layers", "how many", field<&Cake::layers>(), {.group = "Dough", .bounds = {.from = 1, .to = 10}}},
     {"sugar", "share of it", field<&Cake::sugar>(), {.bounds = {.from = 0, .to = 1, .below = true}, .absent = "0.5"}},
     {"iced", "with icing", field<&Cake::iced>(), {.absent = "false"}},
-    {"shape", "its shape", field<&Cake::shape>(), {.group = "Looks", .absent = "square"}},
+    {"shape", "its shape", field<&Cake::shape>(), {.group = "Looks", .absent = "square", .former = "form"}},
 };
 constexpr Derived<Cake> kDerived[]{{"slices", [](const Cake& cake) { return std::to_string(4 * cake.layers); }}};
 constexpr Rule<Cake> kRules[]{
@@ -71,6 +71,13 @@ TEST(OptionRows, SayWhatAnAbsentValueMeans) {
               read_record(kTable, {{"layers", "1"}, {"shape", "flat"}}, "box", cake);
             }),
             "box says shape = 'flat', expected round or square");
+}
+
+TEST(OptionRows, FindAValueUnderItsFormerName) {
+  Config record{{"layers", "4"}, {"form", "round"}, {"", "nothing"}};
+  rename_former(kTable, record);
+  EXPECT_THAT(record,
+              testing::ElementsAre(std::pair("", "nothing"), std::pair("layers", "4"), std::pair("shape", "round")));
 }
 
 TEST(OptionRows, RefuseNumbersOutOfTheirBounds) {

@@ -39,7 +39,7 @@ refused 1 "text/test.source, line 1: the model computes NaN" align "${model[@]}"
 refused "1 2" "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target
 refused 1 "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target --json
 untrained=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --target-words 50 --source-length 4 --target-length 4
-  --initialisation gaussian --initial-deviation 1e25)
+  --initialization gaussian --initial-deviation 1e25)
 refused 1 "the gradient of update 1 is not finite" benchmark "${untrained[@]}"
 refused "1 2" "the untrained model computes NaN" benchmark "${untrained[@]}" --decode
 

@@ -95,6 +95,47 @@ TEST(Options, LetTheCommandLineWinOverTheFile) {
   EXPECT_THAT(f.settings.test, testing::ElementsAre("c"));
 }
 
+struct Oven {
+  double heat = 180;
+};
+constexpr rnnsearch::Option<Oven> kOven[]{
+    {"heat", "degrees", field<&Oven::heat>(), {.group = "Oven", .bounds = {.from = 0}}},
+    {"fuel", "never taken", field<&Oven::heat>(), {.group = "Else"}},
+    {"top", "heats from above", field<&Oven::heat>(), {.group = "Oven", .in_ini = false, .former = "upper"}},
+};
+
+TEST(Options, TakeTheRowsOfATable) {
+  Oven oven;
+  Options options("bake", "Bakes.");
+  options.take(std::span<const rnnsearch::Option<Oven>>(kOven), oven, {"fuel"});
+  const std::string help = options.help();
+  EXPECT_THAT(help, HasSubstr("--heat X"));
+  EXPECT_THAT(help, HasSubstr("degrees [180]"));
+  EXPECT_THAT(help, Not(HasSubstr("fuel")));
+  EXPECT_THAT(options.ini(), HasSubstr("# Oven\nheat = 180\n"));
+  EXPECT_THAT(options.ini(), Not(HasSubstr("top")));
+  EXPECT_TRUE(options.parse({"--heat", "200"}));
+  EXPECT_EQ(oven.heat, 200);
+}
+
+TEST(Options, AreReadUnderTheirFormerNamesFromFilesOnly) {
+  Scratch scratch;
+  write_file_atomically(scratch / "c.ini", "upper = 30\n");
+  Oven oven;
+  Options options("bake", "Bakes.");
+  options.take(std::span<const rnnsearch::Option<Oven>>(kOven), oven);
+  EXPECT_TRUE(options.parse({"--config", (scratch / "c.ini").string()}));
+  EXPECT_EQ(oven.heat, 30);
+  EXPECT_TRUE(options.given("top"));
+  write_file_atomically(scratch / "c.ini", "upper = 30\ntop = 20\n");
+  EXPECT_THAT(
+      [&] {
+        options.parse({"--config", (scratch / "c.ini").string()});
+      },
+      testing::ThrowsMessage<Error>(HasSubstr("top is given twice")));
+  EXPECT_THAT([&] { options.parse({"--upper", "30"}); }, testing::ThrowsMessage<Error>(HasSubstr("unknown option")));
+}
+
 TEST(Options, RenderAnIniThatRepeatsTheRun) {
   Fixture f;
   f.options.parse({"--beam", "3", "--rate", "0.1", "--test", "a b", "--test", "c", "--shape", "square", "--biases=0"});

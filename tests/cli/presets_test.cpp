@@ -45,7 +45,7 @@ TEST(Presets, HaveTheNotebookAsItIsPrinted) {
   printed.start = model::Start::kEmbedded;
   printed.embedding_biases = false;
   printed.source_end = false;
-  printed.initialisation = model::Initialisation::kGaussian;
+  printed.initialization = model::Initialization::kGaussian;
   printed.initial_deviation = 0.01;
   EXPECT_TRUE(settings.model == printed);
 }

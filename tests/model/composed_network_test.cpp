@@ -239,7 +239,7 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
 
   for (const ModelOptions& system : {notebook, stacked, luong}) {
     o = system;
-    o.layer_normalisation = true;
+    o.layer_normalization = true;
     o.gate_biases = false;
     add((name_of(o.cell) + "_normalised").c_str(), o);
   }

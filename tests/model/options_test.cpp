@@ -263,10 +263,10 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
   expect_refused(
       [](auto& o) {
         o.cell = Cell::kMlp;
-        o.layer_normalisation = true;
+        o.layer_normalization = true;
       },
-      "layer-normalisation with cell = mlp", "gru, lstm and tanh");
-  expect_refused([](auto& o) { o.layer_normalisation = true; }, "equation 21", "gru-reset = after");
+      "layer-normalization with cell = mlp", "gru, lstm and tanh");
+  expect_refused([](auto& o) { o.layer_normalization = true; }, "equation 21", "gru-reset = after");
   expect_refused([](auto& o) { o.layers = 0; }, "layers is 0", "from 1 to 100");
   expect_refused(
       [](auto& o) {

@@ -263,7 +263,7 @@ TEST(Initialisation, DrawsTheOthersWithTheRecipesDeviations) {
 TEST(Initialisation, DrawsAllParametersUniformlyWhereTheSourceDoes) {
   for (const double bound : {0.08, 0.1}) {
     ModelOptions options = initialised_options(Attention::kAdditive);
-    options.initialisation = Initialisation::kUniform;
+    options.initialization = Initialization::kUniform;
     options.initial_deviation = bound / std::sqrt(3.0);
     Model<double> model(options);
     std::fill(model.parameters().begin(), model.parameters().end(), 9.0);
@@ -301,7 +301,7 @@ TEST(Initialisation, DrawsAsPyTorchDoesByTheInputsOfEachLayer) {
   options.readout_state = Step::kCurrent;
   options.embedding_biases = false;
   options.readout_rank = 0;
-  options.initialisation = Initialisation::kPytorch;
+  options.initialization = Initialization::kPytorch;
   const auto inputs_of = [](const std::string& name) -> double {
     const std::string letter = name.substr(name.rfind('/') + 1);
     if (name.starts_with("attention/")) return letter == "v_a" ? 128 : 384;  // Linear(3n -> n), Linear(n -> 1)
@@ -346,7 +346,7 @@ TEST(Initialisation, DrawsTheSoftmaxBiasAsPyTorchDoesWhereItsMatrixIsTheEmbeddin
   options.readout_inputs = {.state = true};
   options.tied_embeddings = TiedEmbeddings::kTarget;
   options.readout_rank = 0;
-  options.initialisation = Initialisation::kPytorch;
+  options.initialization = Initialization::kPytorch;
   Model<double> model(options);
   model.initialise(6);
   for (const double x : values_of(model, "readout/b_w")) EXPECT_LE(std::abs(x), 1 / std::sqrt(8.0));

@@ -273,7 +273,7 @@ class System {
   /// h: before.h where U multiplies it.
   State cell(const std::string& at, const std::vector<Input>& inputs, const State& before, const Vector& h,
              bool encoder) const {
-    if (o.layer_normalisation) return normalised_cell(at, inputs, before, h);
+    if (o.layer_normalization) return normalised_cell(at, inputs, before, h);
     const auto pre = [&](const std::string& gate) { return sum(sums(at, gate, inputs), product(h, at + "U" + gate)); };
     if (o.cell == Cell::kTanh) return {tanh(pre("")), {}};
     if (o.cell == Cell::kLstm) {

@@ -6,7 +6,7 @@ set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 model="--cell lstm --layers 2 --encoder forward --initial-state final"
-drops="$model --dropout 0.2 --dropout-kind variational --attention-dropout 0.1 --layer-normalisation"
+drops="$model --dropout 0.2 --dropout-kind variational --attention-dropout 0.1 --layer-normalization"
 rate() { sed "s/--learning-rate 0.01/--learning-rate $1/"; }
 
 "$RNNSEARCH" $(train_arguments whole 28 | rate 0.002) $drops 2>/dev/null
@@ -26,7 +26,7 @@ expect_equal halves whole
 expect_equal threads whole
 
 # The first loss is of the same weights, so only masks make it another.
-"$RNNSEARCH" $(train_arguments plain 1 | rate 0.002) $model --layer-normalisation 2>normalised.err
+"$RNNSEARCH" $(train_arguments plain 1 | rate 0.002) $model --layer-normalization 2>normalised.err
 [[ $(grep -c '^\[train\] layer normalisation magnifies rounding' normalised.err) == 1 ]] ||
   fail "the training does not say once that layer normalisation magnifies rounding: $(<normalised.err)"
 [[ $(losses plain) != $(losses whole | head -1) ]] || fail "nothing is dropped"
@@ -49,5 +49,5 @@ refused "at least 0 and below 1" --dropout 1
 refused "at least 0 and below 1" --dropout -0.1
 refused "nothing is dropped" --dropout-kind variational
 refused "no weights to drop" --attention none --attention-dropout 0.1
-refused "choose gru-reset = after" --layer-normalisation
-refused "those of gru, lstm and tanh cells" --layer-normalisation --cell mlp
+refused "choose gru-reset = after" --layer-normalization
+refused "those of gru, lstm and tanh cells" --layer-normalization --cell mlp

@@ -41,12 +41,27 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   o.dropout = 0.2;
   o.dropout_kind = model::DropoutKind::kVariational;
   o.attention_dropout = 0.1;
-  o.layer_normalisation = true;
-  o.initialisation = model::Initialisation::kXavier;
+  o.layer_normalization = true;
+  o.initialization = model::Initialization::kXavier;
   o.tied_embeddings = model::TiedEmbeddings::kAll;
   EXPECT_EQ(model_options_of(config_of(o)), o);
   o.fixed_context = model::FixedContext::kTanh;
   EXPECT_EQ(model_options_of(config_of(o)), o);
+}
+
+TEST(ModelConfig, IsReadUnderTheNamesThatOptionsHadBefore) {
+  model::ModelOptions o;
+  o.source_words = o.target_words = 30;
+  o.layer_normalization = true;
+  o.initialization = model::Initialization::kXavier;
+  Config config = config_of(o);
+  for (const auto& [name, former] :
+       {std::pair{"layer-normalization", "layer-normalisation"}, std::pair{"initialization", "initialisation"}}) {
+    config[former] = config.at(name);
+    config.erase(name);
+  }
+  EXPECT_EQ(model_options_of(config), o);
+  EXPECT_EQ(with_names_of_today(config), config_of(o));
 }
 
 /// As the first checkpoints wrote it.

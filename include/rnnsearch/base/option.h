@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
@@ -151,6 +152,7 @@ struct Particulars {
   bool in_ini = true;                        // part of the configuration file that repeats a run
   bool (*fixed)(const S&) = nullptr;         // with such options a run resumes with no other value than it began with
   std::optional<std::string_view> absent{};  // what its absence means in a checkpoint; none: it is never absent
+  std::string_view former{};                 // the name in older configuration files and checkpoints, still read
 };
 
 template <class S>
@@ -189,6 +191,18 @@ Config record_of(std::span<const Option<S>> rows, const S& options) {
   Config record;
   for (const Option<S>& row : rows) record.emplace(row.name, row.field.write(options));
   return record;
+}
+
+/// Replaces former names in `record` by those of today.
+template <class S>
+void rename_former(std::span<const Option<S>> rows, Config& record) {
+  for (const Option<S>& row : rows) {
+    if (row.more.former.empty()) continue;
+    auto entry = record.extract(std::string(row.more.former));
+    if (entry.empty()) continue;
+    entry.key() = row.name;
+    record.insert(std::move(entry));
+  }
 }
 
 /// Sets what `record` holds. Throws Error, beginning with `place`, for an unreadable value, and for one that is missing

@@ -61,7 +61,8 @@ class Options {
                [&row, &settings] { return std::vector<std::string>{row.field.write(settings)}; },
                {},
                row.more.bounds,
-               row.field.expected});
+               row.field.expected,
+               std::string(row.more.former)});
     }
   }
   /// The field's present value is the default. The field outlives this. A bool is a switch: --name, or --name=false.
@@ -120,6 +121,7 @@ class Options {
     std::function<void()> clear{};  // repeatable ones
     Bounds bounds{.from = about.low, .to = about.high};
     std::string_view expected{};  // as that of a Field
+    std::string former{};         // its name in older configuration files
     std::string default_text{};
   };
   struct Source {      // who gives values: the command line, or a file

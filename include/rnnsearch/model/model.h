@@ -139,7 +139,7 @@ class Model {
   /// Sets all gradients to 0. Call it before a batch.
   void zero_gradient();
 
-  /// Initialises the weights as options().initialisation says. The result depends only on the seed and the options.
+  /// Initialises the weights as options().initialization says. The result depends only on the seed and the options.
   void initialise(std::uint64_t seed);
 
   /// ADDS the gradient of the summed negative log-likelihood of the batch to the gradients, and returns the loss.

@@ -71,11 +71,11 @@ constexpr auto names_of(TiedEmbeddings) {
   return std::array{Named{TiedEmbeddings::kNone, "none"}, Named{TiedEmbeddings::kTarget, "target"},
                     Named{TiedEmbeddings::kSourceTarget, "source-target"}, Named{TiedEmbeddings::kAll, "all"}};
 }
-enum class Initialisation { kPaper, kGaussian, kXavier, kUniform, kPytorch };
-constexpr auto names_of(Initialisation) {
-  return std::array{Named{Initialisation::kPaper, "paper"}, Named{Initialisation::kGaussian, "gaussian"},
-                    Named{Initialisation::kXavier, "xavier"}, Named{Initialisation::kUniform, "uniform"},
-                    Named{Initialisation::kPytorch, "pytorch"}};
+enum class Initialization { kPaper, kGaussian, kXavier, kUniform, kPytorch };
+constexpr auto names_of(Initialization) {
+  return std::array{Named{Initialization::kPaper, "paper"}, Named{Initialization::kGaussian, "gaussian"},
+                    Named{Initialization::kXavier, "xavier"}, Named{Initialization::kUniform, "uniform"},
+                    Named{Initialization::kPytorch, "pytorch"}};
 }
 
 /// A score of kernels/scores.h by its name, or none.
@@ -181,13 +181,13 @@ struct ModelOptions {
   DropoutKind dropout_kind = DropoutKind::kPlain;
   double attention_dropout = 0;  // the same share of alpha, each time step anew
   /// Of the cells' summed inputs (Ba, Kiros and Hinton 2016); the gates then have biases, those of the normalisation.
-  bool layer_normalisation = false;
+  bool layer_normalization = false;
 
   /// paper: U orthogonal, W_a and U_a with a tenth of the deviation, v_a = 0. gaussian: all alike. xavier: uniform
   /// within sqrt(6 / (rows + cols)). Biases are 0 in these. uniform: all parameters alike, the biases too, uniform between
   /// -sqrt(3) and sqrt(3) times the deviation (Sutskever, Vinyals and Le 2014, section 3.4; Luong, Pham and Manning
   /// 2015, section 4.1). pytorch: the defaults of its modules, see model/initialise.h.
-  Initialisation initialisation = Initialisation::kPaper;
+  Initialization initialization = Initialization::kPaper;
   /// Standard deviation of the matrices that are not recurrent when training begins (the released code: 0.01); W_a and
   /// U_a get a tenth of it.
   double initial_deviation = 0.01;

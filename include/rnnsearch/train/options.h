@@ -122,6 +122,8 @@ using rnnsearch::Config;
 
 Config config_of(const model::ModelOptions& options);
 Config config_of(const TrainOptions& options);
+/// The same configuration with each option under the name that it has today.
+Config with_names_of_today(Config config);
 /// Throws Error naming the option that is missing or unreadable.
 model::ModelOptions model_options_of(const Config& config);
 /// Throws Error, naming `file`, for the configuration of a checkpoint whose parameters mean something else than the
