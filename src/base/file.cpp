@@ -73,7 +73,8 @@ fs::path without_links(const fs::path& link) {
 /// give a file to a group of theirs; where even that fails, the new group gets the rights of everybody. Where a file
 /// system has no such rights to give, the file keeps those that it was made with.
 void take_rights(const Descriptor& file, const fs::path& path) {
-  struct stat former {}, own {};
+  struct stat former {};
+  struct stat own {};
   if (::stat(path.c_str(), &former) != 0 || ::fstat(file.get(), &own) != 0) return;
   ::mode_t mode = former.st_mode & 0777;
   const bool has_owner = former.st_uid == own.st_uid && former.st_gid == own.st_gid;
@@ -153,7 +154,8 @@ AtomicFile::AtomicFile(fs::path target) : target_(without_links(target)), tempor
   }
   fs::remove(temporary_, reason);  // of an earlier process of this number
   // Nobody may read what replaces a private file, also while it is being written.
-  const int created = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fs::exists(there) ? 0600 : 0666);
+  const int created =
+      ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fs::exists(there) ? 0600 : 0666);
   if (created < 0) fail("cannot write", target);
   ::close(created);
 }

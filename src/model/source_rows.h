@@ -18,9 +18,8 @@ struct SourceRows {
   std::vector<std::uint32_t> encoded_row;                    // its inverse
   std::vector<std::uint32_t> first_word_row, last_word_row;  // [B] packed rows, by the caller's sentence
 
-  /// With options.source_start, packed_row and encoded_row are empty, because they serve attention alone, which does not
-  /// look at <s>.
-  /// offsets [B + 1]: where each sentence begins, sentence by sentence, Tx rows each, <s> not counted.
+  /// With options.source_start, packed_row and encoded_row are empty, because they serve attention alone, which does
+  /// not look at <s>. offsets [B + 1]: where each sentence begins, sentence by sentence, Tx rows each, <s> not counted.
   void lay_out(const Sentences& source, const ModelOptions& options, std::vector<std::size_t>& offsets);
 };
 

@@ -13,9 +13,9 @@ namespace rnnsearch {
 /// Throws Error with the path and the system's reason. `poll`: while a pipe is waited for.
 std::string read_file(const std::filesystem::path& path, const Poll& poll = {});
 
-/// A file that is written under another name and takes the place of `target` once it is whole: a reader, or a power loss,
-/// sees the former file or this one. It replaces what a symbolic link names, not the link, and it has the mode of the
-/// file that it replaces and, as far as this user may give them, its owner and group.
+/// A file that is written under another name and takes the place of `target` once it is whole: a reader, or a power
+/// loss, sees the former file or this one. It replaces what a symbolic link names, not the link, and it has the mode of
+/// the file that it replaces and, as far as this user may give them, its owner and group.
 class AtomicFile {
  public:
   /// Makes an empty temporary in the folder of the target. Throws Error for a target that is a folder, a pipe or a
@@ -44,7 +44,8 @@ class AtomicFile {
 /// Throws Error (a full disk included); the former file then stands as it was and no temporary is left.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// A name that no other process uses, in the folder of `path` or, if that is a symbolic link, of the file that it names:
+/// A name that no other process uses, in the folder of `path` or, if that is a symbolic link, of the file that it
+/// names:
 /// ".NAME.tmp-HOST-BOOT-NAMESPACE-PID", of the kernel that runs and its namespace of process ids. Throws Error for a
 /// symbolic link that leads to itself.
 std::filesystem::path temporary_beside(const std::filesystem::path& path);

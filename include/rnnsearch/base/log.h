@@ -1,4 +1,5 @@
-// Rooms do not print. What a room has to say while it works (a fallback, a skipped update) goes to the sink that cli sets.
+// Rooms do not print. What a room has to say while it works (a fallback, a skipped update) goes to the sink that cli
+// sets.
 #pragma once
 
 #include <functional>
@@ -7,7 +8,8 @@
 
 namespace rnnsearch {
 
-/// Receives one whole line without its line end, beginning with the room in brackets: "[data] ...". Any thread may call it.
+/// Receives one whole line without its line end, beginning with the room in brackets: "[data] ...". Any thread may call
+/// it.
 using LogSink = std::function<void(std::string_view line)>;
 
 /// The default sink drops everything. Set it once, before threads start.

@@ -20,8 +20,7 @@ struct MatrixView {
   MatrixView(Element* data_, std::size_t rows_, std::size_t cols_, std::size_t stride_)
       : data(data_), rows(rows_), cols(cols_), stride(stride_) {}
   /// A writable view reads as well.
-  template <class Other>
-    requires std::is_same_v<const Other, Element>
+  template <class Other, class = std::enable_if_t<std::is_same_v<const Other, Element>>>
   MatrixView(const MatrixView<Other>& other)  // NOLINT(google-explicit-constructor)
       : MatrixView(other.data, other.rows, other.cols, other.stride) {}
 

@@ -22,7 +22,8 @@ struct Interrupted : std::exception {
 
 /// While one exists, parallel_for asks `stop` on the thread that made it, and on its helpers before each piece, and
 /// throws Interrupted once it says true: every part of a model's work, down to one step of one sentence, goes through
-/// parallel_for. What is computed then is worthless. Of several the last one counts. `stop` may be called by all threads.
+/// parallel_for. What is computed then is worthless. Of several the last one counts. `stop` may be called by all
+/// threads.
 class Interruptible {
  public:
   explicit Interruptible(std::function<bool()> stop);
