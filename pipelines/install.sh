@@ -42,6 +42,7 @@ if [[ ${1:-} == tests ]]; then
   e2fsprogs                     = mkfs.ext4: the file system of a slow disk, in a test
   mount                         = losetup, mount: that disk
   shellcheck                    = reads every shell script, in a test
+  clang-format                  = formats the C++ sources; a test requires that it leaves them as they are
   chromium                      = opens the page of report in its test
 '
 fi

@@ -24,8 +24,8 @@ Kind kind_of(const Parameter& parameter, Initialization initialization) {
   const std::string letter = parameter.name.substr(parameter.name.rfind('/') + 1);
   const bool vector = parameter.shape.size() == 1, scores = letter == "v_a" || letter == "v_p";
   if (vector && letter.starts_with('g')) return Kind::kOne;  // gains (Ba, Kiros and Hinton 2016, section 3.1)
-  if (initialisation == Initialisation::kUniform) return Kind::kUniform;
-  if (initialisation == Initialisation::kPytorch) {
+  if (initialization == Initialization::kUniform) return Kind::kUniform;
+  if (initialization == Initialization::kPytorch) {
     if (letter == "embedding_bias") return Kind::kZero;  // PyTorch's Embedding has no bias
     return letter == "embedding" ? Kind::kStandard : Kind::kFanIn;
   }

@@ -10,7 +10,7 @@
 
 namespace rnnsearch::model {
 
-/// Fills the block of parameters as options.initialisation says:
+/// Fills the block of parameters as options.initialization says:
 /// - paper (GroundHog; Bahdanau, Cho and Bengio 2015, appendix B.1): square recurrent matrices U, U_z, ... are random
 ///   orthogonal; W_a and U_a are N(0, (deviation / 10)^2); v_a, v_p and all biases are 0; other matrices are N(0,
 ///   deviation^2).

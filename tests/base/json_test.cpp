@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "rnnsearch/base/error.h"
-#include "tests/support/message_of.h"
 #include "rnnsearch/base/random.h"
+#include "tests/support/message_of.h"
 
 namespace rnnsearch {
 namespace {

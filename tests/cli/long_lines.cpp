@@ -118,8 +118,10 @@ std::vector<Work> all_work(const Scratch& scratch) {
   TextPipeline lowercase = pipeline_of("none");
   lowercase.lowercase = true;
   works.push_back(to_words("lowercase", lowercase));
-  works.push_back(to_words("codes", with_subwords(text::Subwords::byte_pair_codes("#version: 0.2\na a\nb c\naa aa\n' s"))));
-  for (const char* algorithm : {"unigram", "bpe"}) works.push_back(to_words(algorithm, with_subwords(learned(algorithm))));
+  works.push_back(
+      to_words("codes", with_subwords(text::Subwords::byte_pair_codes("#version: 0.2\na a\nb c\naa aa\n' s"))));
+  for (const char* algorithm : {"unigram", "bpe"})
+    works.push_back(to_words(algorithm, with_subwords(learned(algorithm))));
 
   const auto once = [&works](const char* name, auto run) { works.push_back({name, run}); };
   once("cleaning", [](const std::string& line) {
@@ -143,7 +145,8 @@ std::vector<Work> all_work(const Scratch& scratch) {
   });
   once("test-set", [](const std::string& line) {
     try {
-      corpus::segments_of("<srcset><doc><seg>" + line + "</seg></doc></srcset>", {"a.sgm", ""}, corpus::TestSetPart::kSource);
+      corpus::segments_of("<srcset><doc><seg>" + line + "</seg></doc></srcset>", {"a.sgm", ""},
+                          corpus::TestSetPart::kSource);
     } catch (const Error&) {  // also what is no test set must be refused in time
     }
   });
@@ -153,7 +156,8 @@ std::vector<Work> all_work(const Scratch& scratch) {
                                   {"target", Json::array({Json(line)})},
                                   {"alignment", Json::array({Json::array({Json(1.0)})})},
                                   {"log_probability", -1.0}});
-    Json file = Json::object({{"format", "rnnsearch-alignment"}, {"format_version", 1}, {"created_by", "x"}, {"model", "x"}});
+    Json file =
+        Json::object({{"format", "rnnsearch-alignment"}, {"format_version", 1}, {"created_by", "x"}, {"model", "x"}});
     file["sentences"] = Json::array({sentence});
     report::read_alignment(written(file.dump()));
   });

@@ -258,7 +258,8 @@ TEST(Search, EndsInTheMiddleOfASentenceWhenItIsToldTo) {
     asked = 0;
     const kernels::Interruptible interruptible([&] { return ++asked > stop_after; });
     std::size_t batches = 0;
-    const auto found = translate(model, source, {.beam = 4, .batch_sentences = 3}, [&](std::size_t) { return ++batches > 0; });
+    const auto found =
+        translate(model, source, {.beam = 4, .batch_sentences = 3}, [&](std::size_t) { return ++batches > 0; });
     return std::pair(batches, found.front().empty());
   };
   EXPECT_EQ(translated(1 << 30), std::pair(std::size_t{1}, false));

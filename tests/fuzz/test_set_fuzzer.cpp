@@ -31,7 +31,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   sgml += "</doc></refset>";
   xml += "</hyp></doc></dataset>";
-  require(corpus::segments_of(sgml, {"set", {}}, corpus::TestSetPart::kReference).lines == segments, "SGML changes segments");
-  require(corpus::segments_of(xml, {"set", {}}, corpus::TestSetPart::kHypothesis).lines == segments, "XML changes segments");
+  require(corpus::segments_of(sgml, {"set", {}}, corpus::TestSetPart::kReference).lines == segments,
+          "SGML changes segments");
+  require(corpus::segments_of(xml, {"set", {}}, corpus::TestSetPart::kHypothesis).lines == segments,
+          "XML changes segments");
   return 0;
 }

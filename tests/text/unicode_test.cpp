@@ -80,12 +80,13 @@ TEST(Normalized, ComposesAndUnifies) {
 
 // The marks are put in order here where they are many, and by ICU where they are few: the same text either way.
 TEST(Normalized, ComposesManyMarksAsICUDoes) {
-  const std::vector<UChar32> parts{'a',    'e',    ' ',    0x301,  0x316,  0x308,  0x344,  0xf73,  0xf71,  0xf72,  0xff9e,
-                                   0x3099, 0x304b, 0x1100, 0x1161, 0x11a8, 0x9c7,  0x9be,  0x1d165, 0xfdfa, 0x2126, 0x302a};
+  const std::vector<UChar32> parts{'a',   'e',   ' ',     0x301,  0x316,  0x308,  0x344,  0xf73,
+                                   0xf71, 0xf72, 0xff9e,  0x3099, 0x304b, 0x1100, 0x1161, 0x11a8,
+                                   0x9c7, 0x9be, 0x1d165, 0xfdfa, 0x2126, 0x302a};
   for (const NormalForm form : {NormalForm::kC, NormalForm::kKC}) {
     UErrorCode status = U_ZERO_ERROR;
-    const auto* icu = form == NormalForm::kC ? icu::Normalizer2::getNFCInstance(status)
-                                             : icu::Normalizer2::getNFKCInstance(status);
+    const auto* icu =
+        form == NormalForm::kC ? icu::Normalizer2::getNFCInstance(status) : icu::Normalizer2::getNFKCInstance(status);
     std::mt19937 random(1);
     for (int line = 0; line < 2000; ++line) {
       std::string text;

@@ -183,8 +183,8 @@ TEST_F(Average, IsRefusedForParametersOfAnotherShape) {
       if (!extents.empty()) H5Pset_chunk(creation, static_cast<int>(extents.size()), extents.data());
       H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
       if (!extents.empty()) H5Pset_fletcher32(creation);
-      H5Dclose(H5Dcreate2(file, "/parameters/attention/W_a", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation,
-                          H5P_DEFAULT));
+      H5Dclose(
+          H5Dcreate2(file, "/parameters/attention/W_a", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
       H5Sclose(space);
       H5Pclose(creation);
     });

@@ -51,8 +51,8 @@ constexpr auto names_of(InitialState) {
 }
 enum class Readout { kMaxout, kTanh, kLinear, kMlp };
 constexpr auto names_of(Readout) {
-  return std::array{Named{Readout::kMaxout, "maxout"}, Named{Readout::kTanh, "tanh"},
-                    Named{Readout::kLinear, "linear"}, Named{Readout::kMlp, "mlp"}};
+  return std::array{Named{Readout::kMaxout, "maxout"}, Named{Readout::kTanh, "tanh"}, Named{Readout::kLinear, "linear"},
+                    Named{Readout::kMlp, "mlp"}};
 }
 enum class Feedback { kWord, kOutput };
 constexpr auto names_of(Feedback) {
@@ -125,8 +125,8 @@ struct ModelOptions {
   /// The encoder reads <s> before x_1. Only without attention: <s> would be a word to look at, and alignments have no
   /// column for it. The length of a source, Tx, does not count it.
   bool source_start = false;
-  /// The encoder reads </s> after the last source word, and Tx counts it. Most sources do so; the replication's code and
-  /// the notebooks do not.
+  /// The encoder reads </s> after the last source word, and Tx counts it. Most sources do so; the replication's code
+  /// and the notebooks do not.
   bool source_end = true;
   /// Tx of a source of so many words. A source without words is read as </s> alone in any case.
   std::size_t source_length(std::size_t words) const { return source_end || words == 0 ? words + 1 : words; }
@@ -184,9 +184,9 @@ struct ModelOptions {
   bool layer_normalization = false;
 
   /// paper: U orthogonal, W_a and U_a with a tenth of the deviation, v_a = 0. gaussian: all alike. xavier: uniform
-  /// within sqrt(6 / (rows + cols)). Biases are 0 in these. uniform: all parameters alike, the biases too, uniform between
-  /// -sqrt(3) and sqrt(3) times the deviation (Sutskever, Vinyals and Le 2014, section 3.4; Luong, Pham and Manning
-  /// 2015, section 4.1). pytorch: the defaults of its modules, see model/initialise.h.
+  /// within sqrt(6 / (rows + cols)). Biases are 0 in these. uniform: all parameters alike, the biases too, uniform
+  /// between -sqrt(3) and sqrt(3) times the deviation (Sutskever, Vinyals and Le 2014, section 3.4; Luong, Pham and
+  /// Manning 2015, section 4.1). pytorch: the defaults of its modules, see model/initialise.h.
   Initialization initialization = Initialization::kPaper;
   /// Standard deviation of the matrices that are not recurrent when training begins (the released code: 0.01); W_a and
   /// U_a get a tenth of it.

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# clang-format of Debian 12 leaves every C++ source as it is; where it does not, run clang-format-14 -i FILE. No file of text has
+# blanks at the end of a line. With a proof that this test can fail.
+set -euo pipefail
+command -v clang-format-14 >/dev/null || { echo "skipped: clang-format-14 is not installed" >&2; exit 77; }
+
+check() { # FOLDER: prints what is wrong with its files
+  local places=()
+  for place in CMakeLists.txt README.md .clang-format .clang-tidy .editorconfig .ci src include pipelines cluster data tests; do
+    [[ ! -e $1/$place ]] || places+=("$1/$place")
+  done
+  # seeds are taken byte by byte, node_modules are others'
+  find "${places[@]}" \( -path '*/fuzz/seeds' -o -name node_modules \) -prune -o \
+    \( -name '*.cpp' -o -name '*.h' \) -print0 |
+    xargs -0 clang-format-14 --dry-run --ferror-limit=1 2>&1 | grep 'warning: code should be' | sed "s|^$1/||" || true
+  grep -rnIE --exclude-dir=seeds --exclude-dir=node_modules '[[:blank:]]+$' "${places[@]}" |
+    sed "s|^$1/||; s|\$|: blanks at the end|" || true
+}
+
+found=$(check "$SOURCE")
+if [[ -n $found ]]; then
+  printf 'Not formatted (clang-format-14 -i FILE):\n%s\n' "$found"
+  exit 1
+fi
+
+must_find() { # MESSAGE FILE LINE: a project of this file alone is refused with the message
+  mkdir -p "project/$(dirname "$2")"
+  cp "$SOURCE/.clang-format" project
+  echo "$3" >"project/$2"
+  local said
+  said=$(check "$PWD/project")
+  [[ $said == *"$2:1"*"$1"* ]] || { printf "'%s' in %s should give '%s' but gave:\n%s\n" "$3" "$2" "$1" "$said" && exit 1; }
+  rm -r project
+}
+must_find "code should be clang-formatted" src/a/b.cpp 'int  a ;'
+must_find "code should be clang-formatted" "include/a b.h" "int* a;  //$(printf ' word%.0s' {1..24})"
+must_find "blanks at the end" data/README.md 'a line '
