@@ -14,7 +14,7 @@
 namespace rnnsearch::decode {
 namespace {
 
-// One word of a hypothesis; its history is the chain of parents. The first word's parent is kRoot.
+// A word of a hypothesis; the chain of parents is its history. The parent of the first word is kRoot.
 struct Node {
   std::size_t parent;
   WordId word;
@@ -23,7 +23,7 @@ constexpr std::size_t kRoot = std::numeric_limits<std::size_t>::max();
 
 struct Hypothesis {
   double score;      // log-probability so far
-  std::size_t node;  // its last word, kRoot before the first
+  std::size_t node;  // node of its last word; kRoot before the first
 };
 
 struct Candidate {
@@ -37,12 +37,12 @@ struct Candidate {
   }
 };
 
-// </s> is banned from so many words.
+// The number of words among which </s> is not allowed.
 std::size_t minimum_length(std::size_t Tx, const SearchOptions& options) {
   return static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(Tx));
 }
 
-// With </s>.
+// The maximum number of words, including </s>.
 std::size_t maximum_length(std::size_t Tx, const SearchOptions& options) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(options.maximum_length_ratio * static_cast<double>(Tx)));
 }
@@ -61,10 +61,10 @@ class Search {
 
   std::size_t live() const { return live_.size(); }
 
-  // The best continuations by word number `step` (from 0); row i of log_probabilities and alpha belongs to hypothesis
-  // i. Finished ones leave the beam, and it shrinks by as many.
+  // Extends the hypotheses by word number `step` (from 0). Row i of log_probabilities and alpha belongs to hypothesis
+  // i. Finished hypotheses leave the beam, which shrinks accordingly.
   void extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha) {
-    // The logarithm of a sum over the row is subtracted from all of it, so a row is NaN everywhere or nowhere.
+    // The log-softmax subtracts the same number from the whole row, so either all of a row is NaN or nothing.
     for (std::size_t row = 0; row < live_.size(); ++row)
       is_nan_ = is_nan_ || std::isnan(log_probabilities.row(row)[kEnd]);
     if (is_nan_) {
@@ -90,7 +90,7 @@ class Search {
         survivors_.push_back(candidate);
       }
     }
-    if (next.empty() && finished_.empty()) cut_off_ = live_;  // every continuation is banned or impossible
+    if (next.empty() && finished_.empty()) cut_off_ = live_;  // no continuation is allowed and possible
     live_ = std::move(next);
     if (wanted_ == 0 || live_.empty() || step + 1 == maximum_) {
       if (finished_.empty() && !live_.empty()) cut_off_ = live_;
@@ -99,10 +99,10 @@ class Search {
     }
   }
 
-  // What each live hypothesis continues: the index before the last `extend`, and the word.
+  // For each live hypothesis, the index of the hypothesis that it extends (before the last `extend`), and the word.
   const std::vector<Candidate>& survivors() const { return survivors_; }
 
-  // At least one.
+  // Returns at least one translation.
   std::vector<Translation> result() const {
     std::vector<Translation> translations;
     if (is_nan_) {
@@ -124,7 +124,7 @@ class Search {
   }
 
  private:
-  // best_ becomes the `wanted_` best of all continuations, best first.
+  // Sets best_ to the `wanted_` best continuations, best first.
   void select(std::size_t step, MatrixView<const float> log_probabilities) {
     constexpr float kNever = -std::numeric_limits<float>::infinity();
     const auto worse_on_top = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
@@ -133,7 +133,7 @@ class Search {
       const float* row = log_probabilities.row(hypothesis);
       const double score = live_[hypothesis].score;
       for (WordId word = 0; word < log_probabilities.cols; ++word) {
-        // a candidate met later loses a tie, so it has to be strictly better than the worst that is kept
+        // A later candidate loses a tie, so it must be strictly better than the worst one that is kept.
         if (best_.size() == wanted_ && !(score + static_cast<double>(row[word]) > best_.front().score)) continue;
         if (!(row[word] > kNever) || word == kStart) continue;
         if (word == kEnd && step < minimum_) continue;
@@ -169,13 +169,13 @@ class Search {
 
   const SearchOptions& options_;
   std::size_t source_length_;  // Tx
-  std::size_t wanted_;         // what is left of the beam
+  std::size_t wanted_;         // remaining size of the beam
   std::size_t minimum_, maximum_;
   std::vector<Node> nodes_;
   std::vector<float> alpha_;  // [nodes, source_length_]
   std::vector<Hypothesis> live_, finished_;
-  std::vector<Hypothesis> cut_off_;  // the result when nothing is finished; never empty
-  bool is_nan_ = false;              // the model computed NaN, with which hypotheses cannot be compared
+  std::vector<Hypothesis> cut_off_;  // the result if no hypothesis is finished; never empty
+  bool is_nan_ = false;              // the model computed NaN, so hypotheses cannot be compared
   std::vector<Candidate> best_, survivors_;
 };
 
@@ -183,7 +183,7 @@ class BatchSearch {
  public:
   BatchSearch(model::Model<float>& model, const SearchOptions& options) : model_(model), options_(options) {}
 
-  // Rows of all matrices: the live hypotheses of sentence 0, of sentence 1, ...
+  // The rows of all matrices are the live hypotheses of sentence 0, then those of sentence 1, and so on.
   std::vector<std::vector<Translation>> run(const Sentences& source) {
     const auto encoded = model_.encode(source);
     std::vector<Search> searches;
@@ -249,8 +249,8 @@ class BatchSearch {
   kernels::Buffer<float> states_[2], parent_state_, context_, parent_context_, alpha_, log_probabilities_;
 };
 
-// What follows an attempt that finished nothing, as in sample.py's BeamSearch.search ("Dirty tricks to obtain any
-// translation"); nothing after the last one.
+// The options of the attempt after one that finished nothing, as in BeamSearch.search of sample.py ("Dirty tricks to
+// obtain any translation"). Returns nothing after the last attempt.
 std::optional<SearchOptions> next_attempt(const SearchOptions& attempt, const SearchOptions& first) {
   if (first.retry_below == 0) return std::nullopt;
   SearchOptions next = attempt;
@@ -263,7 +263,8 @@ std::optional<SearchOptions> next_attempt(const SearchOptions& attempt, const Se
   return next;
 }
 
-// As many hypotheses as the first attempt has, or those of one sentence.
+// The number of sentences to search together, so that an attempt has at most as many hypotheses as the first one, but
+// at least one sentence.
 std::size_t sentences_together(const SearchOptions& attempt, const SearchOptions& first) {
   return std::max<std::size_t>(1, first.batch_sentences * first.beam / attempt.beam);
 }
@@ -285,7 +286,7 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return source.length(a) > source.length(b); });
-  // Those of which nothing ended wait here until all others are done, so that a retry has full batches.
+  // Sentences without a finished hypothesis wait here until all others are done, so that retries have full batches.
   std::vector<std::vector<Translation>> cut_off(source.size());
   std::size_t finished = source.size() - order.size(), retries = 0;
   for (SearchOptions attempt = options;; ++retries) {

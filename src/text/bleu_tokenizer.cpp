@@ -1,6 +1,5 @@
-// The passes below are sacreBLEU's regular expressions one for one, each a scan from left to right whose matches do not
-// overlap: a character taken by one match is not looked at again by the same pass. The expressions stand beside the
-// scans.
+// Each pass below implements one regular expression of sacreBLEU, quoted beside it, as a scan from left to right.
+// Matches do not overlap: a character that belongs to one match is not examined again in the same pass.
 #include "rnnsearch/text/bleu_tokenizer.h"
 
 #include <unicode/uchar.h>
@@ -43,8 +42,8 @@ constexpr std::array<bool, 256> kApart = [] {
   return apart;
 }();
 
-// mteval-v13a's language-dependent part. Byte by byte: the expressions name ASCII only, and of a longer character that
-// a group takes whole ([^0-9]) only the byte beside the full stop matters.
+// The language-dependent part of mteval-v13a. It works on bytes: the expressions name only ASCII characters, and of a
+// longer character that matches [^0-9] only the byte next to the full stop matters.
 std::string separate_western_punctuation(std::string_view line) {
   std::string text, next;
   text.reserve(2 * line.size());
@@ -141,9 +140,9 @@ std::string tokenize_char(std::string_view line) {
   return result;
 }
 
-// The ranges of sacreBLEU's zh tokeniser, ascending. It means U+20000 to U+2A6D6, but writes "\u20000" and "\u2a6d6",
-// which are two characters each, so it compares with U+2001 to U+2A6D: dashes, quotation marks, arrows, and none of the
-// ideographs that it means (mjpost/sacrebleu#298). Its scores are made so, and ours with them.
+// The ranges of sacreBLEU's zh tokenizer in ascending order. It intends U+20000 to U+2A6D6, but writes "\u20000" and
+// "\u2a6d6", which are two characters each, so it compares with U+2001 to U+2A6D: dashes, quotation marks and arrows,
+// but none of the intended ideographs (mjpost/sacrebleu#298). This is reproduced, so that the scores agree.
 constexpr std::pair<UChar32, UChar32> kChineseRanges[] = {
     {0x2001, 0x2A6D}, {0x2E80, 0x2EFF}, {0x2F00, 0x2FDF}, {0x2FF0, 0x2FFF}, {0x3000, 0x303F},
     {0x3100, 0x312F}, {0x31A0, 0x31BF}, {0x31C0, 0x31EF}, {0x3200, 0x32FF}, {0x3300, 0x33FF},

@@ -18,11 +18,11 @@
 namespace rnnsearch::text {
 namespace {
 
-// Byte pair encoding as subword-nmt's apply_bpe.py does it, without glossaries, vocabulary threshold and dropout.
+// Byte pair encoding as in subword-nmt's apply_bpe.py, without glossaries, vocabulary threshold and dropout.
 
 constexpr std::string_view kEndOfWord = "</w>";
 constexpr std::string_view kContinues = "@@";
-constexpr std::size_t kShown = 60;  // bytes of a bad line in an error
+constexpr std::size_t kShown = 60;  // bytes of an invalid line that an error quotes
 
 class BytePairCodes : public Subwords::Model {
  public:
@@ -71,7 +71,7 @@ class BytePairCodes : public Subwords::Model {
     std::size_t number = 0;
     const auto refuse = [&](const auto&... what) { throw Error(text_of("line ", number, " of the codes ", what...)); };
     if (const auto bad = first_invalid_utf8(codes))
-      throw Error(text_of("byte ", *bad + 1, " of the codes is no UTF-8"));
+      throw Error(text_of("byte ", *bad + 1, " of the codes is not valid UTF-8"));
     while (codes.ends_with('\n')) codes.remove_suffix(1);
     while (!codes.empty()) {
       ++number;
@@ -95,9 +95,9 @@ class BytePairCodes : public Subwords::Model {
                "subword-nmt learn-bpe wrote?");
       const std::string_view left = line.substr(0, space), right = line.substr(space + 1);
       const Merge merge{static_cast<std::uint32_t>(number), intern(text_of(left, right))};
-      merges_.try_emplace(key_of(intern(left), intern(right)), merge);  // of the same pair twice the first holds
+      merges_.try_emplace(key_of(intern(left), intern(right)), merge);  // if a pair occurs twice, the first one counts
     }
-    if (merges_.empty()) throw Error("the codes are empty, where merges of two symbols were expected, one a line");
+    if (merges_.empty()) throw Error("the codes are empty; one merge of two symbols was expected on each line");
   }
 
   std::uint32_t intern(std::string_view symbol) {
@@ -109,7 +109,7 @@ class BytePairCodes : public Subwords::Model {
   }
   static std::uint64_t key_of(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }
 
-  // Where its pieces end.
+  // Computes the ends of the pieces of a word.
   void encode(std::string_view word, std::vector<std::uint32_t>& ends) const {
     std::vector<MergeSymbol> symbols;
     std::string last;
@@ -122,8 +122,8 @@ class BytePairCodes : public Subwords::Model {
       if (ends_word) last = text_of(character, kEndOfWord);
       symbols.push_back({begin, static_cast<std::uint32_t>(size), find(ends_word ? last : character)});
     }
-    if (symbols.size() > 1) {  // one character is a piece, whatever it could end
-      // A symbol of its own, or part of the last one: the bytes behind the word are cut off below.
+    if (symbols.size() > 1) {  // a single character is a piece without any merge
+      // </w> is a symbol of its own, or part of the last one. Its bytes behind the word are cut off below.
       if (!joins_end_) {
         symbols.push_back({static_cast<std::uint32_t>(word.size()), kEndOfWord.size(), find(kEndOfWord)});
       }
@@ -143,9 +143,9 @@ class BytePairCodes : public Subwords::Model {
     std::size_t operator()(std::string_view text) const { return hash_of(text); }
   };
   std::uint64_t owner_;
-  bool joins_end_ = false;  // version 0.2: a word's last character and </w> are one symbol
+  bool joins_end_ = false;  // version 0.2: the last character of a word and </w> are one symbol
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> symbols_;
-  std::unordered_map<std::uint64_t, Merge> merges_;  // by the ids of two symbols
+  std::unordered_map<std::uint64_t, Merge> merges_;  // keyed by the ids of two symbols
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Codes of subword-nmt, behind Subwords.
+// The implementation of Subwords for codes of subword-nmt.
 #pragma once
 
 #include <memory>

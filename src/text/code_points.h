@@ -1,4 +1,4 @@
-// Reading and writing UTF-8, code point by code point.
+// Reads and writes UTF-8, one code point at a time.
 #pragma once
 
 #include <unicode/utf8.h>
@@ -10,11 +10,11 @@
 
 namespace rnnsearch::text {
 
-/// What stands for a byte that is not valid UTF-8: an unpaired surrogate, as Python's surrogateescape.
-/// append_code_point writes the byte again.
+/// A byte that is not valid UTF-8 is represented by an unpaired surrogate, this plus its value, as in Python's
+/// surrogateescape. append_code_point writes the byte again.
 inline constexpr UChar32 kInvalidByte = 0xDC00;
 
-/// The code point at `position`, which moves past it. position < text.size().
+/// Returns the code point at `position` and moves `position` past it. REQUIRES: position < text.size().
 inline UChar32 next_code_point(std::string_view text, std::size_t& position) {
   const auto first = static_cast<std::uint8_t>(text[position]);
   if (first < 0x80) {
@@ -46,7 +46,7 @@ inline void append_code_point(std::string& text, UChar32 code_point) {
   }
 }
 
-/// Python's str.isspace(): Unicode's White_Space and the four information separators.
+/// Python's str.isspace(): Unicode's White_Space property and the four information separators.
 inline bool is_space(UChar32 c) {
   if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
   return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||

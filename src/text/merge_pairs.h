@@ -1,4 +1,4 @@
-// Byte pair encoding of one word: neighbours are merged, the best pair first, as long as there is one.
+// Byte pair encoding of one word: merges the best pair of neighbours until no pair can be merged.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,29 @@
 namespace rnnsearch::text {
 
 struct MergeSymbol {
-  std::uint32_t begin, size;  // bytes of the word; size 0: it became part of its left neighbour
+  std::uint32_t begin, size;  // range of bytes in the word; size 0 if it was merged into its left neighbour
   std::uint32_t id;
   std::uint32_t left = 0, right = 0;  // neighbours
 };
 inline constexpr std::uint32_t kNoSymbol = std::numeric_limits<std::uint32_t>::max();
 
 struct Merge {
-  std::uint32_t rank;  // the lowest first
-  std::uint32_t id;    // of what it makes
+  std::uint32_t rank;  // the lowest rank is merged first
+  std::uint32_t id;    // id of the merged symbol
 };
 
-/// Which of several pairs of one rank are merged before others are looked at: the leftmost only (SentencePiece), or all
-/// that stood there and do not overlap, from the left (subword-nmt). It matters where a merge makes a better pair.
+/// Which of several pairs with the same rank are merged before the ranks are compared again: only the leftmost
+/// (SentencePiece), or all non-overlapping ones from the left (subword-nmt). The difference matters if a merge creates
+/// a better pair.
 enum class EqualPairs { kOne, kAll };
 
 namespace merging {
 
-/// For words: looks at all pairs again and again, which for so few is faster than to keep them in order.
+/// For short words: scans all pairs for each merge, which is faster than a priority queue for so few.
 template <EqualPairs equal, class MergeOf>
 void merge_few(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
   constexpr Merge kNone{kNoSymbol, kNoSymbol};
-  thread_local std::vector<Merge> merges;  // of each symbol that is left and the next one
+  thread_local std::vector<Merge> merges;  // the merge of each remaining symbol with the next one
   thread_local std::vector<std::uint32_t> left;
   left.resize(symbols.size());
   merges.assign(symbols.size(), kNone);
@@ -48,7 +49,7 @@ void merge_few(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
     }
     const Merge merge = merges[best];
     if (merge.rank == kNoSymbol) return;
-    const auto join = [&](std::size_t i) {  // with the next one
+    const auto join = [&](std::size_t i) {  // merges symbol i with the next one
       symbols[left[i]].size += symbols[left[i + 1]].size;
       symbols[left[i]].id = merge.id;
       symbols[left[i + 1]].size = 0;
@@ -60,7 +61,7 @@ void merge_few(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
       look(best);
       if (best > 0) look(best - 1);
     } else {
-      // The merges of all pairs but those of the joined symbols are still those of before.
+      // The merges of all pairs without a joined symbol are still valid.
       for (std::size_t i = best; i + 1 < left.size(); ++i) {
         if (merges[i].rank != merge.rank) continue;
         join(i);
@@ -71,13 +72,13 @@ void merge_few(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
   }
 }
 
-/// For what may be long: n log n.
+/// For long words: takes time n log n.
 template <EqualPairs equal, class MergeOf>
 void merge_many(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
   struct Pair {
     Merge merge;
     std::uint32_t left, right;
-    std::uint32_t left_size, right_size;  // as they were: a symbol that changed is another one
+    std::uint32_t left_size, right_size;  // sizes when the pair was queued; if they changed, the pair is obsolete
     bool operator<(const Pair& other) const {
       return merge.rank != other.merge.rank ? merge.rank > other.merge.rank : left > other.left;
     }
@@ -124,8 +125,8 @@ void merge_many(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
 
 }  // namespace merging
 
-/// `symbols`: the word's characters; afterwards those that are left have a size. merge_of(left, right) says what two
-/// neighbours become, std::optional<Merge>.
+/// symbols: in: the characters of the word; out: the remaining symbols have a size > 0. merge_of(left, right) returns
+/// the merge of two neighbours as std::optional<Merge>.
 template <EqualPairs equal, class MergeOf>
 void merge_pairs(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
   constexpr std::size_t kFew = 40;

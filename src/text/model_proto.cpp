@@ -9,7 +9,7 @@
 namespace rnnsearch::text {
 namespace {
 
-/// One message's fields, in the order of its bytes.
+/// Iterates over the fields of a message in the order of its bytes.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}
@@ -39,11 +39,11 @@ class Fields {
     return true;
   }
 
-  // Whether this is field `number`, written as its type is: otherwise it is one that nobody knows.
+  // Whether this is field `number` with the wire type of texts; with another wire type it is an unknown field.
   bool is_text(std::uint64_t number) const { return number_ == number && wire_ == Wire::kText; }
   std::string_view text() const { return text_; }
 
-  // Each keeps `value` unless this is field `number` with a value that there is.
+  // These functions change `value` only if this is field `number` with a valid value.
   void read(std::uint64_t number, std::string_view& value) const {
     if (is_text(number)) value = text_;
   }
@@ -56,7 +56,7 @@ class Fields {
     std::memcpy(&bits, text_.data(), sizeof bits);
     value = std::bit_cast<float>(bits);
   }
-  // An enumeration from 1 to `last`, of which the low 32 bits count.
+  // Reads an enumeration from 1 to `last`, of which only the low 32 bits count.
   template <class Enum>
   void read(std::uint64_t number, Enum& value, Enum last) const {
     if (number_ != number || wire_ != Wire::kInteger) return;
@@ -67,7 +67,7 @@ class Fields {
  private:
   enum class Wire { kInteger = 0, kEightBytes = 1, kText = 2, kFourBytes = 5 };
 
-  [[noreturn]] static void fail() { throw Error("it is no model of SentencePiece"); }
+  [[noreturn]] static void fail() { throw Error("it is not a model of SentencePiece"); }
   std::string_view take(std::uint64_t size) {
     if (size > bytes_.size()) fail();
     const std::string_view taken = bytes_.substr(0, size);

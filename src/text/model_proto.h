@@ -1,5 +1,5 @@
-// What the file of a SentencePiece model says, a protocol buffer (sentencepiece_model.proto), whose own header Debian
-// does not have.
+// Parses the file of a SentencePiece model, a protocol buffer (sentencepiece_model.proto). Debian does not package the
+// generated header.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace rnnsearch::text {
 
-/// Views into the file's bytes; each field has the value that the file gives, or SentencePiece's default.
+/// The fields of a model as views into the bytes of the file. Fields that the file does not set have SentencePiece's
+/// default values.
 struct ModelProto {
   enum class PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
   enum class ModelType { kUnigram = 1, kBpe = 2, kWord = 3, kChar = 4 };
@@ -17,18 +18,18 @@ struct ModelProto {
     float score = 0;
     PieceType type = PieceType::kNormal;
   };
-  std::vector<Piece> pieces;  // by SentencePiece's id
+  std::vector<Piece> pieces;  // indexed by SentencePiece's id
   ModelType type = ModelType::kUnigram;
   bool byte_fallback = false;
   bool space_as_suffix = false;       // treat_whitespace_as_suffix
   std::string_view charsmap;          // precompiled_charsmap
-  std::string_view joining_charsmap;  // the denormalizer's
-  bool adds_dummy_prefix = true;      // a space before each line
+  std::string_view joining_charsmap;  // precompiled_charsmap of the denormalizer
+  bool adds_dummy_prefix = true;      // adds a space before each line (add_dummy_prefix)
   bool removes_extra_spaces = true;   // remove_extra_whitespaces
   bool escapes_spaces = true;         // escape_whitespaces
 
-  /// Throws Error for what is no protocol buffer. A field of another wire type, or with a number that no enumeration
-  /// has, counts as absent, as it does for the library.
+  /// Throws Error if it is not a protocol buffer. A field of another wire type, or with an unknown enumeration value,
+  /// counts as absent, as in the library.
   static ModelProto parse(std::string_view bytes);
 };
 

@@ -57,7 +57,7 @@ bool is_ascii_digit(char32_t c) {
 
 // --- abbreviations -------------------------------------------------------------------------------------------------
 
-// Those with a full stop inside need no entry: it keeps the one at their end.
+// Abbreviations with a full stop inside need no entry, because the inner one keeps the one at the end.
 using Abbreviations = std::unordered_set<View>;
 
 const Abbreviations& abbreviations(MosesLanguage language) {
@@ -121,7 +121,7 @@ bool is_abbreviation_before_numbers(View word, MosesLanguage language) {
 
 // --- words ---------------------------------------------------------------------------------------------------------
 
-// One space for white space, none at the ends, no control characters.
+// Replaces runs of white space by one space, and removes white space at the ends and control characters.
 Text cleaned(std::string_view line) {
   Text text;
   text.reserve(line.size());
@@ -139,7 +139,7 @@ Text cleaned(std::string_view line) {
   return text;
 }
 
-// Whether the comma at `i` stays where it is.
+// Whether the comma at `i` is part of a number and is not separated.
 bool is_inside_number(const Text& text, std::size_t i) {
   const auto digit = [&](std::size_t at) { return is_number(text[at]) && is_alphanumeric(text[at]); };
   return (i == 0 || digit(i - 1)) && i + 1 < text.size() && digit(i + 1);
@@ -169,8 +169,8 @@ Text with_punctuation_apart(const Text& text) {
   return apart;
 }
 
-// Puts spaces at an apostrophe between two such characters. A character is looked at once: in a'b'c the second one is
-// not seen, because b belonged to the first.
+// Inserts spaces at an apostrophe between two such characters. Each character is examined once: in a'b'c the second
+// apostrophe is not found, because b already belongs to the first match.
 template <class Left, class Right>
 void split_apostrophes(Text& text, const Left& left, const Right& right, bool before, bool after) {
   Text split;
@@ -222,10 +222,10 @@ std::vector<View> split(const Text& text) {
   return words;
 }
 
-// Whether the full stop at the end of `word` belongs to it. `next`: the word after it; empty: there is none.
+// Whether the full stop at the end of `word` belongs to the word. next: the following word, or empty.
 bool keeps_full_stop(View word, View next, MosesLanguage language) {
   word.remove_suffix(1);
-  if (word.empty() || word.find_first_not_of(U'.') == View::npos) return true;  // nothing but full stops
+  if (word.empty() || word.find_first_not_of(U'.') == View::npos) return true;  // only full stops
   if (next.empty()) return false;
   if (word.find(U'.') != View::npos && std::any_of(word.begin(), word.end(), is_alphabetic)) return true;
   if (is_abbreviation(word, language) || (properties_of(next[0]) & kLowercase) != 0) return true;
@@ -245,7 +245,7 @@ MosesLanguage moses_language(std::string_view code) {
   if (code == "en") return MosesLanguage::kEnglish;
   if (code == "fr") return MosesLanguage::kFrench;
   if (code == "de") return MosesLanguage::kGerman;
-  throw Error(text_of("the tokenizer moses has rules for the languages en, fr and de, not for '", code,
+  throw Error(text_of("the tokenizer moses has rules only for the languages en, fr and de, not for '", code,
                       "'; choose one of these, or the tokenizer words"));
 }
 
@@ -279,7 +279,7 @@ std::vector<std::string> tokenize_moses(std::string_view line, MosesLanguage lan
 
 namespace {
 
-enum class Side { kNone, kLeft, kRight };  // where a word has no space
+enum class Side { kNone, kLeft, kRight };  // the side on which a word has no space
 
 bool consists_of(View word, View characters) {
   return !word.empty() && word.find_first_not_of(characters) == View::npos;
@@ -316,14 +316,14 @@ class Detokenizer {
   Side side_of_quote(View before, View word) {
     bool& open = open_[Text(consists_of(word, U"„“”") ? View(U"\"") : word)];
     if (!open && language_ == MosesLanguage::kEnglish && word == U"'" && before.ends_with(U's')) {
-      return Side::kLeft;  // the Joneses' house
+      return Side::kLeft;  // as in "the Joneses' house"
     }
     open = !open;
     return open ? Side::kRight : Side::kLeft;
   }
 
   MosesLanguage language_;
-  std::map<Text, bool> open_;  // by quotation mark
+  std::map<Text, bool> open_;  // for each quotation mark: whether a quotation is open
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace rnnsearch::text {
 namespace {
 
-// A unit of a double array, as Darts-clone packs it.
+// Accessors for a unit of a double array in the format of Darts-clone.
 bool has_value(std::uint32_t unit) {
   return (unit >> 8 & 1) != 0;
 }
@@ -23,7 +23,8 @@ std::uint32_t offset_of(std::uint32_t unit) {
   return unit >> 10 << ((unit & 1u << 9) >> 6);
 }
 
-// Keys of which each begins with the one before: SentencePiece has room for so many matches at one place of a line.
+// Maximum length of a chain of keys that are prefixes of each other: SentencePiece has room for this many matches at
+// one position of a line.
 constexpr int kLongestChain = 32;
 
 [[noreturn]] void fail() {
@@ -44,15 +45,15 @@ PieceNormalizer::PieceNormalizer(std::string_view charsmap) {
   check_rules();
 }
 
-// Every walk stays in the array, whatever the line. Spaces separate if no key has one, but that a space may stay one,
-// and no replacement has two in a row, or kPieceSpace.
+// Checks that every walk stays inside the array, for any line. separates_at_spaces() holds if no key contains a space
+// (except a rule that replaces a space by a space) and no replacement has two spaces in a row or kPieceSpace.
 void PieceNormalizer::check_rules() {
   const std::uint32_t root = offset_of(units_[0]);
-  std::vector<std::uint32_t> open;                     // places from which children are counted
-  std::vector<std::int8_t> chains(units_.size(), -1);  // the longest that leads to a place; -1: none does
+  std::vector<std::uint32_t> open;                     // places whose children are still to be visited
+  std::vector<std::int8_t> chains(units_.size(), -1);  // length of the longest chain to each place; -1 if unreachable
   const auto reach = [&](std::uint32_t place, int chain) {
     if ((place | 255u) >= units_.size() || chain > kLongestChain) fail();
-    if (chains[place] >= chain) return;  // ends of keys may be shared
+    if (chains[place] >= chain) return;  // already visited, because keys may share their ends
     chains[place] = static_cast<std::int8_t>(chain);
     open.push_back(place);
   };

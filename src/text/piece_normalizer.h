@@ -1,5 +1,4 @@
-// The normalisation that a SentencePiece model carries: the longest prefix that it has a rule for is replaced, again
-// and again.
+// The normalization of a SentencePiece model: at each position, the longest prefix that has a rule is replaced.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +9,25 @@
 
 namespace rnnsearch::text {
 
-/// How SentencePiece writes a space.
+/// SentencePiece's representation of a space.
 inline constexpr std::string_view kPieceSpace = "\u2581";
 
-/// One thread or many; never changes.
+/// Immutable and thread-safe.
 class PieceNormalizer {
  public:
   PieceNormalizer() = default;  // no rules
-  /// charsmap: a model's `precompiled_charsmap`: bytes of a double array (Darts-clone) as uint32, the array, whose keys
-  /// are what is replaced, then what replaces it, each ended by a NUL; empty: no rules. It is a file's: throws Error
-  /// for what is damaged, also where only the library would read it.
+  /// charsmap: the `precompiled_charsmap` of a model: the number of bytes of a double array (Darts-clone) as uint32,
+  /// the array, whose keys are the texts to replace, and the replacements, each terminated by a NUL. Empty: no rules.
+  /// The data comes from a file and is not trusted: throws Error for damaged data, also in parts that only the library
+  /// reads.
   explicit PieceNormalizer(std::string_view charsmap);
 
-  /// Whether the stretches between spaces of a text can be normalised each for itself, and spaces stand single in what
-  /// comes out.
+  /// Whether the stretches between the spaces of a text can be normalized independently, and the result never has two
+  /// spaces in a row.
   bool separates_at_spaces() const { return separates_at_spaces_; }
 
-  /// Appends `stretch`, which has no space, as it stands after a space or at the beginning of a line: the words that it
-  /// becomes, each after kPieceSpace. Valid UTF-8 without NUL and kPieceSpace; separates_at_spaces().
+  /// Normalizes `stretch`, which follows a space or starts a line, and appends the resulting words, each preceded by
+  /// kPieceSpace. REQUIRES: separates_at_spaces(), and `stretch` is valid UTF-8 without spaces, NUL and kPieceSpace.
   void append(std::string_view stretch, std::string& text) const;
 
  private:

@@ -17,14 +17,15 @@ Script::Script(const std::string& name) : member_(USCRIPT_CODE_LIMIT, 0) {
   const std::int32_t count = uscript_getCode(name.c_str(), codes.data(), codes.size(), &status);
   const auto refuse = [&] {
     throw Error(text_of("there is no script '", name,
-                        "'; give a script's name or code, as Cyrillic or Cyrl, or a language's code, as ru"));
+                        "'; give the name or code of a script, such as Cyrillic or Cyrl, or the code of a language, "
+                        "such as ru"));
   };
   if (name.empty() || U_FAILURE(status) || count == 0) refuse();
   const auto add = [&](std::initializer_list<UScriptCode> some) {
     for (const UScriptCode code : some) member_[static_cast<std::size_t>(code)] = 1;
   };
   for (std::int32_t i = 0; i < count; ++i) {
-    // No character has the codes that stand for several scripts.
+    // These codes stand for several scripts, and no character has them.
     switch (const UScriptCode code = codes[static_cast<std::size_t>(i)]) {
       case USCRIPT_COMMON:
       case USCRIPT_INHERITED:

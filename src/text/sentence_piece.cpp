@@ -28,13 +28,13 @@
 namespace rnnsearch::text {
 namespace {
 
-// SentencePiece: the library loads models, undoes them and has the last word; lines are split by code of our own where
-// that gives the same pieces, many times as fast. The two algorithms are those of SentencePiece 0.1.97,
-// unigram_model.cc (EncodeOptimized) and bpe_model.cc.
+// SentencePiece: the library loads models and joins pieces. Lines are split by code of our own, which is many times as
+// fast, wherever it gives the same pieces as the library; otherwise the library splits them. The two algorithms are
+// those of SentencePiece 0.1.97, unigram_model.cc (EncodeOptimized) and bpe_model.cc.
 
 using PieceType = ModelProto::PieceType;
 
-constexpr std::array<std::string_view, 3> kSpecialSymbols{"<unk>", "<s>", "</s>"};  // of every vocabulary
+constexpr std::array<std::string_view, 3> kSpecialSymbols{"<unk>", "<s>", "</s>"};  // part of every vocabulary
 
 std::string reason_of(const sentencepiece::util::Status& status) {
   std::string text = status.ToString();  // "Internal: file.cc(12) [condition] reason."
@@ -43,25 +43,26 @@ std::string reason_of(const sentencepiece::util::Status& status) {
   return condition == text.npos ? text : text.substr(condition + 2);
 }
 
-/// Bytes; longer ones make a model that the library alone splits by.
+/// Bytes. For a model with longer pieces only the library is used.
 constexpr std::size_t kLongestPiece = 1024;
 
-/// The library's recursion over a piece would need too much stack for longer ones, and newer versions refuse them.
+/// Bytes. For longer pieces the recursion of the library would need too much stack, and newer versions reject them.
 constexpr std::size_t kLongestOfAll = 8000;
 
-/// Of symbols that the user defined: the library has room for so many matches at one place of a line.
+/// Maximum length of a chain of user-defined symbols that are prefixes of each other: the library has room for this
+/// many matches at one position of a line.
 constexpr std::size_t kLongestChain = 64;
 
-/// What a thread keeps of its memory from one stretch to the next.
+/// Bytes of memory that a thread keeps from one stretch to the next.
 constexpr std::size_t kUsualBytes = 1 << 16;
 
-/// A piece of normalised text. id kNoSymbol: unknown.
+/// A piece of normalized text. id kNoSymbol means unknown.
 struct Found {
   std::uint32_t id, begin, end;
 };
 
-/// The pieces of a model by their bytes, for walks from byte to byte: a double array (Aoe 1989), in which the child of
-/// `node` by a byte stands at base + byte, if it says that `node` is its parent.
+/// A trie of the pieces of a model, stored as a double array (Aoe 1989): the child of `node` for a byte is at base +
+/// byte if its parent is `node`.
 class PieceTrie {
  public:
   struct Piece {
@@ -75,7 +76,7 @@ class PieceTrie {
     add_children(pieces, 0, 0);
   }
 
-  /// kNoSymbol: there is none.
+  /// Returns kNoSymbol if there is no such child.
   std::uint32_t child(std::uint32_t node, char c) const {
     const std::uint32_t place = units_[node].base + static_cast<std::uint8_t>(c);
     return units_[place].parent == node ? place : kNoSymbol;
@@ -87,7 +88,7 @@ class PieceTrie {
     std::uint32_t base = 0, parent = kNoSymbol, id = kNoSymbol;
   };
 
-  // pieces: sorted, all begin with the `depth` bytes that lead to `node`.
+  // pieces: sorted; all begin with the `depth` bytes that lead to `node`.
   void add_children(std::span<const Piece> pieces, std::size_t depth, std::uint32_t node) {
     for (; !pieces.empty() && pieces.front().text.size() == depth; pieces = pieces.subspan(1)) {
       units_[node].id = pieces.front().id;
@@ -112,7 +113,7 @@ class PieceTrie {
       }
       return true;
     };
-    // Among the places that are left over between others for a while, then where most are free.
+    // Tries the gaps between other nodes first, then the end of the array, where most places are free.
     for (int tries = 1; !fits(); ++tries)
       base = tries == kTries ? static_cast<std::uint32_t>(units_.size()) - 256 : base + 1;
     if (units_.size() < base + 256u) units_.resize(base + 256u);  // so that every byte can be looked up
@@ -129,12 +130,13 @@ class PieceTrie {
   std::uint32_t first_free_ = 1;
 };
 
-/// Splits lines whose stretches between spaces do not know of each other.
+/// Splits lines whose stretches between spaces are independent of each other.
 class FastSplitter {
  public:
-  /// Nothing where a model needs the library for whole lines: pieces across spaces, or none of a space alone;
-  /// symbols that the user defined or left unused; normalisation that is not of stretches, or keeps spaces; special
-  /// symbols of one character; words or characters in place of unigram and BPE.
+  /// Returns nothing for a model that needs the library for whole lines: with pieces that contain spaces inside, or
+  /// without a piece for a single space; with user-defined or unused symbols; with a normalization that is not
+  /// independent for stretches, or keeps spaces; with special symbols of one character; or of type word or char instead
+  /// of unigram and BPE.
   static std::optional<FastSplitter> of(const ModelProto& model, PieceNormalizer normalizer) {
     if (model.type != ModelProto::ModelType::kUnigram && model.type != ModelProto::ModelType::kBpe) return {};
     if (model.space_as_suffix || !model.adds_dummy_prefix || !model.removes_extra_spaces || !model.escapes_spaces)
@@ -143,7 +145,7 @@ class FastSplitter {
     return splitter.sound_ ? std::optional(std::move(splitter)) : std::nullopt;
   }
 
-  /// False, and nothing added, for a line that the library must split.
+  /// Returns false and adds nothing if the library must split this line.
   bool split(std::string_view line, WordList& pieces) const {
     const bool ascii =
         std::all_of(line.begin(), line.end(), [](char c) { return c != 0 && static_cast<std::uint8_t>(c) < 0x80; });
@@ -200,7 +202,7 @@ class FastSplitter {
       }
     }
     if (type_ == ModelProto::ModelType::kBpe) {
-      // The highest score is merged first, equal ones by place: equal scores share a rank.
+      // The highest score is merged first; equal scores share a rank and are merged by position.
       std::vector<float> order(scores_);
       std::sort(order.begin(), order.end(), std::greater<>());
       order.erase(std::unique(order.begin(), order.end()), order.end());
@@ -211,7 +213,7 @@ class FastSplitter {
     }
   }
 
-  // score: of the best pieces of the line so far, as a float that was rounded after each of them.
+  // score: the sum of the scores of the pieces so far, rounded to float after each piece.
   void split_stretch(std::string_view stretch, WordCache& cache, float& score, WordList& out) const {
     const std::uint64_t hash = hash_of(stretch);
     if (const WordCache::Entry* entry = cache.find(stretch, hash); entry && std::abs(score) < entry->limit) {
@@ -252,7 +254,7 @@ class FastSplitter {
       add_to(score, scores_[id]);
     }
   }
-  // The library adds in double, and keeps a float.
+  // The library adds in double and stores a float.
   static void add_to(float& score, float piece) { score = static_cast<float>(double{piece} + double{score}); }
 
   static void keep(std::string_view stretch, std::uint64_t hash, float limit, const std::vector<Found>& found,
@@ -266,7 +268,7 @@ class FastSplitter {
     cache.keep(stretch, hash, limit, std::span(ids.data(), found.size()));
   }
 
-  // Unknown pieces become bytes, or one with their unknown neighbours.
+  // Adds the pieces. Unknown ones are split into bytes, or joined with their unknown neighbours.
   void add(std::string_view text, const std::vector<Found>& found, WordList& out) const {
     for (std::size_t i = 0; i < found.size(); ++i) {
       const std::string_view piece = text.substr(found[i].begin, found[i].end - found[i].begin);
@@ -281,18 +283,19 @@ class FastSplitter {
     }
   }
 
-  // The pieces with the highest sum of scores, by Viterbi. Sums are rounded to Score, after `before`, which becomes the
-  // sum at the end. The library computes in float over the whole line, and what was rounded decides between pieces
-  // whose sums are nearly the same. With Score = double the result is how large, at most, the absolute value of the
-  // library's sum may be when the stretch begins, for its decisions to be these; below zero: no value is small enough.
+  // Finds the pieces with the highest sum of scores by the Viterbi algorithm. Sums start at `before`, are rounded to
+  // Score, and `before` is set to the final sum. The library computes in float over the whole line, so its rounding
+  // decides between paths with nearly equal sums. With Score = double, the function returns the largest absolute value
+  // of the library's sum at the start of the stretch for which the library makes the same decisions; a negative result
+  // means that there is none.
   template <class Score>
   float best_path(std::string_view text, Score& before, std::vector<Found>& found) const {
     constexpr bool exact = std::is_same_v<Score, double>;
-    struct Node {  // the best pieces that end here
+    struct Node {  // the best path that ends here
       Score sum;
-      std::uint32_t begin = kNoSymbol;  // of the last of them
+      std::uint32_t begin = kNoSymbol;  // start of its last piece
       std::uint32_t id;
-      double second;  // sum of the best other ones, when exact
+      double second;  // sum of the second-best path, if `exact`
     };
     thread_local std::vector<Node> nodes;
     nodes.assign(text.size() + 1, {});
@@ -334,8 +337,8 @@ class FastSplitter {
     }
     std::reverse(found.begin(), found.end());
     if constexpr (exact) {
-      // A sum of k pieces is off by k roundings at most, each by 2^-24 of the largest sum. It stays in order with a
-      // rival that is off as much the other way if they are further apart than that.
+      // The error of a sum of k pieces is at most k roundings, each of 2^-24 of the largest sum. The order of two sums
+      // is certain if they differ by more than both errors together.
       double largest = 0, allowed = std::numeric_limits<double>::infinity();
       for (const Node& node : nodes) {
         if (&node == nodes.data() || node.begin != kNoSymbol) largest = std::max(largest, std::abs(node.sum));
@@ -382,11 +385,11 @@ class FastSplitter {
   bool byte_fallback_, sound_ = false;
   PieceNormalizer normalizer_;
   std::uint64_t owner_;
-  std::vector<std::string> pieces_;  // by SentencePiece's id, as are the next
+  std::vector<std::string> pieces_;  // indexed by SentencePiece's id, as are scores_ and ranks_
   std::vector<float> scores_;
-  std::vector<std::uint32_t> ranks_;  // of BPE
+  std::vector<std::uint32_t> ranks_;  // for BPE
   float unknown_score_ = 0;
-  PieceTrie trie_;  // of the normal ones
+  PieceTrie trie_;  // the normal pieces
   std::unordered_map<std::string, std::uint32_t> bytes_;
   std::array<std::uint32_t, 256> byte_ids_{};
 };
@@ -394,7 +397,7 @@ class FastSplitter {
 class SentencePiece : public Subwords::Model {
  public:
   explicit SentencePiece(std::string model) : Model(std::move(model)) {
-    // The library does not check what it reads: what could lead it out of its memory is refused before it sees it.
+    // The library does not check its input, so data that could make it read outside of its memory is rejected first.
     const ModelProto proto = ModelProto::parse(bytes());
     type_ = proto.type;
     check_pieces(proto);
@@ -450,33 +453,34 @@ class SentencePiece : public Subwords::Model {
 
  private:
   void check_pieces(const ModelProto& proto) {
-    std::vector<std::string_view> symbols;  // the user's
+    std::vector<std::string_view> symbols;  // the user-defined symbols
     std::unordered_set<std::string_view> seen;
     for (std::size_t i = 0; i < proto.pieces.size(); ++i) {
       const auto& [text, score, type] = proto.pieces[i];
       if (text.empty()) throw Error(text_of("its piece ", i, " is empty"));
       if (text.size() > kLongestOfAll)
-        throw Error(text_of("its piece ", i, " has ", text.size(), " bytes; at most ", kLongestOfAll, " can be read"));
+        throw Error(
+            text_of("its piece ", i, " has ", text.size(), " bytes, but at most ", kLongestOfAll, " are allowed"));
       if (type == PieceType::kUnknown || type == PieceType::kControl) continue;
       const std::string piece(text);
       if (std::find(kSpecialSymbols.begin(), kSpecialSymbols.end(), piece) != kSpecialSymbols.end())
         throw Error(text_of("its piece '", piece,
-                            "' is ordinary text, and a special symbol of every vocabulary here; "
-                            "train it without that piece"));
+                            "' is an ordinary piece, but here it is a special symbol of every vocabulary; "
+                            "train the model without that piece"));
       if (piece.find_first_of(std::string_view("\n\0", 2)) != piece.npos || first_invalid_utf8(piece))
-        throw Error(text_of("its piece ", i, " is no line of text"));
+        throw Error(text_of("its piece ", i, " is not a line of valid UTF-8"));
       if (!seen.insert(text).second) throw Error(text_of("its piece '", piece, "' occurs twice"));
       if (type == PieceType::kUserDefined) symbols.push_back(text);
       pieces_.push_back(piece);
     }
     if (pieces_.empty()) throw Error("it has no pieces");
     std::sort(symbols.begin(), symbols.end());
-    std::vector<std::string_view> chain;  // each begins with the one before
+    std::vector<std::string_view> chain;  // each symbol begins with the one before it
     for (const std::string_view symbol : symbols) {
       while (!chain.empty() && !symbol.starts_with(chain.back())) chain.pop_back();
       chain.push_back(symbol);
       if (chain.size() > kLongestChain)
-        throw Error(text_of("more than ", kLongestChain, " of the user's symbols begin with one another"));
+        throw Error(text_of("more than ", kLongestChain, " of its user-defined symbols are prefixes of each other"));
     }
   }
 
@@ -486,7 +490,7 @@ class SentencePiece : public Subwords::Model {
   std::optional<FastSplitter> fast_;
 };
 
-/// The lines of a training text, as the library asks for them.
+/// Adapts the lines of a training text to the library's interface.
 class Lines : public sentencepiece::SentenceIterator {
  public:
   explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
@@ -516,7 +520,7 @@ Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTrai
       {"normalization_rule_name", training.normalization},
       {"byte_fallback", "true"},
       {"max_sentence_length", text_of(kTrainingLineBytes)},
-      {"num_threads", "16"},  // part of the result: sums are over threads
+      {"num_threads", "16"},  // affects the result, because sums are computed by thread
       {"minloglevel", "2"}};
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &model);
   if (!status.ok())

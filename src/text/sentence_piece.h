@@ -1,4 +1,4 @@
-// SentencePiece, behind Subwords.
+// The implementation of Subwords for SentencePiece.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What stands behind Subwords.
+// The interface of the implementations of Subwords.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rnnsearch::text {
 
-/// As Subwords says of each.
+/// The members have the contracts of Subwords.
 class Subwords::Model {
  public:
   explicit Model(std::string bytes) : bytes_(std::move(bytes)) {}

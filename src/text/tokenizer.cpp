@@ -23,9 +23,9 @@ constexpr UChar32 kZeroWidthJoiner = 0x200D;
 
 enum class Kind : std::uint8_t {
   kSpace,
-  kLetter,  // and control characters, and whatever else is not listed
+  kLetter,  // also control characters, and all other characters that are not listed
   kDigit,   // numbers of all kinds
-  kExtend,  // belongs to the character before it
+  kExtend,  // belongs to the preceding character
   kIdeograph,
   kOpening,  // opening brackets and quotes
   kOther,    // any other punctuation, symbols
@@ -33,13 +33,13 @@ enum class Kind : std::uint8_t {
 
 Kind kind_by_property(UChar32 c) {
   if (is_space(c)) return Kind::kSpace;
-  if (c >= 0x1F3FB && c <= 0x1F3FF) return Kind::kExtend;  // skin tones: symbols that change the emoji before them
+  if (c >= 0x1F3FB && c <= 0x1F3FF) return Kind::kExtend;                   // skin tones modify the preceding emoji
   if (c >= 0x3041 && c <= 0x30FF && u_isalpha(c)) return Kind::kIdeograph;  // kana
   switch (u_charType(c)) {
     case U_DECIMAL_DIGIT_NUMBER:
     case U_LETTER_NUMBER:
     case U_OTHER_NUMBER:
-      // Both a number and a Chinese character: U+3007 and the like.
+      // Some characters, such as U+3007, are both a number and a Chinese character.
       return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) ? Kind::kIdeograph : Kind::kDigit;
     case U_NON_SPACING_MARK:
     case U_ENCLOSING_MARK:
@@ -91,11 +91,11 @@ bool is_word_or_extend(Kind kind) {
 struct Character {
   UChar32 code_point;
   Kind kind;
-  std::size_t begin;  // byte of the line
+  std::size_t begin;  // position of its first byte in the line
 };
 
-// ICU's word breaks, of the root locale: the dictionary of Chinese and Japanese is chosen by script, not by language.
-// An iterator is one thread's, and slow to make.
+// ICU's word breaks in the root locale: ICU chooses the dictionary of Chinese and Japanese by script, not by language.
+// Each thread has its own iterator, which is slow to create.
 icu::BreakIterator& word_breaks() {
   thread_local const std::unique_ptr<icu::BreakIterator> breaks = [] {
     UErrorCode status = U_ZERO_ERROR;
@@ -109,13 +109,13 @@ icu::BreakIterator& word_breaks() {
   return *breaks;
 }
 
-// The bytes of `run` at which a word ends.
+// The positions in `run` at which a word ends.
 std::vector<std::size_t> word_ends(std::string_view run) {
   UErrorCode status = U_ZERO_ERROR;
   UText text = UTEXT_INITIALIZER;
   utext_openUTF8(&text, run.data(), static_cast<std::int64_t>(run.size()), &status);
   icu::BreakIterator& breaks = word_breaks();
-  breaks.setText(&text, status);  // a shallow clone of it
+  breaks.setText(&text, status);  // makes a shallow clone of the text
   std::vector<std::size_t> ends;
   if (U_SUCCESS(status)) {
     for (std::int32_t at = breaks.next(); at != icu::BreakIterator::DONE; at = breaks.next()) {
@@ -156,7 +156,7 @@ class Stretch {
     Role role;
   };
 
-  // Whether, of two tokens that touch, the left one bears the mark.
+  // Whether the left one of two touching tokens gets the joiner mark.
   static bool bears_mark(Role left, Role right) {
     if (left == Role::kOpening) return true;
     return left != Role::kWord && (right == Role::kWord || right == Role::kElided);
@@ -177,7 +177,7 @@ class Stretch {
     return {i, skip_extensions(i + 1), kind == Kind::kOpening ? Role::kOpening : Role::kOther};
   }
 
-  // Marks the Chinese characters and kana that are inside a word of ICU's, not at its beginning.
+  // Marks the Chinese characters and kana that are inside a word of ICU, except for its first character.
   void find_inner() {
     inner_.assign(characters_.size(), false);
     for (std::size_t i = 0; i < characters_.size();) {
@@ -200,7 +200,7 @@ class Stretch {
   }
   bool is_inner(std::size_t i) const { return chinese_ == Chinese::kDictionaryWords && inner_[i]; }
 
-  // Past what belongs to the character before `i`.
+  // The position after the characters that belong to the one before `i`.
   std::size_t skip_extensions(std::size_t i) const {
     while (characters_[i].kind == Kind::kExtend) {
       const bool binds = characters_[i].code_point == kZeroWidthJoiner;
@@ -234,7 +234,7 @@ class Stretch {
     return {begin, i, Role::kWord};
   }
 
-  // The number of letters of s, t, m, d, ll, re, ve, if that is all that follows of the word; else 0.
+  // If the rest of the word is s, t, m, d, ll, re or ve, the number of its letters; otherwise 0.
   std::size_t clitic_at(std::size_t i) const {
     const auto small = [&](std::size_t at) {
       const UChar32 c = characters_[at].code_point;
@@ -261,7 +261,8 @@ class Stretch {
     return letters > 0 && !is_word_or_extend(characters_[i + letters].kind) ? letters : 0;
   }
 
-  // One or two letters from the word's beginning or a hyphen to the apostrophe, or any that end in qu.
+  // Whether one or two letters, or any letters that end in qu, are between the start of the word (or a hyphen) and the
+  // apostrophe.
   bool is_elided(std::size_t begin, std::size_t apostrophe) const {
     std::size_t first = apostrophe, letters = 0;
     for (; first > begin &&
@@ -292,7 +293,7 @@ class Stretch {
   const std::vector<Character>& characters_;
   Chinese chinese_;
   WordList& words_;
-  std::vector<bool> inner_;  // by character
+  std::vector<bool> inner_;  // for each character
 };
 
 void append_unescaped(std::string& text, std::string_view word) {
@@ -303,7 +304,7 @@ void append_unescaped(std::string& text, std::string_view word) {
     if (word.starts_with(kEscapedJoiner)) {
       text.append(kJoiner);
       word.remove_prefix(kEscapedJoiner.size());
-    } else {  // a lone U+FFEE is nothing that tokenize_words writes: it stays
+    } else {  // tokenize_words never writes a single U+FFEE, so it is kept as it is
       text.append(kEscape);
       word.remove_prefix(word.starts_with(kEscapedEscape) ? kEscapedEscape.size() : kEscape.size());
     }

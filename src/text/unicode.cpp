@@ -41,7 +41,7 @@ std::vector<std::string> split_words(std::string_view text) {
 
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
-    std::size_t last = text.size() - 1;  // the beginning of the last code point, if it is one of at most four bytes
+    std::size_t last = text.size() - 1;  // the start of the last code point, if it has at most four bytes
     for (int i = 0; i < 3 && last > 0 && U8_IS_TRAIL(static_cast<std::uint8_t>(text[last])); ++i) --last;
     std::size_t end = last;
     if (!is_space(next_code_point(text, end)) || end != text.size()) break;
@@ -77,8 +77,8 @@ std::string lowercase(std::string_view text) {
 
 namespace {
 
-// ICU puts the marks behind a letter in order by insertion, in time that grows with the square of their number, and
-// Unicode sets no limit to it. So many characters between two places where normalisation begins anew it may have.
+// The number of characters between two normalization boundaries up to which ICU is used. ICU sorts the marks after a
+// letter by insertion, which takes quadratic time, and Unicode does not limit their number.
 constexpr std::size_t kManyMarks = 64;
 
 bool has_many_marks(std::string_view text, const icu::Normalizer2& normalizer) {
@@ -91,11 +91,12 @@ bool has_many_marks(std::string_view text, const icu::Normalizer2& normalizer) {
   return false;
 }
 
-// Its decomposition, with the marks in canonical order (UAX #15, D108 and D109 of the Unicode Standard), in n log n.
+// The decomposition of the text, with the marks in canonical order (UAX #15, D108 and D109 of the Unicode Standard), in
+// time n log n.
 std::string decomposed(std::string_view text, const icu::Normalizer2& normalizer) {
   struct Character {
     UChar32 code_point;
-    std::uint8_t mark;  // canonical combining class; 0: none
+    std::uint8_t mark;  // canonical combining class; 0 for characters other than marks
   };
   std::vector<Character> characters;
   for (std::size_t i = 0; i < text.size();) {

@@ -1,4 +1,4 @@
-// Characters of valid UTF-8 by their first byte.
+// The size of a UTF-8 character, from its first byte.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace rnnsearch::text {
 
-/// Bytes of the character that `text`, which is not empty, begins with; 1 for what cannot begin one.
+/// The number of bytes of the first character of `text`; 1 if the byte cannot start a character. REQUIRES: `text` is
+/// not empty.
 inline std::size_t utf8_size(std::string_view text) {
   const auto first = static_cast<std::uint8_t>(text.front());
   const std::size_t size = first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;

@@ -1,4 +1,4 @@
-// What a thread remembers of the words that it split last.
+// A cache of the words that a thread has split.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace rnnsearch::text {
 
-/// A table in which each word has two places, and the one that came last keeps one of them.
+/// A two-way associative cache: each word can be in two places, and a new word replaces the older of the two.
 class WordCache {
  public:
   static constexpr std::size_t kWordBytes = 34, kValues = 6;
 
   struct Entry {  // a cache line
     std::array<std::uint32_t, kValues> values;
-    float limit;            // the owner's
-    std::uint8_t size = 0;  // of the word; 0: free
-    std::uint8_t count;     // values
+    float limit;            // for use by the model
+    std::uint8_t size = 0;  // size of the word; 0 if the entry is free
+    std::uint8_t count;     // number of values
     std::array<char, kWordBytes> word;
 
     bool holds(std::string_view other) const {
@@ -32,7 +32,8 @@ class WordCache {
   };
   static_assert(sizeof(Entry) == 64);
 
-  /// The calling thread's, of the model with this number (new_owner). It keeps those of the last four.
+  /// The cache of the calling thread for the model with this number (see new_owner). A thread keeps the caches of the
+  /// last four models.
   static WordCache& of(std::uint64_t owner) {
     thread_local std::array<std::unique_ptr<WordCache>, 4> caches;
     thread_local std::size_t next = 0;
@@ -47,12 +48,12 @@ class WordCache {
 
   explicit WordCache(std::uint64_t owner) : owner_(owner), entries_(kEntries) {}
 
-  /// word: not empty. hash: hash_of(word).
+  /// Returns nullptr if the word is not in the cache. hash: hash_of(word). REQUIRES: `word` is not empty.
   const Entry* find(std::string_view word, std::uint64_t hash) const {
     const Entry* const entry = &entries_[place_of(hash)];
     return entry[0].holds(word) ? entry : entry[1].holds(word) ? entry + 1 : nullptr;
   }
-  /// Words and values that are too long are not kept.
+  /// Stores a word, unless the word or the values are too long.
   void keep(std::string_view word, std::uint64_t hash, float limit, std::span<const std::uint32_t> values) {
     if (word.size() > kWordBytes || values.size() > kValues) return;
     Entry& entry = entries_[place_of(hash)];

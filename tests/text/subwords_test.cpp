@@ -270,13 +270,14 @@ TEST(SentencePiece, ReadsFieldsAsTheLibraryDoes) {
     EXPECT_THAT(subwords.description(), HasSubstr("unigram"));
     expect_the_librarys(subwords, {"ab", "a  b", "abab ba", "c"});
   }
-  EXPECT_THAT(refusal_of(small_model() + std::string("\x88\x80\x80\x80\x10\x01")), HasSubstr("no model"));
+  EXPECT_THAT(refusal_of(small_model() + std::string("\x88\x80\x80\x80\x10\x01")), HasSubstr("not a model"));
 }
 
 TEST(SentencePiece, RefusesPiecesThatTheLibraryHasNoRoomFor) {
   EXPECT_THAT(refusal_of(small_model() + field(1, field(1, "ab"))), HasSubstr("'ab' occurs twice"));
   EXPECT_THAT(refusal_of(small_model() + field(1, "")), HasSubstr("empty"));
-  EXPECT_THAT(refusal_of(small_model() + field(1, field(1, "a\nb"))), HasSubstr("piece 10 is no line of text"));
+  EXPECT_THAT(refusal_of(small_model() + field(1, field(1, "a\nb"))),
+              HasSubstr("piece 10 is not a line of valid UTF-8"));
   EXPECT_THAT(refusal_of(small_model() + field(1, field(1, std::string(1 << 20, 'a')))), HasSubstr("1048576 bytes"));
   std::string model = small_model();
   for (std::size_t size = 1; size <= 64; ++size) model += field(1, field(1, std::string(size, 'u')) + "\x18\x04");

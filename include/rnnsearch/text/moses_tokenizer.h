@@ -1,10 +1,10 @@
-// The words of Moses's tokenizer.perl and detokenizer.perl (version 1.1), which most published results of English,
-// French and German were computed on. Unlike tokenize_words it cannot be undone exactly.
+// The tokenization of Moses's tokenizer.perl and detokenizer.perl (version 1.1), which most published results for
+// English, French and German use. Unlike tokenize_words, it cannot be undone exactly.
 //
-// Moses's options -no-escape and no -a: &, <, ' and their like stay what they are, and hyphens inside words. Its lists
-// of abbreviations are not taken over; the ones here are the usual ones of each language. Source: P. Koehn et al.,
-// Moses: Open Source Toolkit for Statistical Machine Translation, ACL 2007 (demonstrations); the scripts' regular
-// expressions, whose order and single left-to-right passes are followed.
+// It corresponds to the options -no-escape and no -a of Moses: characters such as &, < and ' are not escaped, and
+// hyphens stay inside words. The lists of abbreviations are not those of Moses, but the usual ones of each language.
+// Source: P. Koehn et al., Moses: Open Source Toolkit for Statistical Machine Translation, ACL 2007 (demonstrations),
+// and the regular expressions of the scripts, whose order and single left-to-right passes are reproduced.
 #pragma once
 
 #include <string>
@@ -17,21 +17,21 @@ namespace rnnsearch::text {
 
 enum class MosesLanguage { kEnglish, kFrench, kGerman };
 
-/// Of the codes en, fr and de. Throws Error for others, naming these.
+/// Parses the codes en, fr and de. Throws Error, naming these, for others.
 MosesLanguage moses_language(std::string_view code);
 
-/// Adds the words of the line to `words`. Control characters are dropped. What is neither letter, digit, full stop,
-/// apostrophe, grave accent, comma nor hyphen is a word of its own. Several full stops stay together; a comma stays
-/// between digits. An apostrophe between letters begins a word in English (don 't), ends one in French (l' eau), and is
-/// one in German. A full stop is split from a word unless the word is an abbreviation, holds another full stop beside
-/// letters (e.g.), or the next word begins with a small letter; from the last word, always.
-/// Of two commas before a digit Moses leaves the second at the digit; here both are words. Valid UTF-8; bytes that are
-/// not are words of their own.
+/// Adds the words of the line to `words`. Control characters are dropped. Characters other than letters, digits, full
+/// stops, apostrophes, grave accents, commas and hyphens are words of their own. Several full stops stay together, and
+/// a comma between digits is not separated. An apostrophe between letters starts a word in English (don 't), ends one
+/// in French (l' eau), and is a word of its own in German. A full stop is separated from a word unless the word is an
+/// abbreviation, contains another full stop and letters (e.g.), or the next word begins with a small letter; it is
+/// always separated from the last word. If two commas precede a digit, Moses leaves the second one at the digit; here
+/// both are words. Bytes that are not valid UTF-8 are words of their own.
 void tokenize_moses(std::string_view line, MosesLanguage language, WordList& words);
 std::vector<std::string> tokenize_moses(std::string_view line, MosesLanguage language);
 
-/// The text of such words: closing punctuation goes to the left, opening to the right, quotation marks by turns,
-/// contractions as the language has them; before ? ! : ; and % French has a space.
+/// Joins such words to text: closing punctuation is attached to the left, opening punctuation to the right, quotation
+/// marks alternately, and contractions as usual in the language. French keeps a space before ? ! : ; and %.
 std::string detokenize_moses(const std::vector<std::string>& words, MosesLanguage language);
 
 }  // namespace rnnsearch::text

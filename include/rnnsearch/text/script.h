@@ -1,4 +1,4 @@
-// The script that text is written in: Unicode's Script property (UAX #24), through ICU.
+// Detects the script of text by Unicode's Script property (UAX #24), using ICU.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 
 namespace rnnsearch::text {
 
-/// One script, or those that a language is written in. Any thread may ask.
+/// One script, or the scripts that a language is written in. Thread-safe.
 class Script {
  public:
-  /// name: a script as Unicode calls it ("Cyrillic"), its ISO 15924 code ("Cyrl"), or a language's code ("ru"; "ja":
-  /// Han, Hiragana and Katakana). Throws Error for a name that ICU does not know.
+  /// name: the Unicode name of a script ("Cyrillic"), its ISO 15924 code ("Cyrl"), or the code of a language ("ru";
+  /// "ja" stands for Han, Hiragana and Katakana). Throws Error for a name that ICU does not know.
   explicit Script(const std::string& name);
 
   struct Letters {
-    std::size_t all = 0;  // digits, punctuation and symbols are of no script, and are not counted
-    std::size_t of_script = 0;
+    std::size_t all = 0;        // all letters; digits, punctuation and symbols have no script and are not counted
+    std::size_t of_script = 0;  // letters of this script
   };
   Letters count(std::string_view text) const;
 
  private:
-  std::vector<char> member_;  // by ICU's code of a script
+  std::vector<char> member_;  // indexed by ICU's code of a script: whether it is included
 };
 
 }  // namespace rnnsearch::text

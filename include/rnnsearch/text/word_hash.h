@@ -1,4 +1,4 @@
-// A fast hash of short strings. Its quality decides how fast a table is, never what is in it.
+// A fast hash of short strings. It affects the speed of hash tables, but not their content.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace rnnsearch::text {
 
-/// Eight bytes at a time, multiplied and folded.
+/// Hashes eight bytes at a time, by multiplication and folding.
 inline std::uint64_t hash_of(std::string_view word) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u ^ word.size();
   const char* at = word.data();

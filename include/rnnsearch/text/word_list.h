@@ -1,4 +1,4 @@
-// Many words without an allocation each.
+// A list of words without an allocation for each word.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace rnnsearch::text {
 
-/// Words one after the other in one block of memory, which `clear` keeps.
+/// Stores words in one block of memory, which `clear` keeps.
 class WordList {
  public:
   std::size_t size() const { return ends_.size(); }
   bool empty() const { return ends_.empty(); }
-  /// Valid until the list changes.
+  /// The result is valid until the list changes.
   std::string_view operator[](std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::string_view(bytes_).substr(begin, ends_[i] - begin);
@@ -38,7 +38,7 @@ class WordList {
 
  private:
   std::string bytes_;
-  std::vector<std::size_t> ends_;  // of each word
+  std::vector<std::size_t> ends_;  // the end of each word in bytes_
 };
 
 }  // namespace rnnsearch::text
