@@ -63,7 +63,7 @@ Options::Options(std::string command, std::string about) : command_(std::move(co
              [](const std::string&) { return true; },
              [] { return std::vector<std::string>{}; }});
   };
-  built_in("help", value::Kind::kSwitch, "", "say this and do nothing");
+  built_in("help", value::Kind::kSwitch, "", "show this help and exit");
   built_in("config", value::Kind::kText, "FILE", "read options from this INI file; the command line wins over it");
 }
 

@@ -39,9 +39,12 @@ struct Settings : TrainingSettings {
 
 void declare(Options& options, Settings& s) {
   options.group("Files");
-  options.add("corpus", s.corpus, {.help = "made by rnnsearch prepare", .value = "FILE", .required = true});
+  options.add("corpus", s.corpus, {.help = "corpus file made by rnnsearch prepare", .value = "FILE", .required = true});
   options.add("run", s.run,
-              {.help = "the run's folder: made, or gone on with", .value = "DIR", .required = true, .recorded = false});
+              {.help = "run directory; created, or resumed if it holds a run",
+               .value = "DIR",
+               .required = true,
+               .recorded = false});
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
@@ -128,10 +131,10 @@ int run_train(const Arguments& arguments) {
   Settings s;
   Options options(
       "train",
-      "Trains a model on a prepared corpus. On several ranks (mpirun) each update is computed by all of them; "
-      "any number of ranks may go on with a run. SIGTERM or SIGUSR1, at any time, or the end of the job "
-      "(--stop-before): "
-      "it writes a checkpoint and ends with code 85; the same command goes on from there.");
+      "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
+      "resumed "
+      "on any number of ranks. After SIGTERM or SIGUSR1, or shortly before the job ends (--stop-before), it writes a "
+      "checkpoint and ends with exit code 85; the same command then resumes the run.");
   declare(options, s);
   options.offer_presets();
   if (!options.parse(arguments)) return 0;

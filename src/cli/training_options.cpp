@@ -9,18 +9,21 @@ void add_training_options(Options& options, TrainingSettings& settings,
 
   options.group("When to stop (the first limit reached; 0: no limit)");
   options.add("stop-before", settings.stop_before,
-              {.help = "minutes, fractions too, before the job's end by which the last checkpoint is written; it then "
-                       "ends with code 85. The end is what RNNSEARCH_END_TIME, or else SLURM_JOB_END_TIME, says, in "
-                       "seconds since 1970; with one of them set the default is 2",
+              {.help = "minutes before the end of the job, fractions allowed, by which the last checkpoint is written; "
+                       "training then ends with exit code 85. The job ends at RNNSEARCH_END_TIME, or else at "
+                       "SLURM_JOB_END_TIME, in seconds since 1970. Default: 2 where one of them is set",
                .low = 0,
                .high = 1e6});
 
   options.group("Validation");
-  options.add("validate-bleu", settings.validation.validate_bleu, {.help = "translate the dev set and score it"});
+  options.add("validate-bleu", settings.validation.validate_bleu,
+              {.help = "translate the dev set at each validation and report its BLEU"});
   options.add("validate-beam", settings.validation.validate_beam,
-              {.help = "of that; 1 is greedy search", .low = 1, .high = 1000});
+              {.help = "beam width of these translations; 1 is greedy search", .low = 1, .high = 1000});
   options.add("validate-sentences", settings.validation.validate_sentences,
-              {.help = "dev sentences together, on each rank", .low = 1, .high = 1e5});
+              {.help = "number of dev sentences that each rank processes together; affects memory and speed",
+               .low = 1,
+               .high = 1e5});
 }
 
 }  // namespace rnnsearch::cli
