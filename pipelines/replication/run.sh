@@ -9,7 +9,7 @@
 #     --systems NAME,...      full, and the ablations a (the decoder's state begins from zero), b (the readout sees the state alone),
 #                             c (nothing sees the previous word), d (the state sees itself alone) [full,a,b,c,d]
 #     --rounds N              rounds of each; round K has seed K [3]
-#     --updates M             updates of each round, of 32 sequences that occur in no other [5000; ours: 40000]
+#     --updates M             updates of each round, of 32 sequences that occur in no other [5000; ours: 60000]
 #     --test N                sequences to score each round on [3.2 for each update, as in the source's sweep; ours: 2000]
 #     --folder DIR            where everything goes [runs/replication-PROTOCOL]
 #     --beside DIR            a folder with results of the other protocol, whose line is to be in the chart
@@ -36,7 +36,7 @@ while (($# > 0)); do
 done
 case $protocol in source | ours) ;; *) fail "--protocol is '$protocol'; it must be source or ours" ;; esac
 no_option folder beside
-[[ $protocol == source ]] || : "${updates:=40000}" "${test:=2000}"
+[[ $protocol == source ]] || : "${updates:=60000}" "${test:=2000}"
 : "${updates:=5000}"
 for number in rounds updates test at_once; do
   [[ -z ${!number} && $number =~ test|at_once || ${!number} =~ ^[1-9][0-9]*$ ]] ||

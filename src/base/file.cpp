@@ -47,7 +47,7 @@ class Descriptor {
 };
 
 void flush(const Descriptor& descriptor, const fs::path& path) {
-  // Some file systems cannot flush a folder; the rename is then as durable as they can make it.
+  // Some file systems cannot flush a folder; then the renaming cannot be made more durable.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) fail("cannot flush", path);
 }
 
@@ -55,26 +55,26 @@ fs::path folder_of(const fs::path& path) {
   return path.parent_path().empty() ? fs::path(".") : path.parent_path();
 }
 
-/// The file that a symbolic link leads to, whether or not it is there; any other path as it is.
+/// Resolves symbolic links; the file itself need not exist. Other paths are returned unchanged.
 fs::path without_links(const fs::path& link) {
-  constexpr int kLinks = 40;  // as many as Linux follows
+  constexpr int kLinks = 40;  // the limit of Linux
   std::error_code reason;
   fs::path path = link;
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, reason)); ++links) {
     if (links == kLinks)
       throw Error(text_of(link.string(), " is a symbolic link that leads to itself; remove it or name another file"));
-    path = path.parent_path() / fs::read_symlink(path, reason);  // an absolute one replaces what is before it
+    path = path.parent_path() / fs::read_symlink(path, reason);  // an absolute link replaces the folder before it
     if (reason) throw Error(text_of("cannot follow the symbolic link ", link.string(), ": ", reason.message()));
   }
   return path;
 }
 
-/// Gives a file the owner, the group and the mode of the one at `path`, if there is one. Other users than root may only
-/// give a file to a group of theirs; where even that fails, the new group gets the rights of everybody. Where a file
-/// system has no such rights to give, the file keeps those that it was made with.
+/// Gives a file the owner, the group and the mode of the file at `path`, if that exists. Users other than root may only
+/// choose among their own groups; if that fails too, the group of the new file gets the permissions of others. On a
+/// file system without such permissions the file keeps those that it was created with.
 void take_rights(const Descriptor& file, const fs::path& path) {
-  struct stat former {};
-  struct stat own {};
+  struct stat former {
+  }, own{};
   if (::stat(path.c_str(), &former) != 0 || ::fstat(file.get(), &own) != 0) return;
   ::mode_t mode = former.st_mode & 0777;
   const bool has_owner = former.st_uid == own.st_uid && former.st_gid == own.st_gid;
@@ -85,8 +85,9 @@ void take_rights(const Descriptor& file, const fs::path& path) {
   [[maybe_unused]] const int ignored = ::fchmod(file.get(), mode);
 }
 
-/// Where ids of processes mean the same: the kernel that runs, and the namespace in it. Hosts may share a name, and all
-/// kernels number their first namespace alike. Empty where the system does not say.
+/// Identifies the running kernel and its namespace of process ids, within which an id names one process. Host names are
+/// not enough, because hosts may share a name, and all kernels have the same number for their first namespace. Empty if
+/// the system does not provide this.
 std::string processes_here() {
   std::ifstream in("/proc/sys/kernel/random/boot_id");
   std::string boot;
@@ -95,7 +96,7 @@ std::string processes_here() {
   return text_of(boot.substr(0, boot.find('-')), "-", ids.st_ino);
 }
 
-/// What all names of temporaries of `path` begin with that processes make which this one can ask for.
+/// The common prefix of the temporary files of `path` that processes of this host and namespace create.
 std::string temporaries_of(const fs::path& path) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
@@ -150,10 +151,10 @@ AtomicFile::AtomicFile(fs::path target) : target_(without_links(target)), tempor
   const fs::file_status there = fs::status(target_, reason);
   if (fs::is_directory(there)) throw Error(text_of("cannot write ", target.string(), ": it is a folder; name a file"));
   if (fs::exists(there) && !fs::is_regular_file(there)) {
-    throw Error(text_of(target.string(), " is a pipe or a device, which a file would replace; name a file"));
+    throw Error(text_of(target.string(), " is a pipe or a device, which would be replaced by a file; name a file"));
   }
-  fs::remove(temporary_, reason);  // of an earlier process of this number
-  // Nobody may read what replaces a private file, also while it is being written.
+  fs::remove(temporary_, reason);  // an earlier process with the same id may have left it
+  // If the target exists, it may be private, so other users must not be able to read the temporary file either.
   const int created =
       ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fs::exists(there) ? 0600 : 0666);
   if (created < 0) fail("cannot write", target);
@@ -183,7 +184,7 @@ void AtomicFile::publish_as(const fs::path& path, const std::function<void()>& c
   }
   const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
   if (check) {
-    ::flock(folder.get(), LOCK_EX);  // where folders have no locks, two processes must be a hair apart to do harm
+    ::flock(folder.get(), LOCK_EX);  // without locks, only two processes at almost the same time could conflict
     check();
   }
   if (::rename(temporary_.c_str(), path.c_str()) != 0) fail("cannot rename a finished file to", path);

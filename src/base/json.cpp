@@ -11,7 +11,7 @@ namespace {
 
 using Library = nlohmann::ordered_json;
 
-constexpr int kMaximumDepth = 200;  // reading and writing recurse
+constexpr int kMaximumDepth = 200;  // limited because parsing and writing are recursive
 
 const char* kind_of(const Json& value) {
   if (value.is_null()) return "null";
@@ -32,7 +32,7 @@ Json from_library(const Library& value) {
     case Library::value_t::number_integer:
       return value.get<std::int64_t>();
     case Library::value_t::number_unsigned: {
-      // Whoever writes 5 as a signed number reads an equal value back.
+      // A number that was written as a signed integer must be read back as an equal value.
       const auto number = value.get<std::uint64_t>();
       if (number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
         return static_cast<std::int64_t>(number);

@@ -15,7 +15,7 @@ std::string printable(std::string_view text) {
       line += ' ';
     } else if (byte < 0x20 || byte == 0x7f) {
       add_number(byte);
-    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F: of them U+009B is an escape too
+    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F, of which U+009B starts escapes too
       add_number(byte);
       add_number(static_cast<unsigned char>(next));
       ++i;

@@ -46,7 +46,7 @@ double Random::uniform() {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  const std::uint64_t threshold = (0 - bound) % bound;  // 2^64 mod bound: below it the residues are unevenly covered
+  const std::uint64_t threshold = (0 - bound) % bound;  // 2^64 mod bound: smaller draws are rejected to avoid a bias
   std::uint64_t draw = next();
   while (draw < threshold) draw = next();
   return draw % bound;

@@ -13,7 +13,7 @@
 namespace rnnsearch {
 namespace {
 
-// A signal between the look and the wait would be missed, so the wait is short.
+// A signal that arrives between poll_() and ::poll() is not noticed until ::poll() returns, so its timeout is short.
 constexpr int kMilliseconds = 200;
 
 int open_without_waiting(const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-// The collectives with the size of a chunk as a parameter: MPI counts are int.
+// Collectives that send large data in chunks, because MPI counts are int. The chunk size is a parameter for the tests.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace rnnsearch::comm {
 
-/// Bytes in one MPI call: few enough that on a slow network somebody sees it move.
+/// Bytes of one MPI call: few enough that the stall check sees progress on a slow network.
 inline constexpr std::size_t kChunk = std::size_t{1} << 24;
 
 void broadcast_in_chunks(std::span<std::byte> bytes, int from, std::size_t chunk);

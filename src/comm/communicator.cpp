@@ -24,22 +24,22 @@
 namespace rnnsearch::comm {
 namespace {
 
-/// What Environment made of this process.
+/// The state of this process, set by Environment.
 enum class World {
-  kNone,   // there was no Environment yet
-  kAlone,  // one process, and MPI is not called
+  kNone,   // no Environment has been created yet
+  kAlone,  // a single process that does not call MPI
   kMpi,
 };
 World the_world = World::kNone;
 
-/// False: this process is the whole world, and a collective has nothing to do.
+/// Returns false if this process is the whole world, so that collectives have nothing to do.
 bool with_mpi() {
   assert(the_world != World::kNone);
   return the_world == World::kMpi;
 }
 
 void set_default(const char* name, const char* value) {
-  ::setenv(name, value, 0);  // 0: what the user set stays
+  ::setenv(name, value, 0);  // 0: keep a value that the user set
 }
 
 std::unique_ptr<ProgressThread>& the_progress_thread() {
@@ -51,7 +51,7 @@ const char* variable(const char* name) {
   return std::getenv(name);
 }
 
-/// Seconds.
+/// The start timeout in seconds; 0 means no limit.
 double start_timeout() {
   const char* text = variable("RNNSEARCH_START_TIMEOUT");
   if (!text) return kStartTimeout;
@@ -66,7 +66,7 @@ double start_timeout() {
 void start_progress_thread() {
   try {
     the_progress_thread() = std::make_unique<ProgressThread>();
-  } catch (const std::exception& error) {  // on this rank alone, perhaps: the others would wait for it
+  } catch (const std::exception& error) {  // it may have failed on this rank only; the others would wait for it
     log_line(text_of("[comm] ", place(variable), " cannot begin: ", error.what(), "; ending all ranks"));
     Environment::abort(1);
   }
@@ -105,23 +105,25 @@ Activity::~Activity() {
 Environment::Environment() {
   const Lookup environment = variable;
   const double timeout = start_timeout();
-  // Open MPI's processes without a launcher share a session folder in TMPDIR, which one may remove while another makes
-  // it: MPI_Init then fails at random where many come and go, as array jobs on one node do. A world of one needs no
-  // MPI.
+  // A world of one does not initialise MPI. Without a launcher, Open MPI's processes share a session folder in TMPDIR,
+  // which one process may remove while another creates it: where many start and end, such as array jobs on one node,
+  // MPI_Init fails at random.
   if (!launch_of(environment).needs_mpi) {
     check_launch(environment, 1);
     the_world = World::kAlone;
     return;
   }
-  // Open MPI chooses the algorithm of an allreduce by size and number of ranks; the sum's rounding depends on it. The
-  // ring (4): every element is summed in one place, so all ranks get the same bits, and it is the fastest for large
-  // gradients. Measured: 10 of 10 repetitions equal at 3 and 4 ranks, 1 to 300,007 elements
-  // (tests/comm/communicator_mpi_test.cpp).
+  // Open MPI chooses the algorithm of MPI_Allreduce by the size and the number of ranks, and rounding depends on the
+  // algorithm. We pin the ring (4): it sums every element on one rank, so all ranks get the same bits, and it is the
+  // fastest one for large gradients. Measured: 10 of 10 repetitions were equal at 3 and 4 ranks with 1 to 300,007
+  // elements (tests/comm/communicator_mpi_test.cpp).
   set_default("OMPI_MCA_coll_tuned_use_dynamic_rules", "1");
   set_default("OMPI_MCA_coll_tuned_allreduce_algorithm", "4");
   int provided = 0;
-  const TimeLimit limit(timeout, text_of(waits_too_long("MPI_Init", timeout), " (RNNSEARCH_START_TIMEOUT says when)"));
-  // The main thread and the progress thread. Until the error handler is set, MPI itself ends the process on an error.
+  const TimeLimit limit(timeout,
+                        text_of(waits_too_long("MPI_Init", timeout), " (RNNSEARCH_START_TIMEOUT sets the limit)"));
+  // MPI_THREAD_MULTIPLE: the main thread and the progress thread both call MPI. Until the error handler is set, MPI
+  // itself ends the process on an error.
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
   the_world = World::kMpi;
   try {
@@ -132,11 +134,11 @@ Environment::Environment() {
     check_launch(environment, Communicator().size());
     if (Communicator().size() > 1) {
       start_progress_thread();
-      // Until the options are read.
+      // This stall timeout holds until the options are read.
       if (timeout > 0) set_stall_timeout(std::min(timeout, kStallTimeout));
     }
   } catch (...) {
-    MPI_Finalize();  // all ranks fail here alike
+    MPI_Finalize();  // safe, because every rank fails here in the same way
     throw;
   }
 }
@@ -151,10 +153,11 @@ Environment::~Environment() {
 void Environment::finish(int exit_code) {
   if (!with_mpi()) return;
   const double timeout = progress_thread() ? progress_thread()->stall_timeout() : 0;
-  // Whoever is late here may have honest work left (the root prints what all have computed), and can still say so.
+  // A rank that is late here may still have work to do (the root prints the results of all ranks). During the barrier
+  // its progress thread still runs and can say so.
   Communicator().barrier();
   the_progress_thread().reset();
-  // All is done, and only MPI takes itself down: generous, and no failure.
+  // All work is done and only MPI's own shutdown is left, so the limit is generous and the exit code is no failure.
   const double limit_seconds = timeout > 0 ? std::max(timeout, 60.0) : 0;
   const TimeLimit limit(limit_seconds, waits_too_long("MPI_Finalize", limit_seconds), exit_code);
   check(MPI_Finalize(), "MPI_Finalize");
@@ -165,13 +168,14 @@ void Environment::abort(int exit_code) {
   MPI_Initialized(&begun);
   MPI_Finalized(&ended);
   if (begun && !ended) {
-    // MPI tells the other ranks, which takes forever when the network to them is gone. They find out by themselves.
+    // MPI_Abort tells the other ranks, which takes forever if the network to them is down. This process therefore ends
+    // after 5 s in any case; the other ranks detect the stall themselves.
     try {
       std::thread([exit_code] {
         std::this_thread::sleep_for(std::chrono::seconds(5));
         std::_Exit(exit_code);
       }).detach();
-    } catch (const std::system_error&) {  // no thread is to be had: without the limit then
+    } catch (const std::system_error&) {  // no thread could be started: go on without the time limit
     }
     MPI_Abort(MPI_COMM_WORLD, exit_code);
   }
@@ -320,12 +324,13 @@ std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t c
 }
 
 std::string library() {
-  // MPI 3.1, section 8.1.1: may be called before MPI_Init too, that is, in a world of one.
+  // This call is allowed before MPI_Init, and thus in a world of one (MPI 3.1, section 8.1.1).
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
   int length = 0;
   check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
   text.resize(static_cast<std::size_t>(length));
-  return text.substr(0, text.find_first_of(",\n"));  // Open MPI goes on with who built it where
+  return text.substr(0,
+                     text.find_first_of(",\n"));  // what follows in Open MPI's text is where and by whom it was built
 }
 
 }  // namespace rnnsearch::comm

@@ -9,11 +9,11 @@
 namespace rnnsearch::comm {
 namespace {
 
-/// Parts begin at whole cache lines of their block.
+/// Elements in a cache line; every part of a block begins at a cache line of that block.
 constexpr std::size_t kLine = 16;
 
-// The loops over a block run on the progress thread at the speed of the network, so they are compiled for the wide
-// vectors too. They only add, subtract and round: every form gives the same bits.
+// The loops over a block run on the progress thread and must keep up with the network, so they are also compiled for
+// wide vectors. They only add, subtract and round, so every clone gives the same bits.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define RNNSEARCH_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -140,27 +140,28 @@ void Exchange::test() {
   complete_ += static_cast<std::uint64_t>(count);
 }
 
-// Sums that overtake each other, and the two ways of one sum, are told apart; the dimensions have other neighbours.
+// The tag tells apart sums that overtake each other, and the two stages of one sum. It need not name the dimension,
+// because the dimensions have different neighbours.
 int Exchange::tag(Stage stage) const {
   return static_cast<int>(number_ % kNumbers * 2 + (stage == Stage::kGather ? 1 : 0));
 }
 
 void Exchange::send(const void* data, std::size_t count, int to) {
   if (count == 0) return;
-  const auto type = rounds() ? MPI_UINT16_T : MPI_FLOAT;
-  bytes_sent_ += count * (rounds() ? sizeof(std::uint16_t) : sizeof(float));
+  const auto type = sends_bfloat16() ? MPI_UINT16_T : MPI_FLOAT;
+  bytes_sent_ += count * (sends_bfloat16() ? sizeof(std::uint16_t) : sizeof(float));
   requests_.push_back(MPI_REQUEST_NULL);
   check(MPI_Isend(data, static_cast<int>(count), type, to, tag(stage_), comm_, &requests_.back()), "MPI_Isend");
 }
 
 void Exchange::receive(void* data, std::size_t count, int from) {
   if (count == 0) return;
-  const auto type = rounds() ? MPI_UINT16_T : MPI_FLOAT;
+  const auto type = sends_bfloat16() ? MPI_UINT16_T : MPI_FLOAT;
   requests_.push_back(MPI_REQUEST_NULL);
   check(MPI_Irecv(data, static_cast<int>(count), type, from, tag(stage_), comm_, &requests_.back()), "MPI_Irecv");
 }
 
-// All messages of a stage are on their way.
+// Call it when all messages of a stage have been posted.
 void Exchange::posted() {
   finished_.resize(requests_.size());
   statuses_.resize(requests_.size());
@@ -173,26 +174,26 @@ void Exchange::begin_reduce() {
   const Range whole = ranges_[dimension_];
   const auto slots = static_cast<std::size_t>(width) * own.size;
   requests_.clear();
-  if (rounds()) {
+  if (sends_bfloat16()) {
     sent_bf16_.resize(std::max(sent_bf16_.size(), whole.size));
     received_bf16_.resize(std::max(received_bf16_.size(), slots));
   } else {
     received_.resize(std::max(received_.size(), slots));
   }
-  // Each rank begins with its right neighbour, so that not all send to the first at once.
+  // Each rank starts with its right neighbour, so that the ranks do not all send to the first rank at once.
   for (int step = 1; step < width; ++step) {
     const int from = (place - step + width) % width;
     const std::size_t slot = static_cast<std::size_t>(from) * own.size;
-    receive(rounds() ? static_cast<void*>(received_bf16_.data() + slot) : received_.data() + slot, own.size,
+    receive(sends_bfloat16() ? static_cast<void*>(received_bf16_.data() + slot) : received_.data() + slot, own.size,
             grid_->neighbour(dimension_, from));
   }
   for (int step = 1; step < width; ++step) {
     const int to = (place + step) % width;
     const Range theirs = part(dimension_, to);
-    const void* data = of_values(theirs).data();
-    if (rounds()) {
+    const void* data = values_in(theirs).data();
+    if (sends_bfloat16()) {
       std::uint16_t* here = sent_bf16_.data() + (theirs.first - whole.first);
-      round_with_residual(of_values(theirs).data(), block_.residual.data() + theirs.first, here, theirs.size);
+      round_with_residual(values_in(theirs).data(), block_.residual.data() + theirs.first, here, theirs.size);
       data = here;
     }
     send(data, theirs.size, grid_->neighbour(dimension_, to));
@@ -203,17 +204,17 @@ void Exchange::begin_reduce() {
 void Exchange::end_reduce() {
   const auto width = static_cast<std::size_t>(grid_->width(dimension_));
   const auto place = static_cast<std::size_t>(grid_->place(dimension_));
-  const auto own = of_values(ranges_[dimension_ + 1]);
-  constexpr std::size_t kPiece = 2048;  // stays in the nearest cache
+  const auto own = values_in(ranges_[dimension_ + 1]);
+  constexpr std::size_t kPiece = 2048;  // fits into the L1 cache
   std::array<float, kPiece> sum;
   for (std::size_t first = 0; first < own.size(); first += kPiece) {
     const std::size_t size = std::min(kPiece, own.size() - first);
-    std::fill_n(sum.data(), size, -0.0F);  // x + -0 is x, for x = 0 and x = -0 too
+    std::fill_n(sum.data(), size, -0.0F);  // x + -0 == x bit for bit, also for x = 0 and x = -0
     for (std::size_t from = 0; from < width; ++from) {
       const std::size_t at = from * own.size() + first;
       if (from == place) {
         add(own.data() + first, sum.data(), size);
-      } else if (rounds()) {
+      } else if (sends_bfloat16()) {
         add_widened(received_bf16_.data() + at, sum.data(), size);
       } else {
         add(received_.data() + at, sum.data(), size);
@@ -226,41 +227,42 @@ void Exchange::end_reduce() {
 void Exchange::begin_gather() {
   const int width = grid_->width(dimension_), place = grid_->place(dimension_);
   const Range whole = ranges_[dimension_], own = ranges_[dimension_ + 1];
-  const auto values = of_values(own);
+  const auto values = values_in(own);
   requests_.clear();
   std::uint16_t* own_bf16 = nullptr;
-  if (rounds()) {
+  if (sends_bfloat16()) {
     sent_bf16_.resize(std::max(sent_bf16_.size(), own.size));
     received_bf16_.resize(std::max(received_bf16_.size(), whole.size));
     own_bf16 = sent_bf16_.data();
-    if (dimension_ + 1 == grid_->dimensions()) {  // the sum itself is rounded, once, for all ranks alike
+    if (dimension_ + 1 == grid_->dimensions()) {  // the finished sum is rounded once, on the rank that holds it
       round_with_residual(values.data(), block_.residual.data() + own.first, own_bf16, own.size);
       widen(own_bf16, values.data(), own.size);
     } else {
-      round_to(values.data(), own_bf16, own.size);  // these are bfloat16 already
+      round_to(values.data(), own_bf16, own.size);  // exact: these values were already rounded to bfloat16
     }
   }
   for (int step = 1; step < width; ++step) {
     const int from = (place - step + width) % width;
     const Range theirs = part(dimension_, from);
-    receive(
-        rounds() ? static_cast<void*>(received_bf16_.data() + (theirs.first - whole.first)) : of_values(theirs).data(),
-        theirs.size, grid_->neighbour(dimension_, from));
+    receive(sends_bfloat16() ? static_cast<void*>(received_bf16_.data() + (theirs.first - whole.first))
+                             : values_in(theirs).data(),
+            theirs.size, grid_->neighbour(dimension_, from));
   }
   for (int step = 1; step < width; ++step) {
     const int to = (place + step) % width;
-    send(rounds() ? static_cast<const void*>(own_bf16) : values.data(), own.size, grid_->neighbour(dimension_, to));
+    send(sends_bfloat16() ? static_cast<const void*>(own_bf16) : values.data(), own.size,
+         grid_->neighbour(dimension_, to));
   }
   posted();
 }
 
 void Exchange::end_gather() {
-  if (!rounds()) return;
+  if (!sends_bfloat16()) return;
   const Range whole = ranges_[dimension_];
   for (int from = 0; from < grid_->width(dimension_); ++from) {
     if (from == grid_->place(dimension_)) continue;
     const Range theirs = part(dimension_, from);
-    widen(received_bf16_.data() + (theirs.first - whole.first), of_values(theirs).data(), theirs.size);
+    widen(received_bf16_.data() + (theirs.first - whole.first), values_in(theirs).data(), theirs.size);
   }
 }
 

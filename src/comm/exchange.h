@@ -1,13 +1,14 @@
-// The sum of one block over all ranks as a state machine over point-to-point messages. Nothing here blocks or starts a
-// thread: a progress thread drives it in a training, a simulated rank in cluster/scaling.
+// All-reduce (sum) of one block over all ranks, as a state machine over point-to-point messages. Nothing here blocks or
+// starts a thread: in training the progress thread drives it, in cluster/scaling a simulated rank does.
 //
-// The way: the ranks stand in a grid of one or two dimensions. In each dimension in turn every rank cuts its block
-// among the ranks of its line, sends each the part that is its, and adds the parts it gets in the order of the ranks:
-// the blocks shrink until each rank holds one piece of the whole sum. Then the pieces go back the same way. All that
-// travels is twice (n - 1) / n of the block, as in a ring, in 2 (n - 1) messages for one dimension and at best 4
-// sqrt(n) for two (a prime number of ranks, or twice one, has no such grid: for more than some hundred ranks choose
-// another number). The order of every addition depends on the number of ranks alone: not on time, network, buckets, or
-// who is where.
+// Algorithm: a reduce-scatter followed by an all-gather on a grid of ranks with one or two dimensions. In each
+// dimension in turn, every rank divides its block among the ranks of its line, sends each rank the part that belongs to
+// it, and adds the parts that it receives in rank order. The blocks shrink until each rank holds one part of the whole
+// sum; then the parts are gathered in the reverse order of dimensions. Each of n ranks sends 2 (n - 1) / n of the
+// block, as in a ring, in 2 (n - 1) messages for one dimension and at best 4 sqrt(n) for two. (A prime number of ranks,
+// or twice a prime, has no nearly square grid; choose another number for more than a few hundred ranks.) The order of
+// every addition depends only on the number of ranks: not on timing, network, buckets or the placement of ranks on
+// hosts.
 #pragma once
 
 #include <mpi.h>
@@ -22,15 +23,16 @@ namespace rnnsearch::comm {
 
 class Grid {
  public:
-  /// One dimension for up to `widest` ranks, and for a prime number of them; else two, as square as divisors allow.
+  /// Uses one dimension for up to `widest` ranks and for a prime number of them, otherwise two, as square as the
+  /// divisors of `ranks` allow.
   Grid(int rank, int ranks, int widest = 16);
 
   /// 0 for one rank.
   int dimensions() const { return dimensions_; }
   int width(int dimension) const { return width_[dimension]; }
-  /// Of this rank in its line.
+  /// The coordinate of this rank in a dimension.
   int place(int dimension) const { return place_[dimension]; }
-  /// The rank at another place of that line.
+  /// The rank at coordinate `place` of this dimension whose other coordinate is that of this rank.
   int neighbour(int dimension, int place) const;
 
  private:
@@ -41,26 +43,26 @@ class Grid {
 
 class Exchange {
  public:
-  /// Every rank begins the same blocks (sizes, `number`, with `residual` or without) in the same order.
+  /// Every rank begins the same blocks (same size and `number`, with or without `residual`) in the same order.
   struct Block {
-    std::span<float> values;  // in place; not to be touched until it is done
-    /// Empty: float32 travels. Else [values.size()], this rank's for this block from one sum to the next, zero at
-    /// first: bfloat16 travels, all additions are in float32, and what a rounding took away is added to what this rank
-    /// sends next time (error feedback).
+    std::span<float> values;  // summed in place; the caller must not touch them until done()
+    /// Empty: messages are float32. Otherwise the error-feedback residual of this rank for this block,
+    /// [values.size()], zero before the first sum and kept by the caller between sums: messages are bfloat16, additions
+    /// are float32, and each rounding error is added to what this rank sends in the next sum.
     std::span<float> residual{};
   };
 
-  /// Of blocks under way at the same time no two may have numbers that are equal modulo this.
+  /// Message tags hold the block number modulo this; no two blocks in progress at the same time may share a tag.
   static constexpr std::uint64_t kNumbers = 8192;
 
-  /// REQUIRES: the former block is done. Memory is kept from block to block.
+  /// Starts the sum of a block. REQUIRES: the previous block is done. Buffers are reused from block to block.
   void begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, const Block& block);
-  /// Goes on as far as the messages that have arrived allow. True: the sum is in `values`. Throws Error.
+  /// Progresses as far as the messages received so far allow. Returns true when the sum is in `values`. Throws Error.
   bool advance();
   bool done() const { return stage_ == Stage::kDone; }
-  /// Of this rank's own messages of the last block.
+  /// Bytes that this rank sent for the last block.
   std::uint64_t bytes_sent() const { return bytes_sent_; }
-  /// Messages complete so far, sent or received: whoever waits sees that something moves.
+  /// Messages of the last block completed so far, sent and received; the stall check takes it as progress.
   std::uint64_t messages_complete() const { return complete_; }
 
  private:
@@ -70,8 +72,8 @@ class Exchange {
   };
 
   Range part(int dimension, int place) const;
-  std::span<float> of_values(Range range) const { return block_.values.subspan(range.first, range.size); }
-  bool rounds() const { return !block_.residual.empty(); }
+  std::span<float> values_in(Range range) const { return block_.values.subspan(range.first, range.size); }
+  bool sends_bfloat16() const { return !block_.residual.empty(); }
   int tag(Stage stage) const;
   void send(const void* data, std::size_t count, int to);
   void receive(void* data, std::size_t count, int from);
@@ -88,12 +90,12 @@ class Exchange {
   Block block_;
   Stage stage_ = Stage::kDone;
   int dimension_ = 0;
-  std::array<Range, 3> ranges_;  // held before each dimension, and after the last
+  std::array<Range, 3> ranges_;  // the range that this rank holds before each dimension, and after the last
   std::vector<MPI_Request> requests_;
-  std::vector<int> finished_;  // for MPI_Testsome, as is the next
-  std::vector<MPI_Status> statuses_;
-  std::size_t open_ = 0;         // of requests_
-  std::vector<float> received_;  // by place, own part's size each
+  std::vector<int> finished_;         // output of MPI_Testsome
+  std::vector<MPI_Status> statuses_;  // output of MPI_Testsome
+  std::size_t open_ = 0;              // requests_ that are not complete yet
+  std::vector<float> received_;       // the parts received, ordered by coordinate; each has the size of the own part
   std::vector<std::uint16_t> sent_bf16_, received_bf16_;
   std::uint64_t bytes_sent_ = 0, complete_ = 0;
 };

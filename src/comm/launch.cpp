@@ -12,12 +12,12 @@
 namespace rnnsearch::comm {
 namespace {
 
-// The variables by which process managers tell a process its rank and how many there are. The first one that is set
-// decides what Launch says: mpirun and mpiexec start their daemons with srun, and the variables of that step are still
+// The variables in which process managers give a process its rank and the number of ranks. The first manager whose
+// variables are set decides: mpirun and mpiexec start their daemons with srun, so the variables of that step are still
 // set in the ranks.
 struct Manager {
   const char* rank;
-  const char* size;  // nullptr: it does not say
+  const char* size;  // nullptr: this manager has no such variable
 };
 constexpr std::array kManagers{
     // Open MPI's mpirun: docs.open-mpi.org, "Environment variables set for MPI applications".
@@ -25,7 +25,7 @@ constexpr std::array kManagers{
     // PMI-1, which reads both in PMI_Init (MPICH, src/pmi). Set by Hydra (MPICH, Intel MPI: "Environment Variables Not
     // Propagated by Hydra"), by `srun --mpi=pmi2`, by HPE's PALS and by Flux.
     Manager{"PMI_RANK", "PMI_SIZE"},
-    // PMIx: a client without PMIX_RANK has no server (OpenPMIx, PMIx_Init). Set by `srun --mpi=pmix` and PRRTE's prun.
+    // PMIx: set by `srun --mpi=pmix` and PRRTE's prun. A client without PMIX_RANK has no server (OpenPMIx, PMIx_Init).
     Manager{"PMIX_RANK", nullptr},
 };
 
@@ -39,8 +39,9 @@ std::optional<long> number_in(const Lookup& environment, const char* name) {
   return text ? std::optional(std::strtol(text, nullptr, 10)) : std::nullopt;
 }
 
-// srun(1): in a step SLURM_STEP_NUM_TASKS is the number of its processes (of a heterogeneous step: of all of it) and
-// SLURM_PROCID the number of this one. A batch script and a shell of salloc have the variables of the job alone.
+// In a step of srun, SLURM_STEP_NUM_TASKS is the number of its processes (over all components of a heterogeneous step)
+// and SLURM_PROCID the number of this one; see srun(1). A batch script and a shell of salloc have only the variables of
+// the job.
 bool in_a_step(const Lookup& environment) {
   return set_to(environment, "SLURM_STEP_ID") && set_to(environment, "SLURM_STEP_NUM_TASKS");
 }
@@ -56,7 +57,7 @@ Launch launch_of(const Lookup& environment) {
       rank = its_rank;
     }
     if (!rank) rank = its_rank;
-    most = std::max(most, its_size);  // nothing is less than any number
+    most = std::max(most, its_size);  // an empty optional is less than any number
   };
   for (const Manager& manager : kManagers) {
     const auto its_size = number_in(environment, manager.size), its_rank = number_in(environment, manager.rank);
@@ -68,7 +69,7 @@ Launch launch_of(const Lookup& environment) {
   }
   launch.processes = std::max(1L, processes.value_or(1));
   launch.rank = rank.value_or(0);
-  // Where variables contradict each other, some were inherited from a launcher further up: MPI finds out which.
+  // If the variables contradict each other, some were inherited from an outer launcher; MPI finds out which.
   launch.needs_mpi = launch.by_launcher && most.value_or(2) > 1;
   return launch;
 }
@@ -91,12 +92,12 @@ void check_launch(const Lookup& environment, int world_size) {
   for (const Manager& manager : kManagers) {
     const auto processes = number_in(environment, manager.size);
     if (!processes) continue;
-    if (*processes <= 1) return;  // one rank was asked for, in whatever job
-    if (in_a_step(environment) && processes == number_in(environment, "SLURM_STEP_NUM_TASKS")) break;  // srun's own
-    throw Error(
-        text_of("comm: ", manager.size, " says that a launcher started ", *processes,
-                " processes, but MPI knows only this one: the launcher belongs to another MPI than rnnsearch was built "
-                "with; use the mpirun of the MPI that `rnnsearch node-check` names"));
+    if (*processes <= 1) return;  // the user asked for one rank, so the size of the job does not matter
+    // srun itself set the variables of this manager: the message about srun below fits better.
+    if (in_a_step(environment) && processes == number_in(environment, "SLURM_STEP_NUM_TASKS")) break;
+    throw Error(text_of("comm: ", manager.size, " says that a launcher started ", *processes,
+                        " processes, but MPI knows only this one: the launcher belongs to a different MPI than the one "
+                        "rnnsearch was built with; use the mpirun of the MPI that `rnnsearch node-check` names"));
   }
   const bool step = in_a_step(environment);
   const long tasks = number_in(environment, step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS").value_or(0);

@@ -14,8 +14,8 @@ namespace {
 
 using std::chrono::microseconds;
 constexpr auto kTick = std::chrono::milliseconds(100);
-// While messages are under way the thread sleeps between two looks at them, so that it does not take the time of those
-// that compute; longer and longer, as long as nothing comes. 200 us are 25 kB at 1 Gb/s, 2.5 MB at 100 Gb/s.
+// While messages are in flight, the thread sleeps between two polls so that it does not take time from the computing
+// threads. The naps grow as long as nothing arrives. In 200 us, 25 kB arrive at 1 Gb/s and 2.5 MB at 100 Gb/s.
 constexpr microseconds kShortestNap(20), kLongestNap(200), kSpin(100);
 
 MPI_Comm duplicate() {
@@ -119,13 +119,13 @@ void ProgressThread::run() {
       rest(moved, idle);
     }
   } catch (const std::exception& error) {
-    // Without this thread the rank is lost, and the main thread may wait where no exception reaches it.
+    // Without this thread the rank cannot go on, and the main thread may wait where no exception can reach it.
     log_line(text_of("[comm] ", error.what(), "; ending all ranks"));
     Environment::abort(1);
   }
 }
 
-// False: nothing is under way.
+// Returns false if no job is in progress.
 bool ProgressThread::take_jobs() {
   bool any = false;
   for (Slot& slot : slots_) {
@@ -151,12 +151,12 @@ void ProgressThread::begin(Slot& slot) {
     slot.exchange.begin(sums_, grid_, slot.job.ticket, slot.job.sum);
   } else {
     check(MPI_Iallreduce(MPI_IN_PLACE, slot.job.bits.data(), static_cast<int>(slot.job.bits.size()), MPI_UINT64_T,
-                         MPI_BOR, sums_, &slot.uniting),
+                         MPI_BOR, sums_, &slot.or_request),
           "MPI_Iallreduce");
   }
 }
 
-// True: it is done.
+// Returns true when the job is complete.
 bool ProgressThread::advance(Slot& slot) {
   if (slot.job.bits.empty()) {
     const std::uint64_t before = slot.exchange.messages_complete();
@@ -165,11 +165,11 @@ bool ProgressThread::advance(Slot& slot) {
     return done;
   }
   int done = 0;
-  check(MPI_Test(&slot.uniting, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  check(MPI_Test(&slot.or_request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   return done != 0;
 }
 
-// True: something moved.
+// Returns true if any message or block was completed.
 bool ProgressThread::advance() {
   const std::uint64_t before = moves_;
   bool busy = false;
@@ -190,7 +190,7 @@ bool ProgressThread::advance() {
     under_way_ = false;
   }
   traffic_.bytes_sent += bytes;
-  // A ticket is finished when all up to it are.
+  // A ticket counts as finished when all tickets up to it are.
   std::uint64_t finished = begun_ - queue_.size();
   for (const Slot& slot : slots_) {
     if (slot.busy) finished = std::min(finished, slot.job.ticket - 1);
@@ -205,7 +205,7 @@ bool ProgressThread::advance() {
 void ProgressThread::call_the_roll() {
   const auto now = Clock::now();
   if (now - last_tick_ < kTick) return;
-  // A process that was suspended, with all others or alone, has not waited in that time.
+  // The time during which the process was suspended does not count as waiting.
   const double elapsed = std::min(1.0, std::chrono::duration<double>(now - last_tick_).count());
   last_tick_ = now;
   const char* waits_in = waits_in_;
@@ -221,7 +221,7 @@ void ProgressThread::call_the_roll() {
   const auto finding = roll_call_.tick(own, stall_timeout_);
   if (!finding) return;
   log_line(text_of("[comm] ", finding->text,
-                   finding->final ? "; ending all ranks (a training goes on from its last checkpoint)" : ""));
+                   finding->final ? "; ending all ranks (training can be resumed from its last checkpoint)" : ""));
   if (finding->final) Environment::abort(1);
 }
 
@@ -238,8 +238,8 @@ void ProgressThread::rest(bool moved, bool idle) {
     last_move_ = now;
   }
   if (waits_in_) {
-    // Nobody computes: look again at once, for a while. Then sleep, if ever so shortly: on cores that are shared, a
-    // thread that sleeps is woken in time, while one that only yields comes last.
+    // The main thread waits, so polling takes no time from computation: poll without a pause for a while, then with
+    // short naps. On shared cores a sleeping thread is woken in time, while one that only yields is scheduled last.
     if (now - last_move_ > kSpin) std::this_thread::sleep_for(kShortestNap);
     return;
   }

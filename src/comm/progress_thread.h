@@ -1,5 +1,5 @@
-// The one thread of a rank that drives its sums while the others compute, and that answers for the rank when another
-// one asks where it is.
+// The background thread of a rank that drives asynchronous reductions while the other threads compute, and that answers
+// other ranks when they diagnose a stall.
 #pragma once
 
 #include <mpi.h>
@@ -22,15 +22,15 @@
 
 namespace rnnsearch::comm {
 
-/// Elements of one exchange at most: small enough that the first bytes leave early and the receive buffers stay small
-/// (16 MB each), large enough that latency does not count.
+/// Maximum number of elements in one exchange: small enough that the first bytes leave early and the receive buffers
+/// stay small (16 MB each), large enough to hide latency.
 inline constexpr std::size_t kBlock = std::size_t{1} << 22;
-/// Exchanges under way at the same time: while one adds or waits for a slow rank, another one moves.
+/// Exchanges in progress at the same time: while one adds or waits for a slow rank, another one transfers data.
 inline constexpr std::size_t kUnderWay = 4;
 
 class ProgressThread {
  public:
-  /// COLLECTIVE. More than one rank.
+  /// COLLECTIVE. REQUIRES: more than one rank.
   ProgressThread();
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;
@@ -40,16 +40,16 @@ class ProgressThread {
   std::uint64_t begin(std::span<float> values, std::span<float> residual);
   std::uint64_t begin(std::span<std::uint64_t> bits);
   void wait(std::uint64_t ticket);
-  std::uint64_t begun() const { return begun_; }  // only the main thread begins
+  std::uint64_t begun() const { return begun_; }  // needs no lock: only the main thread changes it
   void abandon();
   Traffic traffic() const;
 
-  /// Around a collective that MPI itself does on the main thread.
+  /// Registers a blocking MPI collective of the main thread with the stall check while the object lives.
   class Watched {
    public:
     explicit Watched(ProgressThread* thread, const char* what);
     ~Watched();
-    /// A part of it is done.
+    /// Reports progress: a part of the collective is complete.
     void moved();
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
@@ -60,7 +60,7 @@ class ProgressThread {
 
   void set_stall_timeout(double seconds) { stall_timeout_ = seconds; }
   double stall_timeout() const { return stall_timeout_; }
-  /// A string literal; returns the former one.
+  /// `activity` must be a string literal. Returns the previous one.
   const char* set_activity(const char* activity) { return activity_.exchange(activity); }
 
  private:
@@ -68,13 +68,13 @@ class ProgressThread {
   struct Job {
     std::uint64_t ticket = 0;
     Exchange::Block sum;
-    std::span<std::uint64_t> bits{};  // not empty: these are united, and there is no sum
+    std::span<std::uint64_t> bits{};  // if not empty, the job is a bitwise OR of these and `sum` is unused
   };
   struct Slot {
     bool busy = false;
     Job job;
     Exchange exchange;
-    MPI_Request uniting = MPI_REQUEST_NULL;
+    MPI_Request or_request = MPI_REQUEST_NULL;
   };
 
   void run();
@@ -92,28 +92,29 @@ class ProgressThread {
   mutable std::mutex mutex_;
   std::condition_variable work_, finished_;
   std::deque<Job> queue_;
-  std::uint64_t begun_ = 0, finished_up_to_ = 0;  // tickets
+  std::uint64_t begun_ = 0;           // the last ticket given out
+  std::uint64_t finished_up_to_ = 0;  // all tickets up to this one are complete
   bool stop_ = false, abandoned_ = false;
   Traffic traffic_;
 
-  std::atomic<std::uint64_t> entered_{0};
-  std::atomic<std::uint64_t> main_moves_{0};    // in collectives that MPI does on the main thread
-  std::atomic<const char*> waits_in_{nullptr};  // nullptr: the main thread does not wait
+  std::atomic<std::uint64_t> entered_{0};       // collectives that the main thread has entered or begun
+  std::atomic<std::uint64_t> main_moves_{0};    // progress reports of blocking collectives on the main thread
+  std::atomic<const char*> waits_in_{nullptr};  // nullptr while the main thread does not wait
   std::atomic<const char*> activity_{"computes"};
   std::atomic<double> stall_timeout_{kStallTimeout};
 
-  // The thread's own.
+  // The members below are used by the progress thread only.
   std::array<Slot, kUnderWay> slots_;
   std::uint64_t moves_ = 0;       // messages and blocks completed
-  std::uint64_t seen_moves_ = 0;  // with main_moves_ and entered_
-  double stalled_ = 0;            // seconds
+  std::uint64_t seen_moves_ = 0;  // moves_ + main_moves_ + entered_ at the last stall check
+  double stalled_ = 0;            // seconds without progress while the main thread waits
   bool under_way_ = false;
   Clock::time_point under_way_since_{}, last_tick_{}, last_move_{};
   std::chrono::microseconds nap_{0};
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // declared last, because it uses the members above
 };
 
-/// This process's: from Environment's beginning to its end, in a world of more than one rank; else nullptr.
+/// The progress thread of this process, which lives as long as Environment; nullptr in a world of one rank.
 ProgressThread* progress_thread();
 
 }  // namespace rnnsearch::comm

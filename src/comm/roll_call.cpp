@@ -11,7 +11,7 @@ namespace rnnsearch::comm {
 namespace {
 
 constexpr int kQuestion = 1, kAnswer = 2;
-constexpr double kPatience = 10;  // stall timeouts, for a rank that answers
+constexpr double kPatience = 10;  // stall timeouts after which a late rank that answers ends all ranks
 
 }  // namespace
 
@@ -28,7 +28,7 @@ RollCall::RollCall(MPI_Comm comm, std::vector<std::string> hosts) : comm_(comm),
 std::optional<RollCall::Finding> RollCall::tick(const Whereabouts& own, double stall_timeout) {
   answer(own);
   if (stall_timeout <= 0) return {};
-  // Rank by rank a little later, so that mostly one rank asks. All then have most of the time to answer.
+  // Higher ranks ask a little later, so that usually one rank asks. All ranks then have most of the timeout to answer.
   const double impatience = stall_timeout / 4 + std::min(rank_ * 0.05, stall_timeout / 8);
   if (own.seconds < impatience) {
     asked_ = false;
@@ -61,7 +61,7 @@ void RollCall::answer(const Whereabouts& own) {
       others_asked_ = Clock::now();
       int free = 0;
       check(MPI_Test(&answering_[from], &free, MPI_STATUS_IGNORE), "MPI_Test");
-      if (!free) continue;  // my last answer has not even left: another would not either
+      if (!free) continue;  // the previous answer is still being sent, so another one would not leave either
       answered_with_[from] = own;
       check(MPI_Isend(&answered_with_[from], sizeof(Whereabouts), MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_,
                       &answering_[from]),
@@ -99,10 +99,10 @@ std::optional<RollCall::Finding> RollCall::evaluate(const Whereabouts& own, doub
   }
   if (!silent.empty()) {
     return Finding{text_of(waits, list(silent, false), silent.size() == 1 ? " gives" : " give",
-                           " no sign of life; its process is stopped or gone, or its network is"),
+                           " no sign of life; the process is stopped or gone, or its network is down"),
                    true};
   }
-  // Who is ahead of the last ones only waits for them.
+  // A rank that is ahead of the slowest ones only waits for them.
   std::uint64_t least = own.entered;
   for (int rank = 0; rank < ranks_; ++rank) least = std::min(least, of(rank, own).entered);
   std::vector<int> late;
@@ -120,7 +120,7 @@ std::optional<RollCall::Finding> RollCall::evaluate(const Whereabouts& own, doub
   if (moves) return {};
   return Finding{text_of(waits,
                          "all ranks answer and none is late, but nothing moves; the network between some of "
-                         "them does not deliver"),
+                         "them does not deliver messages"),
                  true};
 }
 

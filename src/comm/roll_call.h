@@ -1,9 +1,9 @@
-// Who is late? A rank that waits long in a collective asks all others where they are. Each rank's progress thread
-// answers for it, whatever its main thread does; no answer means that the process is stopped or gone, or its network
-// is.
+// Diagnoses stalls: finds out which ranks are late. A rank that waits long in a collective asks all other ranks what
+// they do. Each rank's progress thread answers, whatever its main thread does; a missing answer means that the process
+// is stopped or gone, or that its network is down.
 //
-// One rank asks at a time (the first to become impatient; the others then hold back), so a stall costs some messages a
-// rank, and no stall costs none.
+// One rank asks at a time: the first one to run out of patience asks, and the others then hold back. A stall therefore
+// costs a few messages for each rank, and a run without stalls sends none.
 #pragma once
 
 #include <mpi.h>
@@ -16,33 +16,34 @@
 
 namespace rnnsearch::comm {
 
-/// Of one rank, as it tells it.
+/// What one rank reports about itself.
 struct Whereabouts {
-  std::uint64_t entered = 0;  // collectives that its main thread has entered (or begun) since the start
-  double seconds = 0;         // for which nothing has moved in the collective it waits in
-  bool waits = false;         // in a collective; else it computes, reads, writes
-  char doing[48] = "";
+  std::uint64_t entered = 0;  // number of collectives that its main thread has entered or begun since the start
+  double seconds = 0;         // time without progress in the collective it waits in
+  bool waits = false;         // whether it waits in a collective; otherwise it computes, reads or writes
+  char doing[48] = "";        // what it does, for the log line
 };
 
-/// Not thread-safe: the progress thread's.
+/// Not thread-safe; the progress thread owns it.
 class RollCall {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `comm` for its messages alone. hosts: of all ranks.
+  /// `comm` must be a communicator of its own; no other messages may use it. hosts: the host name of every rank.
   RollCall(MPI_Comm comm, std::vector<std::string> hosts);
 
   struct Finding {
-    std::string text;    // one sentence that names the late ranks
-    bool final = false;  // nothing is to be hoped for: end all ranks
+    std::string text;    // one line that names the late ranks
+    bool final = false;  // the stall cannot resolve itself: end all ranks
   };
-  /// Answers who has asked; asks, when nothing has moved here for a quarter of stall_timeout (seconds; 0: never asks);
-  /// and when it has not for all of it, says what came of it, and begins anew. Of the ranks that are furthest behind:
-  ///   no answer         final
-  ///   all of them wait  final: nobody is late, but nothing moves. Unless something moved where they wait: no finding
-  ///   one does not      it is late, but alive (it may write a checkpoint to a slow file system): final after ten of
-  ///   these
-  /// To be called some times a second. Throws Error.
+  /// Call it several times a second. It answers pending questions of other ranks. When this rank has made no progress
+  /// for a quarter of stall_timeout (seconds; 0: never asks), it asks all others; when it has made none for the whole
+  /// timeout, it returns a finding and starts over. The finding depends on the ranks that are furthest behind:
+  ///   one does not answer  final
+  ///   all of them wait     final: no rank is late, but nothing moves. No finding if one of them made progress recently
+  ///   one does not wait    it is late but alive (it may write a checkpoint to a slow file system); final after ten
+  ///                        stall timeouts
+  /// Throws Error.
   std::optional<Finding> tick(const Whereabouts& own, double stall_timeout);
 
  private:
@@ -55,13 +56,13 @@ class RollCall {
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 1;
   std::vector<std::string> hosts_;
-  std::vector<std::optional<Whereabouts>> answers_;  // to the roll call under way
-  std::vector<MPI_Request> asking_;
-  std::vector<MPI_Request> answering_;
-  std::vector<Whereabouts> answered_with_;  // their buffers
+  std::vector<std::optional<Whereabouts>> answers_;  // by rank: the answers to the roll call in progress
+  std::vector<MPI_Request> asking_;                  // by rank: the question sent to it
+  std::vector<MPI_Request> answering_;               // by rank: the answer sent to it
+  std::vector<Whereabouts> answered_with_;           // send buffers of answering_
   bool asked_ = false;
-  double evaluate_at_ = 0;  // own.seconds then
-  Clock::time_point others_asked_{};
+  double evaluate_at_ = 0;            // the value of own.seconds at which the answers are evaluated
+  Clock::time_point others_asked_{};  // when another rank last asked
 };
 
 }  // namespace rnnsearch::comm

@@ -34,7 +34,7 @@ void TimeLimit::run(double seconds) {
     seconds -= std::min(kTick, Seconds(Clock::now() - from).count());
   }
   log_line(sentence_);
-  std::_Exit(exit_code_);  // to call MPI here would be to wait as well
+  std::_Exit(exit_code_);  // an MPI call, such as MPI_Abort, could wait here as well
 }
 
 }  // namespace rnnsearch::comm

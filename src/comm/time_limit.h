@@ -1,4 +1,4 @@
-// For calls of MPI that wait for other ranks while no progress thread watches: the first and the last one.
+// A time limit for the MPI calls that wait for other ranks while no progress thread runs: MPI_Init and MPI_Finalize.
 #pragma once
 
 #include <condition_variable>
@@ -8,8 +8,8 @@
 
 namespace rnnsearch::comm {
 
-/// Must be destroyed within so many seconds (0: no limit). Else it logs the sentence and ends this process with the
-/// exit code, at which the launcher ends the other ranks. Time in which the process stands still does not count.
+/// If the object is not destroyed within `seconds` (0: no limit), it logs the sentence and ends this process with the
+/// exit code; the launcher then ends the other ranks. Time during which the process is suspended does not count.
 class TimeLimit {
  public:
   TimeLimit(double seconds, std::string sentence, int exit_code = 1);
@@ -25,7 +25,7 @@ class TimeLimit {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool met_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // declared last, because it uses the members above
 };
 
 }  // namespace rnnsearch::comm

@@ -1,8 +1,9 @@
-// A tile of C on a matrix unit of AMX's kind: up to 32 rows by 32 columns, as two by two of its tile registers of 16
-// rows of 64 bytes. Written against `Unit`, so that a model of the unit in plain code can stand in for it in tests.
+// A tile of C on an AMX matrix unit: up to 32 rows by 32 columns, as two by two tile registers of 16 rows of 64 bytes.
+// It is a template over `Unit`, so that tests can replace the unit by a model in plain code.
 //
 // A strip holds, for every 32 k, its rows one after the other, 32 bfloat16 each. A panel holds, for every 32 k, its
-// left and then its right 16 columns, each as 16 rows of pairs of two k: as registers are loaded. (Intel 64 and IA-32
+// left 16 columns and then its right 16 columns, each as 16 rows of pairs of two k, as registers are loaded. (Intel 64
+// and IA-32
 // Architectures Software Developer's Manual, volume 1, chapter 18.)
 #pragma once
 
@@ -14,8 +15,8 @@
 
 namespace rnnsearch::kernels {
 
-/// Tile registers: 0 to 3 sums (upper left, upper right, lower left, lower right), 4 and 5 rows of the strip, 6 and 7
-/// columns of the panel.
+/// Tile registers: 0 to 3 hold the sums (upper left, upper right, lower left, lower right), 4 and 5 rows of the strip,
+/// 6 and 7 columns of the panel.
 ///
 /// Unit::shape(upper, lower): rows of the upper and lower registers; columns are 16 floats or 32 bfloat16.
 /// Unit::zero<T>(), load<T>(from, stride in bytes), store<T>(to, stride), multiply<C, A, B>(): C += A B.
@@ -42,26 +43,26 @@ void amx_full_tile(std::size_t rows, std::size_t depth, const std::uint16_t* str
   }
   const Ahead::Share share = ahead.share(depth / kDepth);
   const std::uint16_t* next = strip + kStepsAhead * rows * kDepth;
-  const auto ask_for_strip = [&next](std::size_t part) {
+  const auto prefetch_strip = [&next](std::size_t part) {
     for (std::size_t i = 0; i < kHalf / 2; ++i) __builtin_prefetch(next + (part * kHalf / 2 + i) * kDepth, 0, 3);
   };
   for (std::size_t k = 0; k < depth; k += kDepth) {
-    // Strips come from the second-level cache, and registers are loaded faster than the processor's own prefetching
-    // brings them. Between the unit's instructions, 8 lines at a time are asked for: all at once hold it up. With fewer
-    // rows than registers have, some lines are asked for twice.
+    // Strips come from the L2 cache, and registers are loaded faster than the hardware prefetcher delivers them. The
+    // strip is therefore prefetched in portions of 8 lines between the instructions of the unit; all lines at once
+    // would stall it. If there are fewer rows than a register has, some lines are prefetched twice.
     Unit::template load<4>(strip, kRegisterRowBytes);
     Unit::template load<6>(panel, kRegisterRowBytes);
-    ask_for_strip(0);
+    prefetch_strip(0);
     Unit::template load<7>(panel + kHalf * kDepth, kRegisterRowBytes);
     Unit::template multiply<0, 4, 6>();
-    ask_for_strip(1);
+    prefetch_strip(1);
     Unit::template multiply<1, 4, 7>();
-    ahead.ask(share);
+    ahead.prefetch(share);
     if (lower > 0) {
       Unit::template load<5>(strip + kHalf * kDepth, kRegisterRowBytes);
-      ask_for_strip(2);
+      prefetch_strip(2);
       Unit::template multiply<2, 5, 6>();
-      ask_for_strip(3);
+      prefetch_strip(3);
       Unit::template multiply<3, 5, 7>();
     }
     strip += rows * kDepth;

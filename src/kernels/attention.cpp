@@ -66,7 +66,7 @@ void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const Memory* ke
                   const Memory* annotations, std::size_t annotations_stride, const T* v_a, const T* query,
                   const T* alpha, const T* context_gradient, T* energy_gradient, T* query_gradient, T* keys_gradient,
                   std::size_t keys_gradient_stride, T* v_a_gradient) {
-  T mean = 0;  // of dL/dalpha under alpha: the softmax's backward subtracts it
+  T mean = 0;  // mean of dL/dalpha weighted by alpha, which the backward pass of softmax subtracts
   for (std::size_t j = 0; j < Tx; ++j) {
     energy_gradient[j] = dot(C, context_gradient, annotations + j * annotations_stride);
     mean += alpha[j] * energy_gradient[j];
@@ -92,7 +92,7 @@ void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const Memory* ke
   });
 }
 
-// gradient rows j to j + count += alpha^T block
+// `count` rows of gradient += alpha^T block
 template <std::size_t count, class T>
 void annotations_tile(std::size_t cols, std::size_t steps, const std::uint32_t* rows, const T* alpha,
                       std::size_t alpha_stride, const T* block, T* gradient, std::size_t stride) {
@@ -173,7 +173,7 @@ const AttentionRows<double, double>& attention_rows() {
 
 namespace {
 
-// work(annotations, keys), whichever are there.
+// Calls work(annotations, keys) with the rounded matrices if they are given, otherwise with the float ones.
 template <class Real, class Work>
 void with_memory(const AttentionMemory<Real>& memory, const Work& work) {
   if constexpr (std::is_same_v<Real, float>) {

@@ -1,4 +1,4 @@
-// One row of the attention kernels, as compiled for the processor at hand.
+// The attention kernels for one row, compiled for each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,25 @@
 
 namespace rnnsearch::kernels {
 
-/// Memory: the elements of keys and annotations, T or BFloat16.
+/// Memory: the element type of keys and annotations, T or BFloat16.
 template <class T, class Memory = T>
 struct AttentionRows {
   void (*forward)(std::size_t Tx, std::size_t A, std::size_t C, const Memory* keys, std::size_t keys_stride,
                   const Memory* annotations, std::size_t annotations_stride, const T* v_a, const T* query, T* alpha,
                   T* context);
-  // energy_gradient: scratch [Tx]
+  // energy_gradient: scratch memory, [Tx]
   void (*backward)(std::size_t Tx, std::size_t A, std::size_t C, const Memory* keys, std::size_t keys_stride,
                    const Memory* annotations, std::size_t annotations_stride, const T* v_a, const T* query,
                    const T* alpha, const T* context_gradient, T* energy_gradient, T* query_gradient, T* keys_gradient,
                    std::size_t keys_gradient_stride, T* v_a_gradient);
-  // Of one sentence: `rows` of its steps. scratch: [steps * kAnnotationsBlock]
+  // For one sentence. rows: the rows of its steps, [steps]. scratch: scratch memory, [steps * kAnnotationsBlock]
   void (*annotations)(std::size_t Tx, std::size_t C, std::size_t steps, const std::uint32_t* rows, const T* alpha,
                       std::size_t alpha_stride, const T* context_gradient, std::size_t context_gradient_stride,
                       T* scratch, T* annotations_gradient, std::size_t annotations_gradient_stride);
 };
 
-/// Columns that `annotations` takes together. Of all steps they are copied first: rows of the same width lie at the
-/// same places of a cache, and would push each other out.
+/// Number of columns that `annotations` processes together. It copies these columns of all steps first, because rows
+/// whose width is a power of two map to the same cache sets and would evict each other.
 inline constexpr std::size_t kAnnotationsBlock = 64;
 
 template <class T, class Memory>

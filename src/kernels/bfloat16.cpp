@@ -10,7 +10,7 @@ namespace rnnsearch::kernels {
 
 void round_to_bfloat16(ConstMatrixView<float> from, MatrixView<BFloat16> to) {
   assert(from.rows == to.rows && from.cols == to.cols);
-  parallel_ranges(from.rows, rows_a_piece(from.cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(from.rows, rows_per_piece(from.cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const float* source = from.row(i);
       BFloat16* target = to.row(i);

@@ -1,4 +1,5 @@
-// Compiled for processors with such a unit function by function, and called only where bfloat16_unit() says so.
+// Single functions of this file are compiled for processors with a bfloat16 unit. They are called only if
+// bfloat16_unit() reports one.
 #include "kernels/bfloat16_tiles.h"
 
 #include <algorithm>
@@ -31,13 +32,13 @@ inline __mmask16 first_lanes(std::size_t count) {
   return static_cast<__mmask16>(count >= kLanes ? 0xffff : (1u << count) - 1);
 }
 
-// The low half of a pair is the first of the two.
+// Rounds two vectors and stores them in pairs of neighbouring elements; the low half of a pair is the first element.
 RNNSEARCH_BFLOAT16 inline __m512i pairs_along(__m512 low, __m512 high) {
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
 
-// Row i as pairs of two neighbouring k, from a[i * stride + k], in whole vectors of 32 k; zeros past the depth.
-// `to_stride`: pairs from row to row.
+// Rounds rows from[i * stride + k] to pairs of two neighbouring k, in whole vectors of 32 k, with zeros past the depth.
+// to_stride: distance between rows of `to` in pairs.
 RNNSEARCH_BFLOAT16 void round_rows(std::size_t rows, std::size_t depth, const float* from, std::size_t stride,
                                    std::uint32_t* to, std::size_t to_stride) {
   for (std::size_t i = 0; i < rows; ++i, from += stride, to += to_stride) {
@@ -54,8 +55,9 @@ RNNSEARCH_BFLOAT16 void round_rows(std::size_t rows, std::size_t depth, const fl
   }
 }
 
-// Pairs of two neighbouring k, [pairs][count], from b[k * stride + i]. to_stride: whole vectors, or `count` where that
-// is at most one. Past `count`, a row's last begun vector gets zeros, but not in the last row; nothing else is written.
+// Rounds columns from[k * stride + i] to pairs of two neighbouring k, [pairs][count]. to_stride is a multiple of the
+// vector size, or `count` if that is at most one vector. In all rows but the last, the last vector is filled with zeros
+// past `count`; nothing else is written.
 RNNSEARCH_BFLOAT16 void round_columns(std::size_t count, std::size_t depth, const float* from, std::size_t stride,
                                       std::uint32_t* to, std::size_t to_stride) {
   alignas(64) static constexpr std::uint16_t kAlternate[2 * kLanes] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
@@ -63,7 +65,7 @@ RNNSEARCH_BFLOAT16 void round_columns(std::size_t count, std::size_t depth, cons
                                                                        11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
   const __m512i alternate = _mm512_load_si512(kAlternate);
   const std::uint32_t* const end = to + (depth - 1) / 2 * to_stride + count;
-  constexpr std::size_t kAtOnce = 16;  // k, whose lines stay in the first-level cache
+  constexpr std::size_t kAtOnce = 16;  // number of k processed together; their lines stay in the L1 cache
   for (std::size_t block = 0; block < depth; block += kAtOnce) {
     const std::size_t last = std::min(depth, block + kAtOnce);
     for (std::size_t i = 0; i < count; i += kLanes) {
@@ -74,7 +76,7 @@ RNNSEARCH_BFLOAT16 void round_columns(std::size_t count, std::size_t depth, cons
         const __m512 first = _mm512_maskz_loadu_ps(lanes, at);
         const __m512 second = k + 1 < depth ? _mm512_maskz_loadu_ps(lanes, at + stride) : _mm512_setzero_ps();
         const __m512i both = _mm512_maskz_permutexvar_epi16(~0u, alternate, pairs_along(first, second));
-        // Whole vectors are written faster; the row after this one overwrites what is too much.
+        // Writing whole vectors is faster; the next row overwrites the excess.
         if (out + kLanes <= end) {
           _mm512_storeu_si512(out, both);
         } else {
@@ -85,9 +87,9 @@ RNNSEARCH_BFLOAT16 void round_columns(std::size_t count, std::size_t depth, cons
   }
 }
 
-// Rounds rows from[i * stride + k], some k at a time, into memory of its own: where they come from, rows that lie a
-// power of two apart push each other out of the first-level cache. use(pair, pairs, rounded): pair + j of row i is
-// rounded[i * kRoundedStride + j]; zeros past the depth, and in rows [rows, kCols).
+// Rounds rows from[i * stride + k], some k at a time, into a buffer, because rows of `from` that are a power of two
+// apart would evict each other from the L1 cache. Calls use(pair, pairs, rounded), where pair + j of row i is rounded[i
+// * kRoundedStride + j], with zeros past the depth and in rows [rows, kCols).
 constexpr std::size_t kRoundedPairs = 64, kRoundedStride = kRoundedPairs + kLanes;
 template <class Use>
 void for_rounded_rows(std::size_t rows, std::size_t depth, std::size_t padded, const float* from, std::size_t stride,
@@ -107,7 +109,7 @@ void transpose(std::size_t rows, std::size_t depth, const std::uint32_t* from, s
                   to_stride);
 }
 
-// Columns of pairs, [padded depth / 2][width].
+// Rounds rows and writes them as columns of pairs, [padded depth / 2][width].
 void round_and_transpose(std::size_t rows, std::size_t depth, std::size_t padded, const float* from, std::size_t stride,
                          std::uint32_t* to, std::size_t width) {
   for_rounded_rows(rows, depth, padded, from, stride,
@@ -121,7 +123,7 @@ std::size_t padded(std::size_t depth) {
   return (depth + kDepthStep - 1) / kDepthStep * kDepthStep;
 }
 
-// c [rows, count] through a whole tile where the columns do not fill one.
+// Computes c [rows, count] with full(c, stride), which writes a whole tile; uses a temporary tile if count is smaller.
 template <class Full>
 void tile_of(std::size_t rows, std::size_t count, float* c, std::size_t c_stride, bool add, const Full& full) {
   if (count == kCols) {
@@ -152,12 +154,12 @@ RNNSEARCH_BFLOAT16 void full_tile(std::size_t depth, const std::uint32_t* strip,
     left[i] = add ? _mm512_loadu_ps(c + i * c_stride) : _mm512_setzero_ps();
     right[i] = add ? _mm512_loadu_ps(c + i * c_stride + kLanes) : _mm512_setzero_ps();
   }
-  constexpr std::size_t kPairsAStep = 32;
+  constexpr std::size_t kPairsPerStep = 32;
   const std::size_t pairs = depth / 2;
-  const Ahead::Share share = ahead.share((pairs + kPairsAStep - 1) / kPairsAStep);
-  for (std::size_t step = 0; step < pairs; step += kPairsAStep) {
-    ahead.ask(share);
-    const std::size_t end = std::min(pairs, step + kPairsAStep);
+  const Ahead::Share share = ahead.share((pairs + kPairsPerStep - 1) / kPairsPerStep);
+  for (std::size_t step = 0; step < pairs; step += kPairsPerStep) {
+    ahead.prefetch(share);
+    const std::size_t end = std::min(pairs, step + kPairsPerStep);
     for (std::size_t pair = step; pair < end; ++pair) {
       const auto b_left = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + pair * kCols));
       const auto b_right = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + pair * kCols + kLanes));
@@ -230,7 +232,7 @@ namespace matrix_unit {
 
 constexpr std::size_t kRows = 32, kDepthStep = 32;
 
-// In assembly: the instructions' intrinsics need the whole file compiled for such a processor.
+// In assembly, because the intrinsics would require compiling the whole file for processors with AMX.
 struct Amx {
   struct alignas(64) Configuration {
     std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -238,7 +240,7 @@ struct Amx {
     std::uint8_t rows[16] = {};
   };
 
-  // The configuration belongs to the thread, and nobody else in this process has one.
+  // The tile configuration is a state of the thread, and no other code of this process uses tiles.
   static void shape(std::size_t upper, std::size_t lower) {
     thread_local std::size_t last = 0;
     if (last == upper * 64 + lower) return;
@@ -277,7 +279,7 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
   });
 }
 
-// Of 32 k each, the rows one after the other, 16 pairs each.
+// For every 32 k, writes the rows one after the other, 16 pairs each.
 void pack_strip(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
   auto* to = static_cast<std::uint32_t*>(strip);
   for (std::size_t k = 0; k < depth; k += kDepthStep, to += rows * kLanes) {
@@ -336,7 +338,7 @@ constexpr ProductTiles kTable = {kRows,
 
 }  // namespace matrix_unit
 
-// What the processor has, and the operating system keeps over a change of threads.
+// The features that the processor has and whose registers the operating system preserves across context switches.
 struct Features {
   bool bfloat16 = false, amx = false;
 
@@ -357,8 +359,8 @@ struct Features {
   }
 };
 
-// A unit is used only after a product of small integers, whose sums are exact, came out right.
-bool multiplies_rightly(const ProductTiles& tiles) {
+// Checks a unit with a product of small integers, whose sums are exact. A unit is used only if the result is correct.
+bool multiplies_correctly(const ProductTiles& tiles) {
   constexpr std::size_t kCount = 27, kDepth = 70;
   const std::size_t rows = std::min(kCount, tiles.max_rows), depth = tiles.padded(kDepth);
   std::vector<float> a(rows * kDepth), b(kDepth * kCount), c(rows * kCount, 1.0F);
@@ -388,10 +390,10 @@ std::string_view bfloat16_unit() {
   static const std::string_view unit = [] {
     const char* const text = std::getenv("RNNSEARCH_SIMD");
     const std::string_view limit = text ? text : "";
-    if (instruction_set() != "avx512") return "";  // checks the limit too
+    if (instruction_set() != "avx512") return "";  // also validates RNNSEARCH_SIMD
     const Features features(limit.empty());
-    if (features.amx && multiplies_rightly(matrix_unit::kTable)) return "amx";
-    return features.bfloat16 && multiplies_rightly(vector_unit::kTable) ? "avx512-bf16" : "";
+    if (features.amx && multiplies_correctly(matrix_unit::kTable)) return "amx";
+    return features.bfloat16 && multiplies_correctly(vector_unit::kTable) ? "avx512-bf16" : "";
   }();
   return unit;
 }

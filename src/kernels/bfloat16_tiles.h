@@ -1,4 +1,4 @@
-// Tiles whose operands are rounded to bfloat16, as the processor at hand multiplies them (bfloat16_unit() of
+// Product tiles whose operands are rounded to bfloat16, for the unit of this processor (bfloat16_unit() of
 // rnnsearch/kernels/precision.h).
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace rnnsearch::kernels {
 
-/// Float sums: by the processor's unit, or emulated with the float tiles. A unit adds in an order of its own, and takes
-/// numbers below the smallest normal one for 0.
+/// The tiles for the processor's unit, or an emulation with the float tiles if it has none. Sums are float. A unit adds
+/// in an order of its own and treats subnormal numbers as 0.
 const ProductTiles& bfloat16_tiles();
-/// Those of the matrix unit, whether the processor has one or not (packing for it takes AVX512-BF16 only); nullptr
-/// where they were not compiled.
+/// The tiles for the matrix unit, whether the processor has one or not (their packing functions need only AVX512-BF16);
+/// nullptr if they were not compiled.
 const ProductTiles* matrix_unit_tiles();
 
 }  // namespace rnnsearch::kernels

@@ -18,17 +18,17 @@ constexpr std::size_t kHugePage = 2 << 20;
 
 void* allocate(std::size_t bytes) {
 #ifdef __GLIBC__
-  // What is large goes back to the system when it is freed. By itself malloc would begin to keep it, up to 32 MB a
-  // piece, in holes that the next one does not fit. Told so, it no longer chooses by itself what it keeps of small
-  // ones.
+  // Large blocks are returned to the system when they are freed. By default glibc's malloc raises its threshold
+  // dynamically and keeps freed blocks of up to 32 MB, which fragments memory. Setting the mmap threshold turns off
+  // this dynamic adjustment, so the trim threshold must be set too.
   [[maybe_unused]] static const bool set =
       mallopt(M_MMAP_THRESHOLD, 2 * kHugePage) != 0 && mallopt(M_TRIM_THRESHOLD, 4 * kHugePage) != 0;
 #endif
   const bool large = bytes >= 2 * kHugePage;
   void* memory = nullptr;
   if (posix_memalign(&memory, large ? kHugePage : kCacheLine, bytes) != 0) throw std::bad_alloc();
-  // A step through a column of a large matrix touches a page a row: with small pages, the processor spends its time
-  // looking up addresses. Only advice: where the system has no huge pages, nothing changes.
+  // Walking down a column of a large matrix touches a new page in every row; with small pages that causes a TLB miss
+  // each time. This is only a hint: without huge pages in the system, nothing changes.
   if (large) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return memory;
 }

@@ -13,7 +13,7 @@ std::size_t size_of(int name, std::size_t otherwise) {
 }  // namespace
 
 const Caches& caches() {
-#ifdef _SC_LEVEL2_CACHE_SIZE  // the GNU C library's
+#ifdef _SC_LEVEL2_CACHE_SIZE  // an extension of the GNU C library
   static const Caches sizes = {size_of(_SC_LEVEL2_CACHE_SIZE, 256 << 10)};
 #else
   static const Caches sizes = {256 << 10};

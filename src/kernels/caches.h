@@ -1,4 +1,4 @@
-// The sizes of the processor's caches: they decide how products are cut, and never what they compute.
+// The cache sizes of the processor. They determine how products are divided into blocks, but not their results.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 namespace rnnsearch::kernels {
 
 struct Caches {
-  std::size_t level2 = 0;  // bytes, of one core
+  std::size_t level2 = 0;  // bytes of the L2 cache of one core
 };
 
-/// What the system says; the sizes of a common small core where it says nothing.
+/// The sizes that the system reports, or those of a common small core if it reports none.
 const Caches& caches();
 
 }  // namespace rnnsearch::kernels

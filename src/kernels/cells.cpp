@@ -142,7 +142,7 @@ namespace {
 
 template <class Row>
 void for_rows(std::size_t rows, std::size_t cols, const Row& row) {
-  parallel_ranges(rows, rows_a_piece(cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(rows, rows_per_piece(cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) row(i);
   });
 }

@@ -1,4 +1,4 @@
-// One row of each cell kernel, as compiled for the processor at hand.
+// The cell kernels for one row, compiled for each instruction set.
 #pragma once
 
 #include <cstddef>

@@ -16,11 +16,11 @@ namespace rnnsearch::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Units go in chunks of four times kBlocks: word r of block b is of unit r kBlocks + b of its chunk.
+// Units are processed in chunks of 4 kBlocks: word r of block b belongs to unit r kBlocks + b of its chunk.
 constexpr std::size_t kBlocks = 64;
-using Words = std::uint64_t[4][kBlocks];  // in the lower halves
+using Words = std::uint64_t[4][kBlocks];  // the random words are the lower 32 bits
 
-// The product of the lower halves of each lane.
+// The product of the lower 32 bits of each lane.
 template <class V>
 HWY_INLINE V product(V a, V b) {
 #if HWY_TARGET == HWY_SCALAR
@@ -31,7 +31,7 @@ HWY_INLINE V product(V a, V b) {
 #endif
 }
 
-// philox of base/random.h, a block a lane. Upper halves of the lanes hold what nobody reads.
+// philox of base/random.h with one block in each lane. The upper halves of the lanes are meaningless.
 HWY_INLINE void draw(const DropoutRow& row, std::size_t first_block, std::size_t blocks, Words& words) {
   const hn::ScalableTag<std::uint64_t> d;
   const auto set = [d](std::uint64_t value) HWY_ATTR { return hn::Set(d, value); };
@@ -106,7 +106,7 @@ void drop(const DropoutMask& mask, MatrixView<Real> x) {
   assert(mask.share < 1 && mask.sentences.size() == x.rows && (mask.steps.empty() || mask.steps.size() == x.rows));
   const auto scale = static_cast<Real>(1 / (1 - mask.share));
   const auto half = [](std::uint64_t value, int number) { return static_cast<std::uint32_t>(value >> 32 * number); };
-  parallel_ranges(x.rows, rows_a_piece(4 * x.cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(x.rows, rows_per_piece(4 * x.cols), [&](std::size_t first, std::size_t last) {
     DropoutRow row;
     row.threshold = static_cast<std::uint32_t>(mask.share * 0x1p32);
     for (const int i : {0, 1}) row.key[i] = half(mask.key, i);

@@ -1,4 +1,4 @@
-// One row of dropout, as compiled for the processor at hand.
+// Dropout for one row, compiled for each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace rnnsearch::kernels {
 
-/// Words 1 to 3 of the counter; word 0 counts blocks of four units.
+/// step and sentence are words 1 to 3 of the philox counter; word 0 counts blocks of four units.
 struct DropoutRow {
   std::uint32_t step = 0, sentence[2] = {}, key[2] = {};
-  std::uint32_t threshold = 0;  // words below it drop
+  std::uint32_t threshold = 0;  // a unit is dropped if its random word is below
 };
 
 template <class T>

@@ -133,7 +133,7 @@ Element* row_or_null(const MatrixView<Element>& matrix, std::size_t i) {
 
 template <class Row>
 void for_rows(std::size_t rows, std::size_t cols, const Row& row) {
-  parallel_ranges(rows, rows_a_piece(4 * cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(rows, rows_per_piece(4 * cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) row(i);
   });
 }

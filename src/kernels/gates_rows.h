@@ -1,4 +1,4 @@
-// One row of each gate kernel, as compiled for the processor at hand.
+// The gate kernels for one row, compiled for each instruction set.
 #pragma once
 
 #include <cstddef>

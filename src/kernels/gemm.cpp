@@ -17,13 +17,13 @@ namespace {
 
 enum class Layout { kAsIs, kTransposed };
 
-// An operand by its stored form; `depth` counts along K.
+// An operand as it is stored.
 struct Operand {
   const float* data;
   std::size_t stride;
   Layout layout;
 
-  // Where row i of op(a), or column j of op(b), begins at depth k.
+  // The address of element (i, k) of op(a), or (k, j) of op(b).
   const float* of_a(std::size_t i, std::size_t k) const {
     return layout == Layout::kAsIs ? data + i * stride + k : data + k * stride + i;
   }
@@ -32,14 +32,14 @@ struct Operand {
   }
 };
 
-// So many k that a tile's sums, which come and go once a block, are few beside what is multiplied, and a panel of them
-// still leaves room in the second-level cache for strips.
+// The number of k in a block: so many that loading and storing the sums of a tile, once for each block, costs little,
+// and so few that a panel leaves room in the L2 cache for strips.
 std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
   const std::size_t most = std::max<std::size_t>(128, caches().level2 / 8 / (tiles.cols * tiles.element));
   return tiles.padded(ceil_div(depth, ceil_div(depth, most)));
 }
 
-// That many floats of each of these rows, before they are read: what is far apart no processor asks for by itself.
+// Prefetches `count` floats of each of these rows, because the hardware prefetcher does not follow large strides.
 void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_t stride) {
   constexpr std::size_t kLine = 64 / sizeof(float);
   for (std::size_t i = 0; i < rows; ++i, from += stride) {
@@ -47,13 +47,13 @@ void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_
   }
 }
 
-// Rows of an operand are read where they lie in one piece: a few k of several panels, or strips, at a time.
+// Packing reads rows of an operand in long runs: a few k of several panels, or strips, at a time.
 constexpr std::size_t kDepthsAtOnce = 32;
 std::size_t panels_at_once(const ProductTiles& tiles) {
   return std::clamp<std::size_t>(1024 / (tiles.cols * tiles.element), 1, 8);
 }
 
-// Depths [first, first + depth), columns [column, column + count): panels, each `panel_bytes` from the one before.
+// Packs k in [first, first + depth) and columns [column, column + count) of b into panels that are `panel_bytes` apart.
 void pack_panels_of(const ProductTiles& tiles, const Operand& b, std::size_t first, std::size_t depth,
                     std::size_t column, std::size_t count, std::byte* panels, std::size_t panel_bytes) {
   const bool as_is = b.layout == Layout::kAsIs;
@@ -69,7 +69,7 @@ void pack_panels_of(const ProductTiles& tiles, const Operand& b, std::size_t fir
   }
 }
 
-// For `bytes` bytes of packed elements. Kept from product to product.
+// Memory for `bytes` bytes of packed elements, reused from product to product.
 std::byte* space_for(std::size_t bytes, Buffer<float>& buffer) {
   return reinterpret_cast<std::byte*>(buffer.shape(1, ceil_div(bytes, sizeof(float))).data);
 }
@@ -85,13 +85,14 @@ class Product {
         strips_(tiles.max_rows, tiles.row_step, c.rows),
         panels_(ceil_div(c.cols, tiles.cols)) {}
 
-  // b's panels, packed before, one after the other.
+  // panels: all panels of b, packed one after the other.
   void times_packed(const std::byte* panels) {
     const std::size_t depth = tiles_.padded(K_), row_bytes = tiles_.cols * tiles_.element;
     for_slabs([&](const Slab& slab) {
       for_parts(grid(slab, true), 0, panels_, [&](const Part& part) {
         add_part(slab, part, [&](std::size_t k, std::size_t, std::size_t p) {
-          const bool last = p + 1 == panels_;  // of all: a thread's next part is usually the one beside this
+          // The panel after the last one of a part is prefetched too: it usually belongs to the thread's next part.
+          const bool last = p + 1 == panels_;
           const std::byte* const here = panels + (p * depth + slab.first + k) * row_bytes;
           return Panel{here, tiles_.cols, last ? nullptr : here + depth * row_bytes};
         });
@@ -100,7 +101,7 @@ class Product {
   }
 
   void times(const Operand& b) {
-    // One strip uses an element of b once.
+    // With a single strip every element of b is used once, so packing b does not pay off.
     const bool in_place = b.layout == Layout::kAsIs && tiles_.reads_unpacked && strips_.count == 1;
     for_slabs([&](const Slab& slab) {
       const Grid pieces = grid(slab, in_place);
@@ -116,18 +117,19 @@ class Product {
 
  private:
   static constexpr std::size_t kSlabBytes = 8 << 20;
-  static constexpr std::size_t kBytesToPack = 1 << 14;  // in a piece: takes longer than handing it to a thread
-  // At the end, threads wait for half a piece; handing one out takes a fraction of a microsecond.
-  static constexpr std::size_t kPiecesAThread = 8;
-  static constexpr std::size_t kTermsAPiece = 1 << 21, kFewRows = 12;
+  static constexpr std::size_t kBytesToPack = 1 << 14;  // bytes packed in a piece; takes longer than scheduling it
+  // At the end of a product, threads wait for half a piece on average; scheduling a piece takes less than a
+  // microsecond.
+  static constexpr std::size_t kPiecesPerThread = 8;
+  static constexpr std::size_t kTermsPerPiece = 1 << 21, kFewRows = 12;
 
-  // Depths [first, first + count) of K, with op(a) of them packed.
+  // The range [first, first + count) of K, with the packed op(a) of this range.
   struct Slab {
     std::size_t first, count;
     const std::byte* packed_a;
   };
 
-  // How many pieces the rows and the columns of c are cut into.
+  // The number of pieces into which the rows and the columns of c are divided.
   struct Grid {
     std::size_t rows, cols;
   };
@@ -139,10 +141,10 @@ class Product {
   struct Panel {
     const std::byte* elements;
     std::size_t stride;
-    const std::byte* next = nullptr;  // the panel after it, if it lies in memory packed: to be asked for ahead
+    const std::byte* next = nullptr;  // the next panel, to be prefetched, if it is packed
   };
 
-  // op(a) is packed in slabs of K that leave room in the outer cache.
+  // Packs op(a) in slabs of K that leave room in the L3 cache, and calls work for each slab.
   template <class Work>
   void for_slabs(const Work& work) const {
     const std::size_t most = std::max<std::size_t>(1024, kSlabBytes / (c_.rows * tiles_.element));
@@ -157,7 +159,7 @@ class Product {
   std::size_t panel_bytes(std::size_t depth) const { return tiles_.padded(depth) * tiles_.cols * tiles_.element; }
 
   const std::byte* pack_a(std::size_t first, std::size_t count) const {
-    thread_local Buffer<float> buffer;  // the calling thread's: products are not nested
+    thread_local Buffer<float> buffer;  // one for each calling thread is enough, because products are not nested
     const std::size_t depth = tiles_.padded(count), bytes = c_.rows * depth * tiles_.element;
     std::byte* const to = space_for(bytes, buffer);
     const auto pack = a_.layout == Layout::kAsIs ? tiles_.pack_strip : tiles_.pack_strip_transposed;
@@ -181,7 +183,7 @@ class Product {
     return to;
   }
 
-  // Panels [first, last) to `to`, one after the other.
+  // Packs panels [first, last) into `to`, one after the other.
   void pack_b(const Operand& b, const Slab& slab, std::size_t first, std::size_t last, std::byte* to) const {
     const std::size_t column = first * tiles_.cols;
     pack_panels_of(tiles_, b, slab.first, slab.count, column, std::min(last * tiles_.cols, c_.cols) - column, to,
@@ -201,7 +203,7 @@ class Product {
     });
   }
 
-  // Where one piece has all rows, it packs the panels that it needs, and uses them while its cache has them.
+  // If each piece has all rows, it packs the panels that it needs and uses them while they are in its cache.
   void times_packed_by_part(const Operand& b, const Slab& slab, const Grid& pieces) const {
     for_parts(pieces, 0, panels_, [&](const Part& part) {
       thread_local Buffer<float> buffer;
@@ -215,7 +217,7 @@ class Product {
     });
   }
 
-  // Where several pieces share a panel, it is packed before, as many as leave room in the outer cache.
+  // If several pieces share a panel, panels are packed beforehand, as many at a time as leave room in the L3 cache.
   void times_packed_first(const Operand& b, const Slab& slab, const Grid& pieces) const {
     const std::size_t bytes = panel_bytes(slab.count);
     const std::size_t chunks = ceil_div(panels_, std::max<std::size_t>(1, kSlabBytes / bytes));
@@ -232,21 +234,21 @@ class Product {
     }
   }
 
-  // So many that threads are busy to the end; of those, the one that has the outer caches deliver the least: each piece
-  // asks for its part of both operands.
+  // Chooses so many pieces that all threads are busy to the end, and among such grids the one with the least traffic
+  // from the outer caches, since each piece reads its part of both operands.
   Grid grid(const Slab& slab, bool packed) const {
-    // Few rows take as long as a dozen, or a strip: what they wait for is b.
+    // A product with few rows takes as long as one with a dozen rows, or a strip, because it waits for b.
     const std::size_t rows_of_work = std::max({c_.rows, tiles_.max_rows, kFewRows});
     const std::size_t terms = rows_of_work * c_.cols * slab.count, depth = tiles_.padded(slab.count);
-    const std::size_t wanted = std::clamp<std::size_t>(terms / kTermsAPiece, 1, kPiecesAThread * threads());
-    // A piece's strips of one block stay in half the second-level cache while all its panels go by.
+    const std::size_t wanted = std::clamp<std::size_t>(terms / kTermsPerPiece, 1, kPiecesPerThread * threads());
+    // The strips of a piece for one block must stay in half of the L2 cache during the loop over its panels.
     const std::size_t strip_bytes = depth_block(tiles_, depth) * tiles_.max_rows * tiles_.element;
-    const std::size_t strips_a_piece = std::max<std::size_t>(4, caches().level2 / 2 / strip_bytes);
+    const std::size_t strips_per_piece = std::max<std::size_t>(4, caches().level2 / 2 / strip_bytes);
     Grid best{};
     std::size_t least = 0;
-    for (std::size_t rows = ceil_div(strips_.count, strips_a_piece); rows <= strips_.count; ++rows) {
+    for (std::size_t rows = ceil_div(strips_.count, strips_per_piece); rows <= strips_.count; ++rows) {
       const std::size_t cols = std::min(panels_, ceil_div(wanted, rows));
-      // What is packed for several pieces goes out to these caches and comes back.
+      // Panels that are packed for several pieces are written to these caches and read back.
       const std::size_t shared = rows > 1 && !packed ? 2 * c_.cols : 0;
       const std::size_t delivered = cols * c_.rows + rows * c_.cols + shared;
       if (best.rows == 0 || delivered < least) best = {rows, cols}, least = delivered;
@@ -255,7 +257,7 @@ class Product {
     return best;
   }
 
-  // work(part) for all parts of panels [begin, end).
+  // Calls work(part) for all parts of panels [begin, end).
   template <class Work>
   void for_parts(const Grid& pieces, std::size_t begin, std::size_t end, const Work& work) const {
     const std::size_t panels = end - begin;
@@ -266,7 +268,7 @@ class Product {
     });
   }
 
-  // panels: packed, from `begin` on.
+  // Adds the terms of a slab with packed panels. panels: the packed panels from number `begin` on.
   void add_packed(const Slab& slab, const Part& part, const std::byte* panels, std::size_t begin) const {
     const std::size_t bytes = panel_bytes(slab.count);
     add_part(slab, part, [&](std::size_t k, std::size_t, std::size_t p) {
@@ -275,21 +277,21 @@ class Product {
     });
   }
 
-  // The terms of a slab. panel_at(k, depth, p): the slab's depths k and on of panel p.
+  // Adds the terms of a slab. panel_at(k, depth, p) returns panel p for the range [k, k + depth) of the slab.
   template <class PanelAt>
   void add_part(const Slab& slab, const Part& part, const PanelAt& panel_at) const {
     const std::size_t depth = tiles_.padded(slab.count), block = depth_block(tiles_, depth);
     for (std::size_t k = 0; k < depth; k += block) {
       const std::size_t here = std::min(block, depth - k);
       const bool add = slab.first + k > 0 || into_ == Into::kAdd;
-      [[maybe_unused]] const float* asked_for = nullptr;
+      [[maybe_unused]] const float* prefetched = nullptr;
       for (std::size_t p = part.first_panel; p < part.last_panel; ++p) {
         const Panel panel = panel_at(k, here, p);
         for (std::size_t s = part.first_strip; s < part.last_strip; ++s) {
           const std::size_t row = strips_.first(s), rows = strips_.rows(s);
-          assert(!asked_for || asked_for == sums(s, p));
+          assert(!prefetched || prefetched == sums(s, p));
           const Ahead ahead = after(part, p, s, panel.next, here);
-          asked_for = ahead.c;
+          prefetched = ahead.c;
           tiles_.tile(rows, columns(p), here, slab.packed_a + (row * depth + k * rows) * tiles_.element, panel.elements,
                       panel.stride, sums(s, p), c_.stride, add, ahead);
         }
@@ -301,8 +303,8 @@ class Product {
     return c_.data + strips_.first(strip) * c_.stride + panel * tiles_.cols;
   }
 
-  // What the tile of panel p and strip s asks for: its share of the next panel, if that is packed, and the sums of the
-  // tile after it.
+  // What the tile of panel p and strip s prefetches: its share of the next panel, if that is packed, and the sums of
+  // the next tile.
   Ahead after(const Part& part, std::size_t p, std::size_t s, const std::byte* next_panel, std::size_t depth) const {
     Ahead ahead;
     const std::size_t strips = part.last_strip - part.first_strip, nth = s - part.first_strip;

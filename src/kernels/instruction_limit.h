@@ -2,8 +2,7 @@
 
 namespace rnnsearch::kernels {
 
-/// Applies RNNSEARCH_SIMD (see instruction_set.h). To be called before Highway first chooses a target, which it does
-/// only once.
+/// Applies RNNSEARCH_SIMD (see instruction_set.h). Call it before Highway chooses a target, which happens only once.
 void limit_instruction_set();
 
 }  // namespace rnnsearch::kernels

@@ -14,14 +14,14 @@ namespace {
 bool apply_limit() {
   const char* const text = std::getenv("RNNSEARCH_SIMD");
   const std::string_view limit = text ? text : "";
-  // Of Highway's targets, the better one has the lower bit.
+  // In Highway's bit mask of targets, a lower bit means a better target.
   if (limit == "avx2") {
     hwy::DisableTargets(HWY_AVX2 - 1);
   } else if (limit == "sse2") {
     hwy::DisableTargets(2 * HWY_SSSE3 - 1);
   } else if (!limit.empty() && limit != "avx512") {
     throw Error(text_of("kernels: the environment variable RNNSEARCH_SIMD is '", limit,
-                        "'; set it to avx512, avx2 or sse2, or unset it to use the best this processor can do"));
+                        "'; set it to avx512, avx2 or sse2, or unset it to use the best one that this processor has"));
   }
   return true;
 }
@@ -42,7 +42,7 @@ std::string_view instruction_set() {
 }
 
 std::string libraries() {
-  const int tbb = TBB_runtime_interface_version();  // 12080: interface 12.8, released as 2021.8
+  const int tbb = TBB_runtime_interface_version();  // for example 12080 for interface 12.8, released as 2021.8
   return text_of("Highway ", HWY_MAJOR, ".", HWY_MINOR, ".", HWY_PATCH, ", oneTBB ", tbb / 1000 + 2009, ".",
                  tbb % 1000 / 10);
 }

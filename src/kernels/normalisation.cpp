@@ -19,7 +19,7 @@ template <class T>
 T normalise_row(std::size_t n, const T* a, const T* g, const T* b, T* normalised, T* y) {
   const auto width = static_cast<T>(n);
   const T mean = sum_of<T>(n, [&](auto d, std::size_t k) HWY_ATTR { return hn::LoadU(d, a + k); }) / width;
-  // From the differences, and not from the squares of a: no digits are lost where the mean is large.
+  // Computed from the differences and not from the squares of a, which would lose digits if the mean is large.
   const T squares = sum_of<T>(n, [&](auto d, std::size_t k) HWY_ATTR {
     const auto difference = hn::Sub(hn::LoadU(d, a + k), hn::Set(d, mean));
     return hn::Mul(difference, difference);
@@ -33,7 +33,7 @@ T normalise_row(std::size_t n, const T* a, const T* g, const T* b, T* normalised
   return inverse;
 }
 
-// With t = g o dL/dy and v the normalised row: dL/da = (t - mean(t) - v mean(t o v)) / deviation
+// With t = g o dL/dy and the normalised row v: dL/da = (t - mean(t) - v mean(t o v)) / sqrt(sigma^2 + epsilon)
 template <class T>
 void normalise_backward_row(std::size_t n, const T* y_gradient, const T* g, const T* normalised, T inverse_deviation,
                             T* a_gradient) {
@@ -93,14 +93,14 @@ const NormalisationRows<double>& normalisation_rows() {
 }
 
 namespace {
-constexpr std::size_t kColumns = 64;  // a piece's columns where rows must be added in order
+constexpr std::size_t kColumns = 64;  // columns in a piece, for sums over rows that must be added in order
 }  // namespace
 
 template <class Real>
 void normalise_forward(const NormaliseForward<Real>& of) {
   const std::size_t W = of.a.cols;
   assert(of.g.size() == W && of.b.size() == W && of.y.cols == W && of.normalised.cols == W);
-  parallel_ranges(of.a.rows, rows_a_piece(4 * W), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(of.a.rows, rows_per_piece(4 * W), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       of.inverse_deviation(i, 0) = normalisation_rows<Real>().forward(W, of.a.row(i), of.g.data(), of.b.data(),
                                                                       of.normalised.row(i), of.y.row(i));
@@ -112,7 +112,7 @@ template <class Real>
 void normalise_backward(const NormaliseBackward<Real>& of) {
   const std::size_t W = of.y_gradient.cols;
   assert(of.g.size() == W && of.normalised.cols == W && of.a_gradient.cols == W);
-  parallel_ranges(of.y_gradient.rows, rows_a_piece(4 * W), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(of.y_gradient.rows, rows_per_piece(4 * W), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       normalisation_rows<Real>().backward(W, of.y_gradient.row(i), of.g.data(), of.normalised.row(i),
                                           of.inverse_deviation(i, 0), of.a_gradient.row(i));

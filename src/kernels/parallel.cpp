@@ -27,8 +27,9 @@ struct Pool {
         arena(static_cast<int>(threads)) {}
 };
 
-// Pieces [first, last) of one thread, which takes them from the front; threads that have none left take from the back.
-class alignas(64) Home {
+// The pieces [first, last) of one thread, which takes them from the front. Threads that have no pieces left steal from
+// the back.
+class alignas(64) PieceRange {
  public:
   void set(std::size_t first, std::size_t last) { range_.store(pack(first, last), std::memory_order_relaxed); }
   bool take_first(std::size_t& piece) {
@@ -126,7 +127,7 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
     return;
   }
   const std::size_t homes = std::min(pieces, threads());
-  std::vector<Home> home(homes);
+  std::vector<PieceRange> home(homes);
   for (std::size_t h = 0; h < homes; ++h) home[h].set(pieces * h / homes, pieces * (h + 1) / homes);
   CallOrder call;
   pool()->arena.execute([&] {

@@ -11,7 +11,7 @@
 
 #include "kernels/instruction_limit.h"
 
-// Without unrolling, the sums of a tile would live in memory instead of registers.
+// Without unrolling, the sums of a tile would be kept in memory instead of registers.
 #ifndef RNNSEARCH_UNROLL
 #ifdef __clang__
 #define RNNSEARCH_UNROLL _Pragma("clang loop unroll(full)")
@@ -28,14 +28,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Floats4 = hn::CappedTag<float, 4>;
 
-// R rows by some vectors of columns. Of 32 registers, 6 x 4 hold sums, 4 a row of b and one an element of a: 10 loads
-// for 24 multiplications, where 12 x 2 have 14. Multiplications wait for loads where two threads share a core. Of 16
-// registers, 6 x 2 hold sums. Every kDepthsAStep k, a few lines are asked for ahead: more often costs small tiles more
-// than it saves.
+// A tile has R rows and kVectors vectors of columns. Of 32 registers, 6 x 4 hold sums, 4 hold a row of b and one an
+// element of a: 10 loads for 24 multiplications, where 12 x 2 sums would need 14 loads. Fewer loads matter when two
+// threads share a core. Of 16 registers, 6 x 2 hold sums. A few lines are prefetched every kPrefetchDepth k; more often
+// would cost small tiles more than it saves.
 #if HWY_TARGET <= HWY_AVX3
-constexpr std::size_t kRows = 6, kVectors = 4, kDepthsAStep = 32;
+constexpr std::size_t kRows = 6, kVectors = 4, kPrefetchDepth = 32;
 #else
-constexpr std::size_t kRows = 6, kVectors = 2, kDepthsAStep = 128;
+constexpr std::size_t kRows = 6, kVectors = 2, kPrefetchDepth = 128;
 #endif
 constexpr std::size_t kLanes = hn::MaxLanes(Floats());
 constexpr std::size_t kCols = kVectors * kLanes;
@@ -52,10 +52,10 @@ void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* 
       sums[i][v] = add ? hn::LoadU(d, c + i * c_stride + v * kLanes) : hn::Zero(d);
     }
   }
-  const Ahead::Share share = ahead.share((depth + kDepthsAStep - 1) / kDepthsAStep);
-  for (std::size_t step = 0; step < depth; step += kDepthsAStep) {
-    ahead.ask(share);
-    const std::size_t end = std::min(depth, step + kDepthsAStep);
+  const Ahead::Share share = ahead.share((depth + kPrefetchDepth - 1) / kPrefetchDepth);
+  for (std::size_t step = 0; step < depth; step += kPrefetchDepth) {
+    ahead.prefetch(share);
+    const std::size_t end = std::min(depth, step + kPrefetchDepth);
     for (std::size_t k = step; k < end; ++k) {
       hn::Vec<Floats> b[kVectors];
       RNNSEARCH_UNROLL
@@ -104,7 +104,7 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Block b of the vector: four elements of the b-th row, from[4 b] + k.
+// A vector whose block b holds four elements of a row, from from[4 b] + k on.
 template <class D>
 hn::Vec<D> blocks(D d, const float* const* from, std::size_t k) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
@@ -117,19 +117,20 @@ hn::Vec<D> blocks(D d, const float* const* from, std::size_t k) {
 #endif
 
 #if HWY_TARGET != HWY_SCALAR
-// As transpose, for as many k as whole vectors can be written; how many that was. A vector is a few rows at one k; four
-// k are made at once.
+// Like transpose, for as many k as whole vectors can be written; returns that number. A vector holds a few rows at one
+// k; four k are computed at once.
 template <class D>
 std::size_t transpose_vectors(D d, std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from,
                               std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
   constexpr std::size_t kWidth = hn::MaxLanes(D());
-  // Where there are fewer rows than lanes, the last one stands in for those there are not. What it leaves behind the
-  // end of a row is overwritten by the row after it, if no other ones' memory lies there.
+  // If there are fewer rows than lanes, the last row is used for the missing ones. What is written past the end of a
+  // row of `to` is overwritten by the next row; the last rows are excluded from `whole`, because other memory may
+  // follow them.
   const std::size_t beyond = rows < kWidth ? kWidth - rows : 0;
   const std::size_t whole = depth - std::min(depth, beyond == 0 ? 0 : ceil_div(beyond, to_stride));
   const float* row[kWidth];
   for (std::size_t next = 0; next < rows; next += kWidth) {
-    const std::size_t first = rows < kWidth ? 0 : std::min(next, rows - kWidth);  // the last ones overlap those before
+    const std::size_t first = rows < kWidth ? 0 : std::min(next, rows - kWidth);  // the last group may overlap
     for (std::size_t i = 0; i < kWidth; ++i) row[i] = from + std::min(first + i, rows - 1) * from_stride;
     for (std::size_t k = 0; k + 4 <= whole; k += 4) {
       const auto r0 = blocks(d, row, k), r1 = blocks(d, row + 1, k);
@@ -178,7 +179,7 @@ void copy(std::size_t rows, std::size_t depth, const float* HWY_RESTRICT from, s
   }
 }
 
-// The same for a whole panel.
+// Copies a whole panel.
 void copy_panel(std::size_t depth, const float* HWY_RESTRICT from, std::size_t from_stride, float* HWY_RESTRICT to) {
   const Floats d;
   for (std::size_t k = 0; k < depth; ++k, from += from_stride, to += kCols) {
@@ -212,7 +213,7 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
   fill_up(count, depth, static_cast<float*>(panel));
 }
 
-// To the nearest bfloat16, of two the even one; a NaN stays one. The emulation's operands.
+// Rounds the operands of the emulation to the nearest bfloat16, ties to even; NaN stays NaN.
 void round_to_bfloat16(std::size_t count, float* values) {
   const Floats d;
   const hn::RebindToUnsigned<Floats> bits;

@@ -8,14 +8,14 @@
 
 namespace rnnsearch::kernels {
 namespace {
-constexpr std::size_t kColumns = 64;        // a piece's columns where rows must be added in order
-constexpr std::size_t kElements = 1 << 17;  // a piece's elements where nothing but writing is done
+constexpr std::size_t kColumns = 64;        // columns in a piece, for sums over rows that must be added in order
+constexpr std::size_t kElements = 1 << 17;  // elements in a piece that is only written
 }  // namespace
 
 template <class Real>
 void gather_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to) {
   assert(index.size() == to.rows && from.cols == to.cols);
-  parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(to.rows, rows_per_piece(to.cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) std::copy_n(from.row(index[i]), to.cols, to.row(i));
   });
 }
@@ -34,7 +34,7 @@ void scatter_add_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t>
 
 template <class Real>
 void zero_rows(MatrixView<Real> rows) {
-  if (rows.stride == rows.cols) {  // one long row
+  if (rows.stride == rows.cols) {  // contiguous: treat it as one long row
     parallel_ranges(rows.rows * rows.cols, kElements, [&](std::size_t first, std::size_t last) {
       std::fill(rows.data + first, rows.data + last, Real{0});
     });
@@ -46,7 +46,7 @@ void zero_rows(MatrixView<Real> rows) {
 template <class Real>
 void copy_rows(ConstMatrixView<Real> from, MatrixView<Real> to) {
   assert(from.rows == to.rows && from.cols == to.cols);
-  parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(to.rows, rows_per_piece(to.cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) std::copy_n(from.row(i), to.cols, to.row(i));
   });
 }
@@ -54,7 +54,7 @@ void copy_rows(ConstMatrixView<Real> from, MatrixView<Real> to) {
 template <class Real>
 void add(ConstMatrixView<Real> from, MatrixView<Real> to) {
   assert(from.rows == to.rows && from.cols == to.cols);
-  parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(to.rows, rows_per_piece(to.cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const Real* source = from.row(i);
       Real* target = to.row(i);
@@ -66,7 +66,7 @@ void add(ConstMatrixView<Real> from, MatrixView<Real> to) {
 template <class Real>
 void add_to_rows(std::span<const Real> bias, MatrixView<Real> to) {
   assert(bias.size() == to.cols);
-  parallel_ranges(to.rows, rows_a_piece(to.cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(to.rows, rows_per_piece(to.cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       Real* target = to.row(i);
       for (std::size_t j = 0; j < to.cols; ++j) target[j] += bias[j];
@@ -77,7 +77,8 @@ void add_to_rows(std::span<const Real> bias, MatrixView<Real> to) {
 template <class Real>
 void add_column_sums(ConstMatrixView<Real> from, std::span<Real> sums) {
   assert(sums.size() == from.cols);
-  // Long runs of a row, and few visits to a sum: rows lie far apart. A column's terms are added in the order of rows.
+  // Reads long runs of a row, because rows are far apart in memory, and adds four rows at a time, to load and store
+  // each sum less often. The terms of a column are added in the order of rows.
   constexpr std::size_t kRows = 4;
   Real* const to = sums.data();
   const std::size_t a_thread = from.cols / (4 * threads()) / kColumns * kColumns;

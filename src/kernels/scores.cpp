@@ -21,8 +21,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
 
-// The files of scores/ stand here, each a type with its `kScore` and its `Form`; RNNSEARCH_SCORE numbers them in the
-// order of the list.
+// The files of scores/ are included here. Each defines a type with `kScore` and `Form`; RNNSEARCH_SCORE numbers the
+// types in the order of the list.
 template <int number>
 struct Listed;
 constexpr int kFirst = __COUNTER__ + 1;
@@ -182,11 +182,11 @@ const ScoreRows<double>& score_rows() {
 
 namespace {
 
-// What row `i` looks at; `room` holds its factors.
+// The words that row `i` attends to. `room` is memory for the factors of the window.
 template <class Real>
 struct Seen {
-  std::size_t first_word;  // of all words
-  std::size_t column;      // of alpha
+  std::size_t first_word;  // the first word of the window, as an index into all words
+  std::size_t column;      // the column of alpha of that word
   ScoreRow<Real> row;
 
   Seen(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence, const Windows<Real>& windows,

@@ -1,4 +1,4 @@
-// One row of the scored attention kernels, as compiled for the processor at hand.
+// The attention kernels with a choice of scores for one row, compiled for each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@ namespace rnnsearch::kernels {
 
 template <class T>
 struct ScoreRow {
-  std::size_t score;     // its place in scores()
-  std::size_t Tx, A, C;  // Tx words of the window
+  std::size_t score;     // index in scores()
+  std::size_t Tx, A, C;  // Tx: number of words in the window
   const T* keys;
   std::size_t keys_stride;
   const T* annotations;
   std::size_t annotations_stride;
   const T *v, *query;
-  const T* window;  // [Tx] what alpha is multiplied by after the softmax; nullptr: 1
+  const T* window;  // [Tx] factors of alpha after the softmax; nullptr: all are 1
 };
 
 template <class T>
 struct ScoreRows {
   // dropped may be nullptr.
   void (*forward)(const ScoreRow<T>& row, T* alpha, T* dropped, T* context);
-  // dropped: the weights of the context. energy_gradient, weight_gradient: scratch [Tx]. weight_gradient ends as
-  // dL/d(what alpha is multiplied by) times that factor. v_gradient may be nullptr.
+  // dropped: the weights of the context. energy_gradient, weight_gradient: scratch memory, [Tx]. On return,
+  // weight_gradient holds w o dL/dw for the context weights w. v_gradient may be nullptr.
   void (*backward)(const ScoreRow<T>& row, const T* alpha, const T* dropped, const T* context_gradient,
                    T* energy_gradient, T* weight_gradient, T* query_gradient, T* keys_gradient,
                    std::size_t keys_gradient_stride, T* v_gradient);

@@ -12,8 +12,8 @@ constexpr std::size_t kLine = 64;
 
 }  // namespace
 
-// Blocks are filled one after the other; a frame that needs more than there is adds one. Once nothing is in use, they
-// give way to a single one as large as all that was ever in use at a time.
+// Blocks are filled one after the other; a frame that needs more memory adds a block. When nothing is in use, several
+// blocks are replaced by a single one that is as large as the peak use so far.
 struct ScratchMemory {
   struct Block {
     std::unique_ptr<std::byte[], Release> memory;
@@ -21,7 +21,7 @@ struct ScratchMemory {
     explicit Block(std::size_t bytes) : memory(static_cast<std::byte*>(allocate(bytes))), size(bytes) {}
   };
   std::vector<Block> blocks;
-  std::size_t most = 0;  // bytes in use at a time
+  std::size_t most = 0;  // peak number of bytes in use
 
   std::size_t in_use() const {
     std::size_t bytes = 0;

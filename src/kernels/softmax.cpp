@@ -35,8 +35,8 @@ T add_bias(std::size_t n, const T* bias, T* x) {
   return result;
 }
 
-// The maximum and the log of the sum are subtracted one after the other: added up first, they would lose in float the
-// digits that matter when the logits are large.
+// The maximum and the log of the sum are subtracted one after the other. Their sum, in float, would lose digits that
+// matter when the logits are large.
 template <class D, class T>
 HWY_INLINE auto above(D d, const T* x, T largest) {
   return hn::Sub(hn::LoadU(d, x), hn::Set(d, largest));
@@ -99,7 +99,7 @@ const SoftmaxRows<double>& softmax_rows() {
 
 namespace {
 
-// -log of exp(x - largest) / sum
+// -log(exp(x - largest) / sum)
 template <class Real>
 double loss_of(Real x, Real largest, Real sum) {
   return std::log(static_cast<double>(sum)) + (static_cast<double>(largest) - static_cast<double>(x));
@@ -124,7 +124,7 @@ void softmax_cross_entropy(std::span<const Real> bias, MatrixView<Real> logits, 
                            std::span<double> loss, double label_smoothing) {
   assert(bias.size() == logits.cols && target.size() == logits.rows && loss.size() == logits.rows);
   const SoftmaxRows<Real>& rows = softmax_rows<Real>();
-  const Real share = static_cast<Real>(label_smoothing / static_cast<double>(logits.cols));  // of every word
+  const Real share = static_cast<Real>(label_smoothing / static_cast<double>(logits.cols));  // E / K
   parallel_for(logits.rows, [&](std::size_t i) {
     Real* const row = logits.row(i);
     const Real largest = rows.add_bias(logits.cols, bias.data(), row), x = row[target[i]];
@@ -152,7 +152,7 @@ void softmax_loss(std::span<const Real> bias, MatrixView<Real> logits, std::span
 template <class Real>
 void maxout_forward(ConstMatrixView<Real> x, MatrixView<Real> t) {
   assert(x.rows == t.rows && x.cols == 2 * t.cols);
-  parallel_ranges(t.rows, rows_a_piece(x.cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(t.rows, rows_per_piece(x.cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const Real* in = x.row(i);
       Real* out = t.row(i);
@@ -164,7 +164,7 @@ void maxout_forward(ConstMatrixView<Real> x, MatrixView<Real> t) {
 template <class Real>
 void maxout_backward(ConstMatrixView<Real> x, ConstMatrixView<Real> t_gradient, MatrixView<Real> x_gradient) {
   assert(x.rows == t_gradient.rows && x.cols == 2 * t_gradient.cols && x_gradient.cols == x.cols);
-  parallel_ranges(x.rows, rows_a_piece(x.cols), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(x.rows, rows_per_piece(x.cols), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const Real* in = x.row(i);
       const Real* gradient = t_gradient.row(i);

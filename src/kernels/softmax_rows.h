@@ -1,4 +1,4 @@
-// One row of the softmax kernels, as compiled for the processor at hand.
+// The softmax kernels for one row, compiled for each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@ namespace rnnsearch::kernels {
 
 template <class T>
 struct SoftmaxRows {
-  /// x = x + bias; the largest of them
+  /// x = x + bias. Returns the largest element.
   T (*add_bias)(std::size_t n, const T* bias, T* x);
-  /// The sum of exp(x - largest).
+  /// Returns the sum of exp(x - largest).
   T (*sum_of_exp)(std::size_t n, T largest, const T* x);
-  /// The same; x = exp(x - largest)
+  /// x = exp(x - largest). Returns the sum.
   T (*exp_and_sum)(std::size_t n, T largest, T* x);
   /// x = (x - largest) - log
   void (*subtract)(std::size_t n, T largest, T log, T* x);

@@ -1,4 +1,4 @@
-// How the rows of op(a) are cut.
+// The division of the rows of op(a) into strips.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace rnnsearch::kernels {
 
-/// M rows, at least one, in as few strips of at most max_rows as there can be. They differ by one row_step at most, but
-/// that the last one has what is left: a short one would keep the processor waiting. max_rows is a multiple of
-/// row_step.
+/// Divides M >= 1 rows into the smallest possible number of strips of at most max_rows rows. Their sizes differ by at
+/// most one row_step, except that the last one holds the rest: much shorter strips would use the processor badly.
+/// max_rows must be a multiple of row_step.
 class Strips {
  public:
   Strips(std::size_t max_rows, std::size_t row_step, std::size_t M)

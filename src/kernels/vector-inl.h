@@ -1,5 +1,5 @@
-// Vector functions for the kernels, compiled once for every instruction set (Highway's foreach_target includes this
-// file again for each). float: the rational functions below. double: Highway's own, for gradient checks.
+// Vector functions for the kernels, compiled for every instruction set (Highway's foreach_target includes this file
+// once for each). float uses the rational functions below; double, for gradient checks, uses Highway's own.
 #if defined(RNNSEARCH_KERNELS_VECTOR_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef RNNSEARCH_KERNELS_VECTOR_INL_H
 #undef RNNSEARCH_KERNELS_VECTOR_INL_H
@@ -18,7 +18,7 @@ namespace rnnsearch::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// body(d, i) for whole vectors, then one element at a time: nothing past n is touched.
+/// Calls body(d, i) for whole vectors and then for single elements; nothing past n is touched.
 template <class T, class Body>
 HWY_INLINE void for_each(std::size_t n, const Body& body) {
   const hn::ScalableTag<T> whole;
@@ -29,15 +29,15 @@ HWY_INLINE void for_each(std::size_t n, const Body& body) {
   for (; i < n; ++i) body(single, i);
 }
 
-/// tanh. float: odd polynomial of degree 13 over an even one of degree 6 in the argument, clamped where tanh is
-/// within 7 units of 1 (the minimax coefficients that Eigen's and XNNPACK's vector tanh use).
+/// tanh. float: an odd polynomial of degree 13 divided by an even one of degree 6, with the argument clamped where tanh
+/// is within 7 units in the last place of 1 (the minimax coefficients of Eigen's and XNNPACK's vector tanh).
 template <class D, class V>
 HWY_INLINE V tanh_of(D d, V x) {
   if constexpr (std::is_same_v<hn::TFromD<D>, double>) {
     return hn::Tanh(d, x);
   } else {
     const auto set = [d](float value) HWY_ATTR { return hn::Set(d, value); };
-    // Not Min and Max, which may replace a NaN by the bound and so hide it.
+    // Min and Max are not used, because they may replace a NaN by the bound and so hide it.
     const V most = set(7.90531110763549805f), least = set(-7.90531110763549805f);
     x = hn::IfThenElse(hn::Gt(x, most), most, hn::IfThenElse(hn::Lt(x, least), least, x));
     const V x2 = hn::Mul(x, x);
@@ -62,14 +62,14 @@ HWY_INLINE V sigmoid_of(D d, V x) {
   return hn::MulAdd(half, tanh_of(d, hn::Mul(half, x)), half);
 }
 
-/// exp. Highway's own makes 0 of a NaN, and so hides it.
+/// exp. Highway's own exp turns a NaN into 0 and so hides it.
 template <class D, class V>
 HWY_INLINE V exp_of(D d, V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
 }
 
-/// sum of term(d, i) over i < n; term returns a vector. Vector lanes are summed apart, so the bits depend on the
-/// instruction set, and on nothing else.
+/// The sum of term(d, i) over i < n, where term returns a vector. Each vector lane has its own sum, so the bits depend
+/// on the instruction set, but on nothing else.
 template <class T, class Term>
 HWY_INLINE T sum_of(std::size_t n, const Term& term) {
   const hn::ScalableTag<T> whole;

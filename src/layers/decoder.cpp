@@ -95,7 +95,7 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
     const auto context_gradient_t = packing.step(gradients.context, t);
     kernels::zero_rows<Real>(x_gradient_t.row_range(continuing, active - continuing));
     kernels::zero_rows<Real>(fused_gradient_t.row_range(continuing, active - continuing).columns(A, 2 * n));
-    // Where a sentence ends there is no s_i to make.
+    // A sentence that ends at this step has no s_i.
     kernels::zero_rows<Real>(packing.step(reset, t).row_range(continuing, active - continuing));
     if (continuing > 0) {
       gated_step_backward<Real>(

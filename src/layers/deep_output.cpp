@@ -9,7 +9,7 @@
 namespace rnnsearch::layers {
 namespace {
 
-// What x W + b becomes in place is t.
+// Whether x W + b is transformed into t in place.
 bool sums_become_output(DeepOutputKind kind) {
   return kind == DeepOutputKind::kTanh || kind == DeepOutputKind::kAffine;
 }

@@ -27,9 +27,9 @@ void gated_step_backward(const kernels::PackedMatrix<Real>& U_transposed, const 
                                  step.previous_gradient, step.reset});
 }
 
-// h' of step t, [active[t], n]: 0 where nothing is before.
+// h' of step t, [active[t], n]; 0 for sentences that start at t.
 template <class Real>
-void gather_previous(const Packing& packing, const Before& from, ConstMatrixView<Real> states,
+void gather_previous(const Packing& packing, const PreviousStep& from, ConstMatrixView<Real> states,
                      MatrixView<Real> previous) {
   if (from.continuing > 0) {
     kernels::copy_rows<Real>(packing.step(states, from.step, from.continuing), previous.row_range(0, from.continuing));
@@ -55,7 +55,7 @@ void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Di
   U.pack(weights.U, frame);
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
-    const Before from = before(packing, direction, t);
+    const PreviousStep from = previous_step(packing, direction, t);
     const auto recurrent = recurrent_rows.row_range(0, packing.active[t]);
     kernels::zero_rows<Real>(recurrent);
     const auto previous = previous_rows.row_range(0, packing.active[t]);
@@ -91,7 +91,7 @@ void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>&
   U.pack_transposed(weights.U, frame);
   for (std::size_t i = packing.steps(); i-- > 0;) {
     const std::size_t t = direction == Direction::kForward ? i : packing.steps() - 1 - i;
-    const Before from = before(packing, direction, t);
+    const PreviousStep from = previous_step(packing, direction, t);
     gather_previous<Real>(packing, from, states, packing.step(previous, t));
     const auto carry = carry_rows.row_range(0, packing.active[t]);
     kernels::zero_rows<Real>(carry);

@@ -11,7 +11,7 @@ using kernels::Buffer;
 using kernels::Into;
 using kernels::PackedMatrix;
 
-// Equation 4: the sum of both products is normalised at once.
+// Equation 4: the sum of both products is normalised together.
 template <class Real>
 class NormalisedTanhCell final : public RecurrentCell<Real> {
  public:
@@ -100,7 +100,7 @@ class NormalisedGruCell final : public RecurrentCell<Real> {
   PackedMatrix<Real> U_;
 };
 
-// The appendix's LSTM; the bias that it adds to the two normalised sums is theirs.
+// The LSTM of the appendix. The bias that the paper adds to the two normalised sums is part of their normalisations.
 template <class Real>
 class NormalisedLstmCell final : public RecurrentCell<Real> {
  public:
@@ -137,7 +137,7 @@ class NormalisedLstmCell final : public RecurrentCell<Real> {
     const std::size_t R = x_gradient.rows;
     const auto gates = gates_.view().row_range(first, R), u_gradient = u_gradient_.view().row_range(first, R);
     const auto h_gradient = next_gradient.columns(0, n()), c_gradient = next_gradient.columns(n(), n());
-    // The gradient of h is used up: that of tanh's argument takes its place, element by element.
+    // The gradient of h is overwritten element by element with that of the argument of tanh.
     kernels::lstm_output_backward<Real>(
         {gates, c_tanh_.view().row_range(first, R), h_gradient, x_gradient, h_gradient});
     of_c_.backward(first, h_gradient);

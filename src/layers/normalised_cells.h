@@ -1,4 +1,4 @@
-// The cells with layer normalisation; see layers/cell.h.
+// Recurrent cells with layer normalisation; see layers/cell.h.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace rnnsearch::layers {
 
-/// REQUIRES: a normalised kind.
+/// REQUIRES: `kind` is a normalised kind.
 template <class Real>
 std::unique_ptr<Cell<Real>> make_normalised_cell(CellKind kind, const CellWeights<Real>& weights,
                                                  const CellWeights<Real>& gradient);

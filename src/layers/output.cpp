@@ -9,8 +9,8 @@
 namespace rnnsearch::layers {
 namespace {
 
-// Of the logits of all rows, those of so many at a time: fewer would touch W_o's gradient too often, more would take
-// memory. Blocks are as long as one another, and strips of a product as high as they can be.
+// The division of all rows into blocks. Smaller blocks would update the gradient of W_o too often, larger ones would
+// take too much memory. The blocks have about equal size, a multiple of the largest strip of a product.
 struct Blocks {
   static constexpr std::size_t kRows = 512, kBytes = 60 << 20, kStrip = 32;
   std::size_t all, rows;
@@ -22,7 +22,7 @@ struct Blocks {
     rows = std::min(all, ceil_div(even, kStrip) * kStrip);
   }
 
-  /// block(first, count)
+  /// Calls block(first, count) for every block.
   template <class Block>
   void for_each(const Block& block) const {
     for (std::size_t first = 0; first < all; first += rows) block(first, std::min(rows, all - first));
@@ -106,7 +106,7 @@ void output_loss_and_backward(const OutputWeights<Real>& weights, const OutputWe
       kernels::accumulate_outer<Real>(rows, logits, gradient.W_o);
     }
     kernels::add_column_sums<Real>(logits, gradient.b_w);
-    kernels::multiply<Real>(logits, W_o_transposed, t_gradient.row_range(first, count));  // last, as it may be `rows`
+    kernels::multiply<Real>(logits, W_o_transposed, t_gradient.row_range(first, count));  // last: it may overwrite t
   });
 }
 

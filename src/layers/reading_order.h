@@ -1,4 +1,4 @@
-// Which step is read before which.
+// The order in which the steps of a packed batch are read.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace rnnsearch::layers {
 
-/// The step before t in the direction of reading, and how many of its sentences go on into t.
-struct Before {
+/// The step before t in the reading direction, and the number of its sentences that continue in t.
+struct PreviousStep {
   std::size_t step = 0;
   std::size_t continuing = 0;
 };
 
-inline Before before(const Packing& packing, Direction direction, std::size_t t) {
-  if (direction == Direction::kForward) return t == 0 ? Before{} : Before{t - 1, packing.active[t]};
+inline PreviousStep previous_step(const Packing& packing, Direction direction, std::size_t t) {
+  if (direction == Direction::kForward) return t == 0 ? PreviousStep{} : PreviousStep{t - 1, packing.active[t]};
   return {t + 1, packing.continuing(t)};
 }
 

@@ -15,7 +15,7 @@ using kernels::Scratch;
 template <class Real>
 struct Hidden {
   MatrixView<Real> sums, t;  // [R, 2l], [R, l]
-  MatrixView<Real> last;     // what the output matrix multiplies: t, or t W_o_left
+  MatrixView<Real> last;     // the input of the output matrix: t, or t W_o_left
 };
 
 template <class Real>

@@ -1,4 +1,4 @@
-// What all cells have: weights, their gradient, and dropout of what U multiplies.
+// The base class of all cells: weights, their gradient, and dropout of what U multiplies.
 #pragma once
 
 #include "rnnsearch/kernels/dropout.h"
@@ -24,7 +24,7 @@ class RecurrentCell : public Cell<Real> {
   virtual void begin_cell(std::size_t rows, std::size_t widest) = 0;
   std::size_t n() const { return weights_.U.rows; }
 
-  /// What U multiplies, of a step: h', or what dropout leaves of it.
+  /// The operand of U in a step: h', after dropout if there is any.
   ConstMatrixView<Real> drop(std::size_t first, ConstMatrixView<Real> previous) {
     const auto output = previous.columns(0, n());
     if (!dropout_.drops()) return output;
@@ -33,12 +33,12 @@ class RecurrentCell : public Cell<Real> {
     kernels::drop<Real>(dropout_.rows(first, previous.rows), dropped);
     return dropped;
   }
-  /// The same once more, of a step or of all rows.
+  /// The result of `drop` again, for a step or for all rows.
   ConstMatrixView<Real> dropped(std::size_t first, ConstMatrixView<Real> previous) const {
     return dropout_.drops() ? dropped_.view().row_range(first, previous.rows) : previous.columns(0, n());
   }
   ConstMatrixView<Real> dropped(ConstMatrixView<Real> previous) const { return dropped(0, previous); }
-  /// To where the gradient of what U multiplies is added; `drop_backward` brings it on to that of h'.
+  /// Where to add the gradient of the operand of U; `drop_backward` propagates it to the gradient of h'.
   MatrixView<Real> dropped_gradient(MatrixView<Real> previous_gradient) {
     if (!dropout_.drops()) return previous_gradient.columns(0, n());
     return dropped_gradient_.zeros(previous_gradient.rows, n());
@@ -48,7 +48,7 @@ class RecurrentCell : public Cell<Real> {
     kernels::drop<Real>(dropout_.rows(first, previous_gradient.rows), dropped_gradient_.view());
     kernels::add<Real>(dropped_gradient_.view(), previous_gradient.columns(0, n()));
   }
-  /// h' U and its backward, gradient [R, .] of the product. U is packed transposed there.
+  /// h' U and its backward pass with the gradient [R, .] of the product, where U is packed transposed.
   void add_recurrent(std::size_t first, ConstMatrixView<Real> previous, const kernels::PackedMatrix<Real>& U,
                      MatrixView<Real> product, kernels::Into into) {
     kernels::multiply<Real>(drop(first, previous), U, product, into);

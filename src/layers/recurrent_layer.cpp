@@ -27,7 +27,7 @@ void RecurrentLayer<Real>::forward(const Packing& packing, ConstMatrixView<Real>
   cell_->pack();
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     const std::size_t t = direction_ == Direction::kForward ? i : packing.steps() - 1 - i;
-    const Before from = before(packing, direction_, t);
+    const PreviousStep from = previous_step(packing, direction_, t);
     if (from.continuing > 0) {
       kernels::copy_rows<Real>(packing.step(states, from.step, from.continuing),
                                packing.step(previous, t, from.continuing));
@@ -44,7 +44,7 @@ void RecurrentLayer<Real>::backward(const Packing& packing, ConstMatrixView<Real
   cell_->begin_backward();
   for (std::size_t i = packing.steps(); i-- > 0;) {
     const std::size_t t = direction_ == Direction::kForward ? i : packing.steps() - 1 - i;
-    const Before from = before(packing, direction_, t);
+    const PreviousStep from = previous_step(packing, direction_, t);
     const auto carry = carry_.zeros(packing.active[t], state_width_);
     cell_->backward(packing.first_row[t], packing.step(previous, t), packing.step(states, t),
                     packing.step(state_gradient, t), packing.step(x_gradient, t), carry);

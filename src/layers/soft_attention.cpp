@@ -134,7 +134,7 @@ void SoftAttention<Real>::backward(std::size_t first, const SoftAttentionMemory<
   const auto query_gradient = query_gradient_.view().row_range(first, R);
   const bool predicts = kind_ == WindowKind::kLocalP;
   const auto sum =
-      predicts ? centre_sum_.view().row_range(first, R) : MatrixView<Real>();  // its gradient, from here on
+      predicts ? centre_sum_.view().row_range(first, R) : MatrixView<Real>();  // reused for the gradient of the sum
   kernels::scored_attention_backward<Real>(
       scored(memory), sentence, windows(first, R),
       {query_.view().row_range(first, R), alpha_.view().row_range(first, R), context_gradient, query_gradient,

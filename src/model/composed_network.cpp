@@ -50,8 +50,8 @@ layers::WindowKind kind_of(AttentionWindow window) {
   return layers::WindowKind::kGlobal;
 }
 
-// Letters: X source words of the batch, Y target words, B sentences, R rows of a decoder step, n state, e encoder state
-// of each direction, S a layer's whole state, C context.
+// Letters: X source words in the batch, Y target words, B sentences, R rows of a decoder step, n state width, e encoder
+// state width of each direction, S whole state of a layer, C context width, H width of the readout's vector.
 template <class Real>
 class ComposedNetwork final : public Network<Real> {
  public:
@@ -163,7 +163,7 @@ class ComposedNetwork final : public Network<Real> {
     initial_states_backward(B);
     target_embedding_backward();
     if (feeds()) finish(finished, 1);
-    finish(finished, options.ties_sides() ? 1 : 2);  // the decoder; the target's table, if it is not the source's
+    finish(finished, options.ties_sides() ? 1 : 2);  // the decoder; the target table unless both sides share it
     encoder_backward(annotations);
     finish(finished, 2);
   }
@@ -218,11 +218,12 @@ class ComposedNetwork final : public Network<Real> {
 
   ConstMatrixView<Real> contexts() const override { return context.view(); }
   ConstMatrixView<Real> alpha() const override { return attention ? attention->alpha() : ConstMatrixView<Real>(); }
-  /// Of every layer; then, where they are needed, the vector that is fed back and the number of words written.
+  /// The states of all layers, followed by the vector that is fed back and the number of words written, if these are
+  /// needed.
   std::size_t state_width() const override {
     return options.layers * widths.cell_state + (feeds() ? widths.hidden : 0) + (counts() ? 1 : 0);
   }
-  /// What predict hands to advance: c_i, or the next state.
+  /// predict passes c_i or the next state to advance.
   std::size_t context_width() const override { return updates_first() ? state_width() : widths.context; }
 
  private:
@@ -235,13 +236,13 @@ class ComposedNetwork final : public Network<Real> {
     std::array<std::unique_ptr<layers::RecurrentLayer<Real>>, 2> directions;
     Buffer<Real> output, output_gradient;        // [X, annotation width]
     std::array<Buffer<Real>, 2> state_gradient;  // [X, S]
-    Buffer<Real> first, first_gradient;          // [B, .] what its decoder layer begins from
+    Buffer<Real> first, first_gradient;          // [B, .] input of the initial state of the decoder layer
   };
   struct DecoderLayer {
     std::unique_ptr<layers::Cell<Real>> cell;
-    kernels::PackedMatrix<Real> W_in;                  // all rows but those of the static part
+    kernels::PackedMatrix<Real> W_in;                  // all rows except those of static_width()
     Buffer<Real> input, input_gradient;                // [Y, I]
-    Buffer<Real> x;                                    // [Y, .]; its gradient after the backward pass
+    Buffer<Real> x;                                    // [Y, .]; after the backward pass its gradient
     Buffer<Real> previous, current;                    // [Y, S] s_{i-1}, s_i
     Buffer<Real> previous_gradient, current_gradient;  // [Y, S]
   };
@@ -249,13 +250,13 @@ class ComposedNetwork final : public Network<Real> {
   std::size_t directions() const { return options.bidirectional() ? 2 : 1; }
   bool updates_first() const { return options.updates_first(); }
   bool feeds() const { return options.input_feeding || options.feeds_output(); }
-  /// The embedding of <s> is fed to the first step.
+  /// Whether the embedding of <s> is fed to the first step.
   bool feeds_start() const { return options.feeds_output() && options.start == Start::kEmbedded; }
   bool counts() const { return options.attention_window == AttentionWindow::kLocalM; }
   bool reads_current_word() const {
     return options.state_word == Step::kCurrent && options.feedback == Feedback::kWord && !updates_first();
   }
-  /// Columns of the first layer's input that are known before the steps.
+  /// The number of columns of the first layer's input that are known before the steps.
   std::size_t static_width() const { return options.feedback == Feedback::kWord ? widths.state_word : 0; }
 
   // ---- encoder
@@ -303,7 +304,8 @@ class ComposedNetwork final : public Network<Real> {
     embedding_backward(Side::kSource, rows.words, embedded);
   }
 
-  // The last output of the forward encoder, and the first of the backward one, which it made last.
+  // The final outputs of both directions: at the last word for the forward encoder, at the first word for the backward
+  // one.
   void gather_ends(ConstMatrixView<Real> outputs, MatrixView<Real> ends) const {
     const std::size_t e = options.encoder_width();
     kernels::gather_rows<Real>(outputs.columns(0, e), rows.last_word_row, ends.columns(0, e));
@@ -319,14 +321,14 @@ class ComposedNetwork final : public Network<Real> {
     }
   }
 
-  // ---- the decoder's first state
+  // ---- the initial state of the decoder
 
-  /// A tanh layer stands between the encoder's last states and the fixed context.
+  /// Whether a tanh layer computes the fixed context from the last states of the encoder.
   bool has_summary() const { return weights.summary.W.cols > 0; }
   bool begins_from_context() const {
     return options.initial_state == InitialState::kProjected && options.has_fixed_context();
   }
-  /// The direction whose state is copied or projected.
+  /// The direction of the encoder whose state is copied or projected.
   std::size_t first_direction() const {
     if (options.initial_state == InitialState::kProjected) return directions() - 1;
     return options.initial_state == InitialState::kBackward ? 1 : 0;
@@ -352,12 +354,12 @@ class ComposedNetwork final : public Network<Real> {
     }
   }
 
-  // From the decoder's first states to those of the encoder, and to the context.
+  // Propagates the gradient of the initial states to the states of the encoder and to the context.
   void initial_states_backward(std::size_t B) {
     const std::size_t S = widths.cell_state, n = options.state;
     const bool fixed = options.has_fixed_context();
     const auto contexts = contexts_gradient.zeros(fixed ? B : 0, widths.context);
-    if (fixed) {  // c enters every step of its sentence
+    if (fixed) {  // c is an input of every step of its sentence
       for (std::size_t t = 0; t < target_packing.steps(); ++t) {
         kernels::scatter_add_rows<Real>(target_packing.step(context_gradient.view(), t),
                                         std::span(target_packing.order).first(target_packing.active[t]), contexts);
@@ -428,7 +430,8 @@ class ComposedNetwork final : public Network<Real> {
     return readout_part(readout_input.view(), part, first, R);
   }
 
-  // The words before, of all rows, into the inputs that read them. kStart: 0 or its embedding.
+  // Writes the embeddings of the previous words of all rows into the inputs that read them. kStart gives 0 or its
+  // embedding.
   void embed_previous(std::span<const WordId> words) {
     if (options.feedback == Feedback::kOutput) return;
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
@@ -456,7 +459,7 @@ class ComposedNetwork final : public Network<Real> {
     kernels::copy_rows<Real>(embedded, state_part(Part::kWord, 0, words.size()));
   }
 
-  // ---- one step of R rows, of `first` on. What is before it stands in `previous`, and in the fed parts.
+  // ---- one step of R rows from `first` on. The previous state is in `previous` and in the fed parts.
 
   void begin_rows(std::size_t Y, std::size_t widest) {
     for (std::size_t k = 0; k < options.layers; ++k) {
@@ -480,7 +483,7 @@ class ComposedNetwork final : public Network<Real> {
     positions.resize(Y);
   }
 
-  // What the rows up to Y of all steps have in common, in one product.
+  // Computes the product of the static inputs for rows [0, Y) of all steps at once.
   void input_products(std::size_t Y) {
     if (static_width() == 0) return;
     kernels::multiply<Real>(decoder[0].input.view().row_range(0, Y).columns(0, static_width()),
@@ -522,7 +525,7 @@ class ComposedNetwork final : public Network<Real> {
                        context.view().row_range(first, R));
   }
 
-  // All of it but, where the readout comes first, the update.
+  // The whole step, except for the update of the state if the readout comes first.
   void step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory<Real>& memory,
             std::span<const std::uint32_t> sentence, PhaseTimes::Scope& scope) {
     DecoderLayer& last = decoder.back();
@@ -543,7 +546,7 @@ class ComposedNetwork final : public Network<Real> {
     scope.change(Phase::kDecoder);
   }
 
-  // From the readout's inputs to what the softmax, and where it is fed back the next step, see of them.
+  // Computes the vector of the readout, which is the input of the softmax and may be fed to the next step.
   void readout_forward(std::size_t first, std::size_t R) {
     deep_output.forward(first, readout_input.view().row_range(first, R));
     if (!dropout.drops_units()) return;
@@ -554,13 +557,13 @@ class ComposedNetwork final : public Network<Real> {
   MatrixView<Real> readout_vector() const {
     return dropout.drops_units() ? readout_dropped.view() : deep_output.output();
   }
-  // The gradient of that vector, t_gradient, is used up.
+  // t_gradient, the gradient of that vector, is overwritten.
   void readout_inputs_backward(std::size_t first, MatrixView<Real> t_gradient, MatrixView<Real> inputs_gradient) {
     kernels::drop<Real>(dropout.mask(Place::kReadout).rows(first, t_gradient.rows), t_gradient);
     deep_output.backward(first, t_gradient, inputs_gradient);
   }
 
-  // What is fed to the first step of B sentences, [B, H]: nothing, or the embedding of <s>.
+  // The vector that is fed to the first step of B sentences, [B, H]: zero, or the embedding of <s>.
   MatrixView<Real> first_fed(std::size_t B) {
     const auto fed = fed_first.zeros(B, widths.hidden);
     if (feeds_start()) {
@@ -570,7 +573,7 @@ class ComposedNetwork final : public Network<Real> {
     return fed;
   }
 
-  // The readout's vector of the step before, [R, H], into the inputs that read it.
+  // Writes the readout's vector of the previous step, [R, H], into the inputs that read it.
   void feed(ConstMatrixView<Real> fed, std::size_t first) {
     if (widths.state_fed > 0) kernels::copy_rows<Real>(fed, state_part(Part::kFed, first, fed.rows));
     if (options.feedback != Feedback::kOutput) return;
@@ -584,7 +587,7 @@ class ComposedNetwork final : public Network<Real> {
     return {encoded.offsets, annotations, attention->has_keys() ? view_of(encoded.keys, widths.score) : annotations};
   }
 
-  // ---- steps of a search: one, of rows of its own
+  // ---- a single step of a search
 
   void begin_step(ConstMatrixView<Real> state) {
     const std::size_t R = state.rows, S = widths.cell_state;
@@ -657,8 +660,8 @@ class ComposedNetwork final : public Network<Real> {
     }
   }
 
-  // Of the whole batch. As in RNNsearch every word of a sentence is known as it is, <s> too; only nothing comes before
-  // the first. Word y_i, <s> being y_0, has one mask, wherever it is read.
+  // Embeds the reference words of the whole batch. The first word is preceded by <s> or by zeros. Word y_i, where y_0
+  // is <s>, has one dropout mask wherever it is read.
   void embed_words() {
     if (options.feedback == Feedback::kOutput) return;
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
@@ -684,7 +687,7 @@ class ComposedNetwork final : public Network<Real> {
     return {of.W_o, of.b_w};
   }
 
-  // What the output matrix multiplies: t, or t W_o_left.
+  // The input of the output matrix: t, or t W_o_left.
   MatrixView<Real> factored(MatrixView<Real> t) {
     if (weights.W_o_left.cols == 0) return t;
     const auto product = factor.shape(t.rows, weights.W_o_left.cols);
@@ -692,7 +695,7 @@ class ComposedNetwork final : public Network<Real> {
     return product;
   }
 
-  // Loss and gradient down to the readout's vector, and where no step waits for it, to its inputs.
+  // Computes the losses and the gradient of the readout's vector, and of its inputs unless the vector is fed back.
   void readout_backward(double label_smoothing) {
     const PhaseTimes::Scope scope(&phases, Phase::kReadout);
     if (!feeds()) readout_forward(0, target_words.size());
@@ -801,7 +804,7 @@ class ComposedNetwork final : public Network<Real> {
   void update_backward(std::size_t first, std::size_t R) {
     for (std::size_t k = options.layers; k-- > 0;) {
       DecoderLayer& layer = decoder[k];
-      const auto x_gradient = layer.x.view().row_range(first, R);  // x itself is not needed any more
+      const auto x_gradient = layer.x.view().row_range(first, R);  // overwrites x, which is no longer needed
       layer.cell->backward(first, layer.previous.view().row_range(first, R), layer.current.view().row_range(first, R),
                            layer.current_gradient.view().row_range(first, R), x_gradient,
                            layer.previous_gradient.view().row_range(first, R));
@@ -816,7 +819,7 @@ class ComposedNetwork final : public Network<Real> {
     }
   }
 
-  // What the step at row `first` made of the vector that was fed to it. ADDS to fed [R, H].
+  // ADDS to fed [R, H] the gradient of the vector that was fed to the step at row `first`.
   void feed_backward(std::size_t first, MatrixView<Real> fed) const {
     const auto inputs = decoder[0].input_gradient.view();
     if (widths.state_fed > 0) kernels::add<Real>(state_part(inputs, Part::kFed, first, fed.rows), fed);
@@ -829,7 +832,7 @@ class ComposedNetwork final : public Network<Real> {
 
   void target_embedding_backward() {
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
-    if (options.feedback == Feedback::kOutput) {  // no word is embedded but <s>, before the first
+    if (options.feedback == Feedback::kOutput) {  // the only embedded word is <s> before the first step
       if (!feeds_start()) return;
       const std::size_t B = target_packing.sentences();
       const auto fed = fed_first.zeros(B, widths.hidden);
@@ -878,13 +881,13 @@ class ComposedNetwork final : public Network<Real> {
   std::vector<DecoderLayer> decoder;
   std::unique_ptr<layers::SoftAttention<Real>> attention;
 
-  bool packed = false;  // the decoder's matrices are as the forward pass wants them, and as they were at `encode`
-  SourceRows rows;      // of the last batch that was encoded
+  bool packed = false;  // the decoder's matrices are packed for the forward pass; `encode` resets it
+  SourceRows rows;      // rows of the last batch that was encoded
   Buffer<Real> source_embedded, summary_input;
   std::vector<WordId> target_words, previous_words;
-  std::vector<std::uint32_t> positions;  // [Y] words written before
+  std::vector<std::uint32_t> positions;  // [Y] number of words written before
   Buffer<Real> previous_embedded, current_embedded, context, readout_input, readout_dropped, factor;
-  Buffer<Real> fed_first;  // [B, H] what is fed to the first step; going back, its gradient
+  Buffer<Real> fed_first;  // [B, H] the vector that is fed to the first step; in the backward pass its gradient
   layers::OutputActivations<Real> output;
 
   Buffer<Real> hidden_gradient, factor_gradient, readout_input_gradient, context_gradient;

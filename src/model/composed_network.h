@@ -1,10 +1,10 @@
-// Every system of the options, out of small layers.
+// A network for every system that the options can describe, composed of small layers.
 //
-// A decoder step has one of two orders. Where the readout reads s_{i-1} (Bahdanau, Cho and Bengio 2015): attend, read
-// out y_i, then update the state. Where it reads s_i: update the state, attend before or after, read out y_i; there the
-// readout's vector can be an input of the next step.
+// A decoder step has one of two orders. If the readout reads s_{i-1} (Bahdanau, Cho and Bengio 2015): attend, read out
+// y_i, then update the state. If it reads s_i: update the state, attend before or after that, and read out y_i; the
+// vector of the readout can then be an input of the next step.
 //
-// While a gradient is computed, dropout.h says what is dropped, and where.
+// dropout.h documents which units are dropped while a gradient is computed.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@ CellKind cell_kind(const ModelOptions& o, bool encoder) {
   return CellKind::kGru;
 }
 
-// What a cell's gates add to a letter, in the order of its x.
+// The suffixes of the gates of a cell, in the order of its x.
 std::vector<std::string> gates_of(CellKind kind) {
   switch (kind) {
     case CellKind::kGru:

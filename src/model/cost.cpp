@@ -3,7 +3,7 @@
 namespace rnnsearch::model {
 namespace {
 
-// Multiplications of one step of a cell of width n that reads `inputs` numbers.
+// The number of multiplications in one step of a cell of width n with `inputs` inputs.
 double cell_products(const ModelOptions& o, double inputs, double n, bool encoder) {
   switch (o.cell) {
     case Cell::kGru:
@@ -43,7 +43,7 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
   }
   if (o.initial_state == InitialState::kProjected) sentence += layers * (o.has_fixed_context() ? C : e) * n;
 
-  // What the readout hands on is H wide, and stands for the word where it is fed back.
+  // The vector of the readout has width H, and replaces the word if it is fed back.
   const auto H = static_cast<double>(o.readout_width());
   const double word = o.feedback == Feedback::kOutput ? H : m;
   const double per_input = o.readout == Readout::kMaxout ? 2 * l
@@ -56,7 +56,7 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
   const double context_products =
       (o.state_inputs.context ? cell_products(o, C, n, false) - cell_products(o, 0, n, false) : 0) +
       (o.readout_inputs.context ? product(C) : 0);
-  // The fixed context of RNNencdec is multiplied once a sentence; the composed network does so at every step.
+  // The fused network multiplies the fixed context once for each sentence; the composed network does so at every step.
   (is_fused(o) && !o.attends() ? sentence : target_word) += context_products;
   target_word += cell_products(o, (o.state_inputs.word ? word : 0) + (o.input_feeding ? H : 0), n, false);
   target_word += (layers - 1) * cell_products(o, n, n, false);

@@ -33,7 +33,8 @@ kernels::DropoutMask Dropout::mask(Place place, std::uint64_t number, std::uint3
   if (recurrent && !variational) return mask;
   mask.share = attention ? options_.attention_dropout : options_.dropout;
   if (!mask.drops()) return {};
-  // Initialisation takes the hashes of names as streams of the seed, the order of the data those with the highest bit.
+  // This prefix keeps the streams apart from those of initialisation (hashes of names) and of the data order (highest
+  // bit set).
   const std::uint64_t stream = (std::uint64_t{0xd809} << 44) | static_cast<std::uint64_t>(place) << 32 | number;
   mask.key = Random(Random(seed_.seed, stream).next(), seed_.update).next();
   const Rows& rows = place <= Place::kEncoderState ? source_ : target_;

@@ -1,9 +1,8 @@
-// Where a network drops what: the masks of a batch's places, kinds of dropout, and rows.
-//   plain         inputs of the cells from below and the readout's vector, each time step anew, never the recurrent
-//   ones
-//                 (Zaremba, Sutskever and Vinyals 2014)
-//   variational   the same with one mask a sentence for all its steps, and h_{t-1} too (Gal and Ghahramani 2016)
-// Attention weights, with a share of their own, are dropped at each step anew.
+// The dropout masks of a network, by kind of dropout, place and row of the batch:
+//   plain         drops the non-recurrent inputs of cells and the vector of the readout, with a new mask at each time
+//                 step (Zaremba, Sutskever and Vinyals 2014)
+//   variational   drops the same and h_{t-1}, with one mask for all steps of a sentence (Gal and Ghahramani 2016)
+// Attention weights have a dropout share of their own and a new mask at each step.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +16,12 @@ namespace rnnsearch::model {
 
 enum class Place : std::uint64_t {
   kSourceWord = 1,
-  kEncoderOutput,  // of a layer, where the next reads it
+  kEncoderOutput,  // output of a layer that is the input of the next layer
   kEncoderState,
   kTargetWord,
   kDecoderOutput,
   kDecoderState,
-  kReadout,  // its vector before the softmax
+  kReadout,  // the vector before the softmax
   kAttention
 };
 
@@ -30,7 +29,7 @@ class Dropout {
  public:
   explicit Dropout(const ModelOptions& options) : options_(options) {}
 
-  /// From here to its end masks drop, as `seed` says; at other times none does.
+  /// Turns dropout on, with this seed, from construction to destruction.
   class Batch {
    public:
     Batch(Dropout& dropout, const DropoutSeed& seed) : dropout_(dropout) {
@@ -45,12 +44,13 @@ class Dropout {
     Dropout& dropout_;
   };
 
-  /// The rows of the batch; pairs in the order in which it came. To be called whenever they change.
+  /// Sets the rows of the batch, whose pairs are in the caller's order. Call it whenever the batch changes.
   void lay_out_source(const layers::Packing& packing);
   void lay_out_target(const layers::Packing& packing);
 
   bool drops_units() const { return draws_ && options_.dropout > 0; }
-  /// Of all packed rows of the place's side. number: of a layer or direction. later: the steps are those after.
+  /// The mask for all packed rows of the side of this place. number: of a layer or direction. later: is added to the
+  /// time steps.
   kernels::DropoutMask mask(Place place, std::uint64_t number = 0, std::uint32_t later = 0) const;
 
  private:

@@ -30,7 +30,7 @@ class FusedNetwork final : public Network<Real> {
         weights(weights_in(options, this->parameters())),
         gradient(weights_in(options, this->gradients())) {
     parts = parts_of_gradient();
-    // Passes follow one another: what one no longer needs the next may have.
+    // The passes run one after the other, so they can share temporary memory.
     forward_encoder.memory = backward_encoder.memory = decoder.memory = readout.memory = readout.output.memory = memory;
   }
 
@@ -45,7 +45,7 @@ class FusedNetwork final : public Network<Real> {
     kernels::Scratch::Frame frame(memory);
     const auto embedded = embedded_source(frame);
     scope.change(Phase::kEncoder);
-    // Annotations hold them: they are kept once.
+    // With attention the annotations hold a copy of the states, so the states themselves are temporary.
     const auto forward_states = attends() ? frame.template matrix<Real>(X, n) : encoder_states.shape(X, n);
     layers::gated_forward<Real>(weights.forward_encoder, rows.packing, layers::Direction::kForward, embedded,
                                 forward_encoder, forward_states);
@@ -61,7 +61,7 @@ class FusedNetwork final : public Network<Real> {
       const auto last_backward = last_backward_states.shape(B, n);
       kernels::gather_rows<Real>(backward_states, rows.first_word_row, last_backward);
       tanh_layer_forward<Real>(weights.initial, last_backward, first_states);
-    } else {  // c is the last forward state
+    } else {  // without attention, c is the last forward state
       const auto contexts = view_of(encoded.contexts, B, n);
       kernels::gather_rows<Real>(forward_states, rows.last_word_row, contexts);
       tanh_layer_forward<Real>(weights.initial, contexts, first_states);
@@ -161,7 +161,7 @@ class FusedNetwork final : public Network<Real> {
   using Network<Real>::phases, Network<Real>::batch, Network<Real>::target_packing, Network<Real>::losses;
   using Network<Real>::finish;
 
-  // In the order of forward_and_backward, which counts on it.
+  // forward_and_backward relies on this order.
   std::vector<GradientPart> parts_of_gradient() const {
     const auto offset = [&](const char* name) { return layout.find(name).offset; };
     const std::size_t from_readout = offset("readout/U_o");
@@ -207,7 +207,7 @@ class FusedNetwork final : public Network<Real> {
     encoded.rounded_annotations.clear();
   }
 
-  // Going back, it is looked up again rather than kept.
+  // The backward pass looks the embeddings up again instead of keeping them.
   MatrixView<Real> embedded_source(kernels::Scratch::Frame& frame) {
     const auto embedded = frame.template matrix<Real>(rows.words.size(), options.embedding);
     layers::embedding_forward<Real>(weights.source_embedding, rows.words, embedded);
@@ -253,7 +253,7 @@ class FusedNetwork final : public Network<Real> {
     return {decoder.previous.view(), previous_embedded.view(), decoder.context.view()};
   }
 
-  // `initial` [B, n] by the caller's sentence. Used up, like all gradients given here.
+  // initial: [B, n], the gradient of s_0 in the caller's order. All gradients given here are overwritten.
   void encoder_backward(const Encoded<Real>& encoded, MatrixView<Real> initial, MatrixView<Real> contexts,
                         MatrixView<Real> annotations, MatrixView<Real> keys, const Finished& finished) {
     const std::size_t B = initial.rows, X = rows.packing.words(), n = options.state;
@@ -286,7 +286,7 @@ class FusedNetwork final : public Network<Real> {
     } else {
       tanh_layer_backward<Real>(weights.initial, gradient.initial, view_of(encoded.contexts, n), first_states, initial,
                                 from_initial);
-      // c enters every step of its sentence, and s_0.
+      // c is an input of every step of its sentence, and of s_0.
       for (std::size_t t = 0; t < target_packing.steps(); ++t) {
         kernels::scatter_add_rows<Real>(target_packing.step(contexts, t),
                                         std::span(target_packing.order).first(target_packing.active[t]), from_initial);
@@ -303,7 +303,7 @@ class FusedNetwork final : public Network<Real> {
     finish(finished, 2);
   }
 
-  // E y + b_e, and 0 where the word is kStart: nothing comes before the first word.
+  // E y + b_e; 0 for kStart, because no word precedes the first one.
   MatrixView<Real> embed_previous(std::span<const WordId> words, kernels::Buffer<Real>& buffer) {
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
     const auto embedded = buffer.shape(words.size(), options.embedding);
@@ -317,11 +317,10 @@ class FusedNetwork final : public Network<Real> {
   Weights<Real> weights, gradient;
   kernels::Scratch memory;
 
-  // The last batch that was encoded.
-  SourceRows rows;
+  SourceRows rows;  // rows of the last batch that was encoded
   layers::GatedActivations<Real> forward_encoder, backward_encoder;
   kernels::Buffer<Real> encoder_states;        // [X, n] without attention
-  kernels::Buffer<Real> last_backward_states;  // [B, n] with attention: what s_0 is made of
+  kernels::Buffer<Real> last_backward_states;  // [B, n] with attention: the input of s_0
 
   std::vector<WordId> target_words;
   kernels::Buffer<Real> target_embedded, previous_embedded, initial_states, fixed_context;

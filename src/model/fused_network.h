@@ -1,5 +1,5 @@
-// RNNsearch and RNNencdec (Bahdanau, Cho and Bengio 2015, appendix A) as fast as they can be: whatever shares an input
-// is one product, and elementwise work one pass over memory.
+// A fast implementation of RNNsearch and RNNencdec (Bahdanau, Cho and Bengio 2015, appendix A): matrices that share an
+// input form one product, and elementwise operations are fused into one pass over memory.
 #pragma once
 
 #include <memory>

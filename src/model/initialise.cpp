@@ -11,7 +11,7 @@
 namespace rnnsearch::model {
 namespace {
 
-// FNV-1a: a stream that depends on the name alone.
+// The random stream of a parameter, which depends only on its name (FNV-1a).
 std::uint64_t stream_of(const std::string& name) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -26,7 +26,7 @@ Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
   if (vector && letter.starts_with('g')) return Kind::kOne;  // gains (Ba, Kiros and Hinton 2016, section 3.1)
   if (initialisation == Initialisation::kUniform) return Kind::kUniform;
   if (initialisation == Initialisation::kPytorch) {
-    if (letter == "embedding_bias") return Kind::kZero;  // none there
+    if (letter == "embedding_bias") return Kind::kZero;  // PyTorch's Embedding has no bias
     return letter == "embedding" ? Kind::kStandard : Kind::kFanIn;
   }
   if (initialisation != Initialisation::kPaper) {
@@ -41,7 +41,7 @@ Kind kind_of(const Parameter& parameter, Initialisation initialisation) {
   return Kind::kWide;
 }
 
-// Rows of the parameters `letters` of a folder ("readout/"): of matrices whose products are added.
+// The total number of rows of the parameters `letters` of a folder such as "readout/", whose products are added.
 std::size_t rows_of(const ParameterLayout& layout, const std::string& folder,
                     std::initializer_list<const char*> letters) {
   std::size_t rows = 0;
@@ -53,15 +53,15 @@ std::size_t rows_of(const ParameterLayout& layout, const std::string& folder,
   return rows;
 }
 
-// The number whose inverse square root bounds a parameter in PyTorch: the inputs of its Linear, which may be several
-// parameters here, or the width of the state in nn.RNN, nn.GRU and nn.LSTM.
+// The number whose inverse square root bounds a parameter in PyTorch: the number of inputs of its Linear, which may be
+// several parameters here, or the state width in nn.RNN, nn.GRU and nn.LSTM.
 std::size_t fan_in(const ParameterLayout& layout, const Parameter& parameter, const ModelOptions& o) {
   const std::size_t slash = parameter.name.rfind('/') + 1;
   const std::string folder = parameter.name.substr(0, slash), letter = parameter.name.substr(slash);
   const bool encoder = folder.starts_with("encoder/");
   if (folder == "attention/") {
     if (letter == "v_a" || letter == "v_p") return parameter.count();
-    // one layer over [s; h_j] where it has a bias (kernels/scores.h), and else two
+    // A score with a bias (kernels/scores.h) has one Linear over [s; h_j], the others have two.
     if (rows_of(layout, folder, {"b_a"}) > 0 && letter != "W_p") return rows_of(layout, folder, {"W_a", "U_a"});
     return parameter.rows();
   }
@@ -81,7 +81,7 @@ std::size_t fan_in(const ParameterLayout& layout, const Parameter& parameter, co
 
 // other -= (row . other) row
 void subtract_share(std::size_t n, const double* row, double* other) {
-  double product[4] = {0, 0, 0, 0};  // four sums that do not wait for one another
+  double product[4] = {0, 0, 0, 0};  // four partial sums, so that the additions do not wait for each other
   std::size_t k = 0;
   for (; k + 4 <= n; k += 4) {
     for (std::size_t lane = 0; lane < 4; ++lane) product[lane] += row[k + lane] * other[k + lane];
@@ -95,12 +95,12 @@ void subtract_share(std::size_t n, const double* row, double* other) {
 
 std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::uint64_t stream) {
   // Gram-Schmidt on the rows of a Gaussian matrix gives the same distribution as the U of its singular value
-  // decomposition, which the released code takes: both are uniform over the orthogonal matrices.
+  // decomposition, which the released code uses: both are uniform over the orthogonal matrices.
   std::vector<double> q(n * n);
   Random random(seed, stream);
   for (double& value : q) value = random.normal();
   const auto row = [&](std::size_t i) { return q.data() + i * n; };
-  // A few rows at a time, which stay in a cache while those before them come by once.
+  // A few rows at a time, which stay in a cache during one pass over the rows before them.
   constexpr std::size_t kRows = 8;
   for (std::size_t first = 0; first < n; first += kRows) {
     const std::size_t end = std::min(n, first + kRows);

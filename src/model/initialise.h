@@ -1,4 +1,4 @@
-// Weights to begin a training with.
+// Initialisation of the weights.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,20 @@
 
 namespace rnnsearch::model {
 
-/// paper (GroundHog; recipe of Bahdanau, Cho and Bengio 2015, appendix B.1): square recurrent matrices U, U_z, ...:
-/// random orthogonal; W_a, U_a: N(0, (deviation / 10)^2); v_a, v_p and all biases 0; other matrices N(0, deviation^2).
-/// gaussian: biases 0, all else N(0, deviation^2). xavier (Glorot and Bengio 2010): biases 0, all else uniform within
-/// sqrt(6 / (rows + cols)). pytorch (torch.nn 2: reset_parameters of Linear, Embedding, RNN, GRU and LSTM): word
-/// vectors N(0, 1); weights and biases of a Linear uniform within 1 / sqrt(inputs), the inputs of matrices whose
-/// products are added being those of one Linear over their concatenation; those of recurrent cells but mlp uniform
-/// within 1 / sqrt(state). Every parameter draws from a stream of its own, so its values do not depend on the others'
-/// sizes.
+/// Fills the block of parameters as options.initialisation says:
+/// - paper (GroundHog; Bahdanau, Cho and Bengio 2015, appendix B.1): square recurrent matrices U, U_z, ... are random
+///   orthogonal; W_a and U_a are N(0, (deviation / 10)^2); v_a, v_p and all biases are 0; other matrices are N(0,
+///   deviation^2).
+/// - gaussian: biases are 0, all other parameters N(0, deviation^2).
+/// - xavier (Glorot and Bengio 2010): biases are 0, all other parameters uniform within sqrt(6 / (rows + cols)).
+/// - pytorch (torch.nn 2: reset_parameters of Linear, Embedding, RNN, GRU and LSTM): word vectors are N(0, 1); weights
+///   and biases of a Linear are uniform within 1 / sqrt(inputs), where matrices whose products are added count as one
+///   Linear over their concatenated inputs; those of recurrent cells other than mlp are uniform within 1 / sqrt(state).
+///   Every parameter has its own random stream, so its values do not depend on the sizes of the others.
 template <class Real>
 void initialise(const ParameterLayout& layout, const ModelOptions& options, std::uint64_t seed, std::span<Real> block);
 
-/// [n, n] uniformly distributed over the orthogonal matrices, row-major.
+/// Draws a matrix [n, n], row-major, uniformly from the orthogonal matrices.
 std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::uint64_t stream);
 
 }  // namespace rnnsearch::model

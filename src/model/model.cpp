@@ -128,7 +128,7 @@ std::vector<Alignment<Real>> Model<Real>::align(const Sentences& source, const S
   std::vector<Alignment<Real>> alignments(scores.size());
   for (std::size_t b = 0; b < scores.size(); ++b) alignments[b].log_probability = scores[b];
   if (scores.empty() || network_->alpha().cols == 0) return alignments;
-  // Columns past a sentence's own words are not its own.
+  // Only the columns of a sentence's own words are copied.
   const ConstMatrixView<Real> alpha = network_->alpha();
   const auto& packing = network_->target_packing;
   for (std::size_t t = 0; t < packing.steps(); ++t) {

@@ -33,8 +33,8 @@ void Network<Real>::finish(const Finished& finished, std::size_t count) {
 void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side) {
   for (const WordId word : sentences.words) {
     if (word >= vocabulary) {
-      throw Error(
-          text_of("model: a ", side, " sentence holds word ", word, " but the vocabulary has ", vocabulary, " words"));
+      throw Error(text_of("model: a ", side, " sentence holds word id ", word, ", but the vocabulary has only ",
+                          vocabulary, " words"));
     }
   }
 }

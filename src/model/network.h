@@ -1,4 +1,4 @@
-// What stands behind Model: the parameters, and who computes with them.
+// The implementation behind Model: the parameters, and the interface of the networks that compute with them.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  // As in Model; there is at least one sentence or row.
+  // These functions have the contracts of Model. There is at least one sentence or row.
   virtual void encode(const Sentences& source, Encoded<Real>& encoded) = 0;
   virtual void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input,
                        const PredictOutput<Real>& output) = 0;
@@ -32,33 +32,33 @@ class Network {
   virtual std::size_t state_width() const = 0;
   virtual std::size_t context_width() const = 0;
 
-  /// Sets target_packing, and `losses` of its rows.
+  /// Computes target_packing and the `losses` of its rows.
   virtual void forward(const Sentences& source, const Sentences& target) = 0;
-  /// The same; ADDS to the gradient (of the smoothed cross entropy) and finishes all parts.
+  /// The same, and ADDS to the gradient (of the smoothed cross entropy) and finishes all parts.
   virtual void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) = 0;
-  /// alpha_ij and c_i of that batch, by row of target_packing; no columns where there are none.
+  /// alpha_ij and c_i of the last batch, by row of target_packing; without columns if the model has none.
   virtual ConstMatrixView<Real> alpha() const = 0;
   virtual ConstMatrixView<Real> contexts() const = 0;
 
   std::span<Real> parameters() const { return {parameter_block.view().data, layout.size}; }
   std::span<Real> gradients() const { return {gradient_block.view().data, layout.dense}; }
-  /// The next `count` parts of the gradient are final.
+  /// Reports that the next `count` parts of the gradient are final.
   void finish(const Finished& finished, std::size_t count);
 
   const ModelOptions options;
   const ParameterLayout layout;
-  std::vector<TableGradient> tables;  // source, target; or one of both; without those in the dense part
-  std::vector<GradientPart> parts;    // filled by who derives
-  std::size_t parts_finished = 0;     // of the gradient that is being computed
+  std::vector<TableGradient> tables;  // see Model::table_gradients
+  std::vector<GradientPart> parts;    // see Model::gradient_parts; filled by the derived class
+  std::size_t parts_finished = 0;     // number of final parts of the gradient that is being computed
   PhaseTimes phases;
 
-  Encoded<Real> batch;  // the one that is scored or trained on
+  Encoded<Real> batch;  // the batch that is scored or trained on
   layers::Packing target_packing;
   std::vector<double> losses;
   kernels::Buffer<Real> parameter_block, gradient_block;
 };
 
-/// What Encoded keeps, as matrices: made of this shape, and as it is.
+/// A matrix view of a vector in Encoded: the first function resizes the vector to the shape.
 template <class Element>
 MatrixView<Element> view_of(std::vector<Element>& values, std::size_t rows, std::size_t cols) {
   values.resize(rows * cols);
@@ -70,7 +70,7 @@ ConstMatrixView<Element> view_of(const std::vector<Element>& values, std::size_t
   return {values.data(), cols == 0 ? 0 : values.size() / cols, cols};
 }
 
-/// Throws Error for a word that is not in the vocabulary. side: "source", "target".
+/// Throws Error for a word that is not in the vocabulary. side: "source" or "target", for the message.
 void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side);
 
 }  // namespace rnnsearch::model

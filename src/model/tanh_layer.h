@@ -1,4 +1,4 @@
-// y = tanh(x W + b): the decoder's first state, and the summary of the source in Cho et al. (2014).
+// y = tanh(x W + b): used for the initial state of the decoder, and for the summary of the source in Cho et al. (2014).
 #pragma once
 
 #include "model/weights.h"
@@ -9,7 +9,7 @@ namespace rnnsearch::model {
 template <class Real>
 void tanh_layer_forward(const TanhWeights<Real>& weights, ConstMatrixView<Real> input, MatrixView<Real> output);
 
-/// output_gradient is used up. ADDS to `gradient`; overwrites input_gradient.
+/// ADDS to `gradient`, writes input_gradient, and overwrites output_gradient.
 template <class Real>
 void tanh_layer_backward(const TanhWeights<Real>& weights, const TanhWeights<Real>& gradient,
                          ConstMatrixView<Real> input, ConstMatrixView<Real> output, MatrixView<Real> output_gradient,

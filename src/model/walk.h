@@ -1,5 +1,4 @@
-// A walk through the parameter block: the same walk lists the parameters and makes the views, so the two cannot
-// disagree.
+// A walk through the parameter block. The same walk lists the parameters and creates the views, so these always agree.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +15,17 @@ namespace rnnsearch::model {
 template <class Real>
 class Walk {
  public:
-  /// An empty block: nothing is viewed, only listed.
+  /// With an empty block the parameters are only listed.
   explicit Walk(std::span<Real> block) : block_(block) {}
 
   struct Part {
     std::string name;
     std::size_t size;
   };
-  /// One matrix in memory, several parameters on disk, side by side. Parts of no columns are left out.
+  /// A matrix in memory whose column blocks are separate parameters in a checkpoint. Parts without columns are left
+  /// out.
   MatrixView<Real> matrix(std::size_t rows, const std::vector<Part>& parts) { return grid("", {{"", rows}}, parts); }
-  /// The same, and one above the other: parameter at + above + beside. Parts of no rows are left out.
+  /// The same with row blocks too; the parameters are named at + above + beside. Parts without rows are left out.
   MatrixView<Real> grid(const std::string& at, const std::vector<Part>& above, const std::vector<Part>& beside) {
     std::size_t rows = 0, cols = 0;
     for (const auto& part : beside) cols += part.size;
@@ -51,9 +51,9 @@ class Walk {
     }
     return {take(size), size};
   }
-  /// What was taken so far.
+  /// The number of elements so far.
   std::size_t size() const { return layout_.size; }
-  /// What was taken so far is dense.
+  /// Marks the end of the dense part of the layout.
   void end_of_dense() { layout_.dense = layout_.size; }
   ParameterLayout layout() && { return std::move(layout_); }
 

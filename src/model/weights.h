@@ -1,4 +1,4 @@
-// Where each layer's weights lie in the parameter block, and what they are called in a checkpoint.
+// The weights of each layer: their places in the parameter block and their names in a checkpoint.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace rnnsearch::model {
 
-/// y = tanh(x W + b): the decoder's first state, and the summary of the source in Cho et al. (2014).
+/// The weights of tanh_layer.h.
 template <class Real>
 struct TanhWeights {
   MatrixView<Real> W;
@@ -32,7 +32,7 @@ struct Weights {
 
 ParameterLayout layout_of(const ModelOptions& options);
 
-/// Views into a block of layout_of(options).size elements; or of .dense elements: then without the embedding tables.
+/// Views into a block of layout_of(options).size elements, or of .dense elements without the embedding tables.
 template <class Real>
 Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block);
 

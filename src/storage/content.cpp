@@ -23,8 +23,8 @@ void refuse_filters(hid_t group, const Place& place) {
   if (H5Pget_nfilters(creation.get()) != 0) unlike(place, "a group packed by filters", "one without");
 }
 
-/// Throws Error when it may grow, but not in each dimension, or only to some length: HDF5 would count its chunks
-/// otherwise than by its shape, and looks none of them up with care.
+/// Throws Error if the dataset may grow, but not in every dimension or only up to some length: HDF5 would then not
+/// count its chunks by its shape, and it does not check their indices.
 std::vector<std::uint64_t> shape_of(hid_t dataset, const Place& place) {
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.get());
@@ -36,7 +36,7 @@ std::vector<std::uint64_t> shape_of(hid_t dataset, const Place& place) {
   return {extents.begin(), extents.end()};
 }
 
-/// The type of the six that is the same, or H5I_INVALID_HID.
+/// Returns the supported number type that is equal to `type`, or H5I_INVALID_HID.
 hid_t number_type(hid_t type) {
   for (const hid_t known :
        {H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_STD_U8LE, H5T_STD_U32LE, H5T_STD_U64LE, H5T_STD_I64LE}) {
@@ -46,10 +46,11 @@ hid_t number_type(hid_t type) {
 }
 
 [[noreturn]] void refuse_unwritten(const Place& place, std::span<const std::uint64_t> shape) {
-  unlike(place, text_of("an array of shape ", shape_text(shape), " that was not written whole"), "all of it");
+  unlike(place, text_of("an array of shape ", shape_text(shape), " that was not written completely"),
+         "a complete array");
 }
 
-/// Fills chunk and is_compressed.
+/// Checks the chunks and filters, and sets `chunk` and `is_compressed`.
 void check_packing(Dataset& dataset, hid_t creation, const Place& place) {
   if (H5Pget_layout(creation) != H5D_CHUNKED)
     unlike(place, "numbers in one piece or in other files", "a chunked array");
@@ -58,7 +59,7 @@ void check_packing(Dataset& dataset, hid_t creation, const Place& place) {
   unsigned options = 0;
   if (H5Pget_chunk(creation, rank, dataset.chunk.data()) != rank || H5Pget_chunk_opts(creation, &options) < 0 ||
       options != 0) {
-    unlike(place, "chunks that are not all alike", "chunks of one size");
+    unlike(place, "chunks of different kinds", "chunks of one size");
   }
   std::uint64_t room = kMostChunkBytes / dataset.element_bytes;
   for (const hsize_t length : dataset.chunk) room = length == 0 ? 0 : room / length;
@@ -66,10 +67,10 @@ void check_packing(Dataset& dataset, hid_t creation, const Place& place) {
     unlike(place,
            text_of("chunks of ", shape_text(std::vector<std::uint64_t>(dataset.chunk.begin(), dataset.chunk.end())),
                    " numbers"),
-           text_of("at least one and at most ", kMostChunkBytes, " bytes a chunk"));
+           text_of("at least one number and at most ", kMostChunkBytes, " bytes in a chunk"));
   }
   std::vector<H5Z_filter_t> filters;
-  unsigned shuffled_bytes = 0;  // of an element, as the first filter says
+  unsigned shuffled_bytes = 0;  // bytes of an element, as given to the shuffle filter
   for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
     unsigned flags = 0, value = 0;
     std::size_t values = 1;
@@ -83,12 +84,12 @@ void check_packing(Dataset& dataset, hid_t creation, const Place& place) {
   }
 }
 
-/// What its shape asks for is there: HDF5 would give something for what was never written.
+/// Checks that the whole shape was written, because HDF5 would return fill values for missing chunks.
 void check_extent(hid_t file, const Dataset& dataset, const Place& place) {
   if (std::find(dataset.shape.begin(), dataset.shape.end(), 0) != dataset.shape.end()) return;
   hsize_t file_bytes = 0, written = 0, expected = 1;
   H5Fget_filesize(file, &file_bytes);
-  constexpr std::uint64_t kMostDeflated = 1032;  // bytes of one, by the format itself
+  constexpr std::uint64_t kMostDeflated = 1032;  // maximum ratio of the deflate format
   const std::uint64_t stored = std::min(H5Dget_storage_size(dataset.handle.get()), file_bytes);
   std::uint64_t room = stored * (dataset.is_compressed ? kMostDeflated : 1) / dataset.element_bytes;
   for (std::size_t i = 0; i < dataset.shape.size(); ++i) {
@@ -104,7 +105,7 @@ void check_extent(hid_t file, const Dataset& dataset, const Place& place) {
 
 /// As H5_checksum_fletcher32 computes it: sums of big-endian pairs of bytes, modulo 65535.
 std::uint32_t fletcher32(std::span<const Bytef> bytes) {
-  constexpr std::size_t kMostPairs = 360;  // before the sums could overflow
+  constexpr std::size_t kMostPairs = 360;  // pairs that can be added before the sums could overflow
   std::uint32_t first = 0, second = 0;
   const auto reduce = [&] {
     first = (first & 0xffff) + (first >> 16);
@@ -128,7 +129,7 @@ std::uint32_t fletcher32(std::span<const Bytef> bytes) {
   return second << 16 | first;
 }
 
-/// From all first bytes, all second bytes and so on to one number after the other.
+/// Undoes the shuffle filter, which stores all first bytes of the numbers, then all second bytes, and so on.
 template <std::size_t kBytes>
 void unshuffle(const Bytef* from, Bytef* to, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -136,7 +137,7 @@ void unshuffle(const Bytef* from, Bytef* to, std::size_t count) {
   }
 }
 
-/// One chunk at a time, in memory that the next one uses again.
+/// Reads one chunk at a time into memory that is reused for the next one.
 class ChunkReader {
  public:
   ChunkReader(const Dataset& dataset, const Place& place) : dataset_(dataset), place_(place) {
@@ -146,23 +147,24 @@ class ChunkReader {
     if (dataset.is_compressed) inflated_.resize(bytes);
   }
 
-  /// `corner`: its first element, as many coordinates as the dataset has.
+  /// corner: the coordinates of its first element.
   const Bytef* read(const hsize_t* corner) {
     hsize_t bytes = 0;
     if (H5Dget_chunk_storage_size(dataset_.handle.get(), corner, &bytes) < 0) cannot("read", place_);
     if (bytes < kChecksumBytes || bytes > compressBound(chunk_.size()) + kChecksumBytes)
-      unlike(place_, text_of("a chunk of ", bytes, " bytes"), text_of(chunk_.size(), " and a checksum at most"));
+      unlike(place_, text_of("a chunk of ", bytes, " bytes"), text_of("at most ", chunk_.size(), " and a checksum"));
     stored_.resize(bytes);
     std::uint32_t skipped_filters = 0, checksum = 0;
     if (H5Dread_chunk(dataset_.handle.get(), H5P_DEFAULT, corner, &skipped_filters, stored_.data()) < 0)
       cannot("read", place_);
-    if (skipped_filters != 0) unlike(place_, "a chunk that skips a filter", "none that does");
+    if (skipped_filters != 0) unlike(place_, "a chunk that skips a filter", "a chunk that uses all filters");
     const std::span packed(stored_.data(), bytes - kChecksumBytes);
     std::memcpy(&checksum, packed.data() + packed.size(), sizeof checksum);
     if (checksum != fletcher32(packed)) {
-      throw Error(text_of("cannot read ", place_.file, " at ", place_.path,
-                          ": its bytes do not have their Fletcher32 checksum; the file is damaged: make it again, or "
-                          "take another copy"));
+      throw Error(
+          text_of("cannot read ", place_.file, " at ", place_.path,
+                  ": a Fletcher32 checksum does not match, so the file is damaged; make it again or use another "
+                  "copy"));
     }
     unpack(packed);
     return chunk_.data();
@@ -179,7 +181,7 @@ class ChunkReader {
       is_whole = status == Z_OK && bytes == chunk_.size() && used == packed.size();
     }
     if (!is_whole)
-      unlike(place_, text_of("a chunk that does not unpack to ", chunk_.size(), " bytes"), "one that does");
+      unlike(place_, text_of("a chunk that does not unpack to ", chunk_.size(), " bytes"), "a chunk of that size");
     const std::size_t count = chunk_.size() / dataset_.element_bytes;
     if (!dataset_.is_compressed) {
       std::copy(packed.begin(), packed.end(), chunk_.begin());
@@ -205,7 +207,7 @@ void cannot(const char* act, const Place& place) {
 
 void unlike(const Place& place, const std::string& found, const std::string& expected) {
   throw Error(text_of(place.file, " at ", place.path, " holds ", found, " where ", expected,
-                      " was expected; it was not written by this program, or by another version of it"));
+                      " was expected; the file was written by another program or another version of this one"));
 }
 
 std::string shape_text(std::span<const std::uint64_t> shape) {
@@ -235,7 +237,7 @@ Handle find_object(hid_t file, const Place& place) {
     }
     if (link.type != H5L_TYPE_HARD) unlike(place, "a symbolic or external link", "a hard link");
     Handle next(H5Oopen(object.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
-    if (!next.ok()) cannot("read", place);  // here: closing the group would clear the reason
+    if (!next.ok()) cannot("read", place);  // must come before the group is closed, which would clear the reason
     object = std::move(next);
     if (H5Iget_type(object.get()) == H5I_GROUP) refuse_filters(object.get(), place);
   }
@@ -256,8 +258,8 @@ Dataset open_dataset(hid_t file, const Place& place) {
   dataset.shape = shape_of(id, place);
   const std::size_t rank = dataset.shape.size();
   if (H5Tequal(type.get(), texts.get()) > 0) {
-    // Asking how a dataset was created converts its value for what was never written, which for texts follows a
-    // reference that nobody has checked. They are in one piece, or not ours.
+    // H5Dget_create_plist is not called for texts, because it converts the fill value, which for texts follows an
+    // unchecked reference. Texts that this program wrote are contiguous.
     if (rank != 1) unlike(place, "an array of shape " + shape_text(dataset.shape), "a list");
     const std::uint64_t bytes = H5Dget_offset(id) == HADDR_UNDEF ? 0 : H5Dget_storage_size(id);
     if (bytes % kReferenceBytes != 0 || bytes / kReferenceBytes != dataset.shape[0])

@@ -1,4 +1,4 @@
-// What every caller of HDF5 needs: an id that is closed with its owner, and why a call failed.
+// Owning handles for HDF5 ids, and the reason of a failed HDF5 call.
 #pragma once
 
 #include <hdf5.h>
@@ -24,7 +24,7 @@ class Handle {
   hid_t get() const { return id_; }
   bool ok() const { return id_ >= 0; }
   hid_t release() { return std::exchange(id_, -1); }
-  /// Errors of the last flush of an object appear here.
+  /// Returns false for errors, including those of the last flush of an object.
   bool close() { return close_(std::exchange(id_, -1)) >= 0; }
 
  private:
@@ -32,8 +32,8 @@ class Handle {
   Close close_;
 };
 
-/// HDF5's error stack, which it empties, in a few words: the system's reason when there is one, else the outermost and
-/// innermost complaints. Any call of HDF5, to close a handle too, empties it before.
+/// Summarises and empties the error stack of HDF5: the system's reason if there is one, otherwise the outermost and
+/// innermost messages. Call it at once, because any HDF5 call, also one that closes a handle, empties the stack.
 std::string reason();
 
 }  // namespace rnnsearch::storage

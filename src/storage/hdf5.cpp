@@ -20,12 +20,12 @@
 namespace rnnsearch::storage {
 namespace {
 
-// Of what is written and read whole.
+// Elements of a chunk in datasets that are written and read as a whole.
 constexpr std::size_t kChunkElements = 1 << 15;
-constexpr unsigned kDeflateLevel = 1;  // corpus/format.h says why
+constexpr unsigned kDeflateLevel = 1;  // for the reason see corpus/format.h
 
-/// First come, first served: a thread that reads one part of a slow file after the other would take a plain mutex again
-/// and again before whoever waits for it wakes up. A thread that has it may lock it again.
+/// A fair, recursive mutex: threads get it in the order in which they ask. With a plain mutex, a thread that reads many
+/// parts of a slow file would take it again and again before a waiting thread wakes up.
 class Turns {
  public:
   void lock() {
@@ -59,9 +59,10 @@ Turns& turns() {
   return the_ones;
 }
 
-/// Sets HDF5 up. At the first call: without its work at exit, which loops over files that a full disk kept from being
-/// closed, and without plugins, which are code that a file could ask for. In each thread: silent, for where HDF5 was
-/// built for threads, as Debian's is, each thread has its own stack of errors, which it would print.
+/// Holds the lock of HDF5 and sets HDF5 up. The first call turns off its exit handler, which loops forever over files
+/// that a full disk kept from being closed, and plugins, which are code that a file could request. In each thread it
+/// turns off printing: a thread-safe HDF5, such as Debian's, has an error stack for each thread and prints it by
+/// default.
 class Lock {
  public:
   Lock() : guard_(turns()) {
@@ -100,10 +101,10 @@ std::string reason() {
     if (at == std::string::npos) continue;
     const int number = std::atoi(complaint.c_str() + at + std::strlen("errno = "));
     text = std::strerror(number);
-    if (number == ENOSPC || number == EDQUOT) text += "; make room there or choose another folder";
+    if (number == ENOSPC || number == EDQUOT) text += "; free some space there or choose another folder";
     if (complaint.find("lock") != std::string::npos)
       text = "it cannot be locked (" + text +
-             "); where another process holds it, wait; where the file system has no locks, set "
+             "); if another process holds it, wait; if the file system has no locks, set "
              "HDF5_USE_FILE_LOCKING=FALSE";
   }
   return text;
@@ -141,14 +142,14 @@ const char* name_of() {
   if constexpr (std::same_as<T, std::int64_t>) return "int64";
 }
 
-/// HDF5 would note when an object was made; without that the same content makes the same bytes, whenever it is written.
+/// Turns off the creation times of objects, so that the same content always gives the same bytes.
 Handle without_times(hid_t kind) {
   Handle creation(H5Pcreate(kind), H5Pclose);
   H5Pset_obj_track_times(creation.get(), false);
   return creation;
 }
 
-/// The groups on the way to `place` that are not there.
+/// Creates the missing groups above `place`.
 void make_groups_above(hid_t file, const Place& place) {
   for (std::size_t end = place.path.find('/', 1); end != std::string::npos; end = place.path.find('/', end + 1)) {
     const std::string step = place.path.substr(0, end);
@@ -159,15 +160,15 @@ void make_groups_above(hid_t file, const Place& place) {
   }
 }
 
-/// Whole chunks are written directly; a cache would only add memory for each open dataset.
+/// Turns off the chunk cache, which would only cost memory for each open dataset, because whole chunks are written.
 Handle without_cache() {
   Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, 1.0);
   return access;
 }
 
-/// `chunk`: of the same rank as `extents`, or empty: contiguous, without checksums (HDF5 has none for texts). A dataset
-/// that grows is compressed; one that does, or is empty, has no upper bound.
+/// chunk: shape of a chunk, or empty for a contiguous dataset without checksums (HDF5 has none for texts). A dataset
+/// that grows is compressed. A dataset that grows, or is empty, is created without an upper bound.
 Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hsize_t> extents,
                       std::vector<hsize_t> chunk, bool grows) {
   std::vector<hsize_t> limits = extents;
@@ -183,13 +184,13 @@ Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hs
       H5Pset_shuffle(creation.get());
       H5Pset_deflate(creation.get(), kDeflateLevel);
     }
-    H5Pset_fletcher32(creation.get());  // the last, so that it sees the bytes of the file
+    H5Pset_fletcher32(creation.get());  // last, so that it covers the bytes as stored
     H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
   }
   const Handle access = without_cache();
   Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), access.get()),
                  H5Dclose);
-  if (!dataset.ok()) cannot("write", place);  // here: closing the other handles would clear the reason
+  if (!dataset.ok()) cannot("write", place);  // must come before the other handles are closed: that clears the reason
   return dataset;
 }
 
@@ -224,7 +225,7 @@ void read_all(hid_t file, const Place& place, MatrixView<T> values, const std::v
   read_numbers(dataset, place, 0, bytes_of(values));
 }
 
-/// Memory of [rows, stride] of which the first `cols` columns take part.
+/// The first `cols` columns of memory [rows, stride].
 template <class T>
 Handle memory_space(const MatrixView<T>& view) {
   const std::array<hsize_t, 2> whole{view.rows, view.stride}, start{0, 0}, part{view.rows, view.cols};
@@ -429,7 +430,7 @@ std::vector<std::string> File::read_texts(const std::string& dataset) const {
   texts.reserve(pointers.size());
   for (const char* pointer : pointers) texts.emplace_back(pointer ? pointer : "");
   const Handle space(H5Dget_space(id), H5Sclose);
-  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());  // also of what was read before it failed
+  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());  // also after a partial read
   if (!good) throw Error(text_of("cannot read ", name_, " at ", dataset, ": ", why));
   return texts;
 }

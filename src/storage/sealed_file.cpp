@@ -21,11 +21,11 @@ namespace rnnsearch::storage {
 namespace {
 
 namespace fs = std::filesystem;
-static_assert(std::endian::native == std::endian::little, "the seal's integers are copied as they are");
+static_assert(std::endian::native == std::endian::little, "the integers of the seal are copied without conversion");
 
 constexpr char kMagic[9] = "RNNSSEAL";
 constexpr std::uint64_t kSealVersion = 1;
-constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};  // of every HDF5 file
+constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};  // start of every HDF5 file
 constexpr std::size_t kBufferBytes = 1 << 20;
 
 struct Footer {
@@ -63,7 +63,7 @@ std::string hex_of(const XXH128_canonical_t& digest) {
   return text;
 }
 
-/// False at the end of the file or at an error (errno then says which: 0 is the end).
+/// Returns false at the end of the file (errno is 0) or for an error (errno is its number).
 bool read_exactly(int descriptor, void* memory, std::size_t bytes, std::uint64_t offset) {
   auto* to = static_cast<char*>(memory);
   while (bytes > 0) {
@@ -78,7 +78,7 @@ bool read_exactly(int descriptor, void* memory, std::size_t bytes, std::uint64_t
   return true;
 }
 
-/// False as read_exactly.
+/// Returns false like read_exactly.
 bool digest_of(int descriptor, std::uint64_t bytes, XXH128_canonical_t& digest, const Poll& poll = {}) {
   struct Free {
     void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
@@ -97,10 +97,10 @@ bool digest_of(int descriptor, std::uint64_t bytes, XXH128_canonical_t& digest, 
 }
 
 std::string system_reason() {
-  return errno == 0 ? "it ended early" : std::strerror(errno);
+  return errno == 0 ? "it is shorter than expected" : std::strerror(errno);
 }
 
-/// `name`: what errors call the file, which may be a temporary.
+/// name: the name of the file in errors; `path` may be a temporary file.
 void seal_as(const fs::path& path, const std::string& name) {
   const Descriptor file(path, O_RDWR | O_APPEND);
   struct stat status {};
@@ -113,23 +113,23 @@ void seal_as(const fs::path& path, const std::string& name) {
   if (!digest_of(file.get(), footer.payload_bytes, footer.digest))
     throw Error(text_of("cannot read back ", name, ": ", system_reason()));
   footer.check = footer.expected_check();
-  errno = ENOSPC;  // what a short write means
+  errno = ENOSPC;  // a short write means that the disk is full, but does not set errno
   if (::write(file.get(), &footer, sizeof footer) != ssize_t{sizeof footer} || ::fsync(file.get()) != 0)
     throw Error(
-        text_of("cannot write ", name, ": ", std::strerror(errno), "; make room there or choose another folder"));
-  // What verify_seal reads afterwards shall come from the disk, not from memory.
+        text_of("cannot write ", name, ": ", std::strerror(errno), "; free some space there or choose another folder"));
+  // Drop the cached pages, so that verify_seal reads the file from the disk.
   ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-/// Returns the digest that the footer says.
+/// Returns the digest in the footer.
 XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name, SealCheck check,
                                   const Poll& poll = {}) {
-  const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // a named pipe is refused, not waited for
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // does not wait for a named pipe, which is rejected below
   struct stat status {};
   if (!file.ok() || ::fstat(file.get(), &status) != 0)
     throw Error(text_of("cannot open ", name, ": ", std::strerror(errno)));
-  if (S_ISDIR(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is a folder, a file was expected"));
-  if (!S_ISREG(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is no regular file"));
+  if (S_ISDIR(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is a folder, but a file was expected"));
+  if (!S_ISREG(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is not a regular file"));
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   if (bytes == 0) throw Error(text_of("cannot read ", name, ": it is empty"));
 
@@ -138,7 +138,7 @@ XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name,
   if (std::memcmp(signature, kSignature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8))) != 0)
     throw Error(text_of("cannot read ", name, ": it is a file of another kind (no HDF5 signature)"));
   const std::string truncated = text_of("cannot read ", name, ": it is truncated, or was not written by rnnsearch (");
-  const char* remedy = "); make it again or take another copy";
+  const char* remedy = "); make it again or use another copy";
   if (bytes < 8 + kSealBytes) throw Error(text_of(truncated, "only ", bytes, " bytes", remedy));
 
   Footer footer{};
@@ -149,10 +149,10 @@ XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name,
     throw Error(text_of(truncated, "no seal at the end of its ", bytes, " bytes", remedy));
   const std::string damaged = text_of("cannot read ", name, ": it is damaged (");
   if (!has_magic || footer.check != footer.expected_check())
-    throw Error(text_of(damaged, "its seal does not agree with itself", remedy));
+    throw Error(text_of(damaged, "its seal is inconsistent", remedy));
   if (footer.version > kSealVersion)
-    throw Error(text_of("cannot read ", name, ": its seal has version ", footer.version, ", this program knows ",
-                        kSealVersion, "; use a newer rnnsearch"));
+    throw Error(text_of("cannot read ", name, ": its seal has version ", footer.version,
+                        ", but this program knows only version ", kSealVersion, "; use a newer rnnsearch"));
   if (footer.payload_bytes != bytes - kSealBytes)
     throw Error(
         text_of(damaged, "it holds ", bytes - kSealBytes, " bytes where its seal says ", footer.payload_bytes, remedy));
@@ -162,11 +162,11 @@ XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name,
   if (!digest_of(file.get(), footer.payload_bytes, digest, poll))
     throw Error(text_of("cannot read ", name, ": ", system_reason()));
   if (std::memcmp(&digest, &footer.digest, sizeof digest) != 0)
-    throw Error(text_of(damaged, "its content does not have the digest that its seal says", remedy));
+    throw Error(text_of(damaged, "its content does not match the digest in its seal", remedy));
   return digest;
 }
 
-/// Errors begin with `what`.
+/// Runs `act` and puts `what` in front of its errors.
 template <class Act>
 auto naming(const std::string& what, Act&& act) {
   try {
@@ -216,11 +216,11 @@ void write_format(File& file, const std::string& format, std::int64_t version) {
 void check_format(const File& file, const std::string& format, std::int64_t version) {
   const std::string found = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "unknown";
   if (found != format)
-    throw Error(text_of("cannot read ", file.name(), ": its format is ", found, ", expected ", format));
+    throw Error(text_of("cannot read ", file.name(), ": its format is ", found, ", but ", format, " was expected"));
   const std::int64_t found_version = file.integer_attribute("/", "format_version");
   if (found_version > version)
     throw Error(text_of("cannot read ", file.name(), ": it is ", format, " version ", found_version,
-                        ", this program knows versions up to ", version, "; use a newer rnnsearch"));
+                        ", but this program knows only versions up to ", version, "; use a newer rnnsearch"));
 }
 
 }  // namespace rnnsearch::storage

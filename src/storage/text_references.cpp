@@ -23,8 +23,8 @@ namespace {
 
 // HDF5 File Format Specification, version 3.0, III.E "Disk Format: Level 1E - Global Heap", with lengths and addresses
 // of 8 bytes, and IV.B for the reference (length of 4 bytes, address, index of 4 bytes). Integers are little-endian.
-constexpr std::size_t kHeapHeaderBytes = 16;    // "GCOL", version, 3 reserved, size of the whole
-constexpr std::size_t kObjectHeaderBytes = 16;  // index and count of references of 2 bytes, 4 reserved, size
+constexpr std::size_t kHeapHeaderBytes = 16;    // "GCOL", version, 3 reserved bytes, size of the heap
+constexpr std::size_t kObjectHeaderBytes = 16;  // index and reference count (2 bytes each), 4 reserved bytes, size
 constexpr std::uint8_t kHeapVersion = 1;
 constexpr std::uint64_t kSmallestHeapBytes = 4096;
 constexpr std::uint64_t kAlignment = 8;
@@ -39,10 +39,10 @@ T integer(Bytes bytes) {
   return value;
 }
 
-/// Bytes of the file as they lie there, read as far ahead as neighbouring heaps are worth.
+/// Reads raw bytes of the file, with a read-ahead for neighbouring heaps.
 class RawFile {
  public:
-  /// The same descriptor that HDF5 reads from.
+  /// Uses the file descriptor of HDF5.
   RawFile(hid_t file, const std::string& place) : place_(place) {
     void* descriptor = nullptr;
     haddr_t end = 0;
@@ -54,7 +54,7 @@ class RawFile {
     size_ = std::min<std::uint64_t>(end, static_cast<std::uint64_t>(status.st_size));
   }
   std::uint64_t size() const { return size_; }
-  /// `count` bytes, at most kAhead, which lie within the file. Valid until the next call.
+  /// Returns `count` bytes, valid until the next call. REQUIRES: count <= kAhead, and the range is within the file.
   Bytes at(std::uint64_t offset, std::size_t count) {
     if (offset < offset_ || offset - offset_ + count > filled_) {
       offset_ = offset;
@@ -86,7 +86,7 @@ class RawFile {
 
 [[noreturn]] void refuse(const std::string& place, const std::string& found) {
   throw Error(text_of(place, " holds ", found,
-                      "; the file is damaged or was not written by this program: make it again, or take a copy of it"));
+                      "; the file is damaged or was not written by this program: make it again or use another copy"));
 }
 
 struct Object {
@@ -96,29 +96,29 @@ struct Object {
 };
 struct Heap {
   std::uint64_t address, end;
-  std::vector<Object> objects;  // by index
+  std::vector<Object> objects;  // sorted by index
 };
 
-/// As H5HG__cache_heap_deserialize reads it; but where that goes on whatever it finds, this refuses.
+/// Reads a heap like H5HG__cache_heap_deserialize, but throws Error for invalid data that HDF5 would accept.
 Heap read_heap(RawFile& file, std::uint64_t address, const std::string& place) {
   const auto bad = [&](const std::string& what) { refuse(place, text_of("texts in a heap at byte ", address, what)); };
   if (address > file.size() || file.size() - address < kSmallestHeapBytes) bad(", beyond the end of the file");
   const Bytes header = file.at(address, kHeapHeaderBytes);
-  if (std::memcmp(header, "GCOL", 4) != 0 || header[4] != kHeapVersion) bad(" where there is none");
+  if (std::memcmp(header, "GCOL", 4) != 0 || header[4] != kHeapVersion) bad(" where there is no heap");
   const auto bytes = integer<std::uint64_t>(header + 8);
   if (bytes < kSmallestHeapBytes || bytes > file.size() - address) bad(text_of(" of an impossible size, ", bytes));
   Heap heap{address, address + bytes, {}};
-  for (std::uint64_t at = address + kHeapHeaderBytes; heap.end - at >= kObjectHeaderBytes;) {  // else too short for one
+  for (std::uint64_t at = address + kHeapHeaderBytes; heap.end - at >= kObjectHeaderBytes;) {
     const Bytes object = file.at(at, kObjectHeaderBytes);
     const auto index = integer<std::uint16_t>(object);
     const auto size = integer<std::uint64_t>(object + 8);
     const std::uint64_t room = heap.end - at - kObjectHeaderBytes;
-    if (index == 0) {  // free space, with its header, to the end
+    if (index == 0) {  // index 0 is the free space; its size includes its header and extends to the end of the heap
       if (size != heap.end - at) bad(text_of(" whose free space has an impossible size, ", size));
       break;
     }
     const std::uint64_t padding = (kAlignment - size % kAlignment) % kAlignment;
-    if (size > room || padding > room - size) bad(text_of(" whose object ", index, " leads beyond it"));
+    if (size > room || padding > room - size) bad(text_of(" whose object ", index, " exceeds the heap"));
     heap.objects.push_back({size, index, false});
     at += kObjectHeaderBytes + size + padding;
   }
@@ -137,14 +137,14 @@ Object* find(Heap& heap, std::uint32_t index) {
   return at != heap.objects.end() && at->index == index ? &*at : nullptr;
 }
 
-/// A conversion of references to bytes that leaves them as they are: so HDF5 itself hands out what it would follow,
-/// whatever the layout, of datasets and attributes alike.
+/// A type conversion from references to bytes that does not change them. With it, HDF5 returns the references that it
+/// would follow, for any layout, of datasets and attributes.
 herr_t leave_as_stored(hid_t, hid_t, H5T_cdata_t* data, std::size_t, std::size_t, std::size_t, void*, void*, hid_t) {
   if (data->command == H5T_CONV_INIT) data->need_bkg = H5T_BKG_NO;
   return 0;
 }
 
-/// 16 bytes of memory. HDF5 keeps the conversion, and this the type, for the life of the program.
+/// The type of a reference as 16 opaque bytes. The type and its conversion exist until the program ends.
 hid_t reference_type() {
   static const hid_t the_one = [] {
     const hid_t bytes = H5Tcreate(H5T_OPAQUE, kReferenceBytes);
@@ -165,12 +165,12 @@ void check_layout(hid_t file, const std::string& place) {
     throw Error(text_of("cannot read ", place, ": ", reason()));
   if (address_bytes != 8 || length_bytes != 8)
     refuse(place, text_of("texts in a file with addresses of ", address_bytes, " and lengths of ", length_bytes,
-                          " bytes where both are of 8"));
+                          " bytes, where 8 bytes were expected for both"));
   if (user_block != 0) refuse(place, text_of("texts in a file that begins at byte ", user_block));
   if (image != HADDR_UNDEF) refuse(place, "texts in a file with an image of a cache");
 }
 
-/// Characters of one byte: lengths are then bytes.
+/// Checks that characters have one byte, so that lengths are numbers of bytes.
 void check_characters(hid_t type, const std::string& place) {
   const Handle character(H5Tget_super(type), H5Tclose);
   if (!character.ok() || H5Tget_size(character.get()) != 1) refuse(place, "texts of characters of more bytes than one");
@@ -183,7 +183,7 @@ void check_text_references(std::int64_t file, std::int64_t dataset_or_attribute,
   check_layout(file, place);
   unsigned intent = 0;
   H5Fget_intent(file, &intent);
-  if (intent & H5F_ACC_RDWR) H5Fflush(file, H5F_SCOPE_LOCAL);  // heaps just written may be in memory alone
+  if (intent & H5F_ACC_RDWR) H5Fflush(file, H5F_SCOPE_LOCAL);  // heaps just written may exist in memory only
   const bool is_dataset = H5Iget_type(dataset_or_attribute) == H5I_DATASET;
   const Handle type(is_dataset ? H5Dget_type(dataset_or_attribute) : H5Aget_type(dataset_or_attribute), H5Tclose);
   check_characters(type.get(), place);
@@ -196,13 +196,13 @@ void check_text_references(std::int64_t file, std::int64_t dataset_or_attribute,
 
   RawFile bytes(file, place);
   std::map<std::uint64_t, Heap> heaps;  // by address
-  Heap* heap = nullptr;                 // neighbours mostly share one
+  Heap* heap = nullptr;                 // the last heap, which neighbouring texts usually share
   for (std::size_t i = 0; i < count; ++i) {
     const Bytes reference = references[i].data();
     const auto length = integer<std::uint32_t>(reference);
     const auto address = integer<std::uint64_t>(reference + 4);
     const auto index = integer<std::uint32_t>(reference + 12);
-    if (address == 0) {  // to HDF5 no text, which reads as an empty one; it writes those as objects of no bytes
+    if (address == 0) {  // HDF5 reads this as an empty text, but writes empty texts as objects without bytes
       if (length == 0 && index == 0) continue;
       refuse(place, text_of("text ", i, " of ", length, " bytes in object ", index, " of no heap"));
     }

@@ -105,7 +105,7 @@ TEST(Launch, RefusesOneProcessWithoutALauncherInABatchScript) {
 
 TEST(Launch, RefusesTheCopiesOfAnotherMpisMpirun) {
   EXPECT_THAT(refusal(kMpirunOfThree, 1), testing::HasSubstr("OMPI_COMM_WORLD_SIZE says that a launcher started 3"));
-  EXPECT_THAT(refusal({{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}, 1), testing::HasSubstr("belongs to another MPI"));
+  EXPECT_THAT(refusal({{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}, 1), testing::HasSubstr("belongs to a different MPI"));
 }
 
 TEST(Launch, AcceptsOneRankThatWasAskedFor) {

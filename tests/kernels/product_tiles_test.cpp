@@ -37,7 +37,7 @@ TEST(Ahead, AsksForEveryLineAndRowInItsSteps) {
       for (const std::size_t steps : {1u, 2u, 3u, 40u}) {
         Ahead ahead{panel.data(), lines, c.data(), rows, 20, 30};
         const Ahead::Share share = ahead.share(steps);
-        for (std::size_t step = 0; step < steps; ++step) ahead.ask(share);
+        for (std::size_t step = 0; step < steps; ++step) ahead.prefetch(share);
         EXPECT_EQ(ahead.lines + ahead.rows, 0u);
         EXPECT_EQ(ahead.panel, panel.data() + lines * Ahead::kLine);
         EXPECT_EQ(ahead.c, c.data() + rows * 30);

@@ -166,7 +166,7 @@ TEST_F(Content, HasChunksThatUnpackToTheirSize) {
   store(compressed(), deflated(bytes));
   EXPECT_THAT(refusal(), HasSubstr("Fletcher32"));
   store(compressed(), "abc");
-  EXPECT_THAT(refusal(), HasSubstr("that was not written whole"));
+  EXPECT_THAT(refusal(), HasSubstr("that was not written completely"));
   store(compressed(), std::string(100000, 'x'));
   EXPECT_THAT(refusal(), HasSubstr("a chunk of 100000 bytes"));
   store({H5Z_FILTER_FLETCHER32}, with_checksum(bytes + "1234"));
@@ -220,7 +220,7 @@ TEST_F(Content, IsInChunksOfABoundedSize) {
     in_chunks(kCount - 1, compressed())(creation);
     H5Pset_chunk_opts(creation, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
   });
-  EXPECT_THAT(refusal(), HasSubstr("chunks that are not all alike"));
+  EXPECT_THAT(refusal(), HasSubstr("chunks of different kinds"));
 }
 
 TEST_F(Content, HasAllThatItsShapeAsksFor) {
@@ -232,10 +232,10 @@ TEST_F(Content, HasAllThatItsShapeAsksFor) {
       H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &corner, stored.size(), stored.data());
       H5Dclose(dataset);
     });
-    EXPECT_THAT(refusal(), HasSubstr("that was not written whole")) << extent;
+    EXPECT_THAT(refusal(), HasSubstr("that was not written completely")) << extent;
   }
   change([&](hid_t file) { H5Dclose(replace(file, H5T_STD_U32LE, {kCount}, in_chunks(kCount, compressed()))); });
-  EXPECT_THAT(refusal(), HasSubstr("that was not written whole"));
+  EXPECT_THAT(refusal(), HasSubstr("that was not written completely"));
 }
 
 TEST_F(Content, MayGrowInEachDimensionOrInNone) {
@@ -285,7 +285,7 @@ TEST_F(Content, IsOfTheTypesAndRanksThatAreWritten) {
   H5Tset_size(fixed, 8);
   EXPECT_THAT(typed(fixed, {4}), HasSubstr("values of another type"));
   H5Tclose(fixed);
-  EXPECT_THAT(typed(text_type().get(), {4}), HasSubstr("that was not written whole"));
+  EXPECT_THAT(typed(text_type().get(), {4}), HasSubstr("that was not written completely"));
   EXPECT_THAT(typed(text_type().get(), {2, 2}), HasSubstr("an array of shape [2, 2]"));
   EXPECT_THAT(message_of([&] { File::open(path_).shape("/group"); }), HasSubstr("an object of another kind"));
 }

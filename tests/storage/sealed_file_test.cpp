@@ -144,7 +144,7 @@ TEST(SealedFile, IsRefusedAtOnceWhereItIsANamedPipe) {
   const fs::path pipe = scratch / "pipe.h5";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const support::Watchdog watchdog(60, "verify_seal of a named pipe that nobody writes");
-  EXPECT_THAT(message_of([&] { verify_seal(pipe, "corpus"); }), HasSubstr("pipe.h5: it is no regular file"));
+  EXPECT_THAT(message_of([&] { verify_seal(pipe, "corpus"); }), HasSubstr("pipe.h5: it is not a regular file"));
 }
 
 TEST(SealedFile, OfAnotherFormatOrALaterVersionIsRefused) {

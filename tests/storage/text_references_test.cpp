@@ -126,7 +126,7 @@ TEST_F(TextReferences, ToHeapsThatAreNotThereAreRefused) {
   EXPECT_THAT(refusal(), refused("of no heap"));
   for (const std::uint64_t address : {std::uint64_t{8}, std::uint64_t{heap_ + 8}}) {
     set(reference("alpha") + 4, address);
-    EXPECT_THAT(refusal(), refused("where there is none")) << address;
+    EXPECT_THAT(refusal(), refused("where there is no heap")) << address;
   }
   for (const std::uint64_t address : {end - 4095, end, end + 40, ~std::uint64_t{0}, ~std::uint64_t{0} - 4095}) {
     set(reference("alpha") + 4, address);
@@ -143,7 +143,7 @@ TEST_F(TextReferences, ToHeapsOfImpossibleSizesAreRefused) {
   }
   for (const std::size_t at : {heap_, heap_ + 4}) {
     bytes_[at] ^= 2;
-    EXPECT_THAT(refusal(), refused("where there is none"));
+    EXPECT_THAT(refusal(), refused("where there is no heap"));
   }
 }
 
@@ -155,7 +155,7 @@ TEST_F(TextReferences, ToObjectsOfImpossibleSizesAreRefused) {
   }
   for (const std::uint64_t size : {std::uint64_t{1} << 20, ~std::uint64_t{0}, ~std::uint64_t{0} - 20}) {
     set(at + 8, size);
-    EXPECT_THAT(refusal(), refused("leads beyond it")) << size;
+    EXPECT_THAT(refusal(), refused("exceeds the heap")) << size;
   }
 }
 

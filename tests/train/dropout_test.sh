@@ -46,7 +46,7 @@ refused() {  # REASON OPTION...
   grep -q "$1" refused.log || fail "${*:2} is refused without '$1': $(cat refused.log)"
 }
 refused "at least 0 and below 1" --dropout 1
-refused "from 0 to 1" --dropout -0.1
+refused "at least 0 and below 1" --dropout -0.1
 refused "nothing is dropped" --dropout-kind variational
 refused "no weights to drop" --attention none --attention-dropout 0.1
 refused "choose gru-reset = after" --layer-normalisation

@@ -1,4 +1,5 @@
-// What the user or the machine caused is thrown as Error; what only we can cause is an assert.
+// Errors. Failures that the user or the machine can cause are thrown as Error; those that only a bug can cause are
+// asserts.
 #pragma once
 
 #include <sstream>
@@ -7,13 +8,14 @@
 
 namespace rnnsearch {
 
-/// One sentence: what, where, found, expected, next step. `main` prints it and exits with code 1.
+/// Its text is one line that says what failed and where, what was found and expected, and what to do next. `main`
+/// prints it and exits with code 1.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The parts written one after the other, as an ostream would.
+/// Concatenates the parts as an ostream prints them.
 template <class... Parts>
 std::string text_of(const Parts&... parts) {
   std::ostringstream stream;

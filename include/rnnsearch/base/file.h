@@ -1,4 +1,4 @@
-// Files that are either whole or not there.
+// Reads whole files, and replaces files atomically.
 #pragma once
 
 #include <filesystem>
@@ -10,49 +10,53 @@
 
 namespace rnnsearch {
 
-/// Throws Error with the path and the system's reason. `poll`: while a pipe is waited for.
+/// Returns the content of a file. Throws Error with the path and the system's reason. `poll` is called while waiting
+/// for a pipe.
 std::string read_file(const std::filesystem::path& path, const Poll& poll = {});
 
-/// A file that is written under another name and takes the place of `target` once it is whole: a reader, or a power
-/// loss, sees the former file or this one. It replaces what a symbolic link names, not the link, and it has the mode of
-/// the file that it replaces and, as far as this user may give them, its owner and group.
+/// Replaces a file atomically: the content is written to a temporary file, which is renamed to `target` when it is
+/// complete. Readers, also after a power loss, see either the previous file or the new one. If the target is a symbolic
+/// link, the file that it names is replaced. The new file gets the mode of the previous one and, as far as the user has
+/// the permission, its owner and group.
 class AtomicFile {
  public:
-  /// Makes an empty temporary in the folder of the target. Throws Error for a target that is a folder, a pipe or a
-  /// device, and where no file can be made.
+  /// Creates an empty temporary file in the folder of the target. Throws Error if the target is a folder, a pipe or a
+  /// device, or if no file can be created.
   explicit AtomicFile(std::filesystem::path target);
-  /// Removes the temporary unless it was published.
+  /// Removes the temporary file unless it was published.
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  /// The temporary, to be written by that name.
+  /// The path of the temporary file, to which the caller writes.
   const std::filesystem::path& temporary() const { return temporary_; }
-  /// Flushes the temporary to the disk, renames it and flushes the folder. Between `check` and the renaming no other
-  /// process publishes a file in this folder, provided that the file system has flock(2) for folders; what `check`
-  /// throws leaves the target as it is. REQUIRES: everything was written, and the temporary was closed.
+  /// Flushes the temporary file to the disk, renames it and flushes the folder. `check` is called before the renaming;
+  /// if it throws, the target stays unchanged. Between the two no other process publishes a file in this folder,
+  /// provided that the file system supports flock(2) for folders. REQUIRES: everything was written, and the temporary
+  /// file was closed.
   void publish(const std::function<void()>& check = {});
-  /// The same under the name of the target with `suffix` behind it, which it returns; the target stays as it is.
+  /// The same, but renames the file to the name of the target followed by `suffix`, and returns that path. The target
+  /// stays unchanged.
   std::filesystem::path publish_beside(const std::string& suffix);
 
  private:
   void publish_as(const std::filesystem::path& path, const std::function<void()>& check);
 
-  std::filesystem::path target_, temporary_;  // links are followed
+  std::filesystem::path target_, temporary_;  // with symbolic links resolved
 };
 
-/// Throws Error (a full disk included); the former file then stands as it was and no temporary is left.
+/// Writes a file with AtomicFile. Throws Error, for example for a full disk; the previous file then stays unchanged,
+/// and no temporary file is left.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// A name that no other process uses, in the folder of `path` or, if that is a symbolic link, of the file that it
-/// names:
-/// ".NAME.tmp-HOST-BOOT-NAMESPACE-PID", of the kernel that runs and its namespace of process ids. Throws Error for a
-/// symbolic link that leads to itself.
+/// A file name that no other process uses, in the folder of `path` (of the file that it names, if it is a symbolic
+/// link): ".NAME.tmp-HOST-BOOT-NAMESPACE-PID", where BOOT identifies the running kernel and NAMESPACE its namespace of
+/// process ids. Throws Error for a symbolic link that leads to itself.
 std::filesystem::path temporary_beside(const std::filesystem::path& path);
 
-/// Removes what processes of this kernel and namespace that do not live any more left under such names of `path`: those
-/// that were killed. Of other hosts nothing is known; theirs stay. Never throws for a folder or a file that it may not
-/// read or remove. Lists the folder: not for each of many files in one.
+/// Removes temporary files of `path` that killed processes left behind. Files of other hosts and namespaces stay,
+/// because nothing is known about their processes. Does not throw for a folder or a file that it cannot read or remove.
+/// It lists the whole folder, so do not call it for each of many files in a folder.
 void remove_abandoned(const std::filesystem::path& path);
 
 }  // namespace rnnsearch

@@ -1,4 +1,4 @@
-// JSON: built, written, read.
+// JSON values: building, writing and parsing.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 namespace rnnsearch {
 
 /// A JSON value. Objects keep the order in which members were added; integers stay integers.
-/// The readers (boolean, integer, number, string, items, members, at) throw Error when the value is of another kind.
+/// The accessors boolean, integer, number, string, items, members and at throw Error if the value is of another kind.
 class Json {
  public:
   using Member = std::pair<std::string, Json>;
@@ -31,7 +31,7 @@ class Json {
 
   /// Appends to an array; null becomes an array first.
   void push_back(Json item);
-  /// The member of this name, null and at the end when there was none; null becomes an object first.
+  /// The member of this name; appends a null member if there is none. null becomes an object first.
   Json& operator[](std::string_view name);
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
@@ -42,18 +42,19 @@ class Json {
 
   bool boolean() const;
   std::int64_t integer() const;
-  double number() const;  // of integers too
+  double number() const;  // also for integers
   const std::string& string() const;
   const std::vector<Json>& items() const;
   const std::vector<Member>& members() const;
-  /// nullptr when this is no object or has no such member.
+  /// Returns nullptr if this is not an object or has no such member.
   const Json* find(std::string_view name) const;
   const Json& at(std::string_view name) const;
 
-  /// One line when indent < 0. Doubles are written with the fewest digits that read back as the same bits; those JSON
-  /// cannot hold (NaN, infinities) become null, and bytes that are not UTF-8 become U+FFFD.
+  /// Writes the value, on one line if indent < 0. Doubles are written with the fewest digits that are read back as the
+  /// same bits. Doubles that JSON cannot represent (NaN, infinities) become null, and bytes that are not UTF-8 become
+  /// U+FFFD.
   std::string dump(int indent = -1) const;
-  /// `what` names the text in errors ("log.jsonl, line 7"). Throws Error with the byte where it goes wrong.
+  /// `what` names the text in errors, for example "log.jsonl, line 7". Throws Error with the position of the error.
   static Json parse(std::string_view text, std::string_view what);
 
   friend bool operator==(const Json&, const Json&) = default;

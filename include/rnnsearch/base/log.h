@@ -1,5 +1,4 @@
-// Rooms do not print. What a room has to say while it works (a fallback, a skipped update) goes to the sink that cli
-// sets.
+// Log lines. Rooms do not print; messages about their work (a fallback, a skipped update) go to the sink that cli sets.
 #pragma once
 
 #include <functional>
@@ -8,8 +7,8 @@
 
 namespace rnnsearch {
 
-/// Receives one whole line without its line end, beginning with the room in brackets: "[data] ...". Any thread may call
-/// it.
+/// Receives one line without its line end, which begins with the room in brackets: "[data] ...". May be called from any
+/// thread.
 using LogSink = std::function<void(std::string_view line)>;
 
 /// The default sink drops everything. Set it once, before threads start.

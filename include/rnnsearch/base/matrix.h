@@ -1,4 +1,4 @@
-// Views of row-major matrices. A view owns nothing; whoever made the memory outlives it.
+// Views of row-major matrices. A view does not own its memory, which must outlive the view.
 #pragma once
 
 #include <cassert>
@@ -19,9 +19,10 @@ struct MatrixView {
   MatrixView(Element* data_, std::size_t rows_, std::size_t cols_) : MatrixView(data_, rows_, cols_, cols_) {}
   MatrixView(Element* data_, std::size_t rows_, std::size_t cols_, std::size_t stride_)
       : data(data_), rows(rows_), cols(cols_), stride(stride_) {}
-  /// A writable view reads as well.
-  template <class Other, class = std::enable_if_t<std::is_same_v<const Other, Element>>>
-  MatrixView(const MatrixView<Other>& other)  // NOLINT(google-explicit-constructor)
+  /// A writable view converts to a read-only one.
+  template <class Other>
+  requires std::is_same_v<const Other, Element> MatrixView(
+      const MatrixView<Other>& other)  // NOLINT(google-explicit-constructor)
       : MatrixView(other.data, other.rows, other.cols, other.stride) {}
 
   Element* row(std::size_t i) const {

@@ -1,4 +1,4 @@
-// Where the time of an update goes: seconds by phase, counted on the thread that runs the update.
+// A profile of an update: seconds by phase, measured on the thread that runs the update.
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 namespace rnnsearch {
 
 enum class Phase {
-  kPacking,        // words into packed order
+  kPacking,        // sorting words into packed order
   kEmbedding,      // word vectors and their gradients
   kEncoder,        // recurrence, annotations and keys
-  kAttention,      // energies, alpha and contexts, inside the decoder's loop
+  kAttention,      // energies, alpha and contexts in the loop of the decoder
   kDecoder,        // the rest of that loop, and the products over all its steps
   kReadout,        // maxout, softmax, loss
-  kCommunication,  // sums over the ranks, waiting for slower ones included
-  kOptimizer,      // zeroing of the gradient, norm, clip, update of the weights
+  kCommunication,  // reductions over the ranks, including waiting for slower ranks
+  kOptimizer,      // zeroing of the gradient, norm, clipping, update of the weights
 };
 inline constexpr std::array kPhases{Phase::kPacking, Phase::kEmbedding, Phase::kEncoder,       Phase::kAttention,
                                     Phase::kDecoder, Phase::kReadout,   Phase::kCommunication, Phase::kOptimizer};
@@ -25,8 +25,8 @@ inline constexpr const char* name_of(Phase phase) {
   return names[static_cast<std::size_t>(phase)];
 }
 
-/// Sums by phase. Phases nest, and each counts its own time only: while an inner one runs the outer one stands still.
-/// Not to be shared by threads: what a phase's worker threads do is the time that its caller waits for them.
+/// Sums of time by phase. Phases nest, and each counts only its own time: the outer phase is paused while an inner one
+/// runs. Not thread-safe; the work of other threads counts as the time that the calling thread waits for them.
 class PhaseTimes {
  public:
   double seconds(Phase phase) const {
@@ -41,7 +41,8 @@ class PhaseTimes {
   /// REQUIRES: no phase is running.
   void clear() { spent_ = {}; }
 
-  /// From construction to destruction. Each end costs one reading of the clock. No times: does nothing.
+  /// Counts a phase from construction to destruction. Each end costs one reading of the clock. Does nothing if `times`
+  /// is nullptr.
   class Scope {
    public:
     Scope(PhaseTimes* times, Phase phase) : times_(times), outer_(times ? times->running_ : nullptr) { change(phase); }
@@ -50,7 +51,7 @@ class PhaseTimes {
     }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
-    /// From here on it is another phase.
+    /// Switches to another phase.
     void change(Phase phase) {
       if (times_) times_->change_to(&times_->spent_[static_cast<std::size_t>(phase)]);
     }
@@ -71,7 +72,7 @@ class PhaseTimes {
   }
 
   std::array<Clock::duration, kPhases.size()> spent_{};
-  Clock::duration* running_ = nullptr;  // nullptr: none
+  Clock::duration* running_ = nullptr;  // the phase that is counted now, or nullptr
   Clock::time_point since_;
 };
 

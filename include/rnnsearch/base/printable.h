@@ -1,4 +1,4 @@
-// Text that a terminal shows and does not obey.
+// Makes untrusted text safe to print on a terminal.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace rnnsearch {
 
-/// One line: line ends and tabs become spaces, and the bytes of other control characters "\x1b". For whatever was read
-/// from a file that somebody sent, or is quoted in an error.
+/// Returns the text as one line without control characters: line ends and tabs become spaces, and the bytes of other
+/// control characters are written like "\x1b". Use it for text from files of unknown origin and for text that is quoted
+/// in an error.
 std::string printable(std::string_view text);
 
 }  // namespace rnnsearch

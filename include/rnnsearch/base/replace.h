@@ -1,4 +1,4 @@
-// Replacing parts of a text in time that is proportional to its length.
+// Replaces parts of a text in linear time.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace rnnsearch {
 
-/// Replaces every `from` in `text`, from left to right, by `to`, in which nothing is sought again. std::string::replace
-/// in a loop would move the rest of the text once for each of them. REQUIRES: `from` is not empty.
+/// Replaces every `from` in `text` by `to`, from left to right; replacements are not searched again.
+/// std::string::replace in a loop would move the rest of the text for each replacement. REQUIRES: `from` is not empty.
 template <class Char>
 void replace_all(std::basic_string<Char>& text, std::type_identity_t<std::basic_string_view<Char>> from,
                  std::type_identity_t<std::basic_string_view<Char>> to) {

@@ -1,4 +1,4 @@
-// Sentences of word ids, one after the other: sentence i is words[offsets[i]] to words[offsets[i + 1]] (exclusive).
+// Sentences of word ids in one array: sentence i is words[offsets[i]] to words[offsets[i + 1]] (exclusive).
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@ namespace rnnsearch {
 
 using WordId = std::uint32_t;
 
-/// The ids every vocabulary begins with.
+/// The ids of the special symbols, with which every vocabulary begins.
 inline constexpr WordId kUnknown = 0;  // <unk>
 inline constexpr WordId kStart = 1;    // <s>
 inline constexpr WordId kEnd = 2;      // </s>
 
-/// Sentences without <s> and </s>: whoever needs a boundary symbol adds it (the model appends </s>).
+/// Sentences without <s> and </s>. Functions that need these symbols add them (the model appends </s>).
 struct Sentences {
   std::vector<WordId> words;
   std::vector<std::uint64_t> offsets{0};

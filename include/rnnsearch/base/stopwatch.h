@@ -1,4 +1,4 @@
-// How long things take, by the clock on the wall.
+// Measures wall-clock time.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@ namespace rnnsearch {
 
 class Stopwatch {
  public:
-  /// Seconds since construction or the last lap; the next lap begins.
+  /// Seconds since construction or the last lap; starts the next lap.
   double lap() {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - start_).count();

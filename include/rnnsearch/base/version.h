@@ -2,7 +2,7 @@
 
 namespace rnnsearch {
 
-/// As in CMakeLists.txt; files say by which version they were made.
+/// The version, as in CMakeLists.txt. Files record the version that wrote them.
 inline constexpr const char* kVersion = "0.1.0";
 
 }  // namespace rnnsearch

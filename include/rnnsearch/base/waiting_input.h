@@ -1,4 +1,4 @@
-// Input that may never come: pipes, terminals.
+// Interruptible input from pipes and terminals, which may never deliver data.
 #pragma once
 
 #include <array>
@@ -11,16 +11,16 @@
 
 namespace rnnsearch {
 
-/// Called several times a second while a read waits, and at least once for each part that it reads; what it throws ends
-/// the reading and reaches the caller.
+/// Called several times a second while a read waits, and at least once for each part that it reads. An exception that
+/// it throws ends the reading and reaches the caller.
 using Poll = std::function<void()>;
 
-/// A file descriptor that is read through poll(2), so that whoever waits hears of signals.
+/// Reads a file descriptor through poll(2), so that a waiting program can react to signals.
 class WaitingInput : public std::streambuf {
  public:
-  /// The descriptor stays open. `name`: what errors call it.
+  /// Does not close the descriptor. name: its name in errors.
   WaitingInput(int descriptor, std::string name, Poll poll);
-  /// Opens a named pipe without waiting for its writer. Throws Error for what may not be read.
+  /// Opens a named pipe without waiting for its writer. Throws Error if it cannot be read.
   WaitingInput(const std::filesystem::path& path, Poll poll);
   ~WaitingInput() override;
   WaitingInput(const WaitingInput&) = delete;
@@ -36,7 +36,7 @@ class WaitingInput : public std::streambuf {
   std::array<char, 1 << 16> buffer_;
 };
 
-/// The same as a stream, which throws what its buffer throws.
+/// A stream over WaitingInput that throws the exceptions of its buffer.
 class WaitingStream : public std::istream {
  public:
   template <class... Arguments>

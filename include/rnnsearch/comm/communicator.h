@@ -1,5 +1,5 @@
-// The one room that knows MPI. Every call is checked; a failure throws Error with MPI's own reason, the rank and the
-// place.
+// The interface to MPI, which no other room calls. Every MPI call is checked; a failure throws Error with MPI's own
+// reason, the rank and the place in the source.
 #pragma once
 
 #include <cstddef>
@@ -10,41 +10,43 @@
 
 namespace rnnsearch::comm {
 
-/// Seconds; see set_stall_timeout.
+/// Default of set_stall_timeout, in seconds.
 inline constexpr double kStallTimeout = 120;
-/// Seconds in which all ranks must have started and found each other; RNNSEARCH_START_TIMEOUT says otherwise.
+/// Seconds within which all ranks must start and connect. The environment variable RNNSEARCH_START_TIMEOUT overrides
+/// it.
 inline constexpr double kStartTimeout = 300;
 
-/// The world of ranks from construction to destruction. There is one per process, which `main`'s thread makes first and
-/// destroys last.
-/// A process that no launcher started, or that a launcher started alone, is a world of 1 and never initialises MPI. It
-/// is an Error, which names the cause, when SLURM granted it several tasks (see check_launch).
-/// Otherwise this initialises and ends MPI. It pins the allreduce algorithm (unless the user set one), so that the same
-/// number of ranks gives the same bits on every run. With more than one rank it starts a progress thread, which drives
-/// sums while others compute; so MPI must provide MPI_THREAD_MULTIPLE.
-/// Before the progress thread runs and after it, nobody can ask who is late: a rank that waits for longer than
-/// kStartTimeout at the start, or the stall timeout at the end, logs that and ends its process with exit code 1.
+/// Holds the world of ranks from construction to destruction. Each process has one; the main thread creates it first
+/// and destroys it last.
+/// A process that was started without a launcher, or as the only process of one, is a world of 1 and never initialises
+/// MPI. If SLURM granted it several tasks, the constructor throws an Error that names the cause (see check_launch).
+/// Otherwise this class initialises and finalises MPI. It pins the algorithm of MPI_Allreduce (unless the user chose
+/// one), so that runs on the same number of ranks give the same bits. With more than one rank it starts a progress
+/// thread, which drives reductions while other threads compute; MPI must therefore provide MPI_THREAD_MULTIPLE.
+/// Stalls can be diagnosed only while the progress thread runs. Before and after that, a rank that waits longer than
+/// kStartTimeout (at the start) or the stall timeout (at the end) logs so and ends its process with exit code 1.
 class Environment {
  public:
   Environment();
-  /// Calls MPI_Abort unless `finish` was called (an exception is on its way), so that the other ranks do not wait for
-  /// this one. Does nothing in a world of one.
+  /// Calls MPI_Abort unless `finish` was called, because then an exception is propagating and the other ranks must not
+  /// wait for this one. Does nothing in a world of one.
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
-  /// COLLECTIVE. exit_code: what the program will end with, should MPI not come to its own end.
+  /// COLLECTIVE. Finalises MPI. exit_code: the exit code of this process if MPI_Finalize does not return in time.
   void finish(int exit_code = 0);
-  /// Ends all ranks, or the only one, at once with this exit code. Call after the error was printed.
+  /// Ends all ranks at once with this exit code. Call it after the error was printed.
   [[noreturn]] static void abort(int exit_code);
 };
 
-/// After so many seconds in which nothing moved in a collective that this rank waits in, the ranks that are late are
-/// named in a log line; those that do not answer (stopped, gone, cut off) end all ranks with exit code 1. A rank that
-/// answers is late but alive (it may read a large file): it is named each time, and given ten times as long. 0: never.
+/// Sets the stall timeout. When a collective that this rank waits in makes no progress for that many seconds, a log
+/// line names the late ranks. If one of them does not answer (it is stopped, gone or cut off), all ranks end with exit
+/// code 1. A late rank that answers is alive (it may read a large file): it is named again after each timeout, and all
+/// ranks end after ten of them. 0 turns the check off.
 void set_stall_timeout(double seconds);
 
-/// What this rank does, for others that wait for it, from construction to destruction. `what` is a literal: "writes a
-/// checkpoint".
+/// Tells other ranks, in the log line about a stall, what this rank does between construction and destruction of the
+/// object. `what` must be a string literal, for example "writes a checkpoint".
 class Activity {
  public:
   explicit Activity(const char* what);
@@ -56,55 +58,56 @@ class Activity {
   const char* former_;
 };
 
-/// Of what this rank began since the start.
+/// Traffic of the asynchronous reductions that this rank began since the start.
 struct Traffic {
   std::uint64_t bytes_sent = 0;
-  double busy_seconds = 0;  // in which some of it was under way
+  double busy_seconds = 0;  // time during which at least one reduction was in progress
 };
 
-/// All ranks, collectively: every rank calls the same members in the same order with the same sizes, on one thread.
-/// REQUIRES: an Environment was made. In a world of one nothing is sent, and values stay as they are.
+/// Collective operations over all ranks. Every rank calls the same members in the same order with the same sizes, all
+/// from one thread. REQUIRES: an Environment exists. In a world of one nothing is sent and values stay unchanged.
 class Communicator {
  public:
   int rank() const;
   int size() const;
   bool is_root() const { return rank() == 0; }
 
-  /// Identifies an operation that was started, for wait().
+  /// Identifies an operation in progress, for wait().
   using Ticket = std::uint64_t;
   /// Starts an asynchronous all-reduce (sum, in place) and returns at once; `values` must not be touched before wait().
-  /// Every rank gets the same bits. They depend on the ranks' values and the number of ranks alone: not on timing, nor,
-  /// in float32, on how the values are divided over calls.
+  /// Every rank gets the same bits. They depend only on the ranks' values and the number of ranks: not on timing, and
+  /// in float32 not on how the values are divided into calls.
   /// residual: empty, or the error-feedback residual of these values, [values.size()], zero before the first call. With
-  /// it values are sent in bfloat16, half the bytes, and added in float32; what rounding removed is added to the values
-  /// of the next call.
+  /// a residual, values are sent in bfloat16 (half the bytes) and added in float32; each rounding error is added to the
+  /// values of the next call.
   Ticket begin_all_reduce(std::span<float> values, std::span<float> residual = {}) const;
-  /// The same for a bitwise OR.
+  /// Starts an asynchronous all-reduce with bitwise OR, in place; the rules of begin_all_reduce apply.
   Ticket begin_or_reduce(std::span<std::uint64_t> bits) const;
-  /// Returns once this operation, and all that were started before it, are complete. A failure ends all ranks, after a
-  /// log line with MPI's reason.
+  /// Returns when this operation and all operations started before it are complete. A failure logs MPI's reason and
+  /// ends all ranks.
   void wait(Ticket ticket) const;
   void wait_for_all() const;
-  /// For whoever began sums and leaves by an exception: this rank does not touch the values any more (other ranks still
-  /// may, through MPI). Only `Environment::abort` may follow, soon.
+  /// For a caller that leaves by an exception while reductions are in progress: afterwards the progress thread of this
+  /// rank does not touch the values any more (MPI may still do so for other ranks). The only permitted next call is
+  /// `Environment::abort`, soon.
   void abandon() const;
   Traffic traffic() const;
 
-  /// In place; every rank gets the same bits. Of doubles: a few.
-  void all_reduce(std::span<float> values) const;  // begin_all_reduce and wait
+  /// Blocking reductions in place; every rank gets the same bits. Those of doubles are meant for a few numbers.
+  void all_reduce(std::span<float> values) const;  // begin_all_reduce, then wait
   void all_reduce(std::span<double> values) const;
   void max(std::span<double> values) const;
   void barrier() const;
   void broadcast(std::string& text, int from = 0) const;
   void broadcast(std::span<float> values, int from = 0) const;
   void broadcast(std::span<std::uint64_t> values, int from = 0) const;
-  /// One string a rank, in the order of ranks, at the root; empty elsewhere.
+  /// At the root: one string for each rank, in rank order. On the other ranks: empty.
   std::vector<std::string> gather(const std::string& text) const;
-  /// The name of the machine each rank runs on, at every rank.
+  /// The host name of each rank, in rank order; the same on every rank.
   std::vector<std::string> hosts() const;
 };
 
-/// "Open MPI v4.1.4" or what else the MPI library calls itself, for the record of a run. May be called at any time.
+/// Name and version that the MPI library reports, such as "Open MPI v4.1.4". May be called at any time.
 std::string library();
 
 }  // namespace rnnsearch::comm

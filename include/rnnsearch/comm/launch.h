@@ -1,4 +1,4 @@
-// How this process was started. This is the only place that reads the environment variables of launchers.
+// Detects how this process was started. No other file reads the environment variables of launchers.
 #pragma once
 
 #include <functional>
@@ -6,36 +6,38 @@
 
 namespace rnnsearch::comm {
 
-/// The value of an environment variable, nullptr when it is not set.
+/// Returns the value of an environment variable, or nullptr if it is not set.
 using Lookup = std::function<const char*(const char* name)>;
 
-/// What the environment says of the launcher, before MPI can say anything.
+/// What the environment variables say about the launcher. Available before MPI is initialised.
 struct Launch {
-  /// A process manager that MPI can talk to started this process, or an ancestor that passed its environment on.
+  /// Whether a process manager that MPI can talk to started this process, or an ancestor whose environment it
+  /// inherited.
   bool by_launcher = false;
-  /// Processes that were started together, and the number of this one among them. 1 and 0 where nothing says otherwise.
+  /// Number of processes that were started together, and the number of this one among them. Defaults: 1 and 0.
   long processes = 1, rank = 0;
-  /// MPI_Init must be called to reach the other ranks. False for a process without a launcher, and for one whose
-  /// launcher says that it started a single process (`mpirun -n 1`).
+  /// Whether MPI_Init must be called to reach the other ranks. False for a process without a launcher, and for one
+  /// whose launcher says that it started a single process (`mpirun -n 1`).
   bool needs_mpi = false;
 };
 
 Launch launch_of(const Lookup& environment);
-/// From the environment of this process.
+/// launch_of for the environment of this process.
 Launch this_launch();
 
-/// "rank 1 on n2", or "a rank on n2" when the environment does not number the ranks. For messages from a time when MPI
-/// cannot say it.
+/// "rank 1 on n2", or "a rank on n2" if the environment does not number the ranks. For messages that are logged before
+/// MPI is initialised or while it cannot be called.
 std::string place(const Lookup& environment);
 
-/// Throws Error when this process is a world of `world_size` = 1 although several processes were meant:
+/// Throws Error if this process is a world of `world_size` = 1 although the user meant to start several processes:
 ///   - `srun` without PMIx starts N processes that do not know of each other, each a world of 1: N trainers would write
 ///     the same files (open-mpi/ompi#10286).
 ///   - The mpirun of another MPI than this program was built with does the same.
-///   - In a batch script, or a shell of salloc, a process without a launcher is alone: one rank works, and the cores of
-///     the other tasks idle.
-/// Whoever wants one rank says so (`mpirun -n 1`, `srun -n 1`). Only commands that make an Environment are checked:
-/// `prepare` and `inspect` run in any batch script.
+///   - In a batch script, or a shell of salloc, a process without a launcher is alone: one rank works while the cores
+///   of
+///     the other tasks are idle.
+/// A user who wants one rank asks for it (`mpirun -n 1`, `srun -n 1`). Only commands that create an Environment are
+/// checked: `prepare` and `inspect` run in any batch script.
 void check_launch(const Lookup& environment, int world_size);
 
 }  // namespace rnnsearch::comm

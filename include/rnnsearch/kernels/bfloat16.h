@@ -1,4 +1,4 @@
-// Numbers of half the size: the upper half of a float, 8 bits of significand.
+// bfloat16: the upper 16 bits of a float, with 8 bits of significand.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ struct BFloat16 {
   std::uint16_t bits = 0;
 };
 
-/// To the nearest, to even where two are as near: within 2^-8 |exact|, or 2^-134. Past the largest there is infinity; a
-/// NaN stays one.
+/// Rounds to nearest, ties to even: the error is at most 2^-8 |exact|, or 2^-134. Values above the largest bfloat16
+/// become infinity, and NaN stays NaN. Both matrices have the same shape.
 void round_to_bfloat16(ConstMatrixView<float> from, MatrixView<BFloat16> to);
 
 }  // namespace rnnsearch::kernels

@@ -1,5 +1,5 @@
-// Memory for matrices: aligned to cache lines, on huge pages where it is large and the system has them, kept from batch
-// to batch, never smaller than it once was.
+// Memory for matrices, aligned to cache lines. Large buffers are on huge pages if the system has them. A buffer is
+// reused from batch to batch and never shrinks.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace rnnsearch::kernels {
 
-/// Throws std::bad_alloc. The content is unspecified.
+/// Allocates memory with unspecified content. Throws std::bad_alloc.
 void* allocate(std::size_t bytes);
 struct Release {
   void operator()(void* memory) const;
@@ -19,25 +19,27 @@ struct Release {
 template <class Real>
 class Buffer {
  public:
-  /// A view of rows * cols elements; what was there before is lost, the content is unspecified. Views handed out
-  /// earlier are invalid after a call that asks for more than ever before.
+  /// Returns a matrix with unspecified content; the previous content is lost. Earlier views become invalid if the
+  /// matrix is larger than all previous ones.
   MatrixView<Real> shape(std::size_t rows, std::size_t cols) {
     const std::size_t count = rows * cols;
     if (count > capacity_) {
       memory_.reset();
-      capacity_ = 0;  // in case there is not so much
+      capacity_ = 0;  // stays correct if allocate throws
       memory_.reset(static_cast<Real*>(allocate(count * sizeof(Real))));
       capacity_ = count;
     }
     view_ = {memory_.get(), rows, cols};
     return view_;
   }
+  /// The same, filled with zeros.
+  /// The same, filled with zeros.
   MatrixView<Real> zeros(std::size_t rows, std::size_t cols) {
     shape(rows, cols);
     if (rows * cols > 0) std::memset(memory_.get(), 0, rows * cols * sizeof(Real));
     return view_;
   }
-  /// The last shape asked for.
+  /// The matrix returned last.
   MatrixView<Real> view() const { return view_; }
 
  private:

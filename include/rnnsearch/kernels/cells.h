@@ -1,5 +1,5 @@
-// Elementwise halves of the cells besides the gated unit of gates.h, around their recurrent products.
-// R rows, n state width. float: errors of sigma and tanh as in gates.h.
+// The elementwise parts of recurrent cells, without their matrix products. The gated unit is in gates.h.
+// R rows, n state width. float: the errors of sigma and tanh are those of gates.h.
 #pragma once
 
 #include "rnnsearch/base/matrix.h"
@@ -8,11 +8,11 @@ namespace rnnsearch::kernels {
 
 /// Long short-term memory (Hochreiter and Schmidhuber 1997; with forget gates, Gers et al. 2000):
 ///   g = tanh(.)  i, f, o = sigma(.)   c = f o c' + i o g   h = o o tanh(c)
-/// Columns g | i | f | o. Without cell_tanh and state, or without state_gradient, only as far as c: for who puts
-/// something between c and the tanh, and goes on with lstm_output.
+/// The columns of gates are g | i | f | o. If cell_tanh and state (forward) or state_gradient (backward) are empty,
+/// only the part up to c is computed: a caller that inserts a layer between c and the tanh continues with lstm_output.
 template <class Real>
 struct LstmForward {
-  MatrixView<Real> gates;               // [R, 4n] in: sums; out: g, i, f, o
+  MatrixView<Real> gates;               // [R, 4n] in: sums before sigma and tanh; out: g, i, f, o
   ConstMatrixView<Real> previous_cell;  // [R, n] c'
   MatrixView<Real> cell, cell_tanh;     // [R, n] out: c, tanh(c)
   MatrixView<Real> state;               // [R, n] out: h
@@ -22,15 +22,15 @@ void lstm_forward(const LstmForward<Real>& of);
 
 template <class Real>
 struct LstmBackward {
-  ConstMatrixView<Real> gates, previous_cell, cell_tanh;  // of the forward pass
+  ConstMatrixView<Real> gates, previous_cell, cell_tanh;  // from the forward pass
   ConstMatrixView<Real> state_gradient, cell_gradient;    // [R, n]
-  MatrixView<Real> gates_gradient;                        // [R, 4n] out: of the sums
+  MatrixView<Real> gates_gradient;                        // [R, 4n] out: gradient of the sums
   MatrixView<Real> previous_cell_gradient;                // [R, n] ADDS
 };
 template <class Real>
 void lstm_backward(const LstmBackward<Real>& of);
 
-/// h = o o tanh(y), y of what is made of c.
+/// h = o o tanh(y), where y is the output of a layer that is applied to c.
 template <class Real>
 struct LstmOutputForward {
   ConstMatrixView<Real> gates;  // [R, 4n] g, i, f, o
@@ -42,17 +42,17 @@ void lstm_output_forward(const LstmOutputForward<Real>& of);
 
 template <class Real>
 struct LstmOutputBackward {
-  ConstMatrixView<Real> gates, y_tanh;   // of the forward pass
+  ConstMatrixView<Real> gates, y_tanh;   // from the forward pass
   ConstMatrixView<Real> state_gradient;  // [R, n]
-  MatrixView<Real> gates_gradient;       // [R, 4n] out: of the sum of o
+  MatrixView<Real> gates_gradient;       // [R, 4n] out: only the columns of o, gradient of their sum
   MatrixView<Real> y_gradient;           // [R, n] out
 };
 template <class Real>
 void lstm_output_backward(const LstmOutputBackward<Real>& of);
 
-/// The gated unit whose reset gate acts after the product (cuDNN, PyTorch), with the z of Cho et al. (2014):
+/// The gated unit whose reset gate acts after the product, as in cuDNN and PyTorch, with z as in Cho et al. (2014):
 ///   z = sigma(x_z + u_z)   r = sigma(x_r + u_r)   h~ = tanh(x_h + r o u_h)   h = (1 - z) o h' + z o h~
-/// Columns h | z | r of x and of u = h' U (+ b_U in u_h).
+/// The columns of x and of u = h' U are h | z | r; u_h includes the bias b_U.
 template <class Real>
 struct ResetAfterForward {
   ConstMatrixView<Real> x, u;        // [R, 3n]
@@ -66,14 +66,14 @@ void reset_after_forward(const ResetAfterForward<Real>& of);
 template <class Real>
 struct ResetAfterBackward {
   ConstMatrixView<Real> gradient;                      // [R, n] dL/dh
-  ConstMatrixView<Real> u, previous, z, r, candidate;  // of the forward pass
+  ConstMatrixView<Real> u, previous, z, r, candidate;  // from the forward pass
   MatrixView<Real> x_gradient, u_gradient;             // [R, 3n] out
-  MatrixView<Real> previous_gradient;                  // [R, n] ADDS all but the share that goes through u
+  MatrixView<Real> previous_gradient;                  // [R, n] ADDS the gradient except the part through u
 };
 template <class Real>
 void reset_after_backward(const ResetAfterBackward<Real>& of);
 
-/// y = max(y, 0), in place (a NaN stays one); and gradient = 0 where y is 0.
+/// Forward: y = max(y, 0) in place; NaN stays NaN. Backward: gradient = 0 where y is 0.
 template <class Real>
 void relu_forward(MatrixView<Real> y);
 template <class Real>

@@ -1,9 +1,9 @@
-// Dropout (Srivastava et al. 2014): during training a share P of the units is 0, and the others are divided by 1 - P,
-// so that their expectation stays.
+// Dropout (Srivastava et al. 2014): during training a share P of the units is set to 0, and the others are divided by 1
+// - P, which preserves their expectation.
 //
-// No mask is stored. Whether a unit is dropped is a pure function of the mask's key, the sentence, the time step and
-// the unit (philox of base/random.h): not of threads, nor of how a batch is cut into ranks, pieces and rows. The
-// backward pass is the forward pass, of the gradient.
+// No mask is stored. Whether a unit is dropped is a pure function (philox of base/random.h) of the key of the mask, the
+// sentence, the time step and the unit. It does not depend on threads or on the division of a batch into ranks, pieces
+// and rows. The backward pass applies the same function to the gradient.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace rnnsearch::kernels {
 
-/// Of R rows.
+/// The mask of R rows.
 struct DropoutMask {
-  double share = 0;       // P, at least 0 and below 1; 0: nothing is dropped, and the rest does not matter
-  std::uint64_t key = 0;  // of the seed, the update and the place in the network
-  std::span<const std::uint64_t> sentences{};  // [R]
-  std::span<const std::uint32_t> steps{};      // [R]; empty: a sentence has one mask for all its steps
-  std::uint32_t shift = 0;                     // is added to each step
+  double share = 0;       // P, at least 0 and below 1; if 0, nothing is dropped and the other fields are ignored
+  std::uint64_t key = 0;  // derived from the seed, the update and the place in the network
+  std::span<const std::uint64_t> sentences{};  // [R] number of the sentence
+  std::span<const std::uint32_t> steps{};      // [R] time step; empty: all steps of a sentence have the same mask
+  std::uint32_t shift = 0;                     // added to each step
 
   bool drops() const { return share > 0; }
   DropoutMask rows(std::size_t first, std::size_t count) const {
@@ -29,7 +29,7 @@ struct DropoutMask {
   }
 };
 
-/// x [R, W] = x o mask / (1 - P). The bits of a row do not depend on the others, and those of a unit not on W.
+/// x [R, W] = x o mask / (1 - P). The mask of a row does not depend on the other rows, and that of a unit not on W.
 template <class Real>
 void drop(const DropoutMask& mask, MatrixView<Real> x);
 

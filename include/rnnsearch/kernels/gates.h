@@ -1,12 +1,12 @@
-// The elementwise halves of the gated unit (Cho et al. 2014; Bahdanau, Cho and Bengio 2015, appendix A.1.1), around its
-// two recurrent products. The reset gate acts before the product (not as in cuDNN):
+// The elementwise parts of the gated unit (Cho et al. 2014; Bahdanau, Cho and Bengio 2015, appendix A.1.1), which
+// surround its two recurrent products. The reset gate acts before the product, unlike in cuDNN:
 //   z = sigma(x_z + g_z)   r = sigma(x_r + g_r)   h~ = tanh(x_h + (r o h') U)   h = (1 - z) o h' + z o h~
-// R rows, n state width. Operands x hold [x_h | x_z | x_r] side by side, [R, 3n]; `extra` (may be empty) is added to x.
-// h~, z and r may be the column blocks of x itself, going forward and back: they replace their sums, and are replaced
-// by their gradients.
+// R rows, n state width. x holds the column blocks [x_h | x_z | x_r], [R, 3n]; `extra` is added to x unless it is
+// empty. h~, z and r may be column blocks of x itself: in the forward pass they overwrite their sums, and in the
+// backward pass their gradients overwrite them.
 //
-// float: sigma and tanh are within 5e-7 of the exact value (absolute); tanh also within 7 units in the last
-// place from |x| = 1e-35 on, odd, and never beyond +-1. A NaN stays one.
+// Errors for float: sigma and tanh are within 5e-7 of the exact value (absolute). tanh is also within 7 units in the
+// last place for |x| >= 1e-35, odd, and never beyond +-1. NaN stays NaN.
 #pragma once
 
 #include "rnnsearch/base/matrix.h"
@@ -16,7 +16,7 @@ namespace rnnsearch::kernels {
 template <class Real>
 struct GatesForward {
   ConstMatrixView<Real> x;          // [R, 3n]
-  ConstMatrixView<Real> extra;      // [R, 3n] or empty: the context's share
+  ConstMatrixView<Real> extra;      // [R, 3n] or empty: the contribution of the context
   ConstMatrixView<Real> recurrent;  // [R, 2n] h' [U_z | U_r]
   ConstMatrixView<Real> previous;   // [R, n] h'
   MatrixView<Real> z, r;            // [R, n] out
@@ -40,7 +40,7 @@ template <class Real>
 struct StateBackward {
   ConstMatrixView<Real> gradient;                // [R, n] dL/dh
   ConstMatrixView<Real> z, candidate, previous;  // [R, n]
-  MatrixView<Real> x;                            // [R, 3n] out: columns of x_h and x_z
+  MatrixView<Real> x;                            // [R, 3n] out: gradients in the column blocks of x_h and x_z
   MatrixView<Real> previous_gradient;            // [R, n] ADDS dL/dh o (1 - z)
 };
 template <class Real>
@@ -50,15 +50,15 @@ template <class Real>
 struct GatesBackward {
   ConstMatrixView<Real> reset_gradient;  // [R, n] dL/d(r o h')
   ConstMatrixView<Real> r, previous;     // [R, n]
-  MatrixView<Real> x;                    // [R, 3n] in: column block of x_z; out: column block of x_r
-  MatrixView<Real> recurrent;            // [R, 2n] out: a copy of the blocks of x_z and x_r; or empty
+  MatrixView<Real> x;                    // [R, 3n] in: column block of x_z; out: gradient in the column block of x_r
+  MatrixView<Real> recurrent;            // [R, 2n] out, or empty: a copy of the blocks of x_z and x_r
   MatrixView<Real> previous_gradient;    // [R, n] ADDS dL/d(r o h') o r
-  MatrixView<Real> reset{};              // [R, n] out: r o h' again, for who did not keep it; or empty
+  MatrixView<Real> reset{};              // [R, n] out, or empty: r o h', recomputed for a caller that did not keep it
 };
 template <class Real>
 void gates_backward(const GatesBackward<Real>& of);
 
-/// y = tanh(y), in place; and gradient *= 1 - y o y.
+/// Forward: y = tanh(y) in place. Backward: gradient *= 1 - y o y, with y from the forward pass.
 template <class Real>
 void tanh_forward(MatrixView<Real> y);
 template <class Real>

@@ -1,9 +1,10 @@
-// Matrix products. float runs on packed tiles in registers (src/kernels/product_tiles.h), double (for gradient checks)
-// on a plain loop.
+// Matrix products. float uses packed, register-blocked tiles (src/kernels/product_tiles.h); double, for gradient
+// checks, uses a plain loop.
 //
-// The bits of an element depend on its row of op(a), its column of op(b) and its old value alone: not on the other rows
-// and columns, and not on the number of threads. float: an element is within (K + 1) 2^-24 times the sum of its terms'
-// absolute values; in bfloat16, as precision.h says. A product must not be made inside a piece of parallel_for.
+// The bits of an element depend only on its row of op(a), its column of op(b) and its old value: not on the other rows
+// and columns, and not on the number of threads. The error of an element in float is at most (K + 1) 2^-24 times the
+// sum of the absolute values of its terms; for bfloat16 see precision.h. Products must not be called inside
+// parallel_for.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +32,16 @@ void accumulate_outer(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixVi
 
 struct ProductTiles;
 
-/// A right-hand side that many products share (recurrent weights, over all steps of a batch), in the order in which a
-/// product reads it. It is a copy: after the original has changed, pack again. double: a plain copy.
+/// A right-hand side that many products share (for example recurrent weights in all steps of a batch), stored in the
+/// order in which a product reads it. It is a copy: pack it again when the original has changed. For double it is a
+/// plain copy.
 template <class Real>
 class PackedMatrix {
  public:
   void pack(ConstMatrixView<Real> b) { pack(b, nullptr); }
-  /// As if b were transposed.
+  /// Packs the transpose of b.
   void pack_transposed(ConstMatrixView<Real> b) { pack_transposed(b, nullptr); }
-  /// In the frame's memory, valid as long as that is.
+  /// The same, in memory of the frame, valid as long as the frame.
   void pack(ConstMatrixView<Real> b, Scratch::Frame& frame) { pack(b, &frame); }
   void pack_transposed(ConstMatrixView<Real> b, Scratch::Frame& frame) { pack_transposed(b, &frame); }
 
@@ -57,10 +59,10 @@ class PackedMatrix {
   const ProductTiles* tiles_ = nullptr;
   std::size_t rows_ = 0, cols_ = 0;
   MatrixView<Real> elements_;
-  Buffer<Real> own_;  // where they are, unless a frame has them
+  Buffer<Real> own_;  // memory of elements_, unless a frame was given
 };
 
-/// c = a b, or c += a b, with the bits of the product of what was packed.
+/// c = a b, or c += a b, bit-identical to the product with the unpacked matrix.
 template <class Real>
 void multiply(ConstMatrixView<Real> a, const PackedMatrix<Real>& b, MatrixView<Real> c, Into into = Into::kOverwrite);
 

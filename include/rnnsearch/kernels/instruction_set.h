@@ -1,4 +1,4 @@
-// Which compiled form of the vector kernels runs. The best one the processor can do is chosen at the first call.
+// Selects the instruction set of the vector kernels. The first call chooses the best one that the processor supports.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace rnnsearch::kernels {
 
-/// "avx512", "avx2" or "sse2" (what every x86-64 processor can do); on other processors Highway's name.
+/// "avx512", "avx2" or "sse2" (which every x86-64 processor supports); on other processors Highway's name.
 ///
-/// The environment variable RNNSEARCH_SIMD, set to one of the three, is an upper limit: to test each form on one
-/// machine, and to have machines of different kinds compute the same bits. It is read once. Throws if it is set to
-/// anything else.
+/// The environment variable RNNSEARCH_SIMD, set to one of the three, is an upper limit. It serves to test each
+/// instruction set on one machine, and to make machines of different kinds compute the same bits. It is read once.
+/// Throws Error for any other value.
 std::string_view instruction_set();
 
-/// "Highway 1.0.3, oneTBB 2021.8": what this process runs, for the record of a run.
+/// The libraries of this process for the record of a run, such as "Highway 1.0.3, oneTBB 2021.8".
 std::string libraries();
 
 }  // namespace rnnsearch::kernels

@@ -1,5 +1,5 @@
-// The one place that knows oneTBB. Work is cut by the caller into pieces that do not depend on the number of threads,
-// or whose cut does not touch the bits: 1 thread and 64 compute the same.
+// Parallel loops; no other file uses oneTBB. The caller divides work into pieces in a way that does not depend on the
+// number of threads, or that does not affect the bits: 1 thread and 64 threads give the same result.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,22 @@
 
 namespace rnnsearch::kernels {
 
-/// CPUs this process may use (sched_getaffinity): the default number of threads.
+/// The number of CPUs that this process may use (sched_getaffinity), which is the default number of threads.
 std::size_t allowed_cpus();
 
-/// At most this many threads work from now on, the calling one included. count >= 1.
+/// Sets the maximum number of threads, including the calling one. REQUIRES: count >= 1.
 void set_threads(std::size_t count);
 std::size_t threads();
 
-/// A computation that was told to stop.
+/// Thrown by a computation that was asked to stop.
 struct Interrupted : std::exception {
   const char* what() const noexcept override { return "a signal asked to stop"; }
 };
 
-/// While one exists, parallel_for asks `stop` on the thread that made it, and on its helpers before each piece, and
-/// throws Interrupted once it says true: every part of a model's work, down to one step of one sentence, goes through
-/// parallel_for. What is computed then is worthless. Of several the last one counts. `stop` may be called by all
-/// threads.
+/// Makes the computations of the thread that creates it interruptible. While the object exists, parallel_for calls
+/// `stop` before each piece and throws Interrupted when it returns true; partial results are then meaningless. Every
+/// part of a model's work, down to one step of one sentence, goes through parallel_for. If several objects exist, the
+/// last one is used. `stop` may be called by all threads.
 class Interruptible {
  public:
   explicit Interruptible(std::function<bool()> stop);
@@ -36,9 +36,10 @@ class Interruptible {
   const std::function<bool()>* outer_;
 };
 
-/// piece(0) ... piece(pieces - 1), in any order, on all threads; returns when all are done. The first exception is
-/// rethrown, and pieces that were not begun by then are left out. A thread begins with the pieces that it had in an
-/// earlier call of as many pieces, so that what they read may still be in its cache, and then helps others with theirs.
+/// Calls piece(0) ... piece(pieces - 1), in any order, on all threads, and returns when all are done. The first
+/// exception is rethrown, and pieces that have not started by then are skipped. A thread starts with the pieces that it
+/// had in an earlier call with the same number of pieces, because their data may still be in its cache; then it helps
+/// other threads.
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece);
 
 }  // namespace rnnsearch::kernels

@@ -1,5 +1,6 @@
-// In which precision float products run. Operands only: sums, and everything that is not a product, stay in float; but
-// RNNsearch's attention, where its own code computes it, then reads annotations and keys as bfloat16 (attention.h).
+// The precision of float matrix products. It concerns their operands only: sums, and everything that is not a product,
+// stay in float. One exception: with bfloat16, the attention kernels of attention.h read annotations and keys as
+// bfloat16.
 #pragma once
 
 #include <string>
@@ -7,22 +8,23 @@
 
 namespace rnnsearch::kernels {
 
-/// kBFloat16: operands are rounded to bfloat16 (8 bits of significand, to nearest even), products of two are exact,
-/// sums are float. An element is within (1.01 x 2^-7 + (K + 1) 2^-24) times the sum of its terms' absolute values, and
-/// mostly far nearer.
+/// kBFloat16: operands are rounded to bfloat16 (8 bits of significand, to nearest, ties to even), the product of two
+/// operands is exact, and sums are float. The error of an element is at most (1.01 x 2^-7 + (K + 1) 2^-24) times the
+/// sum of the absolute values of its terms, and usually far smaller.
 enum class Precision { kFloat32, kBFloat16 };
 
-/// What multiplies bfloat16 here: "amx" (matrix unit) or "avx512-bf16"; empty: nothing does. RNNSEARCH_SIMD (see
-/// instruction_set.h) is an upper limit for it too: avx512 leaves the matrix unit aside, avx2 both.
+/// The unit of this processor that multiplies bfloat16: "amx" (matrix unit) or "avx512-bf16"; empty if there is none.
+/// RNNSEARCH_SIMD (see instruction_set.h) limits it too: avx512 excludes the matrix unit, avx2 excludes both.
 std::string_view bfloat16_unit();
 
-/// Of all float products from now on, one for the whole process, like the number of threads; kFloat32 until it is set.
-/// Products of double are not concerned. kBFloat16 without a bfloat16_unit is emulated: the same operands,
-/// slower than kFloat32. Its sums run in another order than a unit's, so the bits differ from theirs.
+/// Sets the precision of all further float products of the process, like the number of threads. The initial value is
+/// kFloat32; products of double are not affected. Without a bfloat16_unit, kBFloat16 is emulated: it uses the same
+/// operands, is slower than kFloat32, and sums in another order than a unit does, so its bits differ.
 void set_precision(Precision precision);
 Precision precision();
 
-/// "f32", "bf16", or "auto": bf16 where there is a bfloat16_unit, else f32. Throws Error naming the choices.
+/// Parses "f32", "bf16" or "auto" (bf16 if there is a bfloat16_unit, otherwise f32). Throws Error, naming the choices,
+/// for other names.
 Precision precision_of(const std::string& name);
 std::string name_of(Precision precision);
 

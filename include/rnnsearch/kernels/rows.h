@@ -1,4 +1,4 @@
-// What moves and sums rows of matrices. All of it is bit-reproducible on any number of threads.
+// Functions that move and sum rows of matrices. All results are bit-identical for any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace rnnsearch::kernels {
 template <class Real>
 void gather_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to);
 
-/// to row index[i] += from row i. Indices may repeat; additions to one row happen in the order of i.
+/// to row index[i] += from row i. Indices may be repeated; additions to one row are done in the order of i.
 template <class Real>
 void scatter_add_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to);
 
@@ -25,7 +25,7 @@ void copy_rows(ConstMatrixView<Real> from, MatrixView<Real> to);
 template <class Real>
 void add(ConstMatrixView<Real> from, MatrixView<Real> to);
 
-/// Every row of `to` += bias [W].
+/// Adds bias [W] to every row of `to`.
 template <class Real>
 void add_to_rows(std::span<const Real> bias, MatrixView<Real> to);
 

@@ -1,5 +1,5 @@
-// Memory for matrices that live no longer than a call, or a part of one: what is called later uses it again, so that a
-// computation takes as much as its hungriest moment and not the sum of all.
+// Temporary memory for matrices that live no longer than a call or a part of one. Later calls reuse it, so a
+// computation needs its peak at any one time, not the sum of all its temporaries.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace rnnsearch::kernels {
 
 struct ScratchMemory;
 
-/// A handle: copies share one memory, which is kept from call to call. One thread at a time.
+/// A handle; copies share the same memory, which is kept from call to call. Not thread-safe.
 class Scratch {
  public:
   Scratch();
 
-  /// Gives matrices that are valid until its end. Frames end in the reverse order of their beginning, as local
-  /// variables do. Throws std::bad_alloc.
+  /// Allocates matrices that are valid until the frame is destroyed. Frames must be destroyed in reverse order of
+  /// construction, like local variables. Throws std::bad_alloc.
   class Frame {
    public:
     explicit Frame(const Scratch& scratch);
@@ -42,10 +42,10 @@ class Scratch {
     void* take(std::size_t bytes);
 
     std::shared_ptr<ScratchMemory> memory_;
-    std::size_t blocks_, used_;  // before it
+    std::size_t blocks_, used_;  // state of the memory before this frame
   };
 
-  /// Bytes that it holds, for tests.
+  /// The number of bytes allocated, for tests.
   std::size_t capacity() const;
 
  private:

@@ -1,7 +1,7 @@
-// The output layer's elementwise parts.
+// The elementwise parts of the output layer. R rows, K words.
 //
-// float, up to 30,000 words, logits of any size: log-probabilities and losses within 2e-6 + 2e-7 |exact|, gradients
-// within 1e-6 + 1e-5 |exact|.
+// Errors for float, up to 30,000 words and for logits of any size: log-probabilities and losses within 2e-6 + 2e-7
+// |exact|, gradients within 1e-6 + 1e-5 |exact|. All functions add bias [K] to the logits first, because the row is
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace rnnsearch::kernels {
 
-// The softmax of logits + bias: bias [K] is added here, where a row is in the cache anyway.
+// then in the cache anyway.
 
-/// Each row of logits [R, K] becomes its log-probabilities.
+/// Replaces each row of logits [R, K] by its log-probabilities.
 template <class Real>
 void log_softmax(std::span<const Real> bias, MatrixView<Real> logits);
 
-/// loss[i] = -log softmax(logits row i + bias)[target[i]]; the logits become the loss's gradient, softmax -
-/// onehot(target). With label_smoothing E (Szegedy et al. 2016, section 7) they become the gradient of the cross
-/// entropy with the smoothed target q = (1 - E) onehot(target) + E / K instead, softmax - q; the loss stays the plain
-/// one.
+/// loss[i] = -log softmax(logits row i + bias)[target[i]]. The logits are replaced by the gradient of the loss, softmax
+/// - onehot(target). With label_smoothing E (Szegedy et al. 2016, section 7) they are replaced by the gradient of the
+/// cross entropy with the smoothed target q = (1 - E) onehot(target) + E / K, which is softmax - q; `loss` is not
+/// smoothed.
 template <class Real>
 void softmax_cross_entropy(std::span<const Real> bias, MatrixView<Real> logits, std::span<const std::uint32_t> target,
                            std::span<double> loss, double label_smoothing = 0);
-/// The same losses; the logits become logits + bias.
+/// Computes the same losses without the gradient. The logits are replaced by logits + bias.
 template <class Real>
 void softmax_loss(std::span<const Real> bias, MatrixView<Real> logits, std::span<const std::uint32_t> target,
                   std::span<double> loss);
@@ -32,7 +32,7 @@ void softmax_loss(std::span<const Real> bias, MatrixView<Real> logits, std::span
 /// Maxout over pairs (Goodfellow et al. 2013): t[k] = max(x[2k], x[2k+1]).  x [R, 2l], t [R, l]
 template <class Real>
 void maxout_forward(ConstMatrixView<Real> x, MatrixView<Real> t);
-/// The larger of each pair receives the gradient (the first of two equal ones), the other 0.
+/// The larger element of each pair (the first if they are equal) receives the gradient, the other one 0.
 template <class Real>
 void maxout_backward(ConstMatrixView<Real> x, ConstMatrixView<Real> t_gradient, MatrixView<Real> x_gradient);
 

@@ -1,22 +1,23 @@
-// The recurrent cells, one step at a time: from x, which the caller makes of the step's inputs, and the previous state
-// to the next. h' is the previous output, U a recurrent matrix.
+// The recurrent cells, one step at a time. A step computes the next state from x, which the caller computes from the
+// inputs of the step, and from the previous state. h' is the previous output, U a recurrent matrix.
 //   tanh          h = tanh(x + h' U)                                                    x [R, n]
 //   gru           the gated unit of gated_recurrence.h                                  x [R, 3n] = h | z | r
-//   gru, after    the reset gate after the product: see kernels/cells.h                 x [R, 3n]
+//   gru, after    the reset gate acts after the product: see kernels/cells.h            x [R, 3n]
 //   lstm          see kernels/cells.h; the state is [h | c]                             x [R, 4n] = g | i | f | o
 //   mlp           h = max(x + h' U, 0) W_2 + b_2                                        x [R, n/2]
 //   mlp, encoder  h = tanh(max(x, 0) W_2 + max(h' U + b_U, 0) U_2 + b_2)                x [R, n/2]
 // With layer normalisation LN (Ba, Kiros and Hinton 2016, equations 4 and 20 to 22, and their appendix's LSTM):
 //   tanh          h = tanh(LN(x + h' U))
-//   gru           as gru, after, of LN(x) and LN(h' U), z and r normalised together, h~ by itself
-//   lstm          as lstm, of LN(x) + LN(h' U), all four sums together, and h = o o tanh(LN(c))
+//   gru           "gru, after" with LN(x) and LN(h' U), where z and r are normalised together and h~ separately
+//   lstm          lstm with LN(x) + LN(h' U), all four sums normalised together, and h = o o tanh(LN(c))
 // R rows of a step, n output width, S state width: n, or 2n for lstm.
 //
-// Recurrent dropout (Gal and Ghahramani 2016) drops h' where U multiplies it, and nowhere else: what a gate lets pass
-// from h' to h, and c', stay whole.
+// Recurrent dropout (Gal and Ghahramani 2016) drops units of h' only where U multiplies h'. The part of h' that a gate
+// passes on to h, and c', are not dropped.
 //
-// A Cell holds what its forward pass leaves for its backward pass, by row. The rows of all steps lie one after the
-// other, each step at `first`; a caller that wants no backward pass may use the same rows again.
+// A Cell stores the results of its forward pass that its backward pass needs, by row. The rows of all steps follow each
+// other, and `first` is the first row of a step. A caller that needs no backward pass may use the same rows for every
+// step.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +43,7 @@ enum class CellKind {
   kNormalisedLstm
 };
 
-/// Widths, as factors of n: of x and of the state.
+/// The widths of x and of the state for output width n.
 std::size_t cell_input_width(CellKind kind, std::size_t n);
 std::size_t cell_state_width(CellKind kind, std::size_t n);
 
@@ -54,7 +55,7 @@ struct CellWeights {
   MatrixView<Real> U_2;                        // mlp, encoder [n/2, n]
   std::span<Real> b_U;                         // gru, after [n], or empty; mlp, encoder [n/2]
   std::span<Real> b_2;                         // mlp [n]
-  NormalisationWeights<Real> x_normalisation;  // tanh [n], of the whole sum; gru [3n]; lstm [4n]
+  NormalisationWeights<Real> x_normalisation;  // tanh [n], for the whole sum; gru [3n]; lstm [4n]
   NormalisationWeights<Real> U_normalisation;  // gru [3n]; lstm [4n]
   NormalisationWeights<Real> c_normalisation;  // lstm [n]
 };
@@ -64,21 +65,21 @@ class Cell {
  public:
   virtual ~Cell() = default;
 
-  /// Before the steps of a pass over `rows` rows, of at most `widest` rows each. recurrent_dropout: of all rows; what
-  /// it views outlives the pass.
+  /// Call it before the steps of a pass over `rows` rows; no step has more than `widest` rows. recurrent_dropout: the
+  /// mask of all rows; the data that it views must outlive the pass.
   virtual void begin(std::size_t rows, std::size_t widest, const kernels::DropoutMask& recurrent_dropout = {}) = 0;
-  /// Before the steps, whenever weights have changed or a backward pass has begun.
+  /// Packs the weights. Call it before the steps whenever weights have changed or begin_backward was called.
   virtual void pack() = 0;
-  /// x [R, .] is used up; previous [R, S]; next [R, S] out.
+  /// x [R, .] is overwritten; previous [R, S]; next [R, S] out.
   virtual void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous,
                        MatrixView<Real> next) = 0;
-  /// Before the steps of the backward pass, which undoes `pack`.
+  /// Call it before the steps of the backward pass. It undoes `pack`.
   virtual void begin_backward() = 0;
-  /// next_gradient [R, S] is used up; x_gradient [R, .] out; previous_gradient [R, S] ADDS.
+  /// next_gradient [R, S] is overwritten; x_gradient [R, .] out; previous_gradient [R, S] ADDS.
   virtual void backward(std::size_t first, ConstMatrixView<Real> previous, ConstMatrixView<Real> next,
                         MatrixView<Real> next_gradient, MatrixView<Real> x_gradient,
                         MatrixView<Real> previous_gradient) = 0;
-  /// After the steps, of all rows: ADDS to the gradient of the weights.
+  /// Call it after the backward steps, with all rows. ADDS to the gradient of the weights.
   virtual void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real> x_gradient) = 0;
 };
 

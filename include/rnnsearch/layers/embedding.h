@@ -1,4 +1,5 @@
-// E x + b_e: rows of a table, and the released code's bias on them (Bahdanau, Cho and Bengio 2015, appendix A.2).
+// Word embeddings, E x + b_e: rows of a table, plus the bias of the released code (Bahdanau, Cho and Bengio 2015,
+// appendix A.2). K words, m embedding width.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +17,42 @@ struct EmbeddingWeights {
   std::span<Real> bias;  // [m] or empty
 };
 
-/// The gradient of a table [K, m] of which a batch touches few rows: those rows, and no memory for the others.
+/// The sparse gradient of a table [K, m]. It stores only the rows of words that occur in the batch.
 template <class Real>
 class RowGradient {
  public:
   RowGradient() = default;
   RowGradient(std::size_t table_rows, std::size_t cols) : cols_(cols), place_(table_rows, kNone) {}
 
-  /// All rows are 0 again.
+  /// Sets all rows to 0.
   void clear();
   /// Row words[i] += gradient row i, in the order of i.
   void add(std::span<const WordId> words, ConstMatrixView<Real> gradient);
 
   std::size_t table_rows() const { return place_.size(); }
   std::size_t cols() const { return cols_; }
-  /// The touched rows, each once, in the order of the first touch; and their gradients [words.size(), m].
+  /// The words with a gradient, each once, in the order of their first use, and their gradients [words.size(), m].
   std::span<const WordId> words() const { return words_; }
   ConstMatrixView<Real> rows() const { return {rows_.data(), words_.size(), cols_}; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::size_t cols_ = 0;
-  std::vector<std::uint32_t> place_;  // of each row of the table in rows_, or kNone
+  std::vector<std::uint32_t> place_;  // for each row of the table its row in rows_, or kNone
   std::vector<WordId> words_;
   std::vector<Real> rows_;
-  std::vector<std::uint32_t> places_;  // of the words given to `add`
+  std::vector<std::uint32_t> places_;  // rows in rows_ of the words given to `add`
 };
 
 /// output [words.size(), m]
 template <class Real>
 void embedding_forward(const EmbeddingWeights<Real>& weights, std::span<const WordId> words, MatrixView<Real> output);
-/// ADDS to `table` and to bias_gradient [m], which may be empty.
+/// ADDS the gradient to `table` and to bias_gradient [m], which may be empty.
 template <class Real>
 void embedding_backward(RowGradient<Real>& table, std::span<Real> bias_gradient, std::span<const WordId> words,
                         ConstMatrixView<Real> output_gradient);
-/// The same where the gradient of the whole table is kept, because it has other uses: ADDS to gradient.E and bias.
+/// The same with a dense gradient of the table, for tables that are also used elsewhere. ADDS to gradient.E and
+/// gradient.bias.
 template <class Real>
 void embedding_backward(const EmbeddingWeights<Real>& gradient, std::span<const WordId> words,
                         ConstMatrixView<Real> output_gradient);

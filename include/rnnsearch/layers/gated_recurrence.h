@@ -1,6 +1,6 @@
 // The gated hidden unit over a packed batch (Cho et al. 2014; Bahdanau, Cho and Bengio 2015, appendix A.1.1 and A.2.1).
 //   z = sigma(x W_z + h' U_z)   r = sigma(x W_r + h' U_r)   h~ = tanh(x W + (r o h') U + b)   h = (1 - z) o h' + z o h~
-// X words of the batch, m input width, n state width.
+// X words in the batch, m input width, n state width.
 #pragma once
 
 #include <span>
@@ -13,16 +13,16 @@
 
 namespace rnnsearch::layers {
 
-/// Matrices that share an input are one: a product over it computes all three at once.
+/// Matrices that share an input are stored as one, so that one product computes all of them.
 template <class Real>
 struct GatedWeights {
   MatrixView<Real> W_in;     // [m, 3n]  W | W_z | W_r
   MatrixView<Real> U_gates;  // [n, 2n]  U_z | U_r
   MatrixView<Real> U;        // [n, n]
-  std::span<Real> b;         // [n]: b, or [3n]: b | b_z | b_r
+  std::span<Real> b;         // [n]: b; or [3n]: b | b_z | b_r
 };
 
-/// One step of R rows, from the recurrent product h' [U_z | U_r] on.
+/// One step of R rows, after the recurrent product h' [U_z | U_r].
 template <class Real>
 struct GatedStep {
   ConstMatrixView<Real> x;           // [R, 3n]
@@ -32,39 +32,39 @@ struct GatedStep {
   MatrixView<Real> z, r, candidate;  // [R, n] out
   MatrixView<Real> state;            // [R, n] out
 };
-/// `scratch` is [at least R, 2n]. U is a ConstMatrixView, or packed: the bits are the same.
+/// scratch: [at least R, 2n]. U is a ConstMatrixView or a PackedMatrix; the results are bit-identical.
 template <class Real, class Matrix>
 void gated_step_forward(const Matrix& U, const GatedStep<Real>& step, MatrixView<Real> scratch);
 
 template <class Real>
 struct GatedStepBackward {
   ConstMatrixView<Real> state_gradient;             // [R, n]
-  ConstMatrixView<Real> z, r, candidate, previous;  // [R, n] of the forward pass
+  ConstMatrixView<Real> z, r, candidate, previous;  // [R, n] from the forward pass
   MatrixView<Real> x_gradient;                      // [R, 3n] out
-  MatrixView<Real> recurrent_gradient;              // [R, 2n] out: a copy of the last columns of x_gradient; or empty
-  MatrixView<Real> previous_gradient;               // [R, n] ADDS all but the share that goes through `recurrent`
-  MatrixView<Real> reset;                           // [R, n] out: r o h', which U's gradient needs
+  MatrixView<Real> recurrent_gradient;              // [R, 2n] out, or empty: a copy of the last columns of x_gradient
+  MatrixView<Real> previous_gradient;               // [R, n] ADDS the gradient except the part through `recurrent`
+  MatrixView<Real> reset;                           // [R, n] out: r o h', which the gradient of U needs
 };
-/// `scratch` is [at least R, n]. U_transposed: U, packed transposed.
+/// scratch: [at least R, n]. U_transposed: U, packed with pack_transposed.
 template <class Real>
 void gated_step_backward(const kernels::PackedMatrix<Real>& U_transposed, const GatedStepBackward<Real>& step,
                          MatrixView<Real> scratch);
 
 enum class Direction { kForward, kBackward };
 
-/// What the forward pass leaves for the backward pass. Rows are packed.
+/// Results of the forward pass that the backward pass needs, in packed rows.
 template <class Real>
 struct GatedActivations {
-  kernels::Buffer<Real> x;  // [X, 3n]: h~ | z | r; after the backward pass, the gradient of x
+  kernels::Buffer<Real> x;  // [X, 3n] h~ | z | r; after the backward pass the gradient of x
   kernels::Scratch memory;
 };
 
-/// States start from 0 at the first word read. states [X, n] is the result.
+/// The state is 0 before the first word that is read. Writes states [X, n].
 template <class Real>
 void gated_forward(const GatedWeights<Real>& weights, const Packing& packing, Direction direction,
                    ConstMatrixView<Real> input, GatedActivations<Real>& activations, MatrixView<Real> states);
-/// ADDS to `gradient` and `input_gradient` [X, m]. `states` are those of the forward pass. state_gradient [X, n] holds
-/// the gradient from above and is used up.
+/// ADDS to `gradient` and `input_gradient` [X, m]. states: the result of the forward pass. state_gradient [X, n]: the
+/// gradient of the states from the following layers; it is overwritten.
 template <class Real>
 void gated_backward(const GatedWeights<Real>& weights, const GatedWeights<Real>& gradient, const Packing& packing,
                     Direction direction, ConstMatrixView<Real> input, GatedActivations<Real>& activations,

@@ -1,6 +1,6 @@
 // Layer normalisation of summed inputs (Ba, Kiros and Hinton 2016, equation 4): y = LN(a; g, b), see
-// kernels/normalisation.h. R rows of a step, W units, normalised in groups of columns that lie side by side: the
-// authors normalise the gates z and r of a gated unit together, and all four sums of an LSTM.
+// kernels/normalisation.h. R rows of a step, W units, normalised in groups of adjacent columns: the authors normalise
+// the gates z and r of a gated unit together, and all four sums of an LSTM.
 #pragma once
 
 #include <span>
@@ -11,26 +11,26 @@
 
 namespace rnnsearch::layers {
 
-/// Empty: there is none.
+/// Both spans are empty if there is no normalisation.
 template <class Real>
 struct NormalisationWeights {
   std::span<Real> g, b;  // [W] gain, bias
 };
 
-/// Holds what its forward pass leaves for its backward pass, by row, as a Cell does.
+/// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
 template <class Real>
 class LayerNormalisation {
  public:
-  /// groups: their widths, from the first column on; W together.
+  /// groups: the widths of the groups from the first column on; their sum is W.
   LayerNormalisation(const NormalisationWeights<Real>& weights, const NormalisationWeights<Real>& gradient,
                      std::vector<std::size_t> groups);
 
   void begin(std::size_t rows);
-  /// [R, W]: a becomes y.
+  /// Replaces a [R, W] by y.
   void forward(std::size_t first, MatrixView<Real> a);
-  /// [R, W]: the gradient of y becomes that of a.
+  /// Replaces the gradient of y [R, W] by that of a.
   void backward(std::size_t first, MatrixView<Real> gradient);
-  /// After the steps, of all rows: ADDS to the gradient of g and b.
+  /// Call it after the backward steps. ADDS to the gradient of g and b for all rows.
   void accumulate() const;
 
  private:

@@ -1,7 +1,7 @@
-// The softmax over the vocabulary: p(y) = softmax(t W_o + b_w). W_o may be an embedding table's transpose, W_o = E^T
-// (tied embeddings: Press and Wolf 2017; Inan, Khosravi and Socher 2017). The logits of all words never exist at once:
-// blocks of rows go through product, softmax, loss and gradient in turn, so that memory does not grow with the batch. R
-// rows, H width of t, K vocabulary.
+// The softmax over the vocabulary: p(y) = softmax(t W_o + b_w). With tied embeddings (Press and Wolf 2017; Inan,
+// Khosravi and Socher 2017), W_o is the transpose of an embedding table, W_o = E^T. The logits of all rows are never in
+// memory at the same time: blocks of rows go through product, softmax, loss and gradient in turn, so memory does not
+// grow with the batch. R rows, H width of t, K vocabulary.
 #pragma once
 
 #include <span>
@@ -15,21 +15,21 @@ namespace rnnsearch::layers {
 
 template <class Real>
 struct OutputWeights {
-  MatrixView<Real> W_o;  // [H, K], or empty
+  MatrixView<Real> W_o;  // [H, K]; empty if E is given
   std::span<Real> b_w;   // [K]
-  MatrixView<Real> E{};  // [K, H], or empty: one of the two is there
+  MatrixView<Real> E{};  // [K, H]; empty if W_o is given
 };
 
 template <class Real>
 struct OutputActivations {
   kernels::Scratch memory;
-  kernels::PackedMatrix<Real> packed_W_o;  // of tied weights, for output_log_probabilities
-  /// packed_W_o is of the weights as they are. To be set to false when they change, by who calls
-  /// output_log_probabilities, which sets it: it packs E once for many calls.
+  kernels::PackedMatrix<Real> packed_W_o;  // packed tied weights, for output_log_probabilities
+  /// Whether packed_W_o is up to date. output_log_probabilities sets it after packing E, which it does once for many
+  /// calls; the caller must reset it when the weights change.
   bool packed = false;
 };
 
-/// log p of every word. t [R, H], log_probabilities [R, K]
+/// Computes log p of every word. t [R, H], log_probabilities [R, K] out.
 template <class Real>
 void output_log_probabilities(const OutputWeights<Real>& weights, ConstMatrixView<Real> t,
                               OutputActivations<Real>& activations, MatrixView<Real> log_probabilities);
@@ -39,8 +39,9 @@ template <class Real>
 void output_loss(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, std::span<const WordId> target,
                  OutputActivations<Real>& activations, std::span<double> loss);
 
-/// The same losses, and the gradient of their sum: ADDS to `gradient`, overwrites t_gradient [R, H], which may be t.
-/// With label_smoothing it is the gradient of the smoothed cross entropy (kernels/softmax.h); the losses are the same.
+/// Computes the same losses and the gradient of their sum: ADDS to `gradient` and overwrites t_gradient [R, H], which
+/// may be t. With label_smoothing it is the gradient of the smoothed cross entropy (kernels/softmax.h), while the
+/// losses are not smoothed.
 template <class Real>
 void output_loss_and_backward(const OutputWeights<Real>& weights, const OutputWeights<Real>& gradient,
                               ConstMatrixView<Real> t, std::span<const WordId> target,

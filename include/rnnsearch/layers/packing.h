@@ -1,7 +1,8 @@
-// Packed, time-major batches: no padding is ever multiplied.
+// Packed, time-major batches without padding.
 //
-// Sentences are put longest first. Step t holds the active[t] sentences that still run, as one block of rows; all steps
-// one after the other make one matrix [words, width]. Sentence p (in packed order) at step t is row first_row[t] + p.
+// Sentences are sorted by falling length. Step t is a block of rows for the active[t] sentences that have a word at t,
+// and the blocks of all steps form one matrix [words, width]. Row first_row[t] + p is sentence p (in packed order) at
+// step t. B sentences, T steps.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +16,10 @@
 namespace rnnsearch::layers {
 
 struct Packing {
-  std::vector<std::uint32_t>
-      order;  // [B] order[p]: the caller's index of packed sentence p; equal lengths keep their order
-  std::vector<std::size_t> active;     // [T] never rising
-  std::vector<std::size_t> first_row;  // [T + 1]; the last one is the number of words
+  /// [B] order[p] is the caller's index of packed sentence p. Sentences of equal length keep their order.
+  std::vector<std::uint32_t> order;
+  std::vector<std::size_t> active;     // [T] number of sentences at each step; non-increasing
+  std::vector<std::size_t> first_row;  // [T + 1]; the last element is the number of words
 
   Packing() = default;
   /// REQUIRES: every length is at least 1.
@@ -27,7 +28,7 @@ struct Packing {
   std::size_t sentences() const { return order.size(); }
   std::size_t steps() const { return active.size(); }
   std::size_t words() const { return first_row.empty() ? 0 : first_row.back(); }
-  /// Sentences that go on after step t.
+  /// The number of sentences that continue after step t.
   std::size_t continuing(std::size_t t) const { return t + 1 < active.size() ? active[t + 1] : 0; }
 
   /// The rows of step t, and the first `count` of them.
@@ -41,7 +42,7 @@ struct Packing {
   }
 };
 
-/// The packed rows of each sentence, sentences in the caller's order: rows[offsets[b]] to rows[offsets[b + 1]].
+/// The packed rows of each sentence: rows[offsets[b]] to rows[offsets[b + 1]] for sentence b in the caller's order.
 struct SentenceRows {
   std::vector<std::size_t> offsets;  // [B + 1]
   std::vector<std::uint32_t> rows;
@@ -49,15 +50,16 @@ struct SentenceRows {
   explicit SentenceRows(const Packing& packing);
 };
 
-/// Lengths with </s> counted.
+/// The lengths of the sentences including </s>.
 std::vector<std::size_t> lengths_with_end(const Sentences& sentences);
-/// The word of each packed row; </s> for rows beyond a sentence's last word.
+/// The word of each packed row; </s> in the row after the last word of a sentence.
 std::vector<WordId> pack_words(const Packing& packing, const Sentences& sentences);
 
-/// to rows(t) = from rows(t - 1), the first step 0: what a decoder step knows of the word before.
+/// Shifts by one step, so that each decoder step gets the previous word: rows of step t in `to` = rows of step t - 1 in
+/// `from`; step 0 gets zeros.
 template <class Real>
 void shift_forward(const Packing& packing, ConstMatrixView<Real> from, MatrixView<Real> to);
-/// Its backward: from_gradient rows(t - 1) += to_gradient rows(t).
+/// The backward pass of shift_forward: rows of step t - 1 in from_gradient += rows of step t in to_gradient.
 template <class Real>
 void shift_backward(const Packing& packing, ConstMatrixView<Real> to_gradient, MatrixView<Real> from_gradient);
 

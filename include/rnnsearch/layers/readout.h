@@ -1,7 +1,7 @@
-// From state, previous word and context to the next word's distribution (Bahdanau, Cho and Bengio 2015, appendix
-// A.2.2):
+// The readout: from state, previous word and context to the distribution of the next word (Bahdanau, Cho and Bengio
+// 2015, appendix A.2.2):
 //   t~_i = s_{i-1} U_o + y_{i-1} V_o + c_i C_o + b_o    t = maxout over pairs    p(y_i) = softmax(t W_o + b_w)
-// R rows, l maxout units, K vocabulary.
+// R rows, n state width, m embedding width, C context width, l maxout units, K vocabulary.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct ReadoutWeights {
   MatrixView<Real> V_o;       // [m, 2l]
   MatrixView<Real> C_o;       // [C, 2l]
   std::span<Real> b_o;        // [2l]
-  MatrixView<Real> W_o_left;  // [l, rank] or empty: the released code's factor, nothing between it and W_o
+  MatrixView<Real> W_o_left;  // [l, rank] or empty: the first factor of W_o in the released code, t W_o_left W_o
   MatrixView<Real> W_o;       // [l or rank, K]
   std::span<Real> b_w;        // [K]
 };
@@ -37,7 +37,7 @@ struct ReadoutActivations {
   OutputActivations<Real> output;
 };
 
-/// log p of every word. log_probabilities [R, K]
+/// Computes log p of every word. log_probabilities [R, K] out.
 template <class Real>
 void readout_log_probabilities(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
                                ReadoutActivations<Real>& activations, MatrixView<Real> log_probabilities);
@@ -49,11 +49,12 @@ void readout_loss(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>&
 
 template <class Real>
 struct ReadoutGradients {
-  MatrixView<Real> state, word, context;  // as the input
+  MatrixView<Real> state, word, context;  // shapes as in ReadoutInput
 };
-/// The same losses, and the gradient of their sum: ADDS to `gradient`, returns the input's, which are in the frame's
-/// memory: of activations.memory, so that they take no more than the logits before them did. With label_smoothing it is
-/// the gradient of the smoothed cross entropy (kernels/softmax.h); the losses are the same.
+/// Computes the same losses and the gradient of their sum: ADDS to `gradient` and returns the gradients of the input.
+/// These are in memory of `frame`, which must belong to activations.memory, so that they reuse the memory of the
+/// logits. With label_smoothing it is the gradient of the smoothed cross entropy (kernels/softmax.h), while the losses
+/// are not smoothed.
 template <class Real>
 ReadoutGradients<Real> readout_loss_and_backward(const ReadoutWeights<Real>& weights,
                                                  const ReadoutWeights<Real>& gradient, const ReadoutInput<Real>& input,

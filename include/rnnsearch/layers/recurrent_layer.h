@@ -1,5 +1,6 @@
-// One recurrent layer of an encoder over a packed batch, in one direction: any cell, x_t = input_t W_in + b. States
-// start from 0 at the first word read. X words of the batch, I input width, n output width, S state width (cell.h).
+// A recurrent layer of an encoder over a packed batch, in one direction, with any cell and x_t = input_t W_in + b. The
+// state is 0 before the first word that is read. X words in the batch, I input width, n output width, S state width
+// (cell.h).
 #pragma once
 
 #include <memory>
@@ -15,8 +16,8 @@ namespace rnnsearch::layers {
 
 template <class Real>
 struct RecurrentWeights {
-  MatrixView<Real> W_in;  // [I, as many as the cell's x]
-  std::span<Real> b;      // of its first columns; empty where the cell normalises x, and has its own
+  MatrixView<Real> W_in;  // [I, width of the cell's x]
+  std::span<Real> b;      // bias of the first columns of x; empty if the cell normalises x, because LN has a bias
   CellWeights<Real> cell;
 };
 
@@ -26,14 +27,14 @@ class RecurrentLayer {
   RecurrentLayer(CellKind kind, std::size_t n, Direction direction, const RecurrentWeights<Real>& weights,
                  const RecurrentWeights<Real>& gradient);
 
-  /// input [X, I]; recurrent_dropout [X], of the cell.
+  /// input [X, I]; recurrent_dropout: the mask of the cell for X rows.
   void forward(const Packing& packing, ConstMatrixView<Real> input, const kernels::DropoutMask& recurrent_dropout = {});
-  /// ADDS to the weights' gradient and to input_gradient [X, I]. state_gradient [X, S] holds the gradient from above
-  /// and is used up.
+  /// ADDS to the gradient of the weights and to input_gradient [X, I]. state_gradient [X, S]: the gradient of the
+  /// states from the following layers; it is overwritten.
   void backward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> state_gradient,
                 MatrixView<Real> input_gradient);
 
-  /// Of the forward pass, packed rows: [X, S], and of it the output [X, n].
+  /// Results of the forward pass in packed rows: the states [X, S], and their output columns [X, n].
   ConstMatrixView<Real> states() const { return states_.view(); }
   ConstMatrixView<Real> outputs() const { return states_.view().columns(0, n_); }
 

@@ -1,7 +1,7 @@
-// Attention with the score of one's choice, over the whole sentence or a window of it: what kernels/scores.h computes,
-// with its projections and, for local-p, the prediction of the window's centre.
+// Attention with a choice of score functions, over the whole sentence or a window: the kernels of kernels/scores.h,
+// together with the projections and, for local-p, the prediction of the centre of the window.
 //   q = s W_a or s    k_j = h_j U_a (+ b_a) or h_j    e_j = sum_a v_a phi(q_a, k_ja)
-// R rows of a step, n width of s, C of h, A of q and k.
+// R rows of a step, n width of s, C width of h, A width of q and k, B sentences.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct SoftAttentionWeights {
   MatrixView<Real> U_a;  // [C, A] or empty
   std::span<Real> b_a;   // [A] or empty
   std::span<Real> v_a;   // [A] or empty
-  MatrixView<Real> W_p;  // [n, n'] local-p, or empty
-  std::span<Real> v_p;   // [n'] local-p, or empty
+  MatrixView<Real> W_p;  // [n, n'] for local-p, otherwise empty
+  std::span<Real> v_p;   // [n'] for local-p, otherwise empty
 };
 
-/// The sentences that are looked at, word by word: rows offsets[b] to offsets[b + 1] belong to sentence b.
+/// The source sentences, word by word: rows offsets[b] to offsets[b + 1] belong to sentence b.
 template <class Real>
 struct SoftAttentionMemory {
   std::span<const std::size_t> offsets;  // [B + 1]
@@ -35,11 +35,12 @@ struct SoftAttentionMemory {
   ConstMatrixView<Real> keys;            // [words, A]; without U_a the annotations themselves
 };
 
-/// Holds what its forward pass leaves for its backward pass, by row, as a Cell does.
+/// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
 template <class Real>
 class SoftAttention {
  public:
-  /// score: one of kernels::scores(). D: half the width of a window, at least 1. A: of the score, for these widths.
+  /// score: one of kernels::scores(). D: half the width of a window, at least 1. A: kernels::Score::width for these
+  /// widths.
   SoftAttention(const kernels::Score& score, WindowKind kind, std::size_t D, std::size_t A,
                 const SoftAttentionWeights<Real>& weights, const SoftAttentionWeights<Real>& gradient);
 
@@ -47,25 +48,26 @@ class SoftAttention {
   std::size_t width() const { return A_; }
   void keys(ConstMatrixView<Real> annotations, MatrixView<Real> keys) const;
 
-  /// dropout: of the weights, [rows] target words of all steps; a unit is a source word. What it views outlives the
-  /// backward pass.
+  /// Call it before the steps. rows: the target words of all steps. longest: the longest source sentence. dropout: the
+  /// mask of the attention weights for `rows` rows, where a unit is a source word; the data that it views must outlive
+  /// the backward pass.
   void begin(std::size_t rows, std::size_t longest, const kernels::DropoutMask& dropout = {});
-  /// state [R, n], positions [R] (words written so far; read by local-m), context [R, C] out.
+  /// state [R, n]; positions [R]: the number of words written so far, used by local-m; context [R, C] out.
   void forward(std::size_t first, const SoftAttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                ConstMatrixView<Real> state, std::span<const std::uint32_t> positions, MatrixView<Real> context);
-  /// [rows, longest], 0 outside the windows.
+  /// [rows, longest]; 0 outside the windows.
   ConstMatrixView<Real> alpha() const { return alpha_.view(); }
-  /// What the contexts are sums with: alpha, or what dropout leaves of it.
+  /// The weights from which the contexts are computed: alpha, after dropout if there is any.
   ConstMatrixView<Real> context_weights() const { return dropout_.drops() ? dropped_.view() : alpha_.view(); }
 
   void begin_backward(std::size_t sentences);
-  /// state_gradient [R, n] and keys_gradient [words, A] ADD. REQUIRES: no sentence occurs twice.
+  /// ADDS to state_gradient [R, n] and keys_gradient [words, A]. REQUIRES: no sentence occurs twice in `sentence`.
   void backward(std::size_t first, const SoftAttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                 ConstMatrixView<Real> context_gradient, MatrixView<Real> state_gradient,
                 MatrixView<Real> keys_gradient);
-  /// After the steps: state [rows, n] of all of them. ADDS to the weights' gradient.
+  /// Call it after the steps, with the state [rows, n] of all of them. ADDS to the gradient of the weights.
   void accumulate(ConstMatrixView<Real> state);
-  /// After the steps, where has_keys(). ADDS to the weights' gradient and to annotations_gradient [words, C].
+  /// Call it after the steps if has_keys(). ADDS to the gradient of the weights and to annotations_gradient [words, C].
   void keys_backward(ConstMatrixView<Real> annotations, ConstMatrixView<Real> keys_gradient,
                      MatrixView<Real> annotations_gradient);
 
@@ -83,8 +85,8 @@ class SoftAttention {
   WindowKind kind_;
   std::size_t D_, A_;
   SoftAttentionWeights<Real> weights_, gradient_;
-  std::vector<Real> ones_;                             // v of scores without v_a
-  std::vector<std::uint32_t> first_word_, last_word_;  // by row, of a local window
+  std::vector<Real> ones_;                             // v for scores without v_a
+  std::vector<std::uint32_t> first_word_, last_word_;  // the local window of each row
   std::vector<Real> centre_;
   kernels::DropoutMask dropout_;
   kernels::Buffer<Real> query_, alpha_, dropped_, query_gradient_, v_gradient_;

@@ -1,4 +1,4 @@
-// How much arithmetic an update is, so that its speed can be given in GFLOP/s.
+// The arithmetic cost of an update, to express its speed in GFLOP/s.
 #pragma once
 
 #include "rnnsearch/model/options.h"
@@ -7,15 +7,16 @@ namespace rnnsearch::model {
 
 struct BatchSize {
   double pairs = 0;
-  double source_words = 0, target_words = 0;  // </s> included, where it is read
+  double source_words = 0, target_words = 0;  // including </s> where the model reads it
 };
 
-/// Floating-point operations of the matrix products of one update: forward, gradients of the inputs, gradients of the
-/// weights. A product [rows, inputs] by [inputs, outputs] is 2 rows inputs outputs of them, and so is each of its two
-/// gradients. Counted is what the equations of Bahdanau, Cho and Bengio (2015), appendix A, ask for, however it is
-/// computed: every source word goes through the encoder, every target word through one step of decoder and readout; a
-/// product with the fixed context of a model without attention is counted once a sentence. Sums, gates, energies, the
-/// weighted sums of annotations, softmax and optimiser are not counted: they are few, though they take their time.
+/// The number of floating-point operations in the matrix products of one update: the forward pass, the gradients of the
+/// inputs, and the gradients of the weights. A product [rows, inputs] by [inputs, outputs] takes 2 * rows * inputs *
+/// outputs operations, and each of its two gradients takes the same. The count follows the equations of Bahdanau, Cho
+/// and Bengio (2015), appendix A, not the implementation: every source word passes through the encoder and every target
+/// word through one step of decoder and readout; a product with the fixed context of a model without attention is
+/// counted once for each sentence. Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not
+/// counted: they are few operations, although they take time.
 double update_flop(const ModelOptions& options, const BatchSize& batch);
 
 }  // namespace rnnsearch::model

@@ -1,4 +1,5 @@
-// All weights of a model live in one contiguous block; names, shapes and places are listed here.
+// The parameter layout: all weights of a model are in one contiguous block, and this lists their names, shapes and
+// offsets.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +9,9 @@
 
 namespace rnnsearch::model {
 
-/// One weight as formats of the checkpoint name it: "decoder/W_z" [m, n]. A matrix multiplies a row vector from the
-/// left. In memory it is a block of columns of a wider matrix (W, W_z, W_r share their input, so they are one product):
-/// element (i, j) is block[offset + i * stride + j].
+/// One weight with its name in a checkpoint, such as "decoder/W_z" [m, n]. A matrix is multiplied by a row vector from
+/// the left. In memory it is a block of columns of a wider matrix (W, W_z and W_r share their input, so they form one
+/// product): element (i, j) is block[offset + i * stride + j].
 struct Parameter {
   std::string name;
   std::vector<std::size_t> shape;  // one or two dimensions
@@ -25,16 +26,15 @@ struct Parameter {
 struct ParameterLayout {
   std::vector<Parameter> parameters;
   std::size_t size = 0;  // elements of the block; every element belongs to exactly one parameter
-  /// Elements before the embedding tables that are nothing else besides, which come last: the gradient of [0, dense) is
-  /// a block like the parameters', that of the tables is kept by rows.
+  /// Number of elements before the embedding tables that have a sparse gradient, which come last. The gradient of [0,
+  /// dense) is a block like that of the parameters; the gradient of the tables is stored by rows.
   std::size_t dense = 0;
 
-  /// Throws Error when there is none of this name.
+  /// Throws Error if there is no parameter of this name.
   const Parameter& find(const std::string& name) const;
 };
 
-/// Row-major copy of one parameter out of a block with the layout's size, and back. `dense` has parameter.count()
-/// elements.
+/// Copies one parameter from a block with the size of the layout to row-major `dense` [parameter.count()], and back.
 template <class Element>
 void copy_out(const Parameter& parameter, std::span<const Element> block, std::span<Element> dense);
 template <class Element>

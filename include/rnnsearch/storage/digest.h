@@ -1,4 +1,4 @@
-// XXH3-128: notices damage. It does not keep an attacker out.
+// XXH3-128 digests. They detect damage, but not tampering by an attacker.
 #pragma once
 
 #include <compare>
@@ -20,7 +20,7 @@ class Digest {
 
   Digest& add(std::span<const std::byte> bytes);
   Digest& add(std::string_view text) { return add(std::as_bytes(std::span(text))); }
-  /// Of all bytes so far, however they were divided into calls: 32 hexadecimal digits.
+  /// The digest of all bytes so far, 32 hexadecimal digits. It does not depend on the division into calls.
   std::string hex() const;
 
  private:
@@ -28,7 +28,7 @@ class Digest {
   std::unique_ptr<State> state_;
 };
 
-/// The same of a few bytes at once, as numbers: for tables of what was seen.
+/// The digest of a short text as two numbers, for tables.
 struct ShortDigest {
   std::uint64_t high = 0, low = 0;
   friend auto operator<=>(const ShortDigest&, const ShortDigest&) = default;

@@ -1,11 +1,11 @@
-// HDF5 behind owning handles. This is the one room that includes it.
+// HDF5 files behind owning handles. No other room includes HDF5.
 //
-// Paths inside a file are absolute: "/train/00000/source_words"; groups on the way are made as needed. Datasets of
+// Paths inside a file are absolute, such as "/train/00000/source_words"; missing groups are created. Datasets of
 // numbers have Fletcher-32 checksums (HDF5 has none for texts; the seal covers those). Numbers are little-endian,
-// strings variable-length UTF-8 without NUL bytes. What is read is first compared with what this program writes
-// (src/storage/content.h, src/storage/text_references.h), because HDF5 does not look. Every failure throws Error: the
-// file, the place in it, HDF5's own reason. Any thread may call; calls wait for each other, in the order in which they
-// came.
+// strings are variable-length UTF-8 without NUL bytes. Before anything is read, it is checked against the layouts that
+// this program writes (src/storage/content.h, src/storage/text_references.h), because HDF5 does not check it. Every
+// failure throws Error with the file, the place in it and HDF5's own reason. Thread-safe: calls are serialised in the
+// order of their arrival.
 #pragma once
 
 #include <concepts>
@@ -24,8 +24,8 @@ template <class T>
 concept Number = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint8_t> ||
     std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> || std::same_as<T, std::int64_t>;
 
-/// While it lives, the calls of other threads wait, so that a file of many parts is not written part by part between
-/// the reads of another thread. Destroyed by the thread that made it.
+/// Makes the calls of other threads wait while it exists, so that the reads of another thread do not come between the
+/// parts of a file that is being written. The thread that creates it must destroy it.
 class Exclusive {
  public:
   Exclusive();
@@ -36,25 +36,25 @@ class Exclusive {
 
 class File {
  public:
-  /// An empty file; one that stands there is emptied (see SealedWriter for files that others may read). Errors call it
-  /// `shown_as`, when given.
+  /// Creates an empty file, or truncates an existing one (see SealedWriter for files that others may read). shown_as:
+  /// its name in errors, if given.
   static File create(const std::filesystem::path& path, const std::filesystem::path& shown_as = {});
-  /// Read-only, and without file locks (unless HDF5_USE_FILE_LOCKING=TRUE asks for them): file systems without locks
-  /// would refuse, and what others read is never written in place.
+  /// Opens a file read-only and without file locks, unless HDF5_USE_FILE_LOCKING=TRUE requests them: file systems
+  /// without locks would refuse, and files that others read are never changed in place.
   static File open(const std::filesystem::path& path);
-  /// Closes without a word about errors: a writer calls close().
+  /// Closes the file and ignores errors; a writer must call close().
   ~File();
   File(File&& other) noexcept;
   File& operator=(File&& other) noexcept;
 
-  /// Throws when not everything reached the file: a full disk is reported here.
+  /// Throws Error if not everything could be written; a full disk is reported here.
   void close();
   const std::string& name() const { return name_; }
 
-  /// As every function that names a place, throws Error for a link on the way that is not a hard one.
+  /// Like every function that takes a path, it throws Error if the path contains a link that is not a hard link.
   bool exists(const std::string& path) const;
   bool is_group(const std::string& path) const;
-  /// Names of what a group holds, sorted.
+  /// The names of the objects in a group, sorted.
   std::vector<std::string> children(const std::string& group) const;
   std::vector<std::uint64_t> shape(const std::string& dataset) const;
 
@@ -65,20 +65,21 @@ class File {
   void write(const std::string& dataset, ConstMatrixView<T> values);
   void write_texts(const std::string& dataset, std::span<const std::string> texts);
 
-  /// One-dimensional. The element type must be the one it was written with.
+  /// Reads a one-dimensional dataset. The element type must be the one that it was written with.
   template <Number T>
   std::vector<T> read(const std::string& dataset) const;
-  /// Elements [first, first + count) of a one-dimensional dataset; throws when it holds fewer.
+  /// Reads elements [first, first + count) of a one-dimensional dataset. Throws Error if it has fewer.
   template <Number T>
   std::vector<T> read_range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const;
-  /// The whole dataset into memory of exactly its shape; throws Error naming both shapes otherwise.
+  /// Reads a whole dataset into memory of exactly its shape. Throws Error, naming both shapes, if the shapes differ.
   template <Number T>
   void read_into(const std::string& dataset, std::span<T> values) const;
   template <Number T>
   void read_into(const std::string& dataset, MatrixView<T> values) const;
   std::vector<std::string> read_texts(const std::string& dataset) const;
 
-  /// On a dataset or a group (made when it is not there; "/" is the file). Replaces an attribute of that name.
+  /// Writes an attribute of a dataset or a group ("/" is the file), and replaces an existing one. A missing group is
+  /// created.
   void write_attribute(const std::string& object, const std::string& attribute, std::string_view text);
   void write_attribute(const std::string& object, const std::string& attribute, double value);
   template <std::integral T>
@@ -107,8 +108,8 @@ class File {
   std::string name_;
 };
 
-/// A one-dimensional dataset that grows, in chunks of so many elements, each compressed (bytes of one rank together,
-/// then deflate: filters that every HDF5 reads). Holds at most one chunk in memory.
+/// A one-dimensional dataset that grows, in chunks of `chunk_elements` elements. Each chunk is compressed with shuffle
+/// and deflate, filters that every HDF5 can read. Holds at most one chunk in memory.
 template <Number T>
 class Appender {
  public:
@@ -119,20 +120,20 @@ class Appender {
 
   void append(std::span<const T> values);
   std::uint64_t size() const { return written_ + buffer_.size(); }
-  /// Writes what is left. Without it the dataset ends at the last whole chunk.
+  /// Writes the remaining elements. Without this call the dataset ends after its last complete chunk.
   void close();
 
  private:
   void write_out(std::span<const T> values);
 
   std::int64_t id_;
-  std::string place_;  // for errors
+  std::string place_;  // name of the dataset in errors
   std::size_t chunk_elements_;
   std::vector<T> buffer_;
   std::uint64_t written_ = 0;
 };
 
-/// "HDF5 1.10.8", for the record of a run.
+/// The version of the library for the record of a run, such as "HDF5 1.10.8".
 std::string library();
 
 }  // namespace rnnsearch::storage

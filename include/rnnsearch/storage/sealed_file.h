@@ -1,13 +1,13 @@
-// HDF5 files that are published whole and verified before HDF5 parses them: a damaged file can make the library spin or
-// crash. A sealed file is an HDF5 file followed by a footer of 48 bytes; HDF5 does not mind bytes after its own end, so
-// h5py and h5dump open it as it is.
+// Sealed files: HDF5 files that appear atomically and are verified before HDF5 parses them, because a damaged file can
+// make the library loop or crash. A sealed file is an HDF5 file followed by a footer of 48 bytes. HDF5 ignores bytes
+// after its own end, so h5py and h5dump can open the file.
 //
 //   offset from the end   bytes
 //   -48                   8       magic "RNNSSEAL"
 //   -40                   8       seal version, 1
 //   -32                   8       length of the HDF5 file before the footer
-//   -24                   16      XXH3-128 of those bytes, canonical (big-endian)
-//   -8                    8       XXH3-64 of the 40 bytes before, so that a damaged footer is told from a foreign one
+//   -24                   16      XXH3-128 of the HDF5 file, canonical (big-endian)
+//   -8                    8       XXH3-64 of the preceding 40 bytes, to tell a damaged footer from a missing one
 // Integers are little-endian.
 #pragma once
 
@@ -27,45 +27,45 @@ inline constexpr std::size_t kSealBytes = 48;
 /// Appends the footer to a finished HDF5 file.
 void seal(const std::filesystem::path& path);
 
-/// kDigest reads the whole file once, in bounded memory; kFooter checks kind, size and footer only.
+/// kDigest reads the whole file once, in bounded memory; kFooter checks only the file type, the size and the footer.
 enum class SealCheck { kDigest, kFooter };
 
-/// Called at least once a megabyte while a file is read whole; what it throws ends the reading.
+/// Called at least once for every megabyte while a whole file is read. An exception that it throws ends the reading.
 using Poll = std::function<void()>;
 
-/// Throws Error, in one sentence beginning with `what` ("corpus", "checkpoint"), for a file that is missing, a folder,
-/// empty, of another kind, truncated or damaged.
+/// Throws Error for a file that is missing, a folder, empty, not an HDF5 file, truncated or damaged. The message begins
+/// with `what`, such as "corpus" or "checkpoint".
 void verify_seal(const std::filesystem::path& path, const std::string& what, SealCheck check = SealCheck::kDigest,
                  const Poll& poll = {});
 
-/// verify_seal, then File::open.
+/// Calls verify_seal, then File::open.
 File open_sealed(const std::filesystem::path& path, const std::string& what, SealCheck check = SealCheck::kDigest,
                  const Poll& poll = {});
 
-/// The digest that the footer says, 32 hexadecimal digits: two files have the same content if they have the same.
-/// Reads the footer alone, and throws Error as verify_seal does.
+/// The digest in the footer, 32 hexadecimal digits. Two files with the same digest have the same content. Reads only
+/// the footer, and throws Error as verify_seal does.
 std::string sealed_digest(const std::filesystem::path& path, const std::string& what);
 
-/// Writes a file that others see whole or not at all; a file that stands at `target` remains untouched until publish().
+/// Writes a sealed file atomically: an existing file at `target` stays unchanged until publish().
 class SealedWriter {
  public:
-  /// Begins a temporary in the target's folder, which is removed unless it is published.
+  /// Creates a temporary file in the folder of the target; it is removed unless it is published.
   explicit SealedWriter(const std::filesystem::path& target);
 
   File& file() { return file_; }
-  /// Closes, seals, flushes to the disk, reads back and compares with the digest, calls `check`, renames
-  /// (AtomicFile::publish). Throws Error for a full disk, as may every write before.
+  /// Closes the file, seals it, flushes it to the disk, reads it back and compares it with the digest, calls `check`,
+  /// and renames it (AtomicFile::publish). Throws Error for a full disk, as may every write before.
   void publish(const std::function<void()>& check = {});
 
  private:
-  std::string name_;  // of the target
+  std::string name_;  // name of the target
   AtomicFile target_;
   File file_;
 };
 
-/// Attributes of "/" that say what a file is: format, format_version, created_by.
+/// Writes the attributes of "/" that identify the format: format, format_version, created_by.
 void write_format(File& file, const std::string& format, std::int64_t version);
-/// Throws Error for a file of another format or of a version after `version`.
+/// Throws Error for a file of another format or of a newer version than `version`.
 void check_format(const File& file, const std::string& format, std::int64_t version);
 
 }  // namespace rnnsearch::storage

@@ -1,6 +1,6 @@
-// What score files have in common: forms phi(q, k), and their derivatives by q and by k where phi itself is at hand.
-// d: a vector tag of Highway; V: the vector of q_a, or k_ja, of some a. scores.cpp includes these files for each
-// instruction set, inside its namespace.
+// Forms phi(q, k) that several score files share, and their derivatives with respect to q and k, given phi. d: a vector
+// tag of Highway. V: a vector of q_a or k_ja for several a. scores.cpp includes these files for each instruction set,
+// inside its namespace.
 
 struct TanhOfSum {  // tanh(q + k)
   template <class D, class V>

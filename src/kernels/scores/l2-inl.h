@@ -1,6 +1,6 @@
 // e_j = -||s W_a - h_j U_a||^2 / sqrt(A)
-// H. Kim, G. Papamakarios, A. Mnih (2021), The Lipschitz Constant of Self-Attention, section 3.2: no score is above 0,
-// and a long vector does not outweigh a near one.
+// H. Kim, G. Papamakarios, A. Mnih (2021), The Lipschitz Constant of Self-Attention, section 3.2. No score is above 0,
+// so a long vector cannot outweigh a near one.
 struct L2 {
   static constexpr Score kScore{.name = "l2", .projects_query = true, .projects_keys = true, .scaled = true};
   struct Form {  // -(q - k)^2

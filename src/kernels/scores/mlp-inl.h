@@ -6,7 +6,7 @@ struct Mlp {
     template <class D, class V>
     static HWY_INLINE V value(D d, V q, V k) {
       const V sum = hn::Add(q, k);
-      return hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // a NaN stays one
+      return hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // NaN stays NaN
     }
     template <class D, class V>
     static HWY_INLINE void derivatives(D d, V, V, V phi, V& by_q, V& by_k) {
