@@ -20,7 +20,7 @@ struct MarkedLink {
   bool sure = true;
 };
 
-/// None when `text` is no link.
+/// Returns nothing if `text` is not a link.
 std::optional<MarkedLink> parse(std::string_view text, std::uint32_t first_index) {
   const char* const end = text.data() + text.size();
   const auto number = [&](const char* from, std::uint32_t& value) {
@@ -37,7 +37,7 @@ std::optional<MarkedLink> parse(std::string_view text, std::uint32_t first_index
   return result;
 }
 
-/// For an error: short and printable, whatever the file is.
+/// A short, printable quotation for an error, whatever the file contains.
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 24;
   std::string copy(text.substr(0, kShown));
@@ -77,11 +77,11 @@ void for_every_link(std::string_view line, const std::string& place, std::uint32
   }
 }
 
-/// parse_line(line, place) of each line of the file.
+/// Calls parse_line(line, place) for each line of the file.
 template <class Sentence, class Parse>
 std::vector<Sentence> read(const std::filesystem::path& path, const Poll& poll, const Parse& parse_line) {
   const std::string content = read_file(path, poll);
-  if (content.empty()) throw Error(text_of(path.string(), " is empty: it must hold one line of links a sentence"));
+  if (content.empty()) throw Error(text_of(path.string(), " is empty: it must hold one line of links per sentence"));
   std::vector<Sentence> sentences;
   for (std::size_t begin = 0; begin < content.size();) {
     const std::size_t end = std::min(content.find('\n', begin), content.size());
@@ -196,7 +196,7 @@ AlignmentScore alignment_score_of(const AlignmentStatistics& statistics) {
 AlignmentScore corpus_alignment(std::span<const Links> links, std::span<const GoldLinks> gold) {
   if (links.size() != gold.size()) {
     throw Error(text_of("evaluate: ", links.size(), " lines of links but ", gold.size(),
-                        " lines of gold links; line i of one must align the same sentence as line i of the other"));
+                        " lines of gold links; line i of both must belong to the same sentence"));
   }
   if (links.empty()) throw Error("evaluate: nothing to score: there are 0 lines of links and 0 lines of gold links");
   AlignmentStatistics sum;

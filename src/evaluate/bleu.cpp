@@ -81,7 +81,8 @@ BleuStatistics sentence_statistics(std::string_view hypothesis, std::span<const 
   statistics.correct[0] = identify(words, texts, word_ids);
   statistics.total[0] = lengths[0];
 
-  // An n-gram is the pair of the (n-1)-gram at its place and its last word: exact, no hash that could collide.
+  // An n-gram is represented by the id of the (n-1)-gram at its position and its last word. This is exact, unlike a
+  // hash.
   std::vector<std::vector<std::uint64_t>> ids = word_ids;
   std::vector<Ngram<std::pair<std::uint64_t, std::uint64_t>>> ngrams;
   for (std::size_t n = 2; n <= kBleuOrders; ++n) {

@@ -68,7 +68,7 @@ Buckets by_length(std::span<const std::string> references, std::span<const std::
 }
 
 Buckets by_unknown_share(std::span<const double> shares) {
-  constexpr double kEdges[] = {0, 0.05, 0.1, 0.2};  // the last share of each bucket; one more lies above
+  constexpr double kEdges[] = {0, 0.05, 0.1, 0.2};  // the largest share of each bucket; the last bucket has no limit
   Buckets buckets{{"none", "up to 5%", "5 to 10%", "10 to 20%", "over 20%"}, std::vector<std::vector<std::size_t>>(5)};
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const auto edge = std::lower_bound(std::begin(kEdges), std::end(kEdges), shares[i]);
@@ -83,7 +83,7 @@ const std::vector<std::string>& frequency_labels() {
 }
 
 std::size_t frequency_bucket(std::uint64_t frequency) {
-  std::size_t bucket = 0;  // its number of decimal digits; 0 has none
+  std::size_t bucket = 0;  // the number of decimal digits of the frequency; 0 has none
   for (; frequency > 0 && bucket + 1 < frequency_labels().size(); frequency /= 10) ++bucket;
   return bucket;
 }

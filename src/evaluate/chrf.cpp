@@ -18,9 +18,9 @@ bool is_punctuation(char32_t c) {  // Python's string.punctuation
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
 }
 
-/// A hypothesis or a reference: its characters without white space, and its words with one punctuation mark taken off.
+/// A hypothesis or a reference: its characters without white space, and its words with one punctuation mark separated.
 struct Text {
-  std::string line;  // what the words are views of
+  std::string line;  // the words are views of it
   std::u32string characters;
   std::vector<std::string_view> words;
 
@@ -30,7 +30,7 @@ struct Text {
       const std::u32string letters = text::code_points(word);
       characters += letters;
       if (options.word_orders == 0) continue;
-      // A mark at the end, or else one at the beginning; never both (mjpost/sacrebleu#124).
+      // A mark at the end is separated, otherwise one at the beginning, but never both (mjpost/sacrebleu#124).
       if (letters.size() > 1 && is_punctuation(letters.back())) {
         words.push_back(word.substr(0, word.size() - 1));
         words.push_back(word.substr(word.size() - 1));
@@ -44,7 +44,7 @@ struct Text {
   }
 };
 
-/// The n-grams of two sequences up to `orders`, into orders[0] and following.
+/// Counts the n-grams of two sequences for the orders up to count_of_orders, into orders[0] and following.
 template <class Item>
 void count(const Item& hypothesis, const Item& reference, std::size_t count_of_orders, ChrfStatistics::Order* orders) {
   using Key = typename Item::value_type;
@@ -56,13 +56,13 @@ void count(const Item& hypothesis, const Item& reference, std::size_t count_of_o
     for (std::size_t i = 0; i < of_text.size(); ++i) items.push_back({of_text[i], t, i});
   }
   auto ids = item_ids;
-  // An n-gram is the (n-1)-gram at its place and its last item, both below 2^32.
+  // An n-gram is represented by the id of the (n-1)-gram at its position and its last item, both below 2^32.
   std::vector<Ngram<std::uint64_t>> ngrams;
   for (std::size_t n = 1; n <= count_of_orders; ++n) {
     auto& order = orders[n - 1];
     const auto number = [n](const Item& of_text) { return of_text.size() >= n ? of_text.size() - n + 1 : 0; };
     order.reference = number(reference);
-    // As sacreBLEU counts: an order that the reference does not have, the hypothesis does not have either.
+    // As in sacreBLEU, the hypothesis has no n-grams of an order for which the reference has none.
     order.hypothesis = order.reference > 0 ? number(hypothesis) : 0;
     if (n == 1) {
       order.correct = identify(items, 2, item_ids);
@@ -79,8 +79,9 @@ void count(const Item& hypothesis, const Item& reference, std::size_t count_of_o
   }
 }
 
-/// The same of characters, several times as fast. Where the two texts have few enough different ones, six fit into one
-/// number, most significant first; sorted, these are the n-grams of every order in order, for each is a beginning.
+/// The same for characters, several times as fast. If the two texts have few enough different characters, six of them
+/// fit into one number, the first one most significant. Sorting these numbers sorts the n-grams of every order, because
+/// each is a prefix.
 void count_characters(const std::u32string& hypothesis, const std::u32string& reference,
                       ChrfStatistics::Order* orders) {
   constexpr std::size_t kBits = 10;
@@ -91,7 +92,7 @@ void count_characters(const std::u32string& hypothesis, const std::u32string& re
 
   const auto sorted = [&](const std::u32string& characters) {
     std::vector<std::uint64_t> keys(characters.size());
-    std::uint64_t key = 0;  // from the end on; 0 is no character
+    std::uint64_t key = 0;  // built from the end of the text; 0 means no character
     for (std::size_t i = characters.size(); i-- > 0;) {
       const auto place = std::lower_bound(alphabet.begin(), alphabet.end(), characters[i]) - alphabet.begin();
       key = key >> kBits | static_cast<std::uint64_t>(place + 1) << kBits * (kCharacterOrders - 1);

@@ -12,9 +12,9 @@
 namespace rnnsearch::evaluate {
 namespace {
 
-/// What one system's sentences add to its scores.
+/// The statistics of the sentences of one system.
 struct Scored {
-  std::vector<BleuStatistics> bleu;  // of every sentence
+  std::vector<BleuStatistics> bleu;  // for every sentence
   std::vector<Counts> counts;        // BLEU, then the other metrics
 };
 
@@ -33,7 +33,7 @@ void check(const TestSet& test, std::span<const SystemOutput> systems, const Eva
     }
     for (std::size_t other = 0; other < s; ++other) {
       if (systems[other].system == systems[s].system) {
-        throw Error("evaluate: two systems are called \"" + systems[s].system + "\"; give each a name of its own");
+        throw Error("evaluate: two systems are called \"" + systems[s].system + "\"; give each its own name");
       }
     }
   }
@@ -44,12 +44,12 @@ void check(const TestSet& test, std::span<const SystemOutput> systems, const Eva
   if ((options.by_unknown_share && test.unknown_shares.empty()) ||
       (options.by_rarest_word && test.rarest_words.empty()) ||
       (options.words_by_frequency && test.frequencies == nullptr)) {
-    throw Error("evaluate: which words the training text held is not known, so scores cannot be broken down by them");
+    throw Error("evaluate: the words of the training text are unknown, so scores cannot be broken down by them");
   }
   if (options.significance.test == SignificanceTest::kNone) return;
-  if (options.significance.sample_count() == 0) throw Error("evaluate: a test of significance needs samples");
+  if (options.significance.sample_count() == 0) throw Error("evaluate: a significance test needs samples");
   if (systems.size() < 2) {
-    throw Error("evaluate: significance compares systems, but there is only " + systems.front().system);
+    throw Error("evaluate: a significance test compares systems, but there is only " + systems.front().system);
   }
   if (options.baseline.empty()) return;
   std::string names;
@@ -57,10 +57,10 @@ void check(const TestSet& test, std::span<const SystemOutput> systems, const Eva
     if (system.system == options.baseline) return;
     names += (names.empty() ? "" : ", ") + system.system;
   }
-  throw Error("evaluate: the baseline \"" + options.baseline + "\" is none of the systems: " + names);
+  throw Error("evaluate: the baseline \"" + options.baseline + "\" is not one of the systems: " + names);
 }
 
-/// The BLEU of single sentences.
+/// The BLEU options for single sentences.
 BleuOptions for_sentences(BleuOptions options) {
   options.smoothing = Smoothing::kExp;
   options.smooth_value.reset();
@@ -100,7 +100,7 @@ class Evaluator {
             Evaluation& evaluation)
       : scored_(scored), options_(options), baseline_(baseline), evaluation_(evaluation) {}
 
-  /// The row of every system, and its comparisons if it is one of those that have them.
+  /// Returns the row for every system, and adds its comparisons if `compared` is set.
   std::vector<BucketScore> row(const std::string& label, std::span<const std::size_t> sentences, bool compared) {
     const std::size_t metrics = scored_.front().counts.size();
     const bool tested = compared && options_.significance.test != SignificanceTest::kNone && !sentences.empty();
@@ -128,7 +128,7 @@ class Evaluator {
       high = sorted[sorted.size() - 1 - tail];
     };
     std::vector<BucketScore> rows(scored_.size());
-    std::vector<double> points(tables.size());  // the scores themselves
+    std::vector<double> points(tables.size());  // the scores without resampling
     for (std::size_t s = 0; s < scored_.size(); ++s) {
       BucketScore& row = rows[s];
       row.label = label;
@@ -246,7 +246,7 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
     polled();
     if (options.chrf) {
       const auto of_words = corpus_statistics(hypotheses, test.references, words);
-      // Of several references each score chooses its own best one.
+      // With several references, each score chooses its own best reference.
       const auto of_characters =
           test.references.size() == 1 ? of_words : corpus_statistics(hypotheses, test.references, characters);
       scored[s].counts.push_back(counts_of(of_characters, characters));

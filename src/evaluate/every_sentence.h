@@ -1,4 +1,4 @@
-// What a score needs of every sentence, on all threads.
+// Computes the statistics of every sentence on all threads.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace rnnsearch::evaluate {
 
-/// sentence_statistics of each hypothesis. Throws Error when there is no reference or their numbers differ.
+/// Calls sentence_statistics for each hypothesis. Throws Error if there is no reference, or if the numbers of sentences
+/// differ.
 template <class Statistics, class Options>
 std::vector<Statistics> for_every_sentence(const char* score, std::span<const std::string> hypotheses,
                                            std::span<const std::vector<std::string>> references,
@@ -25,7 +26,7 @@ std::vector<Statistics> for_every_sentence(const char* score, std::span<const st
     if (references[k].size() == hypotheses.size()) continue;
     throw Error(text_of("evaluate: ", hypotheses.size(), " hypotheses but ", references[k].size(), " references",
                         references.size() > 1 ? text_of(" in set ", k + 1) : "",
-                        "; line i of one must translate the same sentence as line i of the other"));
+                        "; line i of both must belong to the same sentence"));
   }
   constexpr std::size_t kSentencesPerPiece = 256;
   std::vector<Statistics> statistics(hypotheses.size());

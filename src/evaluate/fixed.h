@@ -1,4 +1,4 @@
-// Numbers as tables print them.
+// Formats numbers for tables.
 #pragma once
 
 #include <cstdio>

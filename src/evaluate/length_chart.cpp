@@ -14,10 +14,10 @@ namespace {
 constexpr std::string_view kMarks = "ox+#@%&$";
 static_assert(kMarks.size() == kChartSystems);
 constexpr char kLine = '.';
-constexpr std::size_t kWidth = 80, kMargin = 6;  // columns of all, and of the y axis with its labels
-constexpr std::size_t kHeight = 18;              // rows, about
+constexpr std::size_t kWidth = 80, kMargin = 6;  // columns of the chart, and of the y axis with its labels
+constexpr std::size_t kHeight = 18;              // approximate number of rows
 
-/// The y axis: from 0 to `intervals` times `step`, so many rows an interval.
+/// The y axis from 0 to intervals * step, with rows_per_interval rows for each interval.
 struct Scale {
   double step = 1;
   std::size_t intervals = 1, rows_per_interval = kHeight;
@@ -31,8 +31,8 @@ struct Scale {
     intervals = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(most / step - 1e-9)));
     rows_per_interval = std::max<std::size_t>(1, (kHeight + intervals / 2) / intervals);
   }
-  std::size_t rows() const { return intervals * rows_per_interval; }  // above that of 0
-  /// From the top.
+  std::size_t rows() const { return intervals * rows_per_interval; }  // rows above the row of 0
+  /// The row of a score, counted from the top.
   std::size_t row_of(double bleu) const {
     const double above = bleu / step * static_cast<double>(rows_per_interval);
     return rows() - std::min(rows(), static_cast<std::size_t>(std::llround(above)));
@@ -42,7 +42,7 @@ struct Scale {
   }
 };
 
-/// Text in columns; writing past the right end makes a line longer.
+/// Text in columns; writing past the end of a line extends it.
 class Canvas {
  public:
   explicit Canvas(std::size_t rows) : lines_(rows) {}
@@ -77,7 +77,7 @@ class LengthChart {
  public:
   explicit LengthChart(const Evaluation& evaluation) : evaluation_(evaluation), scale_(most_of(evaluation)) {
     const auto& buckets = evaluation.systems.front().buckets;
-    // At least so wide that points beside each other do not reach the next bucket.
+    // Wide enough that points drawn beside each other do not reach the next bucket.
     slot_ = std::max((kWidth - kMargin) / buckets.size(), evaluation.systems.size() + 1);
     const auto label_all = [&](bool shortened) {
       labels_.clear();
@@ -143,7 +143,7 @@ class LengthChart {
   }
 
   void draw_points(Canvas& canvas, std::size_t bucket) const {
-    std::vector<std::size_t> marks_in(scale_.rows() + 1);  // of each row
+    std::vector<std::size_t> marks_in(scale_.rows() + 1);  // number of marks in each row
     for (std::size_t s = 0; s < evaluation_.systems.size(); ++s) {
       const BucketScore& score = evaluation_.systems[s].buckets[bucket];
       if (score.sentences == 0) continue;
@@ -184,7 +184,7 @@ class LengthChart {
 
   const Evaluation& evaluation_;
   Scale scale_;
-  std::size_t slot_ = 0;  // columns of a bucket
+  std::size_t slot_ = 0;  // number of columns of a bucket
   std::vector<std::string> labels_;
 };
 

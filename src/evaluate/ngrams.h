@@ -1,4 +1,4 @@
-// Counting the n-grams that texts share, without a hash that could collide.
+// Counts the n-grams that texts share, exactly, without hashes that could collide.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace rnnsearch::evaluate {
 
-// One n-gram of one text (0 the hypothesis, k the k-th reference).
+// An n-gram of one text (0: the hypothesis, k: the k-th reference).
 template <class Key>
 struct Ngram {
   Key key;
@@ -16,8 +16,9 @@ struct Ngram {
   std::size_t position;
 };
 
-/// Gives equal n-grams equal ids (ids[text][position], below the number of n-grams), and the number of those of text 0
-/// that the other texts hold, each at most as often as the one text that has it most often. Sorts `ngrams`.
+/// Assigns equal ids to equal n-grams (ids[text][position], less than the number of n-grams). Returns how many n-grams
+/// of text 0 match other texts, where each n-gram counts at most as often as in the other text that has it most often.
+/// Sorts `ngrams`.
 template <class Key>
 std::uint64_t identify(std::vector<Ngram<Key>>& ngrams, std::size_t texts,
                        std::vector<std::vector<std::uint64_t>>& ids) {

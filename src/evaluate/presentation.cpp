@@ -22,13 +22,13 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, width_of(text)), ' ') + text;
 }
 
-/// Rows under one heading.
+/// The rows under one heading.
 struct Section {
   struct Row {
     std::string label;
     std::string count;
     bool unreliable = false;
-    std::vector<std::string> cells;  // of each system
+    std::vector<std::string> cells;  // one for each system
   };
   std::string heading, counted;  // "reference words", "sentences"
   std::vector<Row> rows;
@@ -118,7 +118,7 @@ class Table {
     return text;
   }
 
-  // The mark of significance, and with details the p value; as much space where nothing was compared.
+  // The mark of significance and, with details, the p value; spaces of the same width if there was no comparison.
   std::string verdict(const Comparison* found) const {
     if (!tested()) return {};
     std::string text = found != nullptr && found->significant() ? "†" : " ";
@@ -126,7 +126,8 @@ class Table {
     return text;
   }
 
-  // `compared`: its label is that of comparisons. Breakdowns have none, but may have labels of length buckets (10-99).
+  // compared: look up the comparison by the label of the row. Breakdowns have no comparisons, although their labels may
+  // equal those of length buckets (10-99).
   template <class Get>
   Section::Row bleu_row(Get get, bool compared = true) const {
     const BucketScore& example = *get(first());

@@ -13,7 +13,7 @@ namespace {
 
 using Sums = std::array<std::uint64_t, Counts::kMaxWidth>;
 
-// sums += times[i] * row i, of rows whose width the compiler knows.
+// sums += times[i] * row i, for rows of a width that is known at compile time.
 template <std::size_t kWidth>
 void add_rows(const std::uint32_t* rows, const std::vector<std::uint32_t>& times, std::uint64_t* into) {
   std::array<std::uint64_t, kWidth> sums{};
@@ -31,8 +31,8 @@ void add_rows(std::size_t width, const std::uint32_t* rows, const std::vector<st
   if constexpr (kWidth < Counts::kMaxWidth) add_rows<kWidth + 1>(width, rows, times, into);
 }
 
-// The sums of trials: sums[t] += every row whose bit is set in trial t. Eight sentences have 256 subsets, whose sums
-// are made once for all trials; a trial then adds one of them instead of eight rows.
+// The sums of trials: sums[t] += every row whose bit is set in trial t. The sums of the 256 subsets of eight sentences
+// are computed once for all trials; each trial then adds one subset instead of eight rows.
 constexpr std::size_t kBlock = 8, kSubsets = 256, kBits = 64;
 
 template <std::size_t kWidth>
@@ -133,7 +133,7 @@ Counts counts_of(std::span<const ChrfStatistics> sentences, const ChrfOptions& o
 }
 
 Counts counts_of(std::span<const TerStatistics> sentences, std::size_t references) {
-  // The mean length of the references is no whole number, but their sum is.
+  // The mean length of the references may not be an integer, but their total length is.
   const auto count = static_cast<double>(references);
   Counts counts{"TER", 2, {}, {}};
   counts.rows.reserve(sentences.size() * counts.width);
@@ -146,8 +146,8 @@ Counts counts_of(std::span<const TerStatistics> sentences, std::size_t reference
 }
 
 std::vector<Counts> counts_of(std::span<const SequenceAccuracy> sentences) {
-  static constexpr double kUnits = 1e9;  // of a share, so that all of it is a whole number
-  // Rows: the measure and 1, whose sum is the number of sequences.
+  static constexpr double kUnits = 1e9;  // units of a measure, so that it can be stored as an integer
+  // A row holds the measure and 1; the sum of the latter is the number of sequences.
   const auto counts_with = [&](const char* metric, double SequenceAccuracy::*measure) {
     Counts counts{metric, 2, {}, {}};
     counts.rows.reserve(sentences.size() * counts.width);
@@ -176,12 +176,12 @@ std::vector<std::vector<double>> bootstrap_scores(std::span<const Counts* const>
   for (const Counts* table : tables) rows.push_back(chosen(*table, sentences));
   std::vector<std::vector<double>> scores(tables.size(), std::vector<double>(samples));
   kernels::parallel_for(samples, [&](std::size_t sample) {
-    // Counting the draws first, and reading the rows in their order afterwards, is several times faster than reading
-    // them in the order of the draws.
+    // Counting the draws first and then reading the rows in their order is several times faster than reading the rows
+    // in the order of the draws.
     std::vector<std::uint32_t> times(sentences.size());
     Random random(seed, sample);
     for (std::size_t i = 0; i < sentences.size(); ++i) {
-      // A fraction of 64 bits times n: uneven by less than n / 2^64, and without the divisions of Random::below.
+      // A 64-bit fraction times n: its bias is less than n / 2^64, and it needs no division, unlike Random::below.
       using Wide = unsigned __int128;
       ++times[static_cast<std::size_t>(Wide{random.next()} * sentences.size() >> 64)];
     }
@@ -198,7 +198,7 @@ std::vector<double> randomized_differences(const Counts& a, const Counts& b, std
                                            std::size_t trials, std::uint64_t seed) {
   assert(a.width == b.width);
   const std::size_t width = a.width;
-  std::vector<std::int64_t> changes;  // of a when the sentence changes sides; those of b are the opposite
+  std::vector<std::int64_t> changes;  // change of the sums of a if the sentence is swapped; those of b change inversely
   changes.reserve(sentences.size() * width);
   for (const std::size_t i : sentences) {
     for (std::size_t v = i * width; v < (i + 1) * width; ++v) {
@@ -207,7 +207,7 @@ std::vector<double> randomized_differences(const Counts& a, const Counts& b, std
   }
   const Sums of_a = sums_of(a, sentences), of_b = sums_of(b, sentences);
   std::vector<double> differences(trials);
-  constexpr std::size_t kTrialsPerPiece = 500;  // so many that making the subsets weighs little
+  constexpr std::size_t kTrialsPerPiece = 500;  // so many that computing the subsets costs little in comparison
   kernels::parallel_for((trials + kTrialsPerPiece - 1) / kTrialsPerPiece, [&](std::size_t piece) {
     const std::size_t begin = piece * kTrialsPerPiece, end = std::min(trials, begin + kTrialsPerPiece);
     std::vector<Random> randoms;

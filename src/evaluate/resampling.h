@@ -1,4 +1,4 @@
-// Scores of resampled test sets, from sums of whole numbers alone: no text is read again.
+// Scores of resampled test sets, computed from sums of integers without processing the text again.
 #pragma once
 
 #include <cstddef>
@@ -15,36 +15,38 @@
 
 namespace rnnsearch::evaluate {
 
-/// What one metric needs of every sentence of one system: rows of whole numbers, whose sums over sentences give a
-/// score.
+/// The statistics of one metric for every sentence of one system: rows of integers, whose sums over sentences determine
+/// the score.
 struct Counts {
-  std::string metric;                                      // "BLEU"
-  std::size_t width = 0;                                   // numbers of a row, at most kMaxWidth
+  std::string metric;                                      // such as "BLEU"
+  std::size_t width = 0;                                   // numbers in a row, at most kMaxWidth
   std::vector<std::uint32_t> rows;                         // [sentences][width]
-  std::function<double(const std::uint64_t* sums)> score;  // of `width` sums; safe on several threads
+  std::function<double(const std::uint64_t* sums)> score;  // computes the score from `width` sums; thread-safe
 
   static constexpr std::size_t kMaxWidth = 32;
 };
 
 Counts counts_of(std::span<const BleuStatistics> sentences, const BleuOptions& options);
-/// "chrF", or "chrF++" with orders of words.
+/// The metric is "chrF", or "chrF++" if there are orders of words.
 Counts counts_of(std::span<const ChrfStatistics> sentences, const ChrfOptions& options);
-/// "TER", against this many references.
+/// The metric is "TER" against this many references.
 Counts counts_of(std::span<const TerStatistics> sentences, std::size_t references);
-/// "PSA", "LCSR" and "GeoMean", each the mean over sequences, times 100. Each sequence's value is rounded to 1e-9.
+/// The metrics are "PSA", "LCSR" and "GeoMean", means over sequences times 100. The values of sequences are rounded to
+/// 1e-9.
 std::vector<Counts> counts_of(std::span<const SequenceAccuracy> sentences);
 
-/// Of the named sentences together.
+/// The score over the given sentences.
 double score_of(const Counts& counts, std::span<const std::size_t> sentences);
 
-/// scores[t][sample] of tables[t]: sample s draws, from stream s of the seed, as many of the sentences as there are,
-/// with replacement; the same ones for all tables. At least one sentence.
+/// Returns the scores [table][sample]. Sample s draws sentences.size() of the sentences with replacement, from random
+/// stream s of the seed, and uses the same sentences for all tables. REQUIRES: at least one sentence.
 std::vector<std::vector<double>> bootstrap_scores(std::span<const Counts* const> tables,
                                                   std::span<const std::size_t> sentences, std::size_t samples,
                                                   std::uint64_t seed);
 
-/// |score of one - score of the other| of each trial, in which every sentence of a and b changes sides with probability
-/// one half: with the bits of stream t of the seed, in the order of `sentences`, lowest bit of each number first.
+/// Returns |difference of the scores| of each trial, in which every sentence is swapped between a and b with
+/// probability 1/2, according to the bits of random stream t of the seed, in the order of `sentences`, lowest bit of
+/// each number first.
 std::vector<double> randomized_differences(const Counts& a, const Counts& b, std::span<const std::size_t> sentences,
                                            std::size_t trials, std::uint64_t seed);
 

@@ -24,7 +24,7 @@ constexpr std::pair<const char*, SequenceAccuracyMode> kModes[] = {{"none", Sequ
                                                                    {"whole", SequenceAccuracyMode::kWhole},
                                                                    {"cut", SequenceAccuracyMode::kCut}};
 
-// A reference without words counts 0, as in the replication's calculate_metrics.
+// A reference without words gives 0, as in calculate_metrics of the replication.
 double share(std::size_t part, std::size_t reference) {
   return reference == 0 ? 0 : static_cast<double>(part) / static_cast<double>(reference);
 }
@@ -61,7 +61,7 @@ std::string legend_of(SequenceAccuracyMode mode) {
 std::size_t longest_common_subsequence(Words a, Words b) {
   if (a.empty() || b.empty()) return 0;
   const std::size_t blocks = (a.size() + kBits - 1) / kBits;
-  // of each word of a: the bits of its positions
+  // For each word of a, a bit set of its positions.
   std::unordered_map<std::string_view, std::size_t> number;
   std::vector<std::uint64_t> positions;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -69,8 +69,8 @@ std::size_t longest_common_subsequence(Words a, Words b) {
     if (first) positions.resize(positions.size() + blocks);
     positions[at->second * blocks + i / kBits] |= std::uint64_t{1} << i % kBits;
   }
-  // Bit i is 0 where the longest common subsequence of the first i + 1 words of a is longer than that of the first i:
-  // row after row of the table of lengths, of which only the steps are kept. V = (V + (V & M)) | (V & ~M)
+  // Bit i is 0 if the longest common subsequence of the first i + 1 words of a is longer than that of the first i
+  // words. This represents a row of the table of lengths by its steps. The next row is V = (V + (V & M)) | (V & ~M).
   std::vector<std::uint64_t> steps(blocks, ~std::uint64_t{0});
   for (const std::string_view word : b) {
     const auto at = number.find(word);
@@ -84,7 +84,7 @@ std::size_t longest_common_subsequence(Words a, Words b) {
       steps[block] = sum | (v & ~matched);
     }
   }
-  // Bits past the end of a match nothing, and stay 1.
+  // Bits past the end of a never match and stay 1.
   std::size_t length = 0;
   for (const std::uint64_t v : steps) length += static_cast<std::size_t>(std::popcount(~v));
   return length;

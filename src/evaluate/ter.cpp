@@ -16,7 +16,7 @@
 namespace rnnsearch::evaluate {
 namespace {
 
-// The tokenizer. Its rules about ASCII work on bytes: no byte of another character is one of ASCII.
+// The tokenizer. Its rules for ASCII work on bytes, because no byte of other UTF-8 characters is ASCII.
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -25,7 +25,7 @@ bool is_stop(char c) {
   return c == '.' || c == ',';
 }
 
-/// Punctuation that becomes a word whatever stands beside it: all but the apostrophe, the comma, the dash and the stop.
+/// Punctuation that is always a word of its own: all except the apostrophe, the comma, the dash and the full stop.
 bool stands_alone(char c) {
   return (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
          (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
@@ -44,16 +44,16 @@ bool is_asian_punctuation(char32_t c) {
          c == 0xFF1B || c == 0xFF1F;
 }
 
-/// Characters that are words. Kana are not: sacreBLEU's rule for them asks for a line of nothing else, and by then the
-/// line begins with a space. The block of U+3200 goes on to U+3F22 there.
+/// Characters that are words of their own. Kana are not: sacreBLEU's rule for them requires a line of only kana, and at
+/// that point the line begins with a space. As in sacreBLEU, the block of U+3200 extends to U+3F22.
 bool is_asian_word(char32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x31C0 && c <= 0x31EF) ||
          (c >= 0x2E80 && c <= 0x2EFF) || (c >= 0x3200 && c <= 0x3F22) || (c >= 0xF900 && c <= 0xFAFF) ||
          (c >= 0xFE30 && c <= 0xFE4F) || is_asian_punctuation(c);
 }
 
-/// One pass from left to right over pairs of neighbours: where pair(a, b), `write` writes both, and the next pair
-/// begins behind them.
+/// One pass from left to right over pairs of neighbours. If pair(a, b) holds, `write` writes both, and the pass
+/// continues after them.
 template <class Pair, class Write>
 void rewrite_pairs(std::string& text, const Pair& pair, const Write& write) {
   std::string result;
@@ -68,8 +68,8 @@ void rewrite_pairs(std::string& text, const Pair& pair, const Write& write) {
   text = std::move(result);
 }
 
-/// Calls write(result, character's bytes, code point) for the characters of three bytes, which hold all of the Asian
-/// ones; copies the others.
+/// Calls write(result, bytes of the character, code point) for the characters of three bytes, which include all Asian
+/// ones, and copies the others.
 template <class Write>
 void rewrite_asian(std::string& text, const Write& write) {
   const auto trail = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80; };
@@ -142,14 +142,14 @@ std::string tokenized(std::string_view raw, const TerOptions& options) {
   return text;
 }
 
-// The edits. A word is a number here, the same for equal words.
+// The edits. Words are represented by numbers, equal ones for equal words.
 using Word = std::uint64_t;
 
 constexpr std::size_t kLongestShift = 10, kFarthestShift = 50, kBeam = 25, kMostCandidates = 1000;
 
-/// Edit distances of `n` words to the m of a reference. Row i of the matrix holds the costs of the first i words
-/// against the first j of the reference, and only for lower(i) <= j < upper(i), around the diagonal; beyond them the
-/// cost is infinite.
+/// Edit distances between `n` words and the m words of a reference. Row i of the matrix holds the costs of the first i
+/// words against the first j words of the reference for lower(i) <= j < upper(i), around the diagonal; outside of this
+/// range the cost is infinite.
 class EditMatrix {
  public:
   static constexpr int kInfinite = std::numeric_limits<int>::max() / 2;
@@ -164,7 +164,7 @@ class EditMatrix {
       const auto diagonal = static_cast<std::size_t>(std::floor(static_cast<double>(i) * ratio));
       lower_[i] = diagonal > beam ? diagonal - beam : 0;
       if (i < n) upper_[i] = std::min(m_ + 1, diagonal + beam);
-      widest = std::max(widest, upper_[i] - lower_[i - 1]);  // a row must reach as far as the next one reads
+      widest = std::max(widest, upper_[i] - lower_[i - 1]);  // a row must extend as far as the next one reads it
     }
     stride_ = widest + 1;
     costs_.assign((n + 1) * stride_, kInfinite);
@@ -172,19 +172,19 @@ class EditMatrix {
     for (std::size_t j = 0; j < widest; ++j) costs_[j + 1] = static_cast<int>(j);
   }
 
-  /// Fills the matrix with the costs of `words`; their distance to the reference.
+  /// Fills the matrix for `words` and returns their distance to the reference.
   int fill(std::span<const Word> words) {
     for (std::size_t i = 1; i <= n_; ++i) compute(i, words[i - 1], row(i - 1), row(i));
     return n_ == 0 ? static_cast<int>(m_) : at(n_, m_);
   }
 
-  /// The distance of `words`, whose first `same` words are those of the matrix, or `limit` + 1 when it is above
-  /// `limit`. The matrix stays.
+  /// Returns the distance of `words`, whose first `same` words must be those of the matrix, or `limit` + 1 if it is
+  /// larger than `limit`. Does not change the matrix.
   int distance_below(std::span<const Word> words, std::size_t same, int limit) {
     const int* previous = row(same);
     for (std::size_t i = same + 1; i <= n_; ++i) {
       int* const next = scratch_.data() + (i % 2) * stride_;
-      // No path through a row costs less than its cheapest cell.
+      // A path through a row costs at least as much as its cheapest cell.
       if (compute(i, words[i - 1], previous, next) > limit) return limit + 1;
       previous = next;
     }
@@ -198,12 +198,13 @@ class EditMatrix {
  private:
   int* row(std::size_t i) { return costs_.data() + i * stride_; }
 
-  /// A row is stored from j = lower - 1, which is infinite, and infinite behind its end. Returns the lowest cost.
+  /// Computes a row and returns its lowest cost. A row is stored from j = lower - 1 on; this cell and the one after its
+  /// end are infinite.
   int compute(std::size_t i, Word word, const int* previous, int* next) const {
     const std::size_t low = lower_[i], width = upper_[i] - low, moved = low - lower_[i - 1];
     int lowest = kInfinite, left = kInfinite;
     std::size_t k = 0;
-    if (low == 0) {  // no word of the reference yet
+    if (low == 0) {  // j = 0: no words of the reference
       lowest = left = next[1] = previous[1] + 1;
       k = 1;
     }
@@ -225,12 +226,12 @@ class EditMatrix {
   std::vector<int> costs_, scratch_;
 };
 
-/// How the words and the reference of a filled matrix belong together.
+/// The alignment between words and reference that a filled matrix gives.
 struct Trace {
-  std::vector<std::ptrdiff_t> aligned;  // of each word of the reference: the word it belongs to, or comes behind; or -1
-  std::vector<std::uint32_t> wrong_words, wrong_reference;  // in the first k words, so many have no equal beside them
+  std::vector<std::ptrdiff_t> aligned;  // for each reference word: the word that it is aligned to or follows; or -1
+  std::vector<std::uint32_t> wrong_words, wrong_reference;  // [k]: number of errors in the first k words
 
-  /// tercom prefers to keep or substitute a word, then to delete it, then to insert one of the reference.
+  /// Like tercom, it prefers to keep or substitute a word, then to delete it, then to insert one of the reference.
   Trace(const EditMatrix& matrix, std::span<const Word> words, std::span<const Word> reference)
       : aligned(reference.size()), wrong_words(words.size() + 1), wrong_reference(reference.size() + 1) {
     for (std::size_t i = words.size(), j = reference.size(); i > 0 || j > 0;) {
@@ -254,8 +255,8 @@ struct Trace {
   }
 };
 
-/// `length` words from `start` on go before the word at `target`; when that is one of them or the one behind them, they
-/// go target - start words to the right, as far as there are words.
+/// Moves `length` words from `start` on before the word at `target`. If `target` is one of these words or the word
+/// after them, they move target - start words to the right, as far as possible.
 struct Shift {
   std::size_t start, length, target;
 
@@ -272,8 +273,8 @@ struct Shift {
   }
 };
 
-/// Shifts phrases of the words as long as that lowers their distance to the reference, each time the one that lowers it
-/// most; of equals the longest, then the one from the front, then the one to the front.
+/// Shifts phrases of the words while that lowers the distance to the reference. Each step takes the shift that lowers
+/// it most; among equals the longest phrase, then the first start, then the first target.
 class Shifter {
  public:
   Shifter(std::vector<Word> words, std::span<const Word> reference)
@@ -290,7 +291,7 @@ class Shifter {
   }
 
  private:
-  /// None when none helps, or when so many have been tried that the search ends.
+  /// Returns nothing if no shift helps or the maximum number of candidates has been tried.
   std::optional<Shift> best_shift(int distance) {
     if (distance == 0) return std::nullopt;
     const Trace trace(matrix_, words_, reference_);
@@ -310,13 +311,13 @@ class Shifter {
     return best;
   }
 
-  /// Whether the `length` words from `start` on are those of the reference; of the first length - 1 it is known.
+  /// Whether the `length` words from `start` on equal those of the reference, if the first length - 1 are known to.
   bool matches(std::size_t start, std::size_t in_reference, std::size_t length) const {
     return length <= kLongestShift && start + length <= words_.size() && in_reference + length <= reference_.size() &&
            words_[start + length - 1] == reference_[in_reference + length - 1];
   }
 
-  /// Both the words and those of the reference must have an error, and must not belong together already.
+  /// A shift is tried only if both phrases have an error and are not aligned with each other already.
   static bool worth_trying(const Trace& trace, std::size_t start, std::size_t in_reference, std::size_t length) {
     if (trace.wrong_words[start + length] == trace.wrong_words[start]) return false;
     if (trace.wrong_reference[in_reference + length] == trace.wrong_reference[in_reference]) return false;
@@ -324,13 +325,13 @@ class Shifter {
     return aligned < static_cast<std::ptrdiff_t>(start) || aligned >= static_cast<std::ptrdiff_t>(start + length);
   }
 
-  /// Behind the word that belongs to the reference's word before the phrase, and behind that of each word of the
-  /// phrase.
+  /// Tries to move the phrase after the word that is aligned to the reference word before the phrase, and after those
+  /// aligned to each word of the phrase.
   void try_targets(const Trace& trace, Shift shift, std::size_t in_reference, std::optional<Shift>& best,
                    int& best_distance) {
     std::size_t previous = words_.size() + 1;
     for (std::size_t offset = 0; offset <= shift.length; ++offset) {
-      const std::size_t word = in_reference + offset;  // of the reference, from 1
+      const std::size_t word = in_reference + offset;  // number of the reference word, from 1
       shift.target = word == 0 ? 0 : static_cast<std::size_t>(trace.aligned[word - 1] + 1);
       if (shift.target == previous) continue;
       previous = shift.target;

@@ -29,7 +29,7 @@ double WordAccuracy::recall() const {
 }
 double WordAccuracy::f1() const {
   return ratio(2 * correct, hypothesis + words);
-}  // the harmonic mean of the two
+}  // the harmonic mean of precision and recall
 
 std::vector<WordAccuracy> word_accuracies(std::span<const std::string> hypotheses,
                                           std::span<const std::string> references, const WordFrequencies& frequencies) {
@@ -44,7 +44,7 @@ std::vector<WordAccuracy> word_accuracies(std::span<const std::string> hypothese
       auto ours = frequencies.words(hypotheses[i]), theirs = frequencies.words(references[i]);
       std::sort(ours.begin(), ours.end());
       std::sort(theirs.begin(), theirs.end());
-      std::vector<std::string> both;  // equal words as often as the side has them that has them less often
+      std::vector<std::string> both;  // common words, each as often as on the side that has it less often
       std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(both));
       const auto bucket = [&](const std::string& word) -> WordAccuracy& {
         return accuracies[frequency_bucket(frequencies.count(word))];

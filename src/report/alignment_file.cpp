@@ -8,7 +8,7 @@
 namespace rnnsearch::report {
 namespace {
 
-/// What people read: without U+FFED, by which the tokeniser marks where words touched.
+/// Removes U+FFED, with which the tokenizer marks where words touch.
 std::string without_marks(std::string word) {
   replace_all(word, "\uFFED", "");
   return word;
@@ -17,7 +17,7 @@ std::string without_marks(std::string word) {
 std::vector<std::string> words_of(const MemberReader& reader, const char* name) {
   std::vector<std::string> words;
   for (const Json& word : reader.array(name, false)->items()) {
-    if (!word.is_string()) reader.refuse(text_of("has a word in \"", name, "\" that is no text"));
+    if (!word.is_string()) reader.refuse(text_of("has a word in \"", name, "\" that is not a text"));
     words.push_back(without_marks(word.string()));
   }
   return words;
@@ -50,7 +50,7 @@ AlignmentFile read_alignment(const std::filesystem::path& path) {
       }
       for (const Json& weight : row.items()) {
         if (!weight.is_number() || !(weight.number() >= 0 && weight.number() <= 1 + 1e-4)) {
-          item.refuse("has a weight that is no number from 0 to 1");
+          item.refuse("has a weight that is not a number from 0 to 1");
         }
         alignment.weights.push_back(weight.number());
       }

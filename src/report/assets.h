@@ -1,4 +1,4 @@
-// page.css and page.js, embedded when the build is configured.
+// page.css and page.js, which CMake embeds into the program.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace rnnsearch::report {
 
 struct Asset {
   std::string_view text;
-  std::string_view sha256;  // of the text, hexadecimal: the page's policy names it
+  std::string_view sha256;  // hexadecimal digest of the text, which the security policy of the page names
 };
 Asset page_style();
 Asset page_script();

@@ -14,7 +14,7 @@
 namespace rnnsearch::report {
 namespace {
 
-// Colours as in page.css, for a light page; nothing follows the pointer here.
+// The colours of page.css for a light page. There is no read-out.
 constexpr const char* kStyle =
     "text{font:13px system-ui,'Segoe UI','Liberation Sans','DejaVu Sans',sans-serif;fill:#4f5a64}"
     "text.title{font-size:14px;font-weight:600;fill:#1d2329}.at{display:none}"
@@ -43,7 +43,7 @@ LineChart read_chart(const std::filesystem::path& path) {
   const auto fail = [&](const std::string& what) {
     throw Error(
         text_of("report: ", path.string(), ", line ", number, ": ", what,
-                "; a chart is a table of tab-separated values, a head with the names and a row for each place"));
+                "; a chart is a table of tab-separated values with a header of names and a row for each place"));
   };
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -62,7 +62,7 @@ LineChart read_chart(const std::filesystem::path& path) {
     }
     if (fields[0].empty()) fail("the row has no place on the axis");
     if (fields.size() > chart.lines.size() + 1) {
-      fail(text_of("the row has ", fields.size(), " fields, and the head ", chart.lines.size() + 1));
+      fail(text_of("the row has ", fields.size(), " fields, but the header has ", chart.lines.size() + 1));
     }
     const auto place = static_cast<double>(chart.x.labels.size());
     chart.x.labels.push_back(fields[0]);
@@ -72,7 +72,7 @@ LineChart read_chart(const std::filesystem::path& path) {
       const char* const end = fields[i].data() + fields[i].size();
       if (const auto read = std::from_chars(fields[i].data(), end, value);
           read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
-        fail("'" + fields[i] + "' is no number");
+        fail("'" + fields[i] + "' is not a number");
       }
       chart.lines[i - 1].points.push_back({place, value});
     }
@@ -89,7 +89,7 @@ std::string svg_file_of(const LineChart& chart) {
   double left = 0, top = 0, width = 0, height = 0;
   box >> left >> top >> width >> height;
 
-  // The legend: names one after the other, in as many rows as they need.
+  // The legend: the names follow each other in as many rows as they need.
   struct Key {
     const Line* line;
     double x, y;

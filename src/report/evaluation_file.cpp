@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kAnything = 1e15;
 
-// Both 0: there was no bootstrap, or nothing to draw from.
+// An interval of [0, 0] means that there was no bootstrap or no sentence.
 template <class Score>
 void read_interval(const MemberReader& reader, double most, Score& score) {
   const auto low = reader.optional_number("low", 0, most), high = reader.optional_number("high", 0, most);
@@ -70,7 +70,7 @@ ScoredSentence sentence_of(const MemberReader& reader) {
   sentence.line = reader.count("line");
   sentence.source = reader.optional_text("source");
   for (const Json& reference : reader.array("references", false)->items()) {
-    if (!reference.is_string()) reader.refuse("has a reference that is no text");
+    if (!reference.is_string()) reader.refuse("has a reference that is not a text");
     sentence.references.push_back(drawable(reference.string()));
   }
   sentence.bucket = reader.optional_text("bucket").value_or("");
@@ -102,7 +102,7 @@ void rename(EvaluationFile& file, const std::string& from, const std::string& to
   }
 }
 
-// Files without a set's name may still be told apart by what they hold. Empty matches nothing but empty.
+// Distinguishes files without a set name by their content. An empty result equals only another empty one.
 std::string first_reference(const EvaluationFile& file) {
   if (file.sentences.empty() || file.sentences.front().references.empty()) return "";
   return text_of(file.sentences.front().line, " ", file.sentences.front().references.front());
@@ -115,7 +115,7 @@ bool same_output(const EvaluationFile& a, const EvaluationFile& b) {
          b.sequence_accuracy == SequenceAccuracyMode::kNone;
 }
 
-// The same sentences with the same options, as far as the files tell.
+// Whether both files score the same sentences with the same options, as far as they record it.
 bool belong_together(const EvaluationFile& a, const EvaluationFile& b) {
   const auto counts = [](const EvaluationFile& file) {
     std::vector<std::pair<std::string, std::uint64_t>> rows{{"all", file.systems.front().all.sentences}};
@@ -127,7 +127,7 @@ bool belong_together(const EvaluationFile& a, const EvaluationFile& b) {
          first_reference(a) == first_reference(b);
 }
 
-// Sentences of both, line by line: those of one file alone stay as they are.
+// Merges the sentences by line; sentences that only one file has stay unchanged.
 void merge_sentences(std::vector<ScoredSentence>& into, std::vector<ScoredSentence> more) {
   std::map<std::uint64_t, std::size_t> place_of_line;
   for (std::size_t i = 0; i < into.size(); ++i) place_of_line.emplace(into[i].line, i);
@@ -222,7 +222,7 @@ void check_same_test(const std::vector<EvaluationFile>& rounds) {
       if (belong_together(*other, *round)) continue;
       throw Error(text_of(round->path.string(), " and ", other->path.string(),
                           " score different sentences or use different options, so their scores cannot be averaged; "
-                          "score all rounds by the same rnnsearch evaluate, each with its own translations"));
+                          "score all rounds with the same options of rnnsearch evaluate"));
     }
   }
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr char32_t kReplacement = 0xFFFD;
 constexpr const char* kEllipsis = "\u2026";
 
-// The next code point from `at` on, which moves past it; kReplacement for a byte that begins none.
+// Returns the code point at `at` and moves `at` past it; kReplacement for an invalid byte.
 char32_t next_code_point(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])) : 0u;
@@ -39,7 +39,7 @@ char32_t next_code_point(std::string_view text, std::size_t& at) {
   return valid ? static_cast<char32_t>(point) : kReplacement;
 }
 
-// Char of XML 1.0, section 2.2, without the line ends and tabs, which a word does not need.
+// Whether it is a Char of XML 1.0, section 2.2, except for line ends and tabs, which do not occur in words.
 bool in_xml(char32_t point) {
   return point >= 0x20 && point != 0x7F && point != 0xFFFE && point != 0xFFFF;
 }
@@ -58,14 +58,15 @@ void append(std::string& text, char32_t point) {
   }
 }
 
-// Joined to what stands before it: marks, joiners, variation selectors, skin tones. An ellipsis must not part them.
+// Whether it belongs to the preceding character: marks, joiners, variation selectors, skin tones. An ellipsis must not
+// separate these.
 bool joins(char32_t p) {
   return (p >= 0x300 && p <= 0x36F) || (p >= 0x200B && p <= 0x200F) || (p >= 0x20D0 && p <= 0x20FF) ||
          (p >= 0xFE00 && p <= 0xFE0F) || (p >= 0x1F3FB && p <= 0x1F3FF) || (p >= 0xE0100 && p <= 0xE01EF);
 }
 
-// In em, of the widest of the usual fonts without serifs (DejaVu Sans), rounded up; East Asian letters and pictures are
-// as wide as high.
+// The width in em in the widest of the usual sans-serif fonts (DejaVu Sans), rounded up. East Asian letters and
+// pictographs are as wide as high.
 double width_of(char32_t p) {
   if (joins(p)) return 0;
   if (p < 0x80) {
@@ -140,7 +141,7 @@ std::vector<Label> labels_of(const std::vector<std::string>& words, double longe
       const double room = longest - width_of(std::string_view(kEllipsis));
       double width = 0;
       std::size_t end = 0;
-      bool joined = false;  // the last character was a zero width joiner
+      bool joined = false;  // the last character was a zero-width joiner
       for (std::size_t at = 0; at < label.whole.size();) {
         const std::size_t begin = at;
         const char32_t point = next_code_point(label.whole, at);
@@ -171,7 +172,7 @@ void check(const AttentionMatrix& alignment) {
   }
   for (std::size_t i = 0; i < alignment.weights.size(); ++i) {
     const double weight = alignment.weights[i];
-    if (!(weight >= 0 && weight <= 1 + 1e-4)) {  // a softmax in float may end a little above 1
+    if (!(weight >= 0 && weight <= 1 + 1e-4)) {  // a softmax in float may give slightly more than 1
       throw Error(text_of("report: the weight of target word ", i / Tx + 1, " and source word ", i % Tx + 1, " is ",
                           weight, "; it must be from 0 to 1"));
     }
@@ -192,7 +193,7 @@ Figure::Figure(double width, double height, double font_pixels, const std::strin
   set("aria-label", drawable(title));
   set("font-family", "sans-serif");
   set("font-size", coordinate(font_pixels));
-  set("direction", "ltr");  // also in a page that is written from right to left
+  set("direction", "ltr");  // also in a page with right-to-left text
   set("style", "max-width:100%;height:auto");
   root_.append_child("title").text().set(drawable(title).c_str());
   root_.append_child("desc").text().set(drawable(description).c_str());
@@ -241,7 +242,8 @@ pugi::xml_node Figure::line(pugi::xml_node parent, double x1, double y1, double 
 pugi::xml_node Figure::text(pugi::xml_node parent, double x, double y, const Label& label, bool ends) {
   pugi::xml_node node = parent.append_child("text");
   node.append_attribute("x").set_value(coordinate(x).c_str());
-  // Not dominant-baseline, which some viewers do not know: the middle of small letters is a third of an em higher.
+  // Some viewers do not support dominant-baseline, so the text is shifted: the middle of small letters is about a third
+  // of an em above the baseline.
   node.append_attribute("y").set_value(coordinate(y + 0.35 * font_pixels_).c_str());
   if (ends) node.append_attribute("text-anchor").set_value("end");
   node.append_child(pugi::node_pcdata).set_value(label.shown.c_str());

@@ -22,7 +22,7 @@ std::string grey(double weight) {
   return text;
 }
 
-// For those who hear the figure: where each target word looked most.
+// A description for screen readers: the source word with the largest weight for each target word.
 std::string description_of(const std::vector<Label>& source, const std::vector<Label>& target,
                            const std::vector<double>& weights) {
   std::string text = "Rows are target words, columns are source words; black is 0, white is 1.";
@@ -74,7 +74,7 @@ std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& opt
       Figure::tooltip(square, source[j].whole + " \u2192 " + target[i].whole + ": " + weight_text(weight));
     }
   }
-  // White squares on white paper end somewhere, and so do black ones on black paper.
+  // A frame shows where white squares end on white paper, and black squares on black paper.
   auto frame = figure.group(figure.root(), "frame");
   frame.append_attribute("fill").set_value("none");
   Figure::colour(frame, "stroke", Colour::kLine);

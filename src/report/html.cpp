@@ -16,7 +16,7 @@ using namespace std::string_view_literals;
 constexpr std::array kVoid{"area"sv,  "base"sv, "br"sv,   "col"sv,   "embed"sv,  "hr"sv,    "img"sv,
                            "input"sv, "link"sv, "meta"sv, "param"sv, "source"sv, "track"sv, "wbr"sv};
 
-// Line ends and tabs of a text are spaces in HTML.
+// Replaces line ends and tabs by spaces, as HTML treats them.
 std::string clean(std::string_view text) {
   std::string spaced(text);
   std::replace_if(
@@ -24,7 +24,7 @@ std::string clean(std::string_view text) {
   return drawable(spaced);
 }
 
-// pugixml writes an element that holds an empty text as <p></p>, and any other empty one as <p/>.
+// pugixml writes an element with an empty text as <p></p>, but any other empty element as <p/>.
 void close_empty_elements(pugi::xml_node node) {
   for (pugi::xml_node child : node.children()) {
     if (child.type() != pugi::node_element || child.name() == "svg"sv) continue;
@@ -43,7 +43,7 @@ void move_styles_to_attributes(pugi::xml_node node) {
     for (std::string rule; std::getline(rules, rule, ';');) {
       const auto colon = rule.find(':');
       const std::string name = rule.substr(0, colon);
-      if (colon == std::string::npos || (name != "fill" && name != "stroke")) continue;  // sizes are the page's
+      if (colon == std::string::npos || (name != "fill" && name != "stroke")) continue;  // page.css defines sizes
       pugi::xml_attribute attribute = node.attribute(name.c_str());
       if (!attribute) attribute = node.append_attribute(name.c_str());
       attribute.set_value(rule.substr(colon + 1).c_str());
@@ -75,7 +75,7 @@ void set(pugi::xml_node node, const char* name, std::string_view value) {
 void add_svg(pugi::xml_node parent, const std::string& svg) {
   pugi::xml_document document;
   const auto parsed = document.load_buffer(svg.data(), svg.size(), pugi::parse_default | pugi::parse_ws_pcdata);
-  if (!parsed) throw Error(text_of("report: a figure is no SVG: ", parsed.description()));
+  if (!parsed) throw Error(text_of("report: a figure is not a valid SVG: ", parsed.description()));
   move_styles_to_attributes(document);
   parent.append_copy(document.document_element());
 }

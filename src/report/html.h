@@ -1,4 +1,5 @@
-// What the parts of the page share: elements of a pugixml tree, which escapes all text, and how the tree becomes HTML.
+// Functions that the parts of the page share: they build a pugixml tree, which escapes all text, and convert it to
+// HTML.
 #pragma once
 
 #include <initializer_list>
@@ -13,18 +14,19 @@ struct Attribute {
   std::string value;
 };
 
-/// Appends an element. Texts and values may hold anything: what is no UTF-8, or no character of XML, becomes U+FFFD.
+/// Appends an element. Texts and values may hold any bytes: invalid UTF-8 and characters that are not allowed in XML
+/// become U+FFFD.
 pugi::xml_node add(pugi::xml_node parent, const char* name, std::initializer_list<Attribute> attributes = {},
                    std::string_view text = {});
 void add_text(pugi::xml_node parent, std::string_view text);
 void set(pugi::xml_node node, const char* name, std::string_view value);
 
-/// Appends a finished SVG. Its style attributes become attributes of SVG, because the page's policy allows no inline
-/// style; REQUIRES that it is well-formed.
+/// Appends a complete SVG. Its style attributes are converted to SVG attributes, because the security policy of the
+/// page allows no inline styles. REQUIRES: it is well-formed.
 void add_svg(pugi::xml_node parent, const std::string& svg);
 
-/// The children of `parent` as HTML: no element but HTML's void ones and SVG's is left without an end tag. Changes the
-/// tree (empty texts).
+/// The children of `parent` as HTML: only void elements of HTML and elements of SVG have no end tag. Changes the tree
+/// (adds empty texts).
 std::string html_of(pugi::xml_node parent);
 
 }  // namespace rnnsearch::report

@@ -17,20 +17,20 @@
 namespace rnnsearch::report {
 namespace {
 
-// In units of the drawing, which are pixels where the page is wide enough.
+// In units of the drawing, which are pixels if the page is wide enough.
 constexpr double kWidth = 480, kRight = 12, kTop = 26, kPlotHeight = 214;
-constexpr double kLetter = 7.4;          // no less than a digit of the page's font at 13 units
+constexpr double kLetter = 7.4;          // upper bound of the width of a digit in the font of the page at 13 units
 constexpr double kTickLine = 19;         // from the axis to the middle of its labels
 constexpr double kMarker = 4;            // radius
 constexpr double kDodge = 5;             // between the intervals of neighbouring lines
-constexpr std::size_t kManyPoints = 48;  // more than that are drawn without a marker each
-constexpr std::size_t kFewMarkers = 7;   // then so many tell the lines apart
+constexpr std::size_t kManyPoints = 48;  // lines with more points do not have a marker at each point
+constexpr std::size_t kFewMarkers = 7;   // the number of markers on such lines
 
 constexpr std::array kDashes{"", "7 4", "2 3", "10 3 2 3", "14 4", "4 2 1 2"};
 constexpr std::size_t kMarkers = 6;
 
 const char* dashes_of(std::size_t style) {
-  // A step further each time the colours begin anew.
+  // Shifts the dashes by one each time the colours repeat.
   return kDashes[(style + style / kColours) % kDashes.size()];
 }
 
@@ -43,7 +43,7 @@ std::string marker_path(std::size_t style, double x, double y, double r) {
     return command + coordinate(x + dx * r) + " " + coordinate(y + dy * r);
   };
   const std::string radius = coordinate(r) + " " + coordinate(r);
-  switch ((style + 2 * (style / kColours)) % kMarkers) {  // other markers, too, when the colours begin anew
+  switch ((style + 2 * (style / kColours)) % kMarkers) {  // the markers shift too when the colours repeat
     case 0:
       return at("M", -1, 0) + "a" + radius + " 0 1 1 " + coordinate(2 * r) + " 0a" + radius + " 0 1 1 " +
              coordinate(-2 * r) + " 0z";
@@ -74,12 +74,12 @@ bool drawable_on(double value, Scale scale) {
   return std::abs(value) < 1e100 && (scale == Scale::kLinear || value > 0);
 }
 
-// No two doubles that could be ticks lie between.
+// Whether low and high are so close that there are no distinct ticks between them.
 bool one_value(double low, double high) {
   return !(high - low > 1e-12 * std::max(std::abs(low), std::abs(high))) || high - low < 1e-290;
 }
 
-// The axis' ends: round numbers around what there is.
+// The ends of the axis: round numbers that enclose the data.
 Range rounded(Range range, const Axis& axis, std::size_t ticks) {
   if (range.low > range.high) return axis.scale == Scale::kLog ? Range{1, 10} : Range{0, 1};
   if (axis.scale == Scale::kLog) {
@@ -91,7 +91,7 @@ Range rounded(Range range, const Axis& axis, std::size_t ticks) {
     const double room = std::abs(range.low) < 1e-290 ? 1 : std::abs(range.low) / 2;
     return axis.from_zero ? Range{0, 1} : Range{range.low - room, range.high + room};
   }
-  // The finest step with which the rounded ends have no more ticks than there may be.
+  // Finds the finest step for which the rounded range has at most `ticks` ticks.
   for (std::size_t inner = ticks; inner >= 2; --inner) {
     const auto within = nice_ticks(range.low, range.high, inner);
     if (within.size() < 2) break;
@@ -106,7 +106,7 @@ std::vector<double> ticks_of(Range range, Scale scale, std::size_t at_most) {
   return scale == Scale::kLog ? log_ticks(range.low, range.high, at_most) : nice_ticks(range.low, range.high, at_most);
 }
 
-// The numbers of a line in one attribute.
+// The numbers of a line as the value of an attribute.
 template <class Number>
 std::string list_of(const std::vector<Point>& points, Number number) {
   std::string list;
@@ -128,7 +128,7 @@ class Drawing {
       kept.points = thinned(kept.points, kDrawnPoints);
       if (!kept.points.empty()) lines_.push_back(std::move(kept));
     }
-    // Faint ones first, so that they lie behind.
+    // Faint lines come first, so that they are behind the others.
     std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.faint > b.faint; });
     for (const Line& line : lines_) {
       for (const Point& point : line.points) {
@@ -144,7 +144,7 @@ class Drawing {
         for (const Point& p : line.points) {
           if (p.x < 0 || p.x >= static_cast<double>(chart.x.labels.size()) || p.x != std::floor(p.x)) {
             throw Error(text_of("report: the chart ", chart.title, " has ", chart.x.labels.size(),
-                                " places, and a point at ", p.x));
+                                " places, but a point at ", p.x));
           }
         }
       }
@@ -246,7 +246,7 @@ class Drawing {
     } else {
       std::size_t most = 7;
       std::vector<double> ticks;
-      do {  // fewer where the numbers are long
+      do {  // fewer ticks if the numbers are long
         ticks = ticks_of(x_, chart_.x.scale, most);
         std::size_t letters = 1;
         for (const double tick : ticks) letters = std::max(letters, tick_label(tick, ticks).size());
@@ -255,7 +255,7 @@ class Drawing {
       for (const double tick : ticks) {
         mark(across(tick));
         const std::string text = tick_label(tick, ticks);
-        // not beyond the edge of the drawing
+        // The label must not exceed the edge of the drawing.
         const double half = static_cast<double>(text.size()) * kLetter / 2;
         label(numbers, std::min(across(tick), kWidth - half), below, "middle", text);
       }
@@ -286,7 +286,7 @@ class Drawing {
     auto group =
         add(root_, "g",
             {{"class", text_of(line.faint ? "line faint " : "line ", class_of(line.style))}, {"data-name", line.name}});
-    double shift = 0;  // intervals beside each other, not upon each other
+    double shift = 0;  // draws intervals beside each other, so that they do not overlap
     const bool intervals =
         std::any_of(line.points.begin(), line.points.end(), [](const Point& p) { return p.low && p.high; });
     if (intervals && labelled()) {
@@ -332,7 +332,7 @@ class Drawing {
     if (line.faint) return;
     const std::size_t n = line.points.size();
     for (std::size_t i = 0; i < n; ++i) {
-      // Where there are many, a few, at other places in each line; and the last.
+      // If there are many points, only a few get markers, at different places in each line, and the last one.
       const std::size_t stretch = std::max<std::size_t>(1, n / kFewMarkers);
       if (n > kManyPoints && i + 1 != n && i % stretch != (line.style % kColours + 1) * stretch / (kColours + 1))
         continue;
@@ -344,7 +344,7 @@ class Drawing {
     }
   }
 
-  // For those who hear the chart.
+  // The description for screen readers.
   std::string description() const {
     std::string text;
     for (const Line& line : lines_) {
@@ -381,11 +381,11 @@ std::vector<double> nice_ticks(double low, double high, std::size_t at_most) {
   for (;; power *= 10) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double step = factor * power;
-      // Rounding must not lose a tick at either end.
+      // The tolerance keeps the ticks at both ends despite rounding.
       const double first = std::ceil(low / step - 1e-9), last = std::floor(high / step + 1e-9);
       if (last - first + 1 > static_cast<double>(at_most)) continue;
       std::vector<double> ticks;
-      // Dividing by the inverse of a small power gives 0.3, where multiplying gives 0.30000000000000004.
+      // Dividing by the inverse of a small power gives 0.3; multiplying would give 0.30000000000000004.
       const double inverse = std::round(1 / power);
       for (double i = first; i <= last; ++i) ticks.push_back(power < 1 ? i * factor / inverse : i * step);
       return ticks;
@@ -426,7 +426,7 @@ std::string tick_label(double tick, std::span<const double> ticks) {
     std::snprintf(text, sizeof text, "%.10gM", tick / 1e6);
     return text;
   }
-  // Ticks of a log scale differ in their decimals.
+  // The ticks of a log scale have different numbers of decimals.
   const bool even = ticks.size() < 3 || std::abs((ticks[2] - ticks[1]) - (ticks[1] - ticks[0])) < step * 1e-6;
   const double finest = even ? step : std::abs(tick);
   if (finest < 1e-4 && most < 1e-2) {
@@ -463,8 +463,8 @@ std::vector<Point> thinned(std::span<const Point> points, std::size_t at_most) {
 std::vector<Point> smoothed(std::span<const Point> points, std::size_t window) {
   std::vector<Point> result;
   const std::size_t half = window / 2, n = points.size();
-  // Sums of 1, 2, 4, ... neighbours, of which each window is made: the windows of a long log are long, too. Nothing is
-  // subtracted, so that a spike costs no digits of what is far from it.
+  // Each window is composed of sums of 1, 2, 4, ... neighbours, because the windows of a long log are long. Nothing is
+  // subtracted, so a spike does not cost digits of distant values.
   std::vector<std::vector<double>> sums(1);
   for (const Point& point : points) sums[0].push_back(point.y);
   while (sums.back().size() > 1) {
@@ -474,7 +474,7 @@ std::vector<Point> smoothed(std::span<const Point> points, std::size_t window) {
     sums.push_back(std::move(pairs));
   }
   for (std::size_t i = 0; i < n; ++i) {
-    // Where a curve begins it is steep, and a mean of one side would be off; where it ends it is noisy.
+    // At its start a curve is steep, so a one-sided mean would be biased; at its end it is noisy.
     const std::size_t before = std::min(half, i), after = std::min(before, n - 1 - i);
     double sum = 0;
     std::size_t begin = i - before, end = i + after + 1;

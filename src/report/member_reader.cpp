@@ -9,7 +9,7 @@
 namespace rnnsearch::report {
 
 void MemberReader::refuse(const std::string& what) const {
-  throw Error(text_of(place_, " ", what, "; the file is not as rnnsearch writes it, make it again"));
+  throw Error(text_of(place_, " ", what, "; the file was not written by rnnsearch or was changed; make it again"));
 }
 
 const Json* MemberReader::find(const char* name) const {
@@ -26,7 +26,7 @@ std::string MemberReader::text(const char* name) const {
 std::optional<std::string> MemberReader::optional_text(const char* name) const {
   const Json* member = find(name);
   if (member == nullptr) return {};
-  if (!member->is_string()) refuse(text_of("has a \"", name, "\" that is no text"));
+  if (!member->is_string()) refuse(text_of("has a \"", name, "\" that is not a text"));
   return drawable(member->string());
 }
 
@@ -39,7 +39,7 @@ double MemberReader::number(const char* name, double low, double high) const {
 std::optional<double> MemberReader::optional_number(const char* name, double low, double high) const {
   const Json* member = find(name);
   if (member == nullptr) return {};
-  if (!member->is_number()) refuse(text_of("has a \"", name, "\" that is no number"));
+  if (!member->is_number()) refuse(text_of("has a \"", name, "\" that is not a number"));
   const double value = member->number();
   if (!(value >= low && value <= high)) {
     refuse(text_of("has ", value, " as \"", name, "\", which must be from ", low, " to ", high));
@@ -49,7 +49,7 @@ std::optional<double> MemberReader::optional_number(const char* name, double low
 
 std::uint64_t MemberReader::count(const char* name) const {
   const double value = number(name, 0, 1e15);
-  if (value != std::floor(value)) refuse(text_of("has a \"", name, "\" that is no whole number"));
+  if (value != std::floor(value)) refuse(text_of("has a \"", name, "\" that is not a whole number"));
   return static_cast<std::uint64_t>(value);
 }
 
@@ -84,13 +84,12 @@ Json read_json_file(const std::filesystem::path& path, const std::string& format
   const Json* found = json.find("format");
   const std::string name = found != nullptr && found->is_string() ? drawable(found->string()) : "";
   if (name != format) {
-    throw Error(text_of(place, " is no ", format, " (",
-                        name.empty() ? "it does not say what it is" : "it says it is " + name, "); make one with ",
-                        maker));
+    throw Error(text_of(place, " is not a file of the format ", format, " (",
+                        name.empty() ? "it names no format" : "its format is " + name, "); make one with ", maker));
   }
   const std::uint64_t version = MemberReader(json, place + ":").count("format_version");
   if (version != 1) {
-    throw Error(text_of(place, " has format_version ", version, ", and this version of rnnsearch reads 1; ",
+    throw Error(text_of(place, " has format_version ", version, ", but this version of rnnsearch reads only 1; ",
                         version > 1 ? "use a newer rnnsearch" : "make it again", " with ", maker));
   }
   return json;

@@ -1,4 +1,4 @@
-// Members of a JSON file that is hostile until read; errors name the file and the place in it.
+// Reads the members of a JSON file that is not trusted. Errors name the file and the place in it.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,15 @@ namespace rnnsearch::report {
 
 class MemberReader {
  public:
-  /// Both outlive this. `place` is how errors begin: "eval.json: systems, 2".
+  /// `json` must outlive this object. place: the start of error messages, such as "eval.json: systems, 2".
   MemberReader(const Json& json, std::string place) : json_(json), place_(std::move(place)) {}
 
-  /// "what" completes "FILE, PLACE: ...". Throws Error.
+  /// Throws Error. what: the rest of the message after the place.
   [[noreturn]] void refuse(const std::string& what) const;
 
-  /// The member; null counts as missing.
+  /// The member, or nullptr if it is missing or null.
   const Json* find(const char* name) const;
-  std::string text(const char* name) const;  // as `drawable` of figure.h makes it
+  std::string text(const char* name) const;  // converted with `drawable` of figure.h
   std::optional<std::string> optional_text(const char* name) const;
   double number(const char* name, double low, double high) const;
   std::optional<double> optional_number(const char* name, double low, double high) const;
@@ -28,7 +28,8 @@ class MemberReader {
   bool boolean(const char* name) const;
   MemberReader object(const char* name) const;
 
-  /// Calls `each` with a reader of every item, which must be objects. A missing member has none when it is optional.
+  /// Calls `each` with a reader for every item of a list of objects. A missing member counts as an empty list if it is
+  /// optional.
   template <class Each>
   void each(const char* name, bool optional, Each each) const {
     const Json* list = array(name, optional);
@@ -36,7 +37,7 @@ class MemberReader {
     std::size_t i = 0;
     for (const Json& item : list->items()) {
       const MemberReader reader(item, place_of(name, ++i));
-      if (!item.is_object()) reader.refuse("is no object");
+      if (!item.is_object()) reader.refuse("is not an object");
       each(reader);
     }
   }
@@ -51,8 +52,8 @@ class MemberReader {
   std::string place_;
 };
 
-/// Reads a file and checks its "format" and "format_version" (1 is all this version knows). `maker`: the command that
-/// makes such files. Throws Error.
+/// Reads a file and checks its "format" and its "format_version", which must be 1. maker: the command that writes such
+/// files, for errors. Throws Error.
 Json read_json_file(const std::filesystem::path& path, const std::string& format, const std::string& maker);
 
 }  // namespace rnnsearch::report

@@ -9,7 +9,7 @@
 namespace rnnsearch::report {
 namespace {
 
-// Commas between the thousands of the digits before the point.
+// Inserts commas between the thousands before the decimal point.
 std::string with_commas(const std::string& text) {
   const std::size_t end = std::min(text.find('.'), text.size());
   std::string result;
@@ -26,7 +26,7 @@ std::string fixed(double value, int decimals) {
   if (!std::isfinite(value)) return "-";
   char text[400];
   std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  // no "-0.00"
+  // Avoids "-0.00".
   if (std::string(text).find_first_not_of("-0.") == std::string::npos && text[0] == '-') return with_commas(text + 1);
   return with_commas(text);
 }
@@ -41,7 +41,7 @@ std::string significant(double value, int digits) {
     return text;
   }
   char rounded[64];
-  std::snprintf(rounded, sizeof rounded, "%.*e", digits - 1, value);  // 9.996 of three digits is 10.0
+  std::snprintf(rounded, sizeof rounded, "%.*e", digits - 1, value);  // round first: 9.996 with three digits is 10.0
   const int exponent = std::atoi(std::string(rounded).substr(std::string(rounded).find('e') + 1).c_str());
   return fixed(value, std::max(0, digits - 1 - exponent));
 }

@@ -1,4 +1,4 @@
-// Numbers as people read them, the same on every machine.
+// Formats numbers for readers, independently of the locale.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,16 @@
 
 namespace rnnsearch::report {
 
-/// "-" for what is no finite number.
+/// A number with this many decimals; "-" if it is not finite.
 std::string fixed(double value, int decimals);
-/// So many digits that count, without an exponent from 1e-5 to 1e7: 3.217, 0.001451, 12,480.
+/// A number with this many significant digits, without an exponent from 1e-5 to 1e7: 3.217, 0.001451, 12,480.
 std::string significant(double value, int digits);
-/// 1,234,567
+/// A number with thousands separators: 1,234,567.
 std::string grouped(std::uint64_t value);
-/// "45 s", "12 min 30 s", "3 h 20 min", "2 d 4 h"
+/// A duration such as "45 s", "12 min 30 s", "3 h 20 min" or "2 d 4 h".
 std::string duration(double seconds);
 
-/// With a minus sign instead of a hyphen.
+/// Replaces a leading hyphen by a minus sign.
 std::string minus_sign(const std::string& number);
 
 }  // namespace rnnsearch::report

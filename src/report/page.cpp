@@ -20,7 +20,7 @@
 namespace rnnsearch::report {
 namespace {
 
-// How a Content-Security-Policy names a hash: base 64 (RFC 4648) of the bytes that the hexadecimal digits are.
+// Converts hexadecimal digits to base 64 (RFC 4648), in which a Content-Security-Policy writes a hash.
 std::string base64_of_hex(std::string_view hex) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string result;
@@ -45,7 +45,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// One paragraph: what is shown.
+// A paragraph that summarises the content of the page.
 std::string summary_of(const Report& report) {
   std::string text;
   for (const EvaluationFile& file : report.evaluations) {
@@ -102,7 +102,7 @@ std::string csv_of(const Rows& rows) {
   return text;
 }
 
-// With the digits that read back as the same number.
+// Writes a number with enough digits to be read back exactly; empty if it is not finite.
 std::string exact(double value) {
   return std::isfinite(value) ? Json(value).dump() : "";
 }
@@ -225,7 +225,7 @@ std::string html_page(const Report& report) {
   add(head, "meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   add(head, "meta", {{"name", "color-scheme"}, {"content", "light dark"}});
   add(head, "title", {}, report.title);
-  // Style and script are raw text in HTML: they are our own files, and pugixml would escape what must not be.
+  // Style and script are raw text in HTML. They are our own files, and pugixml would escape them, which is not allowed.
   return text_of("<!DOCTYPE html>\n<html lang=\"en\"><head>", html_of(head), "<style>", style.text, "</style></head>\n",
                  html_of(document), "<script>", script.text, "</script></html>\n");
 }

@@ -1,5 +1,5 @@
-// What the page can do besides being read: show or hide a system everywhere, and read values out of charts by pointer,
-// touch and keyboard. Without this script all that is missing is that.
+// Interactive features of the page: showing or hiding a system everywhere, and reading values out of charts by pointer,
+// touch and keyboard. Everything else works without this script.
 "use strict";
 (() => {
   const svgName = "http://www.w3.org/2000/svg";
@@ -68,7 +68,7 @@
       return this.lines.filter((line) => !hidden.has(line.name));
     }
 
-    // After a system was shown or hidden.
+    // Called after a system was shown or hidden.
     update() {
       for (const group of this.groups) group.classList.toggle("off", hidden.has(group.dataset.name));
       const places = new Map();
@@ -118,7 +118,7 @@
         line.across.forEach((across, i) => {
           if (best < 0 || Math.abs(across - place.across) < Math.abs(line.across[best] - place.across)) best = i;
         });
-        // a line that has ended, or not begun, has nothing to say here
+        // A line that has no point near this place is not read out.
         const near = this.labels ? 0.5 : (this.right - this.left) / 40;
         if (best < 0 || Math.abs(line.across[best] - place.across) > near) {
           value.textContent = "\u2013";
@@ -167,7 +167,7 @@
   }
   for (const item of document.querySelectorAll(".legend li[data-name]")) makeSwitch(item);
 
-  // Paper has nothing to unfold.
+  // Opens all details for printing.
   const folded = [...document.querySelectorAll("details")];
   let closed = [];
   addEventListener("beforeprint", () => {
@@ -178,7 +178,7 @@
     for (const details of closed) details.open = false;
   });
 
-  // A region that has nothing to scroll is no stop on the way through the page.
+  // Only regions that can scroll get the keyboard focus.
   const regions = new ResizeObserver((entries) => {
     for (const {target} of entries) {
       if (target.scrollWidth > target.clientWidth) {

@@ -1,4 +1,4 @@
-// What the parts of the page add to. Each part adds a section where its data is there, and nothing else.
+// The page under construction. Each part of the page adds a section if it has data.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace rnnsearch::report {
 
-/// Colour, dashes and marker of each name, in the order of their first use.
+/// Assigns a style (colour, dashes and marker) to each name, in the order of first use.
 class Styles {
  public:
   std::size_t of(const std::string& name) { return styles_.try_emplace(name, styles_.size()).first->second; }
@@ -25,9 +25,9 @@ struct PageContext {
   Styles styles{};
   std::vector<std::pair<std::string, std::string>> contents{};  // id and title of each section
 
-  /// A section with its heading, listed in the contents.
+  /// Adds a section with a heading, and lists it in the contents.
   pugi::xml_node section(const std::string& id, const std::string& title);
-  /// With legend, read-out and caption around it. `where`: an element that lays figures out.
+  /// Adds a chart with legend, read-out and caption. where: the element that contains the figures.
   void chart(pugi::xml_node where, const std::string& id, const LineChart& chart, const std::string& note = {});
 };
 

@@ -21,7 +21,7 @@ std::string text_of_value(const Json& value) {
   return drawable(value.is_string() ? value.string() : value.dump());
 }
 
-// "4 on node1, 4 on node2"; threads and CPUs as they are on most.
+// Summarises the ranks: their number, the hosts with the ranks on each, and the numbers of threads and CPUs.
 void add_ranks(const Json& ranks, Facts& facts) {
   std::vector<std::pair<std::string, std::size_t>> hosts;
   std::set<std::string> threads;
@@ -66,7 +66,8 @@ Facts facts_of(const Run& run) {
   return facts;
 }
 
-// Rows in the order of their first appearance, a column a run; split by whether all runs say the same.
+// Adds tables with rows in the order of first appearance and a column for each run. Facts that are the same in all runs
+// are in a table of their own.
 void add_facts(pugi::xml_node section, const Report& report, const std::vector<Facts>& all, const std::string& id,
                const std::string& title) {
   std::vector<std::string> names;

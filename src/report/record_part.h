@@ -1,4 +1,4 @@
-// The part of the page that says how each run was made.
+// The part of the page that shows the configuration and environment of each run.
 #pragma once
 
 #include "report/page_context.h"

@@ -14,7 +14,7 @@ namespace {
 
 using Rounds = std::vector<EvaluationFile>;
 
-// Nothing where the round does not have it.
+// Returns nothing if the round does not have this score.
 std::optional<double> score_of(const EvaluationFile& round, const std::string& system, const std::string& metric) {
   for (const SystemScores& scores : round.systems) {
     if (scores.system != system) continue;
@@ -34,7 +34,7 @@ std::vector<double> scores_of(const Rounds& rounds, const std::string& system, c
   return scores;
 }
 
-// Those that some round has. Of tasks with one right answer first what was asked for them.
+// The metrics that some round has. Those of sequence accuracy come first if they were requested.
 std::vector<std::string> metrics_of(const Rounds& rounds) {
   std::vector<std::string> metrics;
   const auto add_if_there = [&](const std::string& metric) {

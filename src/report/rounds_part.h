@@ -1,4 +1,4 @@
-// The part of the page that shows the same systems trained from several seeds, and its tables.
+// The part of the page that shows the same systems trained with several seeds, and its tables.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace rnnsearch::report {
 
 void add_rounds(PageContext& page, const Report& report);
 
-/// Names, in the order in which the rounds bring them up.
+/// The names of the systems, in the order of their first appearance in the rounds.
 std::vector<std::string> systems_of(const std::vector<EvaluationFile>& rounds);
 
-/// With captions: each system's means over its rounds and their intervals, then of each metric a row a round. None of
-/// no rounds.
+/// Tables with captions: first the means of each system over its rounds with intervals, then, for each metric, a row
+/// for each round. Empty without rounds.
 std::vector<Table> round_tables(const std::vector<EvaluationFile>& rounds);
 
 }  // namespace rnnsearch::report

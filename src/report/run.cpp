@@ -33,7 +33,7 @@ std::vector<std::pair<std::string, std::string>> read_config(const fs::path& pat
   return config;
 }
 
-/// A record of the log, its numbers checked when they are asked for.
+/// A record of the log, whose numbers are checked when they are read.
 class Record {
  public:
   Record(Json json, std::string place) : json_(std::move(json)), place_(std::move(place)) {}
@@ -46,34 +46,34 @@ class Record {
   std::uint64_t update() const {
     const Json* value = json_.find("update");
     const double number = value != nullptr && value->is_number() ? value->number() : -1;
-    const double least = event() == "update" ? 1 : 0;  // before the first one a run may resume, or stop
+    const double least = event() == "update" ? 1 : 0;  // a run may resume or stop before its first update
     if (!(number >= least && number < 1e15) || number != std::floor(number))
-      refuse("no \"update\" that counts updates");
+      refuse("no valid number of updates as \"update\"");
     return static_cast<std::uint64_t>(number);
   }
   double number(const char* name) const {
     const Json* value = json_.find(name);
     if (value == nullptr || value->is_null()) return kUnknown;
-    if (!value->is_number()) refuse(text_of("a \"", name, "\" that is no number").c_str());
+    if (!value->is_number()) refuse(text_of("a \"", name, "\" that is not a number").c_str());
     return value->number();
   }
   double seconds(const char* name) const {
     const double value = number(name);
-    if (value < 0 || value > 1e12) refuse(text_of("a \"", name, "\" that is no time").c_str());
+    if (value < 0 || value > 1e12) refuse(text_of("a \"", name, "\" that is not a time").c_str());
     return value;
   }
   const Json& json() const { return json_; }
 
  private:
   [[noreturn]] void refuse(const char* what) const {
-    throw Error(text_of(place_, ": the record has ", what, "; this is no log of rnnsearch train"));
+    throw Error(text_of(place_, ": the record has ", what, "; this is not a log of rnnsearch train"));
   }
 
   Json json_;
   std::string place_;
 };
 
-// Half a record: what a write that was cut off leaves.
+// Whether the line could be an incomplete record that an interrupted write left.
 bool could_be_cut(const std::string& line) {
   return line.starts_with('{') && !line.ends_with('}');
 }
@@ -105,7 +105,7 @@ class Log {
       const Json* reason = record.json().find("reason");
       run_.stopped = reason != nullptr && reason->is_string() ? drawable(reason->string()) : "";
     }
-    // what later versions record besides is theirs
+    // Unknown events of later versions are ignored.
   }
 
   void finish() {
@@ -151,7 +151,7 @@ class Log {
     while (!lines.empty() && lines.back().update >= from) lines.pop_back();
   }
 
-  // Between the logged updates around it.
+  // Interpolates between the neighbouring logged updates.
   double elapsed_at(std::uint64_t update) const {
     const LoggedUpdate* before = nullptr;
     for (const LoggedUpdate& line : run_.updates) {
@@ -176,7 +176,7 @@ void read_log(const fs::path& path, Run& run) {
   std::istringstream stream(content);
   for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
   Log log(run);
-  std::optional<std::pair<std::size_t, std::string>> cut;  // a line that was cut off, and what is wrong with it
+  std::optional<std::pair<std::size_t, std::string>> cut;  // the index of an incomplete line, and its error
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string place = text_of(path.string(), ", line ", i + 1);
     std::optional<Json> json;
@@ -213,7 +213,9 @@ Run read_run(const fs::path& path, std::string name) {
   if (!fs::exists(path, ignored))
     throw Error(text_of("there is no run ", path.string(), "; give --run a run directory"));
   if (!fs::is_directory(path, ignored) || !fs::exists(path / "config.ini", ignored)) {
-    throw Error(text_of(path.string(), " is no run directory: it has no config.ini; give --run what train --run made"));
+    throw Error(text_of(path.string(),
+                        " is not a run directory: it has no config.ini; give --run a folder that train "
+                        "--run created"));
   }
   Run run;
   run.name = drawable(name);
@@ -222,7 +224,8 @@ Run read_run(const fs::path& path, std::string name) {
   if (fs::exists(path / "environment.json", ignored)) {
     const fs::path file = path / "environment.json";
     run.environment = Json::parse(read_file(file), file.string());
-    if (!run.environment.is_object()) throw Error(text_of(file.string(), " holds no JSON object; it is not of a run"));
+    if (!run.environment.is_object())
+      throw Error(text_of(file.string(), " does not hold a JSON object, so it does not belong to a run"));
   }
   if (!fs::exists(path / "log.jsonl", ignored)) {
     throw Error(text_of(path.string(), " has no log.jsonl yet; wait until the training has logged an update"));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSignificant = 0.05, kHighlySignificant = 0.01;
 
-// How a heading of several evaluations tells them apart.
+// The name of an evaluation in a heading, if there are several.
 std::string name_of(const EvaluationFile& file) {
   return file.set ? *file.set : file.path.stem().string();
 }
@@ -21,7 +21,7 @@ std::string words_of(const EvaluationFile& file) {
   return file.length == "longest" ? "words of source or reference, whichever has more" : "words of the " + file.length;
 }
 
-// "11-20" with the dash of ranges, and signs instead of words: there is little room below an axis.
+// Shortens a label for the axis: "11-20" gets an en dash, and words are replaced by signs.
 std::string short_label(const std::string& label) {
   if (label.starts_with("up to ")) return "\u2264" + label.substr(6);
   if (label.starts_with("over ")) return ">" + label.substr(5);
@@ -68,7 +68,7 @@ std::string about_points(const EvaluationFile& file, std::vector<ScoreRow> Syste
   return text + (few ? "Hollow: fewer than 100 sentences, not to be trusted." : "");
 }
 
-// p of a system against the first baseline it is compared with, all sentences.
+// The comparison of a system with its first baseline over all sentences.
 const ScoreComparison* comparison_of(const EvaluationFile& file, const std::string& system, const std::string& metric) {
   for (const ScoreComparison& comparison : file.comparisons) {
     if (comparison.system == system && comparison.metric == metric && comparison.row == "all") return &comparison;
@@ -238,7 +238,8 @@ Table score_table(const EvaluationFile& file) {
 }
 
 std::vector<Table> comparison_tables(const EvaluationFile& file) {
-  // One for each pair and method: a row a group of sentences, two columns a metric.
+  // One table for each pair of systems and method, with a row for each group of sentences and two columns for each
+  // metric.
   const auto same_table = [](const ScoreComparison& a, const ScoreComparison& b) {
     return a.method == b.method && a.baseline == b.baseline && a.system == b.system;
   };

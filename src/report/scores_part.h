@@ -15,21 +15,21 @@ void add_lengths(PageContext& page, const Report& report);
 void add_scores(PageContext& page, const Report& report);
 void add_words(PageContext& page, const Report& report);
 
-/// "test/news: " before a caption when there are several evaluations; else empty.
+/// The prefix of a caption, such as "test/news: ", if there are several evaluations; otherwise empty.
 std::string prefix_of(const Report& report, const EvaluationFile& file);
-/// Empty for the first evaluation, "-2" for the second: for ids and names of files.
+/// The suffix of ids and file names: empty for the first evaluation, "-2" for the second.
 std::string suffix_of(const Report& report, const EvaluationFile& file);
 
-// Tables, still without id and, but for the comparisons, caption.
+// These tables have no id yet and, except for the comparisons, no caption.
 
-/// Rows of one kind, a column a system.
+/// Rows of one kind, with a column for each system.
 Table bucket_table(const EvaluationFile& file, std::vector<ScoreRow> SystemScores::*rows, const std::string& heading);
 Table score_table(const EvaluationFile& file);
 std::vector<Table> comparison_tables(const EvaluationFile& file);
-/// Nothing when the evaluation does not have it.
+/// Returns nothing if the evaluation does not have it.
 std::optional<Table> word_table(const EvaluationFile& file);
 
-/// "21.34 [19.90, 22.61]"
+/// A value with its interval, such as "21.34 [19.90, 22.61]".
 std::string with_interval(double value, const std::optional<double>& low, const std::optional<double>& high);
 
 }  // namespace rnnsearch::report

@@ -7,13 +7,13 @@
 namespace rnnsearch::report {
 namespace {
 
-/// A list of texts, which may be missing.
+/// Reads an optional list of texts.
 std::vector<std::string> texts_of(const MemberReader& reader, const char* name) {
   std::vector<std::string> texts;
   const Json* list = reader.array(name, true);
   if (list == nullptr) return texts;
   for (const Json& item : list->items()) {
-    if (!item.is_string()) reader.refuse(text_of("has something in \"", name, "\" that is no text"));
+    if (!item.is_string()) reader.refuse(text_of("has an item in \"", name, "\" that is not a text"));
     texts.push_back(drawable(item.string()));
   }
   return texts;
@@ -33,7 +33,7 @@ SectionTable table_of(const MemberReader& reader) {
     }
     std::vector<std::string>& cells = table.rows.emplace_back();
     for (const Json& cell : row.items()) {
-      if (!cell.is_string()) reader.refuse("has a cell that is no text");
+      if (!cell.is_string()) reader.refuse("has a cell that is not a text");
       cells.push_back(drawable(cell.string()));
     }
   }

@@ -8,7 +8,7 @@
 namespace rnnsearch::report {
 namespace {
 
-// Systems of the page have a colour each; "Source" and "Reference" have none.
+// Whether the name is a system of the page, which has a colour; "Source" and "Reference" have none.
 bool is_system(const Report& report, const std::string& name) {
   for (const Run& run : report.runs) {
     if (run.name == name) return true;

@@ -9,7 +9,8 @@
 
 namespace rnnsearch::report {
 
-/// Sections with sentences to read stand beside the page's other sentences, all others (results) at its beginning.
+/// Sections with sentences are placed beside the other sentences of the page; all others (results) are placed at its
+/// start.
 void add_result_sections(PageContext& page, const Report& report);
 void add_sentence_sections(PageContext& page, const Report& report);
 

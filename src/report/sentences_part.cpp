@@ -15,11 +15,11 @@
 namespace rnnsearch::report {
 namespace {
 
-constexpr std::size_t kFewestWords = 5;  // shorter sentences are all right or all wrong by chance
+constexpr std::size_t kFewestWords = 5;  // the scores of shorter sentences are too random
 constexpr std::size_t kSentencesOfAChoice = 4;
-constexpr std::size_t kHeatMaps = 8, kShortest = 5, kLongest = 40;  // of a file; words with </s>
+constexpr std::size_t kHeatMaps = 8, kShortest = 5, kLongest = 40;  // per file; lengths include </s>
 
-// As the score counted them; without a tokenizer that cuts Chinese here, its letters.
+// The number of words as the score counted them. There is no Chinese tokenizer here, so characters are counted for it.
 std::size_t words_of(const std::string& text, const std::string& signature) {
   if (signature.find("tok:zh") != std::string::npos || signature.find("tok:char") != std::string::npos) {
     return static_cast<std::size_t>(
@@ -35,7 +35,7 @@ std::optional<double> bleu_of(const ScoredSentence& sentence, const std::string&
   return {};
 }
 
-// A letter or digit of ASCII, or part of any other letter: what words are made of; and <unk>.
+// Whether the byte is part of a word: an ASCII letter or digit, part of a non-ASCII character, or a character of <unk>.
 bool of_word(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x80 || std::isalnum(byte) || std::string_view("'-_<>").find(c) != std::string_view::npos;
@@ -95,7 +95,7 @@ void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& fil
 }  // namespace
 
 std::vector<TextPiece> compared(const std::string& hypothesis, const std::vector<std::string>& references) {
-  // As BLEU clips: a word counts as often as the reference that has it most.
+  // Clipped as in BLEU: a word counts at most as often as in the reference that has it most often.
   std::map<std::string, std::size_t> left;
   for (const std::string& reference : references) {
     std::map<std::string, std::size_t> counts;
@@ -111,7 +111,7 @@ std::vector<TextPiece> compared(const std::string& hypothesis, const std::vector
     piece.missing = word == left.end() || word->second == 0;
     if (!piece.missing) --word->second;
   }
-  // Neighbours of a kind are one piece: less to write.
+  // Neighbouring pieces of the same kind are joined, which makes the page smaller.
   std::vector<TextPiece> joined;
   for (TextPiece& piece : pieces) {
     if (!joined.empty() && joined.back().missing == piece.missing) {
@@ -131,7 +131,7 @@ std::vector<Choice> chosen_sentences(const EvaluationFile& file, std::size_t cou
     if (!references.empty() && words_of(references.front(), signature) >= kFewestWords) long_enough.push_back(i);
   }
   std::vector<Choice> choices;
-  // Those with the highest value first; nothing: not to be chosen.
+  // Selects the sentences with the highest values; value_of returns nothing for sentences to exclude.
   const auto choose = [&](const std::string& title, const auto& value_of) {
     std::vector<std::pair<double, std::size_t>> valued;
     for (const std::size_t i : long_enough) {

@@ -13,16 +13,17 @@ namespace rnnsearch::report {
 void add_alignments(PageContext& page, const Report& report);
 void add_sentences(PageContext& page, const Report& report);
 
-/// Some of an evaluation's sentences, and why just these.
+/// A selection of an evaluation's sentences, with a title that states the criterion.
 struct Choice {
   std::string title;
   std::vector<std::size_t> sentences;  // indices
 };
-/// For each system the sentences where its BLEU is furthest above the best of the others', then its best and its worst:
-/// of each the `count` first, ties by line. Sentences whose first reference has fewer than 5 words are left out.
+/// For each system: the sentences where its BLEU exceeds the best of the other systems most, then its best and its
+/// worst sentences; `count` of each, with ties sorted by line. Sentences whose first reference has fewer than 5 words
+/// are left out.
 std::vector<Choice> chosen_sentences(const EvaluationFile& file, std::size_t count);
 
-/// A text cut into words and what is between them, and which words the references have not (each as often as there).
+/// A piece of a text: words, or the text between them. missing: the words are not in the references (or less often).
 struct TextPiece {
   std::string text;
   bool missing = false;

@@ -13,7 +13,7 @@ std::string class_of(const Column& column) {
   return column.number ? "number" : column.long_text ? "text long" : "text";
 }
 
-// What Markdown and HTML in it would read as more than text.
+// Escapes the characters that have a meaning in Markdown, or in HTML inside Markdown.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : drawable(text)) {

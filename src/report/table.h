@@ -1,4 +1,4 @@
-// A table as people read it: to HTML and to Markdown.
+// Tables for HTML and Markdown.
 #pragma once
 
 #include <pugixml.hpp>
@@ -9,26 +9,26 @@ namespace rnnsearch::report {
 
 struct Cell {
   std::string text;
-  std::string mark{};     // beside the text: "*"
-  bool strong = false;    // it matters more than its neighbours
-  bool doubtful = false;  // not to be trusted
+  std::string mark{};     // shown beside the text, such as "*"
+  bool strong = false;    // emphasised
+  bool doubtful = false;  // marked as unreliable
 };
 
 struct Column {
   std::string title;
-  bool number = true;      // set to the right
-  bool long_text = false;  // may break anywhere
+  bool number = true;      // right-aligned
+  bool long_text = false;  // lines may break anywhere
 };
 
-/// The first cell of a row is its heading.
+/// A table. The first cell of each row is its heading.
 struct Table {
   std::string id{}, caption{};
   std::vector<Column> columns{};
   std::vector<std::vector<Cell>> rows{};
-  std::vector<std::string> notes{};  // below
+  std::vector<std::string> notes{};  // shown below the table
 };
 
-/// In a region of its own that scrolls when it is too wide.
+/// Adds a table in a region that scrolls if the table is too wide.
 void add_table(pugi::xml_node parent, const Table& table);
 std::string markdown_of(const Table& table);
 

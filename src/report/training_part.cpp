@@ -14,8 +14,8 @@ namespace rnnsearch::report {
 namespace {
 
 constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
-constexpr std::size_t kSmoothFrom = 40;   // logged lines; the mean of fewer hides more than it shows
-constexpr std::size_t kSmoothParts = 40;  // the mean is over one part in so many
+constexpr std::size_t kSmoothFrom = 40;   // logged lines from which on curves are smoothed
+constexpr std::size_t kSmoothParts = 40;  // the window of the mean is this fraction (1/40) of the lines
 
 struct TimeUnit {
   const char* name;
@@ -34,7 +34,7 @@ TimeUnit unit_for(const std::vector<Run>& runs) {
 using OfUpdate = std::function<double(const LoggedUpdate&)>;
 using OfValidation = std::function<double(const LoggedValidation&)>;
 
-// The share of an update's time that went to waiting for data and for other ranks, in percent.
+// The share of the update time spent waiting for data and other ranks, in percent.
 double waiting(const LoggedUpdate& line) {
   return line.seconds > 0 ? 100 * (line.communication_seconds + line.data_seconds) / line.seconds
                           : std::numeric_limits<double>::quiet_NaN();
@@ -181,7 +181,7 @@ Table summary(const Report& report) {
 constexpr std::array kParts{"compute", "optimiser", "communication", "data"};
 
 struct Split {
-  std::array<double, kParts.size()> seconds{};  // of the whole training
+  std::array<double, kParts.size()> seconds{};  // over the whole training
   double all = 0;
   std::uint64_t updates = 0;
 };

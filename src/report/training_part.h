@@ -1,4 +1,4 @@
-// The part of the page that shows how the trainings went.
+// The part of the page that shows the progress of the trainings.
 #pragma once
 
 #include "report/page_context.h"

@@ -219,8 +219,8 @@ TEST(CorpusBleu, RefusesDifferentNumbersOfLinesWithBothCounts) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "evaluate: 3 hypotheses but 2 references in set 2; line i of one must translate the same sentence as "
-                 "line i of the other");
+                 "evaluate: 3 hypotheses but 2 references in set 2; line i of both must belong to the same "
+                 "sentence");
   }
   EXPECT_THROW(corpus_bleu(Lines(3), {}, {}), Error);
   EXPECT_THROW(corpus_bleu({}, std::vector<Lines>(1), {}), Error);

@@ -46,9 +46,10 @@ TEST(ReadChart, RefusesWhatIsNoTableAndSaysWhere) {
   EXPECT_THAT(refusal("length\tours\n"), HasSubstr("there is no row"));
   EXPECT_THAT(refusal("length\n10\n"), AllOf(HasSubstr("chart.tsv, line 1"), HasSubstr("names no line")));
   EXPECT_THAT(refusal("length\ta\ta\n"), HasSubstr("two lines are named 'a'"));
-  EXPECT_THAT(refusal("length\ta\n10\t1\t2\n"), AllOf(HasSubstr("line 2"), HasSubstr("3 fields, and the head 2")));
-  EXPECT_THAT(refusal("length\ta\n10\t1\n20\t1,5\n"), AllOf(HasSubstr("line 3"), HasSubstr("'1,5' is no number")));
-  EXPECT_THAT(refusal("length\ta\n10\tinf\n"), HasSubstr("'inf' is no number"));
+  EXPECT_THAT(refusal("length\ta\n10\t1\t2\n"),
+              AllOf(HasSubstr("line 2"), HasSubstr("3 fields, but the header has 2")));
+  EXPECT_THAT(refusal("length\ta\n10\t1\n20\t1,5\n"), AllOf(HasSubstr("line 3"), HasSubstr("'1,5' is not a number")));
+  EXPECT_THAT(refusal("length\ta\n10\tinf\n"), HasSubstr("'inf' is not a number"));
   EXPECT_THAT(refusal("length\ta\n\t1\n"), HasSubstr("no place on the axis"));
   EXPECT_THAT(message_of([] { read_chart("/no/such/chart.tsv"); }), HasSubstr("/no/such/chart.tsv"));
 }

@@ -195,7 +195,7 @@ TEST(Chart, DrawsDoubtfulPointsHollowWithIntervalsAndCounts) {
   EXPECT_THAT(svg, HasSubstr("search, &gt;10: 10.00 [5.000, 14.00], few sentences"));
   EXPECT_TRUE(document.select_node("//text[@class='note' and .='9']"));
   chart.lines[0].points.push_back({2, 1});
-  EXPECT_THAT(message_of([&] { (void)svg_of(chart); }), HasSubstr("2 places, and a point at 2"));
+  EXPECT_THAT(message_of([&] { (void)svg_of(chart); }), HasSubstr("2 places, but a point at 2"));
 }
 
 TEST(Chart, KeepsLongLinesSmall) {

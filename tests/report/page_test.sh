@@ -96,7 +96,7 @@ refused "cannot open missing.json" --alignment missing.json
 refused "evaluation.json and real.json score different sentences or use different options" --round real.json --round evaluation.json
 refused "there are none" --run search --markdown none.md
 sed 's/"88%"/88/' section.json >number.json
-refused 'number.json:, tables 1 has a cell that is no text' --section number.json
+refused 'number.json:, tables 1 has a cell that is not a text' --section number.json
 refused "is a file" --run search --csv page.html
 mkfifo pipe
 status=0

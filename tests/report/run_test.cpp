@@ -106,7 +106,7 @@ TEST_F(RunTest, RefusesOtherDamageNamingFileAndLine) {
   EXPECT_THAT(refusal(update(10, 3) + "what is this\n"), HasSubstr("line 2"));
   EXPECT_THAT(refusal(update(10, 3) + "{\"update\":3}\n"), AllOf(HasSubstr("line 2"), HasSubstr("event")));
   EXPECT_THAT(refusal(update(10, 3) + "{\"event\":\"update\",\"update\":-3}\n"), HasSubstr("line 2"));
-  EXPECT_THAT(refusal(update(0, 3)), HasSubstr("line 1: the record has no \"update\" that counts updates"));
+  EXPECT_THAT(refusal(update(0, 3)), HasSubstr("line 1: the record has no valid number of updates as \"update\""));
   EXPECT_THAT(refusal(update(10, 3) + "{\"event\":\"update\",\"update\":11,\"seconds\":\"many\"}\n"),
               AllOf(HasSubstr("line 2"), HasSubstr("seconds")));
   EXPECT_THAT(refusal(update(10, 3) + "[1]\n"), HasSubstr("line 2"));

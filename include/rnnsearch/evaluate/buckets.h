@@ -1,5 +1,5 @@
-// Sentences of a test set put together by what they have in common: by length, as in figure 2 of Bahdanau, Cho and
-// Bengio (2015), and by how well the training text knew their words.
+// Groups the sentences of a test set into buckets: by length, as in figure 2 of Bahdanau, Cho and Bengio (2015), and by
+// the frequency of their words in the training text.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,34 @@
 
 namespace rnnsearch::evaluate {
 
-/// Whose words put a sentence into its bucket: of several references the first one; kLongest: of source and reference
-/// the one that has more, as training drops pairs.
+/// The side whose words determine the length bucket of a sentence. kReference: the first reference. kLongest: the
+/// longer one of source and first reference, which is also the length that training limits.
 enum class LengthOf { kReference, kSource, kLongest };
-LengthOf length_of(const std::string& name);  // "reference", "source", "longest"; throws Error naming them
+/// Parses "reference", "source" or "longest". Throws Error, naming these, for other names.
+LengthOf length_of(const std::string& name);
 std::string name_of(LengthOf length);
 
 struct Buckets {
   std::vector<std::string> labels;
-  std::vector<std::vector<std::size_t>> sentences;  // of each bucket, ascending; a sentence is in one or in none
+  std::vector<std::vector<std::size_t>> sentences;  // of each bucket, ascending; a sentence is in at most one bucket
 };
 
-/// Throws Error when they do not ascend.
+/// Throws Error if the edges are not ascending.
 void check_edges(std::span<const std::size_t> edges);
-/// "up to 10", "11-20", ..., "over 60"; `edges` are the last lengths. `tokens` counts the words. Needs only the side
-/// that is measured. Throws Error as check_edges.
+/// Buckets "up to 10", "11-20", ..., "over 60", where `edges` are the largest lengths. `tokens` is the tokenization for
+/// counting words. Only the side that is measured must be given. Throws Error as check_edges does.
 Buckets by_length(std::span<const std::string> references, std::span<const std::string> sources, LengthOf length,
                   std::span<const std::size_t> edges, const BleuOptions& tokens);
 
-/// "none", "up to 5%", ... of shares in [0, 1].
+/// Buckets "none", "up to 5%", ... for shares in [0, 1].
 Buckets by_unknown_share(std::span<const double> shares);
 
-/// What stands for the frequency of a word that there is not: a sentence without words has no rarest one.
+/// The frequency of the rarest word of a sentence without words.
 inline constexpr std::uint64_t kNoWord = std::numeric_limits<std::uint64_t>::max();
 /// Buckets of training-set frequencies: "unknown" (0), "1-9", "10-99", "100-999", "1000 and more".
 const std::vector<std::string>& frequency_labels();
 std::size_t frequency_bucket(std::uint64_t frequency);
-/// Sentences of kNoWord are in no bucket.
+/// Sentences with the frequency kNoWord are in no bucket.
 Buckets by_frequency(std::span<const std::uint64_t> frequencies);
 
 }  // namespace rnnsearch::evaluate

@@ -1,5 +1,5 @@
-// chrF (Popovic 2015) and chrF++ (Popovic 2017) as sacreBLEU 2.x (Post 2018) computes them: the same numbers to the
-// rounding of a double.
+// chrF (Popovic 2015) and chrF++ (Popovic 2017) as in sacreBLEU 2.x (Post 2018), with equal numbers up to the rounding
+// of a double.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ struct ChrfOptions {
   bool lowercase = false;
 };
 
-/// Sums over sentences: add them up, then take chrf_of. Orders of characters (without white space) first, then of
-/// words.
+/// Statistics of a sentence, or sums over sentences. Add them up, then call chrf_of. The orders of characters (without
+/// white space) come first, then those of words.
 struct ChrfStatistics {
   struct Order {
-    std::uint64_t hypothesis = 0, reference = 0, correct = 0;  // n-grams
+    std::uint64_t hypothesis = 0, reference = 0, correct = 0;  // numbers of n-grams
 
     friend bool operator==(const Order&, const Order&) = default;
   };
@@ -38,20 +38,21 @@ struct ChrfStatistics {
   friend bool operator==(const ChrfStatistics&, const ChrfStatistics&) = default;
 };
 
-/// Of raw text: the statistics against the reference that gives the best score, of equals the first. At least one.
+/// Statistics of a sentence given as raw text, against the reference with the best score (the first one if several are
+/// equal). REQUIRES: at least one reference.
 ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const ChrfOptions& options);
-/// As corpus_statistics of BLEU.
+/// See corpus_statistics in bleu.h.
 std::vector<ChrfStatistics> corpus_statistics(std::span<const std::string> hypotheses,
                                               std::span<const std::vector<std::string>> references,
                                               const ChrfOptions& options);
-/// 0 to 100. Precision and recall are means over the orders of which both sides have n-grams.
+/// The score, from 0 to 100. Precision and recall are means over the orders for which both sides have n-grams.
 double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options);
-/// Throws Error as corpus_bleu.
+/// Throws Error as corpus_bleu does.
 double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                    const ChrfOptions& options);
 
-/// sacreBLEU's keys in its order: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:...".
+/// The signature, with the keys of sacreBLEU in its order: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:...".
 std::string signature(const ChrfOptions& options, std::size_t references,
                       const std::optional<Bootstrap>& bootstrap = std::nullopt);
 

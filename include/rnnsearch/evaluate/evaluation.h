@@ -1,4 +1,5 @@
-// Systems scored side by side on one test set: overall, by bucket, with intervals, and against a baseline.
+// Evaluates systems side by side on one test set: overall, by bucket, with confidence intervals, and against a
+// baseline.
 #pragma once
 
 #include <cstddef>
@@ -18,56 +19,56 @@
 
 namespace rnnsearch::evaluate {
 
-/// Views of what the caller owns; line i of each belongs to the same sentence.
+/// Views of data that the caller owns. Line i of each belongs to the same sentence.
 struct TestSet {
-  std::string name;                                      // "test/news"; empty: it has none
+  std::string name;                                      // such as "test/news"; empty if it has no name
   std::span<const std::vector<std::string>> references;  // [k][i]
-  std::span<const std::string> sources;                  // may be empty when lengths are the references'
-  /// Share of words outside the vocabularies in source and first reference. Empty: not known.
+  std::span<const std::string> sources;                  // may be empty if lengths are those of the references
+  /// Share of words outside the vocabularies in source and first reference. Empty if unknown.
   std::span<const double> unknown_shares;
-  /// Training-set frequency of the rarest word of the first reference, or kNoWord. Empty: not known.
+  /// Training-set frequency of the rarest word of the first reference, or kNoWord. Empty if unknown.
   std::span<const std::uint64_t> rarest_words;
-  const WordFrequencies* frequencies = nullptr;  // null: not known
+  const WordFrequencies* frequencies = nullptr;  // nullptr if unknown
 };
 
 struct SystemOutput {
-  std::string system;  // its name in a table
+  std::string system;  // the name of the system in tables
   std::span<const std::string> hypotheses;
 };
 
 struct EvaluationOptions {
   BleuOptions bleu;
-  bool chrf = false;  // chrF and chrF++ besides
-  bool ter = false;   // TER besides, of lower-cased words split at white space, as sacreBLEU's default
-  /// PSA, LCSR and GeoMean besides, times 100, of words separated by white space. None: figures of the whole and of the
-  /// cut output cannot be compared, so the one that is wanted has to be named.
+  bool chrf = false;  // also compute chrF and chrF++
+  bool ter = false;   // also compute TER, on lowercased words split at white space, sacreBLEU's default
+  /// Also compute PSA, LCSR and GeoMean, times 100, on words separated by white space. There is no default mode,
+  /// because figures of whole and of cut outputs cannot be compared.
   SequenceAccuracyMode sequence_accuracy = SequenceAccuracyMode::kNone;
-  std::vector<std::size_t> edges{10, 20, 30,
-                                 40, 50, 60};           // the last length of each bucket, ascending; one more is above
+  /// The largest length of each bucket, ascending; one more bucket holds longer sentences.
+  std::vector<std::size_t> edges{10, 20, 30, 40, 50, 60};
   LengthOf length = LengthOf::kReference;               // compare-mt's default; the paper's text suggests the source
-  std::optional<text::BleuTokenizer> length_tokenizer;  // counts words for the buckets; null: that of BLEU
-  Bootstrap bootstrap;                                  // of the 95% intervals; no samples: none
+  std::optional<text::BleuTokenizer> length_tokenizer;  // counts words for the buckets; if empty, that of BLEU
+  Bootstrap bootstrap;                                  // for the 95% intervals; without samples there are none
   SignificanceOptions significance;
-  std::string baseline;  // what the others are compared with; empty: the first system
-  bool by_unknown_share = false, by_rarest_word = false, words_by_frequency = false;  // more of it, where known
-  bool sentences = false;                                                             // and every sentence
+  std::string baseline;  // the system that the others are compared with; if empty, the first one
+  bool by_unknown_share = false, by_rarest_word = false, words_by_frequency = false;  // further breakdowns
+  bool sentences = false;                                                             // also report every sentence
 };
 
-/// Below this many sentences a score is marked as one not to trust.
+/// Scores over fewer sentences are marked as unreliable.
 inline constexpr std::size_t kReliableSentences = 100;
 
 struct MetricScore {
   std::string metric;  // "chrF", "chrF++", "TER", "PSA", "LCSR", "GeoMean"
   double score = 0;
-  double low = 0, high = 0;  // as of BucketScore
+  double low = 0, high = 0;  // see BucketScore
 };
 
 struct BucketScore {
-  std::string label;  // "up to 10", "11-20", "over 60", "all", "without unknown words"
+  std::string label;  // such as "up to 10", "11-20", "over 60", "all" or "without unknown words"
   std::size_t sentences = 0;
   Bleu bleu;
-  /// 95% of the bootstrap samples' scores (percentiles, as sacreBLEU takes them) lie within; both 0 without sentences
-  /// or samples.
+  /// The interval that holds 95% of the bootstrap samples' scores (percentiles as in sacreBLEU); both are 0 without
+  /// sentences or samples.
   double low = 0, high = 0;
   std::vector<MetricScore> others;
 
@@ -76,22 +77,22 @@ struct BucketScore {
 
 struct SystemEvaluation {
   std::string system;
-  std::string signature;                                        // of BLEU
-  std::vector<std::pair<std::string, std::string>> signatures;  // of the other metrics, by name
+  std::string signature;                                        // signature of BLEU
+  std::vector<std::pair<std::string, std::string>> signatures;  // names and signatures of the other metrics
   BucketScore all;
-  std::optional<BucketScore> without_unknown_words;  // where shares of unknown words are known
-  std::vector<BucketScore> buckets;                  // by length; all of them, also those without sentences
+  std::optional<BucketScore> without_unknown_words;  // if the shares of unknown words are known
+  std::vector<BucketScore> buckets;                  // all length buckets, also those without sentences
   std::vector<BucketScore> by_unknown_share, by_rarest_word;
   std::vector<WordAccuracy> words_by_frequency;
 };
 
-/// The length bucket with the highest BLEU, of those with at least kReliableSentences, or when there are none of those
-/// with sentences; null without sentences.
+/// The length bucket with the highest BLEU among those with at least kReliableSentences, or among all with sentences if
+/// there are none. Returns nullptr without sentences.
 const BucketScore* best_bucket(const SystemEvaluation& system);
-/// BLEU of a length bucket over that of best_bucket. Null without sentences, or when the best BLEU is 0.
+/// The BLEU of a length bucket divided by that of best_bucket. Empty without sentences, or if the best BLEU is 0.
 std::optional<double> share_of_best(const SystemEvaluation& system, std::size_t bucket);
 
-/// One sentence, scored as sacreBLEU's sentence_score does: smoothing exp, effective order.
+/// The scores of one sentence, as from sacreBLEU's sentence_score: smoothing exp, effective order.
 struct SentenceEvaluation {
   struct OfSystem {
     std::string system, hypothesis;
@@ -101,33 +102,33 @@ struct SentenceEvaluation {
   std::size_t line = 0;  // from 1
   std::optional<std::string> source;
   std::vector<std::string> references;
-  std::string bucket;                   // label
-  std::optional<double> unknown_share;  // of the words of source and first reference, where known
+  std::string bucket;                   // label of its length bucket
+  std::optional<double> unknown_share;  // share of unknown words in source and first reference, if known
   std::vector<OfSystem> systems;
 };
 
 struct Evaluation {
-  std::string set;                               // empty: it has no name
-  std::string source_language, target_language;  // empty: not known. For the caller to fill in
+  std::string set;                               // empty if it has no name
+  std::string source_language, target_language;  // set by the caller; empty if unknown
   std::size_t references = 0;
   LengthOf length = LengthOf::kReference;
   text::BleuTokenizer length_tokenizer = text::BleuTokenizer::k13a;
   std::vector<std::size_t> edges;
   Bootstrap bootstrap;
   SignificanceOptions significance;
-  std::string baseline;  // empty without a test
+  std::string baseline;  // empty without a significance test
   SequenceAccuracyMode sequence_accuracy = SequenceAccuracyMode::kNone;
   std::vector<SystemEvaluation> systems;
-  /// Of every system but the baseline, every metric, and the rows all, without unknown words, and by length that have
-  /// sentences. Empty without a test.
+  /// One for every system except the baseline, every metric, and every row with sentences: all, without unknown words,
+  /// and the length buckets. Empty without a significance test.
   std::vector<Comparison> comparisons;
-  std::vector<SentenceEvaluation> sentences;  // where asked for
+  std::vector<SentenceEvaluation> sentences;  // if requested
 };
 
-/// Throws Error when numbers of lines differ, there are no lines, the edges do not ascend, two systems have one name,
-/// the baseline is none of them or alone, or what a breakdown needs is not known. The result is a function of input and
-/// options, not of the number of threads; all systems see the same samples. `poll` is called now and then on the
-/// calling thread; what it throws ends the evaluation.
+/// Throws Error if numbers of lines differ, there are no lines, the edges are not ascending, two systems have the same
+/// name, the baseline is not one of the systems or is the only one, or a breakdown needs data that is unknown. The
+/// result depends only on the input and the options, not on the number of threads; all systems use the same samples.
+/// `poll` is called now and then on the calling thread; an exception that it throws ends the evaluation.
 Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options,
                     const std::function<void()>& poll = {});
 

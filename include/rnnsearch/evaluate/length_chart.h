@@ -1,4 +1,5 @@
-// BLEU by sentence length as a text chart: figure 2 of Bahdanau, Cho and Bengio (2015) for a terminal or a log file.
+// A text chart of BLEU by sentence length, like figure 2 of Bahdanau, Cho and Bengio (2015), for a terminal or log
+// file.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +9,15 @@
 
 namespace rnnsearch::evaluate {
 
-/// As many systems as there are marks that can be told apart.
+/// The maximum number of systems, limited by the number of distinguishable marks.
 inline constexpr std::size_t kChartSystems = 8;
 
-/// Plain ASCII but for the systems' names, without colours or cursor movement; ends with a line end. One curve a system
-/// over the length buckets, from BLEU 0; a bucket without sentences interrupts it, and one with fewer than
-/// kReliableSentences is marked by an asterisk. Points that fall into one place stand beside each other. Below the
-/// chart, for every system, its mark, its name, its best bucket, and each bucket's BLEU as a share of that one's, in
-/// percent. At most 80 columns wide (names aside) up to 9 buckets of the usual labels, and wider for more.
-/// Throws Error when there are more than kChartSystems systems.
+/// The chart has a curve for each system over the length buckets; the axis starts at BLEU 0. A bucket without sentences
+/// interrupts the curve, and one with fewer than kReliableSentences is marked with an asterisk. Points at the same
+/// place are drawn beside each other. Below the chart there are, for every system, its mark, its name, its best bucket,
+/// and the BLEU of each bucket as a percentage of the best one. The text is plain ASCII except for the names of the
+/// systems, without colours or cursor movement, ends with a line end, and is at most 80 columns wide (apart from names)
+/// for up to 9 buckets with the usual labels. Throws Error for more than kChartSystems systems.
 std::string render_length_chart(const Evaluation& evaluation);
 
 }  // namespace rnnsearch::evaluate

@@ -1,4 +1,4 @@
-// An evaluation for people, and for programs.
+// Formats an evaluation as a text table and as JSON.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace rnnsearch::evaluate {
 
-/// A text table of fixed width: a row a bucket, a column a system. `details`: length ratios and p values in it. Ends
-/// with a line end.
+/// A text table with a row for each bucket and a column for each system. details: include length ratios and p values.
+/// Ends with a line end.
 std::string render_table(const Evaluation& evaluation, bool details = false);
 
 /// The object that `rnnsearch evaluate --json` prints: format "rnnsearch-evaluation", version 1.

@@ -1,5 +1,5 @@
-// TER (Snover et al. 2006) as sacreBLEU 2.x (Post 2018) computes it after tercom: the same numbers to the rounding of a
-// double. Edits are words inserted, deleted or substituted, and shifts of a phrase, each counted once.
+// TER (Snover et al. 2006) as in sacreBLEU 2.x (Post 2018), which follows tercom, with equal numbers up to the rounding
+// of a double. An edit is the insertion, deletion or substitution of a word, or the shift of a phrase.
 #pragma once
 
 #include <cstddef>
@@ -14,41 +14,43 @@
 
 namespace rnnsearch::evaluate {
 
-/// tercom's tokenizer; without any of these a line is lower-cased and split at white space.
+/// Options of tercom's tokenizer. By default a line is lowercased and split at white space.
 struct TerOptions {
-  bool normalized = false;     // punctuation becomes words of its own, XML entities become their characters
-  bool no_punct = false;       // punctuation is taken out
-  bool asian_support = false;  // what the two above do, for Chinese and Japanese as well; a Chinese character is a word
-  bool case_sensitive = false;  // do not lower-case
+  bool normalized = false;      // separate punctuation from words, and replace XML entities by their characters
+  bool no_punct = false;        // remove punctuation
+  bool asian_support = false;   // apply both to Chinese and Japanese too; each Chinese character is a word
+  bool case_sensitive = false;  // do not lowercase
 };
 
-/// Sums over sentences: add them up, then take ter_of.
+/// Statistics of a sentence, or sums over sentences. Add them up, then call ter_of.
 struct TerStatistics {
-  std::uint64_t edits = 0;      // to the reference that needs the fewest
-  double reference_length = 0;  // words, the mean over the references
+  std::uint64_t edits = 0;      // edits to the reference that needs the fewest
+  double reference_length = 0;  // mean number of words of the references
 
   TerStatistics& operator+=(const TerStatistics& other);
   friend bool operator==(const TerStatistics&, const TerStatistics&) = default;
 };
 
-/// Of raw text. At least one reference; an empty one is a reference of no words. The shifts are tercom's greedy ones
-/// (at most 10 words, at most 50 words away, 1000 tried), the edit distance is that within 25 words of the diagonal:
-/// memory grows with the length of a line, not with its square.
+/// Statistics of a sentence given as raw text. REQUIRES: at least one reference; an empty text is a reference without
+/// words. Shifts are found with tercom's greedy search (at most 10 words, at most 50 words away, 1000 candidates). The
+/// edit distance is computed within 25 words of the diagonal, so memory grows linearly with the length of a line.
 TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                   const TerOptions& options);
-/// As corpus_statistics of BLEU.
+/// See corpus_statistics in bleu.h.
 std::vector<TerStatistics> corpus_statistics(std::span<const std::string> hypotheses,
                                              std::span<const std::vector<std::string>> references,
                                              const TerOptions& options);
-/// 100 * edits / reference length: from 0, the best, to more than 100. Without reference words, 100 for any edit.
+/// 100 * edits / reference length, from 0 (best) to more than 100. Without reference words it is 100 if there is any
+/// edit.
 double ter_of(const TerStatistics& statistics);
-/// Throws Error as corpus_bleu.
+/// Throws Error as corpus_bleu does.
 double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                   const TerOptions& options);
-/// The words of one line of raw text, as TER counts them.
+/// The words of a line of raw text, as TER counts them.
 std::vector<std::string> words_of(std::string_view line, const TerOptions& options);
 
-/// sacreBLEU's keys in its order: "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:...".
+/// The signature, with the keys of sacreBLEU in its order:
+/// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:...".
 std::string signature(const TerOptions& options, std::size_t references,
                       const std::optional<Bootstrap>& bootstrap = std::nullopt);
 

@@ -1,4 +1,4 @@
-// What `rnnsearch align --json` wrote, as the report reads it.
+// Reads the output of `rnnsearch align --json` for the report.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ struct AlignedSentence {
   std::uint64_t line = 0;  // from 1
   AttentionMatrix alignment;
   double log_probability = 0;
-  std::string label;  // "(a)": what the experiment calls it; may be empty
+  std::string label;  // the name of the sentence in the experiment, such as "(a)"; may be empty
 };
 
 struct AlignmentFile {
   std::filesystem::path path;
-  std::string model;  // as it was given to align
-  std::string note;   // how the sentences were chosen; may be empty
+  std::string model;  // as given to align
+  std::string note;   // how the sentences were selected; may be empty
   std::vector<AlignedSentence> sentences;
 };
 
-/// `note`, and each sentence's `label`, may be added to what align wrote.
-/// Throws Error, naming the file and the place in it, for what is not JSON, another format or a newer version, and
-/// matrices that are not target x source or not from 0 to 1.
+/// `note` and the `label` of each sentence may be added by hand to the output of align. Throws Error, naming the file
+/// and the place in it, for invalid JSON, another format, a newer version, and matrices that are not target x source or
+/// have values outside of [0, 1].
 AlignmentFile read_alignment(const std::filesystem::path& path);
 
 }  // namespace rnnsearch::report

@@ -1,4 +1,4 @@
-// What the decoder looked at, step by step, as bars; and what a decoder without attention has instead.
+// Draws the attention weights of each decoding step as bars, beside the fixed context of a decoder without attention.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace rnnsearch::report {
 
-/// An SVG with a row a decoding step: on the left the weights over the source words as bars, on the right the fixed
-/// context of RNNencdec drawn alike: the encoder's state after the last source word, so all weight on that one, at
-/// every step. Otherwise as heat_map: colours (of the bars --figure-bar), embedding, words, errors, threads.
+/// Returns an SVG with a row for each decoding step. On the left are the weights over the source words as bars; on the
+/// right the fixed context of RNNencdec is drawn in the same way: it is the state of the encoder after the last source
+/// word, so this word has all the weight at every step. For colours (the colour of the bars is --figure-bar),
+/// embedding, words, errors and threads see heat_map.
 std::string attention_bars(const AttentionMatrix& alignment, const PictureOptions& options = {});
 
 }  // namespace rnnsearch::report

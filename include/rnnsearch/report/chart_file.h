@@ -1,4 +1,4 @@
-// A chart of any numbers: from a table in a text file to a picture that stands alone, in a README for instance.
+// Converts a table of numbers in a text file to a stand-alone chart, for example for a README.
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,15 @@
 
 namespace rnnsearch::report {
 
-/// Reads tab-separated values: a head with the name of the horizontal axis and the name of each line, then a row for
-/// each place on the axis, in order, with the place and each line's number there; an empty field, or a row that ends
-/// early, is a point that is not known. Lines that begin with # are comments. Every place has its label and all are
-/// equally far apart. Throws Error naming file and line for a head without lines, a name that occurs twice, a row
-/// without a place, one with too many fields, what is no number, and a file without rows.
+/// Reads tab-separated values: a header with the name of the horizontal axis and the name of each line, then a row for
+/// each place on the axis, in order, with the label of the place and the value of each line. An empty or missing field
+/// is an unknown point. Lines that begin with # are comments. The places are equally spaced. Throws Error, naming file
+/// and line, for a header without lines, a repeated name, a row without a label or with too many fields, an invalid
+/// number, and a file without rows.
 LineChart read_chart(const std::filesystem::path& path);
 
-/// An SVG file with the chart's title, its legend and colours for a light background, which needs no style sheet.
+/// Returns an SVG file with the title of the chart, its legend, and colours for a light background. It needs no style
+/// sheet.
 std::string svg_file_of(const LineChart& chart);
 
 }  // namespace rnnsearch::report

@@ -1,4 +1,4 @@
-// What `rnnsearch evaluate --json` wrote, as the report reads it.
+// Reads the output of `rnnsearch evaluate --json` for the report.
 #pragma once
 
 #include <array>
@@ -15,26 +15,26 @@ namespace rnnsearch::report {
 
 /// The score of a group of sentences.
 struct ScoreRow {
-  std::string label;  // "up to 10", "all"
+  std::string label;  // such as "up to 10" or "all"
   std::uint64_t sentences = 0;
   bool reliable = true;
   double bleu = 0;                  // 0 to 100
-  std::optional<double> low, high;  // 95% interval; nothing without a bootstrap or without sentences
-  std::optional<double> ratio;      // hypothesis to reference length
+  std::optional<double> low, high;  // 95% interval; empty without a bootstrap or without sentences
+  std::optional<double> ratio;      // length ratio of hypothesis to reference
 };
 
-/// The metrics beside BLEU that an evaluation may hold, in the order of tables.
+/// The metrics that an evaluation may hold in addition to BLEU, in the order of tables.
 inline constexpr std::array kOtherMetrics{"chrF", "chrF++", "TER", "PSA", "LCSR", "GeoMean"};
 
 struct OtherScore {
   std::string metric;  // one of kOtherMetrics
   double score = 0;
   std::optional<double> low, high;
-  std::string signature;  // empty: not given
+  std::string signature;  // may be empty
 };
 
 struct FrequencyRow {
-  std::string label;  // "1-9"
+  std::string label;  // such as "1-9"
   std::uint64_t words = 0;
   double precision = 0, recall = 0, f1 = 0;  // 0 to 1
 };
@@ -61,37 +61,37 @@ struct ScoredSentence {
     std::optional<double> chrf;
   };
   std::uint64_t line = 0;             // from 1
-  std::optional<std::string> source;  // nothing: not known
+  std::optional<std::string> source;  // empty if unknown
   std::vector<std::string> references;
   std::string bucket;
-  std::vector<Hypothesis> hypotheses;  // one a system
+  std::vector<Hypothesis> hypotheses;  // one for each system
 };
 
 struct EvaluationFile {
   std::filesystem::path path;
-  std::optional<std::string> set;                // "test/news"
-  std::string source_language, target_language;  // empty: not known
+  std::optional<std::string> set;                // such as "test/news"
+  std::string source_language, target_language;  // empty if unknown
   std::uint64_t references = 1;
-  std::string length;  // whose words make the buckets: "reference", "source", "longest"
+  std::string length;  // the side whose words determine the length buckets: "reference", "source" or "longest"
   std::vector<std::uint64_t> edges;
-  std::optional<std::uint64_t> bootstrap_samples;  // nothing: no intervals
+  std::optional<std::uint64_t> bootstrap_samples;  // empty if there are no intervals
   evaluate::SequenceAccuracyMode sequence_accuracy = evaluate::SequenceAccuracyMode::kNone;
   std::vector<SystemScores> systems;  // at least one
   std::vector<ScoreComparison> comparisons;
   std::vector<ScoredSentence> sentences;
 };
 
-/// Throws Error, naming the file and the place in it, for what is not JSON, another format or a newer version, and
-/// members that are missing, of another kind, or out of range.
+/// Throws Error, naming the file and the place in it, for invalid JSON, another format, a newer version, and members
+/// that are missing, of the wrong type or out of range.
 EvaluationFile read_evaluation(const std::filesystem::path& path);
 
-/// Files of the same set, references, buckets and numbers of sentences become one, its systems side by side; the others
-/// stay apart, in the order given, and so do files of which one has the sequence accuracy of whole outputs and another
-/// that of cut ones. A name that two of them share is told apart by the file's. Throws Error when that
-/// does not help.
+/// Merges files with the same set, references, buckets and numbers of sentences into one with the systems side by side.
+/// The others stay separate, in the order given, and so do files with sequence accuracy of whole outputs and files with
+/// that of cut outputs. If two systems have the same name, the name of the file is added. Throws Error if the names are
+/// still equal.
 std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files);
 
-/// Throws Error when two of these differ in set, references, buckets, numbers of sentences, or in whether outputs were
+/// Throws Error if two of these differ in set, references, buckets, numbers of sentences, or in whether outputs were
 /// cut for sequence accuracy.
 void check_same_test(const std::vector<EvaluationFile>& rounds);
 

@@ -1,4 +1,4 @@
-// The soft alignment of one sentence as a picture: figure 3 of Bahdanau, Cho and Bengio (2015).
+// Draws the soft alignment of a sentence, like figure 3 of Bahdanau, Cho and Bengio (2015).
 #pragma once
 
 #include <string>
@@ -6,29 +6,29 @@
 
 namespace rnnsearch::report {
 
-/// One pair of sentences and how much the decoder looked at each source word when it wrote each target word.
+/// A pair of sentences and the attention weight of each source word for each target word.
 struct AttentionMatrix {
-  std::vector<std::string> source;  // [Tx] words, </s> where there is one
+  std::vector<std::string> source;  // [Tx] words, including </s> if there is one
   std::vector<std::string> target;  // [Ty]
   std::vector<double> weights;      // [Ty, Tx] row-major, each from 0 to 1
 };
 
 struct PictureOptions {
-  std::string title{};  // what readers of the screen are told, and the tooltip; empty: says how many words there are
-  double cell_pixels = 18;  // side of a square; letters grow with it
+  std::string title{};      // for screen readers, and as tooltip; if empty, it states the numbers of words
+  double cell_pixels = 18;  // side length of a square; the font size is proportional to it
 };
 
-/// An SVG: source words across the top, target words down the left, one square a weight, from black (0) to white (1) as
-/// in the paper, and below them the scale. Each square tells its words and its weight as a tooltip. Words that are too
-/// long for their margin end in an ellipsis, and are told whole as a tooltip.
+/// Returns an SVG with the source words at the top, the target words at the left, a square for each weight, from black
+/// (0) to white (1) as in the paper, and the scale below. Each square has its words and its weight as a tooltip. Words
+/// that are too long for the margin end in an ellipsis and have the whole word as a tooltip.
 ///
-/// To be written to a file, or into an HTML page as it is, many in one page: it has no ids, no style sheet, no script,
-/// and no XML declaration. It scales (viewBox) and is never wider than what is around it. On a dark page it stays what
-/// it is on a light one, dark letters on white paper, because its squares mean black and white; a page that wants
-/// otherwise sets --figure-paper, --figure-ink and --figure-line (colours in CSS) on it or around it.
+/// The SVG can be written to a file, or embedded unchanged in an HTML page, also several times: it has no ids, no style
+/// sheet, no script and no XML declaration. It scales (viewBox) and is never wider than its container. On a dark page
+/// it keeps its dark letters on white paper, because black and white have a meaning in it; a page can override the
+/// colours with the CSS variables --figure-paper, --figure-ink and --figure-line on the SVG or around it.
 ///
-/// Words may hold anything: what is no UTF-8, or no character of XML, is drawn as U+FFFD. Throws Error when there are
-/// not source x target weights, or one is no number from 0 to 1. Any thread.
+/// Words may hold any bytes: invalid UTF-8 and characters that are not allowed in XML are drawn as U+FFFD. Throws Error
+/// if the number of weights is not source x target, or a weight is not from 0 to 1. Thread-safe.
 std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& options = {});
 
 }  // namespace rnnsearch::report

@@ -1,4 +1,4 @@
-// The report: one HTML page of trainings, scores and alignments, and its tables for other programs.
+// The report: an HTML page of trainings, scores and alignments, and its tables as Markdown and CSV.
 #pragma once
 
 #include <string>
@@ -14,25 +14,26 @@ namespace rnnsearch::report {
 struct Report {
   std::string title;
   std::vector<Run> runs;
-  std::vector<EvaluationFile> evaluations;  // merged()
+  std::vector<EvaluationFile> evaluations;  // the result of merged()
   std::vector<AlignmentFile> alignments;
-  std::vector<EvaluationFile> rounds;  // the same systems trained from fresh seeds; check_same_test
-  std::vector<SectionFile> sections;   // what the experiment wrote itself, in this order
+  std::vector<EvaluationFile> rounds;  // the same systems trained with different seeds; REQUIRES: check_same_test
+  std::vector<SectionFile> sections;   // sections that the experiment wrote itself, in this order
 };
 
-/// A whole file of HTML 5 that needs no other: style, script and pictures are in it, and its policy allows no request.
-/// A function of the report alone. The same name has the same colour all over the page, be it a run's or a system's.
+/// Returns a self-contained HTML 5 file: style, script and pictures are embedded, and its security policy allows no
+/// requests. The result depends only on the report. A name, of a run or a system, has the same colour on the whole
+/// page.
 std::string html_page(const Report& report);
 
-/// Tables of sections, scores, buckets and comparisons in Markdown, as GitHub reads it.
+/// Tables of sections, scores, buckets and comparisons in GitHub's Markdown.
 std::string markdown_tables(const Report& report);
 
 struct CsvFile {
-  std::string name;  // "scores.csv"
+  std::string name;  // such as "scores.csv"
   std::string content;
 };
-/// One for each table and each curve, with all lines of the logs (the page's curves are thinned). RFC 4180, a header
-/// line, UTF-8; a number that is not known is an empty field.
+/// One file for each table and each curve, with all lines of the logs (the curves on the page are thinned). RFC 4180
+/// with a header line, UTF-8; an unknown number is an empty field.
 std::vector<CsvFile> csv_files(const Report& report);
 
 }  // namespace rnnsearch::report

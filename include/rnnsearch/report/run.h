@@ -1,4 +1,5 @@
-// A run directory as the report reads it: what the training was and how it went. It may still be going on.
+// Reads a run directory for the report: the configuration of the training and its log. The training may still be
+// running.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,16 @@
 
 namespace rnnsearch::report {
 
-/// A line of log.jsonl about the updates since the line before. Times in seconds an update; NaN where the line says
-/// null (a loss that was not finite) or, of old runs, nothing.
+/// A line of log.jsonl, which covers the updates since the previous line. Times are in seconds per update. NaN if the
+/// line holds null (a loss that was not finite) or if the run is too old to have the value.
 struct LoggedUpdate {
   std::uint64_t update = 0;
-  std::uint64_t updates = 0;   // since the logged line before
-  double elapsed_seconds = 0;  // of updates up to here, without what a restart redid
+  std::uint64_t updates = 0;   // number of updates since the previous line
+  double elapsed_seconds = 0;  // total time of the updates so far, without updates that were repeated after a restart
   double epochs = 0;
   double loss_per_word = 0, gradient_norm = 0, learning_rate = 0;
   double source_words_per_second = 0, target_words_per_second = 0;
-  double seconds = 0;  // of the parts that follow together; validations and checkpoints are between updates
+  double seconds = 0;  // sum of the following parts; validations and checkpoints are not included
   double compute_seconds = 0, communication_seconds = 0, data_seconds = 0, optimizer_seconds = 0;
 };
 
@@ -29,20 +30,20 @@ struct LoggedValidation {
   std::uint64_t update = 0;
   double elapsed_seconds = 0;
   double loss_per_word = 0;
-  double bleu = 0;  // NaN: was not measured
+  double bleu = 0;  // NaN if it was not computed
   bool best = false;
 };
 
 struct Run {
   std::string name;
   std::filesystem::path path;
-  std::vector<std::pair<std::string, std::string>> config;  // config.ini, in its order
-  Json environment;                                         // null: there is none
+  std::vector<std::pair<std::string, std::string>> config;  // the options in config.ini, in their order
+  Json environment;                                         // null if there is none
   std::vector<LoggedUpdate> updates;                        // ascending
   std::vector<LoggedValidation> validations;                // ascending
-  std::vector<std::uint64_t> resumed;                       // at which updates, in the order of the log
+  std::vector<std::uint64_t> resumed;                       // the updates at which it resumed, in the order of the log
   std::uint64_t skipped_updates = 0;
-  std::optional<std::string> stopped;  // why; nothing: it goes on, or was killed
+  std::optional<std::string> stopped;  // the reason; empty if it is still running or was killed
 };
 
 /// Of several attempts each update counts once, as it was done last: lines of updates that a restart redid are dropped.

@@ -1,15 +1,15 @@
-// A section of the page that an experiment writes itself: paragraphs, tables, and texts to be read side by side. JSON:
+// A section of the page that an experiment writes itself: paragraphs, tables, and texts to compare side by side. The
+// file is JSON:
 //
 //   {"format": "rnnsearch-section", "format_version": 1, "title": "Table 2",
 //    "text": ["a paragraph", ...],
 //    "tables": [{"caption": "...", "columns": [{"title": "...", "number": true}, ...],
 //                "rows": [["heading", "cell", ...], ...], "notes": ["...", ...]}, ...],
-//    "sentences": [{"title": "Sentence 7", "texts": [{"name": "Source", "language": "en", "text": "...", "rest":
-//    "..."},
-//                                                    ...]}, ...]}
+//    "sentences": [{"title": "Sentence 7",
+//                   "texts": [{"name": "Source", "language": "en", "text": "...", "rest": "..."}, ...]}, ...]}
 //
-// `text`, `tables`, `notes` and `sentences` may be missing; so may `number` (true) and, of a text, `language` and
-// `rest`: the end of the text, which the page marks.
+// Optional members: `text`, `tables`, `notes`, `sentences`, `number` (default true), and `language` and `rest` of a
+// text. `rest` is the end of the text, which the page marks.
 #pragma once
 
 #include <filesystem>
@@ -21,17 +21,17 @@ namespace rnnsearch::report {
 struct SectionTable {
   struct Column {
     std::string title;
-    bool number = true;  // aligned to the right
+    bool number = true;  // whether it holds numbers, which are right-aligned
   };
   std::string caption;
   std::vector<Column> columns;
-  std::vector<std::vector<std::string>> rows;  // as many cells as columns; the first is the row's heading
+  std::vector<std::vector<std::string>> rows;  // as many cells as columns; the first one is the heading of the row
   std::vector<std::string> notes;
 };
 
 struct SectionText {
   std::string name, language, text;
-  std::string rest;  // what the page marks; empty: nothing
+  std::string rest;  // the end of the text, which the page marks; may be empty
 };
 
 struct SectionSentence {
@@ -47,8 +47,8 @@ struct SectionFile {
   std::vector<SectionSentence> sentences;
 };
 
-/// Throws Error, naming the file and the place in it, for what is not JSON, another format or a newer version, rows of
-/// another number of cells than the table has columns, and a section that holds nothing.
+/// Throws Error, naming the file and the place in it, for invalid JSON, another format, a newer version, rows whose
+/// number of cells is not the number of columns, and an empty section.
 SectionFile read_section(const std::filesystem::path& path);
 
 }  // namespace rnnsearch::report
