@@ -64,7 +64,7 @@ Options::Options(std::string command, std::string about) : command_(std::move(co
              [] { return std::vector<std::string>{}; }});
   };
   built_in("help", value::Kind::kSwitch, "", "show this help and exit");
-  built_in("config", value::Kind::kText, "FILE", "read options from this INI file; the command line wins over it");
+  built_in("config", value::Kind::kText, "FILE", "read options from this INI file; the command line takes precedence");
 }
 
 void Options::offer_presets() {
@@ -72,7 +72,7 @@ void Options::offer_presets() {
   for (const Preset& preset : presets()) names += std::string(names.empty() ? "" : ", ") + preset.name;
   declare({"preset",
            "General",
-           {.help = "begin from these settings, over which --config and the command line win: " + names,
+           {.help = "start from these settings; --config and the command line take precedence: " + names,
             .value = "NAME",
             .recorded = false},
            value::Kind::kText,
