@@ -73,8 +73,8 @@ fs::path without_links(const fs::path& link) {
 /// choose among their own groups; if that fails too, the group of the new file gets the permissions of others. On a
 /// file system without such permissions the file keeps those that it was created with.
 void take_rights(const Descriptor& file, const fs::path& path) {
-  struct stat former {
-  }, own{};
+  struct stat former {};
+  struct stat own {};
   if (::stat(path.c_str(), &former) != 0 || ::fstat(file.get(), &own) != 0) return;
   ::mode_t mode = former.st_mode & 0777;
   const bool has_owner = former.st_uid == own.st_uid && former.st_gid == own.st_gid;
