@@ -14,7 +14,8 @@
 namespace rnnsearch::corpus {
 namespace {
 
-/// How an epoch's stream of pairs is cut into pools and windows: arithmetic alone, so that any place is found at once.
+/// The division of an epoch's stream of pairs into pools and windows. It is computed, so that any position is found at
+/// once without reading the corpus.
 struct Plan {
   std::uint64_t pairs, block, batch, pool, pools, windows;
 
@@ -38,18 +39,19 @@ struct Plan {
   }
 };
 
-/// Streams of one seed; the highest bit keeps them from those that others number from 0.
+/// The number of a random stream of the seed. The highest bit keeps it apart from streams that other code numbers from
+/// 0.
 std::uint64_t stream_number(std::uint64_t epoch, std::uint64_t part) {
   return (std::uint64_t{1} << 63) | (epoch << 32) | part;
 }
 
-/// Consecutive pools of an epoch's stream: their pairs, shuffled, sorted and cut into batches.
+/// Consecutive pools of an epoch's stream: their pairs, shuffled, sorted and divided into batches.
 struct Window {
   std::uint64_t epoch = 0, number = 0;
   PairBlock pairs;
-  std::vector<std::uint32_t> order;  // of `pairs`
+  std::vector<std::uint32_t> order;  // indices into `pairs`
   struct Batch {
-    std::size_t begin, end;  // in `order`
+    std::size_t begin, end;  // range of `order`
   };
   std::vector<Batch> batches;
 };
@@ -60,13 +62,13 @@ void append(const Sentences& part, Sentences& all) {
   for (std::size_t i = 1; i < part.offsets.size(); ++i) all.offsets.push_back(part.offsets[i] + shift);
 }
 
-/// Makes windows, one at a time, on any thread.
+/// Reads windows. Any thread may use it, but only one at a time.
 class WindowReader {
  public:
   WindowReader(const Corpus& corpus, const BatchOptions& options, const Plan& plan)
       : corpus_(corpus), options_(options), plan_(plan) {}
 
-  /// Nothing, or what is read so far, once `stop` is set: nobody is going to look at it.
+  /// Reads window `number` of an epoch. Once `stop` is set it returns early, with an incomplete window.
   Window read(std::uint64_t epoch, std::uint64_t number, const std::atomic<bool>& stop) {
     order_blocks(epoch);
     const std::uint64_t first_pool = plan_.first_pool(number), last_pool = plan_.first_pool(number + 1);
@@ -98,7 +100,7 @@ class WindowReader {
   }
 
  private:
-  /// The epoch whose order an epoch has.
+  /// The epoch whose order is used in `epoch`.
   std::uint64_t drawn(std::uint64_t epoch) const { return options_.reshuffle ? epoch : 0; }
 
   void order_blocks(std::uint64_t epoch) {
@@ -110,14 +112,14 @@ class WindowReader {
     blocks_epoch_ = epoch;
   }
 
-  /// Pairs [first, last) of the epoch's stream.
+  /// Reads pairs [first, last) of the epoch's stream.
   void read_stream(std::uint64_t first, std::uint64_t last, const std::atomic<bool>& stop, PairBlock& pairs) const {
-    const std::uint64_t short_block = blocks_.size() - 1;  // the corpus's last, wherever it stands in the order
+    const std::uint64_t short_block = blocks_.size() - 1;  // the last block of the corpus may have fewer pairs
     const std::uint64_t lacking = blocks_.size() * plan_.block - plan_.pairs;
     const auto short_place =
         static_cast<std::uint64_t>(std::find(blocks_.begin(), blocks_.end(), short_block) - blocks_.begin());
     const auto start_of = [&](std::uint64_t i) { return i * plan_.block - (i > short_place ? lacking : 0); };
-    std::uint64_t i = first / plan_.block;  // or, once the short block is behind, one later
+    std::uint64_t i = first / plan_.block;  // behind the short block it may be one more
     while (start_of(i + 1) <= first) ++i;
     for (; start_of(i) < last && !stop; ++i) {
       const std::uint64_t from = std::max(first, start_of(i)), to = std::min(last, start_of(i + 1));
@@ -130,8 +132,8 @@ class WindowReader {
   const Corpus& corpus_;
   const BatchOptions& options_;
   const Plan& plan_;
-  std::vector<std::uint32_t> blocks_;   // in the order of the epoch
-  std::uint64_t blocks_epoch_ = ~0ull;  // of `blocks_`
+  std::vector<std::uint32_t> blocks_;  // the blocks in the order of epoch blocks_epoch_
+  std::uint64_t blocks_epoch_ = ~0ull;
 };
 
 }  // namespace
@@ -144,12 +146,12 @@ struct BatchSequence::Implementation {
 
   DataPosition position;
   Window window;
-  std::size_t next_batch = 0;  // of the window
+  std::size_t next_batch = 0;  // index of the next batch in the window
 
-  WindowReader reader;  // the thread's, while `ahead` is valid
+  WindowReader reader;  // used by the background thread while `ahead` is valid
   std::uint64_t ahead_epoch = 0, ahead_number = 0;
-  std::atomic<bool> stop = false;  // `ahead` is not wanted any more
-  std::future<Window> ahead;       // what follows `window`
+  std::atomic<bool> stop = false;  // tells the background thread that `ahead` is no longer needed
+  std::future<Window> ahead;       // the window after `window`
 
   Implementation(const Corpus& corpus_, const BatchOptions& options_, int rank_, int ranks_)
       : corpus(corpus_),
@@ -163,12 +165,13 @@ struct BatchSequence::Implementation {
   void forget_ahead() {
     if (!ahead.valid()) return;
     stop = true;
-    ahead.wait();  // for no more than the block under way
+    ahead.wait();  // at most until the current block is read
     ahead = {};
     stop = false;
   }
 
-  /// Window `number` of an epoch, from the thread if it is what that reads; its errors arise here.
+  /// Returns window `number` of an epoch: from the background thread if it has read that one, otherwise by reading it
+  /// now. Rethrows exceptions of the background thread.
   Window take(std::uint64_t epoch, std::uint64_t number) {
     if (ahead.valid() && ahead_epoch == epoch && ahead_number == number) return ahead.get();
     forget_ahead();
@@ -223,9 +226,9 @@ struct BatchSequence::Implementation {
     }
     if (!found) {
       throw Error(text_of("corpus: pair ", wanted.pairs, " of epoch ", wanted.epoch, " of ", corpus.path().string(),
-                          " (", plan.pairs, " pairs) is no batch's beginning with batches of ", options.batch_sentences,
-                          ", pools of ", options.pool_batches, " and seed ", options.seed,
-                          "; go on with the batch options and the seed that the run began with"));
+                          " (", plan.pairs, " pairs) is not the start of a batch with batches of ",
+                          options.batch_sentences, ", pools of ", options.pool_batches, " and seed ", options.seed,
+                          "; resume with the batch options and the seed of the run"));
     }
     position = wanted;
   }
@@ -240,7 +243,7 @@ BatchSequence::BatchSequence(const Corpus& corpus, const BatchOptions& options, 
                                     {"pool-batches", options.pool_batches},
                                     {"block-pairs", options.block_pairs},
                                     {"window-blocks", options.window_blocks}})
-    if (value == 0) throw Error(text_of("corpus: ", name, " is 0, at least 1 was expected"));
+    if (value == 0) throw Error(text_of("corpus: ", name, " is 0, but must be at least 1"));
   implementation_ = std::make_unique<Implementation>(corpus, options, rank, ranks);
 }
 BatchSequence::~BatchSequence() = default;

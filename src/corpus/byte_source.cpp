@@ -53,19 +53,19 @@ class PlainSource : public ByteSource {
   std::uint64_t position_ = 0;
 };
 
-/// What the three decompressors share: compressed bytes on the way in.
+/// Base class of the three decompressors; it reads the compressed bytes.
 class CompressedSource : public ByteSource {
  protected:
   CompressedSource(const fs::path& path, std::uint64_t size, FileHandle file)
       : ByteSource(path, size), plain_(path, size, std::move(file)), input_(kInputBytes) {}
 
-  /// The next compressed bytes; empty at the file's end.
+  /// The next compressed bytes; empty at the end of the file.
   std::span<char> next_input() { return std::span(input_).first(plain_.read(input_)); }
   [[noreturn]] void fail_damaged(std::string_view kind, std::string_view reason) const {
     refuse(path(), "its ", kind, " data is damaged (", reason, "); fetch or compress it again");
   }
   [[noreturn]] void fail_truncated(std::string_view kind) const {
-    refuse(path(), "its ", kind, " data ends before its end: the file is not whole; fetch or compress it again");
+    refuse(path(), "its ", kind, " data is truncated; fetch or compress it again");
   }
 
  public:
@@ -97,15 +97,15 @@ class GzipSource : public CompressedSource {
         stream_.next_in = reinterpret_cast<Bytef*>(input.data());
         stream_.avail_in = static_cast<uInt>(input.size());
       }
-      while (between_members_ && stream_.avail_in > 0 && *stream_.next_in == 0) {  // padding, as on a tape
+      while (between_members_ && stream_.avail_in > 0 && *stream_.next_in == 0) {  // zero padding, as on tapes
         ++stream_.next_in;
         --stream_.avail_in;
       }
       if (stream_.avail_in == 0 && !was_full_) continue;
-      if (between_members_ && inflateReset(&stream_) != Z_OK) fail_damaged("gzip", "zlib cannot begin anew");
+      if (between_members_ && inflateReset(&stream_) != Z_OK) fail_damaged("gzip", "zlib cannot be reset");
       const int status = inflate(&stream_, Z_NO_FLUSH);
       if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
-        fail_damaged("gzip", stream_.msg ? stream_.msg : "zlib refuses it");
+        fail_damaged("gzip", stream_.msg ? stream_.msg : "zlib rejects it");
       }
       between_members_ = status == Z_STREAM_END;
       was_full_ = !between_members_ && stream_.avail_out == 0;
@@ -116,7 +116,7 @@ class GzipSource : public CompressedSource {
  private:
   z_stream stream_{};
   bool between_members_ = false;
-  bool was_full_ = false;  // the last output: zlib may hold more without another input
+  bool was_full_ = false;  // the last output buffer was full, so zlib may have more output without more input
 };
 
 class ZstdSource : public CompressedSource {
@@ -140,8 +140,8 @@ class ZstdSource : public CompressedSource {
       expected_ = ZSTD_decompressStream(stream_.get(), &output, &input_);
       if (ZSTD_getErrorCode(expected_) == ZSTD_error_frameParameter_windowTooLarge) {
         refuse(path(),
-               "it was compressed with a larger window than is unpacked here (zstd --long); compress it again "
-               "without");
+               "it was compressed with a larger window than the decoder allows (zstd --long); compress it again "
+               "without --long");
       }
       if (ZSTD_isError(expected_)) fail_damaged("zstd", ZSTD_getErrorName(expected_));
       was_full_ = expected_ != 0 && output.pos == output.size;
@@ -155,14 +155,14 @@ class ZstdSource : public CompressedSource {
   };
   std::unique_ptr<ZSTD_DStream, Free> stream_;
   ZSTD_inBuffer input_{nullptr, 0, 0};
-  std::size_t expected_ = 1;  // 0: a frame is complete
-  bool was_full_ = false;     // as above
+  std::size_t expected_ = 1;  // 0 when a frame is complete
+  bool was_full_ = false;     // the last output buffer was full, so zstd may have more output without more input
 };
 
 class XzSource : public CompressedSource {
  public:
   XzSource(const fs::path& path, std::uint64_t size, FileHandle file) : CompressedSource(path, size, std::move(file)) {
-    // What a decoder needs is said in the file's head; a gibibyte is more than any xz(1) preset.
+    // The header of the file says how much memory decoding needs. 1 GiB is more than any preset of xz(1) needs.
     if (lzma_stream_decoder(&stream_, std::uint64_t{1} << 30, LZMA_CONCATENATED) != LZMA_OK) {
       refuse(path, "no memory for xz");
     }
@@ -189,8 +189,7 @@ class XzSource : public CompressedSource {
         case LZMA_BUF_ERROR:
           fail_truncated("xz");
         case LZMA_MEMLIMIT_ERROR:
-          refuse(path(),
-                 "it was compressed so that unpacking takes more than 1 GiB; compress it with a smaller preset");
+          refuse(path(), "decompressing it takes more than 1 GiB of memory; compress it again with a lower preset");
         default:
           fail_damaged("xz", text_of("code ", status));
       }
@@ -213,10 +212,10 @@ std::unique_ptr<ByteSource> ByteSource::open(const fs::path& path) {
   std::error_code reason;
   const fs::file_status status = fs::status(path, reason);
   if (status.type() == fs::file_type::not_found) refuse(path, "there is no such file");
-  if (fs::is_directory(status)) refuse(path, "it is a folder, a text file was expected");
+  if (fs::is_directory(status)) refuse(path, "it is a folder, but a text file was expected");
   if (reason) refuse(path, reason.message());
   if (!fs::is_regular_file(status)) {
-    refuse(path, "it is no regular file, and training text is read twice; write it to a file first");
+    refuse(path, "it is not a regular file, but training text is read twice; write it to a file first");
   }
   FileHandle file(std::fopen(path.c_str(), "rb"));
   if (!file) refuse(path, std::strerror(errno));

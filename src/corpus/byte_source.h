@@ -1,4 +1,4 @@
-// The bytes of a file, plain or compressed.
+// Reads the bytes of plain or compressed files.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace rnnsearch::corpus {
 
-/// By what a file begins with, not by its name: gzip (RFC 1952), Zstandard (RFC 8878), xz, or plain. One thread at a
-/// time.
+/// Recognises gzip (RFC 1952), Zstandard (RFC 8878) and xz by the first bytes of a file, not by its name. Not
+/// thread-safe.
 class ByteSource {
  public:
-  /// Throws Error for a file that is missing, a folder, not a regular file (it is read twice) or empty.
+  /// Throws Error for a file that is missing, a folder, not a regular file (text is read twice) or empty.
   static std::unique_ptr<ByteSource> open(const std::filesystem::path& path);
   virtual ~ByteSource() = default;
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  /// Fills the buffer's beginning and returns how much; 0 at the end alone. Throws Error for a file that cannot be
-  /// read, and for compressed data that is damaged or ends too early.
+  /// Reads up to buffer.size() bytes and returns their number; 0 only at the end. Throws Error for a file that cannot
+  /// be read, and for compressed data that is damaged or truncated.
   virtual std::size_t read(std::span<char> buffer) = 0;
-  /// The next byte to read, where that can be chosen: false, and nothing happens, for compressed data.
+  /// Continues reading at a position. Returns false and does nothing for compressed data.
   virtual bool seek(std::uint64_t position);
-  /// Bytes of the file itself that were read, or left out.
+  /// The position in the file itself, which for compressed data counts compressed bytes.
   virtual std::uint64_t position() const = 0;
 
   const std::filesystem::path& path() const { return path_; }
-  std::uint64_t size() const { return size_; }  // of the file itself
+  std::uint64_t size() const { return size_; }  // size of the file itself, in bytes
 
  protected:
   ByteSource(std::filesystem::path path, std::uint64_t size) : path_(std::move(path)), size_(size) {}

@@ -8,13 +8,13 @@
 namespace rnnsearch::corpus {
 
 void check(const CleaningOptions& options) {
-  if (options.max_length == 0) throw Error("corpus: max-length is 0, at least 1 was expected");
+  if (options.max_length == 0) throw Error("corpus: max-length is 0, but must be at least 1");
   if (!(options.max_ratio == 0 || options.max_ratio >= 1))
     throw Error(text_of("corpus: max-ratio is ", options.max_ratio,
-                        ", at least 1 was expected, for sides of one length, or 0 for any"));
+                        ", but must be at least 1 (sides of equal length), or 0 for no limit"));
   if (!(options.script_share > 0 && options.script_share <= 1))
     throw Error(text_of("corpus: script-share is ", options.script_share,
-                        ", a share of the letters was expected: more than 0, at most 1"));
+                        ", but must be a share of the letters: more than 0 and at most 1"));
   for (const auto& [name, script] :
        {std::pair{"source-script", &options.source_script}, {"target-script", &options.target_script}}) {
     if (script->empty()) continue;

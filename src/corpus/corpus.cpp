@@ -20,7 +20,7 @@ struct SideData {
 };
 
 struct Shard {
-  std::uint64_t first = 0;  // its first pair in the training part
+  std::uint64_t first = 0;  // number of its first pair in the training part
   SideData source, target;
   std::uint64_t pairs() const { return source.pairs; }
 };
@@ -29,7 +29,7 @@ SideData inspect_side(const storage::File& file, const std::string& group, const
   SideData data{group + "/" + side + "_words", group + "/" + side + "_offset", 0, 0};
   const auto one = [&](const std::string& path) {
     const auto shape = file.shape(path);
-    if (shape.size() != 1) throw Error(text_of("corpus: ", path, " of ", file.name(), " is no list", kRemedy));
+    if (shape.size() != 1) throw Error(text_of("corpus: ", path, " of ", file.name(), " is not a list", kRemedy));
     return shape[0];
   };
   const std::uint64_t offsets = one(data.offset_path);
@@ -47,13 +47,13 @@ SideData inspect_side(const storage::File& file, const std::string& group, const
 /// Evaluation sets keep every pair. Training pairs have words on both sides, unless empty targets were kept.
 enum class Lengths { kAny, kPositive };
 
-/// Where sentences [first, first + count) of one side begin, and where the last one ends.
+/// The starts of sentences [first, first + count) of one side, and the end of the last one: [count + 1].
 std::vector<std::uint64_t> read_offsets(const storage::File& file, const SideData& data, std::uint64_t first,
                                         std::uint64_t count, Lengths lengths) {
   auto offsets = file.read_range<std::uint64_t>(data.offset_path, first, count + 1);
   if (!std::is_sorted(offsets.begin(), offsets.end()) || offsets.back() > data.words)
-    throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " does not ascend among the pairs ", first,
-                        " to ", first + count, kRemedy));
+    throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " is not ascending between the pairs ",
+                        first, " and ", first + count, kRemedy));
   if (const auto empty = std::adjacent_find(offsets.begin(), offsets.end());
       lengths == Lengths::kPositive && empty != offsets.end())
     throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " gives pair ",
@@ -74,7 +74,7 @@ void read_side(const storage::File& file, const SideData& data, std::uint64_t fi
   if (beyond != words.end())
     throw Error(text_of("corpus: ", data.words_path, " of ", file.name(), " holds the word id ", *beyond,
                         " but the vocabulary has ", vocabulary, " words", kRemedy));
-  const std::uint64_t shift = sentences.words.size() - offsets.front();  // may wrap around, and back
+  const std::uint64_t shift = sentences.words.size() - offsets.front();  // may wrap around; the addition wraps back
   sentences.words.insert(sentences.words.end(), words.begin(), words.end());
   for (std::size_t i = 1; i < offsets.size(); ++i) sentences.offsets.push_back(offsets[i] + shift);
 }
@@ -104,7 +104,7 @@ struct Corpus::Implementation {
     pipeline = read_pipeline(file);
     if (joint_vocabulary && source_vocabulary.words() != target_vocabulary.words())
       throw Error(text_of("corpus: the two sides of ", file.name(),
-                          " should have one vocabulary but have different words", kRemedy));
+                          " should share a vocabulary but have different words", kRemedy));
     fingerprint = file.text_attribute("/", "fingerprint");
     selection = read_selection(file);
     check_text(file, "/", fingerprint);
@@ -130,7 +130,8 @@ struct Corpus::Implementation {
                           shard.target.pairs, " target sentences", kRemedy));
   }
 
-  /// take(shard, first pair of it, pairs) for each shard that has some of pairs [first, first + count).
+  /// Calls take(shard, first pair within the shard, number of pairs) for each shard that has some of the pairs [first,
+  /// first + count).
   template <class Take>
   void for_each_part(std::uint64_t first, std::uint64_t count, const Take& take) const {
     assert(first <= pairs && count <= pairs - first);

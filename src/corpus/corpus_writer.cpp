@@ -11,7 +11,7 @@
 namespace rnnsearch::corpus {
 namespace {
 
-constexpr std::uint64_t kCopiedPairs = 1 << 16;  // at once
+constexpr std::uint64_t kCopiedPairs = 1 << 16;  // pairs copied at once
 
 std::vector<WordId> ids_of(const TextPipeline& pipeline, const std::string& line, corpus::Side side,
                            const Vocabulary& vocabulary) {
@@ -45,7 +45,7 @@ const Selection& selection_of(const Corpus& corpus) {
   if (!corpus.selection())
     throw Error(
         text_of("corpus: ", corpus.path().string(),
-                " does not say how its pairs were chosen, as it was made by an earlier version; prepare it again"));
+                " does not record how its pairs were selected, because an earlier version wrote it; prepare it again"));
   return *corpus.selection();
 }
 
@@ -64,26 +64,26 @@ void check_output(const std::filesystem::path& output, bool overwrite,
   if (!output.has_filename()) refuse("a file name was expected");
   const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
   std::error_code reason;
-  if (!fs::is_directory(folder, reason)) refuse("there is no folder ", folder.string(), "; make it first");
-  if (fs::is_directory(output, reason)) refuse("it is a folder, a file name was expected");
+  if (!fs::is_directory(folder, reason)) refuse("there is no folder ", folder.string(), "; create it first");
+  if (fs::is_directory(output, reason)) refuse("it is a folder, but a file name was expected");
   if (!fs::exists(output, reason)) return;
-  if (!overwrite) refuse("it exists already; choose another name, or give --overwrite");
+  if (!overwrite) refuse("it already exists; choose another name, or give --overwrite");
   for (const fs::path& input : inputs)
-    if (fs::equivalent(file_named(input), output, reason)) refuse("it is one of the files to be read");
+    if (fs::equivalent(file_named(input), output, reason)) refuse("it is one of the input files; choose another name");
 }
 
 void check_still_absent(const std::filesystem::path& output) {
   std::error_code reason;
   if (std::filesystem::exists(output, reason))
     throw Error(text_of("corpus: cannot write ", output.string(),
-                        ": another process has written it meanwhile; choose another name, or give --overwrite"));
+                        ": another process has written it in the meantime; choose another name, or give --overwrite"));
 }
 
 void check_still_the_same(const std::filesystem::path& corpus, const std::string& digest) {
   if (storage::sealed_digest(corpus, "corpus") != digest)
     throw Error(text_of("corpus: ", corpus.string(),
-                        " was changed by another process while this text was prepared for it, and keeps what that "
-                        "process wrote; append it again"));
+                        " was changed by another process while this text was prepared, so nothing was appended; append "
+                        "the text again"));
 }
 
 SideWriter::SideWriter(storage::File& file, const std::string& group, const std::string& side)

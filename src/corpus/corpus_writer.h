@@ -1,4 +1,4 @@
-// A corpus file on its way: the one place that writes the layout of corpus/format.h.
+// Writes corpus files. No other file writes the layout of corpus/format.h.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace rnnsearch::corpus {
 
-/// words and offset of one side of a shard or of a set.
+/// Writes SIDE_words and SIDE_offset of a shard or a set.
 class SideWriter {
  public:
   SideWriter(storage::File& file, const std::string& group, const std::string& side);
@@ -43,7 +43,7 @@ struct PairWriter {
   }
 };
 
-/// Everything of a corpus but its sentences.
+/// The content of a corpus without its sentences.
 struct CorpusHead {
   Vocabulary source, target;
   bool joint = false;
@@ -57,17 +57,17 @@ struct RawSet {
   std::vector<std::vector<std::string>> lines;  // [source, references...][pairs], raw
 };
 
-/// Nothing stands at `output` before publish(). Members in this order: add pairs, then sets, then publish.
+/// Writes a corpus, which appears at `output` only with publish(). Add the pairs first, then the sets, then publish.
 class CorpusWriter {
  public:
-  /// `head` outlives this.
+  /// `head` must outlive this object.
   CorpusWriter(const std::filesystem::path& output, const CorpusHead& head, std::uint64_t shard_pairs);
 
   void add(std::span<const WordId> source, std::span<const WordId> target);
-  /// All training pairs of a corpus with the same vocabularies.
+  /// Adds all training pairs of a corpus with the same vocabularies.
   void add(const Corpus& corpus);
   void add_set(const RawSet& set);
-  /// Returns the fingerprint. `check`: as for AtomicFile::publish.
+  /// Completes the file and returns the fingerprint. `check`: see AtomicFile::publish.
   std::string publish(const std::function<void()>& check);
 
   std::uint64_t pairs() const { return pairs_; }
@@ -75,7 +75,7 @@ class CorpusWriter {
   std::uint64_t target_words() const { return target_.words; }
 
  private:
-  struct Side {  // its sentences, however they are cut into shards
+  struct Side {  // digest and number of the words, independent of the division into shards
     storage::Digest digest;
     std::uint64_t words = 0;
     void add(std::span<const WordId> ids);
@@ -92,23 +92,24 @@ class CorpusWriter {
 
 std::vector<RawSet> sets_of(const Corpus& corpus);
 
-/// Throws Error for a corpus that does not say how its pairs were chosen.
+/// Throws Error for a corpus that does not record how its pairs were selected.
 const Selection& selection_of(const Corpus& corpus);
 
-/// The words of both, which are the same, and how often they are in one or the other.
+/// The vocabulary of two corpora with the same words, with the sum of their counts.
 Vocabulary add_counts(const Vocabulary& a, const Vocabulary& b);
 
-/// Throws Error for a file that cannot be written, or may not be: it is there already, or it is one of `inputs`.
+/// Throws Error if the output cannot be written, exists (unless `overwrite`), or is one of `inputs`.
 void check_output(const std::filesystem::path& output, bool overwrite,
                   const std::vector<std::filesystem::path>& inputs);
 
-/// To be called when the output is about to be published. Throws Error where another process has written it since
-/// check_output found that it is not there.
+/// Call it just before publishing. Throws Error if another process has written the output since check_output found that
+/// it does not exist.
 void check_still_absent(const std::filesystem::path& output);
-/// The same for a corpus that is replaced by a longer one. digest: storage::sealed_digest of the corpus as it was read.
+/// Call it just before replacing a corpus by a longer one. Throws Error if another process has changed the corpus.
+/// digest: storage::sealed_digest of the corpus when it was read.
 void check_still_the_same(const std::filesystem::path& corpus, const std::string& digest);
 
-/// The ids of some words.
+/// Replaces `ids` by the ids of the words.
 void encode(const text::WordList& words, const Vocabulary& vocabulary, std::vector<WordId>& ids);
 
 }  // namespace rnnsearch::corpus

@@ -20,7 +20,7 @@ constexpr const char* kFormat = "rnnsearch-counted";
 constexpr std::int64_t kVersion = 1;
 constexpr const char *kKey = "key", *kKept = "pairs_kept";
 
-/// Of all that decides what counting finds, but pipeline and cleaning, which are compared themselves.
+/// A digest of everything that determines the counts, except pipeline and cleaning, which are compared directly.
 std::string key_of(const PrepareOptions& options, const Corpus* given) {
   storage::Digest digest;
   const auto add = [&](const auto&... parts) { digest.add(text_of(parts..., "\n")); };
@@ -36,7 +36,7 @@ std::string key_of(const PrepareOptions& options, const Corpus* given) {
     }
   }
   add(options.source_words.value_or(0), " ", options.target_words.value_or(0), " ", options.joint_vocabulary);
-  const PrepareOptions::SubwordOptions& subwords = options.subwords;  // files of theirs are in the pipeline
+  const PrepareOptions::SubwordOptions& subwords = options.subwords;  // given models are part of the pipeline
   add(subwords.learned, " ", subwords.normalization, " ", subwords.sample_pairs, " ", subwords.seed);
   if (given) add(options.append_to.empty() ? "vocabulary of " : "appended to ", given->fingerprint());
   return digest.hex();
@@ -56,7 +56,7 @@ CountedFile::~CountedFile() {
 storage::File CountedFile::open() const {
   storage::File file = storage::open_sealed(path_, "corpus");
   storage::check_format(file, kFormat, kVersion);
-  if (file.text_attribute("/", kKey) != key_) throw Error("of other files or options");
+  if (file.text_attribute("/", kKey) != key_) throw Error("it belongs to other files or options");
   return file;
 }
 

@@ -1,4 +1,5 @@
-// What a prepare that was killed knew already: the next one need not learn subwords or count the words again.
+// Saves the intermediate results of prepare, so that after a kill the next run need not learn the subwords or count the
+// words again.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace rnnsearch::corpus {
 
-/// All that writing the corpus needs to know of the text but the text itself.
+/// Everything that the last pass needs besides the text itself.
 struct CountedText {
   CorpusHead head;
   PassTotals totals;
@@ -23,32 +24,33 @@ struct CountedText {
   PairSet repeated;
 };
 
-/// A sealed file ".OUTPUT.counted" beside the output, of a format of its own: nothing takes it for a corpus. It ends
-/// with this object, however that comes; only a process that is killed leaves it behind.
+/// A sealed file ".OUTPUT.counted" beside the output. Its format differs from that of a corpus, so it cannot be
+/// mistaken for one. The destructor removes it; only a process that is killed leaves it behind.
 ///
-///   /             format="rnnsearch-counted", format_version=1, created_by, key: a digest over files, their sizes and
-///                 times, and options; text, pairs_read, pairs_kept,
+///   /             format="rnnsearch-counted", format_version=1, created_by, key: a digest over the options and the
+///                 names, sizes and times of the files; text, pairs_read, pairs_kept,
 ///                 dropped_REASON: PassTotals; SIDE_words, SIDE_distinct, SIDE_unknown
 ///   /vocabulary, /pipeline, /selection     as in the corpus
 ///   /repeated     uint8: PairSet::bits
 ///
-/// When subwords were learned and nothing is counted yet: format and key, /pipeline and the models of /vocabulary
-/// alone.
+/// After subword training and before counting it holds only format and key, /pipeline and the models of /vocabulary.
 class CountedFile {
  public:
-  /// given: the corpus of options.vocabulary_of or options.append_to, if any.
+  /// given: the corpus of options.vocabulary_of or options.append_to, or nullptr.
   CountedFile(const PrepareOptions& options, const Corpus* given);
   ~CountedFile();
   CountedFile(const CountedFile&) = delete;
   CountedFile& operator=(const CountedFile&) = delete;
 
-  /// options.pipeline with the subwords that were learned; nothing as below. Cleaning has no part in them.
+  /// Returns options.pipeline with the learned subwords, or nothing in the same cases as read(). The cleaning options
+  /// may differ, because they do not affect the subwords.
   std::optional<TextPipeline> read_learned(const PrepareOptions& options) const;
   void write_learned(const TextPipeline& pipeline) const;
 
-  /// Nothing if there is none, or not of these files as they are now and these options, or damaged.
+  /// Returns nothing if there is no file, if it is damaged, or if it belongs to other options or to files that have
+  /// changed since.
   std::optional<CountedText> read(const PrepareOptions& options) const;
-  /// In place of what was learned, which is in it too. Throws Error for a disk that is full.
+  /// Replaces the file of write_learned; the subwords are part of `counted`. Throws Error if the disk is full.
   void write(const CountedText& counted) const;
 
  private:

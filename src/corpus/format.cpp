@@ -8,8 +8,8 @@
 namespace rnnsearch::corpus {
 namespace {
 
-constexpr const char* kSubwords = "subwords";  // of /pipeline
-constexpr const char* kNormalization = "normalization";
+constexpr const char* kSubwords = "subwords";            // attribute of /pipeline
+constexpr const char* kNormalization = "normalization";  // attribute of /pipeline
 constexpr const char* kSourceModel = "/vocabulary/source_model";
 constexpr const char* kTargetModel = "/vocabulary/target_model";
 
@@ -35,7 +35,7 @@ std::int64_t version_of(const TextPipeline& pipeline) {
 
 void check_text(const storage::File& file, const std::string& place, std::string_view text) {
   if (text.find('\n') == std::string_view::npos && !text::first_invalid_utf8(text)) return;
-  throw Error(text_of("cannot read ", file.name(), " at ", place, ": it holds a text that is no line of UTF-8"));
+  throw Error(text_of("cannot read ", file.name(), " at ", place, ": it holds a text that is not a line of UTF-8"));
 }
 
 void write_pipeline(storage::File& file, const TextPipeline& pipeline) {
@@ -73,7 +73,7 @@ TextPipeline read_pipeline(const storage::File& file) {
       };
       pipeline.source_subwords = model(kSourceModel);
       pipeline.target_subwords = model(kTargetModel);
-      // one model in memory, and one table of words a thread, where both sides have the same
+      // If both sides use the same model, share it, so that memory holds one model and one word cache for each thread.
       if (pipeline.source_subwords == pipeline.target_subwords) pipeline.target_subwords = pipeline.source_subwords;
     }
     check(pipeline);

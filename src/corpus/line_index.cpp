@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 
-/// Line ends of a part of a file; marks as if the part's first line were line 0.
+/// The line ends in a part of a file. The marks number the lines from 0 at the start of the part.
 struct PartLines {
   std::uint64_t count = 0;
   std::vector<LineIndex::Mark> marks;

@@ -30,7 +30,7 @@ bool LineReader::fill() {
 bool LineReader::at_end() {
   if (test_set_) return lines_ == test_set_->lines.size();
   if (begin_ < end_ || fill()) return false;
-  if (lines_ == 0) throw Error(text_of("corpus: cannot read ", path().string(), ": unpacked, it is empty"));
+  if (lines_ == 0) throw Error(text_of("corpus: cannot read ", path().string(), ": it is empty after unpacking"));
   return true;
 }
 
@@ -53,7 +53,7 @@ bool LineReader::append(std::string& text) {
     begin_ += part + complete;
     if (text.size() - first > kLineBytes)
       throw Error(text_of("corpus: ", path().string(), " line ", lines_, " is longer than ", kLineBytes >> 20,
-                          " MiB; is it a text with one sentence a line?"));
+                          " MiB; is it a text with one sentence per line?"));
   } while (!complete && fill());
   if (lines_ == 1 && std::string_view(text).substr(first).starts_with(kByteOrderMark)) {
     text.erase(first, kByteOrderMark.size());
@@ -85,11 +85,11 @@ void LineReader::skip_to(std::uint64_t line, const LineIndex* index) {
   if (index) {
     const auto [marked, offset] = index->before(line);
     if (marked > lines_) {
-      source_->seek(offset - 1);  // the line end before it is read again, and must be there
+      source_->seek(offset - 1);  // read the preceding line end again, to check that it is still there
       begin_ = end_ = 0;
       if (!fill() || buffer_[begin_++] != '\n')
         throw Error(text_of("corpus: ", path().string(),
-                            " changed while it was read; prepare again once nothing writes ", "to it"));
+                            " changed while it was read; prepare again when no other process writes to it"));
       lines_ = marked;
     }
   }
@@ -99,7 +99,7 @@ void LineReader::skip_to(std::uint64_t line, const LineIndex* index) {
 std::uint64_t LineReader::skip(std::uint64_t lines) {
   if (test_set_) return std::min<std::uint64_t>(lines, test_set_->lines.size() - lines_);
   std::uint64_t skipped = 0;
-  bool inside = false;  // of a line without its end so far
+  bool inside = false;  // in a line whose end has not been found yet
   while (skipped < lines && (begin_ < end_ || fill())) {
     const char* const start = buffer_.data() + begin_;
     const void* const newline = std::memchr(start, '\n', end_ - begin_);

@@ -1,4 +1,4 @@
-// Lines of a text file that is hostile until read.
+// Reads the lines of a text file. The content of the file is not trusted.
 #pragma once
 
 #include <cstdint>
@@ -18,46 +18,48 @@ namespace rnnsearch::corpus {
 
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-/// Memory: a small buffer, or a whole test set. Errors name the file, the line (from 1) and the byte in it (from 1).
+/// Memory: a small buffer, or the whole file for a test set. Errors name the file, the line and the byte in the line,
+/// both counted from 1.
 class LineReader {
  public:
-  /// With `part`, a file that test_set_name() knows is read as a test set, whose segments are the lines. Throws Error
-  /// as ByteSource::open and read_test_set do.
+  /// If `part` is given, a file that test_set_name() recognises is read as a test set, whose segments are the lines.
+  /// Throws Error as ByteSource::open and read_test_set do.
   explicit LineReader(const std::filesystem::path& path, std::optional<TestSetPart> part = std::nullopt);
 
-  /// No line is left. Throws Error for a file that is empty once it is unpacked.
+  /// Whether all lines were read. Throws Error for a file that is empty after unpacking.
   bool at_end();
-  /// Appends the next line without its "\n", unchecked; false at the end. A last line without "\n" counts. A byte order
-  /// mark at the file's beginning is left out. Throws Error as at_end does, and for lines beyond kLineBytes.
+  /// Appends the next line without its "\n" and without checking it; returns false at the end. A last line without "\n"
+  /// counts as a line. A byte order mark at the start of the file is removed. Throws Error as at_end does, and for
+  /// lines longer than kLineBytes.
   bool append(std::string& text);
-  /// The next line, checked by check_line.
+  /// Reads the next line and checks it with check_line; returns false at the end.
   bool next(std::string& line);
-  /// Leaves out lines, whatever they hold, until `line` lines were before or the text ends. `index`, if any, says where
-  /// lines of this file begin. Throws Error for a file in which they do not begin there any more.
+  /// Skips lines, without checking them, until `line` lines were passed or the text ends. `index` is the index of this
+  /// file or nullptr. Throws Error if a line no longer begins where the index says.
   void skip_to(std::uint64_t line, const LineIndex* index);
-  /// Counts the lines that are left, whatever they hold.
+  /// Skips and counts the remaining lines, without checking them.
   std::uint64_t skip_rest();
 
   const std::filesystem::path& path() const { return source_->path(); }
-  const std::optional<TestSet>& test_set() const { return test_set_; }  // if it is one
+  const std::optional<TestSet>& test_set() const { return test_set_; }  // empty if the file is plain text
   std::string_view unit() const { return test_set_ ? "segments" : "lines"; }
-  std::uint64_t lines() const { return lines_; }                                    // so far
-  std::uint64_t bytes() const { return test_set_ ? size() : source_->position(); }  // of the file so far
-  std::uint64_t size() const { return source_->size(); }                            // of the file
+  std::uint64_t lines() const { return lines_; }                                    // lines read or skipped so far
+  std::uint64_t bytes() const { return test_set_ ? size() : source_->position(); }  // bytes of the file read so far
+  std::uint64_t size() const { return source_->size(); }                            // size of the file in bytes
 
  private:
   bool fill();
-  std::uint64_t skip(std::uint64_t lines);  // how many there were
+  std::uint64_t skip(std::uint64_t lines);  // returns how many lines were skipped
 
   std::unique_ptr<ByteSource> source_;
   std::optional<TestSet> test_set_;
   std::uint64_t lines_ = 0;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // of what is not handed out yet
+  std::size_t begin_ = 0, end_ = 0;  // the part of the buffer that is still to be read
 };
 
-/// Throws Error for NUL bytes and for bytes that are no UTF-8. number: from 1. before: bytes of the line that stand
-/// before this part of it.
+/// Throws Error for NUL bytes and invalid UTF-8. number: the number of the line, from 1. before: bytes of the line in
+/// front of `line`, if `line` is only a part of it.
 void check_line(const std::filesystem::path& path, std::uint64_t number, std::string_view line, std::size_t before = 0);
 
 }  // namespace rnnsearch::corpus

@@ -10,13 +10,13 @@ namespace rnnsearch::corpus {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n\f\v";
-constexpr std::size_t kReferenceBytes = 12;  // the longest that is looked for behind '&'
-constexpr std::size_t kAttributes = 100;     // each is compared with those before
+constexpr std::size_t kReferenceBytes = 12;  // maximum length of a character reference
+constexpr std::size_t kAttributes = 100;     // limit, because each attribute is compared with those before it
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-bool is_of_name(char c) {
+bool is_name_character(char c) {
   return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == ':';
 }
 char lower(char c) {
@@ -40,7 +40,7 @@ void append_utf8(std::string& text, std::uint32_t c) {
   byte(0x80 | (c & 0x3F));
 }
 
-/// nullopt: no reference to a character that there is.
+/// The character that a reference names; nullopt if it names none.
 std::optional<std::uint32_t> character(std::string_view name) {
   for (const auto& [known, c] : {std::pair{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}}) {
     if (name == known) return static_cast<std::uint32_t>(c);
@@ -79,10 +79,10 @@ void MarkupScanner::fail_at(std::size_t place, const std::string& reason) const 
       text_of("corpus: ", path_.string(), " line ", 1 + std::count(document_.begin(), end, '\n'), ": ", reason));
 }
 
-/// What stands before `end`, behind which it goes on.
+/// Returns the text in front of `end`, and continues after `end`. `what` names the construct in an error.
 std::string_view MarkupScanner::through(std::string_view end, const char* what) {
   const std::size_t found = document_.find(end, at_);
-  if (found == std::string_view::npos) fail_at(at_, text_of(what, " has no end; the file is not whole"));
+  if (found == std::string_view::npos) fail_at(at_, text_of(what, " has no end; the file is truncated"));
   const std::string_view inside = document_.substr(at_, found - at_);
   at_ = found + end.size();
   return inside;
@@ -110,12 +110,12 @@ bool MarkupScanner::next(std::string& text, Tag& tag) {
       const std::size_t begin = at_;
       if (through(">", "a declaration").find('[') == std::string_view::npos) continue;
       at_ = begin;
-      fail_at(at_, "declarations inside of a document type are not read; remove them");
+      fail_at(at_, "declarations inside a document type are not supported; remove them");
     } else if (is_letter(behind) || behind == '/') {
       read_tag(tag);
       return true;
     } else if (xml_) {
-      fail_at(at_, "a '<' that begins no tag; it must be written &lt;");
+      fail_at(at_, "a '<' does not begin a tag; write it as &lt;");
     } else {
       text += document_[at_++];
     }
@@ -134,10 +134,10 @@ void MarkupScanner::reference(std::string& text) {
       return;
     }
     if (rest.starts_with('#')) {
-      fail_at(at_, text_of("&", rest.substr(0, end + 1), " refers to no character"));
+      fail_at(at_, text_of("&", rest.substr(0, end + 1), " does not refer to a character"));
     }
   }
-  if (xml_) fail_at(at_, "an '&' that begins no reference to a character; it must be written &amp;");
+  if (xml_) fail_at(at_, "an '&' does not begin a character reference; write it as &amp;");
   text += document_[at_++];
 }
 
@@ -147,9 +147,8 @@ void MarkupScanner::skip_space() {
 
 std::string MarkupScanner::name(const char* of_what) {
   std::string name;
-  for (; at_ < document_.size() && is_of_name(document_[at_]); ++at_) name += lower(document_[at_]);
-  if (name.empty())
-    fail(text_of("the name of ", of_what, " was expected in a tag; is its '>' there, and every quote?"));
+  for (; at_ < document_.size() && is_name_character(document_[at_]); ++at_) name += lower(document_[at_]);
+  if (name.empty()) fail(text_of("the name of ", of_what, " was expected in a tag; is a '>' or a quote missing?"));
   return name;
 }
 
@@ -162,14 +161,14 @@ void MarkupScanner::read_tag(Tag& tag) {
   tag.attributes.clear();
   for (;;) {
     skip_space();
-    if (at_ == document_.size()) fail(text_of("the tag <", tag.name, " has no '>'; the file is not whole"));
+    if (at_ == document_.size()) fail(text_of("the tag <", tag.name, " has no '>'; the file is truncated"));
     if (document_[at_] == '>') break;
     if (begins_with("/>") && tag.begins) {
       tag.ends = true;
       ++at_;
       break;
     }
-    if (!tag.begins) fail(text_of("</", tag.name, "> holds more than its name"));
+    if (!tag.begins) fail(text_of("the end tag </", tag.name, "> holds more than its name"));
     std::string attribute = name("an attribute");
     skip_space();
     std::string value;
@@ -202,7 +201,7 @@ std::string MarkupScanner::attribute_value() {
     }
   }
   if (at_ == document_.size() || document_[at_] == '<')
-    fail("the value of an attribute has no end; is its quote there?");
+    fail("the value of an attribute has no end; is its closing quote missing?");
   at_ += quoted;
   return value;
 }

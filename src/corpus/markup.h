@@ -1,4 +1,5 @@
-// Tags and text of a WMT test set, one after the other. Not a parser of SGML or XML: it knows what these files hold.
+// Splits a WMT test set into tags and text. This is not a general parser of SGML or XML; it handles what these files
+// hold.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +14,28 @@ namespace rnnsearch::corpus {
 
 struct Tag {
   std::string name;                                             // in lower case
-  bool begins = false, ends = false;                            // both: <seg/>
-  std::vector<std::pair<std::string, std::string>> attributes;  // names in lower case
+  bool begins = false, ends = false;                            // both are set for <seg/>
+  std::vector<std::pair<std::string, std::string>> attributes;  // their names are in lower case
 
-  /// Empty when there is none of this name.
+  /// The value of an attribute; empty if there is none of this name.
   std::string_view attribute(std::string_view wanted) const;
 };
 
-/// Linear in the document, which outlives this. Errors name the file and the line.
+/// Takes time linear in the document, which must outlive this object. Errors name the file and the line.
 class MarkupScanner {
  public:
   MarkupScanner(std::string_view document, std::filesystem::path path) : document_(document), path_(std::move(path)) {}
 
-  /// The text up to the next tag, decoded, and the tag; false at the end, with what text there is. Comments, processing
-  /// instructions and the document type are left out. Throws Error for a tag, comment or reference that is not whole.
+  /// Reads the decoded text up to the next tag, and the tag. Returns false at the end, with the text in front of it.
+  /// Comments, processing instructions and the document type are skipped. Throws Error for an incomplete tag, comment
+  /// or reference.
   bool next(std::string& text, Tag& tag);
 
-  /// SGML as WMT writes it, the default: '&' and '<' that begin nothing stand for themselves. XML: they are errors.
+  /// Switches from WMT's SGML, where an '&' or '<' that starts nothing stands for itself, to XML, where it is an error.
   void set_xml() { xml_ = true; }
-  /// Of the last tag, from 1. Linear in the document, over all calls.
+  /// The line of the last tag, from 1. All calls together take time linear in the document.
   std::uint64_t line();
-  /// Throws Error about the place of the last tag, or about where the text before it begins.
+  /// Throws Error with the line of the last tag, or with the line where the text in front of it begins.
   [[noreturn]] void fail(const std::string& reason) const { fail_at(tag_at_, reason); }
   [[noreturn]] void fail_text(const std::string& reason) const { fail_at(text_at_, reason); }
 
@@ -50,8 +52,8 @@ class MarkupScanner {
   std::string_view document_;
   std::filesystem::path path_;
   std::size_t at_ = 0, tag_at_ = 0, text_at_ = 0;
-  std::size_t counted_ = 0;  // of the document, for line()
-  std::uint64_t line_ = 1;   // there
+  std::size_t counted_ = 0;  // position in the document up to which line() has counted
+  std::uint64_t line_ = 1;   // the line at that position
   bool xml_ = false;
 };
 

@@ -12,7 +12,8 @@
 namespace rnnsearch::corpus {
 namespace {
 
-/// In what `b` differs from `a`: "the source vocabulary: word 7 is x there and y in a.h5"; empty if in nothing.
+/// Describes the first difference between two corpora, such as "word 7 of the source vocabulary is x there and y in
+/// a.h5", where "there" is `b`. Empty if they can be merged.
 std::string difference(const Corpus& a, const Corpus& b) {
   const auto differ = [&](const std::string& what, const auto& in_a, const auto& in_b) {
     std::ostringstream text;
@@ -25,7 +26,7 @@ std::string difference(const Corpus& a, const Corpus& b) {
   if (p.tokenizer != q.tokenizer) return differ("tokenizer", p.tokenizer, q.tokenizer);
   if (p.normalization != q.normalization) return differ("normalization", p.normalization, q.normalization);
   if (p.lowercase != q.lowercase) return differ("lowercase", p.lowercase, q.lowercase);
-  if (!(p == q)) return "the way from text to words is another than in " + a.path().string();
+  if (!(p == q)) return "its subwords differ from those of " + a.path().string();
   if (a.joint_vocabulary() != b.joint_vocabulary())
     return differ("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());
   for (const auto& [side, x, y] : {std::tuple{"source", &a.source_vocabulary(), &b.source_vocabulary()},
@@ -55,7 +56,8 @@ std::string difference(const Corpus& a, const Corpus& b) {
 
 MergeReport merge(const MergeOptions& options) {
   if (options.corpora.size() < 2)
-    throw Error(text_of("corpus: there are ", options.corpora.size(), " corpora to merge, two or more were expected"));
+    throw Error(
+        text_of("corpus: merging needs at least two corpora, but the number given is ", options.corpora.size()));
   check_output(options.output, options.overwrite, options.corpora);
   std::vector<Corpus> corpora;
   for (const auto& path : options.corpora) corpora.emplace_back(path);
@@ -78,7 +80,8 @@ MergeReport merge(const MergeOptions& options) {
         sets.push_back(std::move(set));
       } else if (same->lines != set.lines) {
         throw Error(text_of("corpus: ", corpus.path().string(), " cannot be merged: its set ", set.name,
-                            " is another than that of a corpus before; prepare one of them without it"));
+                            " differs from the set of that name in an earlier corpus; prepare one of the two corpora "
+                            "without it"));
       }
     }
   }

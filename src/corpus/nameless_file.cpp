@@ -12,7 +12,7 @@
 namespace rnnsearch::corpus {
 
 NamelessFile::NamelessFile(std::filesystem::path folder) : folder_(std::move(folder)) {
-  static std::atomic<std::uint64_t> made = 0;  // tables spill at the same time
+  static std::atomic<std::uint64_t> made = 0;  // atomic, because several threads create files at the same time
   const std::filesystem::path path = temporary_beside(folder_ / text_of("words-", made++));
   file_.reset(std::fopen(path.c_str(), "wb+"));
   if (!file_) fail();
@@ -21,8 +21,9 @@ NamelessFile::NamelessFile(std::filesystem::path folder) : folder_(std::move(fol
 }
 
 void NamelessFile::fail() const {
-  throw Error(text_of("corpus: the words of the text do not fit into --memory, and ", folder_.string(),
-                      " has no room for them either: ", std::strerror(errno), "; raise --memory or free some space"));
+  throw Error(
+      text_of("corpus: the words of the text do not fit into --memory, and writing them to a temporary file in ",
+              folder_.string(), " failed: ", std::strerror(errno), "; raise --memory or free some space"));
 }
 
 void NamelessFile::write(const void* bytes, std::size_t size) {

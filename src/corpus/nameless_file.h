@@ -1,4 +1,4 @@
-// A file for what does not fit into memory: it has no name, and ends with the process at the latest.
+// An unnamed temporary file for data that does not fit into memory. It disappears with the process at the latest.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace rnnsearch::corpus {
 
-/// First written, then read. One thread at a time; several files may be made at the same time.
+/// Is written first, then read. Not thread-safe, but several threads may each create one at the same time.
 class NamelessFile {
  public:
-  /// Members throw Error for a folder without room.
+  /// The constructor and the members throw Error if the folder has no space left.
   explicit NamelessFile(std::filesystem::path folder);
 
   void write(const void* bytes, std::size_t size);
-  /// Ends the writing; `read` begins at the beginning.
+  /// Ends the writing; the next `read` starts at the beginning.
   void rewind();
-  /// False at the end, or if less than that is left.
+  /// Reads `size` bytes. Returns false if fewer are left.
   bool read(void* bytes, std::size_t size);
 
  private:

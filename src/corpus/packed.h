@@ -1,4 +1,4 @@
-// Numbers and texts one after the other in a string, for the way from one process to another of the same program.
+// Serialises numbers and texts into a string, for messages between processes of the same program.
 #pragma once
 
 #include <cassert>
@@ -36,7 +36,7 @@ class Packer {
   std::string bytes_;
 };
 
-/// In the order in which they were added.
+/// Reads the values in the order in which they were added.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}

@@ -5,7 +5,7 @@
 namespace rnnsearch::corpus {
 namespace {
 
-bool is_of(const text::Script& script, std::string_view text, double share) {
+bool is_in_script(const text::Script& script, std::string_view text, double share) {
   const text::Script::Letters letters = script.count(text);
   return static_cast<double>(letters.of_script) >= share * static_cast<double>(letters.all);
 }
@@ -32,13 +32,13 @@ std::optional<Drop> PairCleaner::reason(std::string_view source, const text::Wor
   if (source_words.size() > options_.max_length) return Drop::kLongSource;
   if (target_words.size() > options_.max_length) return Drop::kLongTarget;
   const auto [shorter, longer] = std::minmax({source_words.size(), target_words.size()});
-  // An empty target that is kept has no ratio of lengths.
+  // The limit does not apply to an empty target that is kept.
   if (options_.max_ratio > 0 && shorter > 0 &&
       static_cast<double>(longer) > options_.max_ratio * static_cast<double>(shorter))
     return Drop::kRatio;
   if (options_.drop_copies && same(source_words, target_words)) return Drop::kCopy;
-  if (source_script_ && !is_of(*source_script_, source, options_.script_share)) return Drop::kSourceScript;
-  if (target_script_ && !is_of(*target_script_, target, options_.script_share)) return Drop::kTargetScript;
+  if (source_script_ && !is_in_script(*source_script_, source, options_.script_share)) return Drop::kSourceScript;
+  if (target_script_ && !is_in_script(*target_script_, target, options_.script_share)) return Drop::kTargetScript;
   return std::nullopt;
 }
 

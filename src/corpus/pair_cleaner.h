@@ -1,4 +1,4 @@
-// The verdict on one pair of the training text.
+// Decides whether a pair of the training text is kept.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,13 @@
 
 namespace rnnsearch::corpus {
 
-/// Any thread may ask.
+/// Thread-safe.
 class PairCleaner {
  public:
   explicit PairCleaner(const CleaningOptions& options);
 
-  /// A pair as it stands in the text, and its words. Whether it stood there before is not asked here.
+  /// The reason for dropping a pair, given as raw text and as words; nothing if it is kept. Does not check whether the
+  /// pair is repeated.
   std::optional<Drop> reason(std::string_view source, const text::WordList& source_words, std::string_view target,
                              const text::WordList& target_words) const;
 

@@ -11,7 +11,7 @@ void fail_on_counts(LineReader& a, LineReader& b) {
   const std::uint64_t a_lines = a.lines() + a.skip_rest(), b_lines = b.lines() + b.skip_rest();
   throw Error(text_of("corpus: ", a.path().string(), " has ", a_lines, " ", a.unit(), " but ", b.path().string(),
                       " has ", b_lines, a.unit() == b.unit() ? "" : text_of(" ", b.unit()),
-                      "; line i of one must translate line i of the other"));
+                      "; line i of one file must be the translation of line i of the other"));
 }
 
 void check_same_segments(const LineReader& a, const LineReader& b) {
@@ -48,7 +48,7 @@ PairReader::PairReader(std::vector<TextFiles> texts, std::vector<std::optional<L
       rank_(static_cast<std::uint64_t>(rank)),
       ranks_(static_cast<std::uint64_t>(ranks)) {
   index_.resize(files_of(texts_).size());
-  for (const TextFiles& text : texts_) {  // all, before an hour is spent on the first
+  for (const TextFiles& text : texts_) {  // open all texts now, so that a missing file is not found after an hour
     size_ += source_of(text)->size();
     if (const auto target = target_of(text)) size_ += target->size();
   }
@@ -92,7 +92,7 @@ PairReader::Found PairReader::begin_unit() {
   return source_->lines() > round_begin ? Found::kEmptyRound : Found::kNoRound;
 }
 
-// One more pair of the text at hand.
+// Appends the next pair of the current text. Returns false at its end.
 bool PairReader::append(TextBlock& block) {
   if (target_) {
     const bool more = source_->append(block.source.bytes);
@@ -105,7 +105,7 @@ bool PairReader::append(TextBlock& block) {
     if (tab == std::string::npos)
       throw Error(text_of("corpus: ", source_->path().string(), " line ", source_->lines(),
                           " has no tab; a source sentence, a tab and its translation were expected"));
-    const std::size_t end = std::min(line_.find('\t', tab + 1), line_.size());  // what follows is something else's
+    const std::size_t end = std::min(line_.find('\t', tab + 1), line_.size());  // further columns are ignored
     block.source.bytes.append(line_, 0, tab);
     block.target.bytes.append(line_, tab + 1, end - tab - 1);
   }
@@ -114,7 +114,7 @@ bool PairReader::append(TextBlock& block) {
   return true;
 }
 
-// Pairs of the unit under way, until it is complete, or the block is, or the text ends, or something is wrong.
+// Reads pairs of the current unit until the unit or the block is complete, the text ends, or an error occurs.
 void PairReader::read_unit(TextBlock& block) {
   bool more = true;
   try {

@@ -1,4 +1,4 @@
-// The training text, block by block.
+// Reads the training text in blocks.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@
 
 namespace rnnsearch::corpus {
 
-/// Consecutive pairs of one text, as they stand in the files: nothing is checked yet.
+/// Consecutive pairs of one text, exactly as in the files and unchecked.
 struct TextBlock {
   struct Side {
     std::filesystem::path path;
     std::string bytes;
-    std::vector<std::size_t> ends;  // of each line in `bytes`
+    std::vector<std::size_t> ends;  // the end of each line in `bytes`
 
     std::string_view operator[](std::size_t i) const {
       const std::size_t begin = i == 0 ? 0 : ends[i - 1];
@@ -32,42 +32,43 @@ struct TextBlock {
       bytes.clear();
       ends.clear();
     }
-    void resize(std::size_t lines) {  // not more than there are
+    void resize(std::size_t lines) {  // REQUIRES: lines <= ends.size()
       ends.resize(lines);
       bytes.resize(lines == 0 ? 0 : ends.back());
     }
   };
   Side source, target;
-  bool columns = false;          // both sides are of one file, target after source and a tab
-  std::uint64_t first_line = 1;  // of its first pair in its files, from 1
-  std::uint64_t first_pair = 0;  // of its first pair in all texts, from 0
-  std::uint64_t bytes_read = 0;  // of all files, as far as this block's end
-  bool ends_round = true;        // see PairReader
+  bool columns = false;          // both sides are columns of one file, separated by a tab
+  std::uint64_t first_line = 1;  // line number of the first pair in its files, from 1
+  std::uint64_t first_pair = 0;  // number of the first pair over all texts, from 0
+  std::uint64_t bytes_read = 0;  // bytes of all files up to the end of this block
+  bool ends_round = true;        // whether this is the last block of a round, see PairReader
 
   std::size_t size() const { return source.ends.size(); }
 };
 
-/// The files of the texts: source, target, and of tab-separated values only one.
+/// The files of the texts: source and target, or the one file of tab-separated values.
 std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts);
 
-/// One process's share of the text. A text is cut into units of kPairs pairs, dealt out in rounds: in each, rank r of R
-/// reads one unit, the one after rank r - 1's. So the ranks' pairs, round by round in the order of ranks, are the text.
-/// In a text's last round some may have none. Memory: a block, which is a unit or the part of one that makes kBytes on
-/// a side, and one line. How the text is cut into blocks does not depend on the number of ranks.
+/// Reads one process's share of the text. A text is divided into units of kPairs pairs, which are distributed in
+/// rounds: in each round, rank r of R reads one unit, the one after that of rank r - 1. The pairs of all ranks, round
+/// by round in rank order, are therefore the text. In the last round of a text some ranks may have none. Memory: a
+/// block and one line, where a block is a unit, or a part of it that reaches kBytes on one side. The division into
+/// blocks does not depend on the number of ranks.
 class PairReader {
  public:
   static constexpr std::size_t kPairs = 1 << 13, kBytes = 4 << 20;
 
-  /// index: of files_of(texts), as index_lines gives it, or empty: then what other ranks read is read over, and
-  /// unpacked. Throws Error for files that cannot be opened.
+  /// index: the result of index_lines for files_of(texts), or empty; without an index, the units of other ranks are
+  /// read (and unpacked) and skipped. Throws Error for files that cannot be opened.
   explicit PairReader(std::vector<TextFiles> texts, std::vector<std::optional<LineIndex>> index = {}, int rank = 0,
                       int ranks = 1);
 
-  /// The next pairs, into `block`, which may be none in a round without; false at the end. Throws Error for files of
-  /// different numbers of lines, for lines of tab-separated values without a tab, and as LineReader::append does; the
-  /// pairs before such a line are handed out first.
+  /// Reads the next block, which is empty in a round without pairs for this rank; returns false at the end. Throws
+  /// Error for files with different numbers of lines, for tab-separated lines without a tab, and as LineReader::append
+  /// does; the pairs in front of such a line are returned first.
   bool next(TextBlock& block);
-  std::uint64_t size() const { return size_; }  // of all files, in bytes
+  std::uint64_t size() const { return size_; }  // size of all files in bytes
 
  private:
   enum class Found { kUnit, kEmptyRound, kNoRound };
@@ -82,20 +83,21 @@ class PairReader {
   std::vector<std::optional<LineIndex>> index_;
   std::uint64_t rank_, ranks_;
   std::size_t next_text_ = 0, next_file_ = 0;
-  std::unique_ptr<LineReader> source_, target_;  // of the text at hand; tab-separated values have no target
+  std::unique_ptr<LineReader> source_, target_;  // files of the current text; tab-separated values have no target_
   const LineIndex *source_index_ = nullptr, *target_index_ = nullptr;
-  std::uint64_t round_ = 0;     // of this text
-  std::uint64_t unit_end_ = 0;  // of the unit under way: the pair after its last one
+  std::uint64_t round_ = 0;     // round in the current text
+  std::uint64_t unit_end_ = 0;  // number of the pair after the last one of the current unit
   bool in_unit_ = false;
-  std::exception_ptr error_;  // behind the pairs that were handed out last
+  std::exception_ptr error_;  // the error that follows the pairs that were returned last
   std::string line_;
-  std::uint64_t size_ = 0, bytes_before_ = 0, pairs_before_ = 0;  // of the texts before this one
+  std::uint64_t size_ = 0;                             // bytes of all files
+  std::uint64_t bytes_before_ = 0, pairs_before_ = 0;  // bytes and pairs of the texts before the current one
 };
 
-/// Throws Error for two test sets of as many segments that do not belong together (check_same_segments).
+/// Throws Error for two test sets with equally many segments that do not belong together (see test_set_file.h).
 void check_same_segments(const LineReader& a, const LineReader& b);
 
-/// Throws Error for two files of different numbers of lines, of which the rest is counted.
+/// Counts the remaining lines of two files and throws Error with the different numbers of lines.
 [[noreturn]] void fail_on_counts(LineReader& a, LineReader& b);
 
 }  // namespace rnnsearch::corpus

@@ -47,7 +47,7 @@ RawSet read_raw_set(const EvaluationFiles& files, const std::string& name) {
   return set;
 }
 
-/// Checks, tokenises and selects pairs [first, last) of the block.
+/// Checks, tokenizes and selects pairs [first, last) of the block.
 void split(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairSet& repeated, const TextBlock& block,
            std::size_t first, std::size_t last, Piece& piece) {
   for (Piece::Side* side : {&piece.source, &piece.target}) {
@@ -76,24 +76,24 @@ void split(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairS
 }
 
 void check_options(const PrepareOptions& options) {
-  if (options.vocabulary_of.empty()) check(options.pipeline);  // else that corpus says what was not asked for
+  if (options.vocabulary_of.empty()) check(options.pipeline);  // otherwise that corpus completes the pipeline
   if (options.train.empty()) throw Error("corpus: there is no training text");
   check_subwords(options);
   check(options.cleaning);
-  if (options.shard_pairs == 0) throw Error("corpus: shard-pairs is 0, at least 1 was expected");
+  if (options.shard_pairs == 0) throw Error("corpus: shard-pairs is 0, but must be at least 1");
   for (const auto& [name, words] :
        {std::pair{"source-words", options.source_words}, {"target-words", options.target_words}})
     if (words && *words <= kSpecialSymbols.size())
-      throw Error(text_of("corpus: ", name, " is ", *words, ", at least ", kSpecialSymbols.size() + 1,
-                          " was expected: three special symbols and a word"));
+      throw Error(text_of("corpus: ", name, " is ", *words, ", but must be at least ", kSpecialSymbols.size() + 1,
+                          ": three special symbols and a word"));
   if (options.joint_vocabulary && !options.vocabulary_of.empty())
     throw Error(
-        "corpus: joint-vocabulary is not for vocabulary-of, which says what the vocabularies are; leave one of them "
-        "out");
+        "corpus: joint-vocabulary cannot be combined with vocabulary-of, which determines the vocabularies; leave one "
+        "of them out");
   if (options.joint_vocabulary && options.source_words && options.target_words &&
       *options.source_words != *options.target_words)
     throw Error(text_of("corpus: source-words is ", *options.source_words, " and target-words ", *options.target_words,
-                        ", but a joint vocabulary has one size; give one of them, or the same of both"));
+                        ", but a joint vocabulary has one size; give one of them, or the same number for both"));
   std::set<std::string> names;
   for (const EvaluationFiles& test : options.tests) {
     if (test.name.empty() || test.name == "." || test.name == ".." || test.name.find('/') != std::string::npos)
@@ -102,7 +102,7 @@ void check_options(const PrepareOptions& options) {
   }
 }
 
-/// All files to be read but the corpus that is appended to, which may be replaced by the longer one.
+/// All input files except the corpus to append to, which the output may replace.
 std::vector<fs::path> inputs_of(const PrepareOptions& options) {
   std::vector<fs::path> inputs = files_of(options.train);
   const auto add = [&](const EvaluationFiles& set) {
@@ -123,18 +123,18 @@ std::uint64_t text_bytes(const std::vector<TextFiles>& texts) {
   return bytes;
 }
 
-/// The training text and everything that all passes over it need.
+/// The training text and everything that its passes have in common.
 struct Text {
   const PrepareOptions& options;
   Team& team;
   const Progress& progress;
-  std::vector<std::optional<LineIndex>> index;  // nothing for one process
+  std::vector<std::optional<LineIndex>> index;  // empty for one process
 
   fs::path folder() const { return options.output.has_parent_path() ? options.output.parent_path() : fs::path("."); }
   PassTotals read(const PassSteps& steps) const { return read_text(options.train, index, team, steps, progress); }
 };
 
-/// What rank 0 makes, on every rank; what it throws, all do.
+/// Runs `act` at rank 0 and returns its result on every rank. If it throws, all ranks throw.
 template <class Act>
 std::string at_root(Team& team, const Act& act) {
   return team.meet([] { return std::string(); }, [&](const auto&) { return std::string(act()); });
@@ -163,10 +163,10 @@ std::pair<PairSet, std::string> find_repeated(const Text& text) {
   return {PairSet(at_root(text.team, [&] { return pairs->take().bits(); })), std::move(digest)};
 }
 
-/// The words of the training text.
+/// The word counts of the training text.
 struct WordTables {
   WordStatistics source, target;
-  std::optional<WordStatistics> joint;  // of both, for one vocabulary
+  std::optional<WordStatistics> joint;  // counts of both sides, for a joint vocabulary
 
   WordTables(const PrepareOptions& options, const fs::path& folder)
       : source(options.memory / (options.joint_vocabulary ? 3 : 2), folder),
@@ -194,7 +194,7 @@ struct WordTables {
     if (joint) all.push_back(&*joint);
     return all;
   }
-  /// COLLECTIVE. The counts of all processes go to rank 0: of one process after the other, a group of words at a time.
+  /// COLLECTIVE. Adds up the counts of all processes at rank 0: process by process, one group of words at a time.
   void gather(Team& team) {
     for (WordStatistics* statistics : all()) {
       team.meet(
@@ -228,15 +228,15 @@ struct WordTables {
   for (std::size_t i = static_cast<std::size_t>(Drop::kRatio); i < kDropReasons.size(); ++i) {
     if (dropped.counts[i] > 0) more += text_of(", ", dropped.counts[i], ": ", kDropReasons[i].label);
   }
-  throw Error(text_of("corpus: nothing is left of the ", totals.pairs_read, " pairs of ", source,
-                      source == target ? "" : " and " + target, ": ", dropped[Drop::kEmptySource],
+  throw Error(text_of("corpus: none of the ", totals.pairs_read, " pairs of ", source,
+                      source == target ? "" : " and " + target, " is kept: ", dropped[Drop::kEmptySource],
                       " have an empty source, ", dropped[Drop::kEmptyTarget], " an empty target, ",
                       dropped[Drop::kLongSource], " a source and ", dropped[Drop::kLongTarget],
                       " a target of more than ", options.cleaning.max_length, " words", more,
-                      "; look at the files or raise --max-length"));
+                      "; check the files or raise --max-length"));
 }
 
-/// `given`: whose words are taken. Ends the statistics.
+/// Makes the vocabularies. given: the corpus whose words are used, or nullptr. Empties the statistics.
 void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTables& tables, CountedText& counted) {
   const std::uint64_t pairs = counted.totals.pairs_kept;
   const auto [source_name, target_name] = names_of(options.train);
@@ -270,7 +270,8 @@ void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTa
   counted.head.joint = joint || (given && given->joint_vocabulary());
 }
 
-/// COLLECTIVE. Reads the text to count its words, and before that to find repeated pairs. Whole at rank 0 alone.
+/// COLLECTIVE. Reads the text to find repeated pairs, if these are dropped, and then to count its words. Only the
+/// result of rank 0 is complete.
 CountedText count_words(const Text& text, const PairCleaner& cleaner, const Corpus* given) {
   const PrepareOptions& options = text.options;
   CountedText counted;
@@ -312,7 +313,7 @@ CountedText count_words(const Text& text, const PairCleaner& cleaner, const Corp
   return counted;
 }
 
-/// COLLECTIVE. Words and repeated pairs go from rank 0 to all.
+/// COLLECTIVE. Sends the words and the repeated pairs from rank 0 to all ranks.
 void share(Team& team, CountedText& counted) {
   if (team.size() == 1) return;
   const std::string shared = at_root(team, [&] {
@@ -334,7 +335,7 @@ void share(Team& team, CountedText& counted) {
   }
 }
 
-/// Are pairs, told one after the other, the last `count` ones of a corpus?
+/// Checks whether the pairs that are added are the last `count` pairs of a corpus.
 class LastPairs {
  public:
   LastPairs(const Corpus& corpus, std::uint64_t count)
@@ -359,12 +360,12 @@ class LastPairs {
   bool are_these() const { return same_; }
 
  private:
-  static constexpr std::uint64_t kPairs = 1 << 14;  // at once
+  static constexpr std::uint64_t kPairs = 1 << 14;  // pairs read at once
   const Corpus& corpus_;
   bool same_;
   std::uint64_t next_;
   PairBlock block_;
-  std::size_t at_ = 0;  // in the block
+  std::size_t at_ = 0;  // index in block_
 };
 
 void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
@@ -376,17 +377,17 @@ void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
     throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
                         " do not fit: it was made with --tokenizer ", there.tokenizer, ", --normalization ",
                         there.normalization, " and --lowercase ", there.lowercase ? "true" : "false",
-                        "; leave these options out, which takes its own, or leave --vocabulary-of out"));
+                        "; leave these options out, to use those of the corpus, or leave --vocabulary-of out"));
   if ((asked.source_language && there.source_language != here.source_language) ||
       (asked.target_language && there.target_language != here.target_language))
-    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(), " do not fit: they are of ",
-                        there.source_language, " and ", there.target_language, ", and these texts of ",
-                        here.source_language, " and ", here.target_language,
-                        "; leave --source-language and --target-language out, which takes its own, or leave "
+    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
+                        " do not fit: its languages are ", there.source_language, " and ", there.target_language,
+                        ", and those of this text are ", here.source_language, " and ", here.target_language,
+                        "; leave --source-language and --target-language out, to use those of the corpus, or leave "
                         "--vocabulary-of out"));
 }
 
-/// COLLECTIVE. The pipeline of rank 0 on every rank: it was read, or its subwords were learned, there.
+/// COLLECTIVE. Sends the pipeline of rank 0, which read it or learned its subwords, to every rank.
 void share_pipeline(Team& team, TextPipeline& pipeline) {
   const std::string shared = at_root(team, [&] {
     Packer packer;
@@ -445,7 +446,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   at_root(team, [&] {
     check_options(options);
     check_output(options.output, options.overwrite, inputs_of(options));
-    remove_abandoned(options.output);  // now: what is left may fill the disk
+    remove_abandoned(options.output);  // before anything is written, because abandoned files may fill the disk
     if (appends) sets = sets_of(*given);
     if (!options.vocabulary_of.empty()) {
       given.emplace(options.vocabulary_of);
@@ -459,7 +460,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
       report.sets.emplace_back(set.name, set.lines[0].size());
       if (!names.insert(set.name).second)
         throw Error(text_of("corpus: ", options.append_to.string(), " has a set ", set.name,
-                            " already; leave it out, or give the test set another name"));
+                            " already; leave this set out, or give the test set another name"));
     }
     if (text_bytes(options.train) >= options.keep_counts_from) file.emplace(options, given ? &*given : nullptr);
     const bool learns = !given && options.subwords.learned != "none";
@@ -524,8 +525,8 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     if (appended_before && appended_before->are_these())
       throw Error(text_of(
           "corpus: the last ", counted.totals.pairs_kept, " pairs of ", options.append_to.string(),
-          " are those of this text already, as words of its vocabulary: it seems to have been appended before, "
-          "perhaps by the same job; if it shall be there once more, write a corpus of another name with --output"));
+          " are the pairs of this text, as words of its vocabulary: the text seems to have been appended already, "
+          "perhaps by the same job; to append it once more, write a corpus with another name with --output"));
     for (const RawSet& set : sets) writer->add_set(set);
     return writer->publish([&] {
       if (appended_before) check_still_the_same(options.append_to, digest_of_given);

@@ -8,10 +8,10 @@
 
 namespace rnnsearch::corpus {
 
-/// Entries, ascending.
+/// A file of entries in ascending order.
 struct RepeatedPairs::Run {
   NamelessFile file;
-  Entry entry;  // the one that was read last
+  Entry entry;  // the entry that was read last
 
   explicit Run(const std::filesystem::path& folder) : file(folder) {}
   bool next() { return file.read(&entry, sizeof entry); }
@@ -19,7 +19,7 @@ struct RepeatedPairs::Run {
 
 RepeatedPairs::RepeatedPairs(std::size_t memory, std::filesystem::path folder)
     : most_(std::max<std::size_t>(memory / sizeof(Entry), 1 << 10)), folder_(std::move(folder)) {
-  entries_.reserve(most_);  // untouched pages cost nothing, and a block that never moves no second one
+  entries_.reserve(most_);  // untouched pages cost nothing, and a block that never grows is never copied
 }
 RepeatedPairs::~RepeatedPairs() = default;
 

@@ -1,4 +1,4 @@
-// Pairs that stood in the text before, in bounded memory whatever the text.
+// Finds pairs that occurred earlier in the text, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace rnnsearch::corpus {
 
-/// Pairs by their number in the text, a bit each: 5 MB for 40 million.
+/// A set of pair numbers with one bit for each pair of the text: 5 MB for 40 million pairs.
 class PairSet {
  public:
   PairSet() = default;
@@ -33,19 +33,19 @@ class PairSet {
   std::string bits_;
 };
 
-/// Sorts the digests of all pairs: two pairs are the same if their 128 bits are. What does not fit into `memory` goes,
-/// sorted, to files that have no name and end with this object. One thread at a time.
+/// Sorts the 128-bit digests of all pairs and takes pairs with equal digests for equal. Digests that do not fit into
+/// `memory` are sorted and written to unnamed temporary files, which disappear with this object. Not thread-safe.
 class RepeatedPairs {
  public:
-  /// memory: bytes. folder: where such files are made.
+  /// memory: bytes. folder: the folder for temporary files.
   RepeatedPairs(std::size_t memory, std::filesystem::path folder);
   ~RepeatedPairs();
 
   static storage::ShortDigest digest_of(std::string_view source, std::string_view target);
 
-  /// The next pairs of the text. Throws Error for a disk that is full.
+  /// Adds the next pairs of the text. Throws Error if the disk is full.
   void add(std::span<const storage::ShortDigest> digests);
-  /// Every pair but the first of those that are the same. Once.
+  /// Returns, for each group of equal pairs, all but the first one. May be called once.
   PairSet take();
 
  private:

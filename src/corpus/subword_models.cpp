@@ -24,7 +24,7 @@ text::Subwords read_model(const fs::path& path, text::Subwords::Kind kind) {
   try {
     return text::Subwords::of(kind, bytes);
   } catch (const Error& error) {
-    throw Error(text_of("corpus: cannot take ", path.string(),
+    throw Error(text_of("corpus: cannot use ", path.string(),
                         kind == text::Subwords::Kind::kSentencePiece ? " as a model of SentencePiece: "
                                                                      : " as codes of byte pair encoding: ",
                         error.what()));
@@ -35,8 +35,9 @@ struct Sample {
   std::vector<std::string> source, target;
 };
 
-/// The pairs with the smallest of random numbers that belong to their places in the text, in the order of the text: as
-/// good as any choice, known in one pass, and the same each time. Lines beyond what SentencePiece takes are left out.
+/// Draws a uniform sample of pairs in one pass: every position in the text has a pseudo-random number, and the pairs
+/// with the smallest numbers are taken. The sample is reproducible and in the order of the text. Lines that are too
+/// long for SentencePiece are left out.
 Sample sample_of(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress) {
   struct Pair {
     std::uint32_t number;
@@ -46,7 +47,7 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
       return number != other.number ? number < other.number : place < other.place;
     }
   };
-  std::vector<Pair> chosen;  // a heap, the largest number first
+  std::vector<Pair> chosen;  // a heap with the largest number first
   PairReader reader(options.train);
   std::uint64_t place = 0;
   for (TextBlock block; reader.next(block);) {
@@ -82,7 +83,7 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
   return sample;
 }
 
-/// of: "the source"
+/// Learns a subword model from `lines`. of: the name of the side for messages, such as "the source".
 text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lines, std::optional<std::size_t> wanted,
                      const char* option, const char* of, const std::function<void(const PrepareProgress&)>& progress) {
   text::SubwordTraining training;
@@ -113,23 +114,24 @@ void check_subwords(const PrepareOptions& options) {
   const bool models = !subwords.source_model.empty() || !subwords.target_model.empty();
   const bool codes = !subwords.source_codes.empty() || !subwords.target_codes.empty();
   if (learned && subwords.learned != "unigram" && subwords.learned != "bpe")
-    throw Error(text_of("corpus: there are no subwords '", subwords.learned, "'; choose none, unigram or bpe"));
+    throw Error(text_of("corpus: subwords is '", subwords.learned, "'; choose none, unigram or bpe"));
   if (learned + models + codes > 1)
-    throw Error("corpus: subwords, subword-model and bpe-codes are three ways to the same thing; give one of them");
+    throw Error("corpus: subwords, subword-model and bpe-codes exclude each other; give one of them");
   if (!options.vocabulary_of.empty() && (learned || models || codes))
     throw Error(
-        "corpus: subwords are not for vocabulary-of, whose corpus has models of its own, or whole words; leave one of "
+        "corpus: subwords cannot be combined with vocabulary-of, whose corpus determines the subwords; leave one of "
         "them out");
   for (const auto& [source, target, name] : {std::tuple{subwords.source_model, subwords.target_model, "subword-model"},
                                              {subwords.source_codes, subwords.target_codes, "bpe-codes"}}) {
     if (source.empty() != target.empty())
-      throw Error(text_of("corpus: there is a ", name, " for the ", source.empty() ? "target" : "source",
-                          " alone; give one for each side, or one for both"));
+      throw Error(text_of("corpus: there is a ", name, " only for the ", source.empty() ? "target" : "source",
+                          "; give one for each side, or one for both"));
   }
   if (models && (options.source_words || options.target_words))
     throw Error(text_of("corpus: ", options.source_words ? "source-words" : "target-words",
-                        " is not for subword-model, which says how many pieces there are; leave one of them out"));
-  if (learned && subwords.sample_pairs == 0) throw Error("corpus: subword-pairs is 0, at least 1 was expected");
+                        " cannot be combined with subword-model, which determines the number of pieces; leave one of "
+                        "them out"));
+  if (learned && subwords.sample_pairs == 0) throw Error("corpus: subword-pairs is 0, but must be at least 1");
 }
 
 TextPipeline with_subwords(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress) {
@@ -159,7 +161,8 @@ TextPipeline with_subwords(const PrepareOptions& options, const std::function<vo
   if (options.joint_vocabulary && subwords_of(pipeline) == "sentencepiece" &&
       pipeline.source_subwords != pipeline.target_subwords)
     throw Error(text_of("corpus: ", subwords.source_model.string(), " and ", subwords.target_model.string(),
-                        " are two models, but a joint vocabulary has the pieces of one; give one for both sides"));
+                        " are two models, but a joint vocabulary holds the pieces of one model; give one for both "
+                        "sides"));
   try {
     check(pipeline);
   } catch (const Error& error) {

@@ -31,7 +31,7 @@ bool is_markup(const fs::path& path) {
   return name.ends_with(".sgm") || name.ends_with(".sgml") || name.ends_with(".xml");
 }
 
-/// The elements that matter, and what each may stand in; others are passed over where there is no text in them.
+/// The elements of the format and the parents of each. Other elements are ignored if they hold no text.
 struct Element {
   std::string_view name, parents;
 };
@@ -55,7 +55,7 @@ bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/// Runs of white space as one space, none at the ends.
+/// Replaces runs of white space by one space and removes white space at both ends.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -73,7 +73,8 @@ std::string one_line(std::string_view text) {
 struct Voice {
   std::string who;
   TestSet set;
-  std::uint64_t documents = 0, last_document = 0;  // that hold it: how many, and which was the last (from 1)
+  std::uint64_t documents = 0;      // number of documents that hold it
+  std::uint64_t last_document = 0;  // the last of these documents, from 1
 };
 
 class Reader {
@@ -93,7 +94,7 @@ class Reader {
         segment += text;
         if (tag.name != kSegment || tag.begins) {
           scanner_.fail(
-              text_of("the tag <", tag.begins ? "" : "/", tag.name, "> inside of a segment; is </seg> there?"));
+              text_of("the tag <", tag.begins ? "" : "/", tag.name, "> is inside a segment; is </seg> missing?"));
         }
         in_segment = false;
         add(segment);
@@ -113,22 +114,22 @@ class Reader {
       if (tag.begins) begin(tag);
       if (tag.ends) end(tag);
     }
-    if (in_segment) scanner_.fail("the file ends inside of a segment: it is not whole");
+    if (in_segment) scanner_.fail("the file ends inside a segment, so it is truncated");
     refuse_text(text);
-    if (!open_.empty()) scanner_.fail(text_of("the file ends without </", open_.back(), ">: it is not whole"));
-    if (!rooted_) scanner_.fail(text_of("there are no tags", kExpected));
+    if (!open_.empty()) scanner_.fail(text_of("the file ends without </", open_.back(), ">, so it is truncated"));
+    if (!rooted_) scanner_.fail(text_of("the file has no tags", kExpected));
     return chosen();
   }
 
  private:
   static constexpr const char* kExpected =
-      "; a test set of WMT was expected (<srcset>, <refset>, <tstset> or <dataset>): plain text must have another name "
-      "than .sgm, .sgml or .xml";
+      "; a test set of WMT was expected (<srcset>, <refset>, <tstset> or <dataset>); the name of plain text must not "
+      "end with .sgm, .sgml or .xml";
 
   void refuse_text(std::string_view text) {
     if (std::all_of(text.begin(), text.end(), is_space)) return;
-    scanner_.fail_text(rooted_ ? std::string("text outside of <seg>; is that tag there?")
-                               : text_of("text before the first tag", kExpected));
+    scanner_.fail_text(rooted_ ? std::string("there is text outside of <seg>; is a <seg> tag missing?")
+                               : text_of("there is text before the first tag", kExpected));
   }
 
   void begin(const Tag& tag) {
@@ -136,20 +137,20 @@ class Reader {
         std::find_if(kElements.begin(), kElements.end(), [&](const Element& e) { return e.name == tag.name; });
     const bool first = open_.empty();
     if (element == kElements.end() || (first && !element->parents.starts_with('|'))) {
-      if (first) scanner_.fail(text_of("<", tag.name, "> as the first tag", kExpected));
+      if (first) scanner_.fail(text_of("<", tag.name, "> is the first tag", kExpected));
       return;
     }
     const std::string parent = first ? "|" : open_.back() + "|";
-    if (first && rooted_) scanner_.fail(text_of("<", tag.name, "> after the end of the test set"));
+    if (first && rooted_) scanner_.fail(text_of("<", tag.name, "> follows the end of the test set"));
     if (element->parents.find(parent) == std::string_view::npos || (is_side(tag.name) && !dataset_)) {
-      scanner_.fail(text_of("<", tag.name, "> inside of <", open_.back(), ">; is a tag lost before it?"));
+      scanner_.fail(text_of("<", tag.name, "> is inside <", open_.back(), ">; is a tag missing before it?"));
     }
     rooted_ = true;
     if (tag.name == "dataset") {
       dataset_ = true;
       scanner_.set_xml();
     } else if (tag.name.ends_with("set") && sets_++ > 0) {
-      scanner_.fail(text_of("<", tag.name, "> is the second set of the file; give each a file of its own"));
+      scanner_.fail(text_of("<", tag.name, "> is the second set of the file; put each set into a file of its own"));
     } else if (tag.name == "doc") {
       ++documents_;
       document_ = std::string(tag.attribute("docid").empty() ? tag.attribute("id") : tag.attribute("docid"));
@@ -169,8 +170,8 @@ class Reader {
   void end(const Tag& tag) {
     if (std::none_of(kElements.begin(), kElements.end(), [&](const Element& e) { return e.name == tag.name; })) return;
     if (open_.empty() || open_.back() != tag.name) {
-      scanner_.fail(open_.empty() ? text_of("</", tag.name, "> without its beginning")
-                                  : text_of("</", tag.name, "> where </", open_.back(), "> was expected"));
+      scanner_.fail(open_.empty() ? text_of("</", tag.name, "> has no start tag")
+                                  : text_of("</", tag.name, "> was found where </", open_.back(), "> was expected"));
     }
     open_.pop_back();
     if (!is_side(tag.name)) return;
@@ -183,23 +184,23 @@ class Reader {
     }
   }
 
-  /// From here on segments are of `who`.
+  /// Assigns the following segments to `who`.
   void speak(std::string_view who) {
     const auto [place, added] = index_.emplace(std::string(who), voices_.size());
     if (added) voices_.push_back({place->first, {}});
     voice_ = place->second;
     Voice& voice = voices_[voice_];
     if (voice.last_document == documents_) {
-      scanner_.fail(text_of("a second <", wanted_, "> ", shown(who), " in one document"));
+      scanner_.fail(text_of("one document has a second <", wanted_, "> ", shown(who)));
     }
     voice.last_document = documents_;
     ++voice.documents;
   }
 
   void check_segment(const Tag& tag) {
-    if (!tag.begins) scanner_.fail("</seg> without its <seg>");
+    if (!tag.begins) scanner_.fail("</seg> has no <seg>");
     if (open_.empty() || (dataset_ ? !is_side(open_.back()) : open_.back() != "doc")) {
-      scanner_.fail(text_of("<seg> outside of ", dataset_ ? "<src>, <ref> and <hyp>" : "<doc>"));
+      scanner_.fail(text_of("<seg> is outside of ", dataset_ ? "<src>, <ref> and <hyp>" : "<doc>"));
     }
     segment_ = {document_, std::string(tag.attribute("id")), scanner_.line()};
   }
@@ -230,12 +231,12 @@ class Reader {
       index = found->second;
     } else if (voices_.size() > 1) {
       refuse(
-          text_of("has ", element, " ", names, "; say whose behind the file's name: ", name_.file.string(), "@NAME"));
+          text_of("has ", element, " ", names, "; choose one by appending its name: ", name_.file.string(), "@NAME"));
     }
     Voice& voice = voices_[index];
     if (dataset_ && voice.documents != documents_) {
       refuse(text_of("has ", element, " ", shown(voice.who), " in ", voice.documents, " of its ", documents_,
-                     " documents; take the others out of the file"));
+                     " documents; remove the other documents from the file"));
     }
     if (voice.set.lines.empty()) refuse("holds no segments");
     return std::move(voice.set);
@@ -244,15 +245,15 @@ class Reader {
   const TestSetName& name_;
   const std::string wanted_;
   MarkupScanner scanner_;
-  std::vector<std::string> open_;  // elements of kElements
+  std::vector<std::string> open_;  // the open elements, outermost first
   bool rooted_ = false, dataset_ = false;
   std::uint64_t sets_ = 0, documents_ = 0, side_segments_ = 0;
-  std::string document_;    // at hand: what it is called
-  TestSet::Name segment_;   // at hand
-  std::string first_side_;  // of the document: <src>, <ref> or <hyp>; empty: none ended yet
+  std::string document_;    // name of the current document
+  TestSet::Name segment_;   // name of the current segment
+  std::string first_side_;  // the first complete side of the document (<src>, <ref> or <hyp>); empty if there is none
   std::uint64_t first_segments_ = 0;
   std::vector<Voice> voices_;
-  std::map<std::string, std::size_t, std::less<>> index_;  // of voices_
+  std::map<std::string, std::size_t, std::less<>> index_;  // from a name to its index in voices_
   std::size_t voice_ = 0;
 };
 
@@ -293,7 +294,7 @@ TestSet read_test_set(const TestSetName& name, TestSetPart part) {
     document.append(buffer.data(), count);
     if (document.size() > kTestSetBytes) {
       throw Error(text_of("corpus: ", name.file.string(), " is longer than the ", kTestSetBytes >> 20,
-                          " MiB that a test set may have; make plain text of it, one sentence a line"));
+                          " MiB that a test set may have; convert it to plain text with one sentence per line"));
     }
   }
   return segments_of(document, name, part);
@@ -307,9 +308,9 @@ void check_same_segments(const fs::path& a_path, const TestSet& a, const fs::pat
     const TestSet::Name &in_a = a.names[i], &in_b = b.names[i];
     if (in_a.document.empty() || in_a.segment.empty() || in_b.document.empty() || in_b.segment.empty()) continue;
     if (in_a.document == in_b.document && in_a.segment == in_b.segment) continue;
-    throw Error(text_of("corpus: ", b_path.string(), " line ", in_b.line, ": ", said(in_b), " stands where ",
-                        said(in_a), " was expected, which is in ", a_path.string(), " line ", in_a.line,
-                        "; the segments of both must be in the same order"));
+    throw Error(text_of("corpus: ", b_path.string(), " line ", in_b.line, ": found ", said(in_b), ", but expected ",
+                        said(in_a), ", which is in ", a_path.string(), " line ", in_a.line,
+                        "; both files must have their segments in the same order"));
   }
 }
 

@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::size_t kPiecePairs = 128;
 
-/// What a process did in a round.
+/// The result of one process in a round.
 struct Round {
-  bool more = true;  // there was one
+  bool more = true;  // false if the text had ended before this round
   std::uint64_t pairs_read = 0, pairs_kept = 0, bytes_read = 0;
   DropCounts dropped;
   std::vector<storage::ShortDigest> blocks;
 };
 
-/// Of the bytes of a block and of where its lines end.
+/// The digest of a block: of its bytes and of its line ends.
 storage::ShortDigest digest_of(const TextBlock& block) {
   storage::Digest digest;
   for (const TextBlock::Side* side : {&block.source, &block.target}) {
@@ -52,7 +52,7 @@ std::string pack(const Round& round, const std::vector<Piece>& pieces, bool with
   return packer.take();
 }
 
-/// Appends the pieces.
+/// Returns the round and appends its pieces.
 Round unpack(std::string_view packed, std::vector<Piece>& pieces) {
   Unpacker unpacker(packed);
   Round round;
@@ -73,7 +73,7 @@ Round unpack(std::string_view packed, std::vector<Piece>& pieces) {
   return round;
 }
 
-/// Runs `act` beside the caller; what it throws, the next call does.
+/// Runs functions on a background thread, one at a time. An exception is rethrown by the next call of run or wait.
 class Behind {
  public:
   template <class Act>
@@ -106,11 +106,11 @@ PassTotals read_text(const std::vector<TextFiles>& texts, const std::vector<std:
   TextBlock block, next_block;
   std::vector<Piece> pieces, kept, collected;
   Behind keeping, collecting;
-  // One block ahead.
+  // Reads one block ahead.
   const auto read = [&] { return std::async(std::launch::async, [&] { return reader->next(next_block); }); };
   std::future<bool> reading = read();
 
-  // The blocks of this process in a round, into `pieces`, of which the first `used` are in use.
+  // Processes the blocks of this process in a round, and leaves the results in the first `used` elements of `pieces`.
   std::size_t used = 0;
   const auto work = [&] {
     Round round;
@@ -131,7 +131,7 @@ PassTotals read_text(const std::vector<TextFiles>& texts, const std::vector<std:
           piece.error = std::current_exception();
         }
       });
-      for (std::size_t i = first; i < used; ++i) {  // the first one of the text, whoever found one first
+      for (std::size_t i = first; i < used; ++i) {  // throw the first error in the order of the text
         if (pieces[i].error) std::rethrow_exception(std::exchange(pieces[i].error, nullptr));
         round.pairs_kept += pieces[i].kept();
         round.dropped += pieces[i].dropped;
@@ -177,7 +177,7 @@ PassTotals read_text(const std::vector<TextFiles>& texts, const std::vector<std:
           }
           return std::string();
         });
-    // Errors of what goes on behind are thrown where all ranks meet.
+    // Errors of the background work are thrown inside meet(), so that all ranks get them.
     const bool own_collecting = !several && steps.collect;
     if (!round.more || (!steps.keep && !own_collecting)) continue;
     team.meet(
@@ -218,7 +218,7 @@ std::pair<std::string, std::string> names_of(const std::vector<TextFiles>& texts
 void fail_on_change(const std::vector<TextFiles>& texts) {
   const auto [source, target] = names_of(texts);
   throw Error(text_of("corpus: ", source, source == target ? "" : " or " + target,
-                      " changed while it was read; prepare again once nothing writes to it"));
+                      " changed while it was read; prepare again when no other process writes to it"));
 }
 
 }  // namespace rnnsearch::corpus

@@ -1,4 +1,4 @@
-// One reading of the training text: by one process or several, each on all its threads.
+// One pass over the training text, by one or several processes, each on all its threads.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@
 
 namespace rnnsearch::corpus {
 
-/// What one thread makes of some consecutive pairs of a block.
+/// The result of one thread for some consecutive pairs of a block.
 struct Piece {
   struct Side {
-    text::WordList words;              // of the pairs that are kept
-    std::vector<std::uint32_t> sizes;  // words of each of them
-    HashedWords hashed;                // when they are counted
-    std::vector<WordId> ids;           // when they are written
+    text::WordList words;              // words of the pairs that are kept
+    std::vector<std::uint32_t> sizes;  // number of words of each of these pairs
+    HashedWords hashed;                // used in the pass that counts words
+    std::vector<WordId> ids;           // used in the pass that writes ids
   };
   Side source, target;
-  std::vector<storage::ShortDigest> digests;  // of every pair, when repeated ones are sought
+  std::vector<storage::ShortDigest> digests;  // one for every pair, in the pass that searches repeated pairs
   DropCounts dropped;
   std::exception_ptr error;
 
@@ -37,34 +37,36 @@ struct Piece {
 };
 
 struct PassSteps {
-  int pass = 1;  // for the progress
-  /// On all threads: pairs [first, last) of the block into a piece that is as it was after its last use.
+  int pass = 1;  // PrepareProgress::pass
+  /// Called on all threads: processes pairs [first, last) of the block. `piece` still holds the result of its last use.
   std::function<void(const TextBlock& block, std::size_t first, std::size_t last, Piece& piece)> work;
-  /// Each process gets the pieces of its own pairs, in their order, while the next ones are at work. What this may
-  /// touch, `work` may not.
+  /// Called on each process with the pieces of its own pairs, in their order, while `work` processes the next ones. The
+  /// two must not use the same data.
   std::function<void(const std::vector<Piece>& pieces)> keep;
-  /// Rank 0 gets the sizes and ids, or the digests, of all pairs, in the order of the text, likewise.
+  /// Called at rank 0 with the sizes and ids, or the digests, of all pairs in the order of the text, also while `work`
+  /// processes the next ones.
   std::function<void(const std::vector<Piece>& pieces)> collect;
 };
 
-/// Of the whole text, at rank 0.
+/// Totals of the whole text, at rank 0.
 struct PassTotals {
   std::uint64_t pairs_read = 0, pairs_kept = 0;
   DropCounts dropped;
-  std::string digest;  // of the text: 32 hexadecimal digits, the same for any number of processes
+  std::string digest;  // digest of the text, 32 hexadecimal digits, the same for any number of processes
 };
 
-/// COLLECTIVE. index: as PairReader takes it. Throws Error as PairReader and the steps do: of several places where
-/// something is wrong, for the first in the text.
+/// COLLECTIVE. index: see PairReader. Throws Error as PairReader and the steps do; of several errors, the first one in
+/// the text.
 PassTotals read_text(const std::vector<TextFiles>& texts, const std::vector<std::optional<LineIndex>>& index,
                      Team& team, const PassSteps& steps, const std::function<void(const PrepareProgress&)>& progress);
 
-/// check_line of both lines of a pair.
+/// Calls check_line for both lines of a pair.
 void check_pair(const TextBlock& block, std::size_t pair);
 
+/// Throws Error: the text changed while it was read.
 [[noreturn]] void fail_on_change(const std::vector<TextFiles>& texts);
 
-/// The training text as errors call it.
+/// The names of the source and target text for error messages.
 std::pair<std::string, std::string> names_of(const std::vector<TextFiles>& texts);
 
 }  // namespace rnnsearch::corpus

@@ -33,7 +33,7 @@ void tokenize(const TextPipeline& pipeline, std::string_view line, Side side, te
   }
 }
 
-// The inverse.
+// The inverse of tokenize.
 std::string join(const TextPipeline& pipeline, const std::vector<std::string>& words, Side side) {
   if (pipeline.tokenizer == "moses") {
     return text::detokenize_moses(words, text::moses_language(language_of(pipeline, side)));
@@ -59,13 +59,13 @@ void check(const TextPipeline& pipeline) {
   if (!source && !target) return;
   if (!source || !target)
     throw Error(
-        text_of("there are subwords of the ", source ? "source" : "target", " alone; give a model for each side"));
+        text_of("there are subwords only for the ", source ? "source" : "target", "; give a model for each side"));
   if (source.kind() != target.kind())
     throw Error(text_of("the subwords of the source are ", name_of(source.kind()), " and those of the target ",
-                        name_of(target.kind()), "; give two of a kind"));
+                        name_of(target.kind()), "; give two models of the same kind"));
   if (source.kind() == text::Subwords::Kind::kSentencePiece && pipeline.tokenizer != "none")
     throw Error(text_of("SentencePiece splits raw text, and the tokenizer ", pipeline.tokenizer,
-                        " would mark words in ways that it takes for text; leave the tokenizer out"));
+                        " would add marks that SentencePiece takes for text; leave the tokenizer out"));
 }
 
 std::string subwords_of(const TextPipeline& pipeline) {
@@ -104,7 +104,7 @@ std::string TextPipeline::to_text(const std::vector<std::string>& words, Side si
   const text::Subwords& subwords = subwords_of_side(*this, side);
   if (!subwords) return join(*this, words, side);
   std::string line = subwords.join(words, kUnknownInText);
-  // Byte pieces are words like others, so a model may write any of them.
+  // A model can output any byte piece, including line ends and NULs.
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
   if (subwords.kind() == text::Subwords::Kind::kSentencePiece) return line;

@@ -29,13 +29,13 @@ class SourceBuffer : public std::streambuf {
   std::vector<char> bytes_;
 };
 
-/// With its buffer.
+/// An input stream that owns its buffer.
 class SourceStream : public std::istream {
  public:
   SourceStream(std::unique_ptr<ByteSource> source, const Poll& poll)
       : std::istream(nullptr), buffer_(std::move(source), poll) {
     rdbuf(&buffer_);
-    exceptions(badbit);  // what underflow() throws reaches the caller
+    exceptions(badbit);  // lets exceptions of underflow() reach the caller
   }
 
  private:
@@ -49,7 +49,7 @@ std::unique_ptr<std::istream> open_text(const std::filesystem::path& path, const
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(text_of(path.string(), " is a folder, not a text file"));
   }
-  // An empty file is a text without lines.
+  // An empty file, which ByteSource rejects, is a text without lines here.
   if (std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) > 0) {
     return std::make_unique<SourceStream>(ByteSource::open(path), poll);
   }

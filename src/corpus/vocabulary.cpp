@@ -22,9 +22,8 @@ Vocabulary::Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t
   for (std::size_t i = kSpecialSymbols.size(); i < words_.size(); ++i) {
     if (words_[i].empty() || words_[i].find_first_of(std::string_view("\n\0", 2)) != std::string::npos ||
         text::first_invalid_utf8(words_[i]))
-      throw Error(text_of("the vocabulary has as word ", i,
-                          words_[i].empty() ? " the empty text" : " what is no line of UTF-8",
-                          "; words were expected"));
+      throw Error(
+          text_of("word ", i, " of the vocabulary is ", words_[i].empty() ? "empty" : "not a line of valid UTF-8"));
     const auto special = std::find(kSpecialSymbols.begin(), kSpecialSymbols.end(), words_[i]);
     if (special != kSpecialSymbols.end())
       throw Error(text_of("the vocabulary has '", words_[i], "' twice, as words ", special - kSpecialSymbols.begin(),

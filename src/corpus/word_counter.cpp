@@ -12,7 +12,7 @@ namespace rnnsearch::corpus {
 namespace {
 
 constexpr std::size_t kFirstSlots = 1 << 8;
-constexpr std::size_t kMostRuns = 8;  // of each of some 100 tables: below the usual limit of 1,024 open files
+constexpr std::size_t kMostRuns = 8;  // files of each of about 100 tables: below the usual limit of 1,024 open files
 
 bool is_crowded(std::size_t used, std::size_t slots) {
   return 4 * used >= 3 * slots;
@@ -20,14 +20,14 @@ bool is_crowded(std::size_t used, std::size_t slots) {
 
 }  // namespace
 
-/// A file of (size, count, bytes), ascending by the bytes.
+/// A file of words as (count, size, bytes), sorted bytewise.
 struct WordCounter::Run {
   struct Head {
     std::uint64_t count;
     std::uint32_t size;
   };
   NamelessFile file;
-  std::string word;  // the one that was read last
+  std::string word;  // the word that was read last
   std::uint64_t count = 0;
 
   explicit Run(const std::filesystem::path& folder) : file(folder) {}
@@ -47,7 +47,7 @@ struct WordCounter::Run {
 
 WordCounter::WordCounter(std::size_t memory, std::filesystem::path folder)
     : memory_(std::max(memory, kLeastMemory)), folder_(std::move(folder)), slots_(kFirstSlots) {
-  bytes_.reserve(bytes_memory());  // untouched pages cost nothing, and a block that never moves no second one
+  bytes_.reserve(bytes_memory());  // untouched pages cost nothing, and a block that never grows is never copied
 }
 WordCounter::~WordCounter() = default;
 WordCounter::WordCounter(WordCounter&&) noexcept = default;
@@ -62,7 +62,7 @@ void WordCounter::add(std::string_view word, std::uint64_t hash, std::uint64_t c
       return;
     }
   }
-  // While a table is moved both are there.
+  // While the table grows, the smaller and the larger one exist at the same time: 3 times the present slots.
   const bool grows = is_crowded(used_ + 1, slots_.size());
   const bool fits = bytes_.size() + word.size() <= bytes_memory() &&
                     (!grows || 3 * slots_.size() * sizeof(Slot) <= memory_ - bytes_memory());

@@ -1,4 +1,4 @@
-// How often each word of a text occurs, in bounded memory whatever the text.
+// Counts the words of a text in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,12 @@
 
 namespace rnnsearch::corpus {
 
-/// An open-addressing table over one block of bytes. When it would pass `memory`, its words go, sorted, to a file that
-/// has no name and ends with this object; `for_each` merges these files. Counts are exact. One thread at a time.
+/// An open-addressing hash table whose words are in one block of bytes. When it would exceed `memory`, its words are
+/// sorted and written to an unnamed temporary file, which disappears with this object; `for_each` merges these files.
+/// Counts are exact. Not thread-safe.
 class WordCounter {
  public:
-  /// memory: bytes, at least kLeastMemory; one word may go beyond. folder: where such files are made.
+  /// memory: bytes, at least kLeastMemory; a single word may exceed it. folder: the folder for temporary files.
   WordCounter(std::size_t memory, std::filesystem::path folder);
   ~WordCounter();
   WordCounter(WordCounter&&) noexcept;
@@ -26,33 +27,33 @@ class WordCounter {
 
   static constexpr std::size_t kLeastMemory = 1 << 16;
 
-  /// hash: hash_of(word), which the caller has at hand. Throws Error for a disk that is full.
+  /// hash: hash_of(word), which the caller has computed already. Throws Error if the disk is full.
   void add(std::string_view word, std::uint64_t hash, std::uint64_t count = 1);
-  /// Every distinct word once, in the order of its bytes, with its count. Once; the counter is empty afterwards.
+  /// Calls `take` for every distinct word with its count, sorted bytewise, and empties the counter.
   void for_each(const std::function<void(std::string_view word, std::uint64_t count)>& take);
-  /// Files that hold words now.
+  /// Number of temporary files that hold words now.
   std::size_t spilled() const { return runs_.size(); }
 
   static std::uint64_t hash_of(std::string_view word) { return text::hash_of(word); }
 
  private:
   struct Slot {
-    std::uint64_t hash = 0, count = 0;  // count 0: free
-    std::size_t begin = 0;              // in bytes_
+    std::uint64_t hash = 0, count = 0;  // count 0: the slot is free
+    std::size_t begin = 0;              // start of the word in bytes_
     std::uint32_t size = 0;
   };
   struct Run;
 
   std::string_view word_of(const Slot& slot) const { return {bytes_.data() + slot.begin, slot.size}; }
-  std::size_t bytes_memory() const { return memory_ / 4; }  // the rest is the table's
+  std::size_t bytes_memory() const { return memory_ / 4; }  // for bytes_; the rest is for the table
   void grow();
   void spill();
-  void merge(const std::function<void(std::string_view word, std::uint64_t count)>& take);  // the files, which end
+  void merge(const std::function<void(std::string_view word, std::uint64_t count)>& take);  // merges and closes runs_
   std::vector<Slot> sorted();  // empties the table, but not bytes_
 
   std::size_t memory_;
   std::filesystem::path folder_;
-  std::vector<Slot> slots_;  // a power of two
+  std::vector<Slot> slots_;  // their number is a power of two
   std::size_t used_ = 0;
   std::vector<char> bytes_;
   std::vector<std::unique_ptr<Run>> runs_;

@@ -20,7 +20,7 @@ std::size_t group_of(std::uint64_t hash) {
   return hash >> 59;
 }
 
-/// The most frequent words of a stream, ties broken by their bytes. Memory: twice those that are kept.
+/// Finds the most frequent words of a stream; ties are broken bytewise. Memory: twice the words that are kept.
 class MostFrequent {
  public:
   struct Entry {
@@ -48,11 +48,11 @@ class MostFrequent {
     if (entries_.size() <= kept_) return;
     std::nth_element(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(kept_), entries_.end());
     entries_.resize(kept_);
-    least_ = std::max_element(entries_.begin(), entries_.end())->count;  // the last in order has the lowest count
+    least_ = std::max_element(entries_.begin(), entries_.end())->count;  // the last in sort order has the lowest count
   }
 
   std::size_t kept_;
-  std::uint64_t least_ = 0;  // count that a word must have to be among them
+  std::uint64_t least_ = 0;  // minimum count of a word that can still be kept
   std::vector<Entry> entries_;
 };
 
@@ -62,7 +62,7 @@ void HashedWords::group(const text::WordList& words) {
   hashes_.resize(words.size());
   order_.resize(words.size());
   std::array<std::size_t, kGroups> sizes{};
-  constexpr std::uint64_t kLeftOut = 0;  // no word has this hash here
+  constexpr std::uint64_t kLeftOut = 0;  // the hashes of words are at least 1
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     hashes_[i] = is_special(word) ? kLeftOut : std::max<std::uint64_t>(WordCounter::hash_of(word), 1);
@@ -119,7 +119,7 @@ Vocabulary WordStatistics::cut(std::optional<std::size_t> wanted, std::uint64_t 
   }
   const std::uint64_t all = distinct + special;
   if (wanted && *wanted > all)
-    throw Error(text_of("corpus: ", option, " asks for ", *wanted, " words but ", text, " has only ", distinct,
+    throw Error(text_of("corpus: ", option, " is ", *wanted, ", but ", text, " has only ", distinct,
                         " distinct words, which makes ", all, " with ", kSpecialSymbols[0], ", ", kSpecialSymbols[1],
                         " and ", kSpecialSymbols[2], "; give ", option, " ", all, " or less, or leave the option out"));
   std::vector<std::string> words(kSpecialSymbols.begin(), kSpecialSymbols.end());

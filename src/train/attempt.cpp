@@ -17,7 +17,7 @@ std::string host() {
   return name.data();
 }
 
-/// Clock ticks from boot to the start of the process; empty when there is none, or only its zombie (proc(5), stat).
+/// Start time of a process in clock ticks since boot; empty if it does not exist or is a zombie (proc(5), stat).
 std::string start_of(const std::string& pid) {
   std::ifstream stream(text_of("/proc/", pid, "/stat"));
   std::string line;

@@ -25,7 +25,7 @@ Input open_input(const fs::path& path) {
   storage::File file = open_checkpoint(path);
   if (file.has_attribute("/", kAverageOf)) {
     throw Error(text_of("", path.string(), " is itself the mean of checkpoints (", file.text_attribute("/", kAverageOf),
-                        "); give those that it is the mean of"));
+                        "); give those checkpoints instead"));
   }
   const std::uint64_t update = file.unsigned_attribute("/", "update");
   Config config = completed(read_config(file));
@@ -33,8 +33,8 @@ Input open_input(const fs::path& path) {
 }
 
 [[noreturn]] void refuse(const Input& one, const Input& other, const std::string& difference) {
-  throw Error(text_of("", one.path.string(), " and ", other.path.string(), " are not of one training: ", difference,
-                      "; give checkpoints of one run"));
+  throw Error(text_of("", one.path.string(), " and ", other.path.string(),
+                      " are not from the same training: ", difference, "; give checkpoints of one run"));
 }
 
 std::string value_in(const Config& config, const std::string& name) {
@@ -46,12 +46,13 @@ void check_same_training(const Input& one, const Input& other) {
   for (const auto& [name, _] : identity_of(model::ModelOptions(), TrainOptions())) {
     const std::string first = value_in(one.config, name), second = value_in(other.config, name);
     if (first != second)
-      refuse(one, other, text_of(name, " is ", first, " in the first and ", second, " in the other"));
+      refuse(one, other, text_of(name, " is ", first, " in the first and ", second, " in the second"));
   }
   const auto fingerprint = [](const Input& input) { return input.file.text_attribute("/state", "corpus_fingerprint"); };
   if (fingerprint(one) != fingerprint(other)) {
     refuse(one, other,
-           text_of("the first was trained on the corpus ", fingerprint(one), ", the other on ", fingerprint(other)));
+           text_of("the first was trained on the corpus with fingerprint ", fingerprint(one),
+                   ", the second on the one with fingerprint ", fingerprint(other)));
   }
   for (const char* side : {"source", "target"}) {
     if (one.file.read_texts(text_of("/vocabulary/", side)) != other.file.read_texts(text_of("/vocabulary/", side))) {
@@ -59,11 +60,11 @@ void check_same_training(const Input& one, const Input& other) {
     }
   }
   if (corpus::read_pipeline(one.file) != corpus::read_pipeline(other.file)) {
-    refuse(one, other, "they treat text differently (tokenizer, normalization, lowercase, subwords, languages)");
+    refuse(one, other, "their text pipelines differ (tokenizer, normalization, lowercase, subwords, languages)");
   }
 }
 
-/// The mean of one parameter.
+/// Writes the mean of one parameter.
 void write_mean(storage::File& output, const model::Parameter& parameter, const std::vector<Input>& inputs) {
   const std::string dataset = "/parameters/" + parameter.name;
   std::vector<double> sums(parameter.count());
@@ -95,7 +96,8 @@ void write_mean(storage::File& output, const model::Parameter& parameter, const 
 
 Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::path& output, bool overwrite) {
   if (checkpoints.size() < 2) {
-    throw Error(text_of("a mean needs at least two checkpoints and there is ", checkpoints.size(), "; name more"));
+    throw Error(text_of("averaging needs at least two checkpoints, but the number given is ", checkpoints.size(),
+                        "; name more"));
   }
   std::error_code ignored;
   if (fs::exists(output, ignored)) {
@@ -114,8 +116,8 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
   for (std::size_t i = 1; i < inputs.size(); ++i) check_same_training(inputs.front(), inputs[i]);
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     if (inputs[i].update != inputs[i - 1].update) continue;
-    throw Error(text_of("", inputs[i - 1].path.string(), " and ", inputs[i].path.string(), " are both of update ",
-                        inputs[i].update, ", and would count twice; give each checkpoint once"));
+    throw Error(text_of("", inputs[i - 1].path.string(), " and ", inputs[i].path.string(), " are both from update ",
+                        inputs[i].update, " and would count twice; give each checkpoint once"));
   }
   const Input& newest = inputs.front();
   for (const Input& input : inputs) check_parameters(input.file, "parameters", input.config);

@@ -1,24 +1,26 @@
-// The layout of a checkpoint, a contract: people read it with h5py, and later versions must read it. It is a sealed
-// file (storage/sealed_file.h), never updated in place.
+// The layout of a checkpoint. It is a contract: people read checkpoints with h5py, and later versions of this program
+// must be able to read them. A checkpoint is a sealed file (storage/sealed_file.h) and is never updated in place.
 //
 //   /                      format="rnnsearch-checkpoint", format_version=1 (2 with /average, 3 with subwords or
-//   normalization), created_by, source_language,
-//                          target_language, update, complete=1 (written last)
-//   /config                one text attribute an option of the model and of the training, names = option names;
-//                          precision, f32 or bf16: of the last update's products (a file without it: f32)
+//                          normalization), created_by, source_language, target_language, update,
+//                          complete=1 (written last)
+//   /config                a text attribute for each option of the model and the training, named as the option;
+//                          precision: f32 or bf16, of the matrix products in the last update (if missing: f32)
 //   /vocabulary, /pipeline as in a corpus (corpus/format.h)
-//   /parameters/NAME       float32, names and shapes of model/parameters.h: decoder/W_z [m, n] and so on; [in, out]
-//   /average/NAME          float32, as the parameter: the moving average, if the training keeps one. What translates is
-//                          this, what is trained on is /parameters
+//   /parameters/NAME       float32, with the names and shapes of model/parameters.h, such as decoder/W_z [m, n];
+//                          a matrix is [in, out]
+//   /average/NAME          float32, in the shape of the parameter: the moving average, if the training keeps one.
+//                          Translation uses /average, training resumes with /parameters
 //   /optimizer             attribute steps
-//   /optimizer/ACCUMULATOR/NAME   float32, as the parameter; squared_gradient, squared_delta (Adadelta); m, v (Adam);
-//                          velocity (sgd with momentum)
-//   /state                 one attribute a field of TrainingState; the position in the data in pairs
-//   /history/update             uint64[logged updates], beside it loss_per_word, learning_rate, target_words_per_second
-//   /history/validation/update  uint64[validations], beside it loss_per_word, bleu (NaN: not computed); all float64
+//   /optimizer/ACCUMULATOR/NAME   float32, in the shape of the parameter; squared_gradient and squared_delta
+//                          (Adadelta), m and v (Adam), velocity (sgd with momentum)
+//   /state                 an attribute for each field of TrainingState; the position in the data is counted in pairs
+//   /history/update             uint64[logged updates]; beside it, as float64: loss_per_word, learning_rate,
+//                               target_words_per_second
+//   /history/validation/update  uint64[validations]; beside it, as float64: loss_per_word, bleu (NaN: not computed)
 //
-// A mean of checkpoints (average.h) has the attribute average_of: their file names and digests. It has no /optimizer,
-// no /history, and of /state the corpus_fingerprint alone; `update` is that of the newest.
+// A mean of checkpoints (average.h) has the attribute average_of with their file names and digests. It has no
+// /optimizer and no /history, and its /state holds only corpus_fingerprint; `update` is that of the newest checkpoint.
 #include "rnnsearch/train/checkpoint.h"
 
 #include <algorithm>
@@ -38,7 +40,7 @@ constexpr const char* kFormat = "rnnsearch-checkpoint";
 constexpr const char* kAverage = "/average";
 constexpr const char* kPrecision = "precision";
 
-/// visit(name, field) for every field: the file's /state and the JSON cannot forget one.
+/// Calls visit(name, field) for every field. /state and the JSON both use it, so neither can miss a field.
 template <class State, class Visit>
 void for_each_field(State& state, const Visit& visit) {
   visit("update", state.update);
@@ -59,7 +61,7 @@ void for_each_field(State& state, const Visit& visit) {
   visit("corpus_fingerprint", state.corpus_fingerprint);
 }
 
-/// Of fields that the first checkpoints did not know.
+/// Calls visit(name, field) for the fields that the first checkpoints did not have.
 template <class State, class Visit>
 void for_each_later_field(State& state, const Visit& visit) {
   visit("patience_best_score", state.patience.best_score);
@@ -107,7 +109,7 @@ std::string dataset(const std::string& group, const model::Parameter& parameter)
   return "/" + group + "/" + parameter.name;
 }
 
-/// A block of the parameters' layout, one dataset a parameter.
+/// Writes a block in the layout of the parameters, as one dataset for each parameter.
 void write_block(storage::File& file, const std::string& group, const model::ParameterLayout& layout,
                  std::span<const float> block) {
   for (const auto& parameter : layout.parameters) {
@@ -121,9 +123,10 @@ void write_block(storage::File& file, const std::string& group, const model::Par
   }
 }
 
-enum class Values { kFinite, kNumbers };  // no infinities and NaNs, no NaNs
+/// kFinite: neither infinities nor NaNs are allowed. kNumbers: infinities are allowed, NaNs are not.
+enum class Values { kFinite, kNumbers };
 
-/// The first value of `data` that is not as expected; nothing when all are.
+/// Returns the first value of `data` that is not allowed, if there is one.
 std::optional<float> unexpected(const model::Parameter& parameter, const float* data, Values expected) {
   for (std::size_t i = 0; i < parameter.rows(); ++i) {
     const float* row = data + i * parameter.stride;
@@ -135,14 +138,14 @@ std::optional<float> unexpected(const model::Parameter& parameter, const float* 
   return {};
 }
 
-/// What cannot be read back is not written: it would take the place of a checkpoint that can.
+/// Throws Error for values that resume_checkpoint would reject: such a checkpoint would replace a usable one.
 void expect_values(const std::string& group, const model::ParameterLayout& layout, std::span<const float> block,
                    std::uint64_t update, Values expected = Values::kFinite) {
   for (const auto& parameter : layout.parameters) {
     if (const auto odd = unexpected(parameter, block.data() + parameter.offset, expected)) {
       throw Error(text_of("the training diverged: after update ", update, " ", dataset(group, parameter), " holds ",
                           *odd,
-                          ", so no checkpoint is written; resume from the one before with a lower learning-rate "
+                          ", so no checkpoint is written; resume from the previous one with a lower learning-rate "
                           "or clip-norm"));
     }
   }
@@ -160,12 +163,12 @@ void read_block(const storage::File& file, const std::string& group, const model
     }
     if (const auto odd = unexpected(parameter, data, expected)) {
       throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter), " holds ", *odd,
-                          ", with which nothing can be computed; take the one before"));
+                          ", because the training diverged; use the previous checkpoint"));
     }
   }
 }
 
-/// One field of all rows.
+/// One field of every row.
 template <class Value, class Row>
 std::vector<Value> column(const std::vector<Row>& rows, Value Row::*field) {
   std::vector<Value> values;
@@ -182,15 +185,15 @@ void write_column(storage::File& file, const std::string& path, const std::vecto
 template <class Value, class Row>
 void read_column(const storage::File& file, const std::string& path, std::vector<Row>& rows, Value Row::*field) {
   const auto values = file.read<Value>(path);
-  if (path.ends_with("/update")) rows.resize(values.size());  // of each table the first
+  if (path.ends_with("/update")) rows.resize(values.size());  // the first column of each table sets its size
   if (rows.size() != values.size()) {
     throw Error(text_of("checkpoint: ", file.name(), " at ", path, " has ", values.size(), " values for ", rows.size(),
-                        " updates; take another copy, or the one before"));
+                        " updates; use another copy or the previous checkpoint"));
   }
   for (std::size_t i = 0; i < values.size(); ++i) rows[i].*field = values[i];
 }
 
-/// visit(path, rows, field) for every column: reading cannot forget what was written.
+/// Calls visit(path, rows, field) for every column. Reading and writing both use it, so neither can miss a column.
 template <class SomeHistory, class Visit>
 void for_each_column(SomeHistory& history, const Visit& visit) {
   using U = History::Update;
@@ -221,7 +224,7 @@ storage::File open_checkpoint(const std::filesystem::path& path, const storage::
   storage::File file = storage::open_sealed(path, "checkpoint", storage::SealCheck::kDigest, poll);
   storage::check_format(file, kFormat, kCheckpointVersion);
   if (!file.has_attribute("/", "complete"))
-    throw Error(text_of("checkpoint: ", path.string(), " was never finished; take the one before"));
+    throw Error(text_of("checkpoint: ", path.string(), " was not written to its end; use the previous checkpoint"));
   return file;
 }
 
@@ -257,7 +260,7 @@ TrainingState training_state_of(const Json& json) {
 namespace {
 
 void write_checkpoint(storage::File& file, const CheckpointSource& source) {
-  const storage::Exclusive alone;  // else a slow corpus that is read ahead would come between any two of its parts
+  const storage::Exclusive alone;  // otherwise the prefetch of a slow corpus could delay every single write below
   Config config = config_of(source.options);
   config.merge(config_of(source.model.options()));
   config[kPrecision] = kernels::name_of(kernels::precision());
@@ -305,28 +308,29 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   const storage::File file = open_checkpoint(path);
   if (file.has_attribute("/", kAverageOf)) {
     throw Error(text_of("checkpoint: ", path.string(), " is the mean of ", file.text_attribute("/", kAverageOf),
-                        ", and has no state of an optimizer, of which there is no mean; resume from one of those"));
+                        " and holds no optimizer state; resume from one of those"));
   }
   const Config config = completed(read_config(file));
   TrainingState state;
   for_each_field(state, FromFile{file});
-  state.patience.best_score = state.best_score;  // before patience counted without the validations at limits
+  // Checkpoints without the later fields counted validations at limits for early stopping too.
+  state.patience.best_score = state.best_score;
   state.patience.seen = state.best_update > 0;
   for_each_later_field(state, FromFileIfThere{file});
   if (state.corpus_fingerprint != corpus_fingerprint) {
     throw Error(text_of("checkpoint: ", path.string(), " was trained on another corpus (fingerprint ",
                         state.corpus_fingerprint, ", this one has ", corpus_fingerprint,
-                        "); give its own corpus, or another run folder"));
+                        "); use that corpus, or another run folder"));
   }
   if (const auto update = file.unsigned_attribute("/", "update"); update != state.update) {
-    throw Error(text_of("checkpoint: ", path.string(), " is of update ", update, ", but its /state of ", state.update,
-                        "; take another copy, or the one before"));
+    throw Error(text_of("checkpoint: ", path.string(), " is from update ", update, ", but its /state is from update ",
+                        state.update, "; use another copy or the previous checkpoint"));
   }
   const auto expect_finite = [&](const char* name, const auto& field) {
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, double>) {
       if (std::isfinite(field)) return;
       throw Error(text_of("checkpoint: ", path.string(), " at /state/", name, " holds ", field,
-                          " where a finite number was expected; take another copy, or the one before"));
+                          " where a finite number was expected; use another copy or the previous checkpoint"));
     }
   };
   for_each_field(state, expect_finite);
@@ -344,11 +348,12 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   if (!average.empty() && file.exists(kAverage)) {
     read_block(file, "average", layout, average);
   } else if (!average.empty()) {
-    log_line(text_of("[train] ", path.string(), " holds no average of its parameters: it begins with them"));
+    log_line(text_of("[train] ", path.string(),
+                     " holds no average of its parameters, so the average starts with the parameters"));
     std::copy(model.parameters().begin(), model.parameters().end(), average.begin());
   } else if (file.exists(kAverage)) {
-    log_line(
-        text_of("[train] ", path.string(), " holds an average of its parameters, which average-decay = 0 gives up"));
+    log_line(text_of("[train] ", path.string(),
+                     " holds an average of its parameters, which is dropped because average-decay is 0"));
   }
   for (const auto& [name, values] : optimizer.accumulators()) {
     read_block(file, "optimizer/" + name, layout, values, Values::kNumbers);
@@ -364,7 +369,7 @@ kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
   if (found == config.end()) return kernels::Precision::kFloat32;
   if (found->second != "f32" && found->second != "bf16") {
     throw Error(text_of("checkpoint: ", checkpoint.string(), " was trained in precision '", found->second,
-                        "', which this version does not know; take the version that wrote it"));
+                        "', which this version does not know; use the version that wrote it"));
   }
   return kernels::precision_of(found->second);
 }
@@ -375,8 +380,8 @@ model::ParameterLayout check_parameters(const storage::File& file, const std::st
     const auto found = file.shape(dataset(group, parameter));
     if (std::equal(found.begin(), found.end(), parameter.shape.begin(), parameter.shape.end())) continue;
     throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter),
-                        " has not the shape that the options of its model ask for; take another copy, or the one "
-                        "before"));
+                        " does not have the shape that the model's options require; use another copy or the previous "
+                        "checkpoint"));
   }
   return layout;
 }
@@ -385,7 +390,7 @@ LoadedModel load_model(const std::filesystem::path& checkpoint, const std::funct
   const storage::File file = open_checkpoint(checkpoint, poll);
   Config config = read_config(file);
   const char* const group = file.exists(kAverage) ? "average" : "parameters";
-  check_parameters(file, group, config);  // before memory is taken for them
+  check_parameters(file, group, config);  // before memory is allocated for them
   model::Model<float> model(model_options_of(config));
   read_block(file, group, model.layout(), model.parameters());
   LoadedModel loaded{std::move(model),

@@ -1,4 +1,4 @@
-// What the writers and readers of checkpoints share; the layout is drawn in checkpoint.cpp.
+// Functions shared by the writers and readers of checkpoints. The layout is documented in checkpoint.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 
 namespace rnnsearch::train {
 
-inline constexpr const char* kAverageOf = "average_of";  // of "/"; which checkpoints it is the mean of
+/// Attribute of "/" that names the checkpoints that were averaged.
+inline constexpr const char* kAverageOf = "average_of";
 
-/// Verifies digest, format and version. Throws Error, in one sentence, for what is no finished checkpoint.
+/// Opens a checkpoint after verifying digest, format and version. Throws Error if it is not a finished checkpoint.
 storage::File open_checkpoint(const std::filesystem::path& path, const storage::Poll& poll = {});
 
-/// What a new one begins with: its format, of the first version that can say it, the update that its parameters are of,
-/// and the options.
+/// Writes the start of a checkpoint: the format (with the oldest version that can represent it), the update of its
+/// parameters, and the options.
 void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline, bool has_average, std::uint64_t update,
                       const Config& config);
 
-/// The options that it was trained with. Throws Error as refuse_outdated.
+/// The options that the checkpoint was trained with. Throws Error as refuse_outdated does.
 Config read_config(const storage::File& file);
 
 }  // namespace rnnsearch::train

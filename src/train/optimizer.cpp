@@ -12,16 +12,15 @@
 namespace rnnsearch::train {
 namespace {
 
-constexpr std::size_t kBlock = 16384;  // elements: 64 KiB of each array, which fits the second-level cache
+constexpr std::size_t kBlock = 16384;  // elements: 64 KiB of each array, which fits into the L2 cache
 
-// Averages below the smallest normal float become 0: they mean nothing beside epsilon, and processors are slow with
-// them.
+// Averages below the smallest normal float are set to 0: they are negligible beside epsilon, and processors are slow
+// with subnormal numbers.
 constexpr float kLeast = std::numeric_limits<float>::min();
 
-// The loops below hold everything in local values and restricted pointers, or the compiler makes no vector code of
-// them.
+// The loops below use only local variables and restrict pointers; otherwise the compiler does not vectorize them.
 
-/// range(first, last) over [0, size), block by block.
+/// Calls range(first, last) for every block of [0, size), on all threads.
 template <class Range>
 void for_blocks(std::size_t size, const Range& range) {
   kernels::parallel_for((size + kBlock - 1) / kBlock,
@@ -29,11 +28,14 @@ void for_blocks(std::size_t size, const Range& range) {
 }
 
 // Zeiler (2012), algorithm 1, with the paper's rho = 0.95 and epsilon = 1e-6:
-//   g2 = rho g2 + (1 - rho) g^2;   d = sqrt(d2 + epsilon) / sqrt(g2 + epsilon) g;   d2 = rho d2 + (1 - rho) d^2;   p -=
-//   rate d
+//   g2 = rho g2 + (1 - rho) g^2
+//   d  = sqrt(d2 + epsilon) / sqrt(g2 + epsilon) g
+//   d2 = rho d2 + (1 - rho) d^2
+//   p -= rate d
 //
-// Where g is 0, p stays and g2 and d2 shrink by rho: a row of a table that is touched again after k updates without it
-// is multiplied by rho k times then, with the k roundings it would have had.
+// Where g is 0, p does not change and g2 and d2 are multiplied by rho. These multiplications are deferred for table
+// rows without a gradient: a row that gets a gradient after k updates without one is first multiplied by rho k times,
+// with the same k roundings.
 class Adadelta final : public Optimizer {
  public:
   Adadelta(double rho, double epsilon, std::size_t size)
@@ -79,10 +81,10 @@ class Adadelta final : public Optimizer {
   };
   struct Table {
     std::size_t offset, cols;
-    std::vector<std::uint64_t> done;  // of each row: the updates (updates_) it has gone through
+    std::vector<std::uint64_t> done;  // for each row, the number of updates (of updates_) applied to it
   };
 
-  // `count` elements of the parameter block from `first` on.
+  // Updates `count` elements of the parameter block from `first` on.
   void run(const Step& step, std::size_t first, const float* gradient, std::size_t count) {
     const float rho = rho_, epsilon = epsilon_, rate = step.rate, s = step.scale;
     const float* __restrict g = gradient;
@@ -108,7 +110,7 @@ class Adadelta final : public Optimizer {
     shrink(squared_delta_.data() + first, table.cols, missed);
   }
 
-  // values = rho values, `times` times: some at once, so that no multiplication waits for the one before.
+  // Multiplies the values by rho `times` times, kAtOnce values in parallel to hide the latency of a multiplication.
   void shrink(float* values, std::size_t count, std::uint64_t times) const {
     constexpr std::size_t kAtOnce = 64;
     const float rho = rho_;
@@ -131,19 +133,19 @@ class Adadelta final : public Optimizer {
 
   float rho_, epsilon_;
   std::vector<float> squared_gradient_, squared_delta_;
-  std::uint64_t updates_ = 0;  // of this object
+  std::uint64_t updates_ = 0;  // updates by this object; `steps` also counts those before a resume
   std::vector<Table> tables_;
 };
 
-// For formulas that move a parameter of gradient 0 too: all rows of a table, in pieces, on all threads.
-// row(first, gradient): the table.cols elements of the parameter block from `first` on; nullptr: their gradient is 0.
+// Calls row(first, gradient) for all rows of a table, on all threads, for formulas that also change parameters whose
+// gradient is 0. The row is the table.cols elements of the parameter block from `first` on; nullptr means gradient 0.
 template <class Row>
 void for_all_rows(const TableGradient& table, const Row& row) {
-  const std::size_t rows_a_piece = std::max<std::size_t>(1, kBlock / table.cols);
-  kernels::parallel_for(ceil_div(table.table_rows, rows_a_piece), [&](std::size_t piece) {
-    const std::size_t last = std::min(table.table_rows, (piece + 1) * rows_a_piece);
-    auto next = std::lower_bound(table.words.begin(), table.words.end(), piece * rows_a_piece);
-    for (std::size_t i = piece * rows_a_piece; i < last; ++i) {
+  const std::size_t rows_per_piece = std::max<std::size_t>(1, kBlock / table.cols);
+  kernels::parallel_for(ceil_div(table.table_rows, rows_per_piece), [&](std::size_t piece) {
+    const std::size_t last = std::min(table.table_rows, (piece + 1) * rows_per_piece);
+    auto next = std::lower_bound(table.words.begin(), table.words.end(), piece * rows_per_piece);
+    for (std::size_t i = piece * rows_per_piece; i < last; ++i) {
       const bool touched = next != table.words.end() && *next == i;
       const auto at = static_cast<std::size_t>(next - table.words.begin());
       row(table.offset + i * table.cols, touched ? table.rows.data() + at * table.cols : nullptr);
@@ -152,8 +154,8 @@ void for_all_rows(const TableGradient& table, const Row& row) {
   });
 }
 
-// Calls run(first, gradient, count) for every piece of the parameters, rows that nobody touched included: those have a
-// gradient of 0.
+// Calls run(first, gradient, count) for every piece of the parameters, including table rows without a gradient, for
+// which it passes zeros.
 template <class Run>
 void for_all(std::span<const float> gradient, std::span<const TableGradient> tables, const Run& run) {
   for_blocks(gradient.size(),
@@ -180,7 +182,7 @@ class Adam final : public Optimizer {
     const float rate = static_cast<float>(learning_rate / (1 - std::pow(beta1_, t)));
     const float v_scale = static_cast<float>(1 / (1 - std::pow(beta2_, t)));
     const float beta1 = static_cast<float>(beta1_), beta2 = static_cast<float>(beta2_);
-    // 1 - 0.999 in float is wrong in the fifth digit
+    // In double, because 1 - 0.999 in float is wrong in the fifth digit.
     const float rest1 = static_cast<float>(1 - beta1_), rest2 = static_cast<float>(1 - beta2_);
     const float s = static_cast<float>(scale), epsilon = epsilon_;
     const auto run = [=, this](std::size_t first, const float* gradient_there, std::size_t count) {
@@ -197,7 +199,7 @@ class Adam final : public Optimizer {
         p[i] -= rate * m[i] / (std::sqrt(v_scale * v[i]) + epsilon);
       }
     };
-    // A parameter of gradient 0 moves on by its mean.
+    // All rows are updated, because m also moves a parameter whose gradient is 0.
     for_all(gradient, tables, run);
   }
 
@@ -212,7 +214,7 @@ class Adam final : public Optimizer {
 // Stochastic gradient descent with the classical momentum of Sutskever, Martens, Dahl and Hinton (2013), equations 1
 // and 2:
 //   v = mu v - rate g;   p += v
-// With mu = 0 it is p -= rate g: there is no v, and a parameter of gradient 0 stays.
+// With mu = 0 it is p -= rate g: there is no v, and a parameter whose gradient is 0 does not change.
 class GradientDescent final : public Optimizer {
  public:
   GradientDescent(double momentum, std::size_t size)
@@ -250,7 +252,8 @@ class GradientDescent final : public Optimizer {
         p[i] += v[i];
       }
     };
-    // A parameter of gradient 0 moves on by its velocity, and the model reads it before its row is touched again.
+    // All rows are updated, because the velocity also moves a parameter whose gradient is 0. That cannot be deferred:
+    // the model reads such parameters.
     for_all(gradient, tables, run);
   }
 
@@ -269,7 +272,7 @@ class GradientDescent final : public Optimizer {
 double squared_norm_of(std::span<const float> gradient) {
   std::vector<double> sums((gradient.size() + kBlock - 1) / kBlock);
   for_blocks(gradient.size(), [&](std::size_t first, std::size_t last) {
-    // Four sums, so that the additions need not wait for each other.
+    // Four partial sums, so that the additions do not wait for each other.
     double sum[4] = {};
     std::size_t i = first;
     for (; i + 4 <= last; i += 4) {

@@ -28,7 +28,7 @@ std::string checkpoint_name(std::uint64_t update) {
   return name.data();
 }
 
-/// Of "update-00000010.h5"; nothing for other names.
+/// The update in a file name such as "update-00000010.h5"; nothing for other names.
 std::optional<std::uint64_t> update_of(const std::string& name) {
   constexpr std::string_view kBefore = "update-", kAfter = ".h5";
   if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) return {};
@@ -44,7 +44,7 @@ std::string trimmed(const std::string& text) {
   return first == text.npos ? "" : text.substr(first, last - first + 1);
 }
 
-/// Keys and values of an INI file.
+/// The keys and values of an INI file.
 Config read_ini(const fs::path& path) {
   std::istringstream lines(read_file(path));
   Config config;
@@ -63,12 +63,12 @@ void make_folder(const fs::path& path) {
   if (reason) throw Error(text_of("cannot make the folder ", path.string(), ": ", reason.message()));
 }
 
-/// What a pointer file (`latest`, `best`) says; empty when it is not there.
+/// The checkpoint that a pointer file (`latest`, `best`) names; empty if the file does not exist.
 std::string pointed_at(const fs::path& path) {
   return fs::exists(path) ? trimmed(read_file(path).substr(0, 100)) : "";
 }
 
-/// Of the checkpoints in a folder, newest first.
+/// The updates of the checkpoints in a folder, newest first.
 std::vector<std::uint64_t> updates_in(const fs::path& folder) {
   std::vector<std::uint64_t> updates;
   if (!fs::is_directory(folder)) return updates;
@@ -94,7 +94,7 @@ RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Con
       keep_checkpoints_(options.keep_checkpoints),
       attempt_(this_attempt()),
       made_here_(!fs::exists(path_)) {
-  refuse_what_is_not_this_run(identity);
+  check_same_run(identity);
   make_folder(checkpoints());
   write_file_atomically(path_ / "attempt", attempt_);
   check_attempt();
@@ -105,10 +105,10 @@ RunDirectory::~RunDirectory() {
   std::error_code ignored;
   try {
     if (read_file(path_ / "attempt") == attempt_) fs::remove(path_ / "attempt", ignored);
-  } catch (const std::exception&) {  // the folder is gone: nothing to give back
+  } catch (const std::exception&) {  // the folder is gone, so there is nothing to release
   }
   if (!made_here_ || fs::exists(path_ / "config.ini", ignored)) return;
-  fs::remove(checkpoints(), ignored);  // these remove empty folders only
+  fs::remove(checkpoints(), ignored);  // fs::remove fails for folders that are not empty
   fs::remove(path_, ignored);
 }
 
@@ -123,19 +123,19 @@ void RunDirectory::begin() {
   write_file_atomically(path_ / "environment.json", environment_.dump(2) + '\n');
 }
 
-void RunDirectory::refuse_what_is_not_this_run(const Config& identity) const {
+void RunDirectory::check_same_run(const Config& identity) const {
   std::error_code reason;
   if (!fs::exists(path_, reason)) return;
-  if (!fs::is_directory(path_)) throw Error(text_of("", path_.string(), " is a file; --run names a folder to make"));
+  if (!fs::is_directory(path_)) throw Error(text_of("", path_.string(), " is a file; --run must name a folder"));
   if (fs::is_empty(path_)) return;
   if (!fs::exists(path_ / "config.ini")) {
-    // The very first moments of a run: its attempt file, perhaps its checkpoints folder, nothing else yet.
+    // A run that has just begun has its attempt file, perhaps an empty checkpoints folder, and nothing else.
     for (const auto& entry : fs::directory_iterator(path_)) {
       const std::string name = entry.path().filename().string();
       if (name == "attempt" || name.starts_with(".attempt.tmp-") || name.starts_with(".config.ini.tmp-")) continue;
       if (name == "checkpoints" && updates().empty()) continue;
-      throw Error(
-          text_of("the folder ", path_.string(), " holds ", name, " and is no run of rnnsearch; choose another --run"));
+      throw Error(text_of("the folder ", path_.string(), " holds ", name,
+                          " and is not a run of rnnsearch; choose another --run"));
     }
   } else {
     const Config found = read_ini(path_ / "config.ini");
@@ -143,13 +143,13 @@ void RunDirectory::refuse_what_is_not_this_run(const Config& identity) const {
       const auto here = found.find(name);
       if (here == found.end() || here->second == value) continue;
       throw Error(text_of("", path_.string(), " holds another run: its ", name, " is ", here->second, ", now it is ",
-                          value, "; give the same value, or choose another --run"));
+                          value, "; use the same value, or choose another --run"));
     }
   }
   if (fs::exists(path_ / "attempt")) {
     const std::string other = read_file(path_ / "attempt");
     if (lives_here(other)) {
-      throw Error(text_of("another trainer is writing ", path_.string(), " (host, process, start: ",
+      throw Error(text_of("another trainer is writing to ", path_.string(), " (host, process, start: ",
                           trimmed(other.substr(0, other.find('\n'))), "); end it first, or choose another --run"));
     }
   }
@@ -205,11 +205,11 @@ std::optional<fs::path> RunDirectory::choose_checkpoint() const {
         !there.empty() && update == there.front() && fs::equivalent(wanted, checkpoint_path(there.front()), ignored);
     if (!there.empty() && !own_newest) {
       throw Error(text_of("", path_.string(), " already holds ", checkpoint_name(there.front()),
-                          ", so it cannot go on from ", resume_, " instead; choose another --run"));
+                          ", so it cannot resume from ", resume_, " instead; choose another --run"));
     }
     return wanted;
   }
-  std::vector<std::pair<fs::path, std::string>> damaged;  // and why
+  std::vector<std::pair<fs::path, std::string>> damaged;  // the path and the reason
   for (const std::uint64_t update : there) {
     const fs::path path = checkpoint_path(update);
     try {
@@ -221,16 +221,16 @@ std::optional<fs::path> RunDirectory::choose_checkpoint() const {
     if (!damaged.empty()) write_pointer("latest", path.filename());
     for (const auto& [bad, why] : damaged) {
       if (pointed_at(checkpoints() / "best") == bad.filename()) fs::remove(checkpoints() / "best");
-      log_line(text_of("[train] ", why, "; it is set aside as ", bad.filename().string(),
-                       ".damaged and training goes on from ", path.filename().string()));
+      log_line(text_of("[train] ", why, "; it is renamed to ", bad.filename().string(),
+                       ".damaged and training resumes from ", path.filename().string()));
       fs::path aside = bad;
       fs::rename(bad, aside += ".damaged");
     }
     return path;
   }
   if (!damaged.empty()) {
-    throw Error(text_of("no checkpoint of ", path_.string(), " is whole (the newest: ", damaged.front().second,
-                        "); choose another --run to begin anew"));
+    throw Error(text_of("all checkpoints of ", path_.string(), " are damaged (the newest: ", damaged.front().second,
+                        "); choose another --run to start from the beginning"));
   }
   return {};
 }
@@ -240,12 +240,12 @@ void RunDirectory::check_attempt() const {
   try {
     other = read_file(path_ / "attempt");
   } catch (const Error& error) {
-    throw Error(text_of("this run's attempt file cannot be read any more (", error.what(),
-                        "), so this trainer writes nothing more"));
+    throw Error(text_of("the attempt file of this run can no longer be read (", error.what(),
+                        "), so this trainer stops writing"));
   }
   if (other == attempt_) return;
   throw Error(text_of("another trainer has taken over ", path_.string(), " (host, process, start: ",
-                      trimmed(other.substr(0, other.find('\n'))), "), so this one writes nothing more"));
+                      trimmed(other.substr(0, other.find('\n'))), "), so this one stops writing"));
 }
 
 void RunDirectory::write_pointer(const char* pointer, const std::string& checkpoint) const {
@@ -276,11 +276,11 @@ void RunDirectory::log(const Json& record) {
   std::string line = record.dump() + '\n';
   bool fine = file >= 0;
   if (fine) {
-    // A killed attempt may have left half a line.
+    // A killed attempt may have left an incomplete line.
     const off_t end = ::lseek(file, 0, SEEK_END);
     char last = '\n';
     if (end > 0 && ::pread(file, &last, 1, end - 1) == 1 && last != '\n') line = text_of('\n', line);
-    errno = ENOSPC;  // what a short write means
+    errno = ENOSPC;  // a short write means that the disk is full, but does not set errno
     fine = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   }
   const int reason = errno;

@@ -12,7 +12,7 @@ extern "C" void remember(int signal) {
   signal_received = signal;
 }
 
-std::mutex mutex;  // of what follows
+std::mutex mutex;  // guards the variables below
 int alive = 0;
 struct sigaction former_terminate {
 }, former_user{};
@@ -25,7 +25,7 @@ StopSignals::StopSignals() {
   signal_received = 0;
   struct sigaction action {};
   action.sa_handler = remember;
-  action.sa_flags = SA_RESTART;  // reads and writes under way go on
+  action.sa_flags = SA_RESTART;  // interrupted reads and writes are restarted
   ::sigaction(SIGTERM, &action, &former_terminate);
   ::sigaction(SIGUSR1, &action, &former_user);
 }

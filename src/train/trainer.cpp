@@ -23,13 +23,14 @@ double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// The longest seconds so far of what is between two looks at the deadline.
+/// The longest durations so far, in seconds, of the steps between two checks of the deadline.
 struct Longest {
   double update = 0, validation_part = 0, checkpoint = 0;
 
-  static void see(double& longest, double seconds) { longest = std::max(longest, seconds); }
-  /// From a look that lets the run go on to the end of the checkpoint after the next look: at worst a checkpoint that
-  /// is due, an update or a part of a validation, the look, the rest of that update, the last checkpoint.
+  static void observe(double& longest, double seconds) { longest = std::max(longest, seconds); }
+  /// Upper bound of the time from a check that lets the run continue until the checkpoint after the next check is
+  /// written: a checkpoint that is due, an update or a part of a validation, the check, the rest of that update, and
+  /// the last checkpoint.
   double until_saved() const { return checkpoint + std::max(update, validation_part) + update + checkpoint; }
 };
 
@@ -45,7 +46,7 @@ class Trainer {
 
   TrainingResult run() {
     start();
-    ask_all();
+    should_stop_early();
     for (;;) {
       if (!reason_to_stop() && validation_is_due()) validate();
       if (const auto reason = reason_to_stop()) return finish(*reason);
@@ -70,7 +71,7 @@ class Trainer {
       find_data();
       return;
     }
-    // The root reads, so that the file need not be visible to the other ranks and all weights are its bits.
+    // Only the root reads: the file need not be visible to the other ranks, and all ranks get the same bits.
     std::string state;
     if (root_) {
       const comm::Activity activity("reads a checkpoint");
@@ -90,7 +91,8 @@ class Trainer {
     time_up_ = o_.max_minutes > 0 && elapsed_before_ >= o_.max_minutes * 60;
     if (!root_) return;
     p_.run->begin();
-    // Another run's checkpoint is not in this folder. One of ours may have been killed before it was pointed to.
+    // False if the checkpoint belongs to another run's folder. An attempt of this run may have been killed between
+    // saving its last checkpoint and pointing `latest` to it; published() makes up for that.
     saved_ = p_.run->has_checkpoint(state_.update);
     if (saved_) p_.run->published(state_.update, state_.best_update);
     record("resume", {{"checkpoint", checkpoint},
@@ -116,7 +118,8 @@ class Trainer {
     interval.data_seconds += waited;
     waited_ += waited;
 
-    // Ranks that were asked to stop; and whether the time is up, or the deadline near: the root's clock alone decides.
+    // The number of ranks that received a signal; whether the time is up; whether the deadline is near. Only the root's
+    // clock decides the latter two.
     double votes[3] = {};
     const double rate = learning_rate(o_, {state_.update + 1, epochs(), state_.plateau.factor});
     const auto vote = [&] {
@@ -159,10 +162,10 @@ class Trainer {
     if (state_.update % o_.log_every == 0) interval = {};
     const double seconds = whole.seconds();
     in_updates_ += seconds;
-    Longest::see(longest_.update, seconds);
+    Longest::observe(longest_.update, seconds);
     if (!result.applied && state_.skipped_in_a_row >= o_.max_skipped) {
-      throw Error(text_of("the gradients of ", state_.skipped_in_a_row, " updates in a row were not finite, to update ",
-                          state_.update,
+      throw Error(text_of("the gradients of ", state_.skipped_in_a_row,
+                          " updates in a row were not finite, up to update ", state_.update,
                           "; resume from an earlier checkpoint with a lower learning-rate or clip-norm"));
     }
   }
@@ -194,15 +197,15 @@ class Trainer {
     r.skipped = skipped;
     r.logged = state_.update % o_.log_every == 0;
     if (skipped) {
-      log_line(text_of("[train] update ", r.update, ": the gradient is not finite, so the weights stay as they are (",
-                       state_.skipped_updates, " such updates so far)"));
+      log_line(text_of("[train] update ", r.update, ": the gradient is not finite, so the update is skipped (",
+                       state_.skipped_updates, " skipped updates so far)"));
       record("skip", {{"skipped_updates", state_.skipped_updates}});
     }
     if (r.logged) {
       record("update", {{"epoch", r.epoch},
                         {"epoch_share", r.epoch_share},
                         {"loss_per_word", r.loss_per_word},
-                        {"label_smoothing", o_.label_smoothing},  // of the gradient; the loss is without
+                        {"label_smoothing", o_.label_smoothing},  // affects the gradient, not loss_per_word
                         {"gradient_norm", r.gradient_norm},
                         {"learning_rate", r.learning_rate},
                         {"pairs", r.pairs},
@@ -255,18 +258,18 @@ class Trainer {
     Stopwatch part;
     average_.exchange(p_.model.parameters());
     ValidationResult result = p_.validator(p_.model, update, [&] {
-      Longest::see(longest_.validation_part, part.lap());
-      return ask_all();
+      Longest::observe(longest_.validation_part, part.lap());
+      return should_stop_early();
     });
     average_.exchange(p_.model.parameters());
-    Longest::see(longest_.validation_part, part.lap());
+    Longest::observe(longest_.validation_part, part.lap());
     double agreed[] = {root_ ? result.loss_per_word : 0.0, root_ ? result.bleu : 0.0, result.interrupted ? 1.0 : 0.0};
     p_.communicator.all_reduce(std::span<double>(agreed));
     result = {agreed[0], agreed[1], agreed[2] > 0};
     if (result.interrupted) return;  // the resumed run validates this update
     state_.validated_update = update;
     const double score = o_.best_metric == BestMetric::kLoss ? result.loss_per_word : result.bleu;
-    // One at a limit, between two of the schedule, is no part of a run that goes on to a larger limit.
+    // A validation at a limit, between two regular ones, does not count: a run with a larger limit would not make it.
     if (update % o_.validate_every == 0) {
       state_.plateau.validated(result.loss_per_word, o_.plateau_patience);
       state_.patience.validated(score, o_.best_metric);
@@ -286,8 +289,8 @@ class Trainer {
     if (best) save();
   }
 
-  /// COLLECTIVE. Looks for signals on all ranks, and for the deadline. True: stop early.
-  bool ask_all() {
+  /// COLLECTIVE. Checks for signals on all ranks and for the deadline. Returns true if the run must stop early.
+  bool should_stop_early() {
     std::array<double, 2> flags{signals_.received() != 0 ? 1.0 : 0.0, deadline_is_near() ? 1.0 : 0.0};
     p_.communicator.max(std::span<double>(flags));
     signalled_ = signalled_ || flags[0] > 0;
@@ -295,12 +298,12 @@ class Trainer {
     return signalled_ || deadline_near_;
   }
 
-  /// By the root's clock; false on the other ranks.
+  /// Uses the root's clock; false on the other ranks.
   bool deadline_is_near() const {
     return root_ && p_.deadline && unix_seconds() + longest_.until_saved() >= *p_.deadline;
   }
 
-  /// From what all ranks know alike.
+  /// Depends only on values that are equal on all ranks.
   std::optional<StopReason> reason_to_stop() const {
     if (signalled_) return StopReason::kSignal;
     if (o_.max_updates > 0 && state_.update >= o_.max_updates) return StopReason::kUpdates;
@@ -316,7 +319,7 @@ class Trainer {
   double elapsed() const { return elapsed_before_ + attempt_.seconds(); }
   bool time_is_up() const { return o_.max_minutes > 0 && elapsed() >= o_.max_minutes * 60; }
 
-  // Only the root writes, so only the root decides.
+  // Only the root writes checkpoints, so only the root decides.
   bool checkpoint_is_due() const {
     if (!root_ || state_.update == 0 || saved_) return false;
     return (o_.checkpoint_every > 0 && state_.update % o_.checkpoint_every == 0) ||
@@ -334,21 +337,22 @@ class Trainer {
       save_checkpoint(path, {p_.model, step_.optimizer(), state_, history_, p_.corpus.source_vocabulary(),
                              p_.corpus.target_vocabulary(), p_.corpus.pipeline(), o_, average_.values()});
     } catch (const Error&) {
-      p_.run->check_attempt();  // a successor has removed the temporary: that is the reason to tell
+      p_.run->check_attempt();  // if another attempt removed the temporary file, report that instead
       throw;
     }
     p_.run->published(state_.update, state_.best_update);
     saved_ = true;
     since_checkpoint_ = {};
     const double seconds = watch.seconds();
-    Longest::see(longest_.checkpoint, seconds);
+    Longest::observe(longest_.checkpoint, seconds);
     record("checkpoint", {{"file", path.filename().string()}, {"seconds", seconds}});
     if (p_.progress) p_.progress->checkpointed(path, seconds);
   }
 
   TrainingResult finish(StopReason reason) {
     if (root_ && reason == StopReason::kSignal) record("signal", {{"signal", signals_.received()}});
-    // So that `best` knows the last weights too. If it stops early the time is short, and it goes on later anyway.
+    // Validate the last weights too, as they may be the best. Not if the run stops early: time is short then, and the
+    // run will be resumed anyway.
     const bool unseen = p_.validator && o_.validate_every > 0 && state_.validated_update < state_.update;
     if (!is_early(reason) && unseen) validate();
     if (!saved_ && state_.update > 0) save();
@@ -378,14 +382,15 @@ class Trainer {
   ParameterAverage average_;
   corpus::BatchSequence batches_;
   TrainingState state_;
-  History history_;         // the root's
-  bool signalled_ = false;  // agreed by all ranks, as are the next two
-  bool time_up_ = false, deadline_near_ = false;
-  Longest longest_;  // the root's
+  History history_;  // used at the root only
+  // All ranks agree on these three.
+  bool signalled_ = false, time_up_ = false, deadline_near_ = false;
+  Longest longest_;  // used at the root only
   Stopwatch attempt_, since_checkpoint_;
   double elapsed_before_ = 0;
-  double in_updates_ = 0, waited_ = 0;  // seconds of this attempt: of its updates, and in them for sentences
-  bool saved_ = false;                  // the run's newest checkpoint is of this very state
+  double in_updates_ = 0;  // seconds of this attempt spent in updates
+  double waited_ = 0;      // the part of in_updates_ spent waiting for sentences
+  bool saved_ = false;     // the newest checkpoint of the run holds the current state
 };
 
 }  // namespace

@@ -41,18 +41,18 @@ void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
   for (const auto& [reads, sentences] : {std::pair(table.source, &input.source), {table.target, &input.target}}) {
     if (!reads || sentences->empty()) continue;
     for (const WordId word : sentences->words) {
-      if (word < table_rows) touch(word);  // the model refuses the others
+      if (word < table_rows) touch(word);  // the model rejects larger ones
     }
     if (sentences == &input.target || options.source_end || has_empty_sentence(*sentences)) touch(kEnd);
   }
   const bool source_start = table.source && !input.source.empty() && options.source_start;
   const bool target_start = table.target && !input.target.empty() && options.start == model::Start::kEmbedded;
   if (source_start || target_start) touch(kStart);
-  united = communicator.begin_or_reduce(bits);
+  or_ticket = communicator.begin_or_reduce(bits);
 }
 
 void UpdateStep::Rows::begin_all_reduce(const comm::Communicator& communicator, const layers::RowGradient<float>& own) {
-  communicator.wait(united);
+  communicator.wait(or_ticket);
   words.clear();
   place.resize(own.table_rows());
   for (std::size_t b = 0; b < bits.size(); ++b) {
@@ -106,7 +106,8 @@ model::Loss UpdateStep::accumulate(const UpdateInput& input, const std::function
   how.dropout_seed.pair_stride *= pieces;
   model::Loss loss;
   for (std::size_t piece = 0; piece < pieces; ++piece) {
-    Sentences source, target;  // every pieces-th of a share that is sorted by length: pieces that weigh the same
+    // The share is sorted by length, so taking every pieces-th pair gives pieces of about equal size.
+    Sentences source, target;
     for (std::size_t i = piece; i < input.source.size(); i += pieces) {
       source.add(input.source[i]);
       target.add(input.target[i]);
@@ -124,7 +125,7 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
   try {
     return update(input);
   } catch (...) {
-    communicator_.abandon();  // the sums under way read and write what is about to be destroyed
+    communicator_.abandon();  // reductions in progress use buffers that are about to be destroyed
     throw;
   }
 }
@@ -146,7 +147,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
     model_.zero_gradient();
   }
   const double zeroing_seconds = watch.lap();
-  double begin_seconds = 0;  // in which backward stands still
+  double begin_seconds = 0;  // time during which the backward pass waits for reductions to be started
   const auto finished = [&](std::size_t part) {
     result.part_seconds.push_back(whole.seconds());
     if (!options_.overlap) return;
@@ -158,14 +159,16 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   result.compute_seconds = watch.lap() - begin_seconds;
 
   if (input.vote) input.vote();
-  std::vector<double> sums{loss.negative_log_likelihood, static_cast<double>(loss.words)};  // one reduction for all
+  // One reduction for the loss, the words and the votes.
+  std::vector<double> sums{loss.negative_log_likelihood, static_cast<double>(loss.words)};
   sums.insert(sums.end(), input.votes.begin(), input.votes.end());
   {
     const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
     if (!options_.overlap) {
       for (std::size_t part = 0; part < model_.gradient_parts().size(); ++part) begin_all_reduce(part);
     }
-    communicator_.wait_for_all();  // first, because this thread sleeps there, while MPI's own sums would use its core
+    // wait_for_all comes first, because it sleeps, while MPI's blocking reduction would keep this core busy.
+    communicator_.wait_for_all();
     communicator_.all_reduce(std::span<double>(sums));
     tables_.clear();
     for (std::size_t i = 0; i < tables.size(); ++i) {
@@ -193,7 +196,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
       }
       optimizer_->update(model_.parameters(), gradient, input.learning_rate, scale, tables_);
     } else {
-      std::fill(residual_.begin(), residual_.end(), 0.0F);  // they are not finite either
+      std::fill(residual_.begin(), residual_.end(), 0.0F);  // the residual is not finite either
     }
   }
   result.optimizer_seconds = zeroing_seconds + watch.lap();

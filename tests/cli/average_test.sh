@@ -45,6 +45,6 @@ refused "either --checkpoint" average --checkpoint mean.h5 --run run --last 2 --
 refused "at least two" average --checkpoint $last --output other.h5
 refused "no history" inspect mean.h5 --history
 "$RNNSEARCH" $(train_arguments seed 8) --seed 2 2>/dev/null
-refused "seed is 1 in the first and 2 in the other" average --checkpoint $last \
+refused "seed is 1 in the first and 2 in the second" average --checkpoint $last \
   --checkpoint seed/checkpoints/update-00000008.h5 --output other.h5
 [[ ! -e other.h5 ]] || fail "a refusal wrote a file"

@@ -119,7 +119,7 @@ refused "invalid|line 6|byte 5|UTF-8" evaluate --hypotheses text/train.target --
 } >t.xml
 sed 5d s.sgm >short.sgm
 sed '5s|</seg>||' s.sgm >damaged.sgm
-refused "damaged.sgm line 6|<seg> inside of a segment" translate --model run --input damaged.sgm --output y
+refused "damaged.sgm line 6|<seg> is inside a segment" translate --model run --input damaged.sgm --output y
 cp text/test.source plain.xml
 refused "plain.xml line 1|another name" score --model run --source plain.xml --target text/test.target
 refused "t.xml|'A'|'B'|t.xml@NAME" evaluate --hypotheses text/test.source --references t.xml

@@ -122,7 +122,7 @@ TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
   EXPECT_THAT(refusal_of(content), HasSubstr("begins at 1"));
   content = {};
   content.source_offset = {0, 9, 3};
-  EXPECT_THAT(refusal_of(content), HasSubstr("does not ascend"));
+  EXPECT_THAT(refusal_of(content), HasSubstr("is not ascending"));
   content = {};
   content.source_offset = {};
   EXPECT_THAT(refusal_of(content), HasSubstr("is empty"));

@@ -92,7 +92,7 @@ TEST(Merge, SaysInWhatCorporaDiffer) {
   refused(HasSubstr("source-script is 'en' there and '' in"));
   two.cleaning = one.cleaning;
   two.dev = texts.set("dev", "a1 b2\n");
-  refused(HasSubstr("its set dev is another"));
+  refused(HasSubstr("its set dev differs"));
   two.dev.reset();
   two.vocabulary_of.clear();
   refused(AllOf(HasSubstr("of the source vocabulary is "), HasSubstr("--vocabulary-of")));
@@ -100,12 +100,12 @@ TEST(Merge, SaysInWhatCorporaDiffer) {
   refused(HasSubstr("lowercase is true there and false in"));
 
   both.corpora.pop_back();
-  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("there are 1 corpora"));
+  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("the number given is 1"));
   both.corpora.push_back(two.output);
   both.output = one.output;
-  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("exists already"));
+  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("already exists"));
   both.overwrite = true;
-  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("one of the files to be read"));
+  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("one of the input files"));
 }
 
 TEST(Append, IsAsIfBothTextsHadBeenPreparedAtOnce) {
@@ -124,7 +124,7 @@ TEST(Append, IsAsIfBothTextsHadBeenPreparedAtOnce) {
   EXPECT_EQ(report.pairs_read, 2000u);
 
   more.output = one.output;
-  EXPECT_THAT(message_of([&] { prepare(more); }), HasSubstr("exists already"));
+  EXPECT_THAT(message_of([&] { prepare(more); }), HasSubstr("already exists"));
   more.overwrite = true;
   more.dev = texts.set("dev", "another\n");
   EXPECT_THAT(message_of([&] { prepare(more); }), HasSubstr("one.h5 has a set dev already"));
@@ -172,7 +172,7 @@ TEST(Append, RefusesInPlaceWhenAnotherProcessChangedTheCorpusMeanwhile) {
   const std::string others = read_file(other.output);
   const auto append = while_writing([&] { fs::rename(other.output, one.output); });
   EXPECT_THAT(message_of([&] { prepare(more, append); }),
-              AllOf(HasSubstr("one.h5 was changed by another process"), HasSubstr("append it again")));
+              AllOf(HasSubstr("one.h5 was changed by another process"), HasSubstr("append the text again")));
   EXPECT_TRUE(read_file(one.output) == others) << "the other's pairs are lost";
   EXPECT_EQ(texts.scratch.files(), 6u) << "a temporary is left";  // four texts, words.h5 and one.h5
 }
@@ -183,7 +183,7 @@ TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
   const auto write = while_writing([&] { write_text(one.output, "of another"); });
   EXPECT_THAT(
       message_of([&] { prepare(one, write); }),
-      AllOf(HasSubstr("one.h5"), HasSubstr("another process has written it meanwhile"), HasSubstr("--overwrite")));
+      AllOf(HasSubstr("one.h5"), HasSubstr("another process has written it in the meantime"), HasSubstr("--overwrite")));
   EXPECT_TRUE(read_file(one.output) == "of another");
   one.overwrite = true;
   prepare(one, write);

@@ -114,7 +114,7 @@ TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   EXPECT_THAT(message_of([&] { prepare(other); }), AllOf(HasSubstr("do not fit"), HasSubstr("--tokenizer none")));
   other.pipeline = all.pipeline;
   other.output = all.output;
-  EXPECT_THAT(message_of([&] { prepare(other); }), HasSubstr("one of the files to be read"));
+  EXPECT_THAT(message_of([&] { prepare(other); }), HasSubstr("one of the input files"));
 }
 
 TEST(Prepare, MakesOneVocabularyOfBothSides) {
@@ -151,7 +151,7 @@ TEST(Prepare, MakesOneVocabularyOfBothSides) {
   options.target_words = {};
   options.source_words = 10;
   EXPECT_THAT(message_of([&] { prepare(options); }),
-              AllOf(HasSubstr("--source-words asks for 10"), HasSubstr("train.tgt has only 6 distinct")));
+              AllOf(HasSubstr("--source-words is 10,"), HasSubstr("train.tgt has only 6 distinct")));
   options.source_words = {};
   options.joint_vocabulary = false;
   prepare(options);
@@ -221,7 +221,7 @@ TEST(Prepare, CleansAndRemembersWhatItDropped) {
   write_text(scratch / "train.src", "a\nb\n");
   write_text(scratch / "train.tgt", "x\ny\n");
   EXPECT_THAT(message_of([&] { prepare(options); }),
-              AllOf(HasSubstr("nothing is left of the 2 pairs"), HasSubstr("2: target in another script")));
+              AllOf(HasSubstr("none of the 2 pairs"), HasSubstr("2: target in another script")));
   options.cleaning.source_script = "klingonese";
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("source-script: there is no script 'klingonese'"));
   options.cleaning.source_script = "";
@@ -384,7 +384,7 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
        {"train.src line 1", "16 MiB"}},
       {"all dropped",
        [](auto& o, auto&) { o.cleaning.max_length = 1; },
-       {"nothing is left of the 3 pairs", "0 have an empty source", "2 a source", "1 a target", "more than 1 words"}},
+       {"none of the 3 pairs", "0 have an empty source", "2 a source", "1 a target", "more than 1 words"}},
       {"dev of another length",
        [](auto& o, auto& s) {
          o.dev = EvaluationFiles{"dev", write_text(s / "dev.src", "a\nb\n"), {write_text(s / "dev.tgt", "a\n")}};
@@ -452,7 +452,7 @@ TEST(Prepare, ReplacesAFileOnlyWhenAskedAndOnlyByAWholeOne) {
   const Scratch scratch;
   PrepareOptions options = options_of(scratch, "a b\n", "x\n");
   write_text(options.output, "former");
-  EXPECT_THAT(message_of([&] { prepare(options); }), AllOf(HasSubstr("exists already"), HasSubstr("--overwrite")));
+  EXPECT_THAT(message_of([&] { prepare(options); }), AllOf(HasSubstr("already exists"), HasSubstr("--overwrite")));
   options.overwrite = true;
   write_text(scratch / "train.src", "\xff\n");
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("UTF-8"));
@@ -461,7 +461,7 @@ TEST(Prepare, ReplacesAFileOnlyWhenAskedAndOnlyByAWholeOne) {
   prepare(options);
   EXPECT_EQ(Corpus(options.output).train_pairs(), 1u);
   options.output = options.train[0].target;
-  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("files to be read"));
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("one of the input files"));
   EXPECT_EQ(read_file(options.train[0].target), "x\n");
 }
 

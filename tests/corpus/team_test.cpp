@@ -191,7 +191,8 @@ TEST(Team, AppendsToACorpus) {
   PrepareReport report;
   EXPECT_THAT(prepare_together(3, options, report), testing::Each("nothing was thrown"));
   EXPECT_TRUE(read_file(options.output) == bytes);
-  EXPECT_THAT(prepare_together(3, options, report), testing::Each(HasSubstr("it seems to have been appended before")));
+  EXPECT_THAT(prepare_together(3, options, report),
+              testing::Each(HasSubstr("the text seems to have been appended already")));
   EXPECT_TRUE(read_file(options.output) == bytes);
 }
 
@@ -223,7 +224,7 @@ TEST(Team, SaysOnEveryRankWhatOneProcessWouldSay) {
   same(options, "both.tsv line 2 has no tab");
   write_text(scratch / "both.tsv", "a\tb\n");
   options.source_words = 1000000;
-  same(options, "--source-words asks for 1000000");
+  same(options, "--source-words is 1000000");
   options.output = scratch / "nowhere" / "corpus.h5";
   same(options, "there is no folder");
 }

@@ -94,26 +94,26 @@ TEST(TestSetFile, IsRefusedWithLineAndReasonWhenDamaged) {
     EXPECT_THAT(refusal(document), AllOf(testing::StartsWith("corpus: set.sgm "), HasSubstr(line), HasSubstr(reason)))
         << document;
   };
-  expect(in("<seg id=\"1\">a\n<seg id=\"2\">b</seg>"), "line 4", "<seg> inside of a segment");
-  expect(in("<seg id=\"1\">a"), "line 4", "</doc> inside of a segment");
+  expect(in("<seg id=\"1\">a\n<seg id=\"2\">b</seg>"), "line 4", "<seg> is inside a segment");
+  expect(in("<seg id=\"1\">a"), "line 4", "</doc> is inside a segment");
   expect(in("a</seg>"), "line 3", "text outside of <seg>");
-  expect(in("<p></seg>"), "line 3", "</seg> without its <seg>");
+  expect(in("<p></seg>"), "line 3", "</seg> has no <seg>");
   expect(in("<seg id=\"1>a</seg>"), "line 3", "quote");
   expect(in("<seg id=\"1\"a</seg>"), "line 3", "'>'");
   expect(in("<seg id=\"1\" id=\"2\">a</seg>"), "line 3", "id twice");
-  expect(in("<seg id=\"1\">a</seg></doc>"), "line 4", "</doc> where </refset> was expected");
-  expect(in("<seg>a</seg><doc>"), "line 3", "<doc> inside of <doc>");
-  expect(in("<seg>&#0;</seg>"), "line 3", "&#0; refers to no character");
-  expect(in("<seg>&#xD800;</seg>"), "line 3", "refers to no character");
+  expect(in("<seg id=\"1\">a</seg></doc>"), "line 4", "</doc> was found where </refset> was expected");
+  expect(in("<seg>a</seg><doc>"), "line 3", "<doc> is inside <doc>");
+  expect(in("<seg>&#0;</seg>"), "line 3", "&#0; does not refer to a character");
+  expect(in("<seg>&#xD800;</seg>"), "line 3", "does not refer to a character");
   expect(in("<seg>a</seg><!-- b"), "line 3", "a comment has no end");
-  expect(in("<src><seg>a</seg></src>"), "line 3", "<src> inside of <doc>");
+  expect(in("<src><seg>a</seg></src>"), "line 3", "<src> is inside <doc>");
   expect(in("<p></p>"), "", "holds no segments");
   expect(in("<seg>\xff</seg>"), "line 3", "UTF-8");
   expect("<refset>\n<doc>\n<seg>a</seg>\n", "line 4", "without </doc>");
-  expect("<refset></refset>\n<refset></refset>", "line 2", "after the end");
+  expect("<refset></refset>\n<refset></refset>", "line 2", "follows the end");
   expect("<mteval><refset></refset>\n<refset></refset></mteval>", "line 2", "second set");
   expect("<html>\n<p>a</p></html>", "line 1", "<srcset>, <refset>, <tstset> or <dataset>");
-  expect("one sentence\na line", "", "plain text must have another name");
+  expect("one sentence\na line", "", "the name of plain text must not");
   expect("<!DOCTYPE x [<!ENTITY a 'b'>]>\n<refset></refset>", "line 1", "declarations");
   expect("<seg>a</seg>", "line 1", "outside of <doc>");
   // XML forgives less
@@ -158,9 +158,10 @@ TEST(TestSetFile, MustBelongToTheOtherSegmentBySegment) {
   constexpr const char* kNothing = "nothing was thrown";
   EXPECT_EQ(said({"docid=a><seg id=1", "docid=a><seg id=2", "docid=b><seg id=1"}), kNothing);
   EXPECT_EQ(said({"docid=a><seg", "id=a><seg id=2", "genre=c><seg id=7"}), kNothing) << "what is not said agrees";
-  EXPECT_EQ(said({"docid=a><seg id=1", "docid=a><seg id=3", "docid=b><seg id=1"}),
-            "corpus: b.sgm line 3: segment '3' of document 'a' stands where segment '2' of document 'a' was expected, "
-            "which is in a.sgm line 3; the segments of both must be in the same order");
+  EXPECT_EQ(
+      said({"docid=a><seg id=1", "docid=a><seg id=3", "docid=b><seg id=1"}),
+      "corpus: b.sgm line 3: found segment '3' of document 'a', but expected segment '2' of document 'a', which is in "
+      "a.sgm line 3; both files must have their segments in the same order");
   EXPECT_THAT(said({"docid=a><seg id=1", "docid=a><seg id=2", "docid=c><seg id=1"}),
               AllOf(HasSubstr("b.sgm line 4"), HasSubstr("'1' of document 'c'"), HasSubstr("'1' of document 'b'")));
 }
@@ -203,7 +204,8 @@ TEST(TestSetFile, IsReadByPrepareWhereverPlainTextIs) {
       "<refset><doc docid='b'><seg id='1'>x</seg></doc>\n<doc docid='a'><seg id='1'>y</seg>"
       "<seg id='2'>z</seg></doc></refset>";
   options.dev->references = {write_text(scratch / "swapped.sgm", swapped)};
-  const auto order = AllOf(HasSubstr("swapped.sgm line 1: segment '1' of document 'b'"), HasSubstr("set.xml line 5"));
+  const auto order =
+      AllOf(HasSubstr("swapped.sgm line 1: found segment '1' of document 'b'"), HasSubstr("set.xml line 5"));
   EXPECT_THAT(message_of([&] { prepare(options); }), order);
   options.dev = std::nullopt;
   options.train = {{scratch / "set.xml", scratch / "swapped.sgm"}};
@@ -213,7 +215,7 @@ TEST(TestSetFile, IsReadByPrepareWhereverPlainTextIs) {
               AllOf(HasSubstr("train.src has 20 lines"), HasSubstr("set.xml has 3 segments")));
   options.overwrite = true;
   options.output = scratch / "set.xml";
-  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("one of the files to be read"));
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("one of the input files"));
 }
 
 }  // namespace

@@ -59,10 +59,10 @@ TEST(TextPipeline, SplitsTheWordsOfTheTokenizerByCodesAndPutsThemTogetherAgain) 
 TEST(TextPipeline, RefusesSubwordsThatDoNotFit) {
   TextPipeline pipeline;
   pipeline.source_subwords = text::Subwords::byte_pair_codes("a b\n");
-  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("source alone"));
+  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("only for the source"));
   pipeline.target_subwords =
       text::train_subwords({"aa ab", "ba bb"}, {.algorithm = "unigram", .pieces = 270, .exactly = false});
-  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("two of a kind"));
+  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("two models of the same kind"));
   pipeline.source_subwords = pipeline.target_subwords;
   EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("raw text"));
 }

@@ -104,7 +104,7 @@ TEST_F(Average, IsNothingToResumeFrom) {
     FAIL() << "it was resumed";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("is the mean of update-00000020.h5"));
-    EXPECT_THAT(error.what(), HasSubstr("no state of an optimizer"));
+    EXPECT_THAT(error.what(), HasSubstr("holds no optimizer state"));
   }
 }
 
@@ -115,7 +115,7 @@ TEST_F(Average, IsRefusedForCheckpointsOfDifferentTrainings) {
     change(other);
     other.save(b_, 20, 2);
     const std::string sentence = refusal({a_, b_});
-    EXPECT_THAT(sentence, HasSubstr("are not of one training"));
+    EXPECT_THAT(sentence, HasSubstr("are not from the same training"));
     EXPECT_FALSE(fs::exists(output_));
     return sentence;
   };
@@ -125,14 +125,15 @@ TEST_F(Average, IsRefusedForCheckpointsOfDifferentTrainings) {
   EXPECT_THAT(refusal_after([](SavedRun& run) { run.options.optimizer = OptimizerKind::kAdadelta; }),
               HasSubstr("optimizer"));
   EXPECT_THAT(refusal_after([](SavedRun& run) { run.fingerprint = "0123"; }),
-              HasSubstr("the corpus 0123, the other on"));
+              HasSubstr("the corpus with fingerprint 0123, the second on"));
   EXPECT_THAT(refusal_after([](SavedRun& run) {
                 auto words = run.target_vocabulary.words();
                 words.back() = "another";
                 run.target_vocabulary = corpus::Vocabulary(words, run.target_vocabulary.counts());
               }),
               HasSubstr("their target vocabularies differ"));
-  EXPECT_THAT(refusal_after([](SavedRun& run) { run.pipeline.lowercase = true; }), HasSubstr("treat text differently"));
+  EXPECT_THAT(refusal_after([](SavedRun& run) { run.pipeline.lowercase = true; }),
+              HasSubstr("their text pipelines differ"));
   SavedRun longer{corpus_};  // limits may change from one attempt to the next
   longer.options.max_updates = 99;
   longer.options.learning_rate = 0.5;
@@ -144,9 +145,9 @@ TEST_F(Average, IsRefusedForFilesThatCannotBeAveraged) {
   run_.save(a_, 10, 1);
   run_.save(b_, 20, 2);
   run_.save(c_, 20, 2);
-  EXPECT_THAT(refusal({a_}), HasSubstr("at least two checkpoints and there is 1"));
-  EXPECT_THAT(refusal({b_, a_, c_}), HasSubstr("are both of update 20"));
-  EXPECT_THAT(refusal({a_, a_}), HasSubstr("are both of update 10"));
+  EXPECT_THAT(refusal({a_}), HasSubstr("at least two checkpoints, but the number given is 1"));
+  EXPECT_THAT(refusal({b_, a_, c_}), HasSubstr("are both from update 20"));
+  EXPECT_THAT(refusal({a_, a_}), HasSubstr("are both from update 10"));
   EXPECT_THAT(refusal({a_, scratch_ / "corpus.h5"}), HasSubstr("rnnsearch-corpus"));
   EXPECT_THAT(refusal({a_, scratch_ / "missing.h5"}), HasSubstr("No such file"));
   EXPECT_FALSE(fs::exists(output_));
@@ -194,8 +195,8 @@ TEST_F(Average, IsRefusedForParametersOfAnotherShape) {
   };
   EXPECT_THAT(with_shape({}), HasSubstr("attention/W_a holds an array of shape []"));
   EXPECT_THAT(with_shape({3, 4, 5}), HasSubstr("attention/W_a holds an array of shape [3, 4, 5]"));
-  EXPECT_THAT(with_shape({3, 4}), HasSubstr("attention/W_a has not the shape that the options of its model ask for"));
-  EXPECT_THAT(with_shape({3}), HasSubstr("attention/W_a has not the shape that the options of its model ask for"));
+  EXPECT_THAT(with_shape({3, 4}), HasSubstr("attention/W_a does not have the shape that the model's options require"));
+  EXPECT_THAT(with_shape({3}), HasSubstr("attention/W_a does not have the shape that the model's options require"));
 }
 
 TEST_F(Average, ReplacesAFileOnlyWhenAsked) {

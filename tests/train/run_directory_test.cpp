@@ -95,7 +95,7 @@ TEST_F(Run, IsRefusedWhereAnotherRunIs) {
 TEST_F(Run, IsRefusedWhereSomethingElseIs) {
   std::filesystem::create_directory(path_);
   std::ofstream(path_ / "thesis.tex") << "years of work";
-  EXPECT_THAT(refusal(), HasSubstr("holds thesis.tex and is no run of rnnsearch"));
+  EXPECT_THAT(refusal(), HasSubstr("holds thesis.tex and is not a run of rnnsearch"));
   EXPECT_THAT(files(path_), testing::ElementsAre("thesis.tex"));
   path_ = path_ / "thesis.tex";
   EXPECT_THAT(refusal(), HasSubstr("is a file"));
@@ -123,7 +123,7 @@ TEST_F(Run, IsRefusedWhileAnotherTrainerLives) {
   }
   char ready = 0;
   ASSERT_EQ(::read(pipes[0], &ready, 1), 1);
-  EXPECT_THAT(refusal(), HasSubstr("another trainer is writing"));
+  EXPECT_THAT(refusal(), HasSubstr("another trainer is writing to"));
   ::kill(other, SIGKILL);
   ::siginfo_t info;
   ::waitid(P_PID, static_cast<id_t>(other), &info, WEXITED | WNOWAIT);
@@ -172,7 +172,7 @@ TEST_F(Run, FallsBackToTheCheckpointBeforeADamagedOneAndSaysSo) {
   EXPECT_EQ(open()->checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
   ASSERT_EQ(said.size(), 1U);
   EXPECT_THAT(said[0], HasSubstr("update-00000020.h5"));
-  EXPECT_THAT(said[0], HasSubstr("goes on from update-00000010.h5"));
+  EXPECT_THAT(said[0], HasSubstr("resumes from update-00000010.h5"));
   EXPECT_TRUE(std::filesystem::exists(path_ / "checkpoints/update-00000020.h5.damaged"));
   damage(10);
   for (int again = 0; again < 2; ++again) EXPECT_THROW(open()->checkpoint_to_resume(), Error);

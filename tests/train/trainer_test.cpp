@@ -366,7 +366,7 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
     train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
     FAIL() << "it went on";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("4 updates in a row were not finite, to update 14"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("4 updates in a row were not finite, up to update 14"));
   }
 }
 

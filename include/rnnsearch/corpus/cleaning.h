@@ -1,4 +1,4 @@
-// Which pairs of the training text become part of a corpus, and how many of the others were left out, and why.
+// Selection of the training pairs that become part of a corpus, and counts of the dropped ones by reason.
 #pragma once
 
 #include <array>
@@ -10,24 +10,24 @@
 namespace rnnsearch::corpus {
 
 struct CleaningOptions {
-  std::size_t max_length = 50;  // words of either side, without </s>: longer pairs are dropped (paper: 50, 30)
-  /// Words of the longer side over words of the shorter one: pairs beyond it are dropped. 0: none are.
+  std::size_t max_length = 50;  // drop pairs with more words, without </s>, on either side (paper: 50 and 30)
+  /// Drop pairs in which the longer side has more than this many times the words of the shorter one. 0: no limit.
   double max_ratio = 0;
-  bool keep_empty_targets = false;  // pairs whose target has no words: its sequence is </s> alone
-  bool drop_copies = false;         // pairs whose two sides have the same words: nobody translated them
-  bool drop_repeated = false;       // pairs that stood in the text before, byte for byte
-  /// Not empty: the script each side is written in, as text::Script takes it. Sentences with letters of which less than
-  /// script_share are of it are dropped; sentences without letters are not.
+  bool keep_empty_targets = false;  // keep pairs whose target has no words; their target sequence is only </s>
+  bool drop_copies = false;         // drop pairs with the same words on both sides, which are not translated
+  bool drop_repeated = false;       // drop pairs that occurred earlier in the text, byte for byte
+  /// If not empty, the script of each side, as text::Script takes it. A sentence is dropped if less than script_share
+  /// of its letters belong to that script. Sentences without letters are kept.
   std::string source_script, target_script;
   double script_share = 0.5;
 
   friend bool operator==(const CleaningOptions&, const CleaningOptions&) = default;
 };
 
-/// Throws Error naming the option, in one sentence.
+/// Throws Error, naming the option, for a value out of range.
 void check(const CleaningOptions& options);
 
-/// A dropped pair is counted once, by the first reason that holds.
+/// The reasons for dropping a pair. A dropped pair is counted once, under the first reason that applies.
 enum class Drop {
   kEmptySource,
   kEmptyTarget,
@@ -53,7 +53,7 @@ inline constexpr std::array<DropReason, 9> kDropReasons{{{"empty_source", "empty
                                                          {"target_script", "target in another script"},
                                                          {"repeated", "repeated"}}};
 
-/// How many pairs were dropped, by reason.
+/// The number of dropped pairs by reason.
 struct DropCounts {
   std::array<std::uint64_t, kDropReasons.size()> counts{};
 
@@ -67,10 +67,10 @@ struct DropCounts {
   friend bool operator==(const DropCounts&, const DropCounts&) = default;
 };
 
-/// What a corpus remembers of how its training pairs were chosen.
+/// How the training pairs of a corpus were selected; stored in the corpus.
 struct Selection {
   CleaningOptions cleaning;
-  std::uint64_t pairs_read = 0;  // those in the corpus, and dropped.total()
+  std::uint64_t pairs_read = 0;  // pairs in the corpus plus dropped.total()
   DropCounts dropped;
 };
 

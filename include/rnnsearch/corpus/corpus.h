@@ -1,4 +1,4 @@
-// A prepared corpus (*.h5), read-only. The file's layout is drawn in corpus/format.h.
+// Reads a prepared corpus (*.h5). The layout of the file is documented in corpus/format.h.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@
 
 namespace rnnsearch::corpus {
 
-/// A development or test set, whole in memory.
+/// A development or test set, held in memory.
 struct EvaluationSet {
   std::string name;
   Sentences source, target;
   std::vector<std::string> source_text;              // raw lines
-  std::vector<std::vector<std::string>> references;  // [k][pairs], raw lines: BLEU is always scored against these
+  std::vector<std::vector<std::string>> references;  // [k][pairs], raw lines, against which BLEU is computed
 };
 
 /// Consecutive pairs of the training part.
@@ -30,13 +30,14 @@ struct PairBlock {
   Sentences source, target;
 };
 
-enum class Verify { kDigest, kSkip };  // the digest reads the whole file once: rank 0 does it, the others skip
+/// Whether to verify the digest, which reads the whole file once. Rank 0 verifies it, the other ranks skip it.
+enum class Verify { kDigest, kSkip };
 
-/// Any threads may read one corpus together.
+/// Thread-safe: several threads may read one corpus at the same time.
 class Corpus {
  public:
-  /// Throws Error, in one sentence, for a file that is missing, truncated, damaged, of another kind or of a newer
-  /// version. `poll` is called now and then while the digest reads; what it throws ends the reading.
+  /// Throws Error for a file that is missing, truncated, damaged, not a corpus or of a newer version. `poll` is called
+  /// now and then while the digest is computed; an exception that it throws ends the reading.
   explicit Corpus(const std::filesystem::path& path, Verify verify = Verify::kDigest,
                   const std::function<void()>& poll = {});
   ~Corpus();
@@ -46,21 +47,22 @@ class Corpus {
   const std::filesystem::path& path() const;
   const Vocabulary& source_vocabulary() const;
   const Vocabulary& target_vocabulary() const;
-  bool joint_vocabulary() const;  // the two are one, of the words of both sides, but for their counts
+  bool joint_vocabulary() const;  // whether both vocabularies have the same words; their counts differ
   const TextPipeline& pipeline() const;
   const std::string& fingerprint() const;  // hash over vocabularies, counts and token data
-  const std::optional<Selection>& selection()
-      const;  // how its training pairs were chosen; the first corpora do not say
+  /// How the training pairs were selected; empty for corpora written before this was recorded.
+  const std::optional<Selection>& selection() const;
   std::uint64_t train_pairs() const;
   std::uint64_t train_source_words() const;  // without </s>
   std::uint64_t train_target_words() const;
-  std::vector<std::string> set_names() const;  // "dev", and "test/NAME" each
+  std::vector<std::string> set_names() const;  // "dev" and "test/NAME"
 
-  /// Pairs [first, first + count) of the training part, across shards, by bulk reads. first + count <= train_pairs().
+  /// Reads pairs [first, first + count) of the training part in bulk, across shards. REQUIRES: first + count <=
+  /// train_pairs().
   PairBlock read_pairs(std::uint64_t first, std::uint64_t count) const;
-  /// Their lengths alone, in words without </s>, which costs less: [source, target][pairs].
+  /// Reads only the lengths of these pairs, in words without </s>, which is cheaper: [source, target][pairs].
   std::array<std::vector<std::uint64_t>, 2> read_lengths(std::uint64_t first, std::uint64_t count) const;
-  /// Throws Error naming the sets there are.
+  /// Throws Error, naming the existing sets, if there is no set of this name.
   EvaluationSet read_set(const std::string& name) const;
 
  private:

@@ -1,4 +1,4 @@
-// One corpus of several that were prepared apart, with the same vocabularies.
+// Merges corpora that were prepared separately with the same vocabularies.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ struct MergeReport {
   std::string fingerprint;
 };
 
-/// The pairs of one after the other, and the sets of all: one that several have must be the same in each. The corpus
-/// is, bit for bit, that of `prepare` with --vocabulary-of of all their texts, but for pairs that are repeated in
-/// another's text. Memory: a block of pairs and the sets. Throws Error, with nothing written, for corpora that are
-/// damaged, or differ in vocabularies, languages, pipeline or cleaning, saying in what; for sets of one name that
-/// differ; and for an output as prepare does.
+/// Writes the training pairs of the corpora one after the other, and the development and test sets of all. A set that
+/// several corpora hold must be the same in each. The output is bit-identical to that of `prepare` with --vocabulary-of
+/// for all their texts, except for pairs that are repeated between texts. Memory: a block of pairs and the sets. Throws
+/// Error, with nothing written, for damaged corpora, for corpora that differ in vocabularies, languages, pipeline or
+/// cleaning (the message names the difference), for different sets of the same name, and for an output that prepare
+/// would reject.
 MergeReport merge(const MergeOptions& options);
 
 }  // namespace rnnsearch::corpus

@@ -1,4 +1,4 @@
-// The processes that prepare one corpus together, as this room sees them: it knows neither MPI nor who they are.
+// Interface to the processes that prepare a corpus together. It keeps MPI out of this room.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ class Team {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// COLLECTIVE. What `part` returns on each rank goes to rank 0, where `combine` makes one answer of them all, in the
-  /// order of ranks, which every rank gets. What one of them throws is thrown on all ranks, as an Error with the same
-  /// words: of several the first rank's. May be called by the thread alone that made this.
+  /// COLLECTIVE. Gathers the results of `part` at rank 0 in rank order, calls `combine` there, and returns its result
+  /// on every rank. If `part` or `combine` throws, all ranks throw an Error with the same message; if several ranks
+  /// throw, it is that of the first one. Must be called by the thread that created the object.
   virtual std::string meet(const std::function<std::string()>& part,
                            const std::function<std::string(std::vector<std::string> parts)>& combine) = 0;
 };
 
-/// One process by itself.
+/// A team of a single process.
 class Alone : public Team {
  public:
   int rank() const override { return 0; }

@@ -1,5 +1,6 @@
-// How raw text becomes words, or subwords, and these become text again: written by `prepare`, copied into every
-// checkpoint, so that `translate` treats new text exactly as the training text was treated.
+// The text pipeline: how raw text is split into words or subwords, and how these are joined to text again. `prepare`
+// stores it in the corpus, and every checkpoint holds a copy, so that `translate` treats new text exactly like the
+// training text.
 #pragma once
 
 #include <string>
@@ -17,27 +18,29 @@ enum class Side { kSource, kTarget };
 struct TextPipeline {
   std::string source_language = "src";
   std::string target_language = "tgt";
-  /// words: reversible word tokens (text/tokenizer.h), each Chinese character a word; icu-words: the same, but Chinese
-  /// and Japanese in the words of ICU's dictionary, which are exactly those of the training text only with the same
-  /// version of ICU; moses: the words of Moses (text/moses_tokenizer.h), by the languages en, fr and de; none: split at
+  /// words: reversible word tokens (text/tokenizer.h), where each Chinese character is a word. icu-words: the same, but
+  /// Chinese and Japanese are split by ICU's dictionary; the words agree with those of the training text only for the
+  /// same version of ICU. moses: Moses tokens (text/moses_tokenizer.h) for the languages en, fr and de. none: split at
   /// white space.
   std::string tokenizer = "words";
-  std::string normalization = "none";  // of characters, before all else, also inside words: none, nfc, nfkc
+  std::string normalization = "none";  // Unicode normalization before all other steps: none, nfc or nfkc
   bool lowercase = false;
-  /// Of both sides or none, of one kind. With SentencePiece raw lines become pieces, and the tokenizer is none; with
-  /// byte pair codes each word that the tokenizer gives becomes some. What is called a word elsewhere is then such a
-  /// piece.
+  /// Either both sides have subwords, of the same kind, or none has. SentencePiece splits raw lines into pieces, and
+  /// the tokenizer must be none; byte pair codes split the words of the tokenizer. Elsewhere in this program such a
+  /// piece is called a word.
   text::Subwords source_subwords, target_subwords;
 
-  /// The line as the tokenizer gets it: in the normal form and case. `line` itself, or what is put into `buffer`.
+  /// The line after normalization and lowercasing, as the tokenizer gets it. Refers to `line`, or to `buffer` if the
+  /// line changed.
   std::string_view spelled(std::string_view line, std::string& buffer) const;
-  /// White space alone gives no words. Valid UTF-8.
+
+  /// Splits a line into words. White space alone yields no words. REQUIRES: `line` is valid UTF-8.
   std::vector<std::string> to_words(std::string_view line, Side side) const;
-  /// The same, added to `words`.
+  /// The same, but appends to `words`.
   void to_words(std::string_view line, Side side, text::WordList& words) const;
-  /// The inverse, on the target side if not said otherwise, in one line: line ends and NULs that pieces of bytes make
-  /// are spaces. Up to white space (case, when it was lowered, what a normalisation changes, and
-  /// what Moses cannot undo). kUnknownInText among the words is a word of the text.
+  /// The inverse of to_words, except for white space, the case of lowercased text, normalized characters, and what
+  /// Moses cannot undo. The result is one line: line ends and NULs from byte pieces become spaces. kUnknownInText among
+  /// the words is kept as a word.
   std::string to_text(const std::vector<std::string>& words, Side side = Side::kTarget) const;
 
   friend bool operator==(const TextPipeline&, const TextPipeline&) = default;
@@ -46,8 +49,8 @@ struct TextPipeline {
 /// "none", "sentencepiece", "bpe-codes"
 std::string subwords_of(const TextPipeline& pipeline);
 
-/// Throws Error naming the choices for a tokenizer that there is not, and for subwords that do not fit it or each
-/// other.
+/// Throws Error for an unknown tokenizer or normalization, naming the choices, and for subwords that do not fit the
+/// tokenizer or each other.
 void check(const TextPipeline& pipeline);
 
 }  // namespace rnnsearch::corpus

@@ -1,4 +1,4 @@
-// Text that is read once, plain or compressed, as a stream.
+// A stream over plain or compressed text that is read once.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace rnnsearch::corpus {
 
-/// The bytes of a file, unpacked if it begins as gzip, Zstandard or xz do; of a pipe or a device as they come. Throws
-/// Error for what is missing, a folder, or may not be read. Reading throws Error, out of the stream's functions, for
-/// compressed data that is damaged or ends too early. `poll`: also for each part of a file that is read.
+/// Opens a file, a pipe or a device. Files that begin like gzip, Zstandard or xz data are unpacked. Throws Error for a
+/// path that is missing, a folder, or not readable. The functions of the stream throw Error for compressed data that is
+/// damaged or truncated. `poll` is called while waiting for a pipe or device, and for each part of a file that is read.
 std::unique_ptr<std::istream> open_text(const std::filesystem::path& path, const Poll& poll = {});
 
-/// A line beyond it is no sentence: it must fit into memory several times.
+/// The maximum length of a line. A longer line is not a sentence, and a line must fit into memory several times.
 inline constexpr std::size_t kLineBytes = 16u << 20;
 
 }  // namespace rnnsearch::corpus

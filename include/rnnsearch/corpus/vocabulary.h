@@ -1,4 +1,4 @@
-// Words and their ids.
+// Vocabularies: they map words to ids and back.
 #pragma once
 
 #include <array>
@@ -13,26 +13,27 @@
 
 namespace rnnsearch::corpus {
 
-/// By id: kUnknown, kStart, kEnd.
+/// The special symbols, indexed by their ids kUnknown, kStart and kEnd.
 inline constexpr std::array<std::string_view, 3> kSpecialSymbols{"<unk>", "<s>", "</s>"};
 
-/// What stands for an unknown word in text, U+2047: one word to every tokeniser of BLEU, as the paper's UNK was. They
-/// take "<unk>" apart into three, and short sentences then score several points less than they should.
+/// The symbol for an unknown word in translated text, U+2047. Every BLEU tokenizer takes it for one word, like the
+/// paper's UNK. They would split "<unk>" into three, and short sentences would score several points too low.
 inline constexpr std::string_view kUnknownInText = "\u2047";
 
-/// index = id; 0 <unk>, 1 <s>, 2 </s>, then by falling frequency (ties: by the bytes of the word).
+/// Words by id: 0 <unk>, 1 <s>, 2 </s>, then by falling frequency (ties: sorted bytewise). Thread-safe when const.
 class Vocabulary {
  public:
   Vocabulary() = default;
-  /// `counts` may be empty (then all 0). Throws Error when the special symbols are not in their places, or a word
-  /// repeats, is empty, or is no line of UTF-8.
+  /// `counts` may be empty, which means 0 for every word. Throws Error if the special symbols are not in their places,
+  /// or if a word is repeated, empty, or not a line of valid UTF-8.
   explicit Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t> counts = {});
 
   std::size_t size() const { return words_.size(); }
   const std::string& word(WordId id) const { return words_[id]; }
-  /// word(id), or kUnknownInText.
+  /// The word as it appears in text: kUnknownInText for kUnknown, otherwise word(id).
   std::string word_in_text(WordId id) const { return id == kUnknown ? std::string(kUnknownInText) : words_[id]; }
-  /// kUnknown for a word that is not in it, and for one spelled like a special symbol: text never becomes <s> or </s>.
+  /// The id of a word; kUnknown for words that are not in the vocabulary and for words spelled like special symbols, so
+  /// that text never yields <s> or </s>.
   WordId id(std::string_view word) const;
   const std::vector<std::string>& words() const { return words_; }
   const std::vector<std::uint64_t>& counts() const { return counts_; }

@@ -1,5 +1,5 @@
-// The mean of the parameters of several checkpoints of one training, which often translates better than the last of
-// them (Junczys-Dowmunt, Dwojak and Sennrich 2016).
+// Checkpoint averaging: the mean of the parameters of several checkpoints of one training often translates better than
+// the last checkpoint (Junczys-Dowmunt, Dwojak and Sennrich 2016).
 #pragma once
 
 #include <filesystem>
@@ -10,17 +10,17 @@
 namespace rnnsearch::train {
 
 struct Averaged {
-  std::vector<std::string> of;  // the files' names, by falling update
-  std::uint64_t update = 0;     // of the newest
-  std::uint64_t parameters = 0;
+  std::vector<std::string> of;   // file names of the checkpoints, newest first
+  std::uint64_t update = 0;      // update of the newest checkpoint
+  std::uint64_t parameters = 0;  // number of parameters averaged
 };
 
-/// Writes the mean of /parameters (of moving averages that they may hold there is none), summed in double, as a
-/// checkpoint without optimiser and history: it translates, and no training goes on from it. Its attribute average_of
-/// names the files and their digests. Memory: the largest parameter, three times. The output is published whole or not
-/// at all. Throws Error, in one sentence: for fewer than two checkpoints, for one that is given twice, that is a mean
-/// itself or cannot be read, for checkpoints of different trainings (naming what differs), and for an output that
-/// stands there, unless it may be overwritten.
+/// Writes the mean of /parameters, summed in double, as a checkpoint without optimiser and history: it can translate,
+/// but training cannot be resumed from it. Moving averages that the checkpoints may hold are ignored. The attribute
+/// average_of of the output names the averaged files and their digests. Memory: three times the largest parameter. The
+/// output appears atomically, after it is complete. Throws Error for fewer than two checkpoints, for a checkpoint that
+/// is given twice, is itself an average or cannot be read, for checkpoints of different trainings (the message names
+/// the difference), and for an existing output unless `overwrite` is set.
 Averaged average_checkpoints(std::span<const std::filesystem::path> checkpoints, const std::filesystem::path& output,
                              bool overwrite);
 

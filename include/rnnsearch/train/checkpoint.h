@@ -1,4 +1,4 @@
-// A checkpoint (*.h5): self-contained, written whole or not at all. Layout: the drawing in src/train/checkpoint.cpp.
+// Checkpoints (*.h5) are self-contained and appear atomically. Their layout is documented in src/train/checkpoint.cpp.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,31 @@
 
 namespace rnnsearch::train {
 
-/// The last version of the format that is read here. What is written is the first that can say it.
+/// The newest format version that this program reads. It writes the oldest version that can represent a checkpoint.
 inline constexpr std::int64_t kCheckpointVersion = 3;
 
 /// Sums over the updates since the last logged one.
 struct LogInterval {
   std::uint64_t updates = 0, pairs = 0, source_words = 0, target_words = 0;
-  double negative_log_likelihood = 0, words = 0;  // of the updates that were applied
+  double negative_log_likelihood = 0, words = 0;  // of the applied updates only
   double data_seconds = 0, compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
-  double reduction_seconds = 0;  // in which sums of the gradient were under way, hidden or not
-  std::uint64_t bytes_sent = 0;  // by the root in them
+  double reduction_seconds = 0;  // time with a gradient reduction in progress, overlapped with computation or not
+  std::uint64_t bytes_sent = 0;  // bytes that the root sent in gradient reductions
 };
 
 /// Everything besides weights and optimiser that a resumed run needs to repeat the uninterrupted one bit for bit.
 struct TrainingState {
   std::uint64_t update = 0;
-  corpus::DataPosition position;  // after that update
-  Plateau plateau;                // of the schedule
-  double best_score = 0;          // of the best validation, as `best_metric` counts; meaningful if best_update > 0
+  corpus::DataPosition position;  // position in the data after `update`
+  Plateau plateau;                // state of the plateau schedule
+  double best_score = 0;          // best validation score in terms of `best_metric`; meaningful if best_update > 0
   std::uint64_t best_update = 0;
-  Patience patience;                   // of early stopping
-  std::uint64_t validated_update = 0;  // of the last validation: one that a signal cut short is made up for
-  double elapsed_seconds = 0;          // of training, over all attempts
-  std::uint64_t skipped_updates = 0;   // non-finite gradients
+  Patience patience;                   // state of early stopping
+  std::uint64_t validated_update = 0;  // update of the last complete validation; an interrupted one is repeated
+  double elapsed_seconds = 0;          // training time over all attempts
+  std::uint64_t skipped_updates = 0;   // updates skipped because of a non-finite gradient
   std::uint64_t skipped_in_a_row = 0;
-  std::uint64_t world_size = 1;  // informative only
+  std::uint64_t world_size = 1;  // for information only
   std::string corpus_fingerprint;
   LogInterval interval;
 };
@@ -54,7 +54,7 @@ Json json_of(const TrainingState& state);
 TrainingState training_state_of(const Json& json);
 
 struct History {
-  struct Update {  // one a logged update
+  struct Update {  // one for each logged update
     std::uint64_t update = 0;
     double loss_per_word = 0, learning_rate = 0, target_words_per_second = 0;
   };
@@ -66,50 +66,54 @@ struct History {
   std::vector<Validation> validations;
 };
 
-/// All that a checkpoint is made of; views of what the trainer owns.
+/// The content of a checkpoint, as views of objects that the trainer owns.
 struct CheckpointSource {
   const model::Model<float>& model;
-  Optimizer& optimizer;  // read only, but for rows that catch up
+  Optimizer& optimizer;  // not const, because Optimizer::accumulators() first completes deferred rows
   const TrainingState& state;
   const History& history;
   const corpus::Vocabulary& source_vocabulary;
   const corpus::Vocabulary& target_vocabulary;
   const corpus::TextPipeline& pipeline;
   const TrainOptions& options;
-  std::span<const float> average{};  // of the parameters (parameter_average.h); empty: none
+  std::span<const float> average{};  // moving average of the parameters (parameter_average.h); empty: none
 };
 
-/// Writes to a temporary, verifies, renames. Records kernels::precision() among the options. Throws Error (a full disk
-/// included, and weights that are NaN or infinite, which could not be resumed from); a former file then stands as it
-/// was.
+/// Writes a temporary file, verifies it and renames it to `path`. Records kernels::precision() among the options.
+/// Throws Error, for example for a full disk and for weights that are NaN or infinite, from which training could not be
+/// resumed; an existing file then stays unchanged.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source);
 
-/// Fills weights, accumulators, step count and history, and `average` unless it is empty: from the file's, or, with a
-/// line in the log, from the weights if it has none. Returns the state. Verifies the digest before HDF5 parses
-/// anything. Throws Error, in one sentence, for a file that is missing, truncated, damaged, of another kind or a newer
-/// version, for other model options or another optimiser (naming the option and both values), and for another corpus.
+/// Reads a checkpoint into weights, accumulators, step count and history, and returns the training state. If `average`
+/// is not empty, it is read too, or initialised with the weights (and a log line) if the file holds no average. The
+/// digest is verified before HDF5 parses the file. Throws Error for a file that is missing, truncated, damaged, not a
+/// checkpoint or of a newer version, for different model options or another optimiser (the message names the option and
+/// both values), and for another corpus.
 TrainingState resume_checkpoint(const std::filesystem::path& path, const std::string& corpus_fingerprint,
                                 const TrainOptions& options, model::Model<float>& model, Optimizer& optimizer,
                                 History& history, std::span<float> average = {});
 
-/// In which it was trained; kFloat32 when it was written before there was a choice. Errors as resume_checkpoint.
+/// The precision that the checkpoint was trained in; kFloat32 if the file does not record it. Throws Error as
+/// resume_checkpoint does.
 kernels::Precision precision_of(const std::filesystem::path& checkpoint);
 
-/// The parameters that a model of the options `config` has, in whose shapes `group` of a checkpoint ("parameters",
-/// "average") holds them. Throws Error when one is missing or has another shape.
+/// Returns the parameter layout of a model with the options `config`, after checking that `group` of the checkpoint
+/// ("parameters" or "average") holds every parameter in that shape. Throws Error if one is missing or has another
+/// shape.
 model::ParameterLayout check_parameters(const storage::File& file, const std::string& group, const Config& config);
 
-/// What translate, score and evaluate need of a checkpoint.
+/// What translate, score and evaluate need from a checkpoint.
 struct LoadedModel {
   model::Model<float> model;
   corpus::Vocabulary source_vocabulary, target_vocabulary;
   corpus::TextPipeline pipeline;
-  Config config;  // option name -> value, as text
+  Config config;  // option name -> value as text
   std::uint64_t update = 0;
 };
 
-/// The model's parameters are the moving average where the checkpoint has one, else the parameters.
-/// Errors as resume_checkpoint. `poll` is called now and then while the digest reads; what it throws ends the reading.
+/// Loads a model for inference. Its weights are the moving average if the checkpoint holds one, otherwise the last
+/// parameters. Throws Error as resume_checkpoint does. `poll` is called now and then while the digest is computed; an
+/// exception that it throws ends the reading.
 LoadedModel load_model(const std::filesystem::path& checkpoint, const std::function<void()>& poll = {});
 
 }  // namespace rnnsearch::train

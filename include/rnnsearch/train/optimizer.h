@@ -1,5 +1,5 @@
-// From a gradient to an update. All of it is elementwise, over fixed blocks on all threads: the bits do not depend on
-// them.
+// Optimisers: they turn a gradient into an update of the parameters. All operations are elementwise over fixed blocks,
+// so the result does not depend on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,40 @@
 
 namespace rnnsearch::train {
 
-/// The squared Euclidean norm, summed in double precision over fixed blocks in a fixed order. Not finite exactly when
-/// an element is not: the squares of floats cannot overflow a double.
+/// The squared Euclidean norm, summed in double precision over fixed blocks in a fixed order. It is not finite if and
+/// only if some element is not finite, because squares of floats cannot overflow a double.
 double squared_norm_of(std::span<const float> gradient);
 
-/// The gradient of a table [table_rows, cols] in the parameter block, 0 but for some rows.
+/// The sparse gradient of a table [table_rows, cols] (an embedding): it is zero except in the listed rows.
 struct TableGradient {
-  std::size_t offset = 0;  // of the table in the block
+  std::size_t offset = 0;  // offset of the table in the parameter block
   std::size_t table_rows = 0, cols = 0;
-  std::span<const WordId> words;  // the rows that are not 0, ascending
-  std::span<const float> rows;    // [words, cols]
+  std::span<const WordId> words;  // the rows with a gradient, in ascending order
+  std::span<const float> rows;    // [words, cols], their gradients
 };
 
 class Optimizer {
  public:
   struct Accumulator {
-    std::string name;         // as in the checkpoint: /optimizer/<name>/<parameter>
-    std::span<float> values;  // one an element of the parameter block; owned by the optimiser
+    std::string name;         // its name in a checkpoint: /optimizer/<name>/<parameter>
+    std::span<float> values;  // one value for each element of the parameter block; owned by the optimiser
   };
 
   virtual ~Optimizer() = default;
-  /// In place; g_i = scale * gradient_i is what the formula sees (the clip and the division are in `scale`).
-  /// `parameters` has the size given to make_optimizer, `gradient` that of its beginning; the tables come after it, and
-  /// are the same on every call. The bits are those of the same gradient written out with its zeros: rows that nobody
-  /// touched are left alone for as long as the formula lets them, and catch up when they are touched.
+  /// Updates `parameters` in place with the gradient scale * gradient; `scale` includes gradient clipping and the
+  /// division by words or sentences. `parameters` has the size given to make_optimizer. `gradient` covers its first
+  /// gradient.size() elements; the tables cover the elements after them and must be the same tables on every call. The
+  /// result is bit-identical to that of a dense gradient. Where the formula allows it, the update of a row without a
+  /// gradient is deferred until the row gets a gradient again.
   virtual void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate, double scale,
                       std::span<const TableGradient> tables = {}) = 0;
-  /// All rows catch up first; the next `update` leaves untouched ones behind again.
+  /// Completes the deferred updates of all rows, then returns the accumulators.
   virtual std::vector<Accumulator> accumulators() = 0;
-  /// How often `update` was called; part of a checkpoint, Adam's t.
+  /// Number of calls of `update`, stored in checkpoints; Adam's t.
   std::uint64_t steps = 0;
 };
 
-/// Accumulators begin at 0; plain gradient descent has none. `size`: elements of the parameter block.
+/// Accumulators start at 0; plain gradient descent has none. `size`: number of elements of the parameter block.
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size_t size);
 
 }  // namespace rnnsearch::train

@@ -1,10 +1,10 @@
-// SIGTERM and SIGUSR1 ask for an end in order: clusters send one or the other, alike.
+// SIGTERM and SIGUSR1 both ask the program to stop in an orderly way; which one a cluster sends depends on its setup.
 #pragma once
 
 namespace rnnsearch::train {
 
-/// Both signals are caught while at least one of these exists, and what came is remembered from the first to the last
-/// of them: a program makes one first of all, a trainer inside it another.
+/// Catches both signals while at least one such object exists, and remembers a signal until the last object is
+/// destroyed. The program creates one when it starts, and the trainer another one.
 class StopSignals {
  public:
   StopSignals();
@@ -12,7 +12,7 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The signal that came, 0 for none. Any thread.
+  /// The signal that was received, or 0. May be called from any thread.
   int received() const;
 };
 

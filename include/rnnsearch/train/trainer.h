@@ -1,6 +1,5 @@
-// The training loop, on all ranks alike. Every rank holds the same weights, bit for bit, and applies the same updates;
-// the batch sequence is global, the gradient is a sum over all ranks, and whatever ends the loop is agreed on by all of
-// them.
+// The training loop, which runs on all ranks. Every rank holds the same weights, bit for bit, and applies the same
+// updates. The batch sequence is global, the gradient is summed over all ranks, and all ranks agree on when to stop.
 #pragma once
 
 #include <cstdint>
@@ -20,43 +19,43 @@
 namespace rnnsearch::train {
 
 struct ValidationResult {
-  double loss_per_word = 0;  // nats, </s> counted
-  double bleu = 0;           // 0 to 100; NaN: not computed
-  bool interrupted = false;  // should_stop said so; the other fields mean nothing then
+  double loss_per_word = 0;  // nats; words include </s>
+  double bleu = 0;           // 0 to 100; NaN if it was not computed
+  bool interrupted = false;  // should_stop returned true; the other fields are then meaningless
 };
 
-/// COLLECTIVE: every rank calls it, and every rank calls should_stop equally often (it asks all ranks); true: give up.
-/// All ranks return the same result; the root's counts.
+/// Validates the model after `update`. COLLECTIVE: every rank calls it, and every rank calls should_stop (which is
+/// collective too) equally often; when that returns true, the validator gives up. The result of the root is used.
 using Validator = std::function<ValidationResult(model::Model<float>& model, std::uint64_t update,
                                                  const std::function<bool()>& should_stop)>;
 
 enum class StopReason { kUpdates, kEpochs, kMinutes, kPatience, kSignal, kDeadline };
 std::string sentence_of(StopReason reason);
-/// A signal or the deadline ended it before it was done: the same command goes on.
+/// Whether a signal or the deadline stopped the training before it was done. The same command then resumes it.
 bool is_early(StopReason reason);
 
-/// What one update did. Rates and seconds are those of the root, means since the last logged update.
+/// Reports one update. Rates and seconds are measured at the root, as means since the last logged update.
 struct UpdateReport {
   std::uint64_t update = 0;
   std::uint64_t epoch = 0;
-  double epoch_share = 0;    // of this epoch's pairs, 0 to 1
-  double loss_per_word = 0;  // nats, </s> counted, without label smoothing, with dropout
-  double gradient_norm = 0;  // of the gradient as `gradient_of` divides it, before the clip; the last update's
-  double learning_rate = 0;  // the last update's
-  // of the updates since the last logged one, </s> not counted: the same on any number of ranks
+  double epoch_share = 0;    // share of this epoch's pairs that have been used, 0 to 1
+  double loss_per_word = 0;  // nats; words include </s>; without label smoothing, with dropout
+  double gradient_norm = 0;  // norm in the last update, after the division by `gradient_of` and before clipping
+  double learning_rate = 0;  // learning rate of the last update
+  // Sums since the last logged update, without </s>. They do not depend on the number of ranks.
   std::uint64_t pairs = 0, source_words = 0, target_words = 0;
-  double source_words_per_second = 0, target_words_per_second = 0;  // without </s>, all ranks together
-  // of an update; data is waiting for sentences, communication is what computing does not hide, waiting for slower
-  // ranks included
+  double source_words_per_second = 0, target_words_per_second = 0;  // without </s>, over all ranks
+  // Seconds of one update. data: waiting for sentences. communication: reductions as far as they are not overlapped
+  // with computation, including waiting for slower ranks.
   double data_seconds = 0, compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
-  double reduction_seconds = 0;  // in which sums of the gradient were under way, hidden or not
-  double megabytes_sent = 0;     // by the root in them, an update
-  double seconds_left = -1;      // to the nearest limit; below 0: there is none
-  bool skipped = false;          // its gradient was not finite
-  bool logged = false;           // the means begin anew after this one
+  double reduction_seconds = 0;  // time with a gradient reduction in progress, overlapped with computation or not
+  double megabytes_sent = 0;     // sent by the root in the gradient reductions of one update
+  double seconds_left = -1;      // time to the nearest limit; negative if there is no limit
+  bool skipped = false;          // the gradient was not finite
+  bool logged = false;           // the update was logged, and the means start again after it
 };
 
-/// Called at the root only, from the training thread.
+/// Receives the progress of a training. Its members are called at the root only, from the training thread.
 class Progress {
  public:
   virtual ~Progress() = default;
@@ -69,31 +68,30 @@ class Progress {
 struct TrainerParts {
   const comm::Communicator& communicator;
   const corpus::Corpus& corpus;
-  model::Model<float>& model;  // of the corpus's vocabulary sizes; its weights are initialised, or read, by `train`
+  model::Model<float>& model;  // with the vocabulary sizes of the corpus; `train` initialises or reads its weights
   TrainOptions options;
-  RunDirectory* run = nullptr;   // the root's; nullptr elsewhere
-  Validator validator{};         // empty: no validation
+  RunDirectory* run = nullptr;   // set at the root only
+  Validator validator{};         // if empty, there is no validation
   Progress* progress = nullptr;  // may be nullptr
-  /// Seconds since 1970 by the root's clock. The run stops early enough that its last checkpoint is written by then,
-  /// as far as its updates, parts of a validation, and checkpoints take no longer than the longest of this attempt so
-  /// far.
+  /// Seconds since 1970 by the root's clock. The run stops early enough to write its last checkpoint by then, provided
+  /// that no update, part of a validation or checkpoint takes longer than the longest one of this attempt so far.
   std::optional<double> deadline{};
 };
 
-/// The batches that a training with these options takes.
+/// The batch options of a training with these options.
 corpus::BatchOptions batch_options(const TrainOptions& options);
 
 struct TrainingResult {
   StopReason reason = StopReason::kUpdates;
   TrainingState state;
-  // of this attempt, at this rank
-  double update_seconds = 0;  // of all its updates
-  double data_seconds = 0;    // in them: waiting for sentences
+  // Measured at this rank in this attempt:
+  double update_seconds = 0;  // total time of all updates
+  double data_seconds = 0;    // the part of it spent waiting for sentences
 };
 
-/// Trains until a limit, early stopping, the deadline, or a signal; resumes as options.resume says. COLLECTIVE. The
-/// last update is in a checkpoint when it returns. Throws Error; the other ranks then wait in a collective, so end them
-/// all.
+/// Trains until a limit, early stopping, the deadline or a signal; resumes as options.resume says. COLLECTIVE. When it
+/// returns, the last update is in a checkpoint. Throws Error; the other ranks may then wait in a collective, so the
+/// caller must end all ranks.
 TrainingResult train(const TrainerParts& parts);
 
 }  // namespace rnnsearch::train
