@@ -53,7 +53,8 @@ TEST_P(OnGrids, SumsInTheOrderOfTheRanks) {
     auto values = values_of(world.rank(), count);
     exchange.begin(MPI_COMM_WORLD, grid, count, {values});
     finish(exchange);
-    EXPECT_EQ(0, std::memcmp(values.data(), sum_in_order(grid, count).data(), count * sizeof(float))) << count;
+    const auto expected = sum_in_order(grid, count);
+    EXPECT_TRUE(count == 0 || std::memcmp(values.data(), expected.data(), count * sizeof(float)) == 0) << count;
   }
 }
 
