@@ -27,7 +27,7 @@ std::vector<std::string> words_of(const MemberReader& reader, const char* name) 
 
 AlignmentFile read_alignment(const std::filesystem::path& path) {
   const Json json = read_json_file(path, "rnnsearch-alignment", "rnnsearch align --json");
-  const MemberReader reader(json, path.string() + ":");
+  const MemberReader reader(json, path.string());
   AlignmentFile file;
   file.path = path;
   file.model = reader.optional_text("model").value_or("");

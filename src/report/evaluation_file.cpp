@@ -146,7 +146,7 @@ void merge_sentences(std::vector<ScoredSentence>& into, std::vector<ScoredSenten
 
 EvaluationFile read_evaluation(const std::filesystem::path& path) {
   const Json json = read_json_file(path, "rnnsearch-evaluation", "rnnsearch evaluate --json");
-  const MemberReader reader(json, path.string() + ":");
+  const MemberReader reader(json, path.string());
   EvaluationFile file;
   file.path = path;
   file.set = reader.optional_text("set");

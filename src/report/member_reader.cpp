@@ -75,7 +75,7 @@ const Json* MemberReader::array(const char* name, bool optional) const {
 }
 
 std::string MemberReader::place_of(const char* name, std::size_t i) const {
-  return text_of(place_, ", ", name, " ", i);
+  return text_of(place_, ", entry ", i, " of ", name);
 }
 
 Json read_json_file(const std::filesystem::path& path, const std::string& format, const std::string& maker) {
@@ -87,7 +87,7 @@ Json read_json_file(const std::filesystem::path& path, const std::string& format
     throw Error(text_of(place, " is not a file of the format ", format, " (",
                         name.empty() ? "it names no format" : "its format is " + name, "); make one with ", maker));
   }
-  const std::uint64_t version = MemberReader(json, place + ":").count("format_version");
+  const std::uint64_t version = MemberReader(json, place).count("format_version");
   if (version != 1) {
     throw Error(text_of(place, " has format_version ", version, ", but this version of rnnsearch reads only 1; ",
                         version > 1 ? "use a newer rnnsearch" : "make it again", " with ", maker));

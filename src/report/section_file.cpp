@@ -55,7 +55,7 @@ SectionSentence sentence_of(const MemberReader& reader) {
 
 SectionFile read_section(const std::filesystem::path& path) {
   const Json json = read_json_file(path, "rnnsearch-section", "the pipeline that wrote it (pipelines/paper is one)");
-  const MemberReader reader(json, path.string() + ":");
+  const MemberReader reader(json, path.string());
   SectionFile section;
   section.path = path;
   section.title = reader.text("title");

@@ -54,12 +54,12 @@ TEST_F(AlignmentFileTest, LeavesOutTheMarksOfTheTokenizer) {
 
 TEST_F(AlignmentFileTest, RefusesMatricesOfAnotherShapeOrWithoutWeights) {
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x","y"],"alignment":[[1]]})"),
-              HasSubstr("sentences 1 has 2 target words but 1 rows"));
+              HasSubstr("entry 1 of sentences has 2 target words but 1 rows"));
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[0.5,0.5]]})"),
               HasSubstr("another number"));
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[1.5]]})"), HasSubstr("from 0 to 1"));
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[null]]})"), HasSubstr("from 0 to 1"));
-  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":[3],"alignment":[[1]]})"), HasSubstr("no text"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":[3],"alignment":[[1]]})"), HasSubstr("not a text"));
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"]})"), HasSubstr("\"alignment\""));
   EXPECT_THAT(refusal(""), HasSubstr("no sentences"));
   EXPECT_THAT(refusal("", "9"), HasSubstr("format_version 9"));

@@ -86,17 +86,17 @@ cp -r search damaged && sed -i '5s/.*/{"event":"upd/' damaged/log.jsonl
 refused "damaged/log.jsonl, line 5" --run damaged
 refused "config.ini" --run text
 refused "not valid JSON" --evaluation page.html
-refused "says it is rnnsearch-alignment" --evaluation alignment.json
-refused "says it is rnnsearch-evaluation" --alignment evaluation.json
+refused "its format is rnnsearch-alignment" --evaluation alignment.json
+refused "its format is rnnsearch-evaluation" --alignment evaluation.json
 sed 's/"format_version": 1/"format_version": 7/' evaluation.json >newer.json
 refused "newer.json has format_version 7" --evaluation newer.json
 sed 's/"bleu": 19.07/"blue": 19.07/' evaluation.json >other.json
-refused 'systems 1, buckets 3 has no "bleu"' --evaluation other.json
+refused 'entry 1 of systems, entry 3 of buckets has no "bleu"' --evaluation other.json
 refused "cannot open missing.json" --alignment missing.json
 refused "evaluation.json and real.json score different sentences or use different options" --round real.json --round evaluation.json
 refused "there are none" --run search --markdown none.md
 sed 's/"88%"/88/' section.json >number.json
-refused 'number.json:, tables 1 has a cell that is not a text' --section number.json
+refused 'number.json, entry 1 of tables has a cell that is not a text' --section number.json
 refused "is a file" --run search --csv page.html
 mkfifo pipe
 status=0
