@@ -61,12 +61,12 @@ double seconds_of_message(std::size_t bytes, int repeats) {
 double seconds_of_value(bool bfloat16) {
   constexpr int kRanks = 8;
   const rnnsearch::comm::Grid grid(0, kRanks);
-  std::vector<float> values(rnnsearch::comm::kBlock), carried(bfloat16 ? values.size() : 0);
+  std::vector<float> values(rnnsearch::comm::kBlock), residual(bfloat16 ? values.size() : 0);
   rnnsearch::comm::Exchange exchange;
   double least = 1e9;
   for (int round = 0; round < kRounds; ++round) {
     const double begun = MPI_Wtime();
-    exchange.begin(MPI_COMM_SELF, grid, 0, {values, carried});
+    exchange.begin(MPI_COMM_SELF, grid, 0, {values, residual});
     while (!exchange.advance()) {
     }
     least = std::min(least, MPI_Wtime() - begun);

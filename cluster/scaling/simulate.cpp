@@ -124,7 +124,7 @@ constexpr double kShortestNap = 20e-6, kLongestNap = 200e-6;  // progress_thread
 // at them.
 std::unique_ptr<Scenario> scenario;
 std::vector<std::unique_ptr<scaling::Wire>> wires;
-std::vector<float> anyones_values, anyones_carried;
+std::vector<float> anyones_values, anyones_residual;
 
 int world_rank() {
   int rank = 0;
@@ -155,7 +155,7 @@ class Progress {
     }
     if (!s.check) return;
     values_.resize(all);
-    carried_.resize(all);
+    residual_.resize(all);
   }
 
   void update(int number) {
@@ -259,9 +259,9 @@ class Progress {
     for (std::size_t first = 0; first < all; first += most) {
       const std::size_t size = std::min(most, all - first);
       auto* values = s_.check ? values_.data() + first_[part] + first : anyones_values.data();
-      auto* carried = s_.check ? carried_.data() + first_[part] + first : anyones_carried.data();
+      auto* residual = s_.check ? residual_.data() + first_[part] + first : anyones_residual.data();
       Job job{++jobs_, {{values, size}}};
-      if (s_.parts[part].bfloat16) job.block.carried = {carried, size};
+      if (s_.parts[part].bfloat16) job.block.residual = {residual, size};
       queue_.push_back(job);
     }
   }
@@ -281,7 +281,7 @@ class Progress {
   Grid grid_;
   std::vector<std::uint64_t> bits_;
   std::vector<std::size_t> first_;  // of each part in values_
-  std::vector<float> values_, carried_;
+  std::vector<float> values_, residual_;
   std::array<Slot, rnnsearch::comm::kUnderWay> slots_;
   std::deque<Job> queue_;
   std::uint64_t jobs_ = 0;
@@ -330,7 +330,7 @@ void run(const std::string& path) {
   if (!scenario) {
     scenario = std::make_unique<Scenario>(read_scenario(path));
     anyones_values.resize(block_floats(*scenario));
-    anyones_carried.resize(block_floats(*scenario));
+    anyones_residual.resize(block_floats(*scenario));
     for (int r = 0; r < ranks; ++r) wires.push_back(std::make_unique<scaling::Wire>(scenario->costs));
   }
   const Scenario& s = *scenario;
