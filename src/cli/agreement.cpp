@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/storage/digest.h"
 #include "rnnsearch/train/signals.h"
 
@@ -27,7 +27,7 @@ std::pair<Outcome, std::string> outcome_of(const Step& step) {
   try {
     std::string found = step.run();
     return {signal_came() ? Outcome::kInterrupted : Outcome::kDone, std::move(found)};
-  } catch (const kernels::Interrupted&) {
+  } catch (const Interrupted&) {
     return {Outcome::kInterrupted, ""};
   } catch (const std::bad_alloc&) {
     return {Outcome::kFailed, kNoMemory};
@@ -82,7 +82,7 @@ bool signal_came() {
 }
 
 void stop_if_signal_came() {
-  if (signal_came()) throw kernels::Interrupted();
+  if (signal_came()) throw Interrupted();
 }
 
 bool signal_came_anywhere(const comm::Communicator& world) {

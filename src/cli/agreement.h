@@ -34,7 +34,7 @@ class Stopped : public std::runtime_error {
 void catch_signals();
 /// One of them came to this rank; false while they are not caught.
 bool signal_came();
-/// Throws kernels::Interrupted, which is no Error, when one came: between the parts of long work, and inside of
+/// Throws Interrupted, which is no Error, when one came: between the parts of long work, and inside of
 /// `agree`.
 void stop_if_signal_came();
 /// COLLECTIVE. A signal came to some rank.

@@ -23,10 +23,10 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/evaluate/alignment.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/report/attention_bars.h"
 #include "rnnsearch/report/heat_map.h"
 
@@ -537,7 +537,7 @@ int run_align(const Arguments& arguments) {
       nan_line = std::min(nan_line.value_or(text.lines[portion + at]), text.lines[portion + at]);
     };
     const auto align_own_share = [&] {
-      const kernels::Interruptible interruptible(signal_came);
+      const Interruptible interruptible(signal_came);
       for (std::size_t i = portion; i < portion + lines; ++i) {
         stop_if_signal_came();
         source.add(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource), loaded.source_vocabulary);
@@ -578,7 +578,7 @@ int run_align(const Arguments& arguments) {
     };
     try {
       align_own_share();
-    } catch (const kernels::Interrupted&) {  // to be agreed on by all ranks
+    } catch (const Interrupted&) {  // to be agreed on by all ranks
     }
     if (signal_came_anywhere(world)) {
       throw Stopped(settings.svg.empty() ? "a signal asked to stop; no alignment was written"

@@ -23,6 +23,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"
@@ -31,7 +32,6 @@
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/model/cost.h"
 #include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/schedule.h"
@@ -360,7 +360,7 @@ Json json_of(const Options& options, const Settings& s, const Machine& machine, 
       {"load_average", Json::array({machine.load[0], machine.load[1], machine.load[2]})},
       {"ranks", machine.places.size()},
       {"hosts", machine.hosts()},
-      {"threads", kernels::threads()},
+      {"threads", thread_count()},
       {"places", std::move(ranks)},
       {"parameters", machine.parameters},
       {"updates", m.seconds.size()},
@@ -420,7 +420,7 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
                   fixed(m.target_words / m.pairs, 1), " words, ",
                   s.decode ? (s.search.beam == 1 ? std::string("greedy") : text_of("beam ", s.search.beam))
                            : name_of(s.train.optimizer),
-                  "\n", plural(ranks, "rank"), " of ", plural(kernels::threads(), "thread"), ranks == 1 ? "" : " each",
+                  "\n", plural(ranks, "rank"), " of ", plural(thread_count(), "thread"), ranks == 1 ? "" : " each",
                   machine.hosts() > 1 ? text_of(" on ", machine.hosts(), " hosts") : "", "; ", machine.instruction_set,
                   ", ", precision_in_use(), ", ", machine.libraries, "; load average ", fixed(machine.load[0], 2),
                   " at the start\n\n");

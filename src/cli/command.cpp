@@ -27,11 +27,11 @@
 #include "cli/translate.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -136,7 +136,7 @@ int run_command(const Command& command, const Arguments& arguments) {
     return leave_together(1, error.what());
   } catch (const Stopped& stopped) {
     return leave_together(kStoppedEarly, stopped.what());
-  } catch (const kernels::Interrupted&) {  // where the ranks do not wait for each other, as for a configuration
+  } catch (const Interrupted&) {  // where the ranks do not wait for each other, as for a configuration
     if (!root) std::this_thread::sleep_for(std::chrono::seconds(5));
     failure = kStoppedEarly;
     print_error(text_of(" ", command.name), Stopped().what());

@@ -14,12 +14,12 @@
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/evaluate/evaluation.h"
 #include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/evaluate/presentation.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {

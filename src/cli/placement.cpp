@@ -10,7 +10,7 @@
 #include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -211,7 +211,7 @@ std::vector<RankPlace> settle_threads(const ThreadOptions& options, const comm::
   const Json json = Json::parse(agreed, "the threads of the ranks");
   if (const std::string& refusal = json.at("refusal").string(); !refusal.empty()) throw AgreedError(refusal);
   const auto rank = static_cast<std::size_t>(world.rank());
-  kernels::set_threads(static_cast<std::size_t>(json.at("threads").items()[rank].integer()));
+  set_thread_count(static_cast<std::size_t>(json.at("threads").items()[rank].integer()));
   return places;
 }
 

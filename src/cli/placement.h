@@ -26,7 +26,7 @@ struct RankPlace {
   std::string cpus;  // that it may use, as Linux lists them: "0-3,8"; empty: not known
 };
 
-/// COLLECTIVE. Settles the threads of every rank and hands this rank's to kernels::set_threads. At the root one place a
+/// COLLECTIVE. Settles the threads of every rank and hands this rank's to set_thread_count. At the root one place a
 /// rank, nothing elsewhere. Throws AgreedError when ranks that share CPUs have more threads than there are, unless
 /// `oversubscribe`, or RNNSEARCH_OVERSUBSCRIBE=1 in the root's environment, says that this is meant (tests on small
 /// machines).

@@ -13,6 +13,7 @@
 #include "cli/rank_team.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
@@ -20,7 +21,6 @@
 #include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/team.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -375,7 +375,7 @@ int run_prepare(const Arguments& arguments) {
     // Rank 0 learns alone, for as long as that takes, and the others wait for it.
     if (subwords.learned != "none") comm::set_stall_timeout(0);
   } else {
-    kernels::set_threads(threads.threads.value_or(kernels::allowed_cpus()));
+    set_thread_count(threads.threads.value_or(allowed_cpus()));
   }
   std::optional<Progress> progress(std::in_place, team->rank() != 0);
   Stopwatch watch;

@@ -16,7 +16,7 @@
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::cli {
 
@@ -72,7 +72,7 @@ int run_score(const Arguments& arguments) {
   std::vector<double> scores(sources.size());
   const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
   const auto score_own_share = [&] {
-    const kernels::Interruptible interruptible(signal_came);
+    const Interruptible interruptible(signal_came);
     for (std::size_t i = 0; i < sources.size(); ++i) {
       stop_if_signal_came();
       source.add(ids_of(loaded.pipeline.to_words(sources[i], corpus::Side::kSource), loaded.source_vocabulary));
@@ -99,7 +99,7 @@ int run_score(const Arguments& arguments) {
   };
   try {
     score_own_share();
-  } catch (const kernels::Interrupted&) {  // to be agreed on by all ranks
+  } catch (const Interrupted&) {  // to be agreed on by all ranks
   }
   if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; no score was printed");
   if (ranks > 1) world.all_reduce(std::span<double>(scores));  // each is 0 on all ranks but one

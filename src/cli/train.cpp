@@ -19,10 +19,10 @@
 #include "cli/validation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/trainer.h"
 

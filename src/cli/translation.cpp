@@ -10,7 +10,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -134,7 +134,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   search.alignments = options.replace_unknown;
   std::vector<std::vector<decode::Translation>> found;
   try {
-    const kernels::Interruptible interruptible(signal_came);
+    const Interruptible interruptible(signal_came);
     for (std::size_t i = rank; i < lines.size(); i += ranks) {
       stop_if_signal_came();
       words.push_back(loaded.pipeline.to_words(lines[i], corpus::Side::kSource));
@@ -144,7 +144,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
       if (done && world.is_root()) done(count, source.size());
       return !signal_came();
     });
-  } catch (const kernels::Interrupted&) {  // before the first was translated
+  } catch (const Interrupted&) {  // before the first was translated
     found.resize(lines.size() > rank ? ceil_div(lines.size() - rank, ranks) : 0);
   }
   const auto nan = std::find_if(found.begin(), found.end(),

@@ -1,12 +1,12 @@
 #include "rnnsearch/kernels/instruction_set.h"
 
 #include <hwy/highway.h>
-#include <tbb/version.h>
 
 #include <cstdlib>
 
 #include "kernels/instruction_limit.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -42,9 +42,7 @@ std::string_view instruction_set() {
 }
 
 std::string libraries() {
-  const int tbb = TBB_runtime_interface_version();  // for example 12080 for interface 12.8, released as 2021.8
-  return text_of("Highway ", HWY_MAJOR, ".", HWY_MINOR, ".", HWY_PATCH, ", oneTBB ", tbb / 1000 + 2009, ".",
-                 tbb % 1000 / 10);
+  return text_of("Highway ", HWY_MAJOR, ".", HWY_MINOR, ".", HWY_PATCH, ", ", thread_library());
 }
 
 }  // namespace rnnsearch::kernels

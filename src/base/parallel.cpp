@@ -1,4 +1,4 @@
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 #include <sched.h>
 #include <tbb/blocked_range.h>
@@ -6,15 +6,19 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+#include <tbb/version.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
-namespace rnnsearch::kernels {
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch {
 namespace {
 
 struct Pool {
@@ -106,15 +110,20 @@ std::size_t allowed_cpus() {
   return static_cast<std::size_t>(std::max(1, CPU_COUNT(&set)));
 }
 
-void set_threads(std::size_t count) {
+void set_thread_count(std::size_t count) {
   count = std::max<std::size_t>(count, 1);
   if (pool() && pool()->count == count) return;
   pool().reset();
   pool() = std::make_unique<Pool>(count);
 }
 
-std::size_t threads() {
+std::size_t thread_count() {
   return pool()->count;
+}
+
+std::string thread_library() {
+  const int version = TBB_runtime_interface_version();  // for example 12080 for interface 12.8, released as 2021.8
+  return text_of("oneTBB ", version / 1000 + 2009, ".", version % 1000 / 10);
 }
 
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece) {
@@ -122,11 +131,11 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
     if (stop && (*stop)()) throw Interrupted();
     piece(i);
   };
-  if (pieces <= 1 || threads() == 1) {
+  if (pieces <= 1 || thread_count() == 1) {
     for (std::size_t i = 0; i < pieces; ++i) run(i);
     return;
   }
-  const std::size_t homes = std::min(pieces, threads());
+  const std::size_t homes = std::min(pieces, thread_count());
   std::vector<PieceRange> home(homes);
   for (std::size_t h = 0; h < homes; ++h) home[h].set(pieces * h / homes, pieces * (h + 1) / homes);
   CallOrder call;
@@ -147,4 +156,4 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
   });
 }
 
-}  // namespace rnnsearch::kernels
+}  // namespace rnnsearch

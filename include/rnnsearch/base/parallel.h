@@ -5,15 +5,19 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <string>
 
-namespace rnnsearch::kernels {
+namespace rnnsearch {
 
 /// The number of CPUs that this process may use (sched_getaffinity), which is the default number of threads.
 std::size_t allowed_cpus();
 
 /// Sets the maximum number of threads, including the calling one. REQUIRES: count >= 1.
-void set_threads(std::size_t count);
-std::size_t threads();
+void set_thread_count(std::size_t count);
+std::size_t thread_count();
+
+/// The library that runs the threads, for the record of a run, such as "oneTBB 2021.8".
+std::string thread_library();
 
 /// Thrown by a computation that was asked to stop.
 struct Interrupted : std::exception {
@@ -42,4 +46,4 @@ class Interruptible {
 /// other threads.
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece);
 
-}  // namespace rnnsearch::kernels
+}  // namespace rnnsearch
