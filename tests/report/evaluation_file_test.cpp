@@ -158,7 +158,7 @@ TEST_F(EvaluationFileTest, RefusesEveryMemberThatIsMissingOrOfAnotherKind) {
 TEST_F(EvaluationFileTest, RefusesScoresThatAreNone) {
   Json json = evaluation("search", 20);
   json["systems"] = Json::array({system("search", 200)});
-  EXPECT_THAT(refusal(json), AllOf(HasSubstr("systems 1, all"), HasSubstr("200"), HasSubstr("0 to 100")));
+  EXPECT_THAT(refusal(json), AllOf(HasSubstr("entry 1 of systems, all"), HasSubstr("200"), HasSubstr("0 to 100")));
   json["systems"] = Json::array();
   EXPECT_THAT(refusal(json), HasSubstr("no systems"));
   json["systems"] = Json::array({system("search", 20), system("search", 20)});
