@@ -41,6 +41,7 @@ if [[ ${1:-} == tests ]]; then
   valgrind                      = counts instructions: a test of long lines
   e2fsprogs                     = mkfs.ext4: the file system of a slow disk, in a test
   mount                         = losetup, mount: that disk
+  patch                         = applies the recipes of tests/recipes, in a test
   shellcheck                    = reads every shell script, in a test
   clang-format                  = formats the C++ sources; a test requires that it leaves them as they are
   chromium                      = opens the page of report in its test
