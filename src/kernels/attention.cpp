@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kernels/attention_rows.h"
-#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
+#include "kernels/row_tables.h"
 #include "kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -135,15 +135,9 @@ void annotations_of_sentence(std::size_t Tx, std::size_t C, std::size_t steps, c
 template <class T, class Memory>
 constexpr AttentionRows<T, Memory> kAttentionRows = {forward_row<T, Memory>, backward_row<T, Memory>,
                                                      annotations_of_sentence<T>};
-const AttentionRows<float, float>* float_attention() {
-  return &kAttentionRows<float, float>;
-}
-const AttentionRows<float, BFloat16>* rounded_attention() {
-  return &kAttentionRows<float, BFloat16>;
-}
-const AttentionRows<double, double>* double_attention() {
-  return &kAttentionRows<double, double>;
-}
+RNNSEARCH_ROW_TABLE(float_attention, kAttentionRows<float, float>)
+RNNSEARCH_ROW_TABLE(rounded_attention, kAttentionRows<float, BFloat16>)
+RNNSEARCH_ROW_TABLE(double_attention, kAttentionRows<double, double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -151,25 +145,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-HWY_EXPORT(float_attention);
-HWY_EXPORT(rounded_attention);
-HWY_EXPORT(double_attention);
-
-template <>
-const AttentionRows<float, float>& attention_rows() {
-  static const auto* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_attention)());
-  return *rows;
-}
-template <>
-const AttentionRows<float, BFloat16>& attention_rows() {
-  static const auto* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(rounded_attention)());
-  return *rows;
-}
-template <>
-const AttentionRows<double, double>& attention_rows() {
-  static const auto* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_attention)());
-  return *rows;
-}
+RNNSEARCH_CHOOSE_ROW_TABLE(float_attention, AttentionRows<float, float>)
+RNNSEARCH_CHOOSE_ROW_TABLE(rounded_attention, AttentionRows<float, BFloat16>)
+RNNSEARCH_CHOOSE_ROW_TABLE(double_attention, AttentionRows<double, double>)
 
 namespace {
 
@@ -192,9 +170,9 @@ void attention_forward(const AttentionMemory<Real>& memory, std::span<const std:
     parallel_for(sentence.size(), [&](std::size_t row) {
       const std::size_t first = memory.offsets[sentence[row]];
       const std::size_t Tx = memory.offsets[sentence[row] + 1] - first;
-      attention_rows<Real, Memory>().forward(Tx, query.cols, context.cols, keys.row(first), keys.stride,
-                                             annotations.row(first), annotations.stride, memory.v_a.data(),
-                                             query.row(row), alpha.row(row), context.row(row));
+      row_table<AttentionRows<Real, Memory>>().forward(Tx, query.cols, context.cols, keys.row(first), keys.stride,
+                                                       annotations.row(first), annotations.stride, memory.v_a.data(),
+                                                       query.row(row), alpha.row(row), context.row(row));
       std::fill(alpha.row(row) + Tx, alpha.row(row) + alpha.cols, Real{0});
     });
   });
@@ -210,7 +188,7 @@ void attention_backward(const AttentionMemory<Real>& memory, std::span<const std
       const std::size_t Tx = memory.offsets[b + 1] - first;
       thread_local std::vector<Real> energy_gradient;
       energy_gradient.resize(Tx);
-      attention_rows<Real, Memory>().backward(
+      row_table<AttentionRows<Real, Memory>>().backward(
           Tx, of.query.cols, of.context_gradient.cols, keys.row(first), keys.stride, annotations.row(first),
           annotations.stride, memory.v_a.data(), of.query.row(row), of.alpha.row(row), of.context_gradient.row(row),
           energy_gradient.data(), of.query_gradient.row(row), of.keys_gradient.row(first), of.keys_gradient.stride,
@@ -229,7 +207,7 @@ void annotations_backward(std::span<const std::size_t> source_offsets, const Att
     const auto rows = steps.rows.subspan(steps.offsets[b], steps.offsets[b + 1] - steps.offsets[b]);
     thread_local std::vector<Real> scratch;
     scratch.resize(rows.size() * kAnnotationsBlock);
-    attention_rows<Real, Real>().annotations(
+    row_table<AttentionRows<Real, Real>>().annotations(
         Tx, context_gradient.cols, rows.size(), rows.data(), alpha.data, alpha.stride, context_gradient.data,
         context_gradient.stride, scratch.data(), annotations_gradient.row(first), annotations_gradient.stride);
   });

@@ -29,7 +29,4 @@ struct AttentionRows {
 /// whose width is a power of two map to the same cache sets and would evict each other.
 inline constexpr std::size_t kAnnotationsBlock = 64;
 
-template <class T, class Memory>
-const AttentionRows<T, Memory>& attention_rows();
-
 }  // namespace rnnsearch::kernels

@@ -6,8 +6,8 @@
 #include <hwy/highway.h>
 
 #include "kernels/cells_rows.h"
-#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
+#include "kernels/row_tables.h"
 #include "kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -111,12 +111,8 @@ template <class T>
 constexpr CellsRows<T> kCellsRows = {lstm_forward_row<T>,        lstm_backward_row<T>,
                                      lstm_output_forward_row<T>, lstm_output_backward_row<T>,
                                      reset_after_forward_row<T>, reset_after_backward_row<T>};
-const CellsRows<float>* float_cells() {
-  return &kCellsRows<float>;
-}
-const CellsRows<double>* double_cells() {
-  return &kCellsRows<double>;
-}
+RNNSEARCH_ROW_TABLE(float_cells, kCellsRows<float>)
+RNNSEARCH_ROW_TABLE(double_cells, kCellsRows<double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -124,43 +120,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-HWY_EXPORT(float_cells);
-HWY_EXPORT(double_cells);
-
-template <>
-const CellsRows<float>& cells_rows() {
-  static const CellsRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_cells)());
-  return *rows;
-}
-template <>
-const CellsRows<double>& cells_rows() {
-  static const CellsRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_cells)());
-  return *rows;
-}
-
-namespace {
-
-template <class Row>
-void for_rows(std::size_t rows, std::size_t cols, const Row& row) {
-  parallel_ranges(rows, rows_per_piece(cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) row(i);
-  });
-}
-
-template <class Element>
-Element* row_or_none(const MatrixView<Element>& matrix, std::size_t i) {
-  return matrix.data ? matrix.row(i) : nullptr;
-}
-
-}  // namespace
+RNNSEARCH_CHOOSE_ROW_TABLE(float_cells, CellsRows<float>)
+RNNSEARCH_CHOOSE_ROW_TABLE(double_cells, CellsRows<double>)
 
 template <class Real>
 void lstm_forward(const LstmForward<Real>& of) {
   const std::size_t n = of.cell.cols;
   assert(of.gates.cols == 4 * n);
-  for_rows(of.cell.rows, 4 * n, [&](std::size_t i) {
-    cells_rows<Real>().lstm_forward(n, of.gates.row(i), of.previous_cell.row(i), of.cell.row(i),
-                                    row_or_none(of.cell_tanh, i), row_or_none(of.state, i));
+  for_each_row(of.cell.rows, 4 * n, [&](std::size_t i) {
+    row_table<CellsRows<Real>>().lstm_forward(n, of.gates.row(i), of.previous_cell.row(i), of.cell.row(i),
+                                              row_or_null(of.cell_tanh, i), row_or_null(of.state, i));
   });
 }
 
@@ -168,10 +137,10 @@ template <class Real>
 void lstm_backward(const LstmBackward<Real>& of) {
   const std::size_t n = of.cell_gradient.cols;
   assert(of.gates.cols == 4 * n && of.gates_gradient.cols == 4 * n);
-  for_rows(of.cell_gradient.rows, 4 * n, [&](std::size_t i) {
-    cells_rows<Real>().lstm_backward(n, of.gates.row(i), of.previous_cell.row(i), row_or_none(of.cell_tanh, i),
-                                     row_or_none(of.state_gradient, i), of.cell_gradient.row(i),
-                                     of.gates_gradient.row(i), of.previous_cell_gradient.row(i));
+  for_each_row(of.cell_gradient.rows, 4 * n, [&](std::size_t i) {
+    row_table<CellsRows<Real>>().lstm_backward(
+        n, of.gates.row(i), of.previous_cell.row(i), row_or_null(of.cell_tanh, i), row_or_null(of.state_gradient, i),
+        of.cell_gradient.row(i), of.gates_gradient.row(i), of.previous_cell_gradient.row(i));
   });
 }
 
@@ -179,8 +148,8 @@ template <class Real>
 void lstm_output_forward(const LstmOutputForward<Real>& of) {
   const std::size_t n = of.state.cols;
   assert(of.gates.cols == 4 * n);
-  for_rows(of.state.rows, 4 * n, [&](std::size_t i) {
-    cells_rows<Real>().lstm_output_forward(n, of.gates.row(i), of.y_tanh.row(i), of.state.row(i));
+  for_each_row(of.state.rows, 4 * n, [&](std::size_t i) {
+    row_table<CellsRows<Real>>().lstm_output_forward(n, of.gates.row(i), of.y_tanh.row(i), of.state.row(i));
   });
 }
 
@@ -188,9 +157,9 @@ template <class Real>
 void lstm_output_backward(const LstmOutputBackward<Real>& of) {
   const std::size_t n = of.state_gradient.cols;
   assert(of.gates.cols == 4 * n && of.gates_gradient.cols == 4 * n);
-  for_rows(of.state_gradient.rows, 4 * n, [&](std::size_t i) {
-    cells_rows<Real>().lstm_output_backward(n, of.gates.row(i), of.y_tanh.row(i), of.state_gradient.row(i),
-                                            of.gates_gradient.row(i), of.y_gradient.row(i));
+  for_each_row(of.state_gradient.rows, 4 * n, [&](std::size_t i) {
+    row_table<CellsRows<Real>>().lstm_output_backward(n, of.gates.row(i), of.y_tanh.row(i), of.state_gradient.row(i),
+                                                      of.gates_gradient.row(i), of.y_gradient.row(i));
   });
 }
 
@@ -198,9 +167,9 @@ template <class Real>
 void reset_after_forward(const ResetAfterForward<Real>& of) {
   const std::size_t n = of.state.cols;
   assert(of.x.cols == 3 * n && of.u.cols == 3 * n);
-  for_rows(of.state.rows, 4 * n, [&](std::size_t i) {
-    cells_rows<Real>().reset_after_forward(n, of.x.row(i), of.u.row(i), of.previous.row(i), of.z.row(i), of.r.row(i),
-                                           of.candidate.row(i), of.state.row(i));
+  for_each_row(of.state.rows, 4 * n, [&](std::size_t i) {
+    row_table<CellsRows<Real>>().reset_after_forward(n, of.x.row(i), of.u.row(i), of.previous.row(i), of.z.row(i),
+                                                     of.r.row(i), of.candidate.row(i), of.state.row(i));
   });
 }
 
@@ -208,16 +177,16 @@ template <class Real>
 void reset_after_backward(const ResetAfterBackward<Real>& of) {
   const std::size_t n = of.gradient.cols;
   assert(of.x_gradient.cols == 3 * n && of.u_gradient.cols == 3 * n);
-  for_rows(of.gradient.rows, 4 * n, [&](std::size_t i) {
-    cells_rows<Real>().reset_after_backward(n, of.gradient.row(i), of.u.row(i), of.previous.row(i), of.z.row(i),
-                                            of.r.row(i), of.candidate.row(i), of.x_gradient.row(i),
-                                            of.u_gradient.row(i), of.previous_gradient.row(i));
+  for_each_row(of.gradient.rows, 4 * n, [&](std::size_t i) {
+    row_table<CellsRows<Real>>().reset_after_backward(
+        n, of.gradient.row(i), of.u.row(i), of.previous.row(i), of.z.row(i), of.r.row(i), of.candidate.row(i),
+        of.x_gradient.row(i), of.u_gradient.row(i), of.previous_gradient.row(i));
   });
 }
 
 template <class Real>
 void relu_forward(MatrixView<Real> y) {
-  for_rows(y.rows, y.cols, [&](std::size_t i) {
+  for_each_row(y.rows, y.cols, [&](std::size_t i) {
     Real* row = y.row(i);
     for (std::size_t k = 0; k < y.cols; ++k) row[k] = row[k] < 0 ? Real{0} : row[k];
   });
@@ -225,7 +194,7 @@ void relu_forward(MatrixView<Real> y) {
 
 template <class Real>
 void relu_backward(ConstMatrixView<Real> y, MatrixView<Real> gradient) {
-  for_rows(y.rows, y.cols, [&](std::size_t i) {
+  for_each_row(y.rows, y.cols, [&](std::size_t i) {
     const Real* value = y.row(i);
     Real* row = gradient.row(i);
     for (std::size_t k = 0; k < y.cols; ++k) row[k] = value[k] > 0 ? row[k] : Real{0};

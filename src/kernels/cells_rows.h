@@ -20,7 +20,4 @@ struct CellsRows {
                                const T* candidate, T* x_gradient, T* u_gradient, T* previous_gradient);
 };
 
-template <class T>
-const CellsRows<T>& cells_rows();
-
 }  // namespace rnnsearch::kernels

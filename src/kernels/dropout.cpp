@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "kernels/dropout_rows.h"
-#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
+#include "kernels/row_tables.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -26,7 +26,7 @@ HWY_INLINE V product(V a, V b) {
 #if HWY_TARGET == HWY_SCALAR
   return V((a.raw & 0xFFFFFFFF) * (b.raw & 0xFFFFFFFF));
 #else
-  const hn::Repartition<std::uint32_t, hn::DFromV<V> > halves;
+  const hn::Repartition<std::uint32_t, hn::DFromV<V>> halves;
   return hn::MulEven(hn::BitCast(halves, a), hn::BitCast(halves, b));
 #endif
 }
@@ -73,12 +73,8 @@ void drop_row(const DropoutRow& row, T scale, std::size_t n, T* x) {
 
 template <class T>
 constexpr DropoutRows<T> kDropoutRows = {drop_row<T>};
-const DropoutRows<float>* float_dropout() {
-  return &kDropoutRows<float>;
-}
-const DropoutRows<double>* double_dropout() {
-  return &kDropoutRows<double>;
-}
+RNNSEARCH_ROW_TABLE(float_dropout, kDropoutRows<float>)
+RNNSEARCH_ROW_TABLE(double_dropout, kDropoutRows<double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -86,19 +82,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-HWY_EXPORT(float_dropout);
-HWY_EXPORT(double_dropout);
-
-template <>
-const DropoutRows<float>& dropout_rows() {
-  static const DropoutRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_dropout)());
-  return *rows;
-}
-template <>
-const DropoutRows<double>& dropout_rows() {
-  static const DropoutRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_dropout)());
-  return *rows;
-}
+RNNSEARCH_CHOOSE_ROW_TABLE(float_dropout, DropoutRows<float>)
+RNNSEARCH_CHOOSE_ROW_TABLE(double_dropout, DropoutRows<double>)
 
 template <class Real>
 void drop(const DropoutMask& mask, MatrixView<Real> x) {
@@ -113,7 +98,7 @@ void drop(const DropoutMask& mask, MatrixView<Real> x) {
     for (std::size_t i = first; i < last; ++i) {
       row.step = mask.steps.empty() ? 0 : mask.steps[i] + mask.shift;
       for (const int k : {0, 1}) row.sentence[k] = half(mask.sentences[i], k);
-      dropout_rows<Real>().drop(row, scale, x.cols, x.row(i));
+      row_table<DropoutRows<Real>>().drop(row, scale, x.cols, x.row(i));
     }
   });
 }

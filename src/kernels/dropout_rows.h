@@ -17,7 +17,4 @@ struct DropoutRows {
   void (*drop)(const DropoutRow& row, T scale, std::size_t n, T* x);
 };
 
-template <class T>
-const DropoutRows<T>& dropout_rows();
-
 }  // namespace rnnsearch::kernels

@@ -6,8 +6,8 @@
 #include <hwy/highway.h>
 
 #include "kernels/gates_rows.h"
-#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
+#include "kernels/row_tables.h"
 #include "kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -97,12 +97,8 @@ void tanh_backward_row(std::size_t n, const T* y, T* gradient) {
 template <class T>
 constexpr GatesRows<T> kGatesRows = {gates_forward_row<T>,  state_forward_row<T>, state_backward_row<T>,
                                      gates_backward_row<T>, tanh_forward_row<T>,  tanh_backward_row<T>};
-const GatesRows<float>* float_rows() {
-  return &kGatesRows<float>;
-}
-const GatesRows<double>* double_rows() {
-  return &kGatesRows<double>;
-}
+RNNSEARCH_ROW_TABLE(float_gates, kGatesRows<float>)
+RNNSEARCH_ROW_TABLE(double_gates, kGatesRows<double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -110,43 +106,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-HWY_EXPORT(float_rows);
-HWY_EXPORT(double_rows);
-
-template <>
-const GatesRows<float>& gates_rows() {
-  static const GatesRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_rows)());
-  return *rows;
-}
-template <>
-const GatesRows<double>& gates_rows() {
-  static const GatesRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_rows)());
-  return *rows;
-}
-
-namespace {
-
-template <class Element>
-Element* row_or_null(const MatrixView<Element>& matrix, std::size_t i) {
-  return matrix.data ? matrix.row(i) : nullptr;
-}
-
-template <class Row>
-void for_rows(std::size_t rows, std::size_t cols, const Row& row) {
-  parallel_ranges(rows, rows_per_piece(4 * cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) row(i);
-  });
-}
-
-}  // namespace
+RNNSEARCH_CHOOSE_ROW_TABLE(float_gates, GatesRows<float>)
+RNNSEARCH_CHOOSE_ROW_TABLE(double_gates, GatesRows<double>)
 
 template <class Real>
 void gates_forward(const GatesForward<Real>& of) {
   const std::size_t n = of.previous.cols;
   assert(of.x.cols == 3 * n && of.recurrent.cols == 2 * n);
-  for_rows(of.previous.rows, n, [&](std::size_t i) {
-    gates_rows<Real>().gates_forward(n, of.x.row(i), row_or_null(of.extra, i), of.recurrent.row(i), of.previous.row(i),
-                                     of.z.row(i), of.r.row(i), of.reset.row(i));
+  for_each_row(of.previous.rows, 4 * n, [&](std::size_t i) {
+    row_table<GatesRows<Real>>().gates_forward(n, of.x.row(i), row_or_null(of.extra, i), of.recurrent.row(i),
+                                               of.previous.row(i), of.z.row(i), of.r.row(i), of.reset.row(i));
   });
 }
 
@@ -154,9 +123,9 @@ template <class Real>
 void state_forward(const StateForward<Real>& of) {
   const std::size_t n = of.previous.cols;
   assert(of.x.cols == 3 * n && of.recurrent.cols == n);
-  for_rows(of.previous.rows, n, [&](std::size_t i) {
-    gates_rows<Real>().state_forward(n, of.x.row(i), row_or_null(of.extra, i), of.recurrent.row(i), of.z.row(i),
-                                     of.previous.row(i), of.candidate.row(i), of.state.row(i));
+  for_each_row(of.previous.rows, 4 * n, [&](std::size_t i) {
+    row_table<GatesRows<Real>>().state_forward(n, of.x.row(i), row_or_null(of.extra, i), of.recurrent.row(i),
+                                               of.z.row(i), of.previous.row(i), of.candidate.row(i), of.state.row(i));
   });
 }
 
@@ -164,9 +133,9 @@ template <class Real>
 void state_backward(const StateBackward<Real>& of) {
   const std::size_t n = of.gradient.cols;
   assert(of.x.cols == 3 * n);
-  for_rows(of.gradient.rows, n, [&](std::size_t i) {
-    gates_rows<Real>().state_backward(n, of.gradient.row(i), of.z.row(i), of.candidate.row(i), of.previous.row(i),
-                                      of.x.row(i), of.previous_gradient.row(i));
+  for_each_row(of.gradient.rows, 4 * n, [&](std::size_t i) {
+    row_table<GatesRows<Real>>().state_backward(n, of.gradient.row(i), of.z.row(i), of.candidate.row(i),
+                                                of.previous.row(i), of.x.row(i), of.previous_gradient.row(i));
   });
 }
 
@@ -174,21 +143,22 @@ template <class Real>
 void gates_backward(const GatesBackward<Real>& of) {
   const std::size_t n = of.reset_gradient.cols;
   assert(of.x.cols == 3 * n && (!of.recurrent.data || of.recurrent.cols == 2 * n));
-  for_rows(of.reset_gradient.rows, n, [&](std::size_t i) {
-    gates_rows<Real>().gates_backward(n, of.reset_gradient.row(i), of.r.row(i), of.previous.row(i), of.x.row(i),
-                                      row_or_null(of.recurrent, i), of.previous_gradient.row(i),
-                                      row_or_null(of.reset, i));
+  for_each_row(of.reset_gradient.rows, 4 * n, [&](std::size_t i) {
+    row_table<GatesRows<Real>>().gates_backward(n, of.reset_gradient.row(i), of.r.row(i), of.previous.row(i),
+                                                of.x.row(i), row_or_null(of.recurrent, i), of.previous_gradient.row(i),
+                                                row_or_null(of.reset, i));
   });
 }
 
 template <class Real>
 void tanh_forward(MatrixView<Real> y) {
-  for_rows(y.rows, y.cols, [&](std::size_t i) { gates_rows<Real>().tanh_forward(y.cols, y.row(i)); });
+  for_each_row(y.rows, 4 * y.cols, [&](std::size_t i) { row_table<GatesRows<Real>>().tanh_forward(y.cols, y.row(i)); });
 }
 
 template <class Real>
 void tanh_backward(ConstMatrixView<Real> y, MatrixView<Real> gradient) {
-  for_rows(y.rows, y.cols, [&](std::size_t i) { gates_rows<Real>().tanh_backward(y.cols, y.row(i), gradient.row(i)); });
+  for_each_row(y.rows, 4 * y.cols,
+               [&](std::size_t i) { row_table<GatesRows<Real>>().tanh_backward(y.cols, y.row(i), gradient.row(i)); });
 }
 
 #define RNNSEARCH_INSTANTIATE(Real)                         \

@@ -19,7 +19,4 @@ struct GatesRows {
   void (*tanh_backward)(std::size_t n, const T* y, T* gradient);
 };
 
-template <class T>
-const GatesRows<T>& gates_rows();
-
 }  // namespace rnnsearch::kernels

@@ -7,9 +7,9 @@
 
 #include <cmath>
 
-#include "kernels/instruction_limit.h"
 #include "kernels/normalisation_rows.h"
 #include "kernels/partition.h"
+#include "kernels/row_tables.h"
 #include "kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -63,12 +63,8 @@ void normalise_accumulate_row(std::size_t n, const T* y_gradient, const T* norma
 template <class T>
 constexpr NormalisationRows<T> kNormalisationRows = {normalise_row<T>, normalise_backward_row<T>,
                                                      normalise_accumulate_row<T>};
-const NormalisationRows<float>* float_normalisation() {
-  return &kNormalisationRows<float>;
-}
-const NormalisationRows<double>* double_normalisation() {
-  return &kNormalisationRows<double>;
-}
+RNNSEARCH_ROW_TABLE(float_normalisation, kNormalisationRows<float>)
+RNNSEARCH_ROW_TABLE(double_normalisation, kNormalisationRows<double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -76,21 +72,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-HWY_EXPORT(float_normalisation);
-HWY_EXPORT(double_normalisation);
-
-template <>
-const NormalisationRows<float>& normalisation_rows() {
-  static const NormalisationRows<float>* const rows =
-      (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_normalisation)());
-  return *rows;
-}
-template <>
-const NormalisationRows<double>& normalisation_rows() {
-  static const NormalisationRows<double>* const rows =
-      (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_normalisation)());
-  return *rows;
-}
+RNNSEARCH_CHOOSE_ROW_TABLE(float_normalisation, NormalisationRows<float>)
+RNNSEARCH_CHOOSE_ROW_TABLE(double_normalisation, NormalisationRows<double>)
 
 namespace {
 constexpr std::size_t kColumns = 64;  // columns in a piece, for sums over rows that must be added in order
@@ -100,11 +83,9 @@ template <class Real>
 void normalise_forward(const NormaliseForward<Real>& of) {
   const std::size_t W = of.a.cols;
   assert(of.g.size() == W && of.b.size() == W && of.y.cols == W && of.normalised.cols == W);
-  parallel_ranges(of.a.rows, rows_per_piece(4 * W), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      of.inverse_deviation(i, 0) = normalisation_rows<Real>().forward(W, of.a.row(i), of.g.data(), of.b.data(),
-                                                                      of.normalised.row(i), of.y.row(i));
-    }
+  for_each_row(of.a.rows, 4 * W, [&](std::size_t i) {
+    of.inverse_deviation(i, 0) = row_table<NormalisationRows<Real>>().forward(W, of.a.row(i), of.g.data(), of.b.data(),
+                                                                              of.normalised.row(i), of.y.row(i));
   });
 }
 
@@ -112,11 +93,9 @@ template <class Real>
 void normalise_backward(const NormaliseBackward<Real>& of) {
   const std::size_t W = of.y_gradient.cols;
   assert(of.g.size() == W && of.normalised.cols == W && of.a_gradient.cols == W);
-  parallel_ranges(of.y_gradient.rows, rows_per_piece(4 * W), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      normalisation_rows<Real>().backward(W, of.y_gradient.row(i), of.g.data(), of.normalised.row(i),
-                                          of.inverse_deviation(i, 0), of.a_gradient.row(i));
-    }
+  for_each_row(of.y_gradient.rows, 4 * W, [&](std::size_t i) {
+    row_table<NormalisationRows<Real>>().backward(W, of.y_gradient.row(i), of.g.data(), of.normalised.row(i),
+                                                  of.inverse_deviation(i, 0), of.a_gradient.row(i));
   });
 }
 
@@ -126,8 +105,9 @@ void normalise_accumulate(ConstMatrixView<Real> y_gradient, ConstMatrixView<Real
   assert(y_gradient.cols == g_gradient.size() && y_gradient.cols == b_gradient.size());
   parallel_ranges(y_gradient.cols, kColumns, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = 0; i < y_gradient.rows; ++i) {
-      normalisation_rows<Real>().accumulate(last - first, y_gradient.row(i) + first, normalised.row(i) + first,
-                                            g_gradient.data() + first, b_gradient.data() + first);
+      row_table<NormalisationRows<Real>>().accumulate(last - first, y_gradient.row(i) + first,
+                                                      normalised.row(i) + first, g_gradient.data() + first,
+                                                      b_gradient.data() + first);
     }
   });
 }

@@ -15,7 +15,4 @@ struct NormalisationRows {
   void (*accumulate)(std::size_t n, const T* y_gradient, const T* normalised, T* g_gradient, T* b_gradient);
 };
 
-template <class T>
-const NormalisationRows<T>& normalisation_rows();
-
 }  // namespace rnnsearch::kernels

@@ -15,9 +15,7 @@ constexpr std::size_t kElements = 1 << 17;  // elements in a piece that is only 
 template <class Real>
 void gather_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to) {
   assert(index.size() == to.rows && from.cols == to.cols);
-  parallel_ranges(to.rows, rows_per_piece(to.cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) std::copy_n(from.row(index[i]), to.cols, to.row(i));
-  });
+  for_each_row(to.rows, to.cols, [&](std::size_t i) { std::copy_n(from.row(index[i]), to.cols, to.row(i)); });
 }
 
 template <class Real>
@@ -46,31 +44,25 @@ void zero_rows(MatrixView<Real> rows) {
 template <class Real>
 void copy_rows(ConstMatrixView<Real> from, MatrixView<Real> to) {
   assert(from.rows == to.rows && from.cols == to.cols);
-  parallel_ranges(to.rows, rows_per_piece(to.cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) std::copy_n(from.row(i), to.cols, to.row(i));
-  });
+  for_each_row(to.rows, to.cols, [&](std::size_t i) { std::copy_n(from.row(i), to.cols, to.row(i)); });
 }
 
 template <class Real>
 void add(ConstMatrixView<Real> from, MatrixView<Real> to) {
   assert(from.rows == to.rows && from.cols == to.cols);
-  parallel_ranges(to.rows, rows_per_piece(to.cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const Real* source = from.row(i);
-      Real* target = to.row(i);
-      for (std::size_t j = 0; j < to.cols; ++j) target[j] += source[j];
-    }
+  for_each_row(to.rows, to.cols, [&](std::size_t i) {
+    const Real* source = from.row(i);
+    Real* target = to.row(i);
+    for (std::size_t j = 0; j < to.cols; ++j) target[j] += source[j];
   });
 }
 
 template <class Real>
 void add_to_rows(std::span<const Real> bias, MatrixView<Real> to) {
   assert(bias.size() == to.cols);
-  parallel_ranges(to.rows, rows_per_piece(to.cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      Real* target = to.row(i);
-      for (std::size_t j = 0; j < to.cols; ++j) target[j] += bias[j];
-    }
+  for_each_row(to.rows, to.cols, [&](std::size_t i) {
+    Real* target = to.row(i);
+    for (std::size_t j = 0; j < to.cols; ++j) target[j] += bias[j];
   });
 }
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/instruction_limit.h"
+#include "kernels/row_tables.h"
 #include "kernels/scores_rows.h"
 #include "kernels/vector-inl.h"
 #include "rnnsearch/base/parallel.h"
@@ -144,12 +144,8 @@ void score_backward_row(const ScoreRow<T>& row, const T* alpha, const T* dropped
 
 template <class T>
 constexpr ScoreRows<T> kScoreRows = {score_forward_row<T>, score_backward_row<T>};
-const ScoreRows<float>* float_scores() {
-  return &kScoreRows<float>;
-}
-const ScoreRows<double>* double_scores() {
-  return &kScoreRows<double>;
-}
+RNNSEARCH_ROW_TABLE(float_scores, kScoreRows<float>)
+RNNSEARCH_ROW_TABLE(double_scores, kScoreRows<double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -166,19 +162,8 @@ const Score* find_score(std::string_view name) {
   return found == scores().end() ? nullptr : &*found;
 }
 
-HWY_EXPORT(float_scores);
-HWY_EXPORT(double_scores);
-
-template <>
-const ScoreRows<float>& score_rows() {
-  static const ScoreRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_scores)());
-  return *rows;
-}
-template <>
-const ScoreRows<double>& score_rows() {
-  static const ScoreRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_scores)());
-  return *rows;
-}
+RNNSEARCH_CHOOSE_ROW_TABLE(float_scores, ScoreRows<float>)
+RNNSEARCH_CHOOSE_ROW_TABLE(double_scores, ScoreRows<double>)
 
 namespace {
 
@@ -235,8 +220,8 @@ void scored_attention_forward(const ScoredMemory<Real>& memory, std::span<const 
       std::fill_n(dropped.row(i), seen.column, Real{0});
       std::fill(dropped.row(i) + seen.column + seen.row.Tx, dropped.row(i) + dropped.cols, Real{0});
     }
-    score_rows<Real>().forward(seen.row, alpha.row(i) + seen.column,
-                               dropped.data ? dropped.row(i) + seen.column : nullptr, context.row(i));
+    row_table<ScoreRows<Real>>().forward(seen.row, alpha.row(i) + seen.column,
+                                         dropped.data ? dropped.row(i) + seen.column : nullptr, context.row(i));
   });
 }
 
@@ -249,10 +234,10 @@ void scored_attention_backward(const ScoredMemory<Real>& memory, std::span<const
     energy_gradient.resize(seen.row.Tx);
     weight_gradient.resize(seen.row.Tx);
     const ConstMatrixView<Real>& weights = of.dropped.data ? of.dropped : of.alpha;
-    score_rows<Real>().backward(seen.row, of.alpha.row(i) + seen.column, weights.row(i) + seen.column,
-                                of.context_gradient.row(i), energy_gradient.data(), weight_gradient.data(),
-                                of.query_gradient.row(i), of.keys_gradient.row(seen.first_word),
-                                of.keys_gradient.stride, of.v_gradient.data ? of.v_gradient.row(sentence[i]) : nullptr);
+    row_table<ScoreRows<Real>>().backward(
+        seen.row, of.alpha.row(i) + seen.column, weights.row(i) + seen.column, of.context_gradient.row(i),
+        energy_gradient.data(), weight_gradient.data(), of.query_gradient.row(i), of.keys_gradient.row(seen.first_word),
+        of.keys_gradient.stride, of.v_gradient.data ? of.v_gradient.row(sentence[i]) : nullptr);
     if (windows.centre.empty()) return;
     Real sum = 0;
     for (std::size_t j = 0; j < seen.row.Tx; ++j) sum += weight_gradient[j] * seen.distance_of(windows, i, j);

@@ -30,7 +30,4 @@ struct ScoreRows {
                    std::size_t keys_gradient_stride, T* v_gradient);
 };
 
-template <class T>
-const ScoreRows<T>& score_rows();
-
 }  // namespace rnnsearch::kernels

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
+#include "kernels/row_tables.h"
 #include "kernels/softmax_rows.h"
 #include "kernels/vector-inl.h"
 
@@ -70,12 +70,8 @@ void scale_row(std::size_t n, T factor, T* x) {
 
 template <class T>
 constexpr SoftmaxRows<T> kSoftmaxRows = {add_bias<T>, sum_of_exp<T>, exp_and_sum<T>, subtract_row<T>, scale_row<T>};
-const SoftmaxRows<float>* float_softmax() {
-  return &kSoftmaxRows<float>;
-}
-const SoftmaxRows<double>* double_softmax() {
-  return &kSoftmaxRows<double>;
-}
+RNNSEARCH_ROW_TABLE(float_softmax, kSoftmaxRows<float>)
+RNNSEARCH_ROW_TABLE(double_softmax, kSoftmaxRows<double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -83,19 +79,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-HWY_EXPORT(float_softmax);
-HWY_EXPORT(double_softmax);
-
-template <>
-const SoftmaxRows<float>& softmax_rows() {
-  static const SoftmaxRows<float>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(float_softmax)());
-  return *rows;
-}
-template <>
-const SoftmaxRows<double>& softmax_rows() {
-  static const SoftmaxRows<double>* const rows = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(double_softmax)());
-  return *rows;
-}
+RNNSEARCH_CHOOSE_ROW_TABLE(float_softmax, SoftmaxRows<float>)
+RNNSEARCH_CHOOSE_ROW_TABLE(double_softmax, SoftmaxRows<double>)
 
 namespace {
 
@@ -110,7 +95,7 @@ double loss_of(Real x, Real largest, Real sum) {
 template <class Real>
 void log_softmax(std::span<const Real> bias, MatrixView<Real> logits) {
   assert(bias.size() == logits.cols);
-  const SoftmaxRows<Real>& rows = softmax_rows<Real>();
+  const SoftmaxRows<Real>& rows = row_table<SoftmaxRows<Real>>();
   parallel_for(logits.rows, [&](std::size_t i) {
     Real* const row = logits.row(i);
     const Real largest = rows.add_bias(logits.cols, bias.data(), row);
@@ -123,7 +108,7 @@ template <class Real>
 void softmax_cross_entropy(std::span<const Real> bias, MatrixView<Real> logits, std::span<const std::uint32_t> target,
                            std::span<double> loss, double label_smoothing) {
   assert(bias.size() == logits.cols && target.size() == logits.rows && loss.size() == logits.rows);
-  const SoftmaxRows<Real>& rows = softmax_rows<Real>();
+  const SoftmaxRows<Real>& rows = row_table<SoftmaxRows<Real>>();
   const Real share = static_cast<Real>(label_smoothing / static_cast<double>(logits.cols));  // E / K
   parallel_for(logits.rows, [&](std::size_t i) {
     Real* const row = logits.row(i);
@@ -141,7 +126,7 @@ template <class Real>
 void softmax_loss(std::span<const Real> bias, MatrixView<Real> logits, std::span<const std::uint32_t> target,
                   std::span<double> loss) {
   assert(bias.size() == logits.cols && target.size() == logits.rows && loss.size() == logits.rows);
-  const SoftmaxRows<Real>& rows = softmax_rows<Real>();
+  const SoftmaxRows<Real>& rows = row_table<SoftmaxRows<Real>>();
   parallel_for(logits.rows, [&](std::size_t i) {
     Real* const row = logits.row(i);
     const Real largest = rows.add_bias(logits.cols, bias.data(), row);
@@ -152,28 +137,24 @@ void softmax_loss(std::span<const Real> bias, MatrixView<Real> logits, std::span
 template <class Real>
 void maxout_forward(ConstMatrixView<Real> x, MatrixView<Real> t) {
   assert(x.rows == t.rows && x.cols == 2 * t.cols);
-  parallel_ranges(t.rows, rows_per_piece(x.cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const Real* in = x.row(i);
-      Real* out = t.row(i);
-      for (std::size_t k = 0; k < t.cols; ++k) out[k] = in[2 * k] >= in[2 * k + 1] ? in[2 * k] : in[2 * k + 1];
-    }
+  for_each_row(t.rows, x.cols, [&](std::size_t i) {
+    const Real* in = x.row(i);
+    Real* out = t.row(i);
+    for (std::size_t k = 0; k < t.cols; ++k) out[k] = in[2 * k] >= in[2 * k + 1] ? in[2 * k] : in[2 * k + 1];
   });
 }
 
 template <class Real>
 void maxout_backward(ConstMatrixView<Real> x, ConstMatrixView<Real> t_gradient, MatrixView<Real> x_gradient) {
   assert(x.rows == t_gradient.rows && x.cols == 2 * t_gradient.cols && x_gradient.cols == x.cols);
-  parallel_ranges(x.rows, rows_per_piece(x.cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const Real* in = x.row(i);
-      const Real* gradient = t_gradient.row(i);
-      Real* out = x_gradient.row(i);
-      for (std::size_t k = 0; k < t_gradient.cols; ++k) {
-        const bool even = in[2 * k] >= in[2 * k + 1];
-        out[2 * k] = even ? gradient[k] : Real{0};
-        out[2 * k + 1] = even ? Real{0} : gradient[k];
-      }
+  for_each_row(x.rows, x.cols, [&](std::size_t i) {
+    const Real* in = x.row(i);
+    const Real* gradient = t_gradient.row(i);
+    Real* out = x_gradient.row(i);
+    for (std::size_t k = 0; k < t_gradient.cols; ++k) {
+      const bool even = in[2 * k] >= in[2 * k + 1];
+      out[2 * k] = even ? gradient[k] : Real{0};
+      out[2 * k + 1] = even ? Real{0} : gradient[k];
     }
   });
 }

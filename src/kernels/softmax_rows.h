@@ -19,7 +19,4 @@ struct SoftmaxRows {
   void (*scale)(std::size_t n, T factor, T* x);
 };
 
-template <class T>
-const SoftmaxRows<T>& softmax_rows();
-
 }  // namespace rnnsearch::kernels
