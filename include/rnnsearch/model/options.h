@@ -98,7 +98,8 @@ class Attention {
 inline constexpr Attention Attention::kNone{"none"};
 inline constexpr Attention Attention::kAdditive{"additive"};
 
-/// Which of them a layer reads. A layer of the state reads its previous state always.
+/// The inputs of the decoder's state or of the readout. The state's own previous value is always an input of the state
+/// and is not listed.
 struct Inputs {
   bool state = false, word = false, context = false;
 
@@ -106,29 +107,31 @@ struct Inputs {
 };
 
 struct ModelOptions {
-  std::size_t source_words = 0;   // Kx: size of the source vocabulary, special symbols included
-  std::size_t target_words = 0;   // Ky
-  std::size_t embedding = 620;    // m, both sides (paper, section 4.2 and appendix A)
-  std::size_t state = 1000;       // n, decoder, and encoder (each direction) if encoder_state is 0
-  std::size_t encoder_state = 0;  // of each direction; 0: n
-  std::size_t alignment = 1000;   // n', width of the alignment model
-  std::size_t maxout = 500;       // l, maxout units; the readout before them has 2l
-  std::size_t readout_rank = 0;   // 0: W_o is [l, Ky]; else [l, rank] times [rank, Ky] (the released code: m)
+  std::size_t source_words = 0;  // Kx, the size of the source vocabulary with its special symbols
+  std::size_t target_words = 0;  // Ky, the size of the target vocabulary
+  std::size_t embedding = 620;  // m, the width of the word embeddings of both sides (paper, section 4.2 and appendix A)
+  std::size_t state = 1000;     // n, the width of the decoder's state
+  std::size_t encoder_state = 0;  // width of the encoder's state in each direction; 0: n
+  std::size_t alignment = 1000;   // n', the width of the alignment model's hidden layer
+  std::size_t maxout = 500;       // l, the number of maxout units, each the larger of two inputs
+  std::size_t readout_rank =
+      0;  // 0: W_o is one matrix [l, Ky]; else [l, rank] times [rank, Ky] (released code: rank m)
 
   Cell cell = Cell::kGru;
-  /// before: h~ reads (r o h) U (Cho et al. 2014). after: r o (h U + b_U) (cuDNN, PyTorch).
+  /// Where the reset gate acts. before the recurrent product: the candidate state reads (r o h) U (Cho et al. 2014).
+  /// after it: r o (h U + b_U), as cuDNN and PyTorch have it.
   GruReset gru_reset = GruReset::kBefore;
-  /// auto: bidirectional with attention, forward without.
+  /// auto: bidirectional for a model with attention, forward for a model without.
   Encoder encoder = Encoder::kAuto;
-  std::size_t layers = 1;  // of encoder and decoder, each
+  std::size_t layers = 1;  // the number of layers of the encoder, and of the decoder
 
-  /// The encoder reads <s> before x_1. Only without attention: <s> would be a word to look at, and alignments have no
-  /// column for it. The length of a source, Tx, does not count it.
+  /// The encoder reads <s> before x_1. Only for models without attention, because attention could look at <s>, for
+  /// which alignments have no column. Tx, the length of a source, does not count it.
   bool source_start = false;
-  /// The encoder reads </s> after the last source word, and Tx counts it. Most sources do so; the replication's code
-  /// and the notebooks do not.
+  /// The encoder reads </s> after the last source word, and Tx counts it. Most published code does so; that of the
+  /// replication and of the notebooks does not.
   bool source_end = true;
-  /// Tx of a source of so many words. A source without words is read as </s> alone in any case.
+  /// Tx of a source of so many words. A source without words is always read as </s> alone.
   std::size_t source_length(std::size_t words) const { return source_end || words == 0 ? words + 1 : words; }
 
   /// additive: RNNsearch. none: RNNencdec, in which every decoder step and the readout see one fixed context c.
@@ -140,88 +143,95 @@ struct ModelOptions {
   /// encoder, c = [forward state at Tx; backward state at 1].
   /// tanh: c = tanh(x V + b_V) of that vector x, [n] wide: the layer of Cho et al. (2014), arXiv 1406.1078, appendix A.
   FixedContext fixed_context = FixedContext::kLastState;
-  /// Which state the scores are made of: s_{i-1} (Bahdanau), or s_i (Luong).
+  /// The decoder state that the scores compare with the annotations: s_{i-1} (Bahdanau et al. 2015) or s_i (Luong et
+  /// al. 2015).
   Step attend_from = Step::kPrevious;
   AttentionWindow attention_window = AttentionWindow::kGlobal;
-  std::size_t window = 10;  // D of a local one (Luong et al. 2015, section 3.2)
+  std::size_t window = 10;  // D, half the width of a local window (Luong et al. 2015, section 3.2)
 
-  /// projected: tanh(x W_s + b_s) of the state that is nearest to the sentence's beginning: the backward encoder's, or
-  /// without one the last of the forward encoder, or c. The others copy a state, layer by layer (final: of a forward
-  /// encoder), or begin from 0.
+  /// The decoder's first state, s_0. projected: tanh(x W_s + b_s), where x is the backward encoder's state at the first
+  /// word; in a model without a backward encoder, the forward encoder's state at the last word, or c. backward,
+  /// forward, final: a copy of the encoder's state, layer by layer (final: of a forward encoder). zero: 0.
   InitialState initial_state = InitialState::kProjected;
-  /// current: s_i = f(s_{i-1}, y_i, c_i), as the released code. previous: y_{i-1}, as the paper writes.
+  /// The word that the state s_i reads. current: s_i = f(s_{i-1}, y_i, c_i), as in the released code. previous: y_{i-1}
+  /// in place of y_i, as in the paper's equations.
   StateWord state_word = StateWord::kCurrent;
   Inputs state_inputs{.state = false, .word = true, .context = true};
   Inputs readout_inputs{.state = true, .word = true, .context = true};
   Readout readout = Readout::kMaxout;
-  /// Which state the readout of y_i sees.
+  /// The state that the readout of y_i reads: s_{i-1} or s_i.
   Step readout_state = Step::kPrevious;
-  /// The readout's hidden vector is an input of the next state (Luong et al. 2015, section 3.3).
+  /// The next state also reads the readout's hidden vector (Luong et al. 2015, section 3.3).
   bool input_feeding = false;
-  /// output: that vector stands where the previous word's embedding stands. A linear readout then has a vector of its
-  /// own, o_i = s_i U_o + c_i C_o + o_{i-1} V_o + b_o [m] (the attention notebook's W_out [s_i; c_i; y_{i-1}] + b_out),
-  /// and the softmax is of o_i W_o + b_w. In the notebook o_i is all there is: it has no vocabulary to choose from.
-  /// It changes nothing when neither the state nor the readout reads the previous word.
+  /// What the model reads as its previous output. word: the embedding of the previous word. output: the readout's
+  /// hidden vector, in place of that embedding. A linear readout then computes its own vector, o_i = s_i U_o + c_i C_o
+  /// + o_{i-1} V_o + b_o [m] (the attention notebook's W_out [s_i; c_i; y_{i-1}] + b_out), and the softmax is that of
+  /// o_i W_o + b_w. The notebook ends at o_i, as it has no vocabulary. Without effect if neither the state nor the
+  /// readout reads the previous word.
   Feedback feedback = Feedback::kWord;
-  /// What stands before the first word: nothing, or the embedding of <s>; with feedback = output too, where o_i is as
-  /// wide as an embedding.
+  /// The embedding that is read before the first word: zeros, or that of <s>. With feedback = output, the latter needs
+  /// a readout that is as wide as an embedding.
   Start start = Start::kZero;
 
-  bool gate_biases = false;      // b_z, b_r; the released code has none
-  bool embedding_biases = true;  // one vector a side, added to every embedding; the released code has them
-  /// Which matrices are one (Press and Wolf 2017; Inan, Khosravi and Socher 2017): target: the output matrix is the
-  /// target's embedding table, W_o = E_y^T. source-target: both sides have one table. all: all three.
+  bool gate_biases = false;      // gates have biases b_z and b_r; the released code has none
+  bool embedding_biases = true;  // each side has a vector that is added to every embedding, as in the released code
+  /// Embedding matrices that are shared (Press and Wolf 2017; Inan, Khosravi and Socher 2017). target: the output
+  /// matrix is the transpose of the target embeddings, W_o = E_y^T. source-target: both sides have the same embeddings.
+  /// all: both.
   TiedEmbeddings tied_embeddings = TiedEmbeddings::kNone;
 
-  /// P: the share of the units that are dropped while a gradient is computed (Srivastava et al. 2014): of the embedded
-  /// words, between layers, and of the readout's vector before the softmax.
+  /// The share of units that training drops (Srivastava et al. 2014): of word embeddings, between layers, and of the
+  /// readout's vector before the softmax.
   double dropout = 0;
-  /// plain: each time step anew, the recurrent connections never (Zaremba, Sutskever and Vinyals 2014). variational:
-  /// one mask a sentence for all its time steps, and on h_{t-1} too (Gal and Ghahramani 2016).
+  /// plain: a new mask at each time step, and none on recurrent connections (Zaremba, Sutskever and Vinyals 2014).
+  /// variational: one mask for all time steps of a sentence, also on h_{t-1} (Gal and Ghahramani 2016).
   DropoutKind dropout_kind = DropoutKind::kPlain;
-  double attention_dropout = 0;  // the same share of alpha, each time step anew
-  /// Of the cells' summed inputs (Ba, Kiros and Hinton 2016); the gates then have biases, those of the normalisation.
+  double attention_dropout =
+      0;  // the share of attention weights that training drops, with a new mask at each time step
+  /// Normalise the summed inputs of the cells (Ba, Kiros and Hinton 2016). The gates then have biases, those of the
+  /// normalisation.
   bool layer_normalization = false;
 
-  /// paper: U orthogonal, W_a and U_a with a tenth of the deviation, v_a = 0. gaussian: all alike. xavier: uniform
-  /// within sqrt(6 / (rows + cols)). Biases are 0 in these. uniform: all parameters alike, the biases too, uniform
+  /// The distribution of the initial parameters. paper: recurrent matrices U orthogonal, v_a zero, other matrices
+  /// normal, W_a and U_a with a tenth of the deviation. gaussian: all matrices normal. xavier: all matrices uniform up
+  /// to sqrt(6 / (rows + cols)). In these three, biases are 0. uniform: all parameters, biases included, uniform
   /// between -sqrt(3) and sqrt(3) times the deviation (Sutskever, Vinyals and Le 2014, section 3.4; Luong, Pham and
-  /// Manning 2015, section 4.1). pytorch: the defaults of its modules, see model/initialise.h.
+  /// Manning 2015, section 4.1). pytorch: the defaults of PyTorch's modules, see model/initialise.h.
   Initialization initialization = Initialization::kPaper;
-  /// Standard deviation of the matrices that are not recurrent when training begins (the released code: 0.01); W_a and
-  /// U_a get a tenth of it.
+  /// The standard deviation of these distributions (released code: 0.01).
   double initial_deviation = 0.01;
 
   bool attends() const { return attention != Attention::kNone; }
   bool bidirectional() const { return encoder == Encoder::kBidirectional || (encoder == Encoder::kAuto && attends()); }
   std::size_t encoder_width() const { return encoder_state > 0 ? encoder_state : state; }  // of each direction
   std::size_t annotation_width() const { return bidirectional() ? 2 * encoder_width() : encoder_width(); }
-  /// c exists: with attention, or where something reads it.
+  /// Whether there is a context c: in models with attention, and where the state or the readout reads it.
   bool has_context() const { return attends() || state_inputs.context || readout_inputs.context; }
-  /// c exists and is the same at every decoder step.
+  /// Whether there is a context, and it is the same at every decoder step.
   bool has_fixed_context() const { return !attends() && has_context(); }
-  /// The width of c: that of the annotations, or n behind the tanh layer.
+  /// The width of c: that of the annotations, or n after a tanh layer; 0 without a context.
   std::size_t context_width() const {
     if (!has_context()) return 0;
     return has_fixed_context() && fixed_context == FixedContext::kTanh ? state : annotation_width();
   }
-  /// Something reads the readout's vector of the step before in place of the previous word's embedding.
+  /// Whether the state or the readout reads the previous readout vector in place of the previous word's embedding.
   bool feeds_output() const { return feedback == Feedback::kOutput && (state_inputs.word || readout_inputs.word); }
-  /// The vector of a linear readout is fed back, so it is not the readout's inputs side by side.
+  /// Whether a linear readout computes a vector of its own, which is fed back; otherwise its vector is its concatenated
+  /// inputs.
   bool has_linear_vector() const { return readout == Readout::kLinear && feedback == Feedback::kOutput; }
   /// H, the width of the readout's vector before the softmax.
   std::size_t readout_width() const;
-  /// The rows of W_o: H, or the rank of its factors.
+  /// The number of rows of W_o: H, or readout_rank if W_o has two factors.
   std::size_t output_width() const { return readout_rank > 0 ? readout_rank : readout_width(); }
-  /// W_o is an embedding table.
+  /// Whether W_o is the transpose of an embedding table.
   bool ties_output() const {
     return tied_embeddings == TiedEmbeddings::kTarget || tied_embeddings == TiedEmbeddings::kAll;
   }
-  /// One table embeds the words of both sides.
+  /// Whether both sides have the same embeddings.
   bool ties_sides() const {
     return tied_embeddings == TiedEmbeddings::kSourceTarget || tied_embeddings == TiedEmbeddings::kAll;
   }
-  /// The state is updated before the word is predicted.
+  /// Whether the state is updated before the word is predicted.
   bool updates_first() const { return readout_state == Step::kCurrent; }
 
   friend bool operator==(const ModelOptions&, const ModelOptions&) = default;
@@ -236,7 +246,8 @@ void check(const ModelOptions& options);
 /// RNNsearch or RNNencdec, with the options their equations have: what the fused network computes.
 bool is_fused(const ModelOptions& options);
 
-/// The name that the literature has for it, "RNNsearch", "Luong et al. (2015)", or what it is made of.
+/// The name of this system in the literature, such as "RNNsearch" or "Luong et al. (2015)"; otherwise a description of
+/// its parts.
 std::string system_of(const ModelOptions& options);
 
 /// Throws Error naming the choices.
