@@ -92,7 +92,7 @@ class ComposedNetwork final : public Network<Real> {
   void encode(const Sentences& source, Encoded<Real>& encoded) override {
     PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(source, options.source_words, "source");
-    packed = output.packed = false;
+    packed = false;
     rows.lay_out(source, options, encoded.offsets);
     dropout.lay_out_source(rows.packing);
     const std::size_t B = source.size(), X = rows.packing.words();
@@ -113,12 +113,8 @@ class ComposedNetwork final : public Network<Real> {
       gather_ends(top, ends);
       if (has_summary()) tanh_layer_forward<Real>(weights.summary, ends, contexts);
     }
-    encoded.initial_states.assign(B * state_width(), Real{0});
+    encoded.initial_states.assign(B * options.layers * widths.cell_state, Real{0});
     for (std::size_t k = 0; k < options.layers; ++k) initial_state_forward(k, encoded);
-    if (feeds_start()) {
-      const MatrixView<Real> all{encoded.initial_states.data(), B, state_width()};
-      kernels::copy_rows<Real>(first_fed(B), all.columns(options.layers * widths.cell_state, widths.hidden));
-    }
   }
 
   void forward(const Sentences& source, const Sentences& target) override {
@@ -168,63 +164,63 @@ class ComposedNetwork final : public Network<Real> {
     finish(finished, 2);
   }
 
-  void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input, const PredictOutput<Real>& out) override {
-    const std::size_t R = input.state.rows;
+  void start(const Encoded<Real>& encoded, SearchState<Real>& state) override {
+    const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+    const std::size_t B = state.rows();
+    const auto first_states = view_of(encoded.initial_states, options.layers * widths.cell_state);
+    kernels::copy_rows<Real>(first_states, state.states.shape(B, first_states.cols));
+    if (feeds()) kernels::copy_rows<Real>(first_fed(B), state.fed.shape(B, widths.hidden));
+    packed = output.packed = false;
+  }
+
+  void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) override {
+    const std::size_t R = state.rows();
     PhaseTimes::Scope scope(&phases, Phase::kDecoder);
-    begin_step(input.state);
-    embed_previous(input.previous_word);
+    begin_step(state);
+    embed_previous(state.previous);
     std::size_t longest = 0;
-    for (const auto b : input.sentence) longest = std::max(longest, encoded.source_length(b));
+    for (const auto b : state.sentence) longest = std::max(longest, encoded.source_length(b));
     if (options.attends()) {
       attention->begin(R, longest);
     } else if (options.has_context()) {
-      kernels::gather_rows<Real>(view_of(encoded.contexts, widths.context), input.sentence, context.view());
+      kernels::gather_rows<Real>(view_of(encoded.contexts, widths.context), state.sentence, context.view());
     }
     if (updates_first()) input_products(R);
-    step(0, R, memory_of(encoded), input.sentence, scope);
+    step(0, R, memory_of(encoded), state.sentence, scope);
     if (updates_first()) {
-      store_state(out.context);
-    } else if (widths.context > 0) {
-      kernels::copy_rows<Real>(context.view(), out.context);
+      store_states(state);
+      if (feeds()) kernels::copy_rows<Real>(readout_vector(), state.fed.view());
+    } else {
+      kernels::copy_rows<Real>(context.view(), state.context.shape(R, widths.context));
     }
-    if (out.alpha.data) {
-      kernels::zero_rows<Real>(out.alpha);
-      if (options.attends()) kernels::copy_rows<Real>(attention->alpha(), out.alpha.columns(0, longest));
+    if (prediction.alpha.data) {
+      kernels::zero_rows<Real>(prediction.alpha);
+      if (options.attends()) kernels::copy_rows<Real>(attention->alpha(), prediction.alpha.columns(0, longest));
     }
     scope.change(Phase::kReadout);
     if (!feeds()) readout_forward(0, R);
     layers::output_log_probabilities<Real>(output_weights(weights), factored(readout_vector()), output,
-                                           out.log_probabilities);
+                                           prediction.log_probabilities);
   }
 
-  void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) override {
+  void advance(SearchState<Real>& state) override {
+    if (updates_first()) return;
     const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
-    if (updates_first()) {
-      kernels::copy_rows<Real>(input.context, next_state);
-      return;
-    }
-    const std::size_t R = input.state.rows;
-    begin_step(input.state);
+    const std::size_t R = state.rows();
+    begin_step(state);
     if (reads_current_word()) {
-      embed_current(input.word);
+      embed_current(state.word);
     } else {
-      embed_previous(input.previous_word);
+      embed_previous(state.previous);
     }
-    if (widths.state_context > 0) kernels::copy_rows<Real>(input.context, state_part(Part::kContext, 0, R));
+    if (widths.state_context > 0) kernels::copy_rows<Real>(state.context.view(), state_part(Part::kContext, 0, R));
     input_products(R);
     update(0, R);
-    store_state(next_state);
+    store_states(state);
   }
 
   ConstMatrixView<Real> contexts() const override { return context.view(); }
   ConstMatrixView<Real> alpha() const override { return attention ? attention->alpha() : ConstMatrixView<Real>(); }
-  /// The states of all layers, followed by the vector that is fed back and the number of words written, if these are
-  /// needed.
-  std::size_t state_width() const override {
-    return options.layers * widths.cell_state + (feeds() ? widths.hidden : 0) + (counts() ? 1 : 0);
-  }
-  /// predict passes c_i or the next state to advance.
-  std::size_t context_width() const override { return updates_first() ? state_width() : widths.context; }
 
  private:
   using typename Network<Real>::GradientPart;
@@ -252,7 +248,6 @@ class ComposedNetwork final : public Network<Real> {
   bool feeds() const { return options.input_feeding || options.feeds_output(); }
   /// Whether the embedding of <s> is fed to the first step.
   bool feeds_start() const { return options.feeds_output() && options.start == Start::kEmbedded; }
-  bool counts() const { return options.attention_window == AttentionWindow::kLocalM; }
   bool reads_current_word() const {
     return options.state_word == Step::kCurrent && options.feedback == Feedback::kWord && !updates_first();
   }
@@ -340,7 +335,7 @@ class ComposedNetwork final : public Network<Real> {
   void initial_state_forward(std::size_t k, Encoded<Real>& encoded) {
     if (options.initial_state == InitialState::kZero) return;
     const std::size_t B = encoded.sentences(), S = widths.cell_state, n = options.state;
-    const MatrixView<Real> all{encoded.initial_states.data(), B, state_width()};
+    const MatrixView<Real> all{encoded.initial_states.data(), B, options.layers * S};
     const layers::RecurrentLayer<Real>& from = *encoder[k].directions[first_direction()];
     if (options.initial_state != InitialState::kProjected) {
       kernels::gather_rows<Real>(from.states(), first_rows(), all.columns(k * S, S));
@@ -375,7 +370,7 @@ class ComposedNetwork final : public Network<Real> {
         kernels::scatter_add_rows<Real>(initial, first_rows(), states);
         continue;
       }
-      const auto first_state = view_of(std::as_const(batch.initial_states), state_width()).columns(k * S, n);
+      const auto first_state = view_of(std::as_const(batch.initial_states), options.layers * S).columns(k * S, n);
       const ConstMatrixView<Real> from =
           begins_from_context() ? view_of(std::as_const(batch.contexts), widths.context) : layer.first.view();
       const auto from_gradient = layer.first_gradient.shape(B, from.cols);
@@ -589,24 +584,20 @@ class ComposedNetwork final : public Network<Real> {
 
   // ---- a single step of a search
 
-  void begin_step(ConstMatrixView<Real> state) {
-    const std::size_t R = state.rows, S = widths.cell_state;
+  void begin_step(const SearchState<Real>& state) {
+    const std::size_t R = state.rows(), S = widths.cell_state;
     begin_rows(R, R);
     for (std::size_t k = 0; k < options.layers; ++k) {
-      kernels::copy_rows<Real>(state.columns(k * S, S), decoder[k].previous.view());
+      kernels::copy_rows<Real>(state.states.view().columns(k * S, S), decoder[k].previous.view());
     }
-    if (feeds()) feed(state.columns(options.layers * S, widths.hidden), 0);
-    if (!counts()) return;
-    for (std::size_t i = 0; i < R; ++i) positions[i] = static_cast<std::uint32_t>(state(i, state.cols - 1));
+    if (feeds()) feed(state.fed.view(), 0);
+    std::fill(positions.begin(), positions.end(), static_cast<std::uint32_t>(state.written));
   }
-  void store_state(MatrixView<Real> state) const {
+  void store_states(SearchState<Real>& state) const {
     const std::size_t S = widths.cell_state;
     for (std::size_t k = 0; k < options.layers; ++k) {
-      kernels::copy_rows<Real>(decoder[k].current.view(), state.columns(k * S, S));
+      kernels::copy_rows<Real>(decoder[k].current.view(), state.states.view().columns(k * S, S));
     }
-    if (feeds()) kernels::copy_rows<Real>(readout_vector(), state.columns(options.layers * S, widths.hidden));
-    if (!counts()) return;
-    for (std::size_t i = 0; i < state.rows; ++i) state(i, state.cols - 1) = static_cast<Real>(positions[i] + 1);
   }
 
   // ---- the decoder over a batch
@@ -623,7 +614,7 @@ class ComposedNetwork final : public Network<Real> {
     begin_rows(Y, B);
     embed_words();
 
-    const auto first_states = view_of(std::as_const(batch.initial_states), state_width());
+    const auto first_states = view_of(std::as_const(batch.initial_states), options.layers * S);
     for (std::size_t k = 0; k < options.layers; ++k) {
       kernels::gather_rows<Real>(first_states.columns(k * S, S), packing.order,
                                  packing.step(decoder[k].previous.view(), 0));

@@ -84,7 +84,7 @@ class FusedNetwork final : public Network<Real> {
     const auto attended = memory_of(encoded);
     const auto input = run_decoder(encoded, attended, target);
     const std::size_t B = target.size(), X = rows.packing.words(), Y = target_packing.words();
-    const std::size_t n = options.state, C = context_width(), m = options.embedding;
+    const std::size_t n = options.state, C = options.context_width(), m = options.embedding;
 
     PhaseTimes::Scope scope(&phases, Phase::kReadout);
     kernels::Scratch::Frame frame(memory);
@@ -111,49 +111,60 @@ class FusedNetwork final : public Network<Real> {
     encoder_backward(encoded, initial, contexts, annotations, keys, finished);
   }
 
-  void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input,
-               const PredictOutput<Real>& output) override {
-    const std::size_t R = input.state.rows, A = weights.decoder.v_a.size();
-    PhaseTimes::Scope scope(&phases, Phase::kDecoder);
-    if (attends()) {
-      const auto query = step_query.shape(R, A);
-      kernels::multiply<Real>(input.state, weights.decoder.U_query_gates.columns(0, A), query);
-      std::size_t longest = 0;
-      for (const auto b : input.sentence) longest = std::max(longest, encoded.source_length(b));
-      const auto alpha = output.alpha.data ? output.alpha : step_alpha.shape(R, longest);
-      scope.change(Phase::kAttention);
-      kernels::attention_forward<Real>(memory_of(encoded), input.sentence, query, alpha, output.context);
-    } else {
-      kernels::gather_rows<Real>(view_of(encoded.contexts, context_width()), input.sentence, output.context);
-      kernels::zero_rows<Real>(output.alpha);
-    }
-    scope.change(Phase::kReadout);
-    const auto words = embed_previous(input.previous_word, step_words);
-    layers::readout_log_probabilities<Real>(weights.readout, {input.state, words, output.context}, readout,
-                                            output.log_probabilities);
+  void start(const Encoded<Real>& encoded, SearchState<Real>& state) override {
+    const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+    const std::size_t n = options.state, A = weights.decoder.v_a.size();
+    kernels::copy_rows<Real>(view_of(encoded.initial_states, n), state.states.shape(state.rows(), n));
+    if (attends()) step_W_a.pack(weights.decoder.U_query_gates.columns(0, A));
+    step_U_gates.pack(weights.decoder.U_query_gates.columns(A, 2 * n));
+    step_W_in.pack(weights.decoder.W_in);
+    step_U.pack(weights.decoder.U);
+    step_C.pack(weights.decoder.C);
+    readout.output.packed = false;
   }
 
-  void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) override {
-    const std::size_t R = input.state.rows, n = options.state, A = weights.decoder.v_a.size();
+  void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) override {
+    const std::size_t R = state.rows(), A = weights.decoder.v_a.size();
+    PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+    const auto c = state.context.shape(R, options.context_width());
+    if (attends()) {
+      const auto query = step_query.shape(R, A);
+      kernels::multiply<Real>(state.states.view(), step_W_a, query);
+      std::size_t longest = 0;
+      for (const auto b : state.sentence) longest = std::max(longest, encoded.source_length(b));
+      const auto alpha = prediction.alpha.data ? prediction.alpha : step_alpha.shape(R, longest);
+      scope.change(Phase::kAttention);
+      kernels::attention_forward<Real>(memory_of(encoded), state.sentence, query, alpha, c);
+    } else {
+      kernels::gather_rows<Real>(view_of(encoded.contexts, c.cols), state.sentence, c);
+      kernels::zero_rows<Real>(prediction.alpha);
+    }
+    scope.change(Phase::kReadout);
+    const auto words = embed_previous(state.previous, step_words);
+    layers::readout_log_probabilities<Real>(weights.readout, {state.states.view(), words, c}, readout,
+                                            prediction.log_probabilities);
+  }
+
+  void advance(SearchState<Real>& state) override {
+    const std::size_t R = state.rows(), n = options.state;
     const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
     const auto words =
-        embed_previous(options.state_word == StateWord::kCurrent ? input.word : input.previous_word, step_words);
+        embed_previous(options.state_word == StateWord::kCurrent ? state.word : state.previous, step_words);
     const auto x = step_x.shape(R, 3 * n), extra = step_extra.shape(R, 3 * n);
-    const auto recurrent = step_recurrent.shape(R, 2 * n);
-    kernels::multiply<Real>(words, weights.decoder.W_in, x);
+    const auto recurrent = step_recurrent.shape(R, 2 * n), previous = state.states.view();
+    kernels::multiply<Real>(words, step_W_in, x);
     kernels::add_to_rows<Real>(weights.decoder.b, x.columns(0, weights.decoder.b.size()));
-    kernels::multiply<Real>(input.context, weights.decoder.C, extra);
-    kernels::multiply<Real>(input.state, weights.decoder.U_query_gates.columns(A, 2 * n), recurrent);
-    layers::gated_step_forward<Real>(ConstMatrixView<Real>(weights.decoder.U),
-                                     {x, extra, recurrent, input.state, step_z.shape(R, n), step_r.shape(R, n),
-                                      step_candidate.shape(R, n), next_state},
-                                     step_scratch.shape(R, 2 * n));
+    kernels::multiply<Real>(state.context.view(), step_C, extra);
+    kernels::multiply<Real>(previous, step_U_gates, recurrent);
+    layers::gated_step_forward<Real>(
+        step_U,
+        {x, extra, recurrent, previous, x.columns(n, n), x.columns(2 * n, n), x.columns(0, n), state.spare.shape(R, n)},
+        step_scratch.shape(R, 2 * n));
+    std::swap(state.states, state.spare);
   }
 
   ConstMatrixView<Real> contexts() const override { return decoder.context.view(); }
   ConstMatrixView<Real> alpha() const override { return decoder.alpha.view(); }
-  std::size_t state_width() const override { return options.state; }
-  std::size_t context_width() const override { return attends() ? 2 * options.state : options.state; }
 
  private:
   using typename Network<Real>::GradientPart;
@@ -182,10 +193,10 @@ class FusedNetwork final : public Network<Real> {
 
   kernels::AttentionMemory<Real> memory_of(const Encoded<Real>& encoded) const {
     return {encoded.offsets,
-            view_of(encoded.annotations, context_width()),
+            view_of(encoded.annotations, options.context_width()),
             view_of(encoded.keys, options.alignment),
             weights.decoder.v_a,
-            view_of(encoded.rounded_annotations, context_width()),
+            view_of(encoded.rounded_annotations, options.context_width()),
             view_of(encoded.rounded_keys, options.alignment)};
   }
 
@@ -240,8 +251,8 @@ class FusedNetwork final : public Network<Real> {
     if (attends()) {
       input.memory = &attended;
     } else {
-      const auto fixed = fixed_context.shape(B, context_width());
-      kernels::gather_rows<Real>(view_of(encoded.contexts, context_width()), target_packing.order, fixed);
+      const auto fixed = fixed_context.shape(B, options.context_width());
+      kernels::gather_rows<Real>(view_of(encoded.contexts, options.context_width()), target_packing.order, fixed);
       input.fixed_context = fixed;
     }
     layers::decoder_forward<Real>(weights.decoder, target_packing, input, decoder);
@@ -327,8 +338,9 @@ class FusedNetwork final : public Network<Real> {
   layers::DecoderActivations<Real> decoder;
   layers::ReadoutActivations<Real> readout;
 
-  kernels::Buffer<Real> step_words, step_query, step_alpha, step_x, step_recurrent, step_extra;
-  kernels::Buffer<Real> step_z, step_r, step_candidate, step_scratch;
+  // A step of a search. `start` packs the matrices for all steps.
+  kernels::PackedMatrix<Real> step_W_in, step_W_a, step_U_gates, step_U, step_C;
+  kernels::Buffer<Real> step_words, step_query, step_alpha, step_x, step_recurrent, step_extra, step_scratch;
 };
 
 }  // namespace

@@ -67,14 +67,6 @@ void Model<Real>::zero_gradient() {
   for (TableGradient& table : network_->tables) table.rows.clear();
 }
 template <class Real>
-std::size_t Model<Real>::state_width() const {
-  return network_->state_width();
-}
-template <class Real>
-std::size_t Model<Real>::context_width() const {
-  return network_->context_width();
-}
-template <class Real>
 PhaseTimes& Model<Real>::phases() {
   return network_->phases;
 }
@@ -149,14 +141,25 @@ Encoded<Real> Model<Real>::encode(const Sentences& source) {
 }
 
 template <class Real>
-void Model<Real>::predict(const Encoded<Real>& encoded, const PredictInput<Real>& input,
-                          const PredictOutput<Real>& output) {
-  if (input.state.rows > 0) network_->predict(encoded, input, output);
+SearchState<Real> Model<Real>::start(const Encoded<Real>& encoded) {
+  SearchState<Real> state;
+  state.sentence.resize(encoded.sentences());
+  std::iota(state.sentence.begin(), state.sentence.end(), 0u);
+  state.previous.assign(state.rows(), kStart);
+  network_->start(encoded, state);
+  return state;
 }
 
 template <class Real>
-void Model<Real>::advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) {
-  if (input.state.rows > 0) network_->advance(input, next_state);
+void Model<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) {
+  if (state.rows() > 0) network_->predict(encoded, state, prediction);
+}
+
+template <class Real>
+void Model<Real>::advance(SearchState<Real>& state) {
+  if (state.rows() > 0) network_->advance(state);
+  state.previous = state.word;
+  ++state.written;
 }
 
 template class Model<float>;

@@ -26,11 +26,11 @@ class Network {
 
   // These functions have the contracts of Model. There is at least one sentence or row.
   virtual void encode(const Sentences& source, Encoded<Real>& encoded) = 0;
-  virtual void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input,
-                       const PredictOutput<Real>& output) = 0;
-  virtual void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) = 0;
-  virtual std::size_t state_width() const = 0;
-  virtual std::size_t context_width() const = 0;
+  /// Fills state.states and state.fed.
+  virtual void start(const Encoded<Real>& encoded, SearchState<Real>& state) = 0;
+  virtual void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) = 0;
+  /// Computes s_i, if `predict` has not.
+  virtual void advance(SearchState<Real>& state) = 0;
 
   /// Computes target_packing and the `losses` of its rows.
   virtual void forward(const Sentences& source, const Sentences& target) = 0;

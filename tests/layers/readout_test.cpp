@@ -51,6 +51,7 @@ class Readout : public testing::TestWithParam<std::size_t> {  // rank of the out
 void Readout::expect_central_differences(double label_smoothing) {
   const auto loss = [&] {  // from the log-probabilities, word by word
     Matrix log_p(R, K);
+    activations.output.packed = false;  // the weights have changed
     readout_log_probabilities<double>(weights.views(), input(), activations, log_p.view());
     double sum = 0;
     for (std::size_t i = 0; i < R; ++i) {
