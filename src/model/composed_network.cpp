@@ -1,16 +1,14 @@
 #include "model/composed_network.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <numeric>
-#include <string>
+#include <optional>
 #include <utility>
 
 #include "model/composed_weights.h"
 #include "model/dropout.h"
-#include "model/source_rows.h"
-#include "model/tanh_layer.h"
+#include "model/encoder.h"
+#include "model/initial_states.h"
 #include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
@@ -21,7 +19,6 @@ namespace {
 
 using kernels::Buffer;
 using kernels::Into;
-using layers::Direction;
 
 layers::DeepOutputKind readout_kind_of(const ModelOptions& options) {
   if (options.has_linear_vector()) return layers::DeepOutputKind::kAffine;
@@ -63,16 +60,11 @@ class ComposedNetwork final : public Network<Real> {
         weights(composed_weights_in(options, this->parameters())),
         gradient(composed_weights_in(options, this->gradients())),
         dropout(options),
+        encoder(options, weights.encoder, gradient.encoder, layers::Direction::kForward, dropout, scratch),
+        initial_states(options, weights.initial, gradient.initial, false),
         deep_output(readout_kind_of(options), weights.readout, gradient.readout),
-        encoder(options.layers),
         decoder(options.layers) {
-    const std::size_t e = options.encoder_width();
     for (std::size_t k = 0; k < options.layers; ++k) {
-      for (std::size_t d = 0; d < directions(); ++d) {
-        encoder[k].directions[d] = std::make_unique<layers::RecurrentLayer<Real>>(
-            widths.encoder_cell, e, d == 0 ? Direction::kForward : Direction::kBackward, weights.encoder[k][d],
-            gradient.encoder[k][d]);
-      }
       decoder[k].cell = layers::make_cell<Real>(widths.decoder_cell, weights.decoder[k].cell, gradient.decoder[k].cell);
     }
     if (options.attends()) {
@@ -90,31 +82,14 @@ class ComposedNetwork final : public Network<Real> {
   }
 
   void encode(const Sentences& source, Encoded<Real>& encoded) override {
-    PhaseTimes::Scope scope(&phases, Phase::kPacking);
-    check_words(source, options.source_words, "source");
-    packed = false;
-    rows.lay_out(source, options, encoded.offsets);
-    dropout.lay_out_source(rows.packing);
-    const std::size_t B = source.size(), X = rows.packing.words();
-
-    scope.change(Phase::kEmbedding);
-    layers::embedding_forward<Real>(weights.source_embedding, rows.words, source_embedded.shape(X, options.embedding));
-    kernels::drop<Real>(dropout.mask(Place::kSourceWord), source_embedded.view());
-    scope.change(Phase::kEncoder);
-    for (std::size_t k = 0; k < options.layers; ++k) encoder_forward(k);
-    const ConstMatrixView<Real> top = encoder.back().output.view();
-    if (options.attends()) {
-      const auto annotations = view_of(encoded.annotations, X, widths.annotation);
-      kernels::gather_rows<Real>(top, rows.packed_row, annotations);
-      if (attention->has_keys()) attention->keys(annotations, view_of(encoded.keys, X, widths.score));
-    } else if (options.has_context()) {
-      const auto contexts = view_of(encoded.contexts, B, widths.context);
-      const auto ends = has_summary() ? summary_input.shape(B, widths.annotation) : contexts;
-      gather_ends(top, ends);
-      if (has_summary()) tanh_layer_forward<Real>(weights.summary, ends, contexts);
+    packed.reset();
+    encoder.forward(source, encoded, phases);
+    const PhaseTimes::Scope scope(&phases, Phase::kEncoder);
+    if (options.attends() && attention->has_keys()) {
+      const auto annotations = view_of(std::as_const(encoded.annotations), widths.annotation);
+      attention->keys(annotations, view_of(encoded.keys, annotations.rows, widths.score));
     }
-    encoded.initial_states.assign(B * options.layers * widths.cell_state, Real{0});
-    for (std::size_t k = 0; k < options.layers; ++k) initial_state_forward(k, encoded);
+    initial_states.forward(encoder, encoded);
   }
 
   void forward(const Sentences& source, const Sentences& target) override {
@@ -130,14 +105,15 @@ class ComposedNetwork final : public Network<Real> {
     const Dropout::Batch drops(dropout, how.dropout_seed);
     encode(source, batch);
     run_decoder(target);
-    const std::size_t B = target.size(), X = rows.packing.words();
+    const std::size_t X = encoder.rows().packing.words();
     readout_backward(how.label_smoothing);
     if (!feeds()) finish(finished, 1);
     {
       const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
       decoder_backward();
     }
-    const auto annotations = annotations_gradient.zeros(options.attends() ? X : 0, widths.annotation);
+    kernels::Scratch::Frame frame(scratch);
+    const auto annotations = frame.template zeros<Real>(options.attends() ? X : 0, widths.annotation);
     if (options.attends()) {
       const PhaseTimes::Scope scope(&phases, Phase::kAttention);
       const layers::SentenceRows steps(target_packing);
@@ -150,17 +126,18 @@ class ComposedNetwork final : public Network<Real> {
         kernels::add<Real>(keys, annotations);
       }
     }
-    const PhaseTimes::Scope scope(&phases, Phase::kEncoder);
-    for (auto& layer : encoder) {
-      for (std::size_t d = 0; d < directions(); ++d) {
-        layer.state_gradient[d].zeros(X, layers::cell_state_width(widths.encoder_cell, options.encoder_width()));
-      }
-    }
-    initial_states_backward(B);
+    PhaseTimes::Scope scope(&phases, Phase::kEncoder);
+    std::vector<MatrixView<Real>> first;
+    for (const auto& layer : decoder) first.push_back(layer.previous_gradient.view());
+    auto gradients = initial_states.backward(encoder, batch, target_packing, first, context_gradient.view(), frame);
+    gradients.annotations = annotations;
     target_embedding_backward();
     if (feeds()) finish(finished, 1);
     finish(finished, options.ties_sides() ? 1 : 2);  // the decoder; the target table unless both sides share it
-    encoder_backward(annotations);
+    const auto source_gradient = frame.template zeros<Real>(X, options.embedding);
+    encoder.backward(batch, gradients, source_gradient, {});
+    scope.change(Phase::kEmbedding);
+    embedding_backward(Side::kSource, encoder.rows().words, source_gradient);
     finish(finished, 2);
   }
 
@@ -170,13 +147,15 @@ class ComposedNetwork final : public Network<Real> {
     const auto first_states = view_of(encoded.initial_states, options.layers * widths.cell_state);
     kernels::copy_rows<Real>(first_states, state.states.shape(B, first_states.cols));
     if (feeds()) kernels::copy_rows<Real>(first_fed(B), state.fed.shape(B, widths.hidden));
-    packed = output.packed = false;
+    packed.reset();
+    output.packed = false;
   }
 
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) override {
     const std::size_t R = state.rows();
     PhaseTimes::Scope scope(&phases, Phase::kDecoder);
-    begin_step(state);
+    kernels::Scratch::Frame frame(scratch);
+    begin_step(state, frame);
     embed_previous(state.previous);
     std::size_t longest = 0;
     for (const auto b : state.sentence) longest = std::max(longest, encoded.source_length(b));
@@ -207,7 +186,8 @@ class ComposedNetwork final : public Network<Real> {
     if (updates_first()) return;
     const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
     const std::size_t R = state.rows();
-    begin_step(state);
+    kernels::Scratch::Frame frame(scratch);
+    begin_step(state, frame);
     if (reads_current_word()) {
       embed_current(state.word);
     } else {
@@ -228,12 +208,6 @@ class ComposedNetwork final : public Network<Real> {
   using Network<Real>::phases, Network<Real>::batch, Network<Real>::target_packing, Network<Real>::losses;
   using Network<Real>::finish;
 
-  struct EncoderLayer {
-    std::array<std::unique_ptr<layers::RecurrentLayer<Real>>, 2> directions;
-    Buffer<Real> output, output_gradient;        // [X, annotation width]
-    std::array<Buffer<Real>, 2> state_gradient;  // [X, S]
-    Buffer<Real> first, first_gradient;          // [B, .] input of the initial state of the decoder layer
-  };
   struct DecoderLayer {
     std::unique_ptr<layers::Cell<Real>> cell;
     kernels::PackedMatrix<Real> W_in;                  // all rows except those of static_width()
@@ -243,7 +217,6 @@ class ComposedNetwork final : public Network<Real> {
     Buffer<Real> previous_gradient, current_gradient;  // [Y, S]
   };
 
-  std::size_t directions() const { return options.bidirectional() ? 2 : 1; }
   bool updates_first() const { return options.updates_first(); }
   bool feeds() const { return options.input_feeding || options.feeds_output(); }
   /// Whether the embedding of <s> is fed to the first step.
@@ -253,141 +226,6 @@ class ComposedNetwork final : public Network<Real> {
   }
   /// The number of columns of the first layer's input that are known before the steps.
   std::size_t static_width() const { return options.feedback == Feedback::kWord ? widths.state_word : 0; }
-
-  // ---- encoder
-
-  ConstMatrixView<Real> encoder_input(std::size_t k) const {
-    return k == 0 ? source_embedded.view() : encoder[k - 1].output.view();
-  }
-
-  void encoder_forward(std::size_t k) {
-    const std::size_t e = options.encoder_width();
-    EncoderLayer& layer = encoder[k];
-    const auto out = layer.output.shape(rows.packing.words(), widths.annotation);
-    for (std::size_t d = 0; d < directions(); ++d) {
-      layer.directions[d]->forward(rows.packing, encoder_input(k), dropout.mask(Place::kEncoderState, 2 * k + d));
-      kernels::copy_rows<Real>(layer.directions[d]->outputs(), out.columns(d * e, e));
-    }
-    if (k + 1 < options.layers) kernels::drop<Real>(dropout.mask(Place::kEncoderOutput, k), out);
-  }
-
-  void encoder_backward(ConstMatrixView<Real> annotations) {
-    const std::size_t e = options.encoder_width(), X = rows.packing.words();
-    if (options.attends()) {
-      const auto top = encoder.back().output_gradient.shape(X, widths.annotation);
-      kernels::gather_rows<Real>(annotations, rows.encoded_row, top);
-    } else {
-      encoder.back().output_gradient.zeros(X, widths.annotation);
-      if (options.has_context()) {
-        scatter_ends(has_summary() ? summary_gradient.view() : contexts_gradient.view(),
-                     encoder.back().output_gradient.view());
-      }
-    }
-    const auto embedded = source_gradient.zeros(X, options.embedding);
-    for (std::size_t k = options.layers; k-- > 0;) {
-      EncoderLayer& layer = encoder[k];
-      const auto below = k == 0 ? embedded : encoder[k - 1].output_gradient.zeros(X, widths.annotation);
-      for (std::size_t d = 0; d < directions(); ++d) {
-        const auto states = layer.state_gradient[d].view();
-        kernels::add<Real>(layer.output_gradient.view().columns(d * e, e), states.columns(0, e));
-        layer.directions[d]->backward(rows.packing, encoder_input(k), states, below);
-      }
-      kernels::drop<Real>(k == 0 ? dropout.mask(Place::kSourceWord) : dropout.mask(Place::kEncoderOutput, k - 1),
-                          below);
-    }
-    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
-    embedding_backward(Side::kSource, rows.words, embedded);
-  }
-
-  // The final outputs of both directions: at the last word for the forward encoder, at the first word for the backward
-  // one.
-  void gather_ends(ConstMatrixView<Real> outputs, MatrixView<Real> ends) const {
-    const std::size_t e = options.encoder_width();
-    kernels::gather_rows<Real>(outputs.columns(0, e), rows.last_word_row, ends.columns(0, e));
-    if (directions() == 2) {
-      kernels::gather_rows<Real>(outputs.columns(e, e), rows.first_word_row, ends.columns(e, e));
-    }
-  }
-  void scatter_ends(ConstMatrixView<Real> ends, MatrixView<Real> outputs) const {
-    const std::size_t e = options.encoder_width();
-    kernels::scatter_add_rows<Real>(ends.columns(0, e), rows.last_word_row, outputs.columns(0, e));
-    if (directions() == 2) {
-      kernels::scatter_add_rows<Real>(ends.columns(e, e), rows.first_word_row, outputs.columns(e, e));
-    }
-  }
-
-  // ---- the initial state of the decoder
-
-  /// Whether a tanh layer computes the fixed context from the last states of the encoder.
-  bool has_summary() const { return weights.summary.W.cols > 0; }
-  bool begins_from_context() const {
-    return options.initial_state == InitialState::kProjected && options.has_fixed_context();
-  }
-  /// The direction of the encoder whose state is copied or projected.
-  std::size_t first_direction() const {
-    if (options.initial_state == InitialState::kProjected) return directions() - 1;
-    return options.initial_state == InitialState::kBackward ? 1 : 0;
-  }
-  const std::vector<std::uint32_t>& first_rows() const {
-    return first_direction() == 1 ? rows.first_word_row : rows.last_word_row;
-  }
-
-  void initial_state_forward(std::size_t k, Encoded<Real>& encoded) {
-    if (options.initial_state == InitialState::kZero) return;
-    const std::size_t B = encoded.sentences(), S = widths.cell_state, n = options.state;
-    const MatrixView<Real> all{encoded.initial_states.data(), B, options.layers * S};
-    const layers::RecurrentLayer<Real>& from = *encoder[k].directions[first_direction()];
-    if (options.initial_state != InitialState::kProjected) {
-      kernels::gather_rows<Real>(from.states(), first_rows(), all.columns(k * S, S));
-    } else if (begins_from_context()) {
-      tanh_layer_forward<Real>(weights.initial[k], view_of(std::as_const(encoded.contexts), widths.context),
-                               all.columns(k * S, n));
-    } else {
-      const auto first = encoder[k].first.shape(B, options.encoder_width());
-      kernels::gather_rows<Real>(from.outputs(), first_rows(), first);
-      tanh_layer_forward<Real>(weights.initial[k], first, all.columns(k * S, n));
-    }
-  }
-
-  // Propagates the gradient of the initial states to the states of the encoder and to the context.
-  void initial_states_backward(std::size_t B) {
-    const std::size_t S = widths.cell_state, n = options.state;
-    const bool fixed = options.has_fixed_context();
-    const auto contexts = contexts_gradient.zeros(fixed ? B : 0, widths.context);
-    if (fixed) {  // c is an input of every step of its sentence
-      for (std::size_t t = 0; t < target_packing.steps(); ++t) {
-        kernels::scatter_add_rows<Real>(target_packing.step(context_gradient.view(), t),
-                                        std::span(target_packing.order).first(target_packing.active[t]), contexts);
-      }
-    }
-    for (std::size_t k = 0; k < options.layers && options.initial_state != InitialState::kZero; ++k) {
-      EncoderLayer& layer = encoder[k];
-      const auto initial = initial_gradient.zeros(B, S);
-      kernels::scatter_add_rows<Real>(decoder[k].previous_gradient.view().row_range(0, B), target_packing.order,
-                                      initial);
-      const auto states = layer.state_gradient[first_direction()].view();
-      if (options.initial_state != InitialState::kProjected) {
-        kernels::scatter_add_rows<Real>(initial, first_rows(), states);
-        continue;
-      }
-      const auto first_state = view_of(std::as_const(batch.initial_states), options.layers * S).columns(k * S, n);
-      const ConstMatrixView<Real> from =
-          begins_from_context() ? view_of(std::as_const(batch.contexts), widths.context) : layer.first.view();
-      const auto from_gradient = layer.first_gradient.shape(B, from.cols);
-      tanh_layer_backward<Real>(weights.initial[k], gradient.initial[k], from, first_state, initial.columns(0, n),
-                                from_gradient);
-      if (begins_from_context()) {
-        kernels::add<Real>(from_gradient, contexts);
-      } else {
-        kernels::scatter_add_rows<Real>(from_gradient, first_rows(), states.columns(0, from.cols));
-      }
-    }
-    if (has_summary()) {
-      tanh_layer_backward<Real>(weights.summary, gradient.summary, summary_input.view(),
-                                view_of(std::as_const(batch.contexts), n), contexts,
-                                summary_gradient.shape(B, widths.annotation));
-    }
-  }
 
   // ---- inputs of state and readout
 
@@ -456,7 +294,10 @@ class ComposedNetwork final : public Network<Real> {
 
   // ---- one step of R rows from `first` on. The previous state is in `previous` and in the fed parts.
 
-  void begin_rows(std::size_t Y, std::size_t widest) {
+  // frame: memory for the steps.
+  void begin_rows(std::size_t Y, std::size_t widest, kernels::Scratch::Frame& frame) {
+    const bool pack = !packed;
+    if (pack) packed.emplace(packed_memory);
     for (std::size_t k = 0; k < options.layers; ++k) {
       DecoderLayer& layer = decoder[k];
       const MatrixView<Real>& W_in = weights.decoder[k].W_in;
@@ -465,12 +306,11 @@ class ComposedNetwork final : public Network<Real> {
       layer.x.shape(Y, W_in.cols);
       layer.previous.shape(Y, widths.cell_state);
       layer.current.shape(Y, widths.cell_state);
-      layer.cell->begin(Y, widest, dropout.mask(Place::kDecoderState, k));
-      if (packed) continue;
-      layer.cell->pack();
-      if (W_in.rows > fixed) layer.W_in.pack(W_in.row_range(fixed, W_in.rows - fixed));
+      layer.cell->begin(Y, widest, frame, dropout.mask(Place::kDecoderState, k));
+      if (!pack) continue;
+      layer.cell->pack(*packed);
+      if (W_in.rows > fixed) layer.W_in.pack(W_in.row_range(fixed, W_in.rows - fixed), *packed);
     }
-    packed = true;
     context.shape(Y, widths.context);
     readout_input.shape(Y, widths.readout_input());
     deep_output.begin(Y, widths.readout_input());
@@ -503,8 +343,8 @@ class ComposedNetwork final : public Network<Real> {
       }
       const auto b = weights.decoder[k].b;
       kernels::add_to_rows<Real>(b, x.columns(0, b.size()));
-      layer.cell->forward(first, x, layer.previous.view().row_range(first, R),
-                          layer.current.view().row_range(first, R));
+      layer.cell->forward(
+          {first, R, x, layer.previous.view().row_range(first, R), layer.current.view().row_range(first, R)});
       if (k + 1 < options.layers) {
         const auto above = decoder[k + 1].input.view().row_range(first, R);
         kernels::copy_rows<Real>(top(layer.current, first, R), above);
@@ -584,9 +424,9 @@ class ComposedNetwork final : public Network<Real> {
 
   // ---- a single step of a search
 
-  void begin_step(const SearchState<Real>& state) {
+  void begin_step(const SearchState<Real>& state, kernels::Scratch::Frame& frame) {
     const std::size_t R = state.rows(), S = widths.cell_state;
-    begin_rows(R, R);
+    begin_rows(R, R, frame);
     for (std::size_t k = 0; k < options.layers; ++k) {
       kernels::copy_rows<Real>(state.states.view().columns(k * S, S), decoder[k].previous.view());
     }
@@ -611,7 +451,8 @@ class ComposedNetwork final : public Network<Real> {
     const std::size_t B = target.size(), Y = packing.words(), S = widths.cell_state;
     losses.resize(Y);
     scope.change(Phase::kDecoder);
-    begin_rows(Y, B);
+    kernels::Scratch::Frame frame(scratch);
+    begin_rows(Y, B, frame);
     embed_words();
 
     const auto first_states = view_of(std::as_const(batch.initial_states), options.layers * S);
@@ -709,6 +550,8 @@ class ComposedNetwork final : public Network<Real> {
   void decoder_backward() {
     const layers::Packing& packing = target_packing;
     const std::size_t Y = packing.words();
+    kernels::Scratch::Frame frame(scratch);
+    packed.reset();
     for (std::size_t k = 0; k < options.layers; ++k) {
       DecoderLayer& layer = decoder[k];
       const std::size_t fixed = k == 0 ? static_width() : 0;
@@ -716,13 +559,12 @@ class ComposedNetwork final : public Network<Real> {
       layer.input_gradient.shape(Y, W_in.rows);
       layer.previous_gradient.zeros(Y, widths.cell_state);
       layer.current_gradient.zeros(Y, widths.cell_state);
-      if (W_in.rows > fixed) layer.W_in.pack_transposed(W_in.row_range(fixed, W_in.rows - fixed));
-      layer.cell->begin_backward();
+      if (W_in.rows > fixed) layer.W_in.pack_transposed(W_in.row_range(fixed, W_in.rows - fixed), frame);
+      layer.cell->begin_backward(frame);
     }
-    packed = false;
     context_gradient.zeros(Y, widths.context);
     if (options.attends()) {
-      keys_gradient.zeros(rows.packing.words(), widths.score);
+      keys_gradient.zeros(encoder.rows().packing.words(), widths.score);
       attention->begin_backward(packing.sentences());
     }
     const auto memory = memory_of(batch);
@@ -795,10 +637,10 @@ class ComposedNetwork final : public Network<Real> {
   void update_backward(std::size_t first, std::size_t R) {
     for (std::size_t k = options.layers; k-- > 0;) {
       DecoderLayer& layer = decoder[k];
-      const auto x_gradient = layer.x.view().row_range(first, R);  // overwrites x, which is no longer needed
-      layer.cell->backward(first, layer.previous.view().row_range(first, R), layer.current.view().row_range(first, R),
-                           layer.current_gradient.view().row_range(first, R), x_gradient,
-                           layer.previous_gradient.view().row_range(first, R));
+      const auto x_gradient = layer.x.view().row_range(first, R);  // takes the place of x
+      layer.cell->backward(
+          {first, R, x_gradient, layer.previous.view().row_range(first, R), layer.current.view().row_range(first, R)},
+          layer.current_gradient.view().row_range(first, R), layer.previous_gradient.view().row_range(first, R));
       const std::size_t fixed = k == 0 ? static_width() : 0;
       const auto inputs = layer.input_gradient.view().row_range(first, R);
       if (inputs.cols > fixed) {
@@ -855,7 +697,7 @@ class ComposedNetwork final : public Network<Real> {
   enum class Side { kSource, kTarget };
   void embedding_backward(Side side, std::span<const WordId> words, ConstMatrixView<Real> words_gradient) {
     const bool target = side == Side::kTarget;
-    const layers::EmbeddingWeights<Real>& of = target ? gradient.target_embedding : gradient.source_embedding;
+    const layers::EmbeddingWeights<Real>& of = target ? gradient.target_embedding : gradient.encoder.embedding;
     if (options.ties_output() && (target || options.ties_sides())) {
       layers::embedding_backward<Real>(of, words, words_gradient);
     } else {
@@ -866,15 +708,16 @@ class ComposedNetwork final : public Network<Real> {
 
   const Widths widths;
   ComposedWeights<Real> weights, gradient;
+  kernels::Scratch scratch;
   Dropout dropout;
+  SourceEncoder<Real> encoder;
+  InitialStates<Real> initial_states;
   layers::DeepOutput<Real> deep_output;
-  std::vector<EncoderLayer> encoder;
   std::vector<DecoderLayer> decoder;
   std::unique_ptr<layers::SoftAttention<Real>> attention;
 
-  bool packed = false;  // the decoder's matrices are packed for the forward pass; `encode` resets it
-  SourceRows rows;      // rows of the last batch that was encoded
-  Buffer<Real> source_embedded, summary_input;
+  kernels::Scratch packed_memory;
+  std::optional<kernels::Scratch::Frame> packed;  // the decoder's matrices, packed for the forward pass
   std::vector<WordId> target_words, previous_words;
   std::vector<std::uint32_t> positions;  // [Y] number of words written before
   Buffer<Real> previous_embedded, current_embedded, context, readout_input, readout_dropped, factor;
@@ -882,8 +725,7 @@ class ComposedNetwork final : public Network<Real> {
   layers::OutputActivations<Real> output;
 
   Buffer<Real> hidden_gradient, factor_gradient, readout_input_gradient, context_gradient;
-  Buffer<Real> keys_gradient, annotations_gradient, contexts_gradient, summary_gradient, initial_gradient;
-  Buffer<Real> source_gradient;
+  Buffer<Real> keys_gradient;
 };
 
 }  // namespace

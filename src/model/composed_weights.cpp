@@ -176,18 +176,18 @@ class Composition {
     parts.table = walk.size();
     if (o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
     walk.end_of_dense();
-    if (!o.ties_sides()) w.source_embedding.E = table("encoder/embedding", o.source_words);
+    if (!o.ties_sides()) w.encoder.embedding.E = table("encoder/embedding", o.source_words);
     if (!o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
-    if (o.ties_sides()) w.source_embedding.E = w.target_embedding.E;
+    if (o.ties_sides()) w.encoder.embedding.E = w.target_embedding.E;
   }
 
   ComposedWeights<Real> all() {
     ComposedWeights<Real> w;
     const std::size_t e = o.encoder_width();
-    w.source_embedding.bias = embedding_bias("encoder/");
+    w.encoder.embedding.bias = embedding_bias("encoder/");
     for (std::size_t k = 0; k < o.layers; ++k) {
       const std::vector<Part> input{{"W", k == 0 ? o.embedding : widths.annotation}};
-      auto& directions = w.encoder.emplace_back();
+      auto& directions = w.encoder.layers.emplace_back();
       directions[0] = recurrent("encoder/" + layer(k) + "forward/", widths.encoder_cell, e, input);
       if (o.bidirectional()) {
         directions[1] = recurrent("encoder/" + layer(k) + "backward/", widths.encoder_cell, e, input);
@@ -197,11 +197,11 @@ class Composition {
     if (o.attends()) {
       attention(w);
     } else if (o.has_context() && o.fixed_context == FixedContext::kTanh) {
-      w.summary.W = walk.matrix(widths.annotation, {{"context/V", o.state}});
-      w.summary.b = walk.vector({{"context/b_V", o.state}});
+      w.initial.summary.W = walk.matrix(widths.annotation, {{"context/V", o.state}});
+      w.initial.summary.b = walk.vector({{"context/b_V", o.state}});
     }
     for (std::size_t k = 0; k < o.layers && o.initial_state == InitialState::kProjected; ++k) {
-      auto& initial = w.initial.emplace_back();
+      auto& initial = w.initial.layers.emplace_back();
       const std::string at = "decoder/" + layer(k) + "initial/";
       initial.W = walk.matrix(o.has_fixed_context() ? widths.context : e, {{at + "W_s", o.state}});
       initial.b = walk.vector({{at + "b_s", o.state}});

@@ -7,7 +7,6 @@
 // for both sides is named "embedding"; there is no readout/W_o if it is the transpose of a table.
 #pragma once
 
-#include <array>
 #include <span>
 #include <vector>
 
@@ -44,11 +43,10 @@ struct Widths {
 
 template <class Real>
 struct ComposedWeights {
-  layers::EmbeddingWeights<Real> source_embedding, target_embedding;
-  std::vector<std::array<layers::RecurrentWeights<Real>, 2>> encoder;  // for each layer: forward, backward
+  EncoderWeights<Real> encoder;
+  layers::EmbeddingWeights<Real> target_embedding;
   layers::SoftAttentionWeights<Real> attention;
-  TanhWeights<Real> summary;                            // V, b_V of the tanh layer that computes the fixed context
-  std::vector<TanhWeights<Real>> initial;               // for each layer, if the initial state is projected
+  InitialStateWeights<Real> initial;
   std::vector<layers::RecurrentWeights<Real>> decoder;  // for each layer; rows of the first: word, fed, context
   layers::DeepOutputWeights<Real> readout;              // rows: state, word, context
   MatrixView<Real> W_o_left, W_o;                       // W_o is empty if the target embedding table replaces it

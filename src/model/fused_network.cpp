@@ -6,14 +6,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "model/source_rows.h"
-#include "model/tanh_layer.h"
+#include "model/dropout.h"
+#include "model/encoder.h"
+#include "model/initial_states.h"
 #include "model/weights.h"
 #include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/rows.h"
+#include "rnnsearch/layers/gated_recurrence.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -28,44 +30,19 @@ class FusedNetwork final : public Network<Real> {
   explicit FusedNetwork(const ModelOptions& chosen)
       : Network<Real>(chosen, layout_of(chosen)),
         weights(weights_in(options, this->parameters())),
-        gradient(weights_in(options, this->gradients())) {
+        gradient(weights_in(options, this->gradients())),
+        dropout(options),
+        encoder(options, weights.encoder, gradient.encoder, layers::Direction::kBackward, dropout, memory),
+        initial_states(options, weights.initial, gradient.initial, true) {
     parts = parts_of_gradient();
-    // The passes run one after the other, so they can share temporary memory.
-    forward_encoder.memory = backward_encoder.memory = decoder.memory = readout.memory = readout.output.memory = memory;
+    decoder.memory = readout.memory = readout.output.memory = memory;  // the passes run one after the other
   }
 
   void encode(const Sentences& source, Encoded<Real>& encoded) override {
-    PhaseTimes::Scope scope(&phases, Phase::kPacking);
-    check_words(source, options.source_words, "source");
-    const std::size_t B = source.size(), n = options.state;
-    rows.lay_out(source, options, encoded.offsets);
-    const std::size_t X = rows.packing.words();
-
-    scope.change(Phase::kEmbedding);
-    kernels::Scratch::Frame frame(memory);
-    const auto embedded = embedded_source(frame);
-    scope.change(Phase::kEncoder);
-    // With attention the annotations hold a copy of the states, so the states themselves are temporary.
-    const auto forward_states = attends() ? frame.template matrix<Real>(X, n) : encoder_states.shape(X, n);
-    layers::gated_forward<Real>(weights.forward_encoder, rows.packing, layers::Direction::kForward, embedded,
-                                forward_encoder, forward_states);
-    const auto first_states = view_of(encoded.initial_states, B, n);
-    if (attends()) {
-      const auto backward_states = frame.template matrix<Real>(X, n);
-      layers::gated_forward<Real>(weights.backward_encoder, rows.packing, layers::Direction::kBackward, embedded,
-                                  backward_encoder, backward_states);
-      const auto annotations = view_of(encoded.annotations, X, 2 * n);
-      kernels::gather_rows<Real>(forward_states, rows.packed_row, annotations.columns(0, n));
-      kernels::gather_rows<Real>(backward_states, rows.packed_row, annotations.columns(n, n));
-      make_keys(annotations, encoded);
-      const auto last_backward = last_backward_states.shape(B, n);
-      kernels::gather_rows<Real>(backward_states, rows.first_word_row, last_backward);
-      tanh_layer_forward<Real>(weights.initial, last_backward, first_states);
-    } else {  // without attention, c is the last forward state
-      const auto contexts = view_of(encoded.contexts, B, n);
-      kernels::gather_rows<Real>(forward_states, rows.last_word_row, contexts);
-      tanh_layer_forward<Real>(weights.initial, contexts, first_states);
-    }
+    encoder.forward(source, encoded, phases);
+    const PhaseTimes::Scope scope(&phases, Phase::kEncoder);
+    if (attends()) make_keys(view_of(std::as_const(encoded.annotations), options.context_width()), encoded);
+    initial_states.forward(encoder, encoded);
   }
 
   void forward(const Sentences& source, const Sentences& target) override {
@@ -83,8 +60,8 @@ class FusedNetwork final : public Network<Real> {
     const Encoded<Real>& encoded = batch;
     const auto attended = memory_of(encoded);
     const auto input = run_decoder(encoded, attended, target);
-    const std::size_t B = target.size(), X = rows.packing.words(), Y = target_packing.words();
-    const std::size_t n = options.state, C = options.context_width(), m = options.embedding;
+    const std::size_t X = encoder.rows().packing.words(), Y = target_packing.words();
+    const std::size_t C = options.context_width(), m = options.embedding;
 
     PhaseTimes::Scope scope(&phases, Phase::kReadout);
     kernels::Scratch::Frame frame(memory);
@@ -106,9 +83,19 @@ class FusedNetwork final : public Network<Real> {
     finish(finished, 2);
 
     scope.change(Phase::kEncoder);
-    const auto initial = frame.template zeros<Real>(B, n);
-    kernels::scatter_add_rows<Real>(previous_gradient.row_range(0, B), target_packing.order, initial);
-    encoder_backward(encoded, initial, contexts, annotations, keys, finished);
+    if (attends()) {
+      kernels::accumulate_outer<Real>(view_of(encoded.annotations, C), keys, gradient.U_a);
+      kernels::multiply_transposed<Real>(keys, weights.U_a, annotations, Into::kAdd);
+    }
+    auto gradients = initial_states.backward(encoder, encoded, target_packing, {previous_gradient}, contexts, frame);
+    gradients.annotations = annotations;
+    finish(finished, 1);
+    const auto& source_words = encoder.rows().words;
+    const auto source_gradient = frame.template zeros<Real>(X, m);
+    encoder.backward(encoded, gradients, source_gradient, [&] { finish(finished, 1); });
+    scope.change(Phase::kEmbedding);
+    layers::embedding_backward<Real>(tables[0].rows, gradient.encoder.embedding.bias, source_words, source_gradient);
+    finish(finished, 2);
   }
 
   void start(const Encoded<Real>& encoded, SearchState<Real>& state) override {
@@ -200,7 +187,7 @@ class FusedNetwork final : public Network<Real> {
             view_of(encoded.rounded_keys, options.alignment)};
   }
 
-  void make_keys(ConstMatrixView<Real> annotations, Encoded<Real>& encoded) {
+  void make_keys(ConstMatrixView<Real> annotations, Encoded<Real>& encoded) const {
     const std::size_t X = annotations.rows, A = options.alignment;
     if constexpr (std::is_same_v<Real, float>) {
       if (kernels::precision() == kernels::Precision::kBFloat16) {
@@ -216,13 +203,6 @@ class FusedNetwork final : public Network<Real> {
     kernels::multiply<Real>(annotations, weights.U_a, view_of(encoded.keys, X, A));
     encoded.rounded_keys.clear();
     encoded.rounded_annotations.clear();
-  }
-
-  // The backward pass looks the embeddings up again instead of keeping them.
-  MatrixView<Real> embedded_source(kernels::Scratch::Frame& frame) {
-    const auto embedded = frame.template matrix<Real>(rows.words.size(), options.embedding);
-    layers::embedding_forward<Real>(weights.source_embedding, rows.words, embedded);
-    return embedded;
   }
 
   layers::DecoderInput<Real> run_decoder(const Encoded<Real>& encoded, const kernels::AttentionMemory<Real>& attended,
@@ -245,7 +225,7 @@ class FusedNetwork final : public Network<Real> {
     layers::DecoderInput<Real> input;
     input.phases = &phases;
     input.words = reads_current ? embedded : previous;
-    const auto initial = initial_states.shape(B, options.state);
+    const auto initial = first_states.shape(B, options.state);
     kernels::gather_rows<Real>(view_of(encoded.initial_states, options.state), target_packing.order, initial);
     input.initial_states = initial;
     if (attends()) {
@@ -264,56 +244,6 @@ class FusedNetwork final : public Network<Real> {
     return {decoder.previous.view(), previous_embedded.view(), decoder.context.view()};
   }
 
-  // initial: [B, n], the gradient of s_0 in the caller's order. All gradients given here are overwritten.
-  void encoder_backward(const Encoded<Real>& encoded, MatrixView<Real> initial, MatrixView<Real> contexts,
-                        MatrixView<Real> annotations, MatrixView<Real> keys, const Finished& finished) {
-    const std::size_t B = initial.rows, X = rows.packing.words(), n = options.state;
-    const auto first_states = view_of(encoded.initial_states, n);
-    kernels::Scratch::Frame frame(memory);
-    const auto from_initial = frame.template matrix<Real>(B, n);
-    const auto embedded = embedded_source(frame);
-    const auto embedded_gradient = frame.template zeros<Real>(X, options.embedding);
-    const auto forward_gradient = frame.template matrix<Real>(X, n);
-    ConstMatrixView<Real> states = encoder_states.view();
-    if (attends()) {
-      const ConstMatrixView<Real> encoded_states = view_of(encoded.annotations, 2 * n);
-      tanh_layer_backward<Real>(weights.initial, gradient.initial, last_backward_states.view(), first_states, initial,
-                                from_initial);
-      kernels::accumulate_outer<Real>(encoded_states, keys, gradient.U_a);
-      kernels::multiply_transposed<Real>(keys, weights.U_a, annotations, Into::kAdd);
-      finish(finished, 1);
-      const auto packed_states = frame.template matrix<Real>(X, n),
-                 backward_gradient = frame.template matrix<Real>(X, n);
-      kernels::gather_rows<Real>(encoded_states.columns(n, n), rows.encoded_row, packed_states);
-      kernels::gather_rows<Real>(annotations.columns(n, n), rows.encoded_row, backward_gradient);
-      kernels::scatter_add_rows<Real>(from_initial, rows.first_word_row, backward_gradient);
-      layers::gated_backward<Real>(weights.backward_encoder, gradient.backward_encoder, rows.packing,
-                                   layers::Direction::kBackward, embedded, backward_encoder, packed_states,
-                                   backward_gradient, embedded_gradient);
-      finish(finished, 1);
-      kernels::gather_rows<Real>(encoded_states.columns(0, n), rows.encoded_row, packed_states);
-      kernels::gather_rows<Real>(annotations.columns(0, n), rows.encoded_row, forward_gradient);
-      states = packed_states;
-    } else {
-      tanh_layer_backward<Real>(weights.initial, gradient.initial, view_of(encoded.contexts, n), first_states, initial,
-                                from_initial);
-      // c is an input of every step of its sentence, and of s_0.
-      for (std::size_t t = 0; t < target_packing.steps(); ++t) {
-        kernels::scatter_add_rows<Real>(target_packing.step(contexts, t),
-                                        std::span(target_packing.order).first(target_packing.active[t]), from_initial);
-      }
-      finish(finished, 1);
-      kernels::zero_rows<Real>(forward_gradient);
-      kernels::scatter_add_rows<Real>(from_initial, rows.last_word_row, forward_gradient);
-    }
-    layers::gated_backward<Real>(weights.forward_encoder, gradient.forward_encoder, rows.packing,
-                                 layers::Direction::kForward, embedded, forward_encoder, states, forward_gradient,
-                                 embedded_gradient);
-    const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
-    layers::embedding_backward<Real>(tables[0].rows, gradient.source_embedding.bias, rows.words, embedded_gradient);
-    finish(finished, 2);
-  }
-
   // E y + b_e; 0 for kStart, because no word precedes the first one.
   MatrixView<Real> embed_previous(std::span<const WordId> words, kernels::Buffer<Real>& buffer) {
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
@@ -327,14 +257,12 @@ class FusedNetwork final : public Network<Real> {
 
   Weights<Real> weights, gradient;
   kernels::Scratch memory;
-
-  SourceRows rows;  // rows of the last batch that was encoded
-  layers::GatedActivations<Real> forward_encoder, backward_encoder;
-  kernels::Buffer<Real> encoder_states;        // [X, n] without attention
-  kernels::Buffer<Real> last_backward_states;  // [B, n] with attention: the input of s_0
+  Dropout dropout;
+  SourceEncoder<Real> encoder;
+  InitialStates<Real> initial_states;
 
   std::vector<WordId> target_words;
-  kernels::Buffer<Real> target_embedded, previous_embedded, initial_states, fixed_context;
+  kernels::Buffer<Real> target_embedded, previous_embedded, first_states, fixed_context;
   layers::DecoderActivations<Real> decoder;
   layers::ReadoutActivations<Real> readout;
 

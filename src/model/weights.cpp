@@ -21,11 +21,11 @@ std::span<Real> embedding_bias(Walk<Real>& walk, const ModelOptions& o, const st
 }
 
 template <class Real>
-layers::GatedWeights<Real> encoder(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
-  layers::GatedWeights<Real> weights;
+layers::RecurrentWeights<Real> encoder(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
+  layers::RecurrentWeights<Real> weights;
   weights.W_in = walk.matrix(o.embedding, {{at + "W", o.state}, {at + "W_z", o.state}, {at + "W_r", o.state}});
-  weights.U_gates = walk.matrix(o.state, {{at + "U_z", o.state}, {at + "U_r", o.state}});
-  weights.U = walk.matrix(o.state, {{at + "U", o.state}});
+  weights.cell.U_gates = walk.matrix(o.state, {{at + "U_z", o.state}, {at + "U_r", o.state}});
+  weights.cell.U = walk.matrix(o.state, {{at + "U", o.state}});
   weights.b = gated_bias(walk, o, at);
   return weights;
 }
@@ -35,15 +35,17 @@ Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
   const bool attention = o.attends();
   const std::size_t n = o.state, C = o.context_width(), A = attention ? o.alignment : 0;
   Weights<Real> w;
-  w.source_embedding.bias = embedding_bias(walk, o, "encoder/");
-  w.forward_encoder = encoder(walk, o, "encoder/forward/");
+  w.encoder.embedding.bias = embedding_bias(walk, o, "encoder/");
+  w.encoder.layers.resize(1);
+  w.encoder.layers[0][0] = encoder(walk, o, "encoder/forward/");
   if (attention) {
-    w.backward_encoder = encoder(walk, o, "encoder/backward/");
+    w.encoder.layers[0][1] = encoder(walk, o, "encoder/backward/");
     w.U_a = walk.matrix(C, {{"attention/U_a", A}});
     w.decoder.v_a = walk.vector({{"attention/v_a", A}});
   }
-  w.initial.W = walk.matrix(n, {{"decoder/initial/W_s", n}});
-  w.initial.b = walk.vector({{"decoder/initial/b_s", n}});
+  auto& initial = w.initial.layers.emplace_back();
+  initial.W = walk.matrix(n, {{"decoder/initial/W_s", n}});
+  initial.b = walk.vector({{"decoder/initial/b_s", n}});
   w.target_embedding.bias = embedding_bias(walk, o, "decoder/");
   w.decoder.W_in = walk.matrix(o.embedding, {{"decoder/W", n}, {"decoder/W_z", n}, {"decoder/W_r", n}});
   w.decoder.U_query_gates = walk.matrix(n, {{"attention/W_a", A}, {"decoder/U_z", n}, {"decoder/U_r", n}});
@@ -58,7 +60,7 @@ Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
   w.readout.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : o.maxout, {{"readout/W_o", o.target_words}});
   w.readout.b_w = walk.vector({{"readout/b_w", o.target_words}});
   walk.end_of_dense();
-  w.source_embedding.E = walk.matrix(o.source_words, {{"encoder/embedding", o.embedding}});
+  w.encoder.embedding.E = walk.matrix(o.source_words, {{"encoder/embedding", o.embedding}});
   w.target_embedding.E = walk.matrix(o.target_words, {{"decoder/embedding", o.embedding}});
   return w;
 }

@@ -1,12 +1,14 @@
 // The weights of each layer: their places in the parameter block and their names in a checkpoint.
 #pragma once
 
+#include <array>
 #include <span>
+#include <vector>
 
 #include "rnnsearch/layers/decoder.h"
 #include "rnnsearch/layers/embedding.h"
-#include "rnnsearch/layers/gated_recurrence.h"
 #include "rnnsearch/layers/readout.h"
+#include "rnnsearch/layers/recurrent_layer.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
 
@@ -20,12 +22,23 @@ struct TanhWeights {
 };
 
 template <class Real>
+struct EncoderWeights {
+  layers::EmbeddingWeights<Real> embedding;
+  std::vector<std::array<layers::RecurrentWeights<Real>, 2>> layers;  // for each layer: forward, backward
+};
+
+template <class Real>
+struct InitialStateWeights {
+  TanhWeights<Real> summary;              // V, b_V of the tanh layer that computes the fixed context, if there is one
+  std::vector<TanhWeights<Real>> layers;  // W_s, b_s for each layer, if the initial state is projected
+};
+
+template <class Real>
 struct Weights {
-  layers::EmbeddingWeights<Real> source_embedding, target_embedding;
-  layers::GatedWeights<Real> forward_encoder;
-  layers::GatedWeights<Real> backward_encoder;  // with attention
-  MatrixView<Real> U_a;                         // [2n, n'] with attention
-  TanhWeights<Real> initial;                    // W_s [n, n], b_s
+  EncoderWeights<Real> encoder;
+  layers::EmbeddingWeights<Real> target_embedding;
+  MatrixView<Real> U_a;  // [2n, n'] with attention
+  InitialStateWeights<Real> initial;
   layers::DecoderWeights<Real> decoder;
   layers::ReadoutWeights<Real> readout;
 };
