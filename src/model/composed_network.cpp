@@ -12,7 +12,7 @@
 #include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
-#include "rnnsearch/layers/output.h"
+#include "rnnsearch/layers/readout.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -20,19 +20,19 @@ namespace {
 using kernels::Buffer;
 using kernels::Into;
 
-layers::DeepOutputKind readout_kind_of(const ModelOptions& options) {
-  if (options.has_linear_vector()) return layers::DeepOutputKind::kAffine;
+layers::ReadoutKind readout_kind_of(const ModelOptions& options) {
+  if (options.has_linear_vector()) return layers::ReadoutKind::kAffine;
   switch (options.readout) {
     case Readout::kMaxout:
-      return layers::DeepOutputKind::kMaxout;
+      return layers::ReadoutKind::kMaxout;
     case Readout::kTanh:
-      return layers::DeepOutputKind::kTanh;
+      return layers::ReadoutKind::kTanh;
     case Readout::kLinear:
-      return layers::DeepOutputKind::kLinear;
+      return layers::ReadoutKind::kLinear;
     case Readout::kMlp:
-      return layers::DeepOutputKind::kMlp;
+      return layers::ReadoutKind::kMlp;
   }
-  return layers::DeepOutputKind::kMaxout;
+  return layers::ReadoutKind::kMaxout;
 }
 
 layers::WindowKind kind_of(AttentionWindow window) {
@@ -62,7 +62,7 @@ class ComposedNetwork final : public Network<Real> {
         dropout(options),
         encoder(options, weights.encoder, gradient.encoder, layers::Direction::kForward, dropout, scratch),
         initial_states(options, weights.initial, gradient.initial, false),
-        deep_output(readout_kind_of(options), weights.readout, gradient.readout),
+        readout(readout_kind_of(options), weights.readout, gradient.readout, scratch),
         decoder(options.layers) {
     for (std::size_t k = 0; k < options.layers; ++k) {
       decoder[k].cell = layers::make_cell<Real>(widths.decoder_cell, weights.decoder[k].cell, gradient.decoder[k].cell);
@@ -94,25 +94,26 @@ class ComposedNetwork final : public Network<Real> {
 
   void forward(const Sentences& source, const Sentences& target) override {
     encode(source, batch);
-    run_decoder(target);
+    kernels::Scratch::Frame frame(scratch);
+    run_decoder(target, frame);
     const PhaseTimes::Scope scope(&phases, Phase::kReadout);
-    if (!feeds()) readout_forward(0, target_words.size());
-    layers::output_loss<Real>(output_weights(weights), factored(readout_vector()), target_words, output, losses);
+    if (!feeds()) readout.forward(0, {readout_input.view()});
+    readout.loss(target_words, losses);
   }
 
   void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) override {
     const Finished& finished = how.finished;
     const Dropout::Batch drops(dropout, how.dropout_seed);
     encode(source, batch);
-    run_decoder(target);
+    kernels::Scratch::Frame frame(scratch);
+    run_decoder(target, frame);
     const std::size_t X = encoder.rows().packing.words();
-    readout_backward(how.label_smoothing);
+    readout_backward(how.label_smoothing, frame);
     if (!feeds()) finish(finished, 1);
     {
       const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
       decoder_backward();
     }
-    kernels::Scratch::Frame frame(scratch);
     const auto annotations = frame.template zeros<Real>(options.attends() ? X : 0, widths.annotation);
     if (options.attends()) {
       const PhaseTimes::Scope scope(&phases, Phase::kAttention);
@@ -148,7 +149,7 @@ class ComposedNetwork final : public Network<Real> {
     kernels::copy_rows<Real>(first_states, state.states.shape(B, first_states.cols));
     if (feeds()) kernels::copy_rows<Real>(first_fed(B), state.fed.shape(B, widths.hidden));
     packed.reset();
-    output.packed = false;
+    readout.pack();
   }
 
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) override {
@@ -168,7 +169,7 @@ class ComposedNetwork final : public Network<Real> {
     step(0, R, memory_of(encoded), state.sentence, scope);
     if (updates_first()) {
       store_states(state);
-      if (feeds()) kernels::copy_rows<Real>(readout_vector(), state.fed.view());
+      if (feeds()) kernels::copy_rows<Real>(readout.vector(), state.fed.view());
     } else {
       kernels::copy_rows<Real>(context.view(), state.context.shape(R, widths.context));
     }
@@ -177,9 +178,8 @@ class ComposedNetwork final : public Network<Real> {
       if (options.attends()) kernels::copy_rows<Real>(attention->alpha(), prediction.alpha.columns(0, longest));
     }
     scope.change(Phase::kReadout);
-    if (!feeds()) readout_forward(0, R);
-    layers::output_log_probabilities<Real>(output_weights(weights), factored(readout_vector()), output,
-                                           prediction.log_probabilities);
+    if (!feeds()) readout.forward(0, {readout_input.view()});
+    readout.log_probabilities(prediction.log_probabilities);
   }
 
   void advance(SearchState<Real>& state) override {
@@ -294,8 +294,8 @@ class ComposedNetwork final : public Network<Real> {
 
   // ---- one step of R rows from `first` on. The previous state is in `previous` and in the fed parts.
 
-  // frame: memory for the steps.
-  void begin_rows(std::size_t Y, std::size_t widest, kernels::Scratch::Frame& frame) {
+  // frame: memory that must outlive the steps and the backward pass.
+  void begin_rows(std::size_t Y, std::size_t widest, kernels::Scratch::Frame& frame, bool searching) {
     const bool pack = !packed;
     if (pack) packed.emplace(packed_memory);
     for (std::size_t k = 0; k < options.layers; ++k) {
@@ -313,8 +313,7 @@ class ComposedNetwork final : public Network<Real> {
     }
     context.shape(Y, widths.context);
     readout_input.shape(Y, widths.readout_input());
-    deep_output.begin(Y, widths.readout_input());
-    if (dropout.drops_units()) readout_dropped.shape(Y, widths.hidden);
+    readout.begin(Y, frame, dropout.mask(Place::kReadout), searching);
     positions.resize(Y);
   }
 
@@ -377,25 +376,8 @@ class ComposedNetwork final : public Network<Real> {
     if (widths.readout_context > 0) kernels::copy_rows<Real>(c, readout_part(Part::kContext, first, R));
     if (!feeds()) return;
     scope.change(Phase::kReadout);
-    readout_forward(first, R);
+    readout.forward(first, {readout_input.view().row_range(first, R)});
     scope.change(Phase::kDecoder);
-  }
-
-  // Computes the vector of the readout, which is the input of the softmax and may be fed to the next step.
-  void readout_forward(std::size_t first, std::size_t R) {
-    deep_output.forward(first, readout_input.view().row_range(first, R));
-    if (!dropout.drops_units()) return;
-    const auto dropped = readout_dropped.view().row_range(first, R);
-    kernels::copy_rows<Real>(deep_output.output().row_range(first, R), dropped);
-    kernels::drop<Real>(dropout.mask(Place::kReadout).rows(first, R), dropped);
-  }
-  MatrixView<Real> readout_vector() const {
-    return dropout.drops_units() ? readout_dropped.view() : deep_output.output();
-  }
-  // t_gradient, the gradient of that vector, is overwritten.
-  void readout_inputs_backward(std::size_t first, MatrixView<Real> t_gradient, MatrixView<Real> inputs_gradient) {
-    kernels::drop<Real>(dropout.mask(Place::kReadout).rows(first, t_gradient.rows), t_gradient);
-    deep_output.backward(first, t_gradient, inputs_gradient);
   }
 
   // The vector that is fed to the first step of B sentences, [B, H]: zero, or the embedding of <s>.
@@ -426,7 +408,7 @@ class ComposedNetwork final : public Network<Real> {
 
   void begin_step(const SearchState<Real>& state, kernels::Scratch::Frame& frame) {
     const std::size_t R = state.rows(), S = widths.cell_state;
-    begin_rows(R, R, frame);
+    begin_rows(R, R, frame, true);
     for (std::size_t k = 0; k < options.layers; ++k) {
       kernels::copy_rows<Real>(state.states.view().columns(k * S, S), decoder[k].previous.view());
     }
@@ -442,7 +424,7 @@ class ComposedNetwork final : public Network<Real> {
 
   // ---- the decoder over a batch
 
-  void run_decoder(const Sentences& target) {
+  void run_decoder(const Sentences& target, kernels::Scratch::Frame& frame) {
     PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(target, options.target_words, "target");
     const layers::Packing& packing = target_packing = layers::Packing(layers::lengths_with_end(target));
@@ -451,8 +433,7 @@ class ComposedNetwork final : public Network<Real> {
     const std::size_t B = target.size(), Y = packing.words(), S = widths.cell_state;
     losses.resize(Y);
     scope.change(Phase::kDecoder);
-    kernels::Scratch::Frame frame(scratch);
-    begin_rows(Y, B, frame);
+    begin_rows(Y, B, frame, false);
     embed_words();
 
     const auto first_states = view_of(std::as_const(batch.initial_states), options.layers * S);
@@ -488,7 +469,7 @@ class ComposedNetwork final : public Network<Real> {
         kernels::copy_rows<Real>(packing.step(layer.current.view(), t, continuing),
                                  packing.step(layer.previous.view(), t + 1));
       }
-      if (feeds()) feed(packing.step(readout_vector(), t, continuing), packing.first_row[t + 1]);
+      if (feeds()) feed(packing.step(readout.vector(), t, continuing), packing.first_row[t + 1]);
     }
   }
 
@@ -514,37 +495,15 @@ class ComposedNetwork final : public Network<Real> {
 
   // ---- backward
 
-  layers::OutputWeights<Real> output_weights(const ComposedWeights<Real>& of) const {
-    if (options.ties_output()) return {{}, of.b_w, of.target_embedding.E};
-    return {of.W_o, of.b_w};
-  }
-
-  // The input of the output matrix: t, or t W_o_left.
-  MatrixView<Real> factored(MatrixView<Real> t) {
-    if (weights.W_o_left.cols == 0) return t;
-    const auto product = factor.shape(t.rows, weights.W_o_left.cols);
-    kernels::multiply<Real>(t, weights.W_o_left, product);
-    return product;
-  }
-
   // Computes the losses and the gradient of the readout's vector, and of its inputs unless the vector is fed back.
-  void readout_backward(double label_smoothing) {
+  void readout_backward(double label_smoothing, kernels::Scratch::Frame& frame) {
     const PhaseTimes::Scope scope(&phases, Phase::kReadout);
-    if (!feeds()) readout_forward(0, target_words.size());
-    const auto t = readout_vector(), product = factored(t);
-    const auto t_gradient = hidden_gradient.shape(t.rows, t.cols);
-    const bool factors = weights.W_o_left.cols > 0;
-    const auto product_gradient = factors ? factor_gradient.shape(product.rows, product.cols) : t_gradient;
-    layers::output_loss_and_backward<Real>(output_weights(weights), output_weights(gradient), product, target_words,
-                                           output, losses, product_gradient, label_smoothing);
-    if (factors) {
-      kernels::multiply_transposed<Real>(product_gradient, weights.W_o_left, t_gradient);
-      kernels::accumulate_outer<Real>(t, product_gradient, gradient.W_o_left);
-    }
-    const auto inputs = readout_input_gradient.shape(t.rows, widths.readout_input());
+    if (!feeds()) readout.forward(0, {readout_input.view()});
+    readout.loss_and_backward(target_words, losses, frame, label_smoothing);
+    const auto inputs = readout_input_gradient.shape(target_words.size(), widths.readout_input());
     if (feeds()) return;
-    readout_inputs_backward(0, t_gradient, inputs);
-    deep_output.accumulate(readout_input.view());
+    readout.backward(0, inputs);
+    readout.accumulate({readout_input.view()});
   }
 
   void decoder_backward() {
@@ -582,7 +541,7 @@ class ComposedNetwork final : public Network<Real> {
       kernels::multiply_transposed<Real>(decoder[0].x.view(), weights.decoder[0].W_in.row_range(0, static_width()),
                                          state_part(decoder[0].input_gradient.view(), Part::kWord, 0, Y));
     }
-    if (feeds()) deep_output.accumulate(readout_input.view());
+    if (feeds()) readout.accumulate({readout_input.view()});
     if (options.attends()) {
       const DecoderLayer& last = decoder.back();
       attention->accumulate(top(options.attend_from == Step::kCurrent ? last.current : last.previous, 0, Y));
@@ -602,9 +561,9 @@ class ComposedNetwork final : public Network<Real> {
     DecoderLayer& last = decoder.back();
     const auto readout_gradients = readout_input_gradient.view();
     if (feeds()) {
-      const auto t_gradient = packing.step(hidden_gradient.view(), t);
+      const auto t_gradient = packing.step(readout.vector_gradient(), t);
       if (continuing > 0) feed_backward(packing.first_row[t + 1], t_gradient.row_range(0, continuing));
-      readout_inputs_backward(first, t_gradient, readout_gradients.row_range(first, R));
+      readout.backward(first, readout_gradients.row_range(first, R));
     }
     if (widths.readout_state > 0) {
       kernels::add<Real>(readout_part(readout_gradients, Part::kState, first, R),
@@ -712,7 +671,7 @@ class ComposedNetwork final : public Network<Real> {
   Dropout dropout;
   SourceEncoder<Real> encoder;
   InitialStates<Real> initial_states;
-  layers::DeepOutput<Real> deep_output;
+  layers::Readout<Real> readout;
   std::vector<DecoderLayer> decoder;
   std::unique_ptr<layers::SoftAttention<Real>> attention;
 
@@ -720,11 +679,10 @@ class ComposedNetwork final : public Network<Real> {
   std::optional<kernels::Scratch::Frame> packed;  // the decoder's matrices, packed for the forward pass
   std::vector<WordId> target_words, previous_words;
   std::vector<std::uint32_t> positions;  // [Y] number of words written before
-  Buffer<Real> previous_embedded, current_embedded, context, readout_input, readout_dropped, factor;
+  Buffer<Real> previous_embedded, current_embedded, context, readout_input;
   Buffer<Real> fed_first;  // [B, H] the vector that is fed to the first step; in the backward pass its gradient
-  layers::OutputActivations<Real> output;
 
-  Buffer<Real> hidden_gradient, factor_gradient, readout_input_gradient, context_gradient;
+  Buffer<Real> readout_input_gradient, context_gradient;
   Buffer<Real> keys_gradient;
 };
 

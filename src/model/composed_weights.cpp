@@ -148,9 +148,9 @@ class Composition {
     const bool has_vector = o.readout != Readout::kLinear || o.has_linear_vector();
     if (!has_vector) {
       if (o.readout_rank > 0) {
-        w.W_o_left = walk.grid(at, inputs, {{"", o.readout_rank}});
+        w.readout.W_o_left = walk.grid(at, inputs, {{"", o.readout_rank}});
       } else if (!o.ties_output()) {
-        w.W_o = walk.grid(at, inputs, {{"", o.target_words}});
+        w.readout.output.W_o = walk.grid(at, inputs, {{"", o.target_words}});
       }
     } else {
       const std::size_t width = o.readout == Readout::kMaxout ? 2 * o.maxout
@@ -162,12 +162,13 @@ class Composition {
         w.readout.W_2 = walk.matrix(width, {{at + "W_2", o.embedding}});
         w.readout.b_2 = walk.vector({{at + "b_2", o.embedding}});
       }
-      if (o.readout_rank > 0) w.W_o_left = walk.matrix(widths.hidden, {{at + "W_o_left", o.readout_rank}});
+      if (o.readout_rank > 0) w.readout.W_o_left = walk.matrix(widths.hidden, {{at + "W_o_left", o.readout_rank}});
     }
     if (!o.ties_output() && (o.readout_rank > 0 || has_vector)) {
-      w.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : widths.hidden, {{at + "W_o", o.target_words}});
+      w.readout.output.W_o =
+          walk.matrix(o.readout_rank > 0 ? o.readout_rank : widths.hidden, {{at + "W_o", o.target_words}});
     }
-    w.b_w = walk.vector({{at + "b_w", o.target_words}});
+    w.readout.output.b_w = walk.vector({{at + "b_w", o.target_words}});
   }
 
   void tables(ComposedWeights<Real>& w) {
@@ -179,6 +180,7 @@ class Composition {
     if (!o.ties_sides()) w.encoder.embedding.E = table("encoder/embedding", o.source_words);
     if (!o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
     if (o.ties_sides()) w.encoder.embedding.E = w.target_embedding.E;
+    if (o.ties_output()) w.readout.output.E = w.target_embedding.E;
   }
 
   ComposedWeights<Real> all() {

@@ -12,7 +12,6 @@
 
 #include "model/weights.h"
 #include "rnnsearch/layers/cell.h"
-#include "rnnsearch/layers/deep_output.h"
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/layers/recurrent_layer.h"
 #include "rnnsearch/layers/soft_attention.h"
@@ -48,9 +47,7 @@ struct ComposedWeights {
   layers::SoftAttentionWeights<Real> attention;
   InitialStateWeights<Real> initial;
   std::vector<layers::RecurrentWeights<Real>> decoder;  // for each layer; rows of the first: word, fed, context
-  layers::DeepOutputWeights<Real> readout;              // rows: state, word, context
-  MatrixView<Real> W_o_left, W_o;                       // W_o is empty if the target embedding table replaces it
-  std::span<Real> b_w;
+  layers::ReadoutWeights<Real> readout;
 };
 
 /// The starts of the gradient parts (Model::GradientPart) in the parameter block.

@@ -33,9 +33,10 @@ class FusedNetwork final : public Network<Real> {
         gradient(weights_in(options, this->gradients())),
         dropout(options),
         encoder(options, weights.encoder, gradient.encoder, layers::Direction::kBackward, dropout, memory),
-        initial_states(options, weights.initial, gradient.initial, true) {
+        initial_states(options, weights.initial, gradient.initial, true),
+        readout(layers::ReadoutKind::kMaxout, weights.readout, gradient.readout, memory) {
     parts = parts_of_gradient();
-    decoder.memory = readout.memory = readout.output.memory = memory;  // the passes run one after the other
+    decoder.memory = memory;  // the passes run one after the other
   }
 
   void encode(const Sentences& source, Encoded<Real>& encoded) override {
@@ -51,7 +52,10 @@ class FusedNetwork final : public Network<Real> {
     const auto attended = memory_of(encoded);
     run_decoder(encoded, attended, target);
     const PhaseTimes::Scope scope(&phases, Phase::kReadout);
-    layers::readout_loss<Real>(weights.readout, readout_input(), target_words, readout, losses);
+    kernels::Scratch::Frame frame(memory);
+    readout.begin(target_words.size(), frame);
+    readout.forward(0, readout_input());
+    readout.loss(target_words, losses);
   }
 
   void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) override {
@@ -61,12 +65,18 @@ class FusedNetwork final : public Network<Real> {
     const auto attended = memory_of(encoded);
     const auto input = run_decoder(encoded, attended, target);
     const std::size_t X = encoder.rows().packing.words(), Y = target_packing.words();
-    const std::size_t C = options.context_width(), m = options.embedding;
+    const std::size_t n = options.state, m = options.embedding, C = options.context_width();
 
     PhaseTimes::Scope scope(&phases, Phase::kReadout);
     kernels::Scratch::Frame frame(memory);
-    const auto [previous_gradient, previous_words, contexts] = layers::readout_loss_and_backward<Real>(
-        weights.readout, gradient.readout, readout_input(), target_words, readout, losses, frame, how.label_smoothing);
+    readout.begin(Y, frame);
+    readout.forward(0, readout_input());
+    readout.loss_and_backward(target_words, losses, frame, how.label_smoothing);
+    const auto inputs = frame.template matrix<Real>(Y, n + m + C);
+    readout.backward(0, inputs);
+    readout.accumulate(readout_input());
+    const auto previous_gradient = inputs.columns(0, n), previous_words = inputs.columns(n, m);
+    const auto contexts = inputs.columns(n + m, C);
     finish(finished, 1);
 
     scope.change(Phase::kDecoder);
@@ -107,7 +117,7 @@ class FusedNetwork final : public Network<Real> {
     step_W_in.pack(weights.decoder.W_in);
     step_U.pack(weights.decoder.U);
     step_C.pack(weights.decoder.C);
-    readout.output.packed = false;
+    readout.pack();
   }
 
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) override {
@@ -128,8 +138,10 @@ class FusedNetwork final : public Network<Real> {
     }
     scope.change(Phase::kReadout);
     const auto words = embed_previous(state.previous, step_words);
-    layers::readout_log_probabilities<Real>(weights.readout, {state.states.view(), words, c}, readout,
-                                            prediction.log_probabilities);
+    kernels::Scratch::Frame frame(memory);
+    readout.begin(R, frame, {}, true);
+    readout.forward(0, {state.states.view(), words, c});
+    readout.log_probabilities(prediction.log_probabilities);
   }
 
   void advance(SearchState<Real>& state) override {
@@ -260,11 +272,11 @@ class FusedNetwork final : public Network<Real> {
   Dropout dropout;
   SourceEncoder<Real> encoder;
   InitialStates<Real> initial_states;
+  layers::Readout<Real> readout;
 
   std::vector<WordId> target_words;
   kernels::Buffer<Real> target_embedded, previous_embedded, first_states, fixed_context;
   layers::DecoderActivations<Real> decoder;
-  layers::ReadoutActivations<Real> readout;
 
   // A step of a search. `start` packs the matrices for all steps.
   kernels::PackedMatrix<Real> step_W_in, step_W_a, step_U_gates, step_U, step_C;

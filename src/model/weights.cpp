@@ -52,13 +52,11 @@ Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
   w.decoder.U = walk.matrix(n, {{"decoder/U", n}});
   w.decoder.C = walk.matrix(C, {{"decoder/C", n}, {"decoder/C_z", n}, {"decoder/C_r", n}});
   w.decoder.b = gated_bias(walk, o, "decoder/");
-  w.readout.U_o = walk.matrix(n, {{"readout/U_o", 2 * o.maxout}});
-  w.readout.V_o = walk.matrix(o.embedding, {{"readout/V_o", 2 * o.maxout}});
-  w.readout.C_o = walk.matrix(C, {{"readout/C_o", 2 * o.maxout}});
-  w.readout.b_o = walk.vector({{"readout/b_o", 2 * o.maxout}});
+  w.readout.W = walk.grid("readout/", {{"U_o", n}, {"V_o", o.embedding}, {"C_o", C}}, {{"", 2 * o.maxout}});
+  w.readout.b = walk.vector({{"readout/b_o", 2 * o.maxout}});
   if (o.readout_rank > 0) w.readout.W_o_left = walk.matrix(o.maxout, {{"readout/W_o_left", o.readout_rank}});
-  w.readout.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : o.maxout, {{"readout/W_o", o.target_words}});
-  w.readout.b_w = walk.vector({{"readout/b_w", o.target_words}});
+  w.readout.output.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : o.maxout, {{"readout/W_o", o.target_words}});
+  w.readout.output.b_w = walk.vector({{"readout/b_w", o.target_words}});
   walk.end_of_dense();
   w.encoder.embedding.E = walk.matrix(o.source_words, {{"encoder/embedding", o.embedding}});
   w.target_embedding.E = walk.matrix(o.target_words, {{"decoder/embedding", o.embedding}});
