@@ -9,10 +9,10 @@ using layers::Direction;
 
 template <class Real>
 SourceEncoder<Real>::SourceEncoder(const ModelOptions& options, const EncoderWeights<Real>& weights,
-                                   const EncoderWeights<Real>& gradient, Direction goes_back_first, Dropout& dropout,
-                                   const kernels::Scratch& memory)
+                                   const EncoderWeights<Real>& gradient, const EmbeddingTable<Real>& words,
+                                   Direction goes_back_first, Dropout& dropout, const kernels::Scratch& memory)
     : options_(options),
-      weights_(weights),
+      words_(words),
       goes_back_first_(directions() == 2 && goes_back_first == Direction::kBackward ? 1 : 0),
       dropout_(dropout),
       memory_(memory),
@@ -43,7 +43,7 @@ std::size_t SourceEncoder<Real>::first_direction() const {
 template <class Real>
 MatrixView<Real> SourceEncoder<Real>::embedded(kernels::Scratch::Frame& frame) const {
   const auto words = frame.template matrix<Real>(rows_.words.size(), options_.embedding);
-  layers::embedding_forward<Real>(weights_.embedding, rows_.words, words);
+  words_.forward(rows_.words, words);
   kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words);
   return words;
 }
@@ -87,15 +87,16 @@ void SourceEncoder<Real>::forward(const Sentences& source, Encoded<Real>& encode
 
 template <class Real>
 void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients,
-                                   MatrixView<Real> words, const std::function<void()>& first_done) {
+                                   PhaseTimes& phases, const std::function<void()>& first_done) {
   const std::size_t X = rows_.packing.words(), e = options_.encoder_width(), width = options_.annotation_width();
   kernels::Scratch::Frame frame(memory_);
-  const auto embedded_words = embedded(frame);
+  PhaseTimes::Scope scope(&phases, Phase::kEncoder);
+  const auto embedded_words = embedded(frame), words_gradient = frame.template zeros<Real>(X, options_.embedding);
   MatrixView<Real> output_gradient;  // of a layer's output, from the layer above
   for (std::size_t k = layers_.size(); k-- > 0;) {
     Layer& layer = layers_[k];
     const auto input = k == 0 ? embedded_words : layers_[k - 1].output.view();
-    const auto input_gradient = k == 0 ? words : frame.template zeros<Real>(X, width);
+    const auto input_gradient = k == 0 ? words_gradient : frame.template zeros<Real>(X, width);
     for (std::size_t i = 0; i < directions(); ++i) {
       const std::size_t d = i == 0 ? goes_back_first_ : 1 - goes_back_first_;
       kernels::Scratch::Frame inner(memory_);
@@ -125,6 +126,8 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
                         input_gradient);
     output_gradient = input_gradient;
   }
+  scope.change(Phase::kEmbedding);
+  words_.backward(rows_.words, words_gradient);
 }
 
 template class SourceEncoder<float>;

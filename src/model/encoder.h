@@ -9,9 +9,10 @@
 #include <memory>
 #include <vector>
 
-#include "model/composed_weights.h"
 #include "model/dropout.h"
+#include "model/embedding_table.h"
 #include "model/source_rows.h"
+#include "model/weights.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/recurrent_layer.h"
@@ -33,7 +34,8 @@ class SourceEncoder {
   /// goes_back_first: the direction whose backward pass comes first, which decides the order of a sum: both add to the
   /// gradient of the same input. memory: for temporary matrices.
   SourceEncoder(const ModelOptions& options, const EncoderWeights<Real>& weights, const EncoderWeights<Real>& gradient,
-                layers::Direction goes_back_first, Dropout& dropout, const kernels::Scratch& memory);
+                const EmbeddingTable<Real>& words, layers::Direction goes_back_first, Dropout& dropout,
+                const kernels::Scratch& memory);
 
   /// The rows of the last batch.
   const SourceRows& rows() const { return rows_; }
@@ -46,10 +48,9 @@ class SourceEncoder {
   /// the first word, or the forward state at the last one.
   MatrixView<Real> first(std::size_t k) const { return layers_[k].first.view(); }
 
-  /// ADDS to the gradient of the weights, except the embeddings. encoded: of the forward pass. words: [X, m] the
-  /// gradient of the embedded words of `rows`, which starts at 0. If the lowest layer has two directions, calls
-  /// first_done, if given, after the first of them.
-  void backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients, MatrixView<Real> words,
+  /// ADDS to the gradient of the weights and embeddings. encoded: of the forward pass. If the lowest layer has two
+  /// directions, calls first_done, if given, after the first of them.
+  void backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients, PhaseTimes& phases,
                 const std::function<void()>& first_done);
 
  private:
@@ -71,7 +72,7 @@ class SourceEncoder {
   MatrixView<Real> embedded(kernels::Scratch::Frame& frame) const;
 
   const ModelOptions& options_;
-  EncoderWeights<Real> weights_;
+  EmbeddingTable<Real> words_;
   std::size_t goes_back_first_;
   Dropout& dropout_;
   kernels::Scratch memory_;

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/composed_network.h"
+#include "model/network.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scores.h"
 #include "tests/model/fixtures.h"
@@ -138,7 +138,7 @@ class Replayed {
  public:
   explicit Replayed(const Seq2SeqWithAttention& reference)
       : reference_(reference),
-        network_(make_composed_network<double>(options_for(reference)).release()),
+        network_(new Network<double>(options_for(reference), DecoderKind::kComposed)),
         model_(std::unique_ptr<Network<double>>(network_)) {
     const notebook::EncoderRNN& encoder = reference.encoder;
     const notebook::AttentionDecoder& decoder = reference.decoder;
@@ -352,11 +352,11 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
     target.add(words);
   }
   const std::vector<Alignment<double>> alignments = model.align(source, target);
-  const layers::Packing& packing = replayed.network().target_packing;
+  const layers::Packing& packing = replayed.network().target.packing;
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     for (std::size_t p = 0; p < packing.active[i]; ++p) {
       const std::uint32_t b = packing.order[p];
-      differences.add("contexts c_i", replayed.network().contexts().row(packing.first_row[i] + p),
+      differences.add("contexts c_i", replayed.network().decoder->contexts().row(packing.first_row[i] + p),
                       expected[b].steps[i].context);
     }
   }

@@ -92,7 +92,7 @@ class Model {
  public:
   /// Weights are zero until `initialise` is called or they are written through `parameters`.
   explicit Model(const ModelOptions& options);
-  /// For tests: uses this network of src/model instead of the one that its options would choose.
+  /// For tests: uses this network of src/model, whose decoder need not be the one that its options would choose.
   explicit Model(std::unique_ptr<Network<Real>> network);
   ~Model();
   Model(Model&&) noexcept;

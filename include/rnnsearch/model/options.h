@@ -207,6 +207,8 @@ struct ModelOptions {
   }
   /// Something reads the readout's vector of the step before in place of the previous word's embedding.
   bool feeds_output() const { return feedback == Feedback::kOutput && (state_inputs.word || readout_inputs.word); }
+  /// Something reads the readout's vector of the step before.
+  bool feeds() const { return input_feeding || feeds_output(); }
   /// The vector of a linear readout is fed back, so it is not the readout's inputs side by side.
   bool has_linear_vector() const { return readout == Readout::kLinear && feedback == Feedback::kOutput; }
   /// H, the width of the readout's vector before the softmax.
@@ -233,7 +235,7 @@ std::span<const Option<ModelOptions>> option_table();
 /// Throws Error for a number out of its bounds, and for a combination that makes no sense, with the reason.
 void check(const ModelOptions& options);
 
-/// RNNsearch or RNNencdec, with the options their equations have: what the fused network computes.
+/// RNNsearch or RNNencdec, with the options their equations have: the systems of the decoder with fused products.
 bool is_fused(const ModelOptions& options);
 
 /// The name that the literature has for it, "RNNsearch", "Luong et al. (2015)", or what it is made of.

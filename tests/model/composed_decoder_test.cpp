@@ -1,4 +1,4 @@
-#include "model/composed_network.h"
+#include "model/composed_decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/network.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/kernels/precision.h"
@@ -426,37 +427,37 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
 template <class Real>
 Model<Real> composed(const ModelOptions& options) {
   check(options);
-  return Model<Real>(make_composed_network<Real>(options));
+  return Model<Real>(std::make_unique<Network<Real>>(options, DecoderKind::kComposed));
 }
 
 std::string name_of_case(const testing::TestParamInfo<Variant>& chosen) {
   return chosen.param.name;
 }
 
-// ---- against the fused network
+// ---- against GatedDecoder
 
 class ComposedRnnsearch : public testing::TestWithParam<Variant> {};
 
-TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheFusedNetwork) {
+TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheGatedDecoder) {
   const ModelOptions& options = GetParam().options;
   ASSERT_TRUE(is_fused(options));
-  Model<double> fused(options), other = composed<double>(options);
-  fill(fused, 3);
+  Model<double> gated(options), other = composed<double>(options);
+  fill(gated, 3);
   std::vector<double> dense;
-  ASSERT_EQ(fused.layout().parameters.size(), other.layout().parameters.size());
-  for (const Parameter& parameter : fused.layout().parameters) {
+  ASSERT_EQ(gated.layout().parameters.size(), other.layout().parameters.size());
+  for (const Parameter& parameter : gated.layout().parameters) {
     dense.resize(parameter.count());
-    copy_out<double>(parameter, fused.parameters(), dense);
+    copy_out<double>(parameter, gated.parameters(), dense);
     ASSERT_EQ(parameter.shape, other.layout().find(parameter.name).shape);
     copy_in<double>(other.layout().find(parameter.name), dense, other.parameters());
   }
   Random random(4);
   const Sentences source = random_sentences(random, 6, 9, 30), target = random_sentences(random, 6, 9, 31);
-  const Loss expected = fused.accumulate_gradient(source, target), found = other.accumulate_gradient(source, target);
+  const Loss expected = gated.accumulate_gradient(source, target), found = other.accumulate_gradient(source, target);
   EXPECT_NEAR(found.negative_log_likelihood, expected.negative_log_likelihood, 1e-11);
   EXPECT_EQ(found.words, expected.words);
-  const auto expected_gradient = whole_gradient(fused), found_gradient = whole_gradient(other);
-  for (const Parameter& parameter : fused.layout().parameters) {
+  const auto expected_gradient = whole_gradient(gated), found_gradient = whole_gradient(other);
+  for (const Parameter& parameter : gated.layout().parameters) {
     const Parameter& place = other.layout().find(parameter.name);
     std::vector<double> a(parameter.count()), b(parameter.count());
     copy_out<double>(parameter, expected_gradient, a);
