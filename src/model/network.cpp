@@ -131,8 +131,10 @@ void Network<Real>::run_decoder(const Sentences& target_sentences, kernels::Scra
     dropout.lay_out_target(target.packing);
     losses.resize(target.words.size());
   }
-  readout.begin(target.words.size(), frame, dropout.mask(Place::kReadout));
+  const auto begin_readout = [&] { readout.begin(target.words.size(), frame, dropout.mask(Place::kReadout)); };
+  if (options.feeds()) begin_readout();
   decoder->forward(batch, target, frame);
+  if (!options.feeds()) begin_readout();  // only now, so that both can use the same temporary memory
 }
 
 template <class Real>
