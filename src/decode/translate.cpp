@@ -9,7 +9,6 @@
 
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/buffer.h"
-#include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::decode {
 namespace {
@@ -192,18 +191,13 @@ class BatchSearch {
       searches.emplace_back(encoded.source_length(b), options_);
       longest = std::max(longest, encoded.source_length(b));
     }
-    std::vector<std::uint32_t> sentence(source.size()), parent;
-    std::iota(sentence.begin(), sentence.end(), 0u);
-    std::vector<WordId> previous(source.size(), kStart), parent_word, word;
-    auto state = states_[0].shape(source.size(), model_.state_width());
-    kernels::copy_rows<float>({encoded.initial_states.data(), source.size(), model_.state_width()}, state);
-
-    for (std::size_t step = 0; !sentence.empty(); ++step) {
-      const std::size_t rows = sentence.size();
-      const auto log_probabilities = log_probabilities_.shape(rows, model_.options().target_words);
-      const auto context = context_.shape(rows, model_.context_width());
-      const auto alpha = options_.alignments ? alpha_.shape(rows, longest) : MatrixView<float>();
-      model_.predict(encoded, {sentence, previous, state}, {log_probabilities, context, alpha});
+    std::vector<std::uint32_t> parent;
+    std::vector<WordId> word;
+    auto state = model_.start(encoded);
+    for (std::size_t step = 0; state.rows() > 0; ++step) {
+      const auto log_probabilities = log_probabilities_.shape(state.rows(), model_.options().target_words);
+      const auto alpha = options_.alignments ? alpha_.shape(state.rows(), longest) : MatrixView<float>();
+      model_.predict(encoded, state, {log_probabilities, alpha});
 
       std::vector<std::size_t> first_row(searches.size() + 1, 0);
       for (std::size_t b = 0; b < searches.size(); ++b) first_row[b + 1] = first_row[b] + searches[b].live();
@@ -214,28 +208,16 @@ class BatchSearch {
                            options_.alignments ? alpha.row_range(first_row[b], live) : MatrixView<float>());
       });
 
-      sentence.clear();
       parent.clear();
-      parent_word.clear();
       word.clear();
       for (std::size_t b = 0; b < searches.size(); ++b) {
-        if (searches[b].live() == 0) continue;
         for (const Candidate& survivor : searches[b].survivors()) {
-          const std::size_t row = first_row[b] + survivor.hypothesis;
-          sentence.push_back(static_cast<std::uint32_t>(b));
-          parent.push_back(static_cast<std::uint32_t>(row));
-          parent_word.push_back(previous[row]);
+          parent.push_back(static_cast<std::uint32_t>(first_row[b] + survivor.hypothesis));
           word.push_back(survivor.word);
         }
       }
-      const std::size_t survivors = sentence.size();
-      const auto parent_state = parent_state_.shape(survivors, model_.state_width());
-      const auto parent_context = parent_context_.shape(survivors, model_.context_width());
-      kernels::gather_rows<float>(state, parent, parent_state);
-      kernels::gather_rows<float>(context, parent, parent_context);
-      state = states_[(step + 1) % 2].shape(survivors, model_.state_width());
-      model_.advance({parent_state, parent_context, parent_word, word}, state);
-      previous = word;
+      state.select(parent, word);
+      model_.advance(state);
     }
 
     std::vector<std::vector<Translation>> results;
@@ -246,7 +228,7 @@ class BatchSearch {
  private:
   model::Model<float>& model_;
   const SearchOptions& options_;
-  kernels::Buffer<float> states_[2], parent_state_, context_, parent_context_, alpha_, log_probabilities_;
+  kernels::Buffer<float> alpha_, log_probabilities_;
 };
 
 // The options of the attempt after one that finished nothing, as in BeamSearch.search of sample.py ("Dirty tricks to

@@ -1,6 +1,8 @@
 #include "rnnsearch/layers/cell.h"
 
-#include "layers/normalised_cells.h"
+#include <optional>
+
+#include "layers/mlp_cells.h"
 #include "layers/recurrent_cell.h"
 #include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/gates.h"
@@ -11,281 +13,264 @@ namespace {
 using kernels::Buffer;
 using kernels::Into;
 using kernels::PackedMatrix;
+using kernels::Scratch;
 
+// A layer normalisation, or nothing if the weights have none.
+template <class Real>
+class Normalisation {
+ public:
+  Normalisation(const NormalisationWeights<Real>& weights, const NormalisationWeights<Real>& gradient,
+                std::vector<std::size_t> groups) {
+    if (!weights.g.empty()) layer_.emplace(weights, gradient, std::move(groups));
+  }
+
+  explicit operator bool() const { return layer_.has_value(); }
+  void begin(std::size_t rows) {
+    if (layer_) layer_->begin(rows);
+  }
+  void forward(std::size_t first, MatrixView<Real> a) {
+    if (layer_) layer_->forward(first, a);
+  }
+  void backward(std::size_t first, MatrixView<Real> gradient) {
+    if (layer_) layer_->backward(first, gradient);
+  }
+  void accumulate() const {
+    if (layer_) layer_->accumulate();
+  }
+
+ private:
+  std::optional<LayerNormalisation<Real>> layer_;
+};
+
+// With normalisation, equation 4: the sum of both products is normalised together.
 template <class Real>
 class TanhCell final : public RecurrentCell<Real> {
  public:
   TanhCell(const CellWeights<Real>& weights, const CellWeights<Real>& gradient)
-      : RecurrentCell<Real>(weights, gradient) {}
+      : RecurrentCell<Real>(weights, gradient),
+        normalisation_(weights.x_normalisation, gradient.x_normalisation, {weights.U.rows}) {}
 
-  void begin_cell(std::size_t, std::size_t) override {}
-  void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous, MatrixView<Real> next) override {
-    add_recurrent(first, previous, U_, x, Into::kAdd);
-    kernels::tanh_forward<Real>(x);
-    kernels::copy_rows<Real>(x, next);
+  void begin_cell(Scratch::Frame&) override { normalisation_.begin(rows()); }
+  void pack(Scratch::Frame& frame) override { U_.pack(weights_.U, frame); }
+  void forward(const CellStep<Real>& step) override {
+    add_recurrent(step, U_, step.x, Into::kAdd);
+    normalisation_.forward(step.first, step.x);
+    kernels::tanh_forward<Real>(step.x);
+    kernels::copy_rows<Real>(step.x, step.next);
   }
-  void pack() override { U_.pack(weights_.U); }
-  void begin_backward() override { U_.pack_transposed(weights_.U); }
-  void backward(std::size_t first, ConstMatrixView<Real>, ConstMatrixView<Real> next, MatrixView<Real> next_gradient,
-                MatrixView<Real> x_gradient, MatrixView<Real> previous_gradient) override {
-    kernels::tanh_backward<Real>(next, next_gradient);
-    kernels::copy_rows<Real>(next_gradient, x_gradient);
-    recurrent_backward(first, x_gradient, U_, previous_gradient);
+  void begin_backward(Scratch::Frame& frame) override { U_.pack_transposed(weights_.U, frame); }
+  void backward(const CellStep<Real>& step, MatrixView<Real> next_gradient,
+                MatrixView<Real> previous_gradient) override {
+    kernels::tanh_backward<Real>(step.x, next_gradient);
+    kernels::copy_rows<Real>(next_gradient, step.x);
+    normalisation_.backward(step.first, step.x);
+    recurrent_backward(step, step.x, U_, previous_gradient);
   }
   void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real> x_gradient) override {
     kernels::accumulate_outer<Real>(dropped(previous), x_gradient, gradient_.U);
+    normalisation_.accumulate();
   }
 
  private:
-  using RecurrentCell<Real>::weights_, RecurrentCell<Real>::gradient_;
+  using RecurrentCell<Real>::weights_, RecurrentCell<Real>::gradient_, RecurrentCell<Real>::rows;
   using RecurrentCell<Real>::add_recurrent, RecurrentCell<Real>::recurrent_backward, RecurrentCell<Real>::dropped;
+  Normalisation<Real> normalisation_;
   PackedMatrix<Real> U_;
 };
 
+// h~ | z | r stay in x.
 template <class Real>
 class GruCell final : public RecurrentCell<Real> {
  public:
   GruCell(const CellWeights<Real>& weights, const CellWeights<Real>& gradient)
       : RecurrentCell<Real>(weights, gradient) {}
 
-  void begin_cell(std::size_t rows, std::size_t widest) override {
-    for (auto* buffer : {&z_, &r_, &reset_, &candidate_}) buffer->shape(rows, n());
-    recurrent_.shape(widest, 2 * n());
-    recurrent_gradient_.shape(rows, 2 * n());
-    scratch_.shape(widest, n());
+  void begin_cell(Scratch::Frame& frame) override {
+    recurrent_ = frame.matrix<Real>(widest(), 2 * n());
+    reset_ = frame.matrix<Real>(widest(), n());
+    through_reset_ = frame.matrix<Real>(widest(), n());
   }
-  void pack() override {
-    U_gates_.pack(weights_.U_gates);
-    U_.pack(weights_.U);
+  void pack(Scratch::Frame& frame) override {
+    U_gates_.pack(weights_.U_gates, frame);
+    U_.pack(weights_.U, frame);
   }
-  void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous, MatrixView<Real> next) override {
-    const std::size_t R = x.rows;
-    const auto recurrent = recurrent_.view().row_range(0, R), through_reset = scratch_.view().row_range(0, R);
-    const auto z = z_.view().row_range(first, R), r = r_.view().row_range(first, R);
-    const auto reset = reset_.view().row_range(first, R), candidate = candidate_.view().row_range(first, R);
-    add_recurrent(first, previous, U_gates_, recurrent, Into::kOverwrite);
-    kernels::gates_forward<Real>({x, {}, recurrent, dropped(first, previous), z, r, reset});
+  void forward(const CellStep<Real>& step) override {
+    const auto& [first, continuing, x, previous, next] = step;
+    const auto recurrent = recurrent_.row_range(0, x.rows), through_reset = through_reset_.row_range(0, x.rows);
+    const auto reset = reset_.row_range(0, x.rows), z = x.columns(n(), n());
+    add_recurrent(step, U_gates_, recurrent, Into::kOverwrite);
+    kernels::gates_forward<Real>({x, {}, recurrent, dropped(first, previous), z, x.columns(2 * n(), n()), reset});
     kernels::multiply<Real>(reset, U_, through_reset);
-    kernels::state_forward<Real>({x, {}, through_reset, z, previous, candidate, next});
+    kernels::state_forward<Real>({x, {}, through_reset, z, previous, x.columns(0, n()), next});
   }
-  void begin_backward() override {
-    U_gates_.pack_transposed(weights_.U_gates);
-    U_.pack_transposed(weights_.U);
+  void begin_backward(Scratch::Frame& frame) override {
+    U_gates_.pack_transposed(weights_.U_gates, frame);
+    U_.pack_transposed(weights_.U, frame);
+    reset_ = frame.matrix<Real>(rows(), n());
+    through_reset_ = frame.matrix<Real>(widest(), n());
   }
-  void backward(std::size_t first, ConstMatrixView<Real> previous, ConstMatrixView<Real>,
-                MatrixView<Real> next_gradient, MatrixView<Real> x_gradient,
+  void backward(const CellStep<Real>& step, MatrixView<Real> next_gradient,
                 MatrixView<Real> previous_gradient) override {
-    const std::size_t R = x_gradient.rows;
-    const auto recurrent_gradient = recurrent_gradient_.view().row_range(first, R);
-    const auto reset_gradient = scratch_.view().row_range(0, R), through_U = dropped_gradient(previous_gradient);
-    kernels::state_backward<Real>({next_gradient, z_.view().row_range(first, R), candidate_.view().row_range(first, R),
-                                   previous, x_gradient, previous_gradient});
-    kernels::multiply<Real>(x_gradient.columns(0, n()), U_, reset_gradient);
-    kernels::gates_backward<Real>({reset_gradient, r_.view().row_range(first, R), dropped(first, previous), x_gradient,
-                                   recurrent_gradient, through_U});
-    kernels::multiply<Real>(recurrent_gradient, U_gates_, through_U, Into::kAdd);
+    const auto& [first, continuing, x, previous, next] = step;
+    const auto reset_gradient = through_reset_.row_range(0, x.rows), candidate = x.columns(0, n());
+    const auto through_U = dropped_gradient(previous_gradient);
+    kernels::state_backward<Real>({next_gradient, x.columns(n(), n()), candidate, previous, x, previous_gradient});
+    kernels::multiply<Real>(candidate, U_, reset_gradient);
+    kernels::gates_backward<Real>({reset_gradient,
+                                   x.columns(2 * n(), n()),
+                                   dropped(first, previous),
+                                   x,
+                                   {},
+                                   through_U,
+                                   reset_.row_range(first, x.rows)});
+    add_recurrent_gradient(step, x.columns(n(), 2 * n()), U_gates_, through_U);
     drop_backward(first, previous_gradient);
   }
   void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real> x_gradient) override {
-    kernels::accumulate_outer<Real>(dropped(previous), recurrent_gradient_.view(), gradient_.U_gates);
-    kernels::accumulate_outer<Real>(reset_.view(), x_gradient.columns(0, n()), gradient_.U);
+    kernels::accumulate_outer<Real>(dropped(previous), x_gradient.columns(n(), 2 * n()), gradient_.U_gates);
+    kernels::accumulate_outer<Real>(reset_, x_gradient.columns(0, n()), gradient_.U);
   }
 
  private:
   using RecurrentCell<Real>::weights_, RecurrentCell<Real>::gradient_, RecurrentCell<Real>::n;
-  using RecurrentCell<Real>::add_recurrent, RecurrentCell<Real>::dropped;
+  using RecurrentCell<Real>::rows, RecurrentCell<Real>::widest, RecurrentCell<Real>::add_recurrent;
+  using RecurrentCell<Real>::add_recurrent_gradient, RecurrentCell<Real>::dropped;
   using RecurrentCell<Real>::dropped_gradient, RecurrentCell<Real>::drop_backward;
-  Buffer<Real> z_, r_, reset_, candidate_, recurrent_, recurrent_gradient_, scratch_;
+  MatrixView<Real> recurrent_, reset_, through_reset_;
   PackedMatrix<Real> U_gates_, U_;
 };
 
+// With normalisation, equations 20 to 22. h~ | z | r stay in x.
 template <class Real>
 class ResetAfterCell final : public RecurrentCell<Real> {
  public:
   ResetAfterCell(const CellWeights<Real>& weights, const CellWeights<Real>& gradient)
-      : RecurrentCell<Real>(weights, gradient) {}
+      : RecurrentCell<Real>(weights, gradient),
+        of_x_(weights.x_normalisation, gradient.x_normalisation, {weights.U.rows, 2 * weights.U.rows}),
+        of_u_(weights.U_normalisation, gradient.U_normalisation, {weights.U.rows, 2 * weights.U.rows}) {}
 
-  void begin_cell(std::size_t rows, std::size_t) override {
-    for (auto* buffer : {&z_, &r_, &candidate_}) buffer->shape(rows, n());
-    u_.shape(rows, 3 * n());
+  void begin_cell(Scratch::Frame&) override {
+    u_.shape(rows(), 3 * n());
+    of_x_.begin(rows());
+    of_u_.begin(rows());
   }
-  void pack() override { U_.pack(weights_.U); }
-  void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous, MatrixView<Real> next) override {
-    const std::size_t R = x.rows;
-    const auto u = u_.view().row_range(first, R);
-    add_recurrent(first, previous, U_, u, Into::kOverwrite);
+  void pack(Scratch::Frame& frame) override { U_.pack(weights_.U, frame); }
+  void forward(const CellStep<Real>& step) override {
+    const auto& [first, continuing, x, previous, next] = step;
+    const auto u = u_.view().row_range(first, x.rows);
+    add_recurrent(step, U_, u, Into::kOverwrite);
     kernels::add_to_rows<Real>(weights_.b_U, u.columns(0, weights_.b_U.size()));
-    kernels::reset_after_forward<Real>({x, u, previous, z_.view().row_range(first, R), r_.view().row_range(first, R),
-                                        candidate_.view().row_range(first, R), next});
+    of_x_.forward(first, x);
+    of_u_.forward(first, u);
+    kernels::reset_after_forward<Real>(
+        {x, u, previous, x.columns(n(), n()), x.columns(2 * n(), n()), x.columns(0, n()), next});
   }
-  void begin_backward() override { U_.pack_transposed(weights_.U); }
-  void backward(std::size_t first, ConstMatrixView<Real> previous, ConstMatrixView<Real>,
-                MatrixView<Real> next_gradient, MatrixView<Real> x_gradient,
+  void begin_backward(Scratch::Frame& frame) override { U_.pack_transposed(weights_.U, frame); }
+  void backward(const CellStep<Real>& step, MatrixView<Real> next_gradient,
                 MatrixView<Real> previous_gradient) override {
-    const std::size_t R = x_gradient.rows;
-    const auto u = u_.view().row_range(first, R);  // its gradient takes its place, element by element
-    kernels::reset_after_backward<Real>({next_gradient, u, previous, z_.view().row_range(first, R),
-                                         r_.view().row_range(first, R), candidate_.view().row_range(first, R),
-                                         x_gradient, u, previous_gradient});
-    recurrent_backward(first, u, U_, previous_gradient);
+    const auto& [first, continuing, x, previous, next] = step;
+    const auto u = u_.view().row_range(first, x.rows);  // its gradient takes its place, element by element
+    kernels::reset_after_backward<Real>({next_gradient, u, previous, x.columns(n(), n()), x.columns(2 * n(), n()),
+                                         x.columns(0, n()), x, u, previous_gradient});
+    of_x_.backward(first, x);
+    of_u_.backward(first, u);
+    recurrent_backward(step, u, U_, previous_gradient);
   }
   void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real>) override {
     const auto u_gradient = u_.view();
     kernels::accumulate_outer<Real>(dropped(previous), u_gradient, gradient_.U);
     kernels::add_column_sums<Real>(u_gradient.columns(0, gradient_.b_U.size()), gradient_.b_U);
+    of_x_.accumulate();
+    of_u_.accumulate();
   }
 
  private:
   using RecurrentCell<Real>::weights_, RecurrentCell<Real>::gradient_, RecurrentCell<Real>::n;
-  using RecurrentCell<Real>::add_recurrent, RecurrentCell<Real>::recurrent_backward, RecurrentCell<Real>::dropped;
-  Buffer<Real> z_, r_, candidate_, u_;
+  using RecurrentCell<Real>::rows, RecurrentCell<Real>::add_recurrent, RecurrentCell<Real>::recurrent_backward;
+  using RecurrentCell<Real>::dropped;
+  Normalisation<Real> of_x_, of_u_;
+  Buffer<Real> u_;
   PackedMatrix<Real> U_;
 };
 
+// With normalisation, the LSTM of the paper's appendix; the bias that it adds to the two normalised sums is part of
+// their normalisations. g | i | f | o stay in x.
 template <class Real>
 class LstmCell final : public RecurrentCell<Real> {
  public:
   LstmCell(const CellWeights<Real>& weights, const CellWeights<Real>& gradient)
-      : RecurrentCell<Real>(weights, gradient) {}
+      : RecurrentCell<Real>(weights, gradient),
+        of_x_(weights.x_normalisation, gradient.x_normalisation, {4 * weights.U.rows}),
+        of_u_(weights.U_normalisation, gradient.U_normalisation, {4 * weights.U.rows}),
+        of_c_(weights.c_normalisation, gradient.c_normalisation, {weights.U.rows}) {}
 
-  void begin_cell(std::size_t rows, std::size_t) override {
-    gates_.shape(rows, 4 * n());
-    cell_tanh_.shape(rows, n());
+  void begin_cell(Scratch::Frame& frame) override {
+    c_tanh_.shape(rows(), n());
+    if (of_u_) u_ = frame.matrix<Real>(widest(), 4 * n());
+    for (auto* normalisation : {&of_x_, &of_u_, &of_c_}) normalisation->begin(rows());
   }
-  void pack() override { U_.pack(weights_.U); }
-  void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous, MatrixView<Real> next) override {
-    const auto gates = gates_.view().row_range(first, x.rows);
-    kernels::copy_rows<Real>(x, gates);
-    add_recurrent(first, previous, U_, gates, Into::kAdd);
-    kernels::lstm_forward<Real>({gates, previous.columns(n(), n()), next.columns(n(), n()),
-                                 cell_tanh_.view().row_range(first, x.rows), next.columns(0, n())});
+  void pack(Scratch::Frame& frame) override { U_.pack(weights_.U, frame); }
+  void forward(const CellStep<Real>& step) override {
+    const auto& [first, continuing, x, previous, next] = step;
+    const auto h = next.columns(0, n()), c = next.columns(n(), n());
+    const auto c_before = previous.columns(n(), n());
+    const auto c_tanh = c_tanh_.view().row_range(first, x.rows);
+    if (!of_u_) {
+      add_recurrent(step, U_, x, Into::kAdd);
+      kernels::lstm_forward<Real>({x, c_before, c, c_tanh, h});
+      return;
+    }
+    const auto u = u_.row_range(0, x.rows);
+    add_recurrent(step, U_, u, Into::kOverwrite);
+    of_u_.forward(first, u);
+    of_x_.forward(first, x);
+    kernels::add<Real>(u, x);
+    kernels::lstm_forward<Real>({x, c_before, c, {}, {}});
+    kernels::copy_rows<Real>(c, c_tanh);
+    of_c_.forward(first, c_tanh);
+    kernels::lstm_output_forward<Real>({x, c_tanh, h});
   }
-  void begin_backward() override { U_.pack_transposed(weights_.U); }
-  void backward(std::size_t first, ConstMatrixView<Real> previous, ConstMatrixView<Real>,
-                MatrixView<Real> next_gradient, MatrixView<Real> x_gradient,
+  void begin_backward(Scratch::Frame& frame) override {
+    U_.pack_transposed(weights_.U, frame);
+    if (of_u_) u_ = frame.matrix<Real>(rows(), 4 * n());  // the gradient of h' U
+  }
+  void backward(const CellStep<Real>& step, MatrixView<Real> next_gradient,
                 MatrixView<Real> previous_gradient) override {
-    const std::size_t R = x_gradient.rows;
-    kernels::lstm_backward<Real>({gates_.view().row_range(first, R), previous.columns(n(), n()),
-                                  cell_tanh_.view().row_range(first, R), next_gradient.columns(0, n()),
-                                  next_gradient.columns(n(), n()), x_gradient, previous_gradient.columns(n(), n())});
-    recurrent_backward(first, x_gradient, U_, previous_gradient);
+    const auto& [first, continuing, x, previous, next] = step;
+    const auto h_gradient = next_gradient.columns(0, n()), c_gradient = next_gradient.columns(n(), n());
+    const auto c_before = previous.columns(n(), n());
+    const auto c_before_gradient = previous_gradient.columns(n(), n());
+    const auto c_tanh = c_tanh_.view().row_range(first, x.rows);
+    if (!of_u_) {
+      kernels::lstm_backward<Real>({x, c_before, c_tanh, h_gradient, c_gradient, x, c_before_gradient});
+      recurrent_backward(step, x, U_, previous_gradient);
+      return;
+    }
+    const auto u_gradient = u_.row_range(first, x.rows);
+    // The gradient of h is overwritten element by element with that of the argument of tanh, and o with the gradient of
+    // its sum, which the following call does not read.
+    kernels::lstm_output_backward<Real>({x, c_tanh, h_gradient, x, h_gradient});
+    of_c_.backward(first, h_gradient);
+    kernels::add<Real>(h_gradient, c_gradient);
+    kernels::lstm_backward<Real>({x, c_before, {}, {}, c_gradient, x, c_before_gradient});
+    kernels::copy_rows<Real>(x, u_gradient);
+    of_x_.backward(first, x);
+    of_u_.backward(first, u_gradient);
+    recurrent_backward(step, u_gradient, U_, previous_gradient);
   }
   void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real> x_gradient) override {
-    kernels::accumulate_outer<Real>(dropped(previous), x_gradient, gradient_.U);
+    kernels::accumulate_outer<Real>(dropped(previous), of_u_ ? u_ : x_gradient, gradient_.U);
+    for (const auto* normalisation : {&of_x_, &of_u_, &of_c_}) normalisation->accumulate();
   }
 
  private:
   using RecurrentCell<Real>::weights_, RecurrentCell<Real>::gradient_, RecurrentCell<Real>::n;
-  using RecurrentCell<Real>::add_recurrent, RecurrentCell<Real>::recurrent_backward, RecurrentCell<Real>::dropped;
-  Buffer<Real> gates_, cell_tanh_;
+  using RecurrentCell<Real>::rows, RecurrentCell<Real>::widest, RecurrentCell<Real>::add_recurrent;
+  using RecurrentCell<Real>::recurrent_backward, RecurrentCell<Real>::dropped;
+  Normalisation<Real> of_x_, of_u_, of_c_;
+  Buffer<Real> c_tanh_;
+  MatrixView<Real> u_;
   PackedMatrix<Real> U_;
-};
-
-template <class Real>
-class MlpCell final : public RecurrentCell<Real> {
- public:
-  MlpCell(const CellWeights<Real>& weights, const CellWeights<Real>& gradient)
-      : RecurrentCell<Real>(weights, gradient) {}
-
-  void begin_cell(std::size_t rows, std::size_t) override {
-    hidden_.shape(rows, weights_.W_2.rows);
-    next_gradient_.shape(rows, weights_.W_2.cols);
-  }
-  void pack() override {
-    U_.pack(weights_.U);
-    W_2_.pack(weights_.W_2);
-  }
-  void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous, MatrixView<Real> next) override {
-    const auto hidden = hidden_.view().row_range(first, x.rows);
-    add_recurrent(first, previous, U_, x, Into::kAdd);
-    kernels::relu_forward<Real>(x);
-    kernels::copy_rows<Real>(x, hidden);
-    kernels::multiply<Real>(hidden, W_2_, next);
-    kernels::add_to_rows<Real>(weights_.b_2, next);
-  }
-  void begin_backward() override {
-    U_.pack_transposed(weights_.U);
-    W_2_.pack_transposed(weights_.W_2);
-  }
-  void backward(std::size_t first, ConstMatrixView<Real>, ConstMatrixView<Real>, MatrixView<Real> next_gradient,
-                MatrixView<Real> x_gradient, MatrixView<Real> previous_gradient) override {
-    kernels::copy_rows<Real>(next_gradient, next_gradient_.view().row_range(first, x_gradient.rows));
-    kernels::multiply<Real>(next_gradient, W_2_, x_gradient);
-    kernels::relu_backward<Real>(hidden_.view().row_range(first, x_gradient.rows), x_gradient);
-    recurrent_backward(first, x_gradient, U_, previous_gradient);
-  }
-  void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real> x_gradient) override {
-    kernels::accumulate_outer<Real>(dropped(previous), x_gradient, gradient_.U);
-    kernels::accumulate_outer<Real>(hidden_.view(), next_gradient_.view(), gradient_.W_2);
-    kernels::add_column_sums<Real>(next_gradient_.view(), gradient_.b_2);
-  }
-
- private:
-  using RecurrentCell<Real>::weights_, RecurrentCell<Real>::gradient_;
-  using RecurrentCell<Real>::add_recurrent, RecurrentCell<Real>::recurrent_backward, RecurrentCell<Real>::dropped;
-  Buffer<Real> hidden_, next_gradient_;
-  PackedMatrix<Real> U_, W_2_;
-};
-
-template <class Real>
-class MlpEncoderCell final : public RecurrentCell<Real> {
- public:
-  MlpEncoderCell(const CellWeights<Real>& weights, const CellWeights<Real>& gradient)
-      : RecurrentCell<Real>(weights, gradient) {}
-
-  void begin_cell(std::size_t rows, std::size_t) override {
-    const std::size_t half = weights_.W_2.rows;
-    for (auto* buffer : {&from_x_, &from_state_, &from_state_gradient_}) buffer->shape(rows, half);
-    sum_gradient_.shape(rows, weights_.W_2.cols);
-  }
-  void pack() override {
-    U_.pack(weights_.U);
-    W_2_.pack(weights_.W_2);
-    U_2_.pack(weights_.U_2);
-  }
-  void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous, MatrixView<Real> next) override {
-    const auto from_x = from_x_.view().row_range(first, x.rows);
-    const auto from_state = from_state_.view().row_range(first, x.rows);
-    kernels::relu_forward<Real>(x);
-    kernels::copy_rows<Real>(x, from_x);
-    add_recurrent(first, previous, U_, from_state, Into::kOverwrite);
-    kernels::add_to_rows<Real>(weights_.b_U, from_state);
-    kernels::relu_forward<Real>(from_state);
-    kernels::multiply<Real>(from_x, W_2_, next);
-    kernels::multiply<Real>(from_state, U_2_, next, Into::kAdd);
-    kernels::add_to_rows<Real>(weights_.b_2, next);
-    kernels::tanh_forward<Real>(next);
-  }
-  void begin_backward() override {
-    U_.pack_transposed(weights_.U);
-    W_2_.pack_transposed(weights_.W_2);
-    U_2_.pack_transposed(weights_.U_2);
-  }
-  void backward(std::size_t first, ConstMatrixView<Real>, ConstMatrixView<Real> next, MatrixView<Real> next_gradient,
-                MatrixView<Real> x_gradient, MatrixView<Real> previous_gradient) override {
-    const std::size_t R = x_gradient.rows;
-    const auto from_state_gradient = from_state_gradient_.view().row_range(first, R);
-    kernels::tanh_backward<Real>(next, next_gradient);
-    kernels::copy_rows<Real>(next_gradient, sum_gradient_.view().row_range(first, R));
-    kernels::multiply<Real>(next_gradient, W_2_, x_gradient);
-    kernels::relu_backward<Real>(from_x_.view().row_range(first, R), x_gradient);
-    kernels::multiply<Real>(next_gradient, U_2_, from_state_gradient);
-    kernels::relu_backward<Real>(from_state_.view().row_range(first, R), from_state_gradient);
-    recurrent_backward(first, from_state_gradient, U_, previous_gradient);
-  }
-  void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real>) override {
-    kernels::accumulate_outer<Real>(dropped(previous), from_state_gradient_.view(), gradient_.U);
-    kernels::add_column_sums<Real>(from_state_gradient_.view(), gradient_.b_U);
-    kernels::accumulate_outer<Real>(from_x_.view(), sum_gradient_.view(), gradient_.W_2);
-    kernels::accumulate_outer<Real>(from_state_.view(), sum_gradient_.view(), gradient_.U_2);
-    kernels::add_column_sums<Real>(sum_gradient_.view(), gradient_.b_2);
-  }
-
- private:
-  using RecurrentCell<Real>::weights_, RecurrentCell<Real>::gradient_;
-  using RecurrentCell<Real>::add_recurrent, RecurrentCell<Real>::recurrent_backward, RecurrentCell<Real>::dropped;
-  Buffer<Real> from_x_, from_state_, from_state_gradient_, sum_gradient_;
-  PackedMatrix<Real> U_, W_2_, U_2_;
 };
 
 }  // namespace
@@ -318,21 +303,19 @@ std::unique_ptr<Cell<Real>> make_cell(CellKind kind, const CellWeights<Real>& we
                                       const CellWeights<Real>& gradient) {
   switch (kind) {
     case CellKind::kTanh:
+    case CellKind::kNormalisedTanh:
       return std::make_unique<TanhCell<Real>>(weights, gradient);
     case CellKind::kGru:
       return std::make_unique<GruCell<Real>>(weights, gradient);
     case CellKind::kGruResetAfter:
+    case CellKind::kNormalisedGru:
       return std::make_unique<ResetAfterCell<Real>>(weights, gradient);
     case CellKind::kLstm:
+    case CellKind::kNormalisedLstm:
       return std::make_unique<LstmCell<Real>>(weights, gradient);
     case CellKind::kMlp:
-      return std::make_unique<MlpCell<Real>>(weights, gradient);
     case CellKind::kMlpEncoder:
-      return std::make_unique<MlpEncoderCell<Real>>(weights, gradient);
-    case CellKind::kNormalisedTanh:
-    case CellKind::kNormalisedGru:
-    case CellKind::kNormalisedLstm:
-      return make_normalised_cell<Real>(kind, weights, gradient);
+      return make_mlp_cell<Real>(kind, weights, gradient);
   }
   return nullptr;
 }

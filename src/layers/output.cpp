@@ -61,13 +61,15 @@ kernels::PackedMatrix<Real> packed_transposed(const OutputWeights<Real>& weights
 template <class Real>
 void output_log_probabilities(const OutputWeights<Real>& weights, ConstMatrixView<Real> t,
                               OutputActivations<Real>& activations, MatrixView<Real> log_probabilities) {
-  if (is_tied(weights)) {
-    if (!activations.packed) activations.packed_W_o.pack_transposed(weights.E);
+  if (!activations.packed) {
+    if (is_tied(weights)) {
+      activations.packed_W_o.pack_transposed(weights.E);
+    } else {
+      activations.packed_W_o.pack(weights.W_o);
+    }
     activations.packed = true;
-    kernels::multiply<Real>(t, activations.packed_W_o, log_probabilities);
-  } else {
-    kernels::multiply<Real>(t, weights.W_o, log_probabilities);
   }
+  kernels::multiply<Real>(t, activations.packed_W_o, log_probabilities);
   kernels::log_softmax<Real>(weights.b_w, log_probabilities);
 }
 

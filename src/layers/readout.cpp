@@ -1,106 +1,149 @@
 #include "rnnsearch/layers/readout.h"
 
-#include <algorithm>
-
-#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/cells.h"
+#include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/softmax.h"
 
 namespace rnnsearch::layers {
-namespace {
 
 using kernels::Into;
-using kernels::Scratch;
 
 template <class Real>
-struct Hidden {
-  MatrixView<Real> sums, t;  // [R, 2l], [R, l]
-  MatrixView<Real> last;     // the input of the output matrix: t, or t W_o_left
-};
-
-template <class Real>
-Hidden<Real> hidden_forward(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
-                            Scratch::Frame& frame) {
-  const std::size_t R = input.state.rows, width = weights.b_o.size();
-  const auto sums = frame.matrix<Real>(R, width);
-  kernels::multiply<Real>(input.state, weights.U_o, sums);
-  kernels::multiply<Real>(input.word, weights.V_o, sums, Into::kAdd);
-  kernels::multiply<Real>(input.context, weights.C_o, sums, Into::kAdd);
-  kernels::add_to_rows<Real>(weights.b_o, sums);
-  const auto t = frame.matrix<Real>(R, width / 2);
-  kernels::maxout_forward<Real>(sums, t);
-  if (weights.W_o_left.cols == 0) return {sums, t, t};
-  const auto factor = frame.matrix<Real>(R, weights.W_o_left.cols);
-  kernels::multiply<Real>(t, weights.W_o_left, factor);
-  return {sums, t, factor};
+Readout<Real>::Readout(ReadoutKind kind, const ReadoutWeights<Real>& weights, const ReadoutWeights<Real>& gradient,
+                       const kernels::Scratch& memory)
+    : kind_(kind), weights_(weights), gradient_(gradient) {
+  output_.memory = memory;
 }
 
 template <class Real>
-OutputWeights<Real> output_of(const ReadoutWeights<Real>& weights) {
-  return {weights.W_o, weights.b_w};
-}
-
-}  // namespace
-
-template <class Real>
-void readout_log_probabilities(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
-                               ReadoutActivations<Real>& activations, MatrixView<Real> log_probabilities) {
-  Scratch::Frame frame(activations.memory);
-  output_log_probabilities<Real>(output_of(weights), hidden_forward(weights, input, frame).last, activations.output,
-                                 log_probabilities);
-}
-
-template <class Real>
-void readout_loss(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input, std::span<const WordId> target,
-                  ReadoutActivations<Real>& activations, std::span<double> loss) {
-  Scratch::Frame frame(activations.memory);
-  output_loss<Real>(output_of(weights), hidden_forward(weights, input, frame).last, target, activations.output, loss);
-}
-
-template <class Real>
-ReadoutGradients<Real> readout_loss_and_backward(const ReadoutWeights<Real>& weights,
-                                                 const ReadoutWeights<Real>& gradient, const ReadoutInput<Real>& input,
-                                                 std::span<const WordId> target, ReadoutActivations<Real>& activations,
-                                                 std::span<double> loss, Scratch::Frame& frame,
-                                                 double label_smoothing) {
-  const std::size_t R = input.state.rows;
-  const auto [sums, t, hidden] = hidden_forward(weights, input, frame);
-  const auto hidden_gradient = hidden;  // takes its place
-  output_loss_and_backward<Real>(output_of(weights), output_of(gradient), hidden, target, activations.output, loss,
-                                 hidden_gradient, label_smoothing);
-
-  MatrixView<Real> t_gradient = hidden_gradient;
-  if (weights.W_o_left.cols > 0) {
-    t_gradient = frame.matrix<Real>(t.rows, t.cols);
-    kernels::multiply_transposed<Real>(hidden_gradient, weights.W_o_left, t_gradient);
-    kernels::accumulate_outer<Real>(t, hidden_gradient, gradient.W_o_left);
+void Readout<Real>::begin(std::size_t rows, kernels::Scratch::Frame& frame, const kernels::DropoutMask& dropout,
+                          bool packed) {
+  const OutputWeights<Real>& output = weights_.output;
+  const std::size_t rank = weights_.W_o_left.cols;
+  const std::size_t H = rank > 0 ? weights_.W_o_left.rows : output.E.rows > 0 ? output.E.cols : output.W_o.rows;
+  dropout_ = dropout;
+  uses_packed_ = packed;
+  t_ = sums_ = frame.template matrix<Real>(rows, H);
+  if (kind_ == ReadoutKind::kMaxout || kind_ == ReadoutKind::kMlp) {
+    sums_ = frame.template matrix<Real>(rows, weights_.W.cols);
   }
-  const ReadoutGradients<Real> gradients{frame.matrix<Real>(R, input.state.cols),
-                                         frame.matrix<Real>(R, input.word.cols),
-                                         frame.matrix<Real>(R, input.context.cols)};
-  Scratch::Frame inner(activations.memory);
-  const auto sums_gradient = inner.matrix<Real>(sums.rows, sums.cols);
-  kernels::maxout_backward<Real>(sums, t_gradient, sums_gradient);
-  kernels::accumulate_outer<Real>(input.state, sums_gradient, gradient.U_o);
-  kernels::accumulate_outer<Real>(input.word, sums_gradient, gradient.V_o);
-  kernels::accumulate_outer<Real>(input.context, sums_gradient, gradient.C_o);
-  kernels::add_column_sums<Real>(sums_gradient, gradient.b_o);
-  kernels::multiply_transposed<Real>(sums_gradient, weights.U_o, gradients.state);
-  kernels::multiply_transposed<Real>(sums_gradient, weights.V_o, gradients.word);
-  kernels::multiply_transposed<Real>(sums_gradient, weights.C_o, gradients.context);
-  return gradients;
+  if (dropout.drops()) dropped_ = frame.template matrix<Real>(rows, H);
+  if (rank > 0) factor_ = frame.template matrix<Real>(rows, rank);
 }
 
-#define RNNSEARCH_INSTANTIATE(Real)                                                                                 \
-  template void readout_log_probabilities(const ReadoutWeights<Real>&, const ReadoutInput<Real>&,                   \
-                                          ReadoutActivations<Real>&, MatrixView<Real>);                             \
-  template void readout_loss(const ReadoutWeights<Real>&, const ReadoutInput<Real>&, std::span<const WordId>,       \
-                             ReadoutActivations<Real>&, std::span<double>);                                         \
-  template ReadoutGradients<Real> readout_loss_and_backward(                                                        \
-      const ReadoutWeights<Real>&, const ReadoutWeights<Real>&, const ReadoutInput<Real>&, std::span<const WordId>, \
-      ReadoutActivations<Real>&, std::span<double>, Scratch::Frame&, double);
-RNNSEARCH_INSTANTIATE(float)
-RNNSEARCH_INSTANTIATE(double)
-#undef RNNSEARCH_INSTANTIATE
+template <class Real>
+void Readout<Real>::forward(std::size_t first, const ReadoutInput<Real>& input) {
+  const std::size_t R = input.front().rows;
+  const auto t = t_.row_range(first, R), sums = sums_.row_range(first, R);
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < input.size(); column += input[i++].cols) {
+    const Into into = i == 0 ? Into::kOverwrite : Into::kAdd;
+    if (kind_ == ReadoutKind::kLinear) {
+      kernels::copy_rows<Real>(input[i], t.columns(column, input[i].cols));
+    } else if (uses_packed_) {
+      if (packed_W_.size() == i) packed_W_.emplace_back().pack(weights_.W.row_range(column, input[i].cols));
+      kernels::multiply<Real>(input[i], packed_W_[i], sums, into);
+    } else {
+      kernels::multiply<Real>(input[i], weights_.W.row_range(column, input[i].cols), sums, into);
+    }
+  }
+  if (kind_ != ReadoutKind::kLinear) kernels::add_to_rows<Real>(weights_.b, sums);
+  if (kind_ == ReadoutKind::kMaxout) {
+    kernels::maxout_forward<Real>(sums, t);
+  } else if (kind_ == ReadoutKind::kTanh) {
+    kernels::tanh_forward<Real>(t);
+  } else if (kind_ == ReadoutKind::kMlp) {
+    kernels::relu_forward<Real>(sums);
+    kernels::multiply<Real>(sums, weights_.W_2, t);
+    kernels::add_to_rows<Real>(weights_.b_2, t);
+  }
+  if (!dropout_.drops()) return;
+  const auto dropped = dropped_.row_range(first, R);
+  kernels::copy_rows<Real>(t, dropped);
+  kernels::drop<Real>(dropout_.rows(first, R), dropped);
+}
+
+// The input of the output matrix: t, or t W_o_left.
+template <class Real>
+MatrixView<Real> Readout<Real>::output_input() {
+  if (weights_.W_o_left.cols == 0) return vector();
+  kernels::multiply<Real>(vector(), weights_.W_o_left, factor_);
+  return factor_;
+}
+
+template <class Real>
+void Readout<Real>::loss(std::span<const WordId> target, std::span<double> loss) {
+  output_loss<Real>(weights_.output, output_input(), target, output_, loss);
+}
+
+template <class Real>
+void Readout<Real>::loss_and_backward(std::span<const WordId> target, std::span<double> loss,
+                                      kernels::Scratch::Frame& frame, double label_smoothing) {
+  const auto t = vector(), last = output_input();
+  const bool factored = weights_.W_o_left.cols > 0;
+  // The gradient takes the place of the input, unless the slope of tanh needs it.
+  const bool in_place = factored || dropout_.drops() || kind_ != ReadoutKind::kTanh;
+  const auto last_gradient = in_place ? last : frame.template matrix<Real>(last.rows, last.cols);
+  output_loss_and_backward<Real>(weights_.output, gradient_.output, last, target, output_, loss, last_gradient,
+                                 label_smoothing);
+  t_gradient_ = last_gradient;
+  if (factored) {
+    t_gradient_ = frame.template matrix<Real>(t.rows, t.cols);
+    kernels::multiply_transposed<Real>(last_gradient, weights_.W_o_left, t_gradient_);
+    kernels::accumulate_outer<Real>(t, last_gradient, gradient_.W_o_left);
+  }
+  sums_gradient_ = t_gradient_;
+  if (kind_ == ReadoutKind::kMaxout) sums_gradient_ = sums_;  // takes its place
+  if (kind_ == ReadoutKind::kMlp) sums_gradient_ = frame.template matrix<Real>(sums_.rows, sums_.cols);
+}
+
+template <class Real>
+void Readout<Real>::backward(std::size_t first, MatrixView<Real> input_gradient) {
+  const std::size_t R = input_gradient.rows;
+  const auto t_gradient = t_gradient_.row_range(first, R), sums_gradient = sums_gradient_.row_range(first, R);
+  kernels::drop<Real>(dropout_.rows(first, R), t_gradient);
+  if (kind_ == ReadoutKind::kLinear) {
+    kernels::copy_rows<Real>(t_gradient, input_gradient);
+    return;
+  }
+  if (kind_ == ReadoutKind::kMaxout) {
+    kernels::maxout_backward<Real>(sums_.row_range(first, R), t_gradient, sums_gradient);
+  } else if (kind_ == ReadoutKind::kTanh) {
+    kernels::tanh_backward<Real>(t_.row_range(first, R), t_gradient);
+  } else if (kind_ == ReadoutKind::kMlp) {
+    kernels::multiply_transposed<Real>(t_gradient, weights_.W_2, sums_gradient);
+    kernels::relu_backward<Real>(sums_.row_range(first, R), sums_gradient);
+  }
+  kernels::multiply_transposed<Real>(sums_gradient, weights_.W, input_gradient);
+}
+
+template <class Real>
+void Readout<Real>::accumulate(const ReadoutInput<Real>& input) {
+  if (kind_ == ReadoutKind::kLinear) return;
+  std::size_t row = 0;
+  for (const auto& block : input) {
+    kernels::accumulate_outer<Real>(block, sums_gradient_, gradient_.W.row_range(row, block.cols));
+    row += block.cols;
+  }
+  kernels::add_column_sums<Real>(sums_gradient_, gradient_.b);
+  if (kind_ != ReadoutKind::kMlp) return;
+  kernels::accumulate_outer<Real>(sums_, t_gradient_, gradient_.W_2);
+  kernels::add_column_sums<Real>(t_gradient_, gradient_.b_2);
+}
+
+template <class Real>
+void Readout<Real>::pack() {
+  packed_W_.clear();
+  output_.packed = false;
+}
+
+template <class Real>
+void Readout<Real>::log_probabilities(MatrixView<Real> log_probabilities) {
+  output_log_probabilities<Real>(weights_.output, output_input(), output_, log_probabilities);
+}
+
+template class Readout<float>;
+template class Readout<double>;
 
 }  // namespace rnnsearch::layers

@@ -1,6 +1,7 @@
 // The base class of all cells: weights, their gradient, and dropout of what U multiplies.
 #pragma once
 
+#include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/dropout.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
@@ -11,18 +12,23 @@ namespace rnnsearch::layers {
 template <class Real>
 class RecurrentCell : public Cell<Real> {
  public:
-  void begin(std::size_t rows, std::size_t widest, const kernels::DropoutMask& recurrent_dropout) final {
+  void begin(std::size_t rows, std::size_t widest, kernels::Scratch::Frame& frame,
+             const kernels::DropoutMask& recurrent_dropout) final {
+    rows_ = rows;
+    widest_ = widest;
     dropout_ = recurrent_dropout;
     if (dropout_.drops()) dropped_.shape(rows, weights_.U.rows);
-    begin_cell(rows, widest);
+    begin_cell(frame);
   }
 
  protected:
   RecurrentCell(const CellWeights<Real>& weights, const CellWeights<Real>& gradient)
       : weights_(weights), gradient_(gradient) {}
 
-  virtual void begin_cell(std::size_t rows, std::size_t widest) = 0;
+  virtual void begin_cell(kernels::Scratch::Frame& frame) = 0;
   std::size_t n() const { return weights_.U.rows; }
+  std::size_t rows() const { return rows_; }
+  std::size_t widest() const { return widest_; }
 
   /// The operand of U in a step: h', after dropout if there is any.
   ConstMatrixView<Real> drop(std::size_t first, ConstMatrixView<Real> previous) {
@@ -48,20 +54,34 @@ class RecurrentCell : public Cell<Real> {
     kernels::drop<Real>(dropout_.rows(first, previous_gradient.rows), dropped_gradient_.view());
     kernels::add<Real>(dropped_gradient_.view(), previous_gradient.columns(0, n()));
   }
-  /// h' U and its backward pass with the gradient [R, .] of the product, where U is packed transposed.
-  void add_recurrent(std::size_t first, ConstMatrixView<Real> previous, const kernels::PackedMatrix<Real>& U,
-                     MatrixView<Real> product, kernels::Into into) {
-    kernels::multiply<Real>(drop(first, previous), U, product, into);
+  /// h' U, which is 0 where there is no previous state, and its backward pass with the gradient [R, .] of the product,
+  /// where U is packed transposed.
+  void add_recurrent(const CellStep<Real>& step, const kernels::PackedMatrix<Real>& U, MatrixView<Real> product,
+                     kernels::Into into) {
+    const std::size_t continuing = step.continuing;
+    const auto operand = drop(step.first, step.previous);
+    if (into == kernels::Into::kOverwrite) {
+      kernels::zero_rows<Real>(product.row_range(continuing, product.rows - continuing));
+    }
+    kernels::multiply<Real>(operand.row_range(0, continuing), U, product.row_range(0, continuing), into);
   }
-  void recurrent_backward(std::size_t first, ConstMatrixView<Real> product_gradient,
+  void recurrent_backward(const CellStep<Real>& step, ConstMatrixView<Real> product_gradient,
                           const kernels::PackedMatrix<Real>& U_transposed, MatrixView<Real> previous_gradient) {
-    kernels::multiply<Real>(product_gradient, U_transposed, dropped_gradient(previous_gradient), kernels::Into::kAdd);
-    drop_backward(first, previous_gradient);
+    const auto operand_gradient = dropped_gradient(previous_gradient);
+    add_recurrent_gradient(step, product_gradient, U_transposed, operand_gradient);
+    drop_backward(step.first, previous_gradient);
+  }
+  static void add_recurrent_gradient(const CellStep<Real>& step, ConstMatrixView<Real> product_gradient,
+                                     const kernels::PackedMatrix<Real>& U_transposed,
+                                     MatrixView<Real> operand_gradient) {
+    kernels::multiply<Real>(product_gradient.row_range(0, step.continuing), U_transposed,
+                            operand_gradient.row_range(0, step.continuing), kernels::Into::kAdd);
   }
 
   CellWeights<Real> weights_, gradient_;
 
  private:
+  std::size_t rows_ = 0, widest_ = 0;
   kernels::DropoutMask dropout_;
   kernels::Buffer<Real> dropped_, dropped_gradient_;
 };

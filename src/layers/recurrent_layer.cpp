@@ -1,61 +1,89 @@
 #include "rnnsearch/layers/recurrent_layer.h"
 
-#include "layers/reading_order.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::layers {
+namespace {
+
+// The step that is read as number i, the step that is read before it, and the number of sentences that have both.
+struct Order {
+  std::size_t step, before, continuing;
+};
+
+Order order(const Packing& packing, Direction direction, std::size_t i) {
+  if (direction == Direction::kForward) return {i, i == 0 ? 0 : i - 1, i == 0 ? 0 : packing.active[i]};
+  const std::size_t t = packing.steps() - 1 - i;
+  return {t, t + 1, packing.continuing(t)};
+}
+
+// h' of a step, [active, S]; 0 for sentences that start there.
+template <class Real>
+void gather_previous(const Packing& packing, const Order& at, ConstMatrixView<Real> states, MatrixView<Real> previous) {
+  if (at.continuing > 0) {
+    kernels::copy_rows<Real>(packing.step(states, at.before, at.continuing), previous.row_range(0, at.continuing));
+  }
+  kernels::zero_rows<Real>(previous.row_range(at.continuing, previous.rows - at.continuing));
+}
+
+}  // namespace
+
 template <class Real>
 RecurrentLayer<Real>::RecurrentLayer(CellKind kind, std::size_t n, Direction direction,
-                                     const RecurrentWeights<Real>& weights, const RecurrentWeights<Real>& gradient)
-    : n_(n),
-      state_width_(cell_state_width(kind, n)),
+                                     const RecurrentWeights<Real>& weights, const RecurrentWeights<Real>& gradient,
+                                     const kernels::Scratch& memory)
+    : state_width_(cell_state_width(kind, n)),
       direction_(direction),
       weights_(weights),
       gradient_(gradient),
+      memory_(memory),
       cell_(make_cell<Real>(kind, weights.cell, gradient.cell)) {}
 
 template <class Real>
-void RecurrentLayer<Real>::forward(const Packing& packing, ConstMatrixView<Real> input,
+void RecurrentLayer<Real>::forward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
                                    const kernels::DropoutMask& recurrent_dropout) {
-  const std::size_t X = packing.words();
+  const std::size_t X = packing.words(), B = packing.sentences();
   const auto x = x_.shape(X, weights_.W_in.cols);
   kernels::multiply<Real>(input, weights_.W_in, x);
   kernels::add_to_rows<Real>(weights_.b, x.columns(0, weights_.b.size()));
-  const auto previous = previous_.zeros(X, state_width_), states = states_.shape(X, state_width_);
-  cell_->begin(X, packing.sentences(), recurrent_dropout);
-  cell_->pack();
+  kernels::Scratch::Frame frame(memory_);
+  const auto previous_rows = frame.matrix<Real>(B, state_width_);
+  cell_->begin(X, B, frame, recurrent_dropout);
+  cell_->pack(frame);
   for (std::size_t i = 0; i < packing.steps(); ++i) {
-    const std::size_t t = direction_ == Direction::kForward ? i : packing.steps() - 1 - i;
-    const PreviousStep from = previous_step(packing, direction_, t);
-    if (from.continuing > 0) {
-      kernels::copy_rows<Real>(packing.step(states, from.step, from.continuing),
-                               packing.step(previous, t, from.continuing));
-    }
-    cell_->forward(packing.first_row[t], packing.step(x, t), packing.step(previous, t), packing.step(states, t));
+    const Order at = order(packing, direction_, i);
+    const std::size_t t = at.step;
+    const auto previous = previous_rows.row_range(0, packing.active[t]);
+    gather_previous<Real>(packing, at, states, previous);
+    cell_->forward({packing.first_row[t], at.continuing, packing.step(x, t), previous, packing.step(states, t)});
   }
 }
 
 template <class Real>
-void RecurrentLayer<Real>::backward(const Packing& packing, ConstMatrixView<Real> input,
+void RecurrentLayer<Real>::backward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
                                     MatrixView<Real> state_gradient, MatrixView<Real> input_gradient) {
-  const auto previous = previous_.view(), states = states_.view();
-  const auto x_gradient = x_.view();  // x itself is not needed any more
-  cell_->begin_backward();
+  const auto x = x_.view();  // its gradient takes its place
+  kernels::Scratch::Frame frame(memory_);
+  const auto carry_rows = frame.matrix<Real>(packing.sentences(), state_width_);
+  const auto previous = frame.matrix<Real>(packing.words(), state_width_);
+  cell_->begin_backward(frame);
   for (std::size_t i = packing.steps(); i-- > 0;) {
-    const std::size_t t = direction_ == Direction::kForward ? i : packing.steps() - 1 - i;
-    const PreviousStep from = previous_step(packing, direction_, t);
-    const auto carry = carry_.zeros(packing.active[t], state_width_);
-    cell_->backward(packing.first_row[t], packing.step(previous, t), packing.step(states, t),
-                    packing.step(state_gradient, t), packing.step(x_gradient, t), carry);
-    if (from.continuing > 0) {
-      kernels::add<Real>(carry.row_range(0, from.continuing), packing.step(state_gradient, from.step, from.continuing));
+    const Order at = order(packing, direction_, i);
+    const std::size_t t = at.step;
+    gather_previous<Real>(packing, at, states, packing.step(previous, t));
+    const auto carry = carry_rows.row_range(0, packing.active[t]);
+    kernels::zero_rows<Real>(carry);
+    cell_->backward(
+        {packing.first_row[t], at.continuing, packing.step(x, t), packing.step(previous, t), packing.step(states, t)},
+        packing.step(state_gradient, t), carry);
+    if (at.continuing > 0) {
+      kernels::add<Real>(carry.row_range(0, at.continuing), packing.step(state_gradient, at.before, at.continuing));
     }
   }
-  cell_->accumulate(previous, x_gradient);
-  kernels::accumulate_outer<Real>(input, x_gradient, gradient_.W_in);
-  kernels::add_column_sums<Real>(x_gradient.columns(0, gradient_.b.size()), gradient_.b);
-  kernels::multiply_transposed<Real>(x_gradient, weights_.W_in, input_gradient, kernels::Into::kAdd);
+  cell_->accumulate(previous, x);
+  kernels::accumulate_outer<Real>(input, x, gradient_.W_in);
+  kernels::add_column_sums<Real>(x.columns(0, gradient_.b.size()), gradient_.b);
+  kernels::multiply_transposed<Real>(x, weights_.W_in, input_gradient, kernels::Into::kAdd);
 }
 
 template class RecurrentLayer<float>;

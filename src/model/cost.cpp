@@ -56,7 +56,8 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
   const double context_products =
       (o.state_inputs.context ? cell_products(o, C, n, false) - cell_products(o, 0, n, false) : 0) +
       (o.readout_inputs.context ? product(C) : 0);
-  // The fused network multiplies the fixed context once for each sentence; the composed network does so at every step.
+  // The decoder of RNNencdec multiplies the fixed context once for each sentence; the composed one does so at every
+  // step.
   (is_fused(o) && !o.attends() ? sentence : target_word) += context_products;
   target_word += cell_products(o, (o.state_inputs.word ? word : 0) + (o.input_feeding ? H : 0), n, false);
   target_word += (layers - 1) * cell_products(o, n, n, false);

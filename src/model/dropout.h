@@ -48,7 +48,6 @@ class Dropout {
   void lay_out_source(const layers::Packing& packing);
   void lay_out_target(const layers::Packing& packing);
 
-  bool drops_units() const { return draws_ && options_.dropout > 0; }
   /// The mask for all packed rows of the side of this place. number: of a layer or direction. later: is added to the
   /// time steps.
   kernels::DropoutMask mask(Place place, std::uint64_t number = 0, std::uint32_t later = 0) const;

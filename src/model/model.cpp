@@ -4,9 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "model/composed_network.h"
-#include "model/composed_weights.h"
-#include "model/fused_network.h"
 #include "model/initialise.h"
 #include "model/network.h"
 #include "model/weights.h"
@@ -16,13 +13,13 @@ namespace rnnsearch::model {
 
 ParameterLayout parameter_layout_of(const ModelOptions& options) {
   check(options);
-  return is_fused(options) ? layout_of(options) : composed_layout_of(options);
+  return layout_of(options, decoder_kind_of(options));
 }
 
 template <class Real>
 Model<Real>::Model(const ModelOptions& options) {
   check(options);
-  network_ = is_fused(options) ? make_fused_network<Real>(options) : make_composed_network<Real>(options);
+  network_ = std::make_unique<Network<Real>>(options, decoder_kind_of(options));
 }
 template <class Real>
 Model<Real>::Model(std::unique_ptr<Network<Real>> network) : network_(std::move(network)) {}
@@ -67,14 +64,6 @@ void Model<Real>::zero_gradient() {
   for (TableGradient& table : network_->tables) table.rows.clear();
 }
 template <class Real>
-std::size_t Model<Real>::state_width() const {
-  return network_->state_width();
-}
-template <class Real>
-std::size_t Model<Real>::context_width() const {
-  return network_->context_width();
-}
-template <class Real>
 PhaseTimes& Model<Real>::phases() {
   return network_->phases;
 }
@@ -89,7 +78,7 @@ Loss Model<Real>::accumulate_gradient(const Sentences& source, const Sentences& 
   assert(source.size() == target.size());
   network_->parts_finished = 0;
   if (source.empty()) {
-    network_->finish(how.finished, gradient_parts().size());
+    for (std::size_t part = 0; part < gradient_parts().size() && how.finished; ++part) how.finished(part);
     return {};
   }
   network_->forward_and_backward(source, target, how);
@@ -113,7 +102,7 @@ std::vector<double> Model<Real>::score(const Sentences& source, const Sentences&
   std::vector<double> scores(source.size(), 0.0);
   if (source.empty()) return scores;
   network_->forward(source, target);
-  const auto& packing = network_->target_packing;
+  const auto& packing = network_->target.packing;
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     for (std::size_t p = 0; p < packing.active[t]; ++p) {
       scores[packing.order[p]] -= network_->losses[packing.first_row[t] + p];
@@ -127,10 +116,10 @@ std::vector<Alignment<Real>> Model<Real>::align(const Sentences& source, const S
   const std::vector<double> scores = score(source, target);
   std::vector<Alignment<Real>> alignments(scores.size());
   for (std::size_t b = 0; b < scores.size(); ++b) alignments[b].log_probability = scores[b];
-  if (scores.empty() || network_->alpha().cols == 0) return alignments;
+  if (scores.empty() || network_->decoder->alpha().cols == 0) return alignments;
   // Only the columns of a sentence's own words are copied.
-  const ConstMatrixView<Real> alpha = network_->alpha();
-  const auto& packing = network_->target_packing;
+  const ConstMatrixView<Real> alpha = network_->decoder->alpha();
+  const auto& packing = network_->target.packing;
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     for (std::size_t p = 0; p < packing.active[t]; ++p) {
       const std::uint32_t b = packing.order[p];
@@ -149,14 +138,25 @@ Encoded<Real> Model<Real>::encode(const Sentences& source) {
 }
 
 template <class Real>
-void Model<Real>::predict(const Encoded<Real>& encoded, const PredictInput<Real>& input,
-                          const PredictOutput<Real>& output) {
-  if (input.state.rows > 0) network_->predict(encoded, input, output);
+SearchState<Real> Model<Real>::start(const Encoded<Real>& encoded) {
+  SearchState<Real> state;
+  state.sentence.resize(encoded.sentences());
+  std::iota(state.sentence.begin(), state.sentence.end(), 0u);
+  state.previous.assign(state.rows(), kStart);
+  network_->start(encoded, state);
+  return state;
 }
 
 template <class Real>
-void Model<Real>::advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) {
-  if (input.state.rows > 0) network_->advance(input, next_state);
+void Model<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) {
+  if (state.rows() > 0) network_->predict(encoded, state, prediction);
+}
+
+template <class Real>
+void Model<Real>::advance(SearchState<Real>& state) {
+  if (state.rows() > 0) network_->decoder->advance(state);
+  state.previous = state.word;
+  ++state.written;
 }
 
 template class Model<float>;

@@ -2,18 +2,70 @@
 
 #include <utility>
 
+#include "model/composed_decoder.h"
+#include "model/gated_decoder.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::model {
+namespace {
+
+layers::ReadoutKind readout_kind_of(const ModelOptions& options) {
+  if (options.has_linear_vector()) return layers::ReadoutKind::kAffine;
+  switch (options.readout) {
+    case Readout::kMaxout:
+      return layers::ReadoutKind::kMaxout;
+    case Readout::kTanh:
+      return layers::ReadoutKind::kTanh;
+    case Readout::kLinear:
+      return layers::ReadoutKind::kLinear;
+    case Readout::kMlp:
+      return layers::ReadoutKind::kMlp;
+  }
+  return layers::ReadoutKind::kMaxout;
+}
 
 template <class Real>
-Network<Real>::Network(const ModelOptions& chosen, ParameterLayout its_layout)
-    : options(chosen), layout(std::move(its_layout)) {
-  parameter_block.zeros(1, layout.size);
-  gradient_block.zeros(1, layout.dense);
-  const auto add = [&](const char* name, bool source, bool target) {
+kernels::Buffer<Real> zeros(std::size_t size) {
+  kernels::Buffer<Real> block;
+  block.zeros(1, size);
+  return block;
+}
+
+}  // namespace
+
+// The direction that goes back first, and whether the gradient of c begins with that through s_0, decide the order of
+// sums. They belong to the kind of decoder, like the order of the parameters.
+template <class Real>
+Network<Real>::Network(const ModelOptions& chosen, DecoderKind kind)
+    : options(chosen),
+      layout(layout_of(chosen, kind)),
+      parameter_block(zeros<Real>(layout.size)),
+      gradient_block(zeros<Real>(layout.dense)),
+      widths(chosen),
+      weights(weights_in(chosen, kind, parameters())),
+      gradient(weights_in(chosen, kind, gradients())),
+      dropout(options),
+      source_words((list_tables(), table_of(weights.encoder.embedding, gradient.encoder.embedding, false))),
+      encoder(options, weights.encoder, gradient.encoder, source_words,
+              kind == DecoderKind::kGated ? layers::Direction::kBackward : layers::Direction::kForward, dropout,
+              scratch),
+      initial_states(options, weights.initial, gradient.initial, kind == DecoderKind::kGated),
+      readout(readout_kind_of(options), weights.readout, gradient.readout, scratch),
+      decoder([&] {
+        const DecoderParts<Real> all{
+            options, weights, gradient, table_of(weights.target_embedding, gradient.target_embedding, true),
+            readout, dropout, scratch,  phases};
+        return kind == DecoderKind::kGated ? make_gated_decoder(all) : make_composed_decoder(all);
+      }()) {
+  list_parts(kind);
+}
+
+template <class Real>
+void Network<Real>::list_tables() {
+  const auto add = [&](const char* name, bool source, bool target_side) {
     const Parameter& E = layout.find(name);
-    if (E.offset >= layout.dense) tables.push_back({E.offset, source, target, {E.rows(), E.cols()}});
+    if (E.offset >= layout.dense) tables.push_back({E.offset, source, target_side, {E.rows(), E.cols()}});
   };
   if (options.ties_sides()) {
     add("embedding", true, true);
@@ -24,10 +76,131 @@ Network<Real>::Network(const ModelOptions& chosen, ParameterLayout its_layout)
 }
 
 template <class Real>
-void Network<Real>::finish(const Finished& finished, std::size_t count) {
-  for (; count > 0; --count, ++parts_finished) {
+EmbeddingTable<Real> Network<Real>::table_of(const layers::EmbeddingWeights<Real>& table,
+                                             const layers::EmbeddingWeights<Real>& table_gradient, bool target_side) {
+  const bool dense = options.ties_output() && (target_side || options.ties_sides());
+  const std::size_t number = target_side && !options.ties_sides() ? 1 : 0;
+  return {table, table_gradient, dense ? nullptr : &tables[number].rows};
+}
+
+template <class Real>
+void Network<Real>::list_parts(DecoderKind kind) {
+  PartStarts from;
+  layout_of(options, kind, &from);
+  const auto add = [&](Stage stage, const GradientPart& part) {
+    parts.push_back(part);
+    stages.push_back(stage);
+  };
+  const auto add_range = [&](Stage stage, std::size_t first, std::size_t end) { add(stage, {first, end - first}); };
+  const bool gated = kind == DecoderKind::kGated;
+  const GradientPart dense_table{from.table, layout.dense - from.table};
+  add_range(options.feeds() ? Stage::kSource : Stage::kReadout, from.readout, from.table);
+  add_range(gated ? Stage::kDecoder : Stage::kSource, gated ? from.decoder : from.between, from.readout);
+  if (!options.ties_sides()) {
+    add(gated ? Stage::kDecoder : Stage::kSource, options.ties_output() ? dense_table : GradientPart{0, 0, 1});
+  }
+  if (gated) add_range(Stage::kSource, from.between, from.decoder);
+  const std::size_t first_direction = gated && options.bidirectional() ? from.backward_encoder : from.between;
+  if (first_direction < from.between) add_range(Stage::kFirstDirection, first_direction, from.between);
+  add_range(Stage::kEncoder, 0, first_direction);
+  add(Stage::kEncoder, options.ties_sides() && options.ties_output() ? dense_table : GradientPart{0, 0, 0});
+}
+
+template <class Real>
+void Network<Real>::finish(const Finished& finished, Stage stage) {
+  for (; parts_finished < parts.size() && stages[parts_finished] <= stage; ++parts_finished) {
     if (finished) finished(parts_finished);
   }
+}
+
+template <class Real>
+void Network<Real>::encode(const Sentences& source, Encoded<Real>& encoded) {
+  encoder.forward(source, encoded, phases);
+  const PhaseTimes::Scope scope(&phases, Phase::kEncoder);
+  if (options.attends()) decoder->make_keys(encoded);
+  initial_states.forward(encoder, encoded);
+}
+
+template <class Real>
+void Network<Real>::run_decoder(const Sentences& target_sentences, kernels::Scratch::Frame& frame) {
+  {
+    const PhaseTimes::Scope scope(&phases, Phase::kPacking);
+    check_words(target_sentences, options.target_words, "target");
+    target.packing = layers::Packing(layers::lengths_with_end(target_sentences));
+    target.words = layers::pack_words(target.packing, target_sentences);
+    dropout.lay_out_target(target.packing);
+    losses.resize(target.words.size());
+  }
+  const auto begin_readout = [&] { readout.begin(target.words.size(), frame, dropout.mask(Place::kReadout)); };
+  if (options.feeds()) begin_readout();
+  decoder->forward(batch, target, frame);
+  if (!options.feeds()) begin_readout();  // only now, so that both can use the same temporary memory
+}
+
+template <class Real>
+void Network<Real>::forward(const Sentences& source, const Sentences& target_sentences) {
+  encode(source, batch);
+  kernels::Scratch::Frame frame(scratch);
+  run_decoder(target_sentences, frame);
+  const PhaseTimes::Scope scope(&phases, Phase::kReadout);
+  if (!options.feeds()) readout.forward(0, decoder->for_readout());
+  readout.loss(target.words, losses);
+}
+
+template <class Real>
+void Network<Real>::forward_and_backward(const Sentences& source, const Sentences& target_sentences,
+                                         const GradientOptions& how) {
+  const Dropout::Batch drops(dropout, how.dropout_seed);
+  encode(source, batch);
+  kernels::Scratch::Frame frame(scratch);
+  run_decoder(target_sentences, frame);
+
+  PhaseTimes::Scope scope(&phases, Phase::kReadout);
+  if (!options.feeds()) readout.forward(0, decoder->for_readout());
+  readout.loss_and_backward(target.words, losses, frame, how.label_smoothing);
+  const auto inputs = frame.template matrix<Real>(target.words.size(), widths.readout_input());
+  if (!options.feeds()) {
+    readout.backward(0, inputs);
+    readout.accumulate(decoder->for_readout());
+  }
+  finish(how.finished, Stage::kReadout);
+
+  scope.change(Phase::kDecoder);
+  const std::size_t attended = options.attends() ? batch.offsets.back() : 0;
+  SourceGradients<Real> gradients;
+  gradients.annotations = frame.template zeros<Real>(attended, widths.annotation);
+  gradients.keys = frame.template zeros<Real>(attended, widths.score);
+  decoder->backward(batch, target, inputs, gradients);
+  finish(how.finished, Stage::kDecoder);
+
+  scope.change(Phase::kEncoder);
+  if (options.attends()) decoder->keys_backward(batch, gradients);
+  auto to_encoder =
+      initial_states.backward(encoder, batch, target.packing, gradients.states, gradients.contexts, frame);
+  to_encoder.annotations = gradients.annotations;
+  finish(how.finished, Stage::kSource);
+  encoder.backward(batch, to_encoder, phases, [&] { finish(how.finished, Stage::kFirstDirection); });
+  finish(how.finished, Stage::kEncoder);
+}
+
+template <class Real>
+void Network<Real>::start(const Encoded<Real>& encoded, SearchState<Real>& state) {
+  const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
+  const auto first_states = view_of(encoded.initial_states, options.layers * widths.cell_state);
+  kernels::copy_rows<Real>(first_states, state.states.shape(state.rows(), first_states.cols));
+  decoder->start(state);
+  readout.pack();
+}
+
+template <class Real>
+void Network<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& state,
+                            const Prediction<Real>& prediction) {
+  kernels::Scratch::Frame frame(scratch);
+  readout.begin(state.rows(), frame, {}, true);
+  decoder->predict(encoded, state, prediction.alpha, frame);
+  const PhaseTimes::Scope scope(&phases, Phase::kReadout);
+  if (!options.feeds()) readout.forward(0, decoder->for_readout());
+  readout.log_probabilities(prediction.log_probabilities);
 }
 
 void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side) {

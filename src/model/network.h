@@ -1,13 +1,18 @@
-// The implementation behind Model: the parameters, and the interface of the networks that compute with them.
+// The network behind Model: the parameters, and the encoder, the decoder and the readout that compute with them.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "model/decoder.h"
+#include "model/encoder.h"
+#include "model/initial_states.h"
+#include "model/weights.h"
 #include "rnnsearch/kernels/buffer.h"
-#include "rnnsearch/layers/packing.h"
+#include "rnnsearch/layers/readout.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::model {
@@ -19,43 +24,59 @@ class Network {
   using GradientPart = typename Model<Real>::GradientPart;
   using Finished = std::function<void(std::size_t part)>;
 
-  Network(const ModelOptions& chosen, ParameterLayout its_layout);
-  virtual ~Network() = default;
+  Network(const ModelOptions& chosen, DecoderKind kind);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
   // These functions have the contracts of Model. There is at least one sentence or row.
-  virtual void encode(const Sentences& source, Encoded<Real>& encoded) = 0;
-  virtual void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input,
-                       const PredictOutput<Real>& output) = 0;
-  virtual void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state) = 0;
-  virtual std::size_t state_width() const = 0;
-  virtual std::size_t context_width() const = 0;
+  void encode(const Sentences& source, Encoded<Real>& encoded);
+  void start(const Encoded<Real>& encoded, SearchState<Real>& state);
+  void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
 
-  /// Computes target_packing and the `losses` of its rows.
-  virtual void forward(const Sentences& source, const Sentences& target) = 0;
+  /// Computes `target` and the `losses` of its rows.
+  void forward(const Sentences& source, const Sentences& target_sentences);
   /// The same, and ADDS to the gradient (of the smoothed cross entropy) and finishes all parts.
-  virtual void forward_and_backward(const Sentences& source, const Sentences& target, const GradientOptions& how) = 0;
-  /// alpha_ij and c_i of the last batch, by row of target_packing; without columns if the model has none.
-  virtual ConstMatrixView<Real> alpha() const = 0;
-  virtual ConstMatrixView<Real> contexts() const = 0;
+  void forward_and_backward(const Sentences& source, const Sentences& target_sentences, const GradientOptions& how);
 
   std::span<Real> parameters() const { return {parameter_block.view().data, layout.size}; }
   std::span<Real> gradients() const { return {gradient_block.view().data, layout.dense}; }
-  /// Reports that the next `count` parts of the gradient are final.
-  void finish(const Finished& finished, std::size_t count);
 
   const ModelOptions options;
   const ParameterLayout layout;
+  kernels::Buffer<Real> parameter_block, gradient_block;
   std::vector<TableGradient> tables;  // see Model::table_gradients
-  std::vector<GradientPart> parts;    // see Model::gradient_parts; filled by the derived class
+  std::vector<GradientPart> parts;    // see Model::gradient_parts
   std::size_t parts_finished = 0;     // number of final parts of the gradient that is being computed
   PhaseTimes phases;
 
   Encoded<Real> batch;  // the batch that is scored or trained on
-  layers::Packing target_packing;
+  TargetRows target;
   std::vector<double> losses;
-  kernels::Buffer<Real> parameter_block, gradient_block;
+
+ private:
+  /// When a part of the gradient is final, in the order of the backward pass.
+  enum class Stage { kReadout, kDecoder, kSource, kFirstDirection, kEncoder };
+
+  void list_tables();
+  void list_parts(DecoderKind kind);
+  EmbeddingTable<Real> table_of(const layers::EmbeddingWeights<Real>& table,
+                                const layers::EmbeddingWeights<Real>& table_gradient, bool target_side);
+  /// Reports the parts that are final after this stage.
+  void finish(const Finished& finished, Stage stage);
+  void run_decoder(const Sentences& target_sentences, kernels::Scratch::Frame& frame);
+
+  const Widths widths;
+  const Weights<Real> weights, gradient;
+  std::vector<Stage> stages;  // of `parts`
+  kernels::Scratch scratch;   // the passes run one after the other, so they share temporary memory
+  Dropout dropout;
+  const EmbeddingTable<Real> source_words;
+  SourceEncoder<Real> encoder;
+  InitialStates<Real> initial_states;
+  layers::Readout<Real> readout;
+
+ public:
+  const std::unique_ptr<Decoder<Real>> decoder;
 };
 
 /// A matrix view of a vector in Encoded: the first function resizes the vector to the shape.

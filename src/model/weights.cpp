@@ -9,78 +9,285 @@
 namespace rnnsearch::model {
 namespace {
 
-template <class Real>
-std::span<Real> gated_bias(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
-  if (!o.gate_biases) return walk.vector({{at + "b", o.state}});
-  return walk.vector({{at + "b", o.state}, {at + "b_z", o.state}, {at + "b_r", o.state}});
-}
+using layers::CellKind;
 
-template <class Real>
-std::span<Real> embedding_bias(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
-  return o.embedding_biases ? walk.vector({{at + "embedding_bias", o.embedding}}) : std::span<Real>{};
-}
-
-template <class Real>
-layers::GatedWeights<Real> encoder(Walk<Real>& walk, const ModelOptions& o, const std::string& at) {
-  layers::GatedWeights<Real> weights;
-  weights.W_in = walk.matrix(o.embedding, {{at + "W", o.state}, {at + "W_z", o.state}, {at + "W_r", o.state}});
-  weights.U_gates = walk.matrix(o.state, {{at + "U_z", o.state}, {at + "U_r", o.state}});
-  weights.U = walk.matrix(o.state, {{at + "U", o.state}});
-  weights.b = gated_bias(walk, o, at);
-  return weights;
-}
-
-template <class Real>
-Weights<Real> walk_through(Walk<Real>& walk, const ModelOptions& o) {
-  const bool attention = o.attends();
-  const std::size_t n = o.state, C = o.context_width(), A = attention ? o.alignment : 0;
-  Weights<Real> w;
-  w.source_embedding.bias = embedding_bias(walk, o, "encoder/");
-  w.forward_encoder = encoder(walk, o, "encoder/forward/");
-  if (attention) {
-    w.backward_encoder = encoder(walk, o, "encoder/backward/");
-    w.U_a = walk.matrix(C, {{"attention/U_a", A}});
-    w.decoder.v_a = walk.vector({{"attention/v_a", A}});
+CellKind cell_kind(const ModelOptions& o, bool encoder) {
+  switch (o.cell) {
+    case Cell::kGru:
+      if (o.layer_normalization) return CellKind::kNormalisedGru;
+      return o.gru_reset == GruReset::kBefore ? CellKind::kGru : CellKind::kGruResetAfter;
+    case Cell::kLstm:
+      return o.layer_normalization ? CellKind::kNormalisedLstm : CellKind::kLstm;
+    case Cell::kTanh:
+      return o.layer_normalization ? CellKind::kNormalisedTanh : CellKind::kTanh;
+    case Cell::kMlp:
+      return encoder ? CellKind::kMlpEncoder : CellKind::kMlp;
   }
-  w.initial.W = walk.matrix(n, {{"decoder/initial/W_s", n}});
-  w.initial.b = walk.vector({{"decoder/initial/b_s", n}});
-  w.target_embedding.bias = embedding_bias(walk, o, "decoder/");
-  w.decoder.W_in = walk.matrix(o.embedding, {{"decoder/W", n}, {"decoder/W_z", n}, {"decoder/W_r", n}});
-  w.decoder.U_query_gates = walk.matrix(n, {{"attention/W_a", A}, {"decoder/U_z", n}, {"decoder/U_r", n}});
-  w.decoder.U = walk.matrix(n, {{"decoder/U", n}});
-  w.decoder.C = walk.matrix(C, {{"decoder/C", n}, {"decoder/C_z", n}, {"decoder/C_r", n}});
-  w.decoder.b = gated_bias(walk, o, "decoder/");
-  w.readout.U_o = walk.matrix(n, {{"readout/U_o", 2 * o.maxout}});
-  w.readout.V_o = walk.matrix(o.embedding, {{"readout/V_o", 2 * o.maxout}});
-  w.readout.C_o = walk.matrix(C, {{"readout/C_o", 2 * o.maxout}});
-  w.readout.b_o = walk.vector({{"readout/b_o", 2 * o.maxout}});
-  if (o.readout_rank > 0) w.readout.W_o_left = walk.matrix(o.maxout, {{"readout/W_o_left", o.readout_rank}});
-  w.readout.W_o = walk.matrix(o.readout_rank > 0 ? o.readout_rank : o.maxout, {{"readout/W_o", o.target_words}});
-  w.readout.b_w = walk.vector({{"readout/b_w", o.target_words}});
-  walk.end_of_dense();
-  w.source_embedding.E = walk.matrix(o.source_words, {{"encoder/embedding", o.embedding}});
-  w.target_embedding.E = walk.matrix(o.target_words, {{"decoder/embedding", o.embedding}});
-  return w;
+  return CellKind::kGru;
 }
+
+// The suffixes of the gates of a cell, in the order of its x.
+std::vector<std::string> gates_of(CellKind kind) {
+  switch (kind) {
+    case CellKind::kGru:
+    case CellKind::kGruResetAfter:
+    case CellKind::kNormalisedGru:
+      return {"", "_z", "_r"};
+    case CellKind::kLstm:
+    case CellKind::kNormalisedLstm:
+      return {"", "_i", "_f", "_o"};
+    default:
+      return {""};
+  }
+}
+
+template <class Real>
+class Composition {
+ public:
+  using Part = typename Walk<Real>::Part;
+
+  Composition(std::span<Real> block, const ModelOptions& options, DecoderKind kind)
+      : walk(block), o(options), gated(kind == DecoderKind::kGated), widths(options) {}
+
+  std::vector<Part> beside(CellKind kind, std::size_t n) const {
+    const auto gates = gates_of(kind);
+    std::vector<Part> columns;
+    for (const auto& gate : gates) columns.push_back({gate, layers::cell_input_width(kind, n) / gates.size()});
+    return columns;
+  }
+
+  layers::RecurrentWeights<Real> recurrent(const std::string& at, CellKind kind, std::size_t n,
+                                           const std::vector<Part>& inputs) {
+    layers::RecurrentWeights<Real> w;
+    const auto gates = beside(kind, n);
+    w.W_in = walk.grid(at, inputs, gates);
+    if (o.layer_normalization) {
+      normalised(w.cell, at, kind, n, gates);
+      return w;
+    }
+    if (!gated) w.b = bias(at, gates);
+    const std::size_t half = n / 2;
+    switch (kind) {
+      case CellKind::kGru:
+        w.cell.U_gates = walk.matrix(n, {{at + "U_z", n}, {at + "U_r", n}});
+        w.cell.U = walk.matrix(n, {{at + "U", n}});
+        break;
+      case CellKind::kGruResetAfter:
+        w.cell.U = walk.grid(at, {{"U", n}}, gates);
+        if (o.gate_biases) w.cell.b_U = walk.vector({{at + "b_U", n}});
+        break;
+      case CellKind::kLstm:
+      case CellKind::kTanh:
+        w.cell.U = walk.grid(at, {{"U", n}}, gates);
+        break;
+      case CellKind::kNormalisedTanh:
+      case CellKind::kNormalisedGru:
+      case CellKind::kNormalisedLstm:
+        break;
+      case CellKind::kMlpEncoder:
+        w.cell.b_U = walk.vector({{at + "b_U", half}});
+        w.cell.U_2 = walk.matrix(half, {{at + "U_2", n}});
+        [[fallthrough]];
+      case CellKind::kMlp:
+        w.cell.U = walk.matrix(n, {{at + "U", half}});
+        w.cell.W_2 = walk.matrix(half, {{at + "W_2", n}});
+        w.cell.b_2 = walk.vector({{at + "b_2", n}});
+        break;
+    }
+    if (gated) w.b = bias(at, gates);
+    return w;
+  }
+
+  std::span<Real> bias(const std::string& at, const std::vector<Part>& gates) {
+    std::vector<Part> biases{{at + "b", gates.front().size}};
+    if (o.gate_biases) {
+      for (std::size_t g = 1; g < gates.size(); ++g) biases.push_back({at + "b" + gates[g].name, gates[g].size});
+    }
+    return walk.vector(biases);
+  }
+
+  void normalised(layers::CellWeights<Real>& w, const std::string& at, CellKind kind, std::size_t n,
+                  const std::vector<Part>& gates) {
+    const auto beside_letter = [&](const std::string& letter) {
+      std::vector<Part> together;
+      for (const auto& gate : gates) together.push_back({at + letter + gate.name, gate.size});
+      return walk.vector(together);
+    };
+    w.x_normalisation = {beside_letter("g"), beside_letter("b")};
+    w.U = walk.grid(at, {{"U", n}}, gates);
+    if (kind == CellKind::kNormalisedTanh) return;
+    w.U_normalisation = {beside_letter("g_U"), beside_letter("b_U")};
+    if (kind == CellKind::kNormalisedLstm) {
+      w.c_normalisation = {walk.vector({{at + "g_c", n}}), walk.vector({{at + "b_c", n}})};
+    }
+  }
+
+  std::string layer(std::size_t k) const { return k == 0 ? "" : "layer" + std::to_string(k + 1) + "/"; }
+
+  std::span<Real> embedding_bias(const std::string& at) {
+    return o.embedding_biases ? walk.vector({{at + "embedding_bias", o.embedding}}) : std::span<Real>{};
+  }
+
+  layers::DecoderWeights<Real> gated_decoder(std::span<Real> v_a) {
+    const std::size_t n = o.state;
+    const auto gates = beside(CellKind::kGru, n);
+    layers::DecoderWeights<Real> w;
+    w.v_a = v_a;
+    w.W_in = walk.grid("decoder/", {{"W", o.embedding}}, gates);
+    w.U_query_gates = walk.matrix(n, {{"attention/W_a", v_a.size()}, {"decoder/U_z", n}, {"decoder/U_r", n}});
+    w.U = walk.matrix(n, {{"decoder/U", n}});
+    w.C = walk.grid("decoder/", {{"C", widths.context}}, gates);
+    w.b = bias("decoder/", gates);
+    return w;
+  }
+
+  void attention(Weights<Real>& w) {
+    const kernels::Score& score = o.attention.score();
+    const std::size_t n = o.state, C = widths.context, A = widths.score;
+    if (score.joint) {
+      const auto W_a = walk.matrix(n + C, {{"attention/W_a", A}});
+      w.attention.W_a = {W_a.data, n, A};
+      w.attention.U_a = {W_a.data ? W_a.data + n * A : nullptr, C, A};
+    } else {
+      if (score.projects_query && !gated) w.attention.W_a = walk.matrix(n, {{"attention/W_a", A}});
+      if (score.projects_keys) w.attention.U_a = walk.matrix(C, {{"attention/U_a", A}});
+    }
+    if (score.has_bias) w.attention.b_a = walk.vector({{"attention/b_a", A}});
+    if (score.has_v) w.attention.v_a = walk.vector({{"attention/v_a", A}});
+    if (o.attention_window == AttentionWindow::kLocalP) {
+      w.attention.W_p = walk.matrix(n, {{"attention/W_p", o.alignment}});
+      w.attention.v_p = walk.vector({{"attention/v_p", o.alignment}});
+    }
+  }
+
+  void readout(Weights<Real>& w) {
+    const std::vector<Part> inputs{
+        {"U_o", widths.readout_state}, {"V_o", widths.readout_word}, {"C_o", widths.readout_context}};
+    const std::string at = "readout/";
+    const bool has_vector = o.readout != Readout::kLinear || o.has_linear_vector();
+    if (!has_vector) {
+      if (o.readout_rank > 0) {
+        w.readout.W_o_left = walk.grid(at, inputs, {{"", o.readout_rank}});
+      } else if (!o.ties_output()) {
+        w.readout.output.W_o = walk.grid(at, inputs, {{"", o.target_words}});
+      }
+    } else {
+      const std::size_t width = o.readout == Readout::kMaxout ? 2 * o.maxout
+                                : o.readout == Readout::kMlp  ? o.embedding / 2
+                                                              : o.readout_width();
+      w.readout.W = walk.grid(at, inputs, {{"", width}});
+      w.readout.b = walk.vector({{at + "b_o", width}});
+      if (o.readout == Readout::kMlp) {
+        w.readout.W_2 = walk.matrix(width, {{at + "W_2", o.embedding}});
+        w.readout.b_2 = walk.vector({{at + "b_2", o.embedding}});
+      }
+      if (o.readout_rank > 0) w.readout.W_o_left = walk.matrix(widths.hidden, {{at + "W_o_left", o.readout_rank}});
+    }
+    if (!o.ties_output() && (o.readout_rank > 0 || has_vector)) {
+      w.readout.output.W_o =
+          walk.matrix(o.readout_rank > 0 ? o.readout_rank : widths.hidden, {{at + "W_o", o.target_words}});
+    }
+    w.readout.output.b_w = walk.vector({{at + "b_w", o.target_words}});
+  }
+
+  void tables(Weights<Real>& w) {
+    const auto table = [&](const char* name, std::size_t words) { return walk.matrix(words, {{name, o.embedding}}); };
+    const char* const of_target = o.ties_sides() ? "embedding" : "decoder/embedding";
+    starts.table = walk.size();
+    if (o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
+    walk.end_of_dense();
+    if (!o.ties_sides()) w.encoder.embedding.E = table("encoder/embedding", o.source_words);
+    if (!o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
+    if (o.ties_sides()) w.encoder.embedding.E = w.target_embedding.E;
+    if (o.ties_output()) w.readout.output.E = w.target_embedding.E;
+  }
+
+  Weights<Real> all() {
+    Weights<Real> w;
+    const std::size_t e = o.encoder_width();
+    w.encoder.embedding.bias = embedding_bias("encoder/");
+    for (std::size_t k = 0; k < o.layers; ++k) {
+      const std::vector<Part> input{{"W", k == 0 ? o.embedding : widths.annotation}};
+      auto& directions = w.encoder.layers.emplace_back();
+      directions[0] = recurrent("encoder/" + layer(k) + "forward/", widths.encoder_cell, e, input);
+      if (o.bidirectional()) {
+        starts.backward_encoder = walk.size();
+        directions[1] = recurrent("encoder/" + layer(k) + "backward/", widths.encoder_cell, e, input);
+      }
+    }
+    starts.between = walk.size();
+    if (o.attends()) {
+      attention(w);
+    } else if (o.has_context() && o.fixed_context == FixedContext::kTanh) {
+      w.initial.summary.W = walk.matrix(widths.annotation, {{"context/V", o.state}});
+      w.initial.summary.b = walk.vector({{"context/b_V", o.state}});
+    }
+    for (std::size_t k = 0; k < o.layers && o.initial_state == InitialState::kProjected; ++k) {
+      auto& initial = w.initial.layers.emplace_back();
+      const std::string at = "decoder/" + layer(k) + "initial/";
+      initial.W = walk.matrix(o.has_fixed_context() ? widths.context : e, {{at + "W_s", o.state}});
+      initial.b = walk.vector({{at + "b_s", o.state}});
+    }
+    starts.decoder = walk.size();
+    w.target_embedding.bias = embedding_bias("decoder/");
+    if (gated) w.gated = gated_decoder(w.attention.v_a);
+    for (std::size_t k = 0; k < o.layers && !gated; ++k) {
+      const std::vector<Part> first{{"W", widths.state_word}, {"F", widths.state_fed}, {"C", widths.state_context}};
+      w.decoder.push_back(recurrent("decoder/" + layer(k), widths.decoder_cell, o.state,
+                                    k == 0 ? first : std::vector<Part>{{"W", o.state}}));
+    }
+    starts.readout = walk.size();
+    readout(w);
+    tables(w);
+    return w;
+  }
+
+  Walk<Real> walk;
+  const ModelOptions& o;
+  const bool gated;
+  const Widths widths;
+  PartStarts starts;
+};
 
 }  // namespace
 
-ParameterLayout layout_of(const ModelOptions& options) {
-  Walk<float> walk({});
-  walk_through(walk, options);
-  return std::move(walk).layout();
+Widths::Widths(const ModelOptions& o)
+    : encoder_cell(cell_kind(o, true)),
+      decoder_cell(cell_kind(o, false)),
+      annotation(o.annotation_width()),
+      context(o.context_width()),
+      score(o.attends() ? o.attention.score().width(o.state, context, o.alignment) : 0),
+      cell_state(layers::cell_state_width(decoder_cell, o.state)) {
+  readout_state = o.readout_inputs.state ? o.state : 0;
+  readout_context = o.readout_inputs.context ? context : 0;
+  hidden = o.readout_width();
+  word = o.feedback == Feedback::kOutput ? hidden : o.embedding;
+  readout_word = o.readout_inputs.word ? word : 0;
+  state_word = o.state_inputs.word ? word : 0;
+  state_fed = o.input_feeding ? hidden : 0;
+  state_context = o.state_inputs.context ? context : 0;
+}
+
+DecoderKind decoder_kind_of(const ModelOptions& options) {
+  return is_fused(options) ? DecoderKind::kGated : DecoderKind::kComposed;
+}
+
+ParameterLayout layout_of(const ModelOptions& options, DecoderKind kind, PartStarts* starts) {
+  Composition<float> composition({}, options, kind);
+  composition.all();
+  if (starts) *starts = composition.starts;
+  return std::move(composition.walk).layout();
 }
 
 template <class Real>
-Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block) {
-  Walk<Real> walk(block);
-  Weights<Real> weights = walk_through(walk, options);
-  [[maybe_unused]] const ParameterLayout layout = std::move(walk).layout();
-  assert(block.size() == layout.size || block.size() == layout.dense);
+Weights<Real> weights_in(const ModelOptions& options, DecoderKind kind, std::span<Real> block) {
+  Composition<Real> composition(block, options, kind);
+  Weights<Real> weights = composition.all();
+  assert(block.size() >= composition.starts.readout);
   return weights;
 }
 
-template Weights<float> weights_in(const ModelOptions&, std::span<float>);
-template Weights<double> weights_in(const ModelOptions&, std::span<double>);
+template Weights<float> weights_in(const ModelOptions&, DecoderKind, std::span<float>);
+template Weights<double> weights_in(const ModelOptions&, DecoderKind, std::span<double>);
 
 }  // namespace rnnsearch::model

@@ -1,16 +1,51 @@
-// The weights of each layer: their places in the parameter block and their names in a checkpoint.
+// The weights of a network: their places in the parameter block and their names in a checkpoint.
+//
+// Names are those of RNNsearch if the equation is the same. Layers above the first have the prefix "layer2/" and so on.
+// The gates of a cell append _z and _r (gru) or _i, _f and _o (lstm) to W, C, F, U and b; F multiplies the vector of
+// the readout that is fed back. With layer normalisation, g and b are gain and bias of the sums of W, C and F (of all
+// sums in a tanh cell), g_U and b_U those of the sums of U, g_c and b_c those of the c of an LSTM. An embedding table
+// for both sides is named "embedding"; there is no readout/W_o if it is the transpose of a table.
 #pragma once
 
+#include <array>
 #include <span>
+#include <vector>
 
+#include "rnnsearch/layers/cell.h"
 #include "rnnsearch/layers/decoder.h"
 #include "rnnsearch/layers/embedding.h"
-#include "rnnsearch/layers/gated_recurrence.h"
 #include "rnnsearch/layers/readout.h"
+#include "rnnsearch/layers/recurrent_layer.h"
+#include "rnnsearch/layers/soft_attention.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
 
 namespace rnnsearch::model {
+
+/// The order of the parameters belongs to the decoder: the norm of the gradient is a sum over them.
+enum class DecoderKind { kComposed, kGated };
+/// kGated for the systems that GatedDecoder knows.
+DecoderKind decoder_kind_of(const ModelOptions& options);
+
+/// The widths of the parts of a network.
+struct Widths {
+  explicit Widths(const ModelOptions& options);
+
+  layers::CellKind encoder_cell, decoder_cell;
+  std::size_t annotation;     // output of an encoder layer, and h_j
+  std::size_t context;        // C; 0 if there is no context
+  std::size_t score;          // A; 0 without attention
+  std::size_t hidden;         // H, the vector of the readout before the softmax
+  std::size_t word;           // the representation of the previous word: m, or H
+  std::size_t state_word;     // the word in the input of the state: `word`, or 0
+  std::size_t state_fed;      // the vector that is fed back, in the input of the state: H, or 0
+  std::size_t state_context;  // the context in the input of the state: C, or 0
+  std::size_t readout_state, readout_word, readout_context;  // parts of the input of the readout; each may be 0
+  std::size_t cell_state;                                    // S of one decoder layer
+
+  std::size_t state_input() const { return state_word + state_fed + state_context; }
+  std::size_t readout_input() const { return readout_state + readout_word + readout_context; }
+};
 
 /// The weights of tanh_layer.h.
 template <class Real>
@@ -20,20 +55,40 @@ struct TanhWeights {
 };
 
 template <class Real>
+struct EncoderWeights {
+  layers::EmbeddingWeights<Real> embedding;
+  std::vector<std::array<layers::RecurrentWeights<Real>, 2>> layers;  // for each layer: forward, backward
+};
+
+template <class Real>
+struct InitialStateWeights {
+  TanhWeights<Real> summary;              // V, b_V of the tanh layer that computes the fixed context, if there is one
+  std::vector<TanhWeights<Real>> layers;  // W_s, b_s for each layer, if the initial state is projected
+};
+
+template <class Real>
 struct Weights {
-  layers::EmbeddingWeights<Real> source_embedding, target_embedding;
-  layers::GatedWeights<Real> forward_encoder;
-  layers::GatedWeights<Real> backward_encoder;  // with attention
-  MatrixView<Real> U_a;                         // [2n, n'] with attention
-  TanhWeights<Real> initial;                    // W_s [n, n], b_s
-  layers::DecoderWeights<Real> decoder;
+  EncoderWeights<Real> encoder;
+  layers::EmbeddingWeights<Real> target_embedding;
+  layers::SoftAttentionWeights<Real> attention;  // for a gated decoder U_a alone
+  InitialStateWeights<Real> initial;
+  std::vector<layers::RecurrentWeights<Real>> decoder;  // for each layer; rows of the first: word, fed, context
+  layers::DecoderWeights<Real> gated;                   // in place of `decoder`
   layers::ReadoutWeights<Real> readout;
 };
 
-ParameterLayout layout_of(const ModelOptions& options);
+/// The starts of the gradient parts (Model::GradientPart) in the parameter block.
+struct PartStarts {
+  std::size_t backward_encoder = 0;  // of a gated decoder's network with two directions
+  std::size_t between = 0;           // attention and initial state
+  std::size_t decoder = 0, readout = 0;
+  std::size_t table = 0;  // the table that is also the output matrix; the end of the dense part if there is none
+};
 
-/// Views into a block of layout_of(options).size elements, or of .dense elements without the embedding tables.
+ParameterLayout layout_of(const ModelOptions& options, DecoderKind kind, PartStarts* starts = nullptr);
+
+/// Views into a block of layout_of(...).size elements, or of .dense elements without the embedding tables.
 template <class Real>
-Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block);
+Weights<Real> weights_in(const ModelOptions& options, DecoderKind kind, std::span<Real> block);
 
 }  // namespace rnnsearch::model

@@ -76,18 +76,14 @@ std::vector<float> next_word(model::Model<float>& model, std::span<const WordId>
   Sentences one;
   one.add(source);
   const auto encoded = model.encode(one);
-  std::vector<float> state(encoded.initial_states), next(state.size()), context(model.context_width());
+  auto state = model.start(encoded);
   std::vector<float> log_probabilities(model.options().target_words);
-  const auto row = [](std::vector<float>& values) { return MatrixView<float>(values.data(), 1, values.size()); };
-  const std::vector<std::uint32_t> sentence{0};
-  std::vector<WordId> previous{kStart};
+  const std::vector<std::uint32_t> same{0};
   for (std::size_t k = 0;; ++k) {
-    model.predict(encoded, {sentence, previous, row(state)}, {row(log_probabilities), row(context), {}});
+    model.predict(encoded, state, {{log_probabilities.data(), 1, log_probabilities.size()}});
     if (k == prefix.size()) return log_probabilities;
-    const std::vector<WordId> word{prefix[k]};
-    model.advance({row(state), row(context), previous, word}, row(next));
-    state = next;
-    previous = word;
+    state.select(same, std::vector<WordId>{prefix[k]});
+    model.advance(state);
   }
 }
 

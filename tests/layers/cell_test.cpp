@@ -94,34 +94,40 @@ TEST_P(Cells, HaveTheGradientOfCentralDifferencesOverTwoSteps) {
   std::vector<double> x = some(2 * R * X), first_state = some(R * S), share = some(2 * R * S);
   const auto cell = make_cell<double>(kind, weights_in(kind, block), weights_in(kind, gradient));
 
-  std::vector<double> previous(2 * R * S), next(2 * R * S);
+  std::vector<double> previous(2 * R * S), next(2 * R * S), used;
   const auto rows = [](std::vector<double>& values, std::size_t step, std::size_t cols) {
     return MatrixView<double>{values.data() + step * R * cols, R, cols};
   };
   const std::vector<std::uint64_t> sentences{0, 1, 2, 0, 1, 2};
   const kernels::DropoutMask mask =
       drops ? kernels::DropoutMask{.share = 0.4, .key = 1, .sentences = sentences} : kernels::DropoutMask{};
+  const kernels::Scratch memory;
+  const auto step_of = [&](std::size_t step) {
+    return CellStep<double>{step * R, R, rows(used, step, X), rows(previous, step, S), rows(next, step, S)};
+  };
   const auto loss = [&] {
-    std::vector<double> used = x;
-    cell->begin(2 * R, R, mask);
-    cell->pack();
+    used = x;
+    kernels::Scratch::Frame frame(memory);
+    cell->begin(2 * R, R, frame, mask);
+    cell->pack(frame);
     std::copy(first_state.begin(), first_state.end(), previous.begin());
     for (const std::size_t step : {0u, 1u}) {
-      cell->forward(step * R, rows(used, step, X), rows(previous, step, S), rows(next, step, S));
+      cell->forward(step_of(step));
       if (step == 0) std::copy_n(next.begin(), R * S, previous.begin() + R * S);
     }
     return std::inner_product(next.begin(), next.end(), share.begin(), 0.0);
   };
   loss();
-  std::vector<double> next_gradient = share, x_gradient(x.size(), NAN), previous_gradient(2 * R * S, 0.0);
-  cell->begin_backward();
+  std::vector<double> next_gradient = share, previous_gradient(2 * R * S, 0.0);
+  kernels::Scratch::Frame frame(memory);
+  cell->begin_backward(frame);
   for (const std::size_t step : {1u, 0u}) {
-    cell->backward(step * R, rows(previous, step, S), rows(next, step, S), rows(next_gradient, step, S),
-                   rows(x_gradient, step, X), rows(previous_gradient, step, S));
+    cell->backward(step_of(step), rows(next_gradient, step, S), rows(previous_gradient, step, S));
     if (step == 1) {
       for (std::size_t i = 0; i < R * S; ++i) next_gradient[i] += previous_gradient[R * S + i];
     }
   }
+  const std::vector<double> x_gradient = used;  // takes the place of x
   cell->accumulate({previous.data(), 2 * R, S}, {x_gradient.data(), 2 * R, X});
   support::expect_gradient(x, x_gradient, loss, {.name = "x"});
   support::expect_gradient(first_state, {previous_gradient.data(), R * S}, loss, {.name = "h'"});
@@ -147,9 +153,10 @@ TEST(LstmCell, FollowsTheEquationsInFloat) {
   CellWeights<float> weights;
   weights.U = {U.data(), n, 4 * n};
   const auto cell = make_cell<float>(CellKind::kLstm, weights, weights);
-  cell->begin(R, R);
-  cell->pack();
-  cell->forward(0, {x.data(), R, 4 * n}, {previous.data(), R, 2 * n}, {next.data(), R, 2 * n});
+  kernels::Scratch::Frame frame{kernels::Scratch()};
+  cell->begin(R, R, frame);
+  cell->pack(frame);
+  cell->forward({0, R, {x.data(), R, 4 * n}, {previous.data(), R, 2 * n}, {next.data(), R, 2 * n}});
   for (std::size_t r = 0; r < R; ++r) {
     for (std::size_t k = 0; k < n; ++k) {
       const auto sum = [&](std::size_t gate) {

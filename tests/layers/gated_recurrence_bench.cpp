@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/layers/recurrent_layer.h"
 #include "tests/support/bench.h"
 
 namespace rnnsearch::layers {
@@ -20,7 +21,14 @@ struct Weights {
   Operand W_in, U_gates, U, b;
   Weights(std::size_t m, std::size_t n)
       : W_in(m, 3 * n, kWeight), U_gates(n, 2 * n, kWeight), U(n, n, kWeight), b(1, n, kWeight) {}
-  GatedWeights<float> views() const { return {W_in.view(), U_gates.view(), U.view(), b.span()}; }
+  RecurrentWeights<float> views() const {
+    RecurrentWeights<float> weights;
+    weights.W_in = W_in.view();
+    weights.b = b.span();
+    weights.cell.U = U.view();
+    weights.cell.U_gates = U_gates.view();
+    return weights;
+  }
 };
 
 struct Step {
@@ -86,27 +94,26 @@ void add_passes(const support::ModelSize& size) {
   // Forward; the first step has no state before it. Backward has each product twice: for its input and its weights.
   const double gflop = 2e-9 * static_cast<double>(X * m * 3 * n + (X - kSentences) * n * 2 * n + X * n * n);
   for (const bool backward : {false, true}) {
-    support::add_for_precisions((backward ? "gated_backward/" : "gated_forward/") + name, [=](benchmark::State& state) {
-      const Packing packing(std::vector<std::size_t>(kSentences, support::kSteps));
-      const Weights weights(m, n), gradient(m, n);
-      const Operand input(X, m), above(X, n), states(X, n), state_gradient(X, n), input_gradient(X, m);
-      GatedActivations<float> activations;
-      const auto forward = [&] {
-        gated_forward<float>(weights.views(), packing, Direction::kForward, input.view(), activations, states.view());
-      };
-      if (!backward) {
-        support::measure(state, {.gflop = gflop}, forward);
-        return;
-      }
-      forward();
-      support::measure(
-          state, {.gflop = 2 * gflop},
-          [&] {
-            gated_backward<float>(weights.views(), gradient.views(), packing, Direction::kForward, input.view(),
-                                  activations, states.view(), state_gradient.view(), input_gradient.view());
-          },
-          [&] { std::ranges::copy(above.span(), state_gradient.span().begin()); });  // it is used up
-    });
+    support::add_for_precisions(
+        (backward ? "gru_layer_backward/" : "gru_layer_forward/") + name, [=](benchmark::State& state) {
+          const Packing packing(std::vector<std::size_t>(kSentences, support::kSteps));
+          const Weights weights(m, n), gradient(m, n);
+          const Operand input(X, m), above(X, n), states(X, n), state_gradient(X, n), input_gradient(X, m);
+          RecurrentLayer<float> layer(CellKind::kGru, n, Direction::kForward, weights.views(), gradient.views(),
+                                      kernels::Scratch());
+          const auto forward = [&] { layer.forward(packing, input.view(), states.view()); };
+          if (!backward) {
+            support::measure(state, {.gflop = gflop}, forward);
+            return;
+          }
+          forward();
+          support::measure(
+              state, {.gflop = 2 * gflop},
+              [&] {
+                layer.backward(packing, input.view(), states.view(), state_gradient.view(), input_gradient.view());
+              },
+              [&] { std::ranges::copy(above.span(), state_gradient.span().begin()); });  // it is used up
+        });
   }
 }
 

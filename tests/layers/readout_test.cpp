@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <cmath>
+#include <string>
 
 #include "tests/layers/fixtures.h"
 
@@ -10,48 +11,77 @@ namespace rnnsearch::layers {
 namespace {
 
 struct Owned {  // weights or their gradient
-  Matrix U_o, V_o, C_o, b_o, W_o_left, W_o, b_w;
+  Matrix W, b, W_2, b_2, W_o_left, W_o, b_w;
 
   ReadoutWeights<double> views() {
-    return {U_o.view(), V_o.view(), C_o.view(), b_o.span(), W_o_left.rows > 0 ? W_o_left.view() : MatrixView<double>{},
-            W_o.view(), b_w.span()};
+    return {W.view(), b.span(), W_2.view(), b_2.span(), W_o_left.view(), {W_o.view(), b_w.span()}};
   }
 };
 
-std::span<const double> values_of(ConstMatrixView<double> whole) {
-  return {whole.data, whole.rows * whole.cols};
+constexpr std::size_t n = 4, m = 3, kContext = 5, l = 6;
+
+/// Every weight matrix of a kind as `make` makes them. rank 0: W_o is not factored.
+template <class Make>
+Owned owned(ReadoutKind kind, std::size_t rank, std::size_t K, const Make& make) {
+  const bool linear = kind == ReadoutKind::kLinear, mlp = kind == ReadoutKind::kMlp;
+  const std::size_t sums = linear ? 0 : kind == ReadoutKind::kMaxout ? 2 * l : l;
+  const std::size_t H = linear ? n + m + kContext : l;
+  return {linear ? Matrix() : make(n + m + kContext, sums),
+          linear ? Matrix() : make(1, sums),
+          mlp ? make(sums, H) : Matrix(),
+          mlp ? make(1, H) : Matrix(),
+          rank > 0 ? make(H, rank) : Matrix(),
+          make(rank > 0 ? rank : H, K),
+          make(1, K)};
 }
 
-class Readout : public testing::TestWithParam<std::size_t> {  // rank of the output matrix, 0: not factored
+struct Case {
+  ReadoutKind kind = ReadoutKind::kMaxout;
+  std::size_t rank = 0;
+  bool drops = false;
+};
+
+class Readouts : public testing::TestWithParam<Case> {
  protected:
-  static constexpr std::size_t n = 4, m = 3, kContext = 5, l = 6, K = 11, R = 9;
-  std::size_t rank = GetParam();
+  static constexpr std::size_t K = 11, R = 9;
+  const ReadoutKind kind = GetParam().kind;
+  const std::size_t rank = GetParam().rank;
   Random random{5};
-  Owned weights{random_matrix(random, n, 2 * l),
-                random_matrix(random, m, 2 * l),
-                random_matrix(random, kContext, 2 * l),
-                random_matrix(random, 1, 2 * l),
-                rank > 0 ? random_matrix(random, l, rank) : Matrix(),
-                random_matrix(random, rank > 0 ? rank : l, K),
-                random_matrix(random, 1, K)};
+  Owned weights = owned(kind, rank, K, [&](auto rows, auto cols) { return random_matrix(random, rows, cols); });
+  Owned gradient = owned(kind, rank, K, [](auto rows, auto cols) { return Matrix(rows, cols, kBefore); });
   Matrix state = random_matrix(random, R, n), word = random_matrix(random, R, m);
   Matrix context = random_matrix(random, R, kContext);
   std::vector<WordId> target = {3, 0, 10, 3, 5, 2, 2, 9, 3};
-  ReadoutActivations<double> activations;
+  std::vector<std::uint64_t> sentences = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  kernels::DropoutMask dropout =
+      GetParam().drops ? kernels::DropoutMask{.share = 0.3, .key = 1, .sentences = sentences} : kernels::DropoutMask{};
+  kernels::Scratch memory;
+  Readout<double> readout{kind, weights.views(), gradient.views(), memory};
 
   ReadoutInput<double> input() { return {state.view(), word.view(), context.view()}; }
   std::vector<double> losses() {
     std::vector<double> result(R, -1);
-    readout_loss<double>(weights.views(), input(), target, activations, result);
+    kernels::Scratch::Frame frame(memory);
+    readout.begin(R, frame, dropout);
+    readout.forward(0, input());
+    readout.loss(target, result);
     return result;
+  }
+  Matrix log_probabilities() {
+    Matrix log_p(R, K);
+    kernels::Scratch::Frame frame(memory);
+    readout.pack();
+    readout.begin(R, frame, dropout, true);
+    readout.forward(0, input());
+    readout.log_probabilities(log_p.view());
+    return log_p;
   }
   void expect_central_differences(double label_smoothing);
 };
 
-void Readout::expect_central_differences(double label_smoothing) {
+void Readouts::expect_central_differences(double label_smoothing) {
   const auto loss = [&] {  // from the log-probabilities, word by word
-    Matrix log_p(R, K);
-    readout_log_probabilities<double>(weights.views(), input(), activations, log_p.view());
+    Matrix log_p = log_probabilities();
     double sum = 0;
     for (std::size_t i = 0; i < R; ++i) {
       for (std::size_t k = 0; k < K; ++k) {
@@ -60,42 +90,51 @@ void Readout::expect_central_differences(double label_smoothing) {
     }
     return sum;
   };
-  Owned gradient{Matrix(n, 2 * l, kBefore),
-                 Matrix(m, 2 * l, kBefore),
-                 Matrix(kContext, 2 * l, kBefore),
-                 Matrix(1, 2 * l, kBefore),
-                 rank > 0 ? Matrix(l, rank, kBefore) : Matrix(),
-                 Matrix(weights.W_o.rows, K, kBefore),
-                 Matrix(1, K, kBefore)};
-  std::vector<double> found(R, -1);
-  kernels::Scratch::Frame frame(activations.memory);
-  const auto gradients = readout_loss_and_backward<double>(weights.views(), gradient.views(), input(), target,
-                                                           activations, found, frame, label_smoothing);
   const std::vector<double> expected = losses();
+  std::vector<double> found(R, -1);
+  Matrix inputs(R, n + m + kContext);
+  {
+    kernels::Scratch::Frame frame(memory);
+    readout.begin(R, frame, dropout);
+    readout.forward(0, input());
+    readout.loss_and_backward(target, found, frame, label_smoothing);
+    readout.backward(4, inputs.view().row_range(4, R - 4));  // step by step, as with a vector that is fed back
+    readout.backward(0, inputs.view().row_range(0, 4));
+    readout.accumulate(input());
+  }
   for (std::size_t i = 0; i < R; ++i) EXPECT_NEAR(found[i], expected[i], 1e-12);
-  expect_gradient("U_o", weights.U_o.span(), gradient.U_o.span(), kBefore, loss);
-  expect_gradient("V_o", weights.V_o.span(), gradient.V_o.span(), kBefore, loss);
-  expect_gradient("C_o", weights.C_o.span(), gradient.C_o.span(), kBefore, loss);
-  expect_gradient("b_o", weights.b_o.span(), gradient.b_o.span(), kBefore, loss);
-  if (rank > 0) expect_gradient("W_o_left", weights.W_o_left.span(), gradient.W_o_left.span(), kBefore, loss);
-  expect_gradient("W_o", weights.W_o.span(), gradient.W_o.span(), kBefore, loss);
-  expect_gradient("b_w", weights.b_w.span(), gradient.b_w.span(), kBefore, loss);
-  expect_gradient("state", state.span(), values_of(gradients.state), 0, loss);
-  expect_gradient("word", word.span(), values_of(gradients.word), 0, loss);
-  expect_gradient("context", context.span(), values_of(gradients.context), 0, loss);
+  const auto check = [&](const char* name, Matrix& values, Matrix& of) {
+    if (values.rows > 0) expect_gradient(name, values.span(), of.span(), kBefore, loss);
+  };
+  check("W", weights.W, gradient.W);
+  check("b", weights.b, gradient.b);
+  check("W_2", weights.W_2, gradient.W_2);
+  check("b_2", weights.b_2, gradient.b_2);
+  check("W_o_left", weights.W_o_left, gradient.W_o_left);
+  check("W_o", weights.W_o, gradient.W_o);
+  check("b_w", weights.b_w, gradient.b_w);
+  const auto check_input = [&](const char* name, Matrix& values, std::size_t column) {
+    std::vector<double> of;
+    for (std::size_t i = 0; i < R; ++i) {
+      of.insert(of.end(), inputs.view().row(i) + column, inputs.view().row(i) + column + values.cols);
+    }
+    expect_gradient(name, values.span(), of, 0, loss);
+  };
+  check_input("state", state, 0);
+  check_input("word", word, n);
+  check_input("context", context, n + m);
 }
 
-TEST_P(Readout, BackwardEqualsCentralDifferences) {
+TEST_P(Readouts, BackwardEqualsCentralDifferences) {
   expect_central_differences(0);
 }
 
-TEST_P(Readout, BackwardEqualsCentralDifferencesOfTheSmoothedLoss) {
+TEST_P(Readouts, BackwardEqualsCentralDifferencesOfTheSmoothedLoss) {
   expect_central_differences(0.2);
 }
 
-TEST_P(Readout, LosesMinusTheLogarithmOfTheTargetsProbability) {
-  Matrix log_p(R, K);
-  readout_log_probabilities<double>(weights.views(), input(), activations, log_p.view());
+TEST_P(Readouts, LoseMinusTheLogarithmOfTheTargetsProbability) {
+  Matrix log_p = log_probabilities();
   const std::vector<double> loss = losses();
   for (std::size_t i = 0; i < R; ++i) {
     double total = 0;
@@ -105,49 +144,54 @@ TEST_P(Readout, LosesMinusTheLogarithmOfTheTargetsProbability) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(PlainAndFactored, Readout, testing::Values(0, 1, 7),
-                         [](const auto& chosen) { return "rank_" + std::to_string(chosen.param); });
+std::string name_of_case(const testing::TestParamInfo<Case>& chosen) {
+  constexpr const char* kNames[] = {"maxout", "tanh", "linear", "affine", "mlp"};
+  return std::string(kNames[static_cast<std::size_t>(chosen.param.kind)]) + "_rank_" +
+         std::to_string(chosen.param.rank) + (chosen.param.drops ? "_dropping" : "");
+}
+INSTANTIATE_TEST_SUITE_P(Every, Readouts,
+                         testing::Values(Case{}, Case{.rank = 1}, Case{.rank = 7}, Case{.drops = true},
+                                         Case{ReadoutKind::kTanh}, Case{ReadoutKind::kTanh, 3},
+                                         Case{ReadoutKind::kTanh, 0, true}, Case{ReadoutKind::kLinear},
+                                         Case{ReadoutKind::kLinear, 3, true}, Case{ReadoutKind::kAffine},
+                                         Case{ReadoutKind::kMlp}, Case{ReadoutKind::kMlp, 3, true}),
+                         name_of_case);
 
 /// Logits exist a block of rows at a time: many blocks, the last one not whole, must give what each row gives alone.
 TEST(ReadoutBlocks, GiveEachRowTheLossItHasAlone) {
-  constexpr std::size_t n = 8, m = 5, kContext = 6, l = 7, K = 3001, R = 1037;
+  constexpr std::size_t K = 3001, R = 1037;
   Random random(6);
-  Owned weights{random_matrix(random, n, 2 * l),
-                random_matrix(random, m, 2 * l),
-                random_matrix(random, kContext, 2 * l),
-                random_matrix(random, 1, 2 * l),
-                Matrix(),
-                random_matrix(random, l, K),
-                random_matrix(random, 1, K)};
+  Owned weights =
+      owned(ReadoutKind::kMaxout, 0, K, [&](auto rows, auto cols) { return random_matrix(random, rows, cols); });
   Matrix state = random_matrix(random, R, n), word = random_matrix(random, R, m);
   Matrix context = random_matrix(random, R, kContext);
   std::vector<WordId> target(R);
   for (WordId& t : target) t = static_cast<WordId>(random.below(K));
-  ReadoutActivations<double> activations;
-  const ReadoutInput<double> input{state.view(), word.view(), context.view()};
+  const kernels::Scratch memory;
 
   const auto rows_gradient = [&](std::size_t first, std::size_t count, std::vector<double>& loss, Owned& gradient) {
-    kernels::Scratch::Frame frame(activations.memory);
-    const auto [ds, dw, dc] = readout_loss_and_backward<double>(
-        weights.views(), gradient.views(),
-        {input.state.row_range(first, count), input.word.row_range(first, count),
-         input.context.row_range(first, count)},
-        std::span(target).subspan(first, count), activations, std::span(loss).subspan(first, count), frame);
+    Readout<double> readout(ReadoutKind::kMaxout, weights.views(), gradient.views(), memory);
+    kernels::Scratch::Frame frame(memory);
+    const auto targets = std::span(target).subspan(first, count);
+    const auto losses = std::span(loss).subspan(first, count);
+    const ReadoutInput<double> input{state.view().row_range(first, count), word.view().row_range(first, count),
+                                     context.view().row_range(first, count)};
+    readout.begin(count, frame);
+    readout.forward(0, input);
+    std::vector<double> forward_only(count, -1);
+    readout.loss(targets, forward_only);
+    readout.loss_and_backward(targets, losses, frame);
+    for (std::size_t i = 0; i < count; ++i) EXPECT_NEAR(forward_only[i], losses[i], 1e-12) << first + i;
     Matrix rows(count, n + m + kContext);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t j = 0; j < n; ++j) rows.view()(i, j) = ds(i, j);
-      for (std::size_t j = 0; j < m; ++j) rows.view()(i, n + j) = dw(i, j);
-      for (std::size_t j = 0; j < kContext; ++j) rows.view()(i, n + m + j) = dc(i, j);
-    }
+    readout.backward(0, rows.view());
+    readout.accumulate(input);
     return rows;
   };
   const auto zero = [&] {
-    return Owned{Matrix(n, 2 * l), Matrix(m, 2 * l), Matrix(kContext, 2 * l), Matrix(1, 2 * l), Matrix(),
-                 Matrix(l, K),     Matrix(1, K)};
+    return owned(ReadoutKind::kMaxout, 0, K, [](auto rows, auto cols) { return Matrix(rows, cols); });
   };
-  std::vector<double> together(R, -1), forward_only(R, -1), alone(R, -1);
+  std::vector<double> together(R, -1), alone(R, -1);
   Owned together_gradient = zero(), alone_gradient = zero();
-  readout_loss<double>(weights.views(), input, target, activations, forward_only);
   Matrix rows = rows_gradient(0, R, together, together_gradient);
   for (std::size_t i = 0; i < R; i += 61) {
     const std::size_t count = std::min<std::size_t>(61, R - i);
@@ -156,10 +200,7 @@ TEST(ReadoutBlocks, GiveEachRowTheLossItHasAlone) {
       ASSERT_NEAR(rows.values[i * rows.cols + k], some.values[k], 1e-12) << "row " << i + k / rows.cols;
     }
   }
-  for (std::size_t i = 0; i < R; ++i) {
-    ASSERT_NEAR(together[i], alone[i], 1e-12) << i;
-    ASSERT_NEAR(forward_only[i], alone[i], 1e-12) << i;
-  }
+  for (std::size_t i = 0; i < R; ++i) ASSERT_NEAR(together[i], alone[i], 1e-12) << i;
   for (std::size_t k = 0; k < together_gradient.W_o.values.size(); ++k) {
     ASSERT_NEAR(together_gradient.W_o.values[k], alone_gradient.W_o.values[k], 1e-10) << k;
   }

@@ -11,12 +11,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "model/composed_network.h"
+#include "model/network.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scores.h"
 #include "tests/model/fixtures.h"
@@ -137,7 +138,7 @@ class Replayed {
  public:
   explicit Replayed(const Seq2SeqWithAttention& reference)
       : reference_(reference),
-        network_(make_composed_network<double>(options_for(reference)).release()),
+        network_(new Network<double>(options_for(reference), DecoderKind::kComposed)),
         model_(std::unique_ptr<Network<double>>(network_)) {
     const notebook::EncoderRNN& encoder = reference.encoder;
     const notebook::AttentionDecoder& decoder = reference.decoder;
@@ -290,8 +291,10 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
   }
 
   const Encoded<double> encoded = model.encode(source);
-  const std::size_t S = model.state_width(), K = model.options().target_words;
-  ASSERT_EQ(S, n + (feeds_output ? n : 0));
+  const std::size_t K = model.options().target_words;
+  SearchState<double> state = model.start(encoded);
+  ASSERT_EQ(state.states.view().cols, n);
+  ASSERT_EQ(state.fed.view().cols, feeds_output ? n : 0);
   for (std::size_t b = 0; b < B; ++b) {
     ASSERT_EQ(encoded.source_length(b), sequences[b].size());
     for (std::size_t j = 0; j < sequences[b].size() && attends; ++j) {
@@ -303,27 +306,25 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
       }
     }
     if (!attends) differences.add("fixed context", encoded.contexts.data() + b * C, expected[b].annotations.back());
-    differences.add("first state", encoded.initial_states.data() + b * S, Vector(n, 0.0));
-    if (feeds_output) {
-      differences.add("start token", encoded.initial_states.data() + b * S + n, reference.start_token());
-    }
+    differences.add("first state", state.states.view().row(b), Vector(n, 0.0));
+    if (feeds_output) differences.add("start token", state.fed.view().row(b), reference.start_token());
   }
 
   // Greedy decoding, all sentences a step at a time.
-  std::vector<double> state = encoded.initial_states;
-  std::vector<std::uint32_t> sentence(B);
-  for (std::size_t b = 0; b < B; ++b) sentence[b] = static_cast<std::uint32_t>(b);
-  std::vector<WordId> previous(B, kStart);
+  std::vector<std::uint32_t> same(B);
+  std::iota(same.begin(), same.end(), 0u);
   for (std::size_t i = 0; i < max_length; ++i) {
-    std::vector<double> log_p(B * K), context(B * model.context_width()), alpha(B * longest), next(B * S);
-    model.predict(encoded, {sentence, previous, {state.data(), B, S}},
-                  {{log_p.data(), B, K}, {context.data(), B, model.context_width()}, {alpha.data(), B, longest}});
+    std::vector<double> log_p(B * K), alpha(B * longest), before;
+    for (std::size_t b = 0; b < B; ++b) {
+      before.insert(before.end(), state.states.view().row(b), state.states.view().row(b) + n);
+    }
+    model.predict(encoded, state, {{log_p.data(), B, K}, {alpha.data(), B, longest}});
     std::vector<WordId> word(B);
     for (std::size_t b = 0; b < B; ++b) {
       const notebook::AttentionDecoder::Step& step = expected[b].steps[i];
       if (attends) {
         Vector weights = step.attention_weights;
-        differences.add("energies e_ij", replayed.energies(encoded, b, state.data() + b * S).data(), step.scores);
+        differences.add("energies e_ij", replayed.energies(encoded, b, before.data() + b * n).data(), step.scores);
         weights.resize(longest, 0.0);
         differences.add("weights alpha_ij", alpha.data() + b * longest, weights);
       }
@@ -333,14 +334,12 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
       word[b] = static_cast<WordId>(notebook::argmax(Vector(first, first + static_cast<std::ptrdiff_t>(K))));
       ASSERT_EQ(word[b], notebook::argmax(log_probabilities)) << "step " << i;
     }
-    model.advance({{state.data(), B, S}, {context.data(), B, model.context_width()}, previous, word},
-                  {next.data(), B, S});
+    state.select(same, word);
+    model.advance(state);
     for (std::size_t b = 0; b < B; ++b) {
-      differences.add("states s_i", next.data() + b * S, expected[b].steps[i].new_hidden);
-      if (feeds_output) differences.add("outputs o_i", next.data() + b * S + n, expected[b].steps[i].output);
+      differences.add("states s_i", state.states.view().row(b), expected[b].steps[i].new_hidden);
+      if (feeds_output) differences.add("outputs o_i", state.fed.view().row(b), expected[b].steps[i].output);
     }
-    state = next;
-    previous = word;
   }
 
   // Forced decoding of what greedy decoding wrote, of sentence b its first words.
@@ -353,11 +352,11 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
     target.add(words);
   }
   const std::vector<Alignment<double>> alignments = model.align(source, target);
-  const layers::Packing& packing = replayed.network().target_packing;
+  const layers::Packing& packing = replayed.network().target.packing;
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     for (std::size_t p = 0; p < packing.active[i]; ++p) {
       const std::uint32_t b = packing.order[p];
-      differences.add("contexts c_i", replayed.network().contexts().row(packing.first_row[i] + p),
+      differences.add("contexts c_i", replayed.network().decoder->contexts().row(packing.first_row[i] + p),
                       expected[b].steps[i].context);
     }
   }

@@ -71,45 +71,44 @@ void follow(const ModelOptions& options, bool alpha_wanted) {
 
   const Encoded<Real> encoded = model.encode(tree.sources);
   ASSERT_EQ(encoded.sentences(), tree.sources.size());
-  const std::size_t n = model.state_width(), C = model.context_width(), K = options.target_words;
+  const std::size_t n = options.state, C = options.context_width(), K = options.target_words;
   const bool attention = options.attention == Attention::kAdditive;
-  EXPECT_EQ(n, options.state);
-  EXPECT_EQ(C, attention ? 2 * options.state : options.state);
 
   std::vector<std::size_t> followed(tree.targets.size());  // the target each row follows
   std::iota(followed.begin(), followed.end(), std::size_t{0});
   random.shuffle(followed);
-  std::vector<Real> state;
-  for (const std::size_t target : followed) {
-    const auto first = encoded.initial_states.begin() + static_cast<std::ptrdiff_t>(tree.source_of[target] * n);
-    state.insert(state.end(), first, first + static_cast<std::ptrdiff_t>(n));
-  }
+  SearchState<Real> state = model.start(encoded);
+  std::vector<std::uint32_t> parent;
+  for (const std::size_t target : followed) parent.push_back(tree.source_of[target]);
+  state.select(parent, std::vector<WordId>(parent.size(), kStart));
 
   std::size_t steps = 0;
   for (std::size_t step = 0; !followed.empty(); ++step, ++steps) {
     const std::size_t rows = followed.size();
-    std::vector<std::uint32_t> sentence(rows);
-    std::vector<WordId> previous(rows, kStart);
     std::size_t longest = 0;
+    ASSERT_EQ(state.rows(), rows);
+    EXPECT_EQ(state.written, step);
     for (std::size_t row = 0; row < rows; ++row) {
-      sentence[row] = tree.source_of[followed[row]];
-      if (step > 0) previous[row] = tree.targets[followed[row]][step - 1];
-      EXPECT_EQ(encoded.source_length(sentence[row]), tree.sources.length(sentence[row]) + 1);
-      longest = std::max(longest, encoded.source_length(sentence[row]));
+      const std::uint32_t b = tree.source_of[followed[row]];
+      EXPECT_EQ(state.sentence[row], b);
+      EXPECT_EQ(state.previous[row], step > 0 ? tree.targets[followed[row]][step - 1] : kStart);
+      EXPECT_EQ(encoded.source_length(b), tree.sources.length(b) + 1);
+      longest = std::max(longest, encoded.source_length(b));
     }
     const Real kRubbish = std::numeric_limits<Real>::quiet_NaN();
     const std::size_t wide = longest + step % 3;  // exactly wide enough, or wider
-    std::vector<Real> log_p(rows * K, kRubbish), context(rows * C, kRubbish), alpha(rows * wide, kRubbish);
-    model.predict(encoded, {sentence, previous, {state.data(), rows, n}},
-                  {{log_p.data(), rows, K},
-                   {context.data(), rows, C},
-                   alpha_wanted ? MatrixView<Real>{alpha.data(), rows, wide} : MatrixView<Real>{}});
+    std::vector<Real> log_p(rows * K, kRubbish), alpha(rows * wide, kRubbish);
+    model.predict(
+        encoded, state,
+        {{log_p.data(), rows, K}, alpha_wanted ? MatrixView<Real>{alpha.data(), rows, wide} : MatrixView<Real>{}});
+    ASSERT_EQ(state.states.view().cols, n);
+    ASSERT_EQ(state.context.view().cols, C);
     for (std::size_t row = 0; row < rows; ++row) {
       SCOPED_TRACE(testing::Message() << "step " << step << ", row " << row << " of " << rows);
       const reference::Trace& expected = traces[followed[row]];
       const std::span<const Real> distribution(log_p.data() + row * K, K);
-      expect_near<Real>({state.data() + row * n, n}, expected.states[step], "state");
-      expect_near<Real>({context.data() + row * C, C}, expected.contexts[step], "context");
+      expect_near<Real>({state.states.view().row(row), n}, expected.states[step], "state");
+      expect_near<Real>({state.context.view().row(row), C}, expected.contexts[step], "context");
       expect_near<Real>(distribution, expected.log_probabilities[step], "log p");
       double total = 0;
       for (const Real value : distribution) total += std::exp(static_cast<double>(value));
@@ -119,7 +118,7 @@ void follow(const ModelOptions& options, bool alpha_wanted) {
       expect_near<Real>(weights, expected.alpha[step], "alpha");
       const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
       EXPECT_NEAR(sum, attention ? 1 : 0, (std::is_same_v<Real, float> ? 1e-6 : 1e-14));
-      for (std::size_t j = attention ? encoded.source_length(sentence[row]) : 0; j < wide; ++j)
+      for (std::size_t j = attention ? encoded.source_length(state.sentence[row]) : 0; j < wide; ++j)
         EXPECT_EQ(weights[j], 0);
     }
     if (testing::Test::HasFatalFailure()) return;
@@ -130,25 +129,20 @@ void follow(const ModelOptions& options, bool alpha_wanted) {
       if (tree.targets.length(target) > step) next.insert(next.end(), 1 + random.below(2), target);
     }
     random.shuffle(next);
-    std::vector<Real> from_state, from_context;
-    std::vector<WordId> from_previous, word;
+    std::vector<WordId> word;
+    parent.clear();
     for (const std::size_t target : next) {
       std::vector<std::size_t> parents;
       for (std::size_t row = 0; row < rows; ++row) {
         if (tree.share(followed[row], target, step)) parents.push_back(row);
       }
       ASSERT_FALSE(parents.empty());
-      const std::size_t parent = parents[random.below(parents.size())];
-      from_state.insert(from_state.end(), state.data() + parent * n, state.data() + (parent + 1) * n);
-      from_context.insert(from_context.end(), context.data() + parent * C, context.data() + (parent + 1) * C);
-      from_previous.push_back(previous[parent]);
+      parent.push_back(static_cast<std::uint32_t>(parents[random.below(parents.size())]));
       word.push_back(tree.targets[target][step]);
     }
-    std::vector<Real> advanced(next.size() * n, kRubbish);
-    model.advance({{from_state.data(), next.size(), n}, {from_context.data(), next.size(), C}, from_previous, word},
-                  {advanced.data(), next.size(), n});
+    state.select(parent, word);
+    model.advance(state);
     followed = next;
-    state = advanced;
   }
   EXPECT_GT(steps, 6u);
 }
@@ -172,7 +166,7 @@ TEST_P(ModelSteps, ReproduceTheScoreWordByWord) {
   Model<double> model(GetParam().options);
   fill(model, 71);
   Random random(72);
-  const std::size_t n = model.state_width(), C = model.context_width(), K = model.options().target_words;
+  const std::size_t K = model.options().target_words;
   Sentences source, beginnings, sources;
   source.add(random_sentence(random, 8, model.options().source_words));
   const std::vector<WordId> target = random_target(random, 11, model.options().target_words);
@@ -183,20 +177,17 @@ TEST_P(ModelSteps, ReproduceTheScoreWordByWord) {
   const std::vector<double> scores = model.score(sources, beginnings);
 
   const Encoded<double> encoded = model.encode(source);
-  std::vector<double> state = encoded.initial_states;
+  SearchState<double> state = model.start(encoded);
   double sum = 0;
-  const std::vector<std::uint32_t> sentence{0};
+  const std::vector<std::uint32_t> same{0};
   for (std::size_t i = 0; i <= target.size(); ++i) {
-    const std::vector<WordId> previous{i == 0 ? kStart : target[i - 1]};
-    std::vector<double> log_p(K), context(C), next(n);
-    model.predict(encoded, {sentence, previous, {state.data(), 1, n}},
-                  {{log_p.data(), 1, K}, {context.data(), 1, C}, {}});
+    std::vector<double> log_p(K);
+    model.predict(encoded, state, {{log_p.data(), 1, K}});
     EXPECT_NEAR(sum + log_p[kEnd], scores[i], 1e-11 * std::abs(scores[i])) << i;
     if (i == target.size()) break;
     sum += log_p[target[i]];
-    const std::vector<WordId> word{target[i]};
-    model.advance({{state.data(), 1, n}, {context.data(), 1, C}, previous, word}, {next.data(), 1, n});
-    state = next;
+    state.select(same, std::vector<WordId>{target[i]});
+    model.advance(state);
   }
 }
 

@@ -33,6 +33,7 @@ void softmax_loss(std::span<const Real> bias, MatrixView<Real> logits, std::span
 template <class Real>
 void maxout_forward(ConstMatrixView<Real> x, MatrixView<Real> t);
 /// The larger element of each pair (the first if they are equal) receives the gradient, the other one 0.
+/// x_gradient may be x.
 template <class Real>
 void maxout_backward(ConstMatrixView<Real> x, ConstMatrixView<Real> t_gradient, MatrixView<Real> x_gradient);
 

@@ -15,9 +15,9 @@
 // Recurrent dropout (Gal and Ghahramani 2016) drops units of h' only where U multiplies h'. The part of h' that a gate
 // passes on to h, and c', are not dropped.
 //
-// A Cell stores the results of its forward pass that its backward pass needs, by row. The rows of all steps follow each
-// other, and `first` is the first row of a step. A caller that needs no backward pass may use the same rows for every
-// step.
+// A Cell stores the results of its forward pass that its backward pass needs, by row: in x, which the caller keeps for
+// it, and the rest itself. The rows of all steps follow each other, and `first` is the first row of a step. A caller
+// that needs no backward pass may use the same rows for every step.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@
 #include <span>
 
 #include "rnnsearch/base/matrix.h"
-#include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/dropout.h"
+#include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/layer_normalisation.h"
 
 namespace rnnsearch::layers {
@@ -61,23 +61,34 @@ struct CellWeights {
 };
 
 template <class Real>
+struct CellStep {
+  std::size_t first = 0;           // the first of its R rows
+  std::size_t continuing = 0;      // the rows before this one have a previous state; in the other rows it is 0
+  MatrixView<Real> x;              // [R, .]
+  ConstMatrixView<Real> previous;  // [R, S]
+  MatrixView<Real> next;           // [R, S]
+};
+
+template <class Real>
 class Cell {
  public:
   virtual ~Cell() = default;
 
-  /// Call it before the steps of a pass over `rows` rows; no step has more than `widest` rows. recurrent_dropout: the
-  /// mask of all rows; the data that it views must outlive the pass.
-  virtual void begin(std::size_t rows, std::size_t widest, const kernels::DropoutMask& recurrent_dropout = {}) = 0;
-  /// Packs the weights. Call it before the steps whenever weights have changed or begin_backward was called.
-  virtual void pack() = 0;
-  /// x [R, .] is overwritten; previous [R, S]; next [R, S] out.
-  virtual void forward(std::size_t first, MatrixView<Real> x, ConstMatrixView<Real> previous,
-                       MatrixView<Real> next) = 0;
-  /// Call it before the steps of the backward pass. It undoes `pack`.
-  virtual void begin_backward() = 0;
-  /// next_gradient [R, S] is overwritten; x_gradient [R, .] out; previous_gradient [R, S] ADDS.
-  virtual void backward(std::size_t first, ConstMatrixView<Real> previous, ConstMatrixView<Real> next,
-                        MatrixView<Real> next_gradient, MatrixView<Real> x_gradient,
+  /// Call it before the steps of a pass over `rows` rows; no step has more than `widest` rows. frame: temporary memory,
+  /// which must outlive the steps. recurrent_dropout: the mask of all rows; the data that it views must outlive the
+  /// backward pass.
+  virtual void begin(std::size_t rows, std::size_t widest, kernels::Scratch::Frame& frame,
+                     const kernels::DropoutMask& recurrent_dropout = {}) = 0;
+  /// Packs the weights into memory of `frame`, which must outlive the steps. Call it before the steps whenever weights
+  /// have changed or begin_backward was called.
+  virtual void pack(kernels::Scratch::Frame& frame) = 0;
+  /// Writes step.next and overwrites step.x with what the backward pass needs.
+  virtual void forward(const CellStep<Real>& step) = 0;
+  /// Call it before the steps of the backward pass. It undoes `pack`. frame: as for `begin`, until `accumulate`.
+  virtual void begin_backward(kernels::Scratch::Frame& frame) = 0;
+  /// step.x becomes the gradient of x. next_gradient [R, S] is overwritten; previous_gradient [R, S] ADDS, and is not
+  /// complete in rows without a previous state.
+  virtual void backward(const CellStep<Real>& step, MatrixView<Real> next_gradient,
                         MatrixView<Real> previous_gradient) = 0;
   /// Call it after the backward steps, with all rows. ADDS to the gradient of the weights.
   virtual void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real> x_gradient) = 0;

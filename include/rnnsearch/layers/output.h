@@ -23,8 +23,8 @@ struct OutputWeights {
 template <class Real>
 struct OutputActivations {
   kernels::Scratch memory;
-  kernels::PackedMatrix<Real> packed_W_o;  // packed tied weights, for output_log_probabilities
-  /// Whether packed_W_o is up to date. output_log_probabilities sets it after packing E, which it does once for many
+  kernels::PackedMatrix<Real> packed_W_o;  // for output_log_probabilities
+  /// Whether packed_W_o is up to date. output_log_probabilities sets it after packing W_o, which it does once for many
   /// calls; the caller must reset it when the weights change.
   bool packed = false;
 };

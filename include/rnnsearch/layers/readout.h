@@ -1,65 +1,89 @@
-// The readout: from state, previous word and context to the distribution of the next word (Bahdanau, Cho and Bengio
-// 2015, appendix A.2.2):
-//   t~_i = s_{i-1} U_o + y_{i-1} V_o + c_i C_o + b_o    t = maxout over pairs    p(y_i) = softmax(t W_o + b_w)
-// R rows, n state width, m embedding width, C context width, l maxout units, K vocabulary.
+// The readout: from the inputs x of a step to the distribution of the next word, p(y) = softmax(t W_o + b_w). The
+// vector t is made by a deep output layer (Pascanu et al. 2014):
+//   maxout  t = maxout over pairs of x W + b       W [I, 2l], t [l]    (Bahdanau, Cho and Bengio 2015, appendix A.2.2)
+//   tanh    t = tanh(x W + b)                      W [I, n], t [n]     (Luong, Pham and Manning 2015, equation 5)
+//   linear  t = x
+//   affine  t = x W + b                            W [I, m], t [m]     (a linear readout whose output is fed back)
+//   mlp     t = max(x W + b, 0) W_2 + b_2          W [I, m/2], t [m]
+// With W_o_left it is softmax(t W_o_left W_o + b_w): W_o in two factors, as in the released code.
+// R rows of a step, I input width, H width of t, K vocabulary.
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/kernels/dropout.h"
+#include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/output.h"
 
 namespace rnnsearch::layers {
 
+enum class ReadoutKind { kMaxout, kTanh, kLinear, kAffine, kMlp };
+
 template <class Real>
 struct ReadoutWeights {
-  MatrixView<Real> U_o;       // [n, 2l]
-  MatrixView<Real> V_o;       // [m, 2l]
-  MatrixView<Real> C_o;       // [C, 2l]
-  std::span<Real> b_o;        // [2l]
-  MatrixView<Real> W_o_left;  // [l, rank] or empty: the first factor of W_o in the released code, t W_o_left W_o
-  MatrixView<Real> W_o;       // [l or rank, K]
-  std::span<Real> b_w;        // [K]
+  MatrixView<Real> W;  // U_o, V_o and C_o one below the other, as far as x has these parts
+  std::span<Real> b;
+  MatrixView<Real> W_2;
+  std::span<Real> b_2;
+  MatrixView<Real> W_o_left;  // [H, rank] or empty
+  OutputWeights<Real> output;
 };
 
+/// x [R, I] as blocks of columns, which may lie anywhere. Each block is a product of its own with its rows of W, so no
+/// copy is needed. In bf16 the division into blocks is part of the bits.
 template <class Real>
-struct ReadoutInput {
-  ConstMatrixView<Real> state;    // [R, n] s_{i-1}
-  ConstMatrixView<Real> word;     // [R, m] y_{i-1}
-  ConstMatrixView<Real> context;  // [R, C] c_i
+using ReadoutInput = std::vector<ConstMatrixView<Real>>;
+
+/// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
+template <class Real>
+class Readout {
+ public:
+  /// memory: for temporary matrices.
+  Readout(ReadoutKind kind, const ReadoutWeights<Real>& weights, const ReadoutWeights<Real>& gradient,
+          const kernels::Scratch& memory);
+
+  /// Call it before the steps of a pass over `rows` rows. frame: memory that must outlive the pass, backward included.
+  /// dropout: of t, the mask of all rows. packed: use the matrices that `pack` packed.
+  void begin(std::size_t rows, kernels::Scratch::Frame& frame, const kernels::DropoutMask& dropout = {},
+             bool packed = false);
+  /// Computes t of R rows from `first` on.
+  void forward(std::size_t first, const ReadoutInput<Real>& input);
+  /// [rows, H] t, after dropout if there is any.
+  MatrixView<Real> vector() const { return dropout_.drops() ? dropped_ : t_; }
+
+  /// loss[i] = -log p(target[i]) of all rows.
+  void loss(std::span<const WordId> target, std::span<double> loss);
+  /// Computes the same losses and the gradient of their sum: ADDS to that of W_o_left, W_o and b_w, and writes
+  /// vector_gradient(); `vector` is not valid afterwards. With label_smoothing it is the gradient of the smoothed cross
+  /// entropy (kernels/softmax.h), while the losses are not smoothed. frame: as for `begin`.
+  void loss_and_backward(std::span<const WordId> target, std::span<double> loss, kernels::Scratch::Frame& frame,
+                         double label_smoothing = 0);
+  /// [rows, H]. A caller that feeds t back may add to it before `backward`.
+  MatrixView<Real> vector_gradient() const { return t_gradient_; }
+  /// input_gradient [R, I] out; overwrites vector_gradient().
+  void backward(std::size_t first, MatrixView<Real> input_gradient);
+  /// Call it after the steps, with the input of all rows. ADDS to the gradient of the other weights.
+  void accumulate(const ReadoutInput<Real>& input);
+
+  /// Packs the matrices for the steps of a search. Call it before them whenever weights have changed.
+  void pack();
+  /// log p of every word for all rows, [rows, K] out.
+  void log_probabilities(MatrixView<Real> log_probabilities);
+
+ private:
+  MatrixView<Real> output_input();
+
+  ReadoutKind kind_;
+  ReadoutWeights<Real> weights_, gradient_;
+  OutputActivations<Real> output_;
+  kernels::DropoutMask dropout_;
+  MatrixView<Real> sums_, t_, dropped_, factor_, sums_gradient_, t_gradient_;
+  bool uses_packed_ = false;
+  std::vector<kernels::PackedMatrix<Real>> packed_W_;  // for each block of x; `forward` packs them
 };
-
-template <class Real>
-struct ReadoutActivations {
-  kernels::Scratch memory;
-  OutputActivations<Real> output;
-};
-
-/// Computes log p of every word. log_probabilities [R, K] out.
-template <class Real>
-void readout_log_probabilities(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input,
-                               ReadoutActivations<Real>& activations, MatrixView<Real> log_probabilities);
-
-/// loss[i] = -log p(target[i])
-template <class Real>
-void readout_loss(const ReadoutWeights<Real>& weights, const ReadoutInput<Real>& input, std::span<const WordId> target,
-                  ReadoutActivations<Real>& activations, std::span<double> loss);
-
-template <class Real>
-struct ReadoutGradients {
-  MatrixView<Real> state, word, context;  // shapes as in ReadoutInput
-};
-/// Computes the same losses and the gradient of their sum: ADDS to `gradient` and returns the gradients of the input.
-/// These are in memory of `frame`, which must belong to activations.memory, so that they reuse the memory of the
-/// logits. With label_smoothing it is the gradient of the smoothed cross entropy (kernels/softmax.h), while the losses
-/// are not smoothed.
-template <class Real>
-ReadoutGradients<Real> readout_loss_and_backward(const ReadoutWeights<Real>& weights,
-                                                 const ReadoutWeights<Real>& gradient, const ReadoutInput<Real>& input,
-                                                 std::span<const WordId> target, ReadoutActivations<Real>& activations,
-                                                 std::span<double> loss, kernels::Scratch::Frame& frame,
-                                                 double label_smoothing = 0);
 
 }  // namespace rnnsearch::layers

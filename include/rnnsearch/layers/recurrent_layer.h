@@ -8,15 +8,18 @@
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/cell.h"
-#include "rnnsearch/layers/gated_recurrence.h"
 #include "rnnsearch/layers/packing.h"
 
 namespace rnnsearch::layers {
 
+enum class Direction { kForward, kBackward };
+
+/// Matrices that share an input are stored as one, so that one product computes all of them.
 template <class Real>
 struct RecurrentWeights {
-  MatrixView<Real> W_in;  // [I, width of the cell's x]
+  MatrixView<Real> W_in;  // [I, width of the cell's x]: for gru W | W_z | W_r
   std::span<Real> b;      // bias of the first columns of x; empty if the cell normalises x, because LN has a bias
   CellWeights<Real> cell;
 };
@@ -24,26 +27,27 @@ struct RecurrentWeights {
 template <class Real>
 class RecurrentLayer {
  public:
+  /// memory: for temporary matrices.
   RecurrentLayer(CellKind kind, std::size_t n, Direction direction, const RecurrentWeights<Real>& weights,
-                 const RecurrentWeights<Real>& gradient);
+                 const RecurrentWeights<Real>& gradient, const kernels::Scratch& memory);
 
-  /// input [X, I]; recurrent_dropout: the mask of the cell for X rows.
-  void forward(const Packing& packing, ConstMatrixView<Real> input, const kernels::DropoutMask& recurrent_dropout = {});
-  /// ADDS to the gradient of the weights and to input_gradient [X, I]. state_gradient [X, S]: the gradient of the
-  /// states from the following layers; it is overwritten.
-  void backward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> state_gradient,
-                MatrixView<Real> input_gradient);
-
-  /// Results of the forward pass in packed rows: the states [X, S], and their output columns [X, n].
-  ConstMatrixView<Real> states() const { return states_.view(); }
-  ConstMatrixView<Real> outputs() const { return states_.view().columns(0, n_); }
+  std::size_t state_width() const { return state_width_; }
+  /// input [X, I]; states [X, S] out, whose first n columns are the outputs; recurrent_dropout: the mask of the cell
+  /// for X rows.
+  void forward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
+               const kernels::DropoutMask& recurrent_dropout = {});
+  /// ADDS to the gradient of the weights and to input_gradient [X, I]. states: the result of the forward pass.
+  /// state_gradient [X, S]: the gradient of the states from the following layers; it is overwritten.
+  void backward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
+                MatrixView<Real> state_gradient, MatrixView<Real> input_gradient);
 
  private:
-  std::size_t n_, state_width_;
+  std::size_t state_width_;
   Direction direction_;
   RecurrentWeights<Real> weights_, gradient_;
+  kernels::Scratch memory_;
   std::unique_ptr<Cell<Real>> cell_;
-  kernels::Buffer<Real> x_, previous_, states_, carry_;
+  kernels::Buffer<Real> x_;  // [X, .]; after the forward pass what the cell keeps in it
 };
 
 }  // namespace rnnsearch::layers

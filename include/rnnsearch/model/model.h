@@ -2,9 +2,9 @@
 // A), and the other systems that the options describe.
 //
 // Letters used in shapes: B sentences, R rows (hypotheses), m embedding, n state, C width of c_i
-// (ModelOptions::context_width(): 2n for RNNsearch, n for RNNencdec), S state_width(), K target vocabulary. Real is
-// float; double is for the central-difference check. A Model is not thread-safe, but uses all threads of
-// base/parallel.h itself.
+// (ModelOptions::context_width(): 2n for RNNsearch, n for RNNencdec), S width of the state of a decoder layer, K target
+// vocabulary. Real is float; double is for the central-difference check. A Model is not thread-safe, but uses all
+// threads of base/parallel.h itself.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,7 @@
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
+#include "rnnsearch/model/search_state.h"
 
 namespace rnnsearch::model {
 
@@ -39,35 +40,19 @@ struct Encoded {
   // For RNNsearch with its own implementation in Precision::kBFloat16: each step reads these instead.
   std::vector<kernels::BFloat16> rounded_annotations, rounded_keys;
   std::vector<Real> contexts;        // [B, C] c (empty with attention)
-  std::vector<Real> initial_states;  // [B, S] the state of the search before the first step, including s_0
+  std::vector<Real> initial_states;  // [B, layers * S] s_0, layer by layer
 
   std::size_t sentences() const { return offsets.size() - 1; }
   std::size_t source_length(std::size_t b) const { return offsets[b + 1] - offsets[b]; }
 };
 
-/// The first half of a decoder step for R hypotheses: the distribution of the next word y_i.
+/// What Model::predict computes for the R rows of a search.
 template <class Real>
-struct PredictInput {
-  std::span<const std::uint32_t> sentence;  // [R] the encoded sentence that each row translates
-  std::span<const WordId> previous_word;    // [R] y_{i-1}; kStart at i = 1
-  MatrixView<const Real> state;             // [R, S] s_{i-1}
-};
-template <class Real>
-struct PredictOutput {
-  MatrixView<Real> log_probabilities;  // [R, K] natural logarithm of p(y_i | ...)
-  MatrixView<Real> context;            // [R, context_width()] input of `advance`: c_i, or the whole next state
-  /// [R, at least the longest source length of the rows], or empty if not needed. Columns past the source length of a
-  /// row are exactly 0; without attention all columns are.
-  MatrixView<Real> alpha;
-};
-/// The second half of the step: the next state, when y_i has been chosen. The caller may reorder, drop and repeat rows
-/// between the two halves.
-template <class Real>
-struct AdvanceInput {
-  MatrixView<const Real> state;           // [R, S] s_{i-1}
-  MatrixView<const Real> context;         // [R, context_width()] from `predict`
-  std::span<const WordId> previous_word;  // [R] y_{i-1}; kStart at i = 1
-  std::span<const WordId> word;           // [R] y_i
+struct Prediction {
+  MatrixView<Real> log_probabilities;  // [R, K] out: natural logarithm of p(y_i | ...)
+  /// [R, at least the longest source length of the rows] out, or empty if not needed. Columns past the source length of
+  /// a row are exactly 0; without attention all columns are.
+  MatrixView<Real> alpha{};
 };
 
 /// The attention weights of one pair in forced decoding.
@@ -107,7 +92,7 @@ class Model {
  public:
   /// Weights are zero until `initialise` is called or they are written through `parameters`.
   explicit Model(const ModelOptions& options);
-  /// For tests: uses this network of src/model instead of the one that its options would choose.
+  /// For tests: uses this network of src/model, whose decoder need not be the one that its options would choose.
   explicit Model(std::unique_ptr<Network<Real>> network);
   ~Model();
   Model(Model&&) noexcept;
@@ -157,13 +142,14 @@ class Model {
 
   /// Encodes sentences in any order; the rows of the result are in the caller's order.
   Encoded<Real> encode(const Sentences& source);
-  void predict(const Encoded<Real>& encoded, const PredictInput<Real>& input, const PredictOutput<Real>& output);
-  void advance(const AdvanceInput<Real>& input, MatrixView<Real> next_state);
-
-  /// The widths of a state and a context in the search, whose content is opaque. One exception: if the readout reads
-  /// s_{i-1} and there is one layer of gru, tanh or mlp cells, a state is s_{i-1} and a context is c_i.
-  std::size_t state_width() const;
-  std::size_t context_width() const;
+  /// The state of a search before its first step: one row for each sentence, in their order. Weights must not change
+  /// between `start` and the last step, because `start` prepares the matrices for all steps.
+  SearchState<Real> start(const Encoded<Real>& encoded);
+  /// The first half of a decoder step: the distribution of the next word y_i of every row. It also completes `state`
+  /// for `advance`. encoded: what `start` was given.
+  void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
+  /// The second half of the step, after state.select(...) has chosen y_i: s_i, and y_i becomes the previous word.
+  void advance(SearchState<Real>& state);
 
   /// The time spent in each phase since the last clear(). The caller may count its own time in it too.
   PhaseTimes& phases();

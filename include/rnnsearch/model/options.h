@@ -216,6 +216,8 @@ struct ModelOptions {
   }
   /// Whether the state or the readout reads the previous readout vector in place of the previous word's embedding.
   bool feeds_output() const { return feedback == Feedback::kOutput && (state_inputs.word || readout_inputs.word); }
+  /// Whether the decoder reads the previous readout vector.
+  bool feeds() const { return input_feeding || feeds_output(); }
   /// Whether a linear readout computes a vector of its own, which is fed back; otherwise its vector is its concatenated
   /// inputs.
   bool has_linear_vector() const { return readout == Readout::kLinear && feedback == Feedback::kOutput; }
@@ -243,7 +245,7 @@ std::span<const Option<ModelOptions>> option_table();
 /// Throws Error for a number out of its bounds, and for a combination that makes no sense, with the reason.
 void check(const ModelOptions& options);
 
-/// RNNsearch or RNNencdec, with the options their equations have: what the fused network computes.
+/// RNNsearch or RNNencdec, with the options their equations have: the systems of the decoder with fused products.
 bool is_fused(const ModelOptions& options);
 
 /// The name of this system in the literature, such as "RNNsearch" or "Luong et al. (2015)"; otherwise a description of

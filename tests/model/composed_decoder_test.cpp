@@ -1,4 +1,4 @@
-#include "model/composed_network.h"
+#include "model/composed_decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/network.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
@@ -426,37 +427,37 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
 template <class Real>
 Model<Real> composed(const ModelOptions& options) {
   check(options);
-  return Model<Real>(make_composed_network<Real>(options));
+  return Model<Real>(std::make_unique<Network<Real>>(options, DecoderKind::kComposed));
 }
 
 std::string name_of_case(const testing::TestParamInfo<Variant>& chosen) {
   return chosen.param.name;
 }
 
-// ---- against the fused network
+// ---- against GatedDecoder
 
 class ComposedRnnsearch : public testing::TestWithParam<Variant> {};
 
-TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheFusedNetwork) {
+TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheGatedDecoder) {
   const ModelOptions& options = GetParam().options;
   ASSERT_TRUE(is_fused(options));
-  Model<double> fused(options), other = composed<double>(options);
-  fill(fused, 3);
+  Model<double> gated(options), other = composed<double>(options);
+  fill(gated, 3);
   std::vector<double> dense;
-  ASSERT_EQ(fused.layout().parameters.size(), other.layout().parameters.size());
-  for (const Parameter& parameter : fused.layout().parameters) {
+  ASSERT_EQ(gated.layout().parameters.size(), other.layout().parameters.size());
+  for (const Parameter& parameter : gated.layout().parameters) {
     dense.resize(parameter.count());
-    copy_out<double>(parameter, fused.parameters(), dense);
+    copy_out<double>(parameter, gated.parameters(), dense);
     ASSERT_EQ(parameter.shape, other.layout().find(parameter.name).shape);
     copy_in<double>(other.layout().find(parameter.name), dense, other.parameters());
   }
   Random random(4);
   const Sentences source = random_sentences(random, 6, 9, 30), target = random_sentences(random, 6, 9, 31);
-  const Loss expected = fused.accumulate_gradient(source, target), found = other.accumulate_gradient(source, target);
+  const Loss expected = gated.accumulate_gradient(source, target), found = other.accumulate_gradient(source, target);
   EXPECT_NEAR(found.negative_log_likelihood, expected.negative_log_likelihood, 1e-11);
   EXPECT_EQ(found.words, expected.words);
-  const auto expected_gradient = whole_gradient(fused), found_gradient = whole_gradient(other);
-  for (const Parameter& parameter : fused.layout().parameters) {
+  const auto expected_gradient = whole_gradient(gated), found_gradient = whole_gradient(other);
+  for (const Parameter& parameter : gated.layout().parameters) {
     const Parameter& place = other.layout().find(parameter.name);
     std::vector<double> a(parameter.count()), b(parameter.count());
     copy_out<double>(parameter, expected_gradient, a);
@@ -584,24 +585,20 @@ TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
   }
   const auto expected = model.align(source, target);
   const auto encoded = model.encode(source);
-  const std::size_t S = model.state_width(), C = model.context_width(), K = model.options().target_words;
-  std::vector<std::uint32_t> sentence{2, 0, 1, 1, 2, 0};
-  std::vector<double> state, scores(source.size(), 0.0);
-  for (const auto b : sentence) {
-    state.insert(state.end(), encoded.initial_states.begin() + static_cast<std::ptrdiff_t>(b * S),
-                 encoded.initial_states.begin() + static_cast<std::ptrdiff_t>((b + 1) * S));
-  }
-  const std::size_t R = sentence.size(), longest = 8;
-  std::vector<WordId> previous(R, kStart);
+  const std::size_t K = model.options().target_words;
+  const std::vector<std::uint32_t> first{2, 0, 1, 1, 2, 0};
+  std::vector<double> scores(source.size(), 0.0);
+  const std::size_t R = first.size(), longest = 8;
+  SearchState<double> state = model.start(encoded);
+  state.select(first, std::vector<WordId>(R, kStart));
   for (std::size_t i = 0; i <= 9; ++i) {
-    std::vector<double> log_p(R * K, NAN), context(R * C, NAN), alpha(R * longest, NAN), next(R * S, NAN);
-    model.predict(encoded, {sentence, previous, {state.data(), R, S}},
-                  {{log_p.data(), R, K},
-                   {context.data(), R, C},
-                   i % 2 == 0 ? MatrixView<double>{alpha.data(), R, longest} : MatrixView<double>{}});
+    std::vector<double> log_p(R * K, NAN), alpha(R * longest, NAN);
+    model.predict(
+        encoded, state,
+        {{log_p.data(), R, K}, i % 2 == 0 ? MatrixView<double>{alpha.data(), R, longest} : MatrixView<double>{}});
     std::vector<WordId> word;
     for (std::size_t row = 0; row < R; ++row) {
-      const std::uint32_t b = sentence[row];
+      const std::uint32_t b = state.sentence[row];
       word.push_back(i < 9 ? target[b][i] : kEnd);
       scores[b] += log_p[row * K + word.back()] / 2;
       const std::size_t Tx = std::max<std::size_t>(1, source.length(b) + (model.options().source_end ? 1 : 0));
@@ -611,22 +608,12 @@ TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
       }
     }
     if (i == 9) break;
-    std::vector<std::uint32_t> parent(R), next_sentence;
+    std::vector<std::uint32_t> parent(R);
+    std::vector<WordId> parent_word;
     for (std::size_t row = 0; row < R; ++row) parent[row] = static_cast<std::uint32_t>((row + 1) % R);
-    std::vector<double> from_state, from_context;
-    std::vector<WordId> from_previous, from_word;
-    for (const auto row : parent) {
-      from_state.insert(from_state.end(), &state[row * S], &state[row * S] + S);
-      from_context.insert(from_context.end(), context.data() + row * C, context.data() + (row + 1) * C);
-      from_previous.push_back(previous[row]);
-      from_word.push_back(word[row]);
-      next_sentence.push_back(sentence[row]);
-    }
-    model.advance({{from_state.data(), R, S}, {from_context.data(), R, C}, from_previous, from_word},
-                  {next.data(), R, S});
-    state = next;
-    previous = from_word;
-    sentence = next_sentence;
+    for (const auto row : parent) parent_word.push_back(word[row]);
+    state.select(parent, parent_word);
+    model.advance(state);
   }
   for (std::size_t b = 0; b < source.size(); ++b) {
     EXPECT_NEAR(scores[b], expected[b].log_probability, 1e-11 * std::abs(scores[b]));
@@ -783,20 +770,20 @@ TEST_P(DroppingSystems, DropNothingInInference) {
     const auto encoded = model.encode(source), expected = plain.encode(source);
     EXPECT_TRUE(encoded.annotations == expected.annotations && encoded.contexts == expected.contexts);
     EXPECT_TRUE(encoded.initial_states == expected.initial_states);
-    const std::size_t R = source.size(), S = model.state_width(), K = without.target_words;
-    std::vector<std::uint32_t> sentence(R);
-    std::iota(sentence.begin(), sentence.end(), 0u);
-    const std::vector<WordId> start(R, kStart), word(R, 5);
+    const std::size_t R = source.size(), K = without.target_words;
+    std::vector<std::uint32_t> same(R);
+    std::iota(same.begin(), same.end(), 0u);
     std::vector<std::vector<float>> log_p(2), next(2);
     for (const std::size_t i : {0u, 1u}) {
       Model<float>& of = i == 0 ? model : plain;
-      std::vector<float> context(R * of.context_width());
       log_p[i].resize(R * K);
-      next[i].resize(R * S);
-      const MatrixView<const float> state{encoded.initial_states.data(), R, S};
-      const MatrixView<float> contexts{context.data(), R, of.context_width()};
-      of.predict(encoded, {sentence, start, state}, {{log_p[i].data(), R, K}, contexts, {}});
-      of.advance({state, contexts, start, word}, {next[i].data(), R, S});
+      SearchState<float> state = of.start(encoded);
+      of.predict(encoded, state, {{log_p[i].data(), R, K}});
+      state.select(same, std::vector<WordId>(R, 5));
+      of.advance(state);
+      for (const auto& part : {state.states.view(), state.fed.view()}) {
+        next[i].insert(next[i].end(), part.data, part.data + part.rows * part.cols);
+      }
     }
     EXPECT_EQ(log_p[0], log_p[1]);
     EXPECT_EQ(next[0], next[1]);

@@ -1,0 +1,136 @@
+#include "model/encoder.h"
+
+#include "model/network.h"
+#include "rnnsearch/kernels/rows.h"
+
+namespace rnnsearch::model {
+
+using layers::Direction;
+
+template <class Real>
+SourceEncoder<Real>::SourceEncoder(const ModelOptions& options, const EncoderWeights<Real>& weights,
+                                   const EncoderWeights<Real>& gradient, const EmbeddingTable<Real>& words,
+                                   Direction goes_back_first, Dropout& dropout, const kernels::Scratch& memory)
+    : options_(options),
+      words_(words),
+      goes_back_first_(directions() == 2 && goes_back_first == Direction::kBackward ? 1 : 0),
+      dropout_(dropout),
+      memory_(memory),
+      layers_(options.layers) {
+  const layers::CellKind kind = Widths(options).encoder_cell;
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    for (std::size_t d = 0; d < directions(); ++d) {
+      layers_[k].directions[d] = std::make_unique<layers::RecurrentLayer<Real>>(
+          kind, options.encoder_width(), d == 0 ? Direction::kForward : Direction::kBackward, weights.layers[k][d],
+          gradient.layers[k][d], memory);
+    }
+  }
+}
+
+// Whether the annotations are the states of this layer.
+template <class Real>
+bool SourceEncoder<Real>::holds_states(std::size_t k) const {
+  return options_.attends() && is_top(k) && layers_[k].directions[0]->state_width() == options_.encoder_width();
+}
+
+// The direction whose state the decoder begins from.
+template <class Real>
+std::size_t SourceEncoder<Real>::first_direction() const {
+  if (options_.initial_state == InitialState::kProjected) return directions() - 1;
+  return options_.initial_state == InitialState::kBackward ? 1 : 0;
+}
+
+template <class Real>
+MatrixView<Real> SourceEncoder<Real>::embedded(kernels::Scratch::Frame& frame) const {
+  const auto words = frame.template matrix<Real>(rows_.words.size(), options_.embedding);
+  words_.forward(rows_.words, words);
+  kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words);
+  return words;
+}
+
+template <class Real>
+void SourceEncoder<Real>::forward(const Sentences& source, Encoded<Real>& encoded, PhaseTimes& phases) {
+  PhaseTimes::Scope scope(&phases, Phase::kPacking);
+  check_words(source, options_.source_words, "source");
+  rows_.lay_out(source, options_, encoded.offsets);
+  dropout_.lay_out_source(rows_.packing);
+  const std::size_t B = source.size(), X = rows_.packing.words(), e = options_.encoder_width();
+  const std::size_t width = options_.annotation_width();
+  const auto annotations = view_of(encoded.annotations, options_.attends() ? X : 0, width);
+  if (options_.has_fixed_context()) ends_.shape(B, width);
+
+  scope.change(Phase::kEmbedding);
+  kernels::Scratch::Frame frame(memory_);
+  MatrixView<Real> input = embedded(frame);
+  scope.change(Phase::kEncoder);
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    Layer& layer = layers_[k];
+    const auto output = is_top(k) ? MatrixView<Real>() : layer.output.shape(X, width);
+    for (std::size_t d = 0; d < directions(); ++d) {
+      const std::size_t S = layer.directions[d]->state_width();
+      const auto states = holds_states(k) ? frame.template matrix<Real>(X, S) : layer.states[d].shape(X, S);
+      layer.directions[d]->forward(rows_.packing, input, states, dropout_.mask(Place::kEncoderState, 2 * k + d));
+      const auto outputs = states.columns(0, e);
+      if (d == first_direction()) kernels::gather_rows<Real>(states, last_rows(d), layer.first.shape(B, S));
+      if (!is_top(k)) {
+        kernels::copy_rows<Real>(outputs, output.columns(d * e, e));
+      } else if (options_.attends()) {
+        kernels::gather_rows<Real>(outputs, rows_.packed_row, annotations.columns(d * e, e));
+      } else if (options_.has_fixed_context()) {
+        kernels::gather_rows<Real>(outputs, last_rows(d), ends().columns(d * e, e));
+      }
+    }
+    if (!is_top(k)) kernels::drop<Real>(dropout_.mask(Place::kEncoderOutput, k), output);
+    input = output;
+  }
+}
+
+template <class Real>
+void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients,
+                                   PhaseTimes& phases, const std::function<void()>& first_done) {
+  const std::size_t X = rows_.packing.words(), e = options_.encoder_width(), width = options_.annotation_width();
+  kernels::Scratch::Frame frame(memory_);
+  PhaseTimes::Scope scope(&phases, Phase::kEncoder);
+  const auto embedded_words = embedded(frame), words_gradient = frame.template zeros<Real>(X, options_.embedding);
+  MatrixView<Real> output_gradient;  // of a layer's output, from the layer above
+  for (std::size_t k = layers_.size(); k-- > 0;) {
+    Layer& layer = layers_[k];
+    const auto input = k == 0 ? embedded_words : layers_[k - 1].output.view();
+    const auto input_gradient = k == 0 ? words_gradient : frame.template zeros<Real>(X, width);
+    for (std::size_t i = 0; i < directions(); ++i) {
+      const std::size_t d = i == 0 ? goes_back_first_ : 1 - goes_back_first_;
+      kernels::Scratch::Frame inner(memory_);
+      const auto gradient = inner.template zeros<Real>(X, layer.directions[d]->state_width());
+      const auto outputs_gradient = gradient.columns(0, e);
+      if (is_top(k) && options_.attends()) {
+        kernels::gather_rows<Real>(gradients.annotations.columns(d * e, e), rows_.encoded_row, outputs_gradient);
+      }
+      if (d == first_direction() && !gradients.first.empty()) {
+        const auto& first = gradients.first[k];
+        kernels::scatter_add_rows<Real>(first, last_rows(d), gradient.columns(0, first.cols));
+      }
+      if (!is_top(k)) {
+        kernels::add<Real>(output_gradient.columns(d * e, e), outputs_gradient);
+      } else if (gradients.ends.rows > 0) {
+        kernels::scatter_add_rows<Real>(gradients.ends.columns(d * e, e), last_rows(d), outputs_gradient);
+      }
+      MatrixView<Real> states = layer.states[d].view();
+      if (holds_states(k)) {
+        states = inner.template matrix<Real>(X, e);
+        kernels::gather_rows<Real>(view_of(encoded.annotations, width).columns(d * e, e), rows_.encoded_row, states);
+      }
+      layer.directions[d]->backward(rows_.packing, input, states, gradient, input_gradient);
+      if (k == 0 && i + 1 < directions() && first_done) first_done();
+    }
+    kernels::drop<Real>(k == 0 ? dropout_.mask(Place::kSourceWord) : dropout_.mask(Place::kEncoderOutput, k - 1),
+                        input_gradient);
+    output_gradient = input_gradient;
+  }
+  scope.change(Phase::kEmbedding);
+  words_.backward(rows_.words, words_gradient);
+}
+
+template class SourceEncoder<float>;
+template class SourceEncoder<double>;
+
+}  // namespace rnnsearch::model

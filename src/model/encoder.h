@@ -1,0 +1,84 @@
+// The encoder: from the source words to the annotations h_j of the attention, or to the ends of the sentences that a
+// fixed context is made of. It keeps no states that the annotations hold, and looks the words up again in the backward
+// pass. B sentences, X source words in the batch, e state width of each direction, S whole state of a layer in one
+// direction.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "model/dropout.h"
+#include "model/embedding_table.h"
+#include "model/source_rows.h"
+#include "model/weights.h"
+#include "rnnsearch/base/phases.h"
+#include "rnnsearch/kernels/scratch.h"
+#include "rnnsearch/layers/recurrent_layer.h"
+#include "rnnsearch/model/model.h"
+
+namespace rnnsearch::model {
+
+/// The gradients that reach the encoder. An empty matrix: nothing does.
+template <class Real>
+struct EncoderGradients {
+  MatrixView<Real> annotations;         // [X, annotation width], sentence by sentence
+  MatrixView<Real> ends;                // [B, annotation width], of SourceEncoder::ends()
+  std::vector<MatrixView<Real>> first;  // for each layer: of the first columns of SourceEncoder::first
+};
+
+template <class Real>
+class SourceEncoder {
+ public:
+  /// goes_back_first: the direction whose backward pass comes first, which decides the order of a sum: both add to the
+  /// gradient of the same input. memory: for temporary matrices.
+  SourceEncoder(const ModelOptions& options, const EncoderWeights<Real>& weights, const EncoderWeights<Real>& gradient,
+                const EmbeddingTable<Real>& words, layers::Direction goes_back_first, Dropout& dropout,
+                const kernels::Scratch& memory);
+
+  /// The rows of the last batch.
+  const SourceRows& rows() const { return rows_; }
+  /// Fills encoded.offsets and, with attention, encoded.annotations.
+  void forward(const Sentences& source, Encoded<Real>& encoded, PhaseTimes& phases);
+  /// [B, annotation width] the last outputs of both directions, where a fixed context needs them: of the forward one at
+  /// the last word, of the backward one at the first word.
+  MatrixView<Real> ends() const { return ends_.view(); }
+  /// [B, S] the state of layer k from which the initial state of the decoder's layer k is made: the backward state at
+  /// the first word, or the forward state at the last one.
+  MatrixView<Real> first(std::size_t k) const { return layers_[k].first.view(); }
+
+  /// ADDS to the gradient of the weights and embeddings. encoded: of the forward pass. If the lowest layer has two
+  /// directions, calls first_done, if given, after the first of them.
+  void backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients, PhaseTimes& phases,
+                const std::function<void()>& first_done);
+
+ private:
+  struct Layer {
+    std::array<std::unique_ptr<layers::RecurrentLayer<Real>>, 2> directions;
+    std::array<kernels::Buffer<Real>, 2> states;  // [X, S], unless the annotations hold them
+    kernels::Buffer<Real> output;                 // [X, annotation width] the input of the layer above
+    kernels::Buffer<Real> first;
+  };
+
+  std::size_t directions() const { return options_.bidirectional() ? 2 : 1; }
+  bool is_top(std::size_t k) const { return k + 1 == layers_.size(); }
+  bool holds_states(std::size_t k) const;
+  std::size_t first_direction() const;
+  /// The row of each sentence at which a direction ends.
+  const std::vector<std::uint32_t>& last_rows(std::size_t direction) const {
+    return direction == 1 ? rows_.first_word_row : rows_.last_word_row;
+  }
+  MatrixView<Real> embedded(kernels::Scratch::Frame& frame) const;
+
+  const ModelOptions& options_;
+  EmbeddingTable<Real> words_;
+  std::size_t goes_back_first_;
+  Dropout& dropout_;
+  kernels::Scratch memory_;
+  std::vector<Layer> layers_;
+  SourceRows rows_;
+  kernels::Buffer<Real> ends_;
+};
+
+}  // namespace rnnsearch::model
