@@ -12,7 +12,6 @@
 #include <span>
 
 #include "cli/agreement.h"
-#include "cli/figures.h"
 #include "cli/output_file.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
@@ -21,6 +20,7 @@
 #include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"

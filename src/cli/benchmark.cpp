@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "cli/agreement.h"
-#include "cli/figures.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
@@ -21,6 +20,7 @@
 #include "cli/synthetic_batches.h"
 #include "cli/training_options.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/phases.h"
@@ -398,10 +398,6 @@ Json json_of(const Options& options, const Settings& s, const Machine& machine, 
   return result;
 }
 
-std::string plural(std::size_t count, const char* one) {
-  return text_of(count, " ", one, count == 1 ? "" : "s");
-}
-
 std::string text_of_report(const Settings& s, const Machine& machine, const Measurement& m) {
   const model::ModelOptions& o = s.model;
   const bool attends = o.attends();
@@ -420,10 +416,10 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
                   fixed(m.target_words / m.pairs, 1), " words, ",
                   s.decode ? (s.search.beam == 1 ? std::string("greedy") : text_of("beam ", s.search.beam))
                            : name_of(s.train.optimizer),
-                  "\n", plural(ranks, "rank"), " of ", plural(kernels::threads(), "thread"), ranks == 1 ? "" : " each",
-                  machine.hosts() > 1 ? text_of(" on ", machine.hosts(), " hosts") : "", "; ", machine.instruction_set,
-                  ", ", precision_in_use(), ", ", machine.libraries, "; load average ", fixed(machine.load[0], 2),
-                  " at the start\n\n");
+                  "\n", counted(ranks, "rank"), " of ", counted(kernels::threads(), "thread"),
+                  ranks == 1 ? "" : " each", machine.hosts() > 1 ? text_of(" on ", machine.hosts(), " hosts") : "",
+                  "; ", machine.instruction_set, ", ", precision_in_use(), ", ", machine.libraries, "; load average ",
+                  fixed(machine.load[0], 2), " at the start\n\n");
 
   const auto row = [&](std::string name, const std::string& value) {
     name.resize(20, ' ');
@@ -449,7 +445,7 @@ std::string text_of_report(const Settings& s, const Machine& machine, const Meas
   }
   row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
   if (const auto updates = updates_to_estimate(s); updates > 0) {
-    row(plural(updates, "update"),
+    row(counted(updates, "update"),
         text_of(duration(static_cast<double>(updates) * m.mean()), ", without validation and checkpoints"));
   }
 

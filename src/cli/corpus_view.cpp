@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/figures.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/cleaning.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <ctime>
 
-#include "cli/figures.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/cli/options.h"
 
 namespace rnnsearch::cli {

@@ -20,10 +20,10 @@
 #include <utility>
 
 #include "cli/agreement.h"
-#include "cli/figures.h"
 #include "cli/placement.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
@@ -49,10 +49,6 @@ std::string setting(const char* name) {
 std::size_t number_set(const char* name) {
   std::uint64_t number = 0;
   return value::read(setting(name), number) ? number : 0;
-}
-
-std::string counted(std::size_t count, const char* one) {
-  return text_of(count, " ", one, count == 1 ? "" : "s");
 }
 
 /// Hosts in the order of their first ranks, and how many ranks each has.

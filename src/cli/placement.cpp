@@ -9,6 +9,7 @@
 
 #include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/kernels/parallel.h"
 
@@ -48,10 +49,6 @@ Cpus cpus_of(const std::string& list) {
 
 bool overlap(const Cpus& a, const Cpus& b) {
   return std::any_of(a.begin(), a.end(), [&](int cpu) { return b.contains(cpu); });
-}
-
-std::string counted(std::size_t count, const char* one) {
-  return text_of(count, " ", one, count == 1 ? "" : "s");
 }
 
 /// Ranks of one host and what they share.

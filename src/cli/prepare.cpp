@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "cli/agreement.h"
-#include "cli/figures.h"
 #include "cli/placement.h"
 #include "cli/progress.h"
 #include "cli/rank_team.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/stopwatch.h"

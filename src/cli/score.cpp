@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "cli/agreement.h"
-#include "cli/figures.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
@@ -15,6 +14,7 @@
 #include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/kernels/parallel.h"
 

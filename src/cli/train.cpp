@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "cli/agreement.h"
-#include "cli/figures.h"
 #include "cli/job_end.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
@@ -18,6 +17,7 @@
 #include "cli/training_options.h"
 #include "cli/validation.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"

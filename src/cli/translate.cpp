@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "cli/agreement.h"
-#include "cli/figures.h"
 #include "cli/output_file.h"
 #include "cli/placement.h"
 #include "cli/precision.h"
@@ -17,6 +16,7 @@
 #include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/waiting_input.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/text_stream.h"

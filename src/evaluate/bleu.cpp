@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "evaluate/every_sentence.h"
-#include "evaluate/fixed.h"
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/text/unicode.h"

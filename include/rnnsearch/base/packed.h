@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace rnnsearch::corpus {
+namespace rnnsearch {
 
 class Packer {
  public:
@@ -66,4 +66,4 @@ class Unpacker {
   std::string_view bytes_;
 };
 
-}  // namespace rnnsearch::corpus
+}  // namespace rnnsearch

@@ -1,4 +1,4 @@
-#include "cli/figures.h"
+#include "rnnsearch/base/figures.h"
 
 #include <cmath>
 #include <sstream>
@@ -6,7 +6,7 @@
 
 #include "rnnsearch/base/error.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch {
 
 std::string fixed(double value, int digits) {
   std::ostringstream stream;
@@ -25,6 +25,10 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
+std::string counted(std::uint64_t count, const char* noun) {
+  return text_of(count, " ", noun, count == 1 ? "" : "s");
+}
+
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fixed(whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole), 2) + "%";
 }
@@ -36,4 +40,4 @@ std::string duration(double seconds) {
   return s >= 60 ? text_of(s / 60, "m", two(s % 60), "s") : text_of(s, "s");
 }
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch
