@@ -181,9 +181,9 @@ TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
   const Texts texts;
   PrepareOptions one = texts.prepared("one.h5", {texts.one});
   const auto write = while_writing([&] { write_text(one.output, "of another"); });
-  EXPECT_THAT(
-      message_of([&] { prepare(one, write); }),
-      AllOf(HasSubstr("one.h5"), HasSubstr("another process has written it in the meantime"), HasSubstr("--overwrite")));
+  EXPECT_THAT(message_of([&] { prepare(one, write); }),
+              AllOf(HasSubstr("one.h5"), HasSubstr("another process has written it in the meantime"),
+                    HasSubstr("--overwrite")));
   EXPECT_TRUE(read_file(one.output) == "of another");
   one.overwrite = true;
   prepare(one, write);
