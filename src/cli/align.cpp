@@ -11,11 +11,10 @@
 #include <set>
 #include <span>
 
-#include "cli/agreement.h"
 #include "cli/output_file.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/shared_files.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
@@ -24,7 +23,9 @@
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/evaluate/alignment.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/report/attention_bars.h"
@@ -486,9 +487,6 @@ int run_align(const Arguments& arguments) {
   check_same_options(world, options);
   settle_threads(settings.threads, world);
   set_precision(settings.precision, world);
-  const std::string files = settings.target.empty()
-                                ? settings.source.string()
-                                : text_of(settings.source.string(), " and ", settings.target.string());
   Text text;
   {
     std::vector<fs::path> texts{settings.source};
@@ -496,10 +494,7 @@ int run_align(const Arguments& arguments) {
       if (!other.empty()) texts.push_back(other);
     }
     const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
-    agree(world, {files, "", [&] {
-                    if (world.is_root()) text = read_text(settings);
-                    return std::string();
-                  }});
+    comm::root_does(world, [&] { text = read_text(settings); });
   }
   share_lines(text.sources, world);
   share_lines(text.targets, world);
@@ -512,17 +507,15 @@ int run_align(const Arguments& arguments) {
                         "none"));
   }
   std::optional<Results> results;
-  agree(world, {"the results", "", [&] {
-                  if (!world.is_root()) return std::string();
-                  for (std::size_t i = 0; i < text.gold.size(); ++i) {
-                    evaluate::check_links(text.gold[i].possible,
-                                          loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource).size(),
-                                          loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget).size(),
-                                          text_of(settings.gold.string(), ", line ", text.lines[i] + 1));
-                  }
-                  results.emplace(settings, loaded.pipeline);
-                  return std::string();
-                }});
+  comm::root_does(world, [&] {
+    for (std::size_t i = 0; i < text.gold.size(); ++i) {
+      evaluate::check_links(text.gold[i].possible,
+                            loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource).size(),
+                            loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget).size(),
+                            text_of(settings.gold.string(), ", line ", text.lines[i] + 1));
+    }
+    results.emplace(settings, loaded.pipeline);
+  });
 
   const bool given = !settings.target.empty();
   const std::size_t batch_sentences = settings.translation.search.batch_sentences;
@@ -537,7 +530,7 @@ int run_align(const Arguments& arguments) {
       nan_line = std::min(nan_line.value_or(text.lines[portion + at]), text.lines[portion + at]);
     };
     const auto align_own_share = [&] {
-      const kernels::Interruptible interruptible(signal_came);
+      const kernels::Interruptible interruptible(stop_signal_came);
       for (std::size_t i = portion; i < portion + lines; ++i) {
         stop_if_signal_came();
         source.add(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource), loaded.source_vocabulary);
@@ -580,9 +573,10 @@ int run_align(const Arguments& arguments) {
       align_own_share();
     } catch (const kernels::Interrupted&) {  // to be agreed on by all ranks
     }
-    if (signal_came_anywhere(world)) {
-      throw Stopped(settings.svg.empty() ? "a signal asked to stop; no alignment was written"
-                                         : "a signal asked to stop; no alignment was written but for some pictures");
+    if (comm::stop_signal_came_anywhere(world)) {
+      throw comm::Stopped(settings.svg.empty()
+                              ? "a signal asked to stop; no alignment was written"
+                              : "a signal asked to stop; no alignment was written but for some pictures");
     }
     refuse_nan(world, nan_line, {settings.source.string()});
     gather(aligned, world);

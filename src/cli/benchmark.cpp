@@ -12,10 +12,9 @@
 #include <set>
 #include <utility>
 
-#include "cli/agreement.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/shared_files.h"
 #include "cli/synthetic_batches.h"
 #include "cli/training_options.h"
@@ -27,6 +26,7 @@
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/decode/translate.h"
@@ -139,14 +139,11 @@ Batches batches_of(Settings& s, const comm::Communicator& world) {
   SyntheticOptions synthetic;
   synthetic.lengths = {{s.source_length, s.target_length}};
   if (!s.lengths.empty()) {  // the root reads it: the file need not be visible to the other ranks
-    std::string text;
-    agree(world, {s.lengths.string(), "", [&] {
-                    if (!world.is_root()) return std::string();
-                    text = read_file(s.lengths);
-                    read_pair_lengths(text, s.lengths.string());
-                    return std::string();
-                  }});
-    world.broadcast(text);
+    const std::string text = comm::at_root(world, [&] {
+      std::string read = read_file(s.lengths);
+      read_pair_lengths(read, s.lengths.string());
+      return read;
+    });
     synthetic.lengths = read_pair_lengths(text, s.lengths.string());
   }
   synthetic.source_words = s.model.source_words;
@@ -180,9 +177,9 @@ class Updates {
         {slice.source, slice.target, slice.batch_pairs, rate, {}, {}, update_, slice.first_pair, slice.pair_stride});
     const double seconds = watch.seconds();
     if (!result.applied) {
-      throw AgreedError(text_of("the gradient of update ", update_,
-                                " is not finite, so updates cannot be timed; try a lower "
-                                "learning-rate or initial-deviation"));
+      throw comm::AgreedError(text_of("the gradient of update ", update_,
+                                      " is not finite, so updates cannot be timed; try a lower "
+                                      "learning-rate or initial-deviation"));
     }
     return {seconds, static_cast<double>(slice.batch_target_words), result.phases, result.traffic, result.part_seconds};
   }
@@ -228,7 +225,7 @@ class Translations {
       world_.all_reduce(std::span<double>(sums));  // waits for the slowest rank
       timed.target_words = sums[0];
       if (sums[1] > 0) {
-        throw AgreedError(
+        throw comm::AgreedError(
             "the untrained model computes NaN, so translation cannot be timed; try a lower "
             "initial-deviation");
       }
@@ -325,7 +322,7 @@ Measurement measure(const Settings& s, const comm::Communicator& world, Batches&
 struct Machine {
   std::string libraries, instruction_set;
   std::array<double, 3> load{};  // averages of 1, 5 and 15 minutes, before anything was computed
-  std::vector<RankPlace> places;
+  std::vector<comm::RankPlace> places;
   std::size_t parameters = 0;
 
   std::size_t hosts() const {

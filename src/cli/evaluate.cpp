@@ -5,16 +5,17 @@
 #include <memory>
 #include <utility>
 
-#include "cli/agreement.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/shared_files.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/evaluate/evaluation.h"
 #include "rnnsearch/evaluate/length_chart.h"
@@ -317,17 +318,15 @@ int run_evaluate(const Arguments& arguments) {
     for (const std::string& text : settings.hypotheses) texts.push_back(named(text).path);
     if (!settings.source.empty()) texts.push_back(settings.source);
     const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
-    agree(world, {"the texts to compare", "", [&] {
-                    if (!world.is_root()) return std::string();
-                    test = test_of(settings);
-                    for (const std::string& text : settings.hypotheses) {
-                      const fs::path path = named(text).path;
-                      systems.push_back(read_lines(path, corpus::TestSetPart::kHypothesis));
-                      check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
-                                       {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
-                    }
-                    return std::string();
-                  }});
+    comm::root_does(world, [&] {
+      test = test_of(settings);
+      for (const std::string& text : settings.hypotheses) {
+        const fs::path path = named(text).path;
+        systems.push_back(read_lines(path, corpus::TestSetPart::kHypothesis));
+        check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
+                         {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
+      }
+    });
   }
   for (const std::string& text : settings.model) {
     const auto [name, path] = named(text);
@@ -338,7 +337,7 @@ int run_evaluate(const Arguments& arguments) {
         [&, system = name](std::size_t done, std::size_t all) {
           progress.show(text_of("[evaluate] ", system, ": ", 100 * done / std::max<std::size_t>(all, 1), "%"));
         });
-    if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; nothing was evaluated");
+    if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; nothing was evaluated");
     auto& lines = systems.emplace_back();
     for (const auto& best : translations) lines.push_back(best.front().text);
   }
@@ -350,8 +349,8 @@ int run_evaluate(const Arguments& arguments) {
   auto evaluation = evaluate::evaluate({settings.set, test.references, test.sources, test.unknown_shares,
                                         test.rarest_words, corpus ? &test.frequencies : nullptr},
                                        outputs, settings.evaluation, [] {
-                                         if (signal_came())
-                                           throw Stopped("a signal asked to stop; nothing was printed");
+                                         if (stop_signal_came())
+                                           throw comm::Stopped("a signal asked to stop; nothing was printed");
                                        });
   evaluation.source_language = test.source_language;
   evaluation.target_language = test.target_language;

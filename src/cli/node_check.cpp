@@ -8,13 +8,13 @@
 #include <iostream>
 #include <iterator>
 
-#include "cli/agreement.h"
-#include "cli/placement.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/train/site_check.h"

@@ -6,11 +6,11 @@
 #include <set>
 #include <sstream>
 
-#include "cli/agreement.h"
 #include "cli/nearest.h"
 #include "cli/presets.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/signals.h"
 
 namespace po = boost::program_options;
 

@@ -6,10 +6,9 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/agreement.h"
-#include "cli/placement.h"
 #include "cli/progress.h"
 #include "cli/rank_team.h"
+#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
@@ -17,6 +16,7 @@
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/team.h"

@@ -6,16 +6,17 @@
 #include <numeric>
 #include <optional>
 
-#include "cli/agreement.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/shared_files.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
@@ -56,14 +57,12 @@ int run_score(const Arguments& arguments) {
   std::vector<std::string> sources, targets;
   {
     const PatienceForPipes patience({source_path, target_path}, threads.stall_timeout, world);
-    agree(world, {text_of("", source_path.string(), " and ", target_path.string()), "", [&] {
-                    if (!world.is_root()) return std::string();
-                    sources = read_lines(source_path, corpus::TestSetPart::kSource);
-                    targets = read_lines(target_path, corpus::TestSetPart::kReference);
-                    check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
-                                     {target_path, corpus::TestSetPart::kReference, targets.size()});
-                    return std::string();
-                  }});
+    comm::root_does(world, [&] {
+      sources = read_lines(source_path, corpus::TestSetPart::kSource);
+      targets = read_lines(target_path, corpus::TestSetPart::kReference);
+      check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
+                       {target_path, corpus::TestSetPart::kReference, targets.size()});
+    });
   }
   share_lines(sources, world);
   share_lines(targets, world);
@@ -72,7 +71,7 @@ int run_score(const Arguments& arguments) {
   std::vector<double> scores(sources.size());
   const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
   const auto score_own_share = [&] {
-    const kernels::Interruptible interruptible(signal_came);
+    const kernels::Interruptible interruptible(stop_signal_came);
     for (std::size_t i = 0; i < sources.size(); ++i) {
       stop_if_signal_came();
       source.add(ids_of(loaded.pipeline.to_words(sources[i], corpus::Side::kSource), loaded.source_vocabulary));
@@ -101,7 +100,7 @@ int run_score(const Arguments& arguments) {
     score_own_share();
   } catch (const kernels::Interrupted&) {  // to be agreed on by all ranks
   }
-  if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; no score was printed");
+  if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; no score was printed");
   if (ranks > 1) world.all_reduce(std::span<double>(scores));  // each is 0 on all ranks but one
   const auto nan = std::find_if(scores.begin(), scores.end(), [](double score) { return !std::isfinite(score); });
   std::optional<std::size_t> nan_line;

@@ -3,9 +3,10 @@
 #include <optional>
 #include <utility>
 
-#include "cli/agreement.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/storage/sealed_file.h"
 
 namespace rnnsearch::cli {
@@ -18,27 +19,22 @@ constexpr const char* kAdvice = "give every host the same file, or name one on a
 corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& world) {
   std::optional<corpus::Corpus> corpus;
   const auto verify = world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
-  agree(world, {text_of("corpus ", path.string()), kAdvice, [&] {
-                  const comm::Activity activity("verifies the corpus");
-                  corpus.emplace(path, verify, stop_if_signal_came);
-                  return "the fingerprint " + corpus->fingerprint();
-                }});
+  comm::agree(world, {text_of("corpus ", path.string()), kAdvice, [&] {
+                        const comm::Activity activity("verifies the corpus");
+                        corpus.emplace(path, verify, stop_if_signal_came);
+                        return "the fingerprint " + corpus->fingerprint();
+                      }});
   return *std::move(corpus);
 }
 
 train::LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world) {
-  std::string checkpoint;
-  agree(world, {text_of("", run_or_checkpoint.string()), "", [&] {
-                  if (world.is_root()) checkpoint = checkpoint_of(run_or_checkpoint).string();
-                  return std::string();
-                }});
-  world.broadcast(checkpoint);
+  const std::string checkpoint = comm::at_root(world, [&] { return checkpoint_of(run_or_checkpoint).string(); });
   std::optional<train::LoadedModel> loaded;
-  agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
-                  const comm::Activity activity("reads the checkpoint");
-                  loaded.emplace(train::load_model(checkpoint, stop_if_signal_came));
-                  return "the digest " + storage::sealed_digest(checkpoint, "checkpoint");
-                }});
+  comm::agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
+                        const comm::Activity activity("reads the checkpoint");
+                        loaded.emplace(train::load_model(checkpoint, stop_if_signal_came));
+                        return "the digest " + storage::sealed_digest(checkpoint, "checkpoint");
+                      }});
   return *std::move(loaded);
 }
 

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_stream.h"
 #include "rnnsearch/text/unicode.h"
 

@@ -7,18 +7,19 @@
 #include <memory>
 #include <optional>
 
-#include "cli/agreement.h"
 #include "cli/output_file.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/shared_files.h"
 #include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/waiting_input.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::cli {
@@ -129,13 +130,10 @@ int run_translate(const Arguments& arguments) {
   auto loaded = open_model(model, world);
   std::optional<Input> source;
   std::optional<OutputFile> sink;
-  agree(world, {"input and output", "", [&] {
-                  if (world.is_root()) {
-                    source.emplace(input);
-                    sink.emplace("--output", output);
-                  }
-                  return std::string();
-                }});
+  comm::root_does(world, [&] {
+    source.emplace(input);
+    sink.emplace("--output", output);
+  });
 
   // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths.
   const std::size_t portion = 64 * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
@@ -147,11 +145,8 @@ int run_translate(const Arguments& arguments) {
     std::vector<std::string> lines;
     try {
       const PatienceForPipes patience({input}, threads.stall_timeout, world);
-      agree(world, {"the input", "", [&] {
-                      if (world.is_root()) lines = source->next(portion);
-                      return std::string();
-                    }});
-    } catch (const Stopped&) {
+      comm::root_does(world, [&] { lines = source->next(portion); });
+    } catch (const comm::Stopped&) {
       stopped = true;
       break;
     }
@@ -164,7 +159,7 @@ int run_translate(const Arguments& arguments) {
         [&](std::size_t done, std::size_t) {
           progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
-    if (signal_came_anywhere(world)) {
+    if (comm::stop_signal_came_anywhere(world)) {
       const auto left_out = [](const auto& line) { return line.empty(); };
       translations.erase(std::find_if(translations.begin(), translations.end(), left_out), translations.end());
       std::uint64_t early = more || translations.size() < count;  // else it came when all was done
@@ -196,7 +191,7 @@ int run_translate(const Arguments& arguments) {
   if (const auto sentence = sentence_of_retries(retried, cut_off, translation.search.retry_below); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
-  if (stopped) throw Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");
+  if (stopped) throw comm::Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");
   if (sink) sink->publish();
   return 0;
 }

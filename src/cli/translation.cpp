@@ -5,11 +5,12 @@
 #include <limits>
 #include <span>
 
-#include "cli/agreement.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
@@ -134,7 +135,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   search.alignments = options.replace_unknown;
   std::vector<std::vector<decode::Translation>> found;
   try {
-    const kernels::Interruptible interruptible(signal_came);
+    const kernels::Interruptible interruptible(stop_signal_came);
     for (std::size_t i = rank; i < lines.size(); i += ranks) {
       stop_if_signal_came();
       words.push_back(loaded.pipeline.to_words(lines[i], corpus::Side::kSource));
@@ -142,7 +143,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     }
     found = decode::translate(loaded.model, source, search, [&](std::size_t count) {
       if (done && world.is_root()) done(count, source.size());
-      return !signal_came();
+      return !stop_signal_came();
     });
   } catch (const kernels::Interrupted&) {  // before the first was translated
     found.resize(lines.size() > rank ? ceil_div(lines.size() - rank, ranks) : 0);
@@ -189,9 +190,10 @@ void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line
   double first = line ? -static_cast<double>(*line) : -std::numeric_limits<double>::infinity();
   if (world.size() > 1) world.max(std::span(&first, 1));
   if (std::isinf(first)) return;
-  throw AgreedError(text_of(place.name, ", line ", place.before + static_cast<std::size_t>(-first) + 1,
-                            ": the model computes NaN or infinities, because its training diverged; name a checkpoint "
-                            "of an earlier update, or train again with a lower learning-rate or clip-norm"));
+  throw comm::AgreedError(
+      text_of(place.name, ", line ", place.before + static_cast<std::size_t>(-first) + 1,
+              ": the model computes NaN or infinities, because its training diverged; name a checkpoint "
+              "of an earlier update, or train again with a lower learning-rate or clip-norm"));
 }
 
 }  // namespace rnnsearch::cli

@@ -11,8 +11,8 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/kernels/parallel.h"
-#include "rnnsearch/train/signals.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <functional>
+
+#include "rnnsearch/base/signals.h"
 
 namespace rnnsearch::kernels {
 
@@ -16,9 +17,7 @@ void set_threads(std::size_t count);
 std::size_t threads();
 
 /// Thrown by a computation that was asked to stop.
-struct Interrupted : std::exception {
-  const char* what() const noexcept override { return "a signal asked to stop"; }
-};
+using rnnsearch::Interrupted;
 
 /// Makes the computations of the thread that creates it interruptible. While the object exists, parallel_for calls
 /// `stop` before each piece and throws Interrupted when it returns true; partial results are then meaningless. Every

@@ -1,9 +1,9 @@
-#include "cli/placement.h"
+#include "rnnsearch/comm/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace rnnsearch::cli {
+namespace rnnsearch::comm {
 namespace {
 
 using testing::AllOf;
@@ -58,4 +58,4 @@ TEST(Placement, GivesARankAtLeastOneThreadAndKeepsWhatWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::comm

@@ -1,9 +1,9 @@
-#include "rnnsearch/train/signals.h"
+#include "rnnsearch/base/signals.h"
 
 #include <csignal>
 #include <mutex>
 
-namespace rnnsearch::train {
+namespace rnnsearch {
 namespace {
 
 volatile std::sig_atomic_t signal_received = 0;
@@ -35,10 +35,25 @@ StopSignals::~StopSignals() {
   if (--alive > 0) return;
   ::sigaction(SIGTERM, &former_terminate, nullptr);
   ::sigaction(SIGUSR1, &former_user, nullptr);
+  signal_received = 0;
 }
 
 int StopSignals::received() const {
   return signal_received;
 }
 
-}  // namespace rnnsearch::train
+void catch_stop_signals() {
+  // Never destroyed: a signal that comes while the program leaves must not turn its success into failure.
+  static const StopSignals* const signals = new StopSignals;
+  static_cast<void>(signals);
+}
+
+bool stop_signal_came() {
+  return signal_received != 0;
+}
+
+void stop_if_signal_came() {
+  if (stop_signal_came()) throw Interrupted();
+}
+
+}  // namespace rnnsearch

@@ -1,19 +1,17 @@
-#include "cli/placement.h"
+#include "rnnsearch/comm/placement.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
-#include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
-#include "rnnsearch/base/json.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/packed.h"
+#include "rnnsearch/comm/meet.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::comm {
 namespace {
 
 std::string allowed_cpu_list() {
@@ -93,28 +91,6 @@ constexpr const char* kRemedy =
 
 }  // namespace
 
-void add_threads(Options& options, ThreadOptions& threads) {
-  options.add("threads", threads.threads,
-              {.help = "number of threads of each rank [the CPUs it may use, divided by the ranks of its host that may "
-                       "use them, too]",
-               .recorded = false,
-               .low = 1,
-               .high = 4096});
-  options.add("oversubscribe", threads.oversubscribe,
-              {.help = "allow more threads than CPUs, which is refused otherwise", .recorded = false});
-  options.add("stall-timeout", threads.stall_timeout,
-              {.help = "seconds without progress until late ranks are named; ranks without any sign of life then end "
-                       "the command with exit code 1; 0: never",
-               .recorded = false,
-               .low = 0,
-               .high = 1e6});
-}
-
-bool oversubscription_is_meant(const ThreadOptions& options) {
-  const char* const set = std::getenv("RNNSEARCH_OVERSUBSCRIBE");
-  return options.oversubscribe || (set && std::string(set) != "" && std::string(set) != "0");
-}
-
 std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
   std::vector<std::string> hosts;
   std::vector<Cpus> cpus;
@@ -179,37 +155,35 @@ std::string oversubscription(const std::vector<RankPlace>& places) {
   return "";
 }
 
-std::vector<RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world) {
-  if (options.stall_timeout > 0 && options.stall_timeout < 1) {
-    throw AgreedError(text_of("stall-timeout is ", options.stall_timeout,
-                              ", in which no rank can answer; give at least 1 second, or 0 for never"));
-  }
-  comm::set_stall_timeout(options.stall_timeout);
+Placement settle_threads(const Communicator& world, std::size_t threads, bool oversubscribe) {
+  Placement placement;
   const auto hosts = world.hosts();
-  const auto lines = world.gather(text_of(options.threads.value_or(0), " ", allowed_cpu_list()));
-  std::vector<RankPlace> places;
-  for (std::size_t rank = 0; rank < lines.size(); ++rank) {
-    std::istringstream fields(lines[rank]);
-    RankPlace place;
-    place.host = hosts[rank];
-    fields >> place.threads >> place.cpus;
-    places.push_back(place);
-  }
-  std::string agreed;
-  if (world.is_root()) {
-    share_cpus(places);
-    std::string refusal = oversubscription_is_meant(options) ? "" : oversubscription(places);
-    if (!refusal.empty()) refusal += text_of("; ", kRemedy, ", or say --oversubscribe if that is meant");
-    Json threads = Json::array();
-    for (const auto& place : places) threads.push_back(place.threads);
-    agreed = Json::object({{"refusal", refusal}, {"threads", std::move(threads)}}).dump();
-  }
-  world.broadcast(agreed);
-  const Json json = Json::parse(agreed, "the threads of the ranks");
-  if (const std::string& refusal = json.at("refusal").string(); !refusal.empty()) throw AgreedError(refusal);
-  const auto rank = static_cast<std::size_t>(world.rank());
-  kernels::set_threads(static_cast<std::size_t>(json.at("threads").items()[rank].integer()));
-  return places;
+  const std::string settled = meet(
+      world,
+      [&] {
+        Packer packer;
+        packer.add(threads);
+        packer.add_text(allowed_cpu_list());
+        return packer.take();
+      },
+      [&](std::span<const Outcome> outcomes) {
+        auto& places = placement.places;
+        for (const Outcome& outcome : outcomes) {
+          Unpacker unpacker(outcome.text);
+          const auto asked = unpacker.next<std::size_t>();
+          places.push_back({hosts[places.size()], asked, std::string(unpacker.next_text())});
+        }
+        share_cpus(places);
+        if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty()) {
+          throw Error(text_of(refusal, "; ", kRemedy, ", or say --oversubscribe if that is meant"));
+        }
+        Packer packer;
+        for (const RankPlace& place : places) packer.add(place.threads);
+        return packer.take();
+      });
+  Unpacker unpacker(settled);
+  for (int rank = 0; rank <= world.rank(); ++rank) placement.threads = unpacker.next<std::size_t>();
+  return placement;
 }
 
 std::vector<std::string> describe(const std::vector<RankPlace>& places) {
@@ -236,4 +210,4 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
   return lines;
 }
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::comm
