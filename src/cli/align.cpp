@@ -1,4 +1,4 @@
-#include "cli/align.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,25 +11,25 @@
 #include <set>
 #include <span>
 
-#include "cli/output_file.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/shared_files.h"
-#include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/evaluate/alignment.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/report/attention_bars.h"
 #include "rnnsearch/report/heat_map.h"
+#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -173,17 +173,17 @@ struct Text {
 
 Text read_text(const Settings& settings) {
   Text text;
-  text.sources = read_lines(settings.source, corpus::TestSetPart::kSource);
+  text.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource);
   if (!settings.target.empty()) {
-    text.targets = read_lines(settings.target, corpus::TestSetPart::kReference);
-    check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
-                     {settings.target, corpus::TestSetPart::kReference, text.targets.size()});
+    text.targets = corpus::read_lines(settings.target, corpus::TestSetPart::kReference);
+    corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
+                             {settings.target, corpus::TestSetPart::kReference, text.targets.size()});
   }
   if (!settings.gold.empty()) {
     text.gold = evaluate::read_gold_links(settings.gold, static_cast<std::uint32_t>(settings.gold_first_word),
                                           stop_if_signal_came);
-    check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
-                     {settings.gold, corpus::TestSetPart::kReference, text.gold.size()});
+    corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
+                             {settings.gold, corpus::TestSetPart::kReference, text.gold.size()});
   }
   text.lines = chosen_lines(settings.lines, text.sources.size(), settings.source);
   const auto choose = [&](auto& all) {
@@ -337,7 +337,7 @@ std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipelin
 class Sink {
  public:
   Sink(const char* option, const fs::path& path) {
-    if (path != "-") file_.emplace(option, path);
+    if (path != "-") file_.emplace(option, path, std::cout);
   }
   void write(const std::string& text) {
     if (file_) {
@@ -500,7 +500,7 @@ int run_align(const Arguments& arguments) {
   share_lines(text.targets, world);
   text.lines.resize(text.sources.size());
   world.broadcast(std::span<std::uint64_t>(text.lines));
-  auto loaded = open_model(settings.model, world);
+  auto loaded = train::open_model(settings.model, world);
   if (loaded.model.options().attention == model::Attention::kNone) {
     throw Error(text_of(settings.model.string(),
                         " has no attention, so it aligns nothing; name a model that was not trained with attention = "

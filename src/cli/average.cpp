@@ -1,4 +1,4 @@
-#include "cli/average.h"
+#include "cli/commands.h"
 
 #include <filesystem>
 #include <iostream>

@@ -1,4 +1,4 @@
-#include "cli/benchmark.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,8 +10,6 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/shared_files.h"
-#include "cli/synthetic_batches.h"
 #include "cli/training_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
@@ -22,12 +20,14 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/synthetic_batches.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/measurement.h"
 #include "rnnsearch/train/schedule.h"
+#include "rnnsearch/train/shared_files.h"
 #include "rnnsearch/train/trainer.h"
 #include "rnnsearch/train/update.h"
 
@@ -124,28 +124,29 @@ class Batches {
 /// COLLECTIVE. May set the sizes of the vocabularies.
 Batches batches_of(Settings& s, const comm::Communicator& world) {
   if (!s.corpus.empty()) {
-    auto corpus = std::make_unique<const corpus::Corpus>(open_corpus(s.corpus, world));
+    auto corpus = std::make_unique<const corpus::Corpus>(train::open_corpus(s.corpus, world));
     s.model.source_words = corpus->source_vocabulary().size();
     s.model.target_words = corpus->target_vocabulary().size();
     return {std::move(corpus), train::batch_options(s.train), world};
   }
-  SyntheticOptions synthetic;
+  corpus::SyntheticOptions synthetic;
   synthetic.lengths = {{s.source_length, s.target_length}};
   if (!s.lengths.empty()) {  // the root reads it: the file need not be visible to the other ranks
     const std::string text = comm::at_root(world, [&] {
       std::string read = read_file(s.lengths);
-      read_pair_lengths(read, s.lengths.string());
+      corpus::read_pair_lengths(read, s.lengths.string());
       return read;
     });
-    synthetic.lengths = read_pair_lengths(text, s.lengths.string());
+    synthetic.lengths = corpus::read_pair_lengths(text, s.lengths.string());
   }
   synthetic.source_words = s.model.source_words;
   synthetic.target_words = s.model.target_words;
   synthetic.batch_sentences = s.train.batch_sentences;
   synthetic.pool_batches = s.train.pool_batches;
   synthetic.seed = s.train.seed;
-  return Batches(synthetic_batches(synthetic, s.untimed_updates + s.updates, static_cast<std::size_t>(world.rank()),
-                                   static_cast<std::size_t>(world.size())));
+  return Batches(corpus::synthetic_batches(synthetic, s.untimed_updates + s.updates,
+                                           static_cast<std::size_t>(world.rank()),
+                                           static_cast<std::size_t>(world.size())));
 }
 
 /// Updates of an untrained model by the code that trains.

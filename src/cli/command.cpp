@@ -14,18 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli/align.h"
-#include "cli/average.h"
-#include "cli/benchmark.h"
-#include "cli/evaluate.h"
-#include "cli/inspect.h"
+#include "cli/commands.h"
 #include "cli/nearest.h"
-#include "cli/node_check.h"
-#include "cli/prepare.h"
-#include "cli/report.h"
-#include "cli/score.h"
-#include "cli/train.h"
-#include "cli/translate.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"

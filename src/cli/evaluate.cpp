@@ -1,4 +1,4 @@
-#include "cli/evaluate.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <iostream>
@@ -8,8 +8,6 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/shared_files.h"
-#include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
@@ -17,10 +15,12 @@
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/evaluate/evaluation.h"
 #include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/evaluate/presentation.h"
 #include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -83,15 +83,16 @@ Test test_of(const Settings& settings) {
   Test test;
   if (settings.corpus.empty()) {
     for (const auto& path : settings.references) {
-      test.references.push_back(read_lines(path, corpus::TestSetPart::kReference));
-      check_same_lines({settings.references.front(), corpus::TestSetPart::kReference, test.references.front().size()},
-                       {path, corpus::TestSetPart::kReference, test.references.back().size()});
+      test.references.push_back(corpus::read_lines(path, corpus::TestSetPart::kReference));
+      corpus::check_same_lines(
+          {settings.references.front(), corpus::TestSetPart::kReference, test.references.front().size()},
+          {path, corpus::TestSetPart::kReference, test.references.back().size()});
     }
     test.place = settings.references.front();
     if (!settings.source.empty()) {
-      test.sources = read_lines(settings.source, corpus::TestSetPart::kSource);
-      check_same_lines({test.place, corpus::TestSetPart::kReference, test.references.front().size()},
-                       {settings.source, corpus::TestSetPart::kSource, test.sources.size()});
+      test.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource);
+      corpus::check_same_lines({test.place, corpus::TestSetPart::kReference, test.references.front().size()},
+                               {settings.source, corpus::TestSetPart::kSource, test.sources.size()});
     }
     return test;
   }
@@ -322,15 +323,15 @@ int run_evaluate(const Arguments& arguments) {
       test = test_of(settings);
       for (const std::string& text : settings.hypotheses) {
         const fs::path path = named(text).path;
-        systems.push_back(read_lines(path, corpus::TestSetPart::kHypothesis));
-        check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
-                         {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
+        systems.push_back(corpus::read_lines(path, corpus::TestSetPart::kHypothesis));
+        corpus::check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
+                                 {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
       }
     });
   }
   for (const std::string& text : settings.model) {
     const auto [name, path] = named(text);
-    auto loaded = open_model(path, world);
+    auto loaded = train::open_model(path, world);
     Progress progress(!world.is_root());
     const auto translations = translate_lines(
         loaded, {test.sources, {test.place.string()}}, settings.translation, world,

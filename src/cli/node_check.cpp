@@ -1,4 +1,4 @@
-#include "cli/node_check.h"
+#include "cli/commands.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
-#include "cli/prepare.h"
+#include "cli/commands.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <initializer_list>
 #include <iostream>
 #include <memory>
@@ -11,14 +10,13 @@
 #include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
-#include "rnnsearch/base/json.h"
-#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "rnnsearch/corpus/prepare_report.h"
 #include "rnnsearch/corpus/team.h"
 #include "rnnsearch/kernels/parallel.h"
 
@@ -77,85 +75,12 @@ void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOpti
         "is of a script; give --source-script or --target-script");
 }
 
-void print_pairs(std::uint64_t read, std::uint64_t kept, const corpus::DropCounts& dropped) {
-  std::cout << "pairs read     " << grouped(read) << "\n"
-            << "pairs kept     " << grouped(kept) << "\n"
-            << "pairs dropped  " << grouped(dropped.total());
-  for (std::size_t i = 0; i < corpus::kDropReasons.size(); ++i) {
-    const bool always = i <= static_cast<std::size_t>(corpus::Drop::kLongTarget);
-    if (dropped.counts[i] == 0 && !always) continue;
-    std::cout << (i == 0 ? ": " : ", ") << corpus::kDropReasons[i].label << " " << grouped(dropped.counts[i]);
+void show(const auto& report, const fs::path& output, bool json) {
+  if (json) {
+    std::cout << corpus::json_of(report, output).dump(2) << "\n";
+  } else {
+    corpus::print(report, output, std::cout);
   }
-  std::cout << "\n";
-}
-
-void print_end(const std::string& fingerprint, const fs::path& output) {
-  std::cout << "fingerprint    " << fingerprint << "\nwritten to     " << output.string() << "\n";
-}
-
-void print(const corpus::PrepareReport& report, const fs::path& output) {
-  if (report.pairs_before > 0) std::cout << "pairs before   " << grouped(report.pairs_before) << "\n";
-  print_pairs(report.pairs_read, report.pairs_kept, report.dropped);
-  const auto side = [](const char* name, const corpus::PrepareReport::Side& s) {
-    char coverage[16];
-    std::snprintf(coverage, sizeof coverage, "%.2f%%", 100 * s.coverage());
-    std::cout << name << grouped(s.words) << " words, " << grouped(s.distinct_words) << " distinct; vocabulary "
-              << grouped(s.vocabulary) << " covers " << coverage << ", " << grouped(s.unknown_words) << " are <unk>\n";
-  };
-  side("source         ", report.source);
-  side("target         ", report.target);
-  for (const auto& [name, pairs] : report.sets) {
-    std::string label = printable(name);  // with --append somebody else's
-    label.resize(std::max<std::size_t>(label.size() + 1, 15), ' ');
-    std::cout << label << grouped(pairs) << " pairs\n";
-  }
-  print_end(report.fingerprint, output);
-}
-
-void print(const corpus::MergeReport& report, const fs::path& output) {
-  print_pairs(report.selection.pairs_read, report.pairs, report.selection.dropped);
-  std::cout << "source         " << grouped(report.source_words) << " words\n"
-            << "target         " << grouped(report.target_words) << " words\n";
-  print_end(report.fingerprint, output);
-}
-
-/// What both kinds of report begin with.
-Json to_json(const fs::path& output, const std::string& fingerprint, std::uint64_t read, std::uint64_t kept,
-             const corpus::DropCounts& dropped) {
-  Json json;
-  json["output"] = output.string();
-  json["fingerprint"] = fingerprint;
-  json["pairs_read"] = read;
-  json["pairs_kept"] = kept;
-  for (std::size_t i = 0; i < corpus::kDropReasons.size(); ++i)
-    json["dropped"][corpus::kDropReasons[i].name] = dropped.counts[i];
-  return json;
-}
-
-Json to_json(const corpus::MergeReport& report, const fs::path& output) {
-  Json json = to_json(output, report.fingerprint, report.selection.pairs_read, report.pairs, report.selection.dropped);
-  json["source"]["words"] = report.source_words;
-  json["target"]["words"] = report.target_words;
-  return json;
-}
-
-Json to_json(const corpus::PrepareReport& report, const fs::path& output) {
-  const auto side = [](const corpus::PrepareReport::Side& s) {
-    Json json;
-    json["words"] = s.words;
-    json["distinct_words"] = s.distinct_words;
-    json["vocabulary"] = s.vocabulary;
-    json["unknown_words"] = s.unknown_words;
-    json["coverage"] = s.coverage();
-    return json;
-  };
-  Json json = to_json(output, report.fingerprint, report.pairs_read, report.pairs_kept, report.dropped);
-  if (report.pairs_before > 0) json["pairs_before"] = report.pairs_before;
-  json["source"] = side(report.source);
-  json["target"] = side(report.target);
-  json["sets"] = Json::object();
-  for (const auto& [name, pairs] : report.sets) json["sets"][name] = pairs;
-  return json;
 }
 
 }  // namespace
@@ -313,11 +238,7 @@ int run_prepare(const Arguments& arguments) {
     if (comm::this_launch().processes > 1) throw Error("--merge is for one process; start it without mpirun or srun");
     const corpus::MergeReport report =
         corpus::merge({{merged.begin(), merged.end()}, settings.output, settings.shard_pairs, settings.overwrite});
-    if (json) {
-      std::cout << to_json(report, settings.output).dump(2) << "\n";
-    } else {
-      print(report, settings.output);
-    }
+    show(report, settings.output, json);
     return 0;
   }
   for (const auto* files : {&train_source, &train_target, &train_tsv}) {
@@ -404,11 +325,7 @@ int run_prepare(const Arguments& arguments) {
                           report.counted_before ? "counted the words" : ""));
   progress.reset();
   if (team->rank() != 0) return 0;
-  if (json) {
-    std::cout << to_json(report, settings.output).dump(2) << "\n";
-  } else {
-    print(report, settings.output);
-  }
+  show(report, settings.output, json);
   return 0;
 }
 

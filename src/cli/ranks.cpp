@@ -1,10 +1,13 @@
 #include "cli/ranks.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
@@ -46,6 +49,31 @@ std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const 
   auto placement = comm::settle_threads(world, options.threads.value_or(0), oversubscription_is_meant(options));
   kernels::set_threads(placement.threads);
   return std::move(placement.places);
+}
+
+PatienceForPipes::PatienceForPipes(const std::vector<std::filesystem::path>& texts, double stall_timeout,
+                                   const comm::Communicator& world)
+    : stall_timeout_(stall_timeout) {
+  std::uint64_t waits = std::any_of(texts.begin(), texts.end(), [](const std::filesystem::path& text) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(corpus::file_named(text), ignored);
+    return text.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
+  });
+  world.broadcast(std::span(&waits, 1));
+  if (waits != 0) comm::set_stall_timeout(0);
+}
+
+void share_lines(std::vector<std::string>& lines, const comm::Communicator& world) {
+  if (world.size() == 1) return;
+  std::string text;
+  for (const std::string& line : lines) text.append(line).push_back('\n');
+  world.broadcast(text);
+  if (world.is_root()) return;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t size = rest.find('\n');
+    lines.emplace_back(rest.substr(0, size));
+    rest.remove_prefix(size + 1);
+  }
 }
 
 }  // namespace rnnsearch::cli

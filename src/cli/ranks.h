@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "rnnsearch/cli/options.h"
@@ -31,5 +33,22 @@ bool oversubscription_is_meant(const ThreadOptions& options);
 /// COLLECTIVE. comm::settle_threads with these options; hands this rank's number to kernels::set_threads, and the stall
 /// timeout to comm. Returns at the root one place a rank, nothing elsewhere. Throws AgreedError.
 std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world);
+
+/// COLLECTIVE. While it lives, the other ranks wait for the root as long as it takes, if a text at the root is standard
+/// input (an empty path) or a pipe, whose writer may take hours; else --stall-timeout holds.
+class PatienceForPipes {
+ public:
+  PatienceForPipes(const std::vector<std::filesystem::path>& texts, double stall_timeout,
+                   const comm::Communicator& world);
+  ~PatienceForPipes() { comm::set_stall_timeout(stall_timeout_); }
+  PatienceForPipes(const PatienceForPipes&) = delete;
+  PatienceForPipes& operator=(const PatienceForPipes&) = delete;
+
+ private:
+  double stall_timeout_;
+};
+
+/// COLLECTIVE. The lines of the root on all ranks: a pipe can be read once alone, and only the root needs the files.
+void share_lines(std::vector<std::string>& lines, const comm::Communicator& world);
 
 }  // namespace rnnsearch::cli

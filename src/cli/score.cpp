@@ -1,4 +1,4 @@
-#include "cli/score.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,15 +9,15 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/shared_files.h"
-#include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 
@@ -58,15 +58,15 @@ int run_score(const Arguments& arguments) {
   {
     const PatienceForPipes patience({source_path, target_path}, threads.stall_timeout, world);
     comm::root_does(world, [&] {
-      sources = read_lines(source_path, corpus::TestSetPart::kSource);
-      targets = read_lines(target_path, corpus::TestSetPart::kReference);
-      check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
-                       {target_path, corpus::TestSetPart::kReference, targets.size()});
+      sources = corpus::read_lines(source_path, corpus::TestSetPart::kSource);
+      targets = corpus::read_lines(target_path, corpus::TestSetPart::kReference);
+      corpus::check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
+                               {target_path, corpus::TestSetPart::kReference, targets.size()});
     });
   }
   share_lines(sources, world);
   share_lines(targets, world);
-  auto loaded = open_model(model, world);
+  auto loaded = train::open_model(model, world);
   Sentences source, target;
   std::vector<double> scores(sources.size());
   const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());

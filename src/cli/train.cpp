@@ -1,4 +1,4 @@
-#include "cli/train.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,9 @@
 #include <memory>
 #include <optional>
 
-#include "cli/job_end.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/shared_files.h"
 #include "cli/training_options.h"
 #include "cli/validation.h"
 #include "rnnsearch/base/error.h"
@@ -26,6 +24,8 @@
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/storage/hdf5.h"
+#include "rnnsearch/train/job_end.h"
+#include "rnnsearch/train/shared_files.h"
 #include "rnnsearch/train/trainer.h"
 
 namespace rnnsearch::cli {
@@ -146,11 +146,11 @@ int run_train(const Arguments& arguments) {
   const comm::Communicator world;
   check_same_options(world, options);
   const auto places = settle_threads(s.threads, world);
-  Deadline deadline;
-  comm::root_does(world,
-                  [&] { deadline = deadline_of(s.stop_before, ::getenv, static_cast<double>(std::time(nullptr))); });
+  train::Deadline deadline;
+  comm::root_does(
+      world, [&] { deadline = train::deadline_of(s.stop_before, ::getenv, static_cast<double>(std::time(nullptr))); });
   s.corpus = fs::absolute(s.corpus).lexically_normal();
-  const corpus::Corpus corpus = open_corpus(s.corpus, world);
+  const corpus::Corpus corpus = train::open_corpus(s.corpus, world);
   s.model.source_words = corpus.source_vocabulary().size();
   s.model.target_words = corpus.target_vocabulary().size();
   if (s.model.ties_sides() && corpus.source_vocabulary().words() != corpus.target_vocabulary().words()) {

@@ -1,26 +1,26 @@
-#include "cli/translate.h"
+#include "cli/commands.h"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <istream>
+#include <iostream>
 #include <memory>
 #include <optional>
 
-#include "cli/output_file.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/shared_files.h"
-#include "cli/text_lines.h"
 #include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/waiting_input.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/corpus/text_stream.h"
+#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -54,7 +54,7 @@ class Input {
  private:
   fs::path path_;
   std::unique_ptr<std::istream> stream_;
-  std::optional<LineSource> lines_;
+  std::optional<corpus::LineSource> lines_;
   std::optional<std::vector<std::string>> segments_;  // of a test set, in place of the stream
   std::size_t given_ = 0;                             // of them, so far
 };
@@ -127,12 +127,12 @@ int run_translate(const Arguments& arguments) {
   check_same_options(world, options);
   settle_threads(threads, world);
   set_precision(precision, world);
-  auto loaded = open_model(model, world);
+  auto loaded = train::open_model(model, world);
   std::optional<Input> source;
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
     source.emplace(input);
-    sink.emplace("--output", output);
+    sink.emplace("--output", output, std::cout);
   });
 
   // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths.

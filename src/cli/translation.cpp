@@ -86,25 +86,6 @@ void add_translation_options(Options& options, TranslationOptions& translation) 
                .high = 100000});
 }
 
-fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
-  if (!fs::is_directory(run_or_checkpoint)) return run_or_checkpoint;
-  const fs::path folder = run_or_checkpoint / "checkpoints";
-  for (const char* link : {"best", "latest"}) {
-    if (!fs::exists(folder / link)) continue;
-    std::string name = read_file(folder / link);
-    while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
-    if (!fs::exists(folder / name)) {
-      throw Error(text_of((folder / link).string(), " names ", name,
-                          ", which is not there; name another checkpoint of ", folder.string()));
-    }
-    return folder / name;
-  }
-  throw Error(
-      text_of(run_or_checkpoint.string(),
-              " is a folder without checkpoints/best or checkpoints/latest; name a checkpoint, or a run directory "
-              "in which rnnsearch train has written one"));
-}
-
 std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary) {
   std::vector<WordId> ids;
   for (const std::string& word : words) ids.push_back(vocabulary.id(word));

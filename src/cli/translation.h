@@ -22,9 +22,6 @@ struct TranslationOptions {
 /// Declares them, in a group of their own; n-best is left to the command.
 void add_translation_options(Options& options, TranslationOptions& translation);
 
-/// A checkpoint as it is; of a run directory its `best` checkpoint, or `latest` where none was validated. Throws Error.
-std::filesystem::path checkpoint_of(const std::filesystem::path& run_or_checkpoint);
-
 struct LineTranslation {
   std::string text;
   double score = 0;      // log-probability, divided by length with `normalize`

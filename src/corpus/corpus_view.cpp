@@ -1,10 +1,10 @@
-#include "cli/corpus_view.h"
+#include "rnnsearch/corpus/corpus_view.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iostream>
 #include <map>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/cleaning.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::corpus {
 namespace {
 
 constexpr std::uint64_t kBlockPairs = 1 << 20;  // whose lengths are read at once
@@ -26,7 +26,7 @@ constexpr std::array<const char*, 2> kSides{"source", "target"};
 /// How many sentences have so many words.
 using Lengths = std::map<std::uint64_t, std::uint64_t>;
 
-std::array<Lengths, 2> lengths_of(const corpus::Corpus& corpus) {
+std::array<Lengths, 2> lengths_of(const Corpus& corpus) {
   std::array<Lengths, 2> lengths;
   for (std::uint64_t first = 0; first < corpus.train_pairs(); first += kBlockPairs) {
     const auto block = corpus.read_lengths(first, std::min(kBlockPairs, corpus.train_pairs() - first));
@@ -69,7 +69,7 @@ Json histogram_of(const std::array<Lengths, 2>& lengths) {
   return rows;
 }
 
-std::string plain_text(const corpus::TextPipeline& pipeline, corpus::Side side, const corpus::Vocabulary& vocabulary,
+std::string plain_text(const TextPipeline& pipeline, Side side, const Vocabulary& vocabulary,
                        std::span<const WordId> ids) {
   std::vector<std::string> words;
   for (const WordId id : ids) words.push_back(vocabulary.word_in_text(id));
@@ -93,42 +93,42 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
 }
 
-void print_sets(const Json& json) {
-  std::cout << "\n" << left("", 18) << "       pairs    source words  unknown    target words  unknown  references\n";
-  const auto row = [](const std::string& name, const Json& set) {
-    std::cout << left(name, 18) << right(grouped(whole(set, "pairs")), 12);
+void print_sets(const Json& json, std::ostream& out) {
+  out << "\n" << left("", 18) << "       pairs    source words  unknown    target words  unknown  references\n";
+  const auto row = [&](const std::string& name, const Json& set) {
+    out << left(name, 18) << right(grouped(whole(set, "pairs")), 12);
     for (const std::string side : kSides) {
       const std::uint64_t words = whole(set, side + "_words");
-      std::cout << right(grouped(words), 16) << right(percent(whole(set, side + "_unknown_words"), words), 9);
+      out << right(grouped(words), 16) << right(percent(whole(set, side + "_unknown_words"), words), 9);
     }
     const Json* references = set.find("references");
-    std::cout << (references ? right(std::to_string(references->integer()), 12) : "") << "\n";
+    out << (references ? right(std::to_string(references->integer()), 12) : "") << "\n";
   };
   row("train", json.at("train"));
   for (const auto& [name, set] : json.at("sets").members()) row(name, set);
 }
 
-void print_selection(const Json& selection, std::uint64_t kept) {
+void print_selection(const Json& selection, std::uint64_t kept, std::ostream& out) {
   const std::uint64_t read = whole(selection, "pairs_read");
   const auto row = [&](const std::string& name, std::uint64_t count) {
-    std::cout << left(name, 36) << right(grouped(count), 12) << right(percent(count, read), 10) << "\n";
+    out << left(name, 36) << right(grouped(count), 12) << right(percent(count, read), 10) << "\n";
   };
-  std::cout << "\n";
+  out << "\n";
   row("pairs read", read);
   row("kept", kept);
   const auto& dropped = selection.at("dropped").members();
   for (std::size_t i = 0; i < dropped.size(); ++i) {
     const auto count = static_cast<std::uint64_t>(dropped[i].second.integer());
-    if (count > 0) row(text_of("dropped: ", corpus::kDropReasons[i].label), count);
+    if (count > 0) row(text_of("dropped: ", kDropReasons[i].label), count);
   }
-  std::cout << "options";
+  out << "options";
   for (const auto& [name, value] : selection.at("options").members()) {
-    std::cout << "  " << name << " " << (value.is_string() ? value.string() : value.dump());
+    out << "  " << name << " " << (value.is_string() ? value.string() : value.dump());
   }
-  std::cout << "\n";
+  out << "\n";
 }
 
-void print_lengths(const Json& rows) {
+void print_lengths(const Json& rows, std::ostream& out) {
   std::array<std::uint64_t, 2> all{};
   std::uint64_t most = 1;
   for (const Json& row : rows.items()) {
@@ -137,7 +137,7 @@ void print_lengths(const Json& rows) {
       most = std::max(most, whole(row, kSides[side]));
     }
   }
-  std::cout << "\n" << left("words", 12) << left("source sentences", 24 + kBarWidth) << "target sentences\n";
+  out << "\n" << left("words", 12) << left("source sentences", 24 + kBarWidth) << "target sentences\n";
   for (const Json& row : rows.items()) {
     const std::uint64_t from = whole(row, "from"), to = whole(row, "to");
     std::string line = left(from == to ? std::to_string(from) : text_of(from, "-", to), 8);
@@ -148,13 +148,13 @@ void print_lengths(const Json& rows) {
               left(std::string(bar, '#'), kBarWidth + 2);
     }
     line.resize(line.find_last_not_of(' ') + 1);
-    std::cout << line << "\n";
+    out << line << "\n";
   }
 }
 
 }  // namespace
 
-void describe_corpus(const corpus::Corpus& corpus, std::size_t pairs, Json& json) {
+void describe_corpus(const Corpus& corpus, std::size_t pairs, Json& json) {
   json["joint_vocabulary"] = corpus.joint_vocabulary();
   json["fingerprint"] = corpus.fingerprint();
   Json& train = json["train"];
@@ -168,8 +168,8 @@ void describe_corpus(const corpus::Corpus& corpus, std::size_t pairs, Json& json
     const auto& [cleaning, read, dropped] = *corpus.selection();
     Json& selection = json["selection"];
     selection["pairs_read"] = read;
-    for (std::size_t i = 0; i < corpus::kDropReasons.size(); ++i)
-      selection["dropped"][corpus::kDropReasons[i].name] = dropped.counts[i];
+    for (std::size_t i = 0; i < kDropReasons.size(); ++i)
+      selection["dropped"][kDropReasons[i].name] = dropped.counts[i];
     Json& options = selection["options"];
     options["max-length"] = cleaning.max_length;
     if (cleaning.max_ratio > 0) options["max-ratio"] = cleaning.max_ratio;
@@ -196,26 +196,27 @@ void describe_corpus(const corpus::Corpus& corpus, std::size_t pairs, Json& json
   const auto block = corpus.read_pairs(0, std::min<std::uint64_t>(pairs, corpus.train_pairs()));
   for (std::size_t i = 0; i < block.source.size(); ++i) {
     Json pair;
-    pair["source"] = plain_text(corpus.pipeline(), corpus::Side::kSource, corpus.source_vocabulary(), block.source[i]);
-    pair["target"] = plain_text(corpus.pipeline(), corpus::Side::kTarget, corpus.target_vocabulary(), block.target[i]);
+    pair["source"] = plain_text(corpus.pipeline(), Side::kSource, corpus.source_vocabulary(), block.source[i]);
+    pair["target"] = plain_text(corpus.pipeline(), Side::kTarget, corpus.target_vocabulary(), block.target[i]);
     json["pairs"].push_back(std::move(pair));
   }
 }
 
-void print_corpus(const Json& json) {
+void print_corpus(const Json& json, std::ostream& out) {
   static const std::set<std::string> kTables{"train", "selection", "sets", "pairs"};
   for (const auto& [name, value] : json.members()) {
     if (kTables.contains(name)) continue;
-    std::cout << left(name, 26) << (value.is_string() ? value.string() : value.dump()) << "\n";
+    out << left(name, 26) << (value.is_string() ? value.string() : value.dump()) << "\n";
   }
-  print_sets(json);
-  if (const Json* selection = json.find("selection")) print_selection(*selection, whole(json.at("train"), "pairs"));
-  print_lengths(json.at("train").at("lengths"));
+  print_sets(json, out);
+  if (const Json* selection = json.find("selection"))
+    print_selection(*selection, whole(json.at("train"), "pairs"), out);
+  print_lengths(json.at("train").at("lengths"), out);
   for (const Json& pair : json.at("pairs").items()) {
-    std::cout << "\n"
-              << left("source", 8) << pair.at("source").string() << "\n"
-              << left("target", 8) << pair.at("target").string() << "\n";
+    out << "\n"
+        << left("source", 8) << pair.at("source").string() << "\n"
+        << left("target", 8) << pair.at("target").string() << "\n";
   }
 }
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::corpus

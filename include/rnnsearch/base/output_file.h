@@ -9,14 +9,14 @@
 
 #include "rnnsearch/base/file.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch {
 
-/// Written beside its name and published when whole; or standard output.
+/// Written beside its name and published when whole; or another stream, such as standard output.
 class OutputFile {
  public:
-  /// `option` is what named it, for errors: "--output". An empty path is standard output. Throws Error for a folder,
-  /// and where no file can be written.
-  OutputFile(const std::string& option, std::filesystem::path path);
+  /// `option` is what named it, for errors: "--output". With an empty path `standard_output` is written, which outlives
+  /// this. Throws Error for a folder, and where no file can be written.
+  OutputFile(const std::string& option, std::filesystem::path path, std::ostream& standard_output);
   void write(const std::string& text) { stream() << text; }
   /// Throws Error where a write failed: on a full disk, mostly.
   void check();
@@ -30,10 +30,11 @@ class OutputFile {
  private:
   std::ostream& stream();
 
+  std::ostream& standard_output_;
   std::optional<AtomicFile> target_;  // nothing: standard output
   std::filesystem::path path_;
   std::ofstream file_;
   std::uintmax_t flushed_ = 0;  // bytes
 };
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch

@@ -1,4 +1,4 @@
-#include "cli/job_end.h"
+#include "rnnsearch/train/job_end.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,14 +8,14 @@
 #include "rnnsearch/base/error.h"
 #include "tests/support/message_of.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::train {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Environment of(const std::map<std::string, std::string>& values) {
+comm::Lookup of(const std::map<std::string, std::string>& values) {
   return [values](const char* name) -> const char* {
     const auto found = values.find(name);
     return found == values.end() ? nullptr : found->second.c_str();
@@ -73,4 +73,4 @@ TEST(JobEnd, RefusesAJobWithoutTimeToTrain) {
 }
 
 }  // namespace
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::train

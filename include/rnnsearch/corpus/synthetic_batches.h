@@ -10,7 +10,7 @@
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/batches.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::corpus {
 
 /// Words of a sentence pair, without </s>.
 struct PairLength {
@@ -29,11 +29,11 @@ struct SyntheticOptions {
   std::uint64_t seed = 1;
 };
 
-/// `count` batches, as corpus::BatchSequence makes them of a corpus with such lengths: pairs in a drawn order, pools
+/// `count` batches, as BatchSequence makes them of a corpus with such lengths: pairs in a drawn order, pools
 /// sorted by length and cut, the batches of a pool shuffled; of each the share of rank `rank` of `ranks`. Words are
 /// drawn with probabilities that fall as 1 / rank in the vocabulary (Zipf's law), so that few are most of the text. A
 /// function of the options alone: all ranks hold shares of the same batches. `after` is not set.
-std::vector<corpus::BatchSlice> synthetic_batches(const SyntheticOptions& options, std::size_t count, std::size_t rank,
-                                                  std::size_t ranks);
+std::vector<BatchSlice> synthetic_batches(const SyntheticOptions& options, std::size_t count, std::size_t rank,
+                                          std::size_t ranks);
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::corpus

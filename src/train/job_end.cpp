@@ -1,4 +1,4 @@
-#include "cli/job_end.h"
+#include "rnnsearch/train/job_end.h"
 
 #include <array>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
-#include "rnnsearch/cli/options.h"
+#include "rnnsearch/base/option.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::train {
 namespace {
 
 std::string utc(double unix_seconds) {
@@ -25,7 +25,7 @@ std::string minutes(double count) {
 
 }  // namespace
 
-Deadline deadline_of(std::optional<double> stop_before, const Environment& environment, double now) {
+Deadline deadline_of(std::optional<double> stop_before, const comm::Lookup& environment, double now) {
   constexpr double kYear10000 = 253402300800;
   const double before = stop_before.value_or(kStopBeforeMinutes);
   for (const char* name : {"RNNSEARCH_END_TIME", "SLURM_JOB_END_TIME"}) {
@@ -53,4 +53,4 @@ Deadline deadline_of(std::optional<double> stop_before, const Environment& envir
           "stop-before does nothing, because neither RNNSEARCH_END_TIME nor SLURM_JOB_END_TIME says when the job ends"};
 }
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::train

@@ -7,7 +7,7 @@
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/train/checkpoint.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::train {
 
 /// COLLECTIVE. The root verifies the digest of the whole file. Throws AgreedError on all ranks when one cannot open it
 /// or the fingerprints differ, Stopped when a signal came.
@@ -16,6 +16,6 @@ corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Commun
 /// COLLECTIVE. A checkpoint as it is; of a run directory the one that the root finds (checkpoint_of): another may
 /// become the best while the ranks look. Throws AgreedError on all ranks when one cannot open it or the contents
 /// differ, Stopped when a signal came.
-train::LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world);
+LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world);
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::train

@@ -1,15 +1,16 @@
-#include "cli/output_file.h"
+#include "rnnsearch/base/output_file.h"
 
-#include <iostream>
+#include <ostream>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch {
 
 namespace fs = std::filesystem;
 
-OutputFile::OutputFile(const std::string& option, fs::path path) : path_(std::move(path)) {
+OutputFile::OutputFile(const std::string& option, fs::path path, std::ostream& standard_output)
+    : standard_output_(standard_output), path_(std::move(path)) {
   if (path_.empty()) return;
   if (fs::is_directory(path_)) throw Error(text_of(option, " ", path_.string(), " is a folder; name a file"));
   remove_abandoned(path_);
@@ -45,8 +46,8 @@ std::string OutputFile::publish_part() {
 }
 
 std::ostream& OutputFile::stream() {
-  if (!target_) return std::cout;
+  if (!target_) return standard_output_;
   return file_;
 }
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch

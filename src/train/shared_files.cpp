@@ -1,15 +1,15 @@
-#include "cli/shared_files.h"
+#include "rnnsearch/train/shared_files.h"
 
 #include <optional>
 #include <utility>
 
-#include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/train/run_directory.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::train {
 namespace {
 
 constexpr const char* kAdvice = "give every host the same file, or name one on a file system that they share";
@@ -27,15 +27,15 @@ corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Commun
   return *std::move(corpus);
 }
 
-train::LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world) {
+LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world) {
   const std::string checkpoint = comm::at_root(world, [&] { return checkpoint_of(run_or_checkpoint).string(); });
-  std::optional<train::LoadedModel> loaded;
+  std::optional<LoadedModel> loaded;
   comm::agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
                         const comm::Activity activity("reads the checkpoint");
-                        loaded.emplace(train::load_model(checkpoint, stop_if_signal_came));
+                        loaded.emplace(load_model(checkpoint, stop_if_signal_came));
                         return "the digest " + storage::sealed_digest(checkpoint, "checkpoint");
                       }});
   return *std::move(loaded);
 }
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::train

@@ -1,4 +1,4 @@
-#include "cli/synthetic_batches.h"
+#include "rnnsearch/corpus/synthetic_batches.h"
 
 #include <algorithm>
 #include <cassert>
@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/cli/options.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::corpus {
 namespace {
 
 constexpr std::size_t kLongest = 100000;
@@ -71,12 +71,12 @@ std::vector<PairLength> read_pair_lengths(std::string_view text, const std::stri
   return lengths;
 }
 
-std::vector<corpus::BatchSlice> synthetic_batches(const SyntheticOptions& options, std::size_t count, std::size_t rank,
-                                                  std::size_t ranks) {
+std::vector<BatchSlice> synthetic_batches(const SyntheticOptions& options, std::size_t count, std::size_t rank,
+                                          std::size_t ranks) {
   assert(rank < ranks && !options.lengths.empty());
   Random random(options.seed);
   PairStream stream(options.lengths, random);
-  std::vector<corpus::BatchSlice> slices;
+  std::vector<BatchSlice> slices;
   while (slices.size() < count) {
     std::vector<PairLength> pool(options.pool_batches * options.batch_sentences);
     std::generate(pool.begin(), pool.end(), [&] { return stream.next(); });
@@ -87,7 +87,7 @@ std::vector<corpus::BatchSlice> synthetic_batches(const SyntheticOptions& option
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     random.shuffle(order);
     for (std::size_t k = 0; k < order.size() && slices.size() < count; ++k) {
-      corpus::BatchSlice& slice = slices.emplace_back();
+      BatchSlice& slice = slices.emplace_back();
       slice.batch_pairs = options.batch_sentences;
       slice.first_pair = rank;
       slice.pair_stride = ranks;
@@ -106,4 +106,4 @@ std::vector<corpus::BatchSlice> synthetic_batches(const SyntheticOptions& option
   return slices;
 }
 
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::corpus

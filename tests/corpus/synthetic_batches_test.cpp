@@ -1,4 +1,4 @@
-#include "cli/synthetic_batches.h"
+#include "rnnsearch/corpus/synthetic_batches.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "tests/support/message_of.h"
 
-namespace rnnsearch::cli {
+namespace rnnsearch::corpus {
 namespace {
 
 using testing::AllOf;
@@ -93,4 +93,4 @@ TEST(SyntheticBatches, RepeatFrequentWordsAsTextDoes) {
 }
 
 }  // namespace
-}  // namespace rnnsearch::cli
+}  // namespace rnnsearch::corpus
