@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <numeric>
 #include <optional>
@@ -14,19 +13,20 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/translation.h"
+#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/output_file.h"
+#include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/decode/spread.h"
 #include "rnnsearch/evaluate/alignment.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/report/attention_bars.h"
 #include "rnnsearch/report/heat_map.h"
 #include "rnnsearch/train/shared_files.h"
@@ -47,7 +47,7 @@ struct Settings {
   double threshold = 0.5;
   std::size_t gold_first_word = 0;
   bool bars = false;
-  TranslationOptions translation;
+  decode::TranslationOptions translation;
   ThreadOptions threads;
   std::string precision;
 };
@@ -202,46 +202,20 @@ Text read_text(const Settings& settings) {
 /// A sentence as the ranks hand it to the root.
 struct Aligned {
   std::vector<WordId> target;  // without </s>
-  double log_probability = 0;
-  std::vector<float> alpha;  // [target words + 1, source words + 1]
+  double log_probability = 0;  // NaN where the model computes NaN
+  std::vector<float> alpha;    // [target words + 1, source words + 1]
 };
 
-// The ranks run the same executable, so the bytes of one are those of all; text would have to round.
-template <class T>
-void append(std::string& bytes, const T* values, std::size_t count) {
-  const std::uint64_t size = count;
-  bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
-  bytes.append(reinterpret_cast<const char*>(values), count * sizeof(T));
-}
-template <class T>
-std::vector<T> take(const std::string& bytes, std::size_t& at) {
-  std::uint64_t size = 0;
-  std::memcpy(&size, bytes.data() + at, sizeof size);
-  std::vector<T> values(size);
-  if (size > 0) std::memcpy(values.data(), bytes.data() + at + sizeof size, size * sizeof(T));
-  at += sizeof size + size * sizeof(T);
-  return values;
+void pack(Packer& packer, const Aligned& aligned) {
+  packer.add_list(aligned.target);
+  packer.add(aligned.log_probability);
+  packer.add_list(aligned.alpha);
 }
 
-/// COLLECTIVE. all[i], where it was computed on some rank, goes to the root.
-void gather(std::vector<std::optional<Aligned>>& all, const comm::Communicator& world) {
-  if (world.size() == 1) return;
-  std::string own;
-  for (std::size_t i = 0; i < all.size() && !world.is_root(); ++i) {
-    if (!all[i]) continue;
-    append(own, &i, 1);
-    append(own, all[i]->target.data(), all[i]->target.size());
-    append(own, &all[i]->log_probability, 1);
-    append(own, all[i]->alpha.data(), all[i]->alpha.size());
-  }
-  for (const std::string& bytes : world.gather(own)) {
-    for (std::size_t at = 0; at < bytes.size();) {
-      Aligned& aligned = all[take<std::size_t>(bytes, at).front()].emplace();
-      aligned.target = take<WordId>(bytes, at);
-      aligned.log_probability = take<double>(bytes, at).front();
-      aligned.alpha = take<float>(bytes, at);
-    }
-  }
+void unpack(Unpacker& unpacker, Aligned& aligned) {
+  aligned.target = unpacker.next_list<WordId>();
+  aligned.log_probability = unpacker.next<double>();
+  aligned.alpha = unpacker.next_list<float>();
 }
 
 /// Words and weights of one line, as results show them.
@@ -443,14 +417,22 @@ class Results {
   std::size_t sentences_ = 0;
 };
 
-/// Text and ids of a portion's lines.
-struct Side {
-  std::vector<std::vector<std::string>> words;
-  Sentences ids;
+/// The words of a portion's lines, and their ids. At the root.
+struct Portion {
+  std::vector<std::vector<std::string>> source, target;
+  std::vector<decode::WordPair> pairs;
 
-  void add(std::vector<std::string> line, const corpus::Vocabulary& vocabulary) {
-    ids.add(ids_of(line, vocabulary));
-    words.push_back(std::move(line));
+  /// Lines `first` and following; throws Interrupted when a stop signal came.
+  void read(const Text& text, std::size_t first, std::size_t lines, const train::LoadedModel& loaded) {
+    for (std::size_t i = first; i < first + lines; ++i) {
+      stop_if_signal_came();
+      decode::WordPair& pair = pairs.emplace_back();
+      source.push_back(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource));
+      pair.source = decode::ids_of(source.back(), loaded.source_vocabulary);
+      if (text.targets.empty()) continue;
+      target.push_back(loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget));
+      pair.target = decode::ids_of(target.back(), loaded.target_vocabulary);
+    }
   }
 };
 
@@ -496,10 +478,8 @@ int run_align(const Arguments& arguments) {
     const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
     comm::root_does(world, [&] { text = read_text(settings); });
   }
-  share_lines(text.sources, world);
-  share_lines(text.targets, world);
-  text.lines.resize(text.sources.size());
-  world.broadcast(std::span<std::uint64_t>(text.lines));
+  std::uint64_t line_count = text.sources.size();
+  world.broadcast(std::span(&line_count, 1));
   auto loaded = train::open_model(settings.model, world);
   if (loaded.model.options().attention == model::Attention::kNone) {
     throw Error(text_of(settings.model.string(),
@@ -518,75 +498,55 @@ int run_align(const Arguments& arguments) {
   });
 
   const bool given = !settings.target.empty();
-  const std::size_t batch_sentences = settings.translation.search.batch_sentences;
-  const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+  const decode::SearchOptions& search = settings.translation.search;
   Progress progress(!world.is_root());
-  for (std::size_t portion = 0; portion < text.sources.size(); portion += kPortion) {
-    const std::size_t lines = std::min(kPortion, text.sources.size() - portion);
-    Side source, target;
-    std::vector<std::optional<Aligned>> aligned(lines);
-    std::optional<std::size_t> nan_line;  // of the files
-    const auto see_nan = [&](std::size_t at) {
-      nan_line = std::min(nan_line.value_or(text.lines[portion + at]), text.lines[portion + at]);
-    };
-    const auto align_own_share = [&] {
-      const kernels::Interruptible interruptible(stop_signal_came);
-      for (std::size_t i = portion; i < portion + lines; ++i) {
-        stop_if_signal_came();
-        source.add(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource), loaded.source_vocabulary);
-        if (given)
-          target.add(loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget), loaded.target_vocabulary);
+  for (std::size_t first = 0; first < line_count; first += kPortion) {
+    const std::size_t lines = std::min(kPortion, line_count - first);
+    Portion portion;
+    if (world.is_root()) decode::until_stopped([&] { portion.read(text, first, lines, loaded); });
+    std::size_t done = 0;  // of the portion, when the root's batch and those of the other ranks are done
+    const auto align = [&](const std::vector<const decode::WordPair*>& batch) {
+      auto [source, target] = decode::sentences_of(batch);
+      std::vector<bool> is_nan(batch.size());
+      if (!given) {
+        const auto translations = decode::translate(loaded.model, source, search);
+        target = {};
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+          target.add(translations[i].front().words);
+          is_nan[i] = translations[i].front().is_nan();
+        }
       }
-      const Sentences& longest_first = given ? target.ids : source.ids;
-      std::vector<std::size_t> order(lines);
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t a, std::size_t b) { return longest_first.length(a) > longest_first.length(b); });
-      // Batches are cut before they are dealt out, so that no weight depends on the number of ranks.
-      for (std::size_t first = rank * batch_sentences; first < lines; first += ranks * batch_sentences) {
-        stop_if_signal_came();
-        const std::size_t count = std::min(batch_sentences, lines - first);
-        Sentences batch_source, batch_target;
-        for (std::size_t i = 0; i < count; ++i) {
-          batch_source.add(source.ids[order[first + i]]);
-          if (given) batch_target.add(target.ids[order[first + i]]);
-        }
-        if (!given) {
-          const auto translations = decode::translate(loaded.model, batch_source, settings.translation.search);
-          for (std::size_t i = 0; i < count; ++i) {
-            batch_target.add(translations[i].front().words);
-            if (translations[i].front().is_nan()) see_nan(order[first + i]);
-          }
-        }
-        auto found = loaded.model.align(batch_source, batch_target);
-        for (std::size_t i = 0; i < count; ++i) {
-          const std::size_t at = order[first + i];
-          if (!std::isfinite(found[i].log_probability)) see_nan(at);
-          aligned[at] = Aligned{
-              {batch_target[i].begin(), batch_target[i].end()}, found[i].log_probability, std::move(found[i].alpha)};
-        }
-        progress.show(text_of("[align] ", portion + std::min(lines, first + ranks * batch_sentences), " of ",
-                              text.sources.size(), " lines"));
+      std::vector<std::optional<Aligned>> of_batch;
+      auto found = loaded.model.align(source, target);
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        of_batch.push_back(Aligned{{target[i].begin(), target[i].end()},
+                                   is_nan[i] ? std::nan("") : found[i].log_probability,
+                                   std::move(found[i].alpha)});
       }
+      done = std::min(lines, done + static_cast<std::size_t>(world.size()) * search.batch_sentences);
+      progress.show(text_of("[align] ", first + done, " of ", line_count, " lines"));
+      return of_batch;
     };
-    try {
-      align_own_share();
-    } catch (const kernels::Interrupted&) {  // to be agreed on by all ranks
-    }
+    const auto lengths = given ? decode::target_lengths(portion.pairs) : decode::source_lengths(portion.pairs);
+    auto aligned = decode::spread<decode::WordPair, Aligned>(world, portion.pairs,
+                                                             decode::by_length(lengths, search.batch_sentences), align);
     if (comm::stop_signal_came_anywhere(world)) {
       throw comm::Stopped(settings.svg.empty()
                               ? "a signal asked to stop; no alignment was written"
                               : "a signal asked to stop; no alignment was written but for some pictures");
     }
-    refuse_nan(world, nan_line, {settings.source.string()});
-    gather(aligned, world);
+    std::optional<std::size_t> nan_line;  // of the files
+    for (std::size_t i = 0; i < aligned.size() && !nan_line; ++i) {
+      if (!std::isfinite(aligned[i]->log_probability)) nan_line = text.lines[first + i];
+    }
+    decode::refuse_nan(world, nan_line, {settings.source.string()});
     if (!results) continue;
     for (std::size_t i = 0; i < lines; ++i) {
       Sentence sentence;
-      sentence.line = text.lines[portion + i] + 1;
-      sentence.target = given ? std::move(target.words[i])
-                              : words_of(loaded, *aligned[i], source.words[i], settings.translation.replace_unknown);
-      sentence.source = std::move(source.words[i]);
+      sentence.line = text.lines[first + i] + 1;
+      sentence.target = given ? std::move(portion.target[i])
+                              : words_of(loaded, *aligned[i], portion.source[i], settings.translation.replace_unknown);
+      sentence.source = std::move(portion.source[i]);
       sentence.source_words = sentence.source.size();
       const std::string end = loaded.target_vocabulary.word(kEnd);
       sentence.target.push_back(end);
@@ -594,7 +554,7 @@ int run_align(const Arguments& arguments) {
         sentence.source.push_back(end);
       sentence.alpha = std::move(aligned[i]->alpha);
       sentence.log_probability = aligned[i]->log_probability;
-      results->add(sentence, text.gold.empty() ? nullptr : &text.gold[portion + i]);
+      results->add(sentence, text.gold.empty() ? nullptr : &text.gold[first + i]);
     }
   }
   if (results) results->publish();

@@ -8,7 +8,7 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/translation.h"
+#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/signals.h"
@@ -34,7 +34,7 @@ struct Settings {
   evaluate::EvaluationOptions evaluation;
   std::string length_tokenizer;  // empty: that of BLEU
   std::vector<std::string> breakdown;
-  TranslationOptions translation;
+  decode::TranslationOptions translation;
   bool json = false, details = false, chart = false;
   ThreadOptions threads;
   std::string precision;
@@ -333,8 +333,8 @@ int run_evaluate(const Arguments& arguments) {
     const auto [name, path] = named(text);
     auto loaded = train::open_model(path, world);
     Progress progress(!world.is_root());
-    const auto translations = translate_lines(
-        loaded, {test.sources, {test.place.string()}}, settings.translation, world,
+    const auto translations = decode::translate_lines(
+        translator_of(loaded), {test.sources, {test.place.string()}}, settings.translation, world,
         [&, system = name](std::size_t done, std::size_t all) {
           progress.show(text_of("[evaluate] ", system, ": ", 100 * done / std::max<std::size_t>(all, 1), "%"));
         });

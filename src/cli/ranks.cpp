@@ -63,17 +63,4 @@ PatienceForPipes::PatienceForPipes(const std::vector<std::filesystem::path>& tex
   if (waits != 0) comm::set_stall_timeout(0);
 }
 
-void share_lines(std::vector<std::string>& lines, const comm::Communicator& world) {
-  if (world.size() == 1) return;
-  std::string text;
-  for (const std::string& line : lines) text.append(line).push_back('\n');
-  world.broadcast(text);
-  if (world.is_root()) return;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t size = rest.find('\n');
-    lines.emplace_back(rest.substr(0, size));
-    rest.remove_prefix(size + 1);
-  }
-}
-
 }  // namespace rnnsearch::cli

@@ -48,7 +48,4 @@ class PatienceForPipes {
   double stall_timeout_;
 };
 
-/// COLLECTIVE. The lines of the root on all ranks: a pipe can be read once alone, and only the root needs the files.
-void share_lines(std::vector<std::string>& lines, const comm::Communicator& world);
-
 }  // namespace rnnsearch::cli

@@ -10,7 +10,7 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/translation.h"
+#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/output_file.h"
@@ -90,7 +90,7 @@ std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::s
 
 int run_translate(const Arguments& arguments) {
   fs::path model, input, output;
-  TranslationOptions translation;
+  decode::TranslationOptions translation;
   ThreadOptions threads;
   std::string precision;
   Options options(
@@ -154,8 +154,8 @@ int run_translate(const Arguments& arguments) {
     world.broadcast(std::span(&count, 1));
     more = count == portion;
     if (count == 0) break;
-    auto translations = translate_lines(
-        loaded, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
+    auto translations = decode::translate_lines(
+        translator_of(loaded), {std::move(lines), {source ? source->name() : "", before}}, translation, world,
         [&](std::size_t done, std::size_t) {
           progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
@@ -171,7 +171,7 @@ int run_translate(const Arguments& arguments) {
         sink->write(translations[i].front().text + "\n");
         continue;
       }
-      for (const LineTranslation& line : translations[i]) {
+      for (const decode::LineTranslation& line : translations[i]) {
         sink->write(text_of(before + i, " ||| ", line.text, " ||| ", fixed(line.score, 6), "\n"));
       }
     }
