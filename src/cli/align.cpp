@@ -1,34 +1,23 @@
 #include "cli/commands.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <iostream>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 
+#include "cli/align_results.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
-#include "rnnsearch/base/file.h"
-#include "rnnsearch/base/json.h"
-#include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
-#include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/spread.h"
 #include "rnnsearch/evaluate/alignment.h"
-#include "rnnsearch/report/attention_bars.h"
-#include "rnnsearch/report/heat_map.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
@@ -40,13 +29,10 @@ namespace fs = std::filesystem;
 // because what is computed together, and so the rounding, must not be one either.
 constexpr std::size_t kPortion = 4096;
 
-struct Settings {
-  fs::path model, source, target, gold, json, pharaoh, svg;
+struct Settings : AlignOutputs {
+  fs::path source, target, gold_links;
   std::string lines;
-  std::string links = "argmax";
-  double threshold = 0.5;
   std::size_t gold_first_word = 0;
-  bool bars = false;
   decode::TranslationOptions translation;
   ThreadOptions threads;
   std::string precision;
@@ -89,7 +75,7 @@ void declare(Options& options, Settings& settings) {
                .choices = {"argmax", "threshold"}});
   options.add("threshold", settings.threshold,
               {.help = "smallest weight of a link, for --links threshold", .low = 0, .high = 1});
-  options.add("gold", settings.gold,
+  options.add("gold", settings.gold_links,
               {.help = "links drawn by people, one line for each sentence of --source: 0-0 for sure links, 0?1 or 0p1 "
                        "for possible ones. Prints alignment error rate, precision, recall and F1 with their counts. "
                        "Needs --target; the words must be the model's tokens (those of --json)",
@@ -106,16 +92,16 @@ void check(const Settings& settings, const Options& options) {
   if (settings.json == "-" && settings.pharaoh == "-") {
     throw Error("--json and --pharaoh both go to standard output, where they would mix; name a file for one");
   }
-  if (!settings.gold.empty() && settings.target.empty()) {
+  if (!settings.gold_links.empty() && settings.target.empty()) {
     throw Error("--target is missing: --gold compares the links of given translations");
   }
-  if (!settings.gold.empty() && settings.pharaoh == "-") {
+  if (!settings.gold_links.empty() && settings.pharaoh == "-") {
     throw Error("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
   }
   std::error_code ignored;
   for (const auto& [option, result] : {std::pair{"--json ", settings.json}, {"--pharaoh ", settings.pharaoh}}) {
     if (result.empty() || result == "-") continue;
-    for (const fs::path& text : {settings.source, settings.target, settings.gold}) {
+    for (const fs::path& text : {settings.source, settings.target, settings.gold_links}) {
       if (fs::equivalent(result, text, ignored)) {
         throw Error(text_of(option, result.string(), " is one of the files to be read; name another"));
       }
@@ -128,40 +114,6 @@ void check(const Settings& settings, const Options& options) {
   if (options.given("threshold") && settings.links != "threshold") {
     throw Error(text_of("--threshold applies to --links threshold, but --links is ", settings.links));
   }
-}
-
-/// Lines from 0, ascending, each once; all when nothing is asked.
-std::vector<std::size_t> chosen_lines(const std::string& asked, std::size_t lines, const fs::path& source) {
-  std::vector<std::size_t> all(lines);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  if (asked.empty()) return all;
-  std::set<std::size_t> chosen;
-  for (std::size_t begin = 0; begin <= asked.size();) {
-    const std::size_t end = std::min(asked.find(',', begin), asked.size());
-    const char *at = asked.data() + begin, *const stop = asked.data() + end;
-    std::size_t first = 0, last = 0;
-    const auto number = [&](std::size_t& value) {
-      const auto [rest, error] = std::from_chars(at, stop, value);
-      at = rest;
-      return error == std::errc{};
-    };
-    bool good = number(first);
-    last = first;
-    if (good && at != stop && *at == '-') {
-      ++at;
-      good = number(last);
-    }
-    if (!good || at != stop || first == 0 || last < first) {
-      throw Error(text_of("--lines: '", asked.substr(begin, end - begin),
-                          "' is neither a line nor a range of lines; expected 1,5,10-20, lines counted from 1"));
-    }
-    if (last > lines) {
-      throw Error(text_of("--lines: there is no line ", last, " in ", source.string(), ", which has ", lines));
-    }
-    for (std::size_t line = first; line <= last; ++line) chosen.insert(line - 1);
-    begin = end + 1;
-  }
-  return {chosen.begin(), chosen.end()};
 }
 
 /// The pairs that were asked for.
@@ -179,13 +131,13 @@ Text read_text(const Settings& settings) {
     corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
                              {settings.target, corpus::TestSetPart::kReference, text.targets.size()});
   }
-  if (!settings.gold.empty()) {
-    text.gold = evaluate::read_gold_links(settings.gold, static_cast<std::uint32_t>(settings.gold_first_word),
+  if (!settings.gold_links.empty()) {
+    text.gold = evaluate::read_gold_links(settings.gold_links, static_cast<std::uint32_t>(settings.gold_first_word),
                                           stop_if_signal_came);
     corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
-                             {settings.gold, corpus::TestSetPart::kReference, text.gold.size()});
+                             {settings.gold_links, corpus::TestSetPart::kReference, text.gold.size()});
   }
-  text.lines = chosen_lines(settings.lines, text.sources.size(), settings.source);
+  text.lines = corpus::chosen_lines(settings.lines, text.sources.size(), settings.source);
   const auto choose = [&](auto& all) {
     if (all.empty()) return;
     for (std::size_t i = 0; i < text.lines.size(); ++i) {
@@ -218,205 +170,6 @@ void unpack(Unpacker& unpacker, Aligned& aligned) {
   aligned.alpha = unpacker.next_list<float>();
 }
 
-/// Words and weights of one line, as results show them.
-struct Sentence {
-  std::size_t line = 0;                     // from 1
-  std::vector<std::string> source, target;  // </s> at the target's end, and at the source's if the encoder reads it
-  std::size_t source_words = 0;             // without </s>
-  std::vector<float> alpha;                 // [target, source]
-  double log_probability = 0;
-
-  const float* row(std::size_t i) const { return alpha.data() + i * source.size(); }
-};
-
-// The shortest number that reads back as this float, not the many digits of its double.
-Json json_of(float weight) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, weight).ptr;
-  double value = 0;
-  std::from_chars(text, end, value);
-  return Json(value);
-}
-
-Json json_of(const Sentence& sentence) {
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < sentence.target.size(); ++i) {
-    Json row = Json::array();
-    for (std::size_t j = 0; j < sentence.source.size(); ++j) row.push_back(json_of(sentence.row(i)[j]));
-    rows.push_back(std::move(row));
-  }
-  Json result = Json::object();
-  result["line"] = sentence.line;
-  result["source"] = Json::array({sentence.source.begin(), sentence.source.end()});
-  result["target"] = Json::array({sentence.target.begin(), sentence.target.end()});
-  result["alignment"] = std::move(rows);
-  result["log_probability"] = sentence.log_probability;
-  return result;
-}
-
-Json json_of(const evaluate::AlignmentScore& score) {
-  Json result = Json::object();
-  result["alignment_error_rate"] = score.error_rate;
-  result["precision"] = score.precision;
-  result["recall"] = score.recall;
-  result["f1"] = score.f1;
-  result["links"] = score.statistics.links;
-  result["sure"] = score.statistics.sure;
-  result["correct_sure"] = score.statistics.correct_sure;
-  result["correct_possible"] = score.statistics.correct_possible;
-  return result;
-}
-
-std::string text_of_score(const evaluate::AlignmentScore& score) {
-  const auto& counts = score.statistics;
-  char text[512];
-  std::snprintf(text, sizeof text,
-                "alignment error rate  %.4f\nprecision             %.4f\nrecall                %.4f\n"
-                "F1                    %.4f\nlinks                 %llu, of which %llu are possible and %llu are sure\n"
-                "sure links of gold    %llu\n",
-                score.error_rate, score.precision, score.recall, score.f1,
-                static_cast<unsigned long long>(counts.links), static_cast<unsigned long long>(counts.correct_possible),
-                static_cast<unsigned long long>(counts.correct_sure), static_cast<unsigned long long>(counts.sure));
-  return text;
-}
-
-/// What people read: words without the marks by which the tokeniser knows where they touched. Subwords keep theirs,
-/// which say what is a word.
-std::vector<std::string> without_marks(std::vector<std::string> words, const corpus::TextPipeline& pipeline) {
-  if (pipeline.target_subwords) return words;
-  for (std::string& word : words) word = pipeline.to_text({word});
-  return words;
-}
-
-/// For people: what each target word looked at, most first; 0.1 and more, three at most, one at least.
-std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline) {
-  const auto source = without_marks(sentence.source, pipeline), target = without_marks(sentence.target, pipeline);
-  std::string text = text_of("line ", sentence.line, ", log-probability ", fixed(sentence.log_probability, 6), "\n");
-  std::vector<std::size_t> order(sentence.source.size());
-  for (std::size_t i = 0; i < sentence.target.size(); ++i) {
-    const float* const row = sentence.row(i);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return row[a] > row[b]; });
-    text += "  " + printable(target[i]) + " <-";
-    for (std::size_t k = 0; k < std::min<std::size_t>(3, order.size()); ++k) {
-      if (k > 0 && row[order[k]] < 0.1f) break;
-      text += (k > 0 ? ", " : " ") + printable(source[order[k]]) + " " + fixed(static_cast<double>(row[order[k]]), 2);
-    }
-    text += "\n";
-  }
-  return text + "\n";
-}
-
-/// A file, or standard output: then held until all is done, because it is printed whole or not at all.
-class Sink {
- public:
-  Sink(const char* option, const fs::path& path) {
-    if (path != "-") file_.emplace(option, path, std::cout);
-  }
-  void write(const std::string& text) {
-    if (file_) {
-      file_->write(text);
-      file_->check();
-    } else {
-      held_ += text;
-    }
-  }
-  void publish() {
-    if (file_) {
-      file_->publish();
-    } else {
-      std::cout << held_;
-    }
-  }
-
- private:
-  std::optional<OutputFile> file_;
-  std::string held_;
-};
-
-/// What the root makes of the sentences, in their order.
-class Results {
- public:
-  Results(const Settings& settings, const corpus::TextPipeline& pipeline) : settings_(settings), pipeline_(pipeline) {
-    if (!settings.json.empty()) {
-      json_.emplace("--json", settings.json);
-      // Sentence by sentence, not as one value: the matrices of a corpus need not fit into memory.
-      Json head = Json::object({{"format", "rnnsearch-alignment"},
-                                {"format_version", 1},
-                                {"created_by", std::string("rnnsearch-") + kVersion},
-                                {"model", settings.model.string()}});
-      std::string text = head.dump();
-      text.back() = ',';
-      json_->write(text + "\n\"sentences\":[");
-    }
-    if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
-    if (!settings.svg.empty()) {
-      std::error_code error;
-      fs::create_directories(settings.svg, error);
-      if (!fs::is_directory(settings.svg)) {
-        throw Error(text_of("--svg ", settings.svg.string(), " is no folder and none can be made there",
-                            error ? ": " + error.message() : ""));
-      }
-    }
-    if (settings.json.empty() && settings.pharaoh.empty() && settings.svg.empty() && settings.gold.empty()) {
-      text_.emplace("", "-");
-    }
-  }
-
-  void add(const Sentence& sentence, const evaluate::GoldLinks* gold) {
-    if (json_) json_->write((sentences_ > 0 ? ",\n" : "\n") + json_of(sentence).dump());
-    ++sentences_;
-    if (text_) text_->write(text_of_sentence(sentence, pipeline_));
-    if (pharaoh_ || gold) {
-      const auto links = links_of(sentence);
-      if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
-      if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
-    }
-    if (!settings_.svg.empty()) draw(sentence);
-  }
-
-  void publish() {
-    const auto score = evaluate::alignment_score_of(statistics_);
-    if (json_) {
-      json_->write("\n]");
-      if (!settings_.gold.empty()) json_->write(",\n\"gold\":" + json_of(score).dump());
-      json_->write("}\n");
-      json_->publish();
-    }
-    if (pharaoh_) pharaoh_->publish();
-    if (text_) text_->publish();
-    if (!settings_.gold.empty() && settings_.json != "-") std::cout << text_of_score(score);
-  }
-
- private:
-  evaluate::Links links_of(const Sentence& sentence) const {
-    const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source_words,
-                                       sentence.target.size() - 1};
-    return settings_.links == "argmax" ? evaluate::argmax_links(soft)
-                                       : evaluate::threshold_links(soft, static_cast<float>(settings_.threshold));
-  }
-
-  void draw(const Sentence& sentence) const {
-    const report::AttentionMatrix matrix{without_marks(sentence.source, pipeline_),
-                                         without_marks(sentence.target, pipeline_),
-                                         {sentence.alpha.begin(), sentence.alpha.end()}};
-    char name[32];
-    std::snprintf(name, sizeof name, "line-%06llu", static_cast<unsigned long long>(sentence.line));
-    report::PictureOptions picture;
-    picture.title = text_of("Soft alignment of line ", sentence.line);
-    write_file_atomically(settings_.svg / (std::string(name) + ".svg"), report::heat_map(matrix, picture));
-    if (!settings_.bars) return;
-    picture.title = text_of("Attention, step by step, of line ", sentence.line);
-    write_file_atomically(settings_.svg / (std::string(name) + "-bars.svg"), report::attention_bars(matrix, picture));
-  }
-
-  const Settings& settings_;
-  const corpus::TextPipeline& pipeline_;
-  std::optional<Sink> json_, pharaoh_, text_;
-  evaluate::AlignmentStatistics statistics_;
-  std::size_t sentences_ = 0;
-};
-
 /// The words of a portion's lines, and their ids. At the root.
 struct Portion {
   std::vector<std::vector<std::string>> source, target;
@@ -443,9 +196,8 @@ std::vector<std::string> words_of(const train::LoadedModel& loaded, const Aligne
   for (std::size_t i = 0; i < aligned.target.size(); ++i) {
     words.push_back(loaded.target_vocabulary.word(aligned.target[i]));
     if (aligned.target[i] != kUnknown || !replace_unknown) continue;
-    const auto row = aligned.alpha.begin() + static_cast<std::ptrdiff_t>(i * Tx);
-    const auto most = static_cast<std::size_t>(std::max_element(row, row + static_cast<std::ptrdiff_t>(Tx)) - row);
-    if (most < source.size()) words.back() = source[most];
+    const auto most = decode::aligned_word(std::span(aligned.alpha).subspan(i * Tx, Tx), source.size());
+    if (most) words.back() = source[*most];
   }
   return words;
 }
@@ -464,6 +216,7 @@ int run_align(const Arguments& arguments) {
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(settings, options);
+  settings.gold = !settings.gold_links.empty();
 
   const comm::Communicator world;
   check_same_options(world, options);
@@ -472,7 +225,7 @@ int run_align(const Arguments& arguments) {
   Text text;
   {
     std::vector<fs::path> texts{settings.source};
-    for (const fs::path& other : {settings.target, settings.gold}) {
+    for (const fs::path& other : {settings.target, settings.gold_links}) {
       if (!other.empty()) texts.push_back(other);
     }
     const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
@@ -486,13 +239,13 @@ int run_align(const Arguments& arguments) {
                         " has no attention, so it aligns nothing; name a model that was not trained with attention = "
                         "none"));
   }
-  std::optional<Results> results;
+  std::optional<Alignments> results;
   comm::root_does(world, [&] {
     for (std::size_t i = 0; i < text.gold.size(); ++i) {
       evaluate::check_links(text.gold[i].possible,
                             loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource).size(),
                             loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget).size(),
-                            text_of(settings.gold.string(), ", line ", text.lines[i] + 1));
+                            text_of(settings.gold_links.string(), ", line ", text.lines[i] + 1));
     }
     results.emplace(settings, loaded.pipeline);
   });

@@ -13,16 +13,6 @@
 namespace rnnsearch::decode {
 namespace {
 
-// The source word that the decoder looked at most when it wrote word `i`; none when it was </s>. The source has `words`
-// words and `Tx` annotations.
-std::optional<std::size_t> aligned_word(const Translation& translation, std::size_t i, std::size_t words,
-                                        std::size_t Tx) {
-  const auto row = translation.alignment.begin() + static_cast<std::ptrdiff_t>(i * Tx);
-  const auto most = std::max_element(row, row + static_cast<std::ptrdiff_t>(Tx));
-  const auto j = static_cast<std::size_t>(most - row);
-  return j < words ? std::optional(j) : std::nullopt;
-}
-
 LineTranslation in_words(const Translator& translator, const std::vector<std::string>& source,
                          const Translation& translation, const TranslationOptions& options) {
   std::vector<std::string> words;
@@ -31,7 +21,8 @@ LineTranslation in_words(const Translator& translator, const std::vector<std::st
     const WordId id = translation.words[i];
     words.push_back(translator.target_vocabulary.word_in_text(id));
     if (id == kUnknown && options.replace_unknown) {
-      if (const auto j = aligned_word(translation, i, source.size(), Tx)) words.back() = source[*j];
+      const auto j = aligned_word(std::span(translation.alignment).subspan(i * Tx, Tx), source.size());
+      if (j) words.back() = source[*j];
     }
   }
   const std::size_t length = std::max<std::size_t>(1, translation.words.size() + (translation.finished ? 1 : 0));
@@ -60,6 +51,11 @@ void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations) {
     translation.retried = unpacker.next<bool>();
     translation.cut_off = unpacker.next<bool>();
   }
+}
+
+std::optional<std::size_t> aligned_word(std::span<const float> weights, std::size_t words) {
+  const auto most = static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
+  return most < words ? std::optional(most) : std::nullopt;
 }
 
 std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary) {

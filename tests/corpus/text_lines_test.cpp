@@ -39,5 +39,19 @@ TEST(ReadLines, RefusesAnEmptyFileAndFilesOfDifferentLengths) {
               HasSubstr("one has 1 lines but"));
 }
 
+TEST(ChosenLines, AreEachOnceAndInOrder) {
+  EXPECT_THAT(chosen_lines("7,2-4,3", 9, "text"), ElementsAre(1, 2, 3, 6));
+  EXPECT_THAT(chosen_lines("", 3, "text"), ElementsAre(0, 1, 2));
+}
+
+TEST(ChosenLines, RefuseWhatNamesNoLine) {
+  for (const char* asked : {"x", "0", "3-2", "1,", "1-", "-2", "1;2"}) {
+    EXPECT_THAT(message_of([&] { chosen_lines(asked, 9, "text"); }), HasSubstr("is neither a line nor a range"))
+        << asked;
+  }
+  EXPECT_THAT(message_of([&] { chosen_lines("2-10", 9, "text"); }),
+              HasSubstr("there is no line 10 in text, which has 9"));
+}
+
 }  // namespace
 }  // namespace rnnsearch::corpus

@@ -33,6 +33,10 @@ class LineSource {
 /// empty; and Interrupted when a stop signal came, also while it waits for a pipe.
 std::vector<std::string> read_lines(const std::filesystem::path& path, TestSetPart part);
 
+/// The lines that `asked`, such as "1,5,10-20", names of a text with so many: numbers from 0, ascending, each once; all
+/// when nothing is asked. Throws Error for what names no line of the text, which it calls `text`.
+std::vector<std::size_t> chosen_lines(const std::string& asked, std::size_t lines, const std::filesystem::path& text);
+
 /// What read_lines gave of a file.
 struct CountedLines {
   std::filesystem::path path;

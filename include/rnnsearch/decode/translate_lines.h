@@ -66,6 +66,10 @@ std::vector<std::vector<LineTranslation>> translate_lines(
 /// has one.
 void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line, const LinesPlace& place);
 
+/// The source word with the largest of the weights [Tx] of one target word, if it is one of the `words` source words
+/// and not </s>.
+std::optional<std::size_t> aligned_word(std::span<const float> weights, std::size_t words);
+
 /// Of words by the vocabulary: kUnknown where it does not know one.
 std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary);
 
