@@ -18,6 +18,7 @@
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/evaluate/evaluation.h"
 #include "rnnsearch/evaluate/length_chart.h"
+#include "rnnsearch/evaluate/options.h"
 #include "rnnsearch/evaluate/presentation.h"
 #include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/train/shared_files.h"
@@ -32,7 +33,6 @@ struct Settings {
   fs::path source, corpus;
   std::string set;
   evaluate::EvaluationOptions evaluation;
-  std::string length_tokenizer;  // empty: that of BLEU
   std::vector<std::string> breakdown;
   decode::TranslationOptions translation;
   bool json = false, details = false, chart = false;
@@ -118,8 +118,6 @@ Test test_of(const Settings& settings) {
   return test;
 }
 
-const std::vector<std::string> kTokenizers{"13a", "intl", "char", "zh", "none"};
-
 void declare(Options& options, Settings& settings) {
   options.group("Systems");
   options.add("hypotheses", settings.hypotheses,
@@ -139,47 +137,12 @@ void declare(Options& options, Settings& settings) {
                .value = "FILE"});
   options.add("set", settings.set, {.help = "which set of --corpus to use: dev or test/NAME", .value = "SET"});
   auto& evaluation = settings.evaluation;
-  options.group("Metrics");
-  options.add("tokenizer", evaluation.bleu.tokenizer, text::bleu_tokenizer_of, text::name_of,
-              {.help = "tokenizer of BLEU, as in sacreBLEU", .choices = kTokenizers});
-  options.add("smoothing", evaluation.bleu.smoothing, evaluate::smoothing_of, evaluate::name_of,
-              {.help = "BLEU smoothing method, as in sacreBLEU", .choices = {"exp", "floor", "add-k", "none"}});
-  options.add("smooth-value", evaluation.bleu.smooth_value,
-              {.help = "value for --smoothing floor [0.1] or add-k [1]", .low = 0});
-  options.add("lowercase", evaluation.bleu.lowercase, {.help = "compare lower-cased text"});
-  options.add("chrf", evaluation.chrf, {.help = "also compute chrF and chrF++"});
-  options.add("ter", evaluation.ter, {.help = "also compute TER, edits for 100 reference words; lower is better"});
-  options.add("sequence-accuracy", evaluation.sequence_accuracy, evaluate::sequence_accuracy_mode_of, evaluate::name_of,
-              {.help = "also compute, for tasks with one right answer, the means over sentences, in percent, of PSA "
-                       "(share of reference positions whose word is right), LCSR (longest common subsequence over the "
-                       "reference's length) and GeoMean (sqrt(PSA LCSR) of each sentence). whole: LCSR of the whole "
-                       "output; cut: of the output cut to the reference's length",
-               .choices = {"none", "whole", "cut"}});
-  options.add("bootstrap", evaluation.bootstrap.samples,
-              {.help = "number of bootstrap samples for the 95% intervals; 0: no intervals", .low = 0, .high = 1e6});
-  options.add("seed", evaluation.bootstrap.seed, {.help = "seed of the bootstrap and of the significance tests"});
+  options.take(evaluate::option_table(), evaluation);
   options.group("Buckets");
-  options.add("bucket-by", evaluation.length, evaluate::length_of, evaluate::name_of,
-              {.help = "which side's length sorts sentences into buckets; longest: the longer side of a pair",
-               .choices = {"reference", "source", "longest"}});
-  options.add("edges", evaluation.edges,
-              {.help = "largest length of each bucket; one more bucket holds all longer sentences"});
-  options.add("length-tokenizer", settings.length_tokenizer,
-              {.help = "tokenizer that counts the words of a sentence [that of BLEU]", .choices = kTokenizers});
   options.add("breakdown", settings.breakdown,
               {.help = "add rows, with --corpus, by: unknown (share of unknown words in the pair), rarest (training "
                        "frequency of the reference's rarest word), frequency (F1 of words by their training frequency)",
                .value = "WHAT"});
-  options.group("Significance");
-  options.add("significance", evaluation.significance.test, evaluate::significance_test_of, evaluate::name_of,
-              {.help = "paired test of every other system against --baseline, overall and in each bucket",
-               .choices = {"none", "bootstrap", "randomization"}});
-  options.add("baseline", evaluation.baseline,
-              {.help = "name of the system that others are compared with [the first]", .value = "NAME"});
-  options.add("significance-samples", evaluation.significance.samples,
-              {.help = "number of samples of the bootstrap [1000] or trials of the randomization [10000]",
-               .low = 1,
-               .high = 1e7});
   options.group("Output");
   options.add("details", settings.details, {.help = "add length ratios and p values to the table"});
   options.add("chart", settings.chart,
@@ -203,21 +166,13 @@ std::vector<std::string> names_of(const Settings& settings) {
 
 /// What would be ignored is refused.
 void check_used(const Options& options, const Settings& settings) {
-  const auto& evaluation = settings.evaluation;
   for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
                            "maximum-length-ratio", "batch-sentences"}) {
     if (settings.model.empty() && options.given(name)) {
       throw Error(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
     }
   }
-  const auto smoothing = evaluation.bleu.smoothing;
-  if (evaluation.bleu.smooth_value && smoothing != evaluate::Smoothing::kFloor &&
-      smoothing != evaluate::Smoothing::kAddK) {
-    throw Error("--smooth-value is for --smoothing floor or add-k, not for " + evaluate::name_of(smoothing));
-  }
-  if (evaluation.significance.samples && evaluation.significance.test == evaluate::SignificanceTest::kNone) {
-    throw Error("--significance-samples is for --significance bootstrap or randomization");
-  }
+  evaluate::check(settings.evaluation);
   if (settings.chart && settings.json) {
     throw Error("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
   }
@@ -251,9 +206,6 @@ void check(Settings& settings) {
   }
   auto& evaluation = settings.evaluation;
   evaluate::check_edges(evaluation.edges);
-  if (!settings.length_tokenizer.empty()) {
-    evaluation.length_tokenizer = text::bleu_tokenizer_of(settings.length_tokenizer);
-  }
   for (const std::string& what : settings.breakdown) {
     if (what != "unknown" && what != "rarest" && what != "frequency") {
       throw Error("--breakdown is '" + what + "', but must be unknown, rarest or frequency");

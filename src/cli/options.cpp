@@ -194,13 +194,7 @@ void Options::apply(const Source& source) {
     if (option.built_in) continue;
     if (option.repeatable && from_[name] != place(source, name)) option.clear();
     from_[name] = place(source, name);
-    bool good = allows(option.kind, option.bounds, option.about.choices, text);
-    try {
-      good = good && option.read(text);
-    } catch (const Error& error) {  // an enumeration's own words
-      throw Error(place(source, name) + " is '" + text + "': " + error.what());
-    }
-    if (!good) {
+    if (!allows(option.kind, option.bounds, option.about.choices, text) || !option.read(text)) {
       throw Error(place(source, name) + " is '" + text + "' but must be " +
                   (option.expected.empty() ? expected_of(option.kind, option.bounds, option.about.choices)
                                            : std::string(option.expected)));

@@ -15,9 +15,6 @@
 namespace rnnsearch::evaluate {
 namespace {
 
-constexpr std::pair<const char*, Smoothing> kSmoothings[] = {
-    {"exp", Smoothing::kExp}, {"floor", Smoothing::kFloor}, {"add-k", Smoothing::kAddK}, {"none", Smoothing::kNone}};
-
 std::string tokenized(std::string_view line, const BleuOptions& options) {
   if (!options.lowercase) return text::tokenize_for_bleu(text::strip_right(line), options.tokenizer);
   return text::tokenize_for_bleu(text::strip_right(text::lowercase(line)), options.tokenizer);
@@ -32,20 +29,6 @@ double distance(std::uint64_t a, std::uint64_t b) {
 }
 
 }  // namespace
-
-Smoothing smoothing_of(const std::string& name) {
-  for (const auto& [known, smoothing] : kSmoothings) {
-    if (name == known) return smoothing;
-  }
-  throw Error("evaluate: there is no smoothing \"" + name + "\"; choose exp, floor, add-k or none");
-}
-
-std::string name_of(Smoothing smoothing) {
-  for (const auto& [name, known] : kSmoothings) {
-    if (smoothing == known) return name;
-  }
-  return {};
-}
 
 BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
   for (std::size_t n = 0; n < kBleuOrders; ++n) {
