@@ -130,7 +130,7 @@ refused "text/test.source has 20 lines|short.sgm has 19 segments" prepare "${tex
 sed 's|<seg>|<seg id="1">|; s|<doc>|<doc docid="e">|' t.xml >other.xml
 sed '3s|<seg>|<seg id="2">|; s|docid="d"|docid="e"|' s.sgm >named.sgm
 for command in score align; do
-  refused "other.xml line 25: segment '1' of document 'e'|'2' of document 'e'|named.sgm line 3" "$command" --model run --source named.sgm --target other.xml@A
+  refused "other.xml line 25: found segment '1' of document 'e'|'2' of document 'e'|named.sgm line 3" "$command" --model run --source named.sgm --target other.xml@A
 done
 refused "other.xml line 25|named.sgm line 3" evaluate --hypotheses named.sgm --references other.xml@A
 same() { # two commands of rnnsearch, each one word: they print the same

@@ -1,4 +1,4 @@
-// Lines of text that are hostile until read.
+// Reads lines of text whose content is not trusted.
 #pragma once
 
 #include <filesystem>
