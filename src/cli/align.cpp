@@ -12,7 +12,6 @@
 #include "cli/ranks.h"
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
@@ -151,25 +150,6 @@ Text read_text(const Settings& settings) {
   return text;
 }
 
-/// A sentence as the ranks hand it to the root.
-struct Aligned {
-  std::vector<WordId> target;  // without </s>
-  double log_probability = 0;  // NaN where the model computes NaN
-  std::vector<float> alpha;    // [target words + 1, source words + 1]
-};
-
-void pack(Packer& packer, const Aligned& aligned) {
-  packer.add_list(aligned.target);
-  packer.add(aligned.log_probability);
-  packer.add_list(aligned.alpha);
-}
-
-void unpack(Unpacker& unpacker, Aligned& aligned) {
-  aligned.target = unpacker.next_list<WordId>();
-  aligned.log_probability = unpacker.next<double>();
-  aligned.alpha = unpacker.next_list<float>();
-}
-
 /// The words of a portion's lines, and their ids. At the root.
 struct Portion {
   std::vector<std::vector<std::string>> source, target;
@@ -189,7 +169,7 @@ struct Portion {
   }
 };
 
-std::vector<std::string> words_of(const train::LoadedModel& loaded, const Aligned& aligned,
+std::vector<std::string> words_of(const train::LoadedModel& loaded, const decode::Aligned& aligned,
                                   const std::vector<std::string>& source, bool replace_unknown) {
   const std::size_t Tx = loaded.model.options().source_length(source.size());
   std::vector<std::string> words;
@@ -259,30 +239,14 @@ int run_align(const Arguments& arguments) {
     if (world.is_root()) decode::until_stopped([&] { portion.read(text, first, lines, loaded); });
     std::size_t done = 0;  // of the portion, when the root's batch and those of the other ranks are done
     const auto align = [&](const std::vector<const decode::WordPair*>& batch) {
-      auto [source, target] = decode::sentences_of(batch);
-      std::vector<bool> is_nan(batch.size());
-      if (!given) {
-        const auto translations = decode::translate(loaded.model, source, search);
-        target = {};
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-          target.add(translations[i].front().words);
-          is_nan[i] = translations[i].front().is_nan();
-        }
-      }
-      std::vector<std::optional<Aligned>> of_batch;
-      auto found = loaded.model.align(source, target);
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        of_batch.push_back(Aligned{{target[i].begin(), target[i].end()},
-                                   is_nan[i] ? std::nan("") : found[i].log_probability,
-                                   std::move(found[i].alpha)});
-      }
+      auto aligned_batch = decode::align_batch(loaded.model, batch, given, search);
       done = std::min(lines, done + static_cast<std::size_t>(world.size()) * search.batch_sentences);
       progress.show(text_of("[align] ", first + done, " of ", line_count, " lines"));
-      return of_batch;
+      return aligned_batch;
     };
     const auto lengths = given ? decode::target_lengths(portion.pairs) : decode::source_lengths(portion.pairs);
-    auto aligned = decode::spread<decode::WordPair, Aligned>(world, portion.pairs,
-                                                             decode::by_length(lengths, search.batch_sentences), align);
+    auto aligned = decode::spread<decode::WordPair, decode::Aligned>(
+        world, portion.pairs, decode::by_length(lengths, search.batch_sentences), align);
     if (comm::stop_signal_came_anywhere(world)) {
       throw comm::Stopped(settings.svg.empty()
                               ? "a signal asked to stop; no alignment was written"

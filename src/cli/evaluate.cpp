@@ -136,8 +136,7 @@ void declare(Options& options, Settings& settings) {
                        "unknown words",
                .value = "FILE"});
   options.add("set", settings.set, {.help = "which set of --corpus to use: dev or test/NAME", .value = "SET"});
-  auto& evaluation = settings.evaluation;
-  options.take(evaluate::option_table(), evaluation);
+  options.take(evaluate::option_table(), settings.evaluation);
   options.group("Buckets");
   options.add("breakdown", settings.breakdown,
               {.help = "add rows, with --corpus, by: unknown (share of unknown words in the pair), rarest (training "
@@ -150,7 +149,7 @@ void declare(Options& options, Settings& settings) {
                                "system's best bucket; at most ",
                                evaluate::kChartSystems, " systems")});
   options.add("json", settings.json, {.help = "print JSON instead of a table"});
-  options.add("sentences", evaluation.sentences, {.help = "add every sentence with its scores to --json"});
+  options.add("sentences", settings.evaluation.sentences, {.help = "add every sentence with its scores to --json"});
   add_translation_options(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
@@ -164,24 +163,7 @@ std::vector<std::string> names_of(const Settings& settings) {
   return names;
 }
 
-/// What would be ignored is refused.
-void check_used(const Options& options, const Settings& settings) {
-  for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
-                           "maximum-length-ratio", "batch-sentences"}) {
-    if (settings.model.empty() && options.given(name)) {
-      throw Error(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
-    }
-  }
-  evaluate::check(settings.evaluation);
-  if (settings.chart && settings.json) {
-    throw Error("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
-  }
-  if (settings.details && settings.json) {
-    throw Error("--details is for the table; --json holds length ratios and p values anyway");
-  }
-}
-
-void check(Settings& settings) {
+void check(const Options& options, Settings& settings) {
   if (settings.hypotheses.empty() && settings.model.empty()) {
     throw Error("nothing to score: give --hypotheses FILE, or --model RUN with --corpus");
   }
@@ -227,20 +209,20 @@ void check(Settings& settings) {
                         "; leave out --chart or some of the systems"));
   }
   evaluation.significance.seed = evaluation.bootstrap.seed;
-  if (evaluation.significance.test == evaluate::SignificanceTest::kNone) {
-    if (!evaluation.baseline.empty()) {
-      throw Error("--baseline is for --significance bootstrap or randomization, which compare with it");
+  evaluate::check_systems(evaluation, names);
+  // What would be ignored is refused.
+  for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
+                           "maximum-length-ratio", "batch-sentences"}) {
+    if (settings.model.empty() && options.given(name)) {
+      throw Error(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
     }
-    return;
   }
-  if (names.size() < 2) {
-    throw Error("--significance compares systems, but there is only '" + names.front() +
-                "'; give another one by --hypotheses or --model");
+  evaluate::check(settings.evaluation);
+  if (settings.chart && settings.json) {
+    throw Error("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
   }
-  if (!evaluation.baseline.empty() && std::find(names.begin(), names.end(), evaluation.baseline) == names.end()) {
-    std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    throw Error("--baseline is '" + evaluation.baseline + "', but the systems are " + list);
+  if (settings.details && settings.json) {
+    throw Error("--details is for the table; --json holds length ratios and p values anyway");
   }
 }
 
@@ -256,8 +238,7 @@ int run_evaluate(const Arguments& arguments) {
                   "SIGTERM or SIGUSR1 it ends with exit code 85 and prints nothing.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
-  check(settings);
-  check_used(options, settings);
+  check(options, settings);
 
   const comm::Communicator world;
   check_same_options(world, options);

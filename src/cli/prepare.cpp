@@ -16,6 +16,7 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "rnnsearch/corpus/prepare_options.h"
 #include "rnnsearch/corpus/prepare_report.h"
 #include "rnnsearch/corpus/team.h"
 #include "rnnsearch/kernels/parallel.h"
@@ -25,26 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// NAME:SOURCE:REFERENCE[:REFERENCE]..., where a colon that belongs to a name of a file is written \:
-corpus::EvaluationFiles evaluation_files(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ':') {
-      parts.emplace_back();
-    } else {
-      if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ':') ++i;
-      parts.back() += text[i];
-    }
-  }
-  bool complete = parts.size() >= 3;
-  for (const std::string& part : parts) complete = complete && !part.empty();
-  if (!complete)
-    throw Error("--test is '" + text + "' but must be NAME:SOURCE:REFERENCE, a name and two files or more");
-  return {parts[0], parts[1], {parts.begin() + 2, parts.end()}};
-}
-
 constexpr const char *kText = "Text", *kCorpora = "Corpora", *kWords = "Words", *kSubwords = "Subwords",
-                     *kCleaning = "Filters of training pairs", *kMachine = "Machine";
+                     *kCleaning = corpus::kCleaningGroup, *kMachine = "Machine";
 
 /// An option that says what to do, and the groups of options that are then without effect.
 struct Mode {
@@ -190,32 +173,7 @@ int run_prepare(const Arguments& arguments) {
               {.help = "BPE codes of subword-nmt for the source side", .value = "FILE"});
   options.add("target-bpe-codes", subwords.target_codes,
               {.help = "BPE codes of subword-nmt for the target side", .value = "FILE"});
-  options.group(kCleaning);
-  corpus::CleaningOptions& cleaning = settings.cleaning;
-  options.add(
-      "max-length", cleaning.max_length,
-      {.help = "largest number of words, or pieces, on either side; longer pairs are dropped", .low = 1, .high = 1e6});
-  options.add(
-      "max-ratio", cleaning.max_ratio,
-      {.help = "largest ratio of the longer side to the shorter side, in words; other pairs are dropped; 0: no limit",
-       .low = 0,
-       .high = 1e6});
-  options.add("keep-empty-targets", cleaning.keep_empty_targets,
-              {.help = "keep pairs without target words, from which a model learns to end at once; pairs without "
-                       "source words are always dropped"});
-  options.add("drop-copies", cleaning.drop_copies,
-              {.help = "drop pairs whose two sides have the same words, because they are no translations"});
-  options.add("drop-repeated", cleaning.drop_repeated,
-              {.help = "drop pairs that occurred before, both sides byte for byte (compared by 128-bit digests); the "
-                       "text is read once more"});
-  options.add("source-script", cleaning.source_script,
-              {.help = "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, "
-                       "Cyrl) or by a language code (ru, ja); digits, punctuation and symbols do not count",
-               .value = "SCRIPT"});
-  options.add("target-script", cleaning.target_script,
-              {.help = "drop pairs whose target is not written in this script, as --source-script", .value = "SCRIPT"});
-  options.add("script-share", cleaning.script_share,
-              {.help = "smallest share of a sentence's letters that must be of the script", .low = 0.001, .high = 1});
+  options.take(corpus::cleaning_option_table(), settings.cleaning);
   options.group(kMachine);
   add_threads(options, threads);
   options.add("memory", memory,
@@ -281,7 +239,7 @@ int run_prepare(const Arguments& arguments) {
                         " is missing: a development set needs both its sides"));
   }
   if (!dev_source.empty()) settings.dev = corpus::EvaluationFiles{"dev", dev_source, {dev_target}};
-  for (const std::string& test : tests) settings.tests.push_back(evaluation_files(test));
+  for (const std::string& test : tests) settings.tests.push_back(corpus::evaluation_files(test));
   if (!settings.vocabulary_of.empty() && (settings.source_words || settings.target_words)) {
     throw Error(text_of(settings.source_words ? "--source-words" : "--target-words",
                         " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));

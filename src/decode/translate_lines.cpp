@@ -163,4 +163,38 @@ std::pair<Sentences, Sentences> sentences_of(std::span<const WordPair* const> ba
   return {std::move(source), std::move(target)};
 }
 
+void pack(Packer& packer, const Aligned& aligned) {
+  packer.add_list(aligned.target);
+  packer.add(aligned.log_probability);
+  packer.add_list(aligned.alpha);
+}
+
+void unpack(Unpacker& unpacker, Aligned& aligned) {
+  aligned.target = unpacker.next_list<WordId>();
+  aligned.log_probability = unpacker.next<double>();
+  aligned.alpha = unpacker.next_list<float>();
+}
+
+std::vector<std::optional<Aligned>> align_batch(model::Model<float>& model, std::span<const WordPair* const> batch,
+                                                bool given, const SearchOptions& search) {
+  auto [source, target] = sentences_of(batch);
+  std::vector<bool> is_nan(batch.size());
+  if (!given) {
+    const auto translations = translate(model, source, search);
+    target = {};
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      target.add(translations[i].front().words);
+      is_nan[i] = translations[i].front().is_nan();
+    }
+  }
+  std::vector<std::optional<Aligned>> results;
+  auto found = model.align(source, target);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    results.push_back(Aligned{{target[i].begin(), target[i].end()},
+                              is_nan[i] ? std::nan("") : found[i].log_probability,
+                              std::move(found[i].alpha)});
+  }
+  return results;
+}
+
 }  // namespace rnnsearch::decode

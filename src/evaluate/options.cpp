@@ -1,5 +1,7 @@
 #include "rnnsearch/evaluate/options.h"
 
+#include <algorithm>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -83,6 +85,24 @@ void check(const EvaluationOptions& options) {
   }
   if (options.significance.samples && options.significance.test == SignificanceTest::kNone) {
     throw Error("--significance-samples is for --significance bootstrap or randomization");
+  }
+}
+
+void check_systems(const EvaluationOptions& options, std::span<const std::string> systems) {
+  if (options.significance.test == SignificanceTest::kNone) {
+    if (!options.baseline.empty()) {
+      throw Error("--baseline is for --significance bootstrap or randomization, which compare with it");
+    }
+    return;
+  }
+  if (systems.size() < 2) {
+    throw Error("--significance compares systems, but there is only '" + systems.front() +
+                "'; give another one by --hypotheses or --model");
+  }
+  if (!options.baseline.empty() && std::find(systems.begin(), systems.end(), options.baseline) == systems.end()) {
+    std::string list;
+    for (const std::string& name : systems) list += (list.empty() ? "" : ", ") + name;
+    throw Error("--baseline is '" + options.baseline + "', but the systems are " + list);
   }
 }
 

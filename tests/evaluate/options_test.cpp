@@ -49,5 +49,16 @@ TEST(EvaluationOptions, RefuseWhatWouldBeIgnored) {
             "--significance-samples is for --significance bootstrap or randomization");
 }
 
+TEST(EvaluationOptions, RefuseABaselineThatIsNoSystem) {
+  EvaluationOptions options;
+  const std::vector<std::string> one(1, "a"), two{"a", "b"};
+  EXPECT_NO_THROW(check_systems(options, one));
+  options.baseline.assign(1, 'c');
+  EXPECT_THAT(message_of([&] { check_systems(options, two); }), testing::StartsWith("--baseline is for"));
+  options.significance.test = SignificanceTest::kBootstrap;
+  EXPECT_EQ(message_of([&] { check_systems(options, two); }), "--baseline is 'c', but the systems are a, b");
+  EXPECT_THAT(message_of([&] { check_systems(options, one); }), testing::HasSubstr("there is only 'a'"));
+}
+
 }  // namespace
 }  // namespace rnnsearch::evaluate

@@ -89,4 +89,17 @@ std::vector<std::size_t> target_lengths(std::span<const WordPair> pairs);
 /// Sources and targets of a batch, as a model takes them.
 std::pair<Sentences, Sentences> sentences_of(std::span<const WordPair* const> batch);
 
+/// A translation and what the model attended to at each of its words.
+struct Aligned {
+  std::vector<WordId> target;  // without </s>
+  double log_probability = 0;  // NaN where the model computes NaN
+  std::vector<float> alpha;    // [target words + 1, Tx]
+};
+void pack(Packer& packer, const Aligned& aligned);
+void unpack(Unpacker& unpacker, Aligned& aligned);
+
+/// Of each pair, by forced decoding; unless targets are `given`, of the model's own translations of the sources.
+std::vector<std::optional<Aligned>> align_batch(model::Model<float>& model, std::span<const WordPair* const> batch,
+                                                bool given, const SearchOptions& search);
+
 }  // namespace rnnsearch::decode
