@@ -14,6 +14,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
@@ -23,7 +24,6 @@
 #include "rnnsearch/corpus/synthetic_batches.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/measurement.h"
 #include "rnnsearch/train/schedule.h"
@@ -251,7 +251,7 @@ int run_benchmark(const Arguments& arguments) {
   const comm::Communicator world;
   check_same_options(world, options);
   measured.places = settle_threads(s.threads, world);
-  measured.threads = kernels::threads();
+  measured.threads = thread_count();
   s.precision = measured.precision = kernels::name_of(set_precision(s.precision, world));
   measured.precision_shown = precision_in_use();
   measured.bfloat16_unit = bfloat16_unit_in_use();

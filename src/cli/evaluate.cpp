@@ -11,6 +11,7 @@
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
@@ -20,7 +21,6 @@
 #include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/evaluate/options.h"
 #include "rnnsearch/evaluate/presentation.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {

@@ -10,6 +10,7 @@
 #include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
@@ -19,7 +20,6 @@
 #include "rnnsearch/corpus/prepare_options.h"
 #include "rnnsearch/corpus/prepare_report.h"
 #include "rnnsearch/corpus/team.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -254,7 +254,7 @@ int run_prepare(const Arguments& arguments) {
     // Rank 0 learns alone, for as long as that takes, and the others wait for it.
     if (subwords.learned != "none") comm::set_stall_timeout(0);
   } else {
-    kernels::set_threads(threads.threads.value_or(kernels::allowed_cpus()));
+    set_thread_count(threads.threads.value_or(allowed_cpus()));
   }
   std::optional<Progress> progress(std::in_place, team->rank() != 0);
   Stopwatch watch;

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/test_set_file.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::cli {
 
@@ -47,7 +47,7 @@ std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const 
   }
   comm::set_stall_timeout(options.stall_timeout);
   auto placement = comm::settle_threads(world, options.threads.value_or(0), oversubscription_is_meant(options));
-  kernels::set_threads(placement.threads);
+  set_thread_count(placement.threads);
   return std::move(placement.places);
 }
 

@@ -30,7 +30,7 @@ void add_threads(Options& options, ThreadOptions& threads);
 /// (tests on small machines).
 bool oversubscription_is_meant(const ThreadOptions& options);
 
-/// COLLECTIVE. comm::settle_threads with these options; hands this rank's number to kernels::set_threads, and the stall
+/// COLLECTIVE. comm::settle_threads with these options; hands this rank's number to set_thread_count, and the stall
 /// timeout to comm. Returns at the root one place a rank, nothing elsewhere. Throws AgreedError.
 std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world);
 

@@ -18,11 +18,11 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/vocabulary.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/storage/sealed_file.h"
 
 namespace rnnsearch::corpus {
@@ -30,7 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Progress = std::function<void(const PrepareProgress&)>;
-using kernels::parallel_for;
 
 RawSet read_raw_set(const EvaluationFiles& files, const std::string& name) {
   if (files.references.empty()) throw Error(text_of("corpus: the set ", name, " has no reference translation"));

@@ -8,7 +8,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -123,7 +123,7 @@ PassTotals read_text(const std::vector<TextFiles>& texts, const std::vector<std:
       const std::size_t first = used, count = (block.size() + kPiecePairs - 1) / kPiecePairs;
       used += count;
       if (pieces.size() < used) pieces.resize(used);
-      kernels::parallel_for(count, [&](std::size_t i) {
+      parallel_for(count, [&](std::size_t i) {
         Piece& piece = pieces[first + i];
         try {
           steps.work(block, i * kPiecePairs, std::min((i + 1) * kPiecePairs, block.size()), piece);

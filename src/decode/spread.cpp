@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::decode {
 
@@ -26,7 +26,7 @@ Deal in_turn(std::size_t items, std::size_t ranks) {
 }
 
 void until_stopped(const std::function<void()>& act) {
-  const kernels::Interruptible interruptible(stop_signal_came);
+  const Interruptible interruptible(stop_signal_came);
   try {
     act();
   } catch (const Interrupted&) {  // to be agreed on by all ranks

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <optional>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/buffer.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::decode {
@@ -207,7 +207,7 @@ class BatchSearch {
 
       std::vector<std::size_t> first_row(searches.size() + 1, 0);
       for (std::size_t b = 0; b < searches.size(); ++b) first_row[b + 1] = first_row[b] + searches[b].live();
-      kernels::parallel_for(searches.size(), [&](std::size_t b) {
+      parallel_for(searches.size(), [&](std::size_t b) {
         const std::size_t live = searches[b].live();
         if (live == 0) return;
         searches[b].extend(step, log_probabilities.row_range(first_row[b], live),
@@ -301,7 +301,7 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
       std::vector<std::vector<Translation>> results;
       try {
         results = search.run(batch);
-      } catch (const kernels::Interrupted&) {
+      } catch (const Interrupted&) {
         if (!done) throw;
         return translations;
       }

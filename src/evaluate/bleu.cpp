@@ -8,8 +8,8 @@
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::evaluate {
 
@@ -31,7 +31,7 @@ std::vector<Statistics> for_every_sentence(const char* score, std::span<const st
   constexpr std::size_t kSentencesPerPiece = 256;
   std::vector<Statistics> statistics(hypotheses.size());
   const std::size_t pieces = (hypotheses.size() + kSentencesPerPiece - 1) / kSentencesPerPiece;
-  kernels::parallel_for(pieces, [&](std::size_t piece) {
+  parallel_for(pieces, [&](std::size_t piece) {
     std::vector<std::string_view> of_sentence(references.size());
     const std::size_t end = std::min(hypotheses.size(), (piece + 1) * kSentencesPerPiece);
     for (std::size_t i = piece * kSentencesPerPiece; i < end; ++i) {

@@ -5,8 +5,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -175,7 +175,7 @@ std::vector<std::vector<double>> bootstrap_scores(std::span<const Counts* const>
   std::vector<std::vector<std::uint32_t>> rows;
   for (const Counts* table : tables) rows.push_back(chosen(*table, sentences));
   std::vector<std::vector<double>> scores(tables.size(), std::vector<double>(samples));
-  kernels::parallel_for(samples, [&](std::size_t sample) {
+  parallel_for(samples, [&](std::size_t sample) {
     // Counting the draws first and then reading the rows in their order is several times faster than reading the rows
     // in the order of the draws.
     std::vector<std::uint32_t> times(sentences.size());
@@ -208,7 +208,7 @@ std::vector<double> randomized_differences(const Counts& a, const Counts& b, std
   const Sums of_a = sums_of(a, sentences), of_b = sums_of(b, sentences);
   std::vector<double> differences(trials);
   constexpr std::size_t kTrialsPerPiece = 500;  // so many that computing the subsets costs little in comparison
-  kernels::parallel_for((trials + kTrialsPerPiece - 1) / kTrialsPerPiece, [&](std::size_t piece) {
+  parallel_for((trials + kTrialsPerPiece - 1) / kTrialsPerPiece, [&](std::size_t piece) {
     const std::size_t begin = piece * kTrialsPerPiece, end = std::min(trials, begin + kTrialsPerPiece);
     std::vector<Random> randoms;
     for (std::size_t trial = begin; trial < end; ++trial) randoms.emplace_back(seed, trial);

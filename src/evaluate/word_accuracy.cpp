@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/evaluate/buckets.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -37,7 +37,7 @@ std::vector<WordAccuracy> word_accuracies(std::span<const std::string> hypothese
   constexpr std::size_t kSentencesPerPiece = 256;
   const std::size_t pieces = (hypotheses.size() + kSentencesPerPiece - 1) / kSentencesPerPiece;
   std::vector<std::vector<WordAccuracy>> of_piece(pieces);
-  kernels::parallel_for(pieces, [&](std::size_t piece) {
+  parallel_for(pieces, [&](std::size_t piece) {
     auto accuracies = none();
     const std::size_t end = std::min(hypotheses.size(), (piece + 1) * kSentencesPerPiece);
     for (std::size_t i = piece * kSentencesPerPiece; i < end; ++i) {

@@ -9,7 +9,7 @@
 #include "kernels/product_tiles.h"
 #include "kernels/strips.h"
 #include "rnnsearch/base/ceil_div.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::kernels {
@@ -240,7 +240,7 @@ class Product {
     // A product with few rows takes as long as one with a dozen rows, or a strip, because it waits for b.
     const std::size_t rows_of_work = std::max({c_.rows, tiles_.max_rows, kFewRows});
     const std::size_t terms = rows_of_work * c_.cols * slab.count, depth = tiles_.padded(slab.count);
-    const std::size_t wanted = std::clamp<std::size_t>(terms / kTermsPerPiece, 1, kPiecesPerThread * threads());
+    const std::size_t wanted = std::clamp<std::size_t>(terms / kTermsPerPiece, 1, kPiecesPerThread * thread_count());
     // The strips of a piece for one block must stay in half of the L2 cache during the loop over its panels.
     const std::size_t strip_bytes = depth_block(tiles_, depth) * tiles_.max_rows * tiles_.element;
     const std::size_t strips_per_piece = std::max<std::size_t>(4, caches().level2 / 2 / strip_bytes);

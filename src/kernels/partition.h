@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "rnnsearch/base/ceil_div.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::kernels {
 

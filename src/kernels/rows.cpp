@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "kernels/partition.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -81,7 +81,7 @@ void add_column_sums(ConstMatrixView<Real> from, std::span<Real> sums) {
   // each sum less often. The terms of a column are added in the order of rows.
   constexpr std::size_t kRows = 4;
   Real* const to = sums.data();
-  const std::size_t a_thread = from.cols / (4 * threads()) / kColumns * kColumns;
+  const std::size_t a_thread = from.cols / (4 * thread_count()) / kColumns * kColumns;
   parallel_ranges(from.cols, std::clamp(a_thread, kColumns, 16 * kColumns), [&](std::size_t first, std::size_t last) {
     std::size_t i = 0;
     for (; i + kRows <= from.rows; i += kRows) {

@@ -16,7 +16,7 @@
 #include "kernels/instruction_limit.h"
 #include "kernels/scores_rows.h"
 #include "kernels/vector-inl.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -120,7 +120,7 @@ std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::ui
 template <class Real>
 void initialise(const ParameterLayout& layout, const ModelOptions& options, std::uint64_t seed, std::span<Real> block) {
   const double deviation = options.initial_deviation;
-  kernels::parallel_for(layout.parameters.size(), [&](std::size_t index) {
+  parallel_for(layout.parameters.size(), [&](std::size_t index) {
     const Parameter& parameter = layout.parameters[index];
     const std::uint64_t stream = stream_of(parameter.name);
     std::vector<double> values(parameter.count());

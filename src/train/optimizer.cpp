@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "rnnsearch/base/ceil_div.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -23,8 +23,8 @@ constexpr float kLeast = std::numeric_limits<float>::min();
 /// Calls range(first, last) for every block of [0, size), on all threads.
 template <class Range>
 void for_blocks(std::size_t size, const Range& range) {
-  kernels::parallel_for((size + kBlock - 1) / kBlock,
-                        [&](std::size_t i) { range(i * kBlock, std::min(size, (i + 1) * kBlock)); });
+  parallel_for((size + kBlock - 1) / kBlock,
+               [&](std::size_t i) { range(i * kBlock, std::min(size, (i + 1) * kBlock)); });
 }
 
 // Zeiler (2012), algorithm 1, with the paper's rho = 0.95 and epsilon = 1e-6:
@@ -57,7 +57,7 @@ class Adadelta final : public Optimizer {
     }
     for (std::size_t t = 0; t < tables.size(); ++t) {
       const TableGradient& table = tables[t];
-      kernels::parallel_for(table.words.size(), [&](std::size_t i) {
+      parallel_for(table.words.size(), [&](std::size_t i) {
         catch_up(tables_[t], table.words[i], updates_);
         run(step, table.offset + table.words[i] * table.cols, table.rows.data() + i * table.cols, table.cols);
         tables_[t].done[table.words[i]] = updates_ + 1;
@@ -69,7 +69,7 @@ class Adadelta final : public Optimizer {
 
   std::vector<Accumulator> accumulators() override {
     for (Table& table : tables_) {
-      kernels::parallel_for(table.done.size(), [&](std::size_t row) { catch_up(table, row, updates_); });
+      parallel_for(table.done.size(), [&](std::size_t row) { catch_up(table, row, updates_); });
     }
     return {{"squared_gradient", squared_gradient_}, {"squared_delta", squared_delta_}};
   }
@@ -142,7 +142,7 @@ class Adadelta final : public Optimizer {
 template <class Row>
 void for_all_rows(const TableGradient& table, const Row& row) {
   const std::size_t rows_per_piece = std::max<std::size_t>(1, kBlock / table.cols);
-  kernels::parallel_for(ceil_div(table.table_rows, rows_per_piece), [&](std::size_t piece) {
+  parallel_for(ceil_div(table.table_rows, rows_per_piece), [&](std::size_t piece) {
     const std::size_t last = std::min(table.table_rows, (piece + 1) * rows_per_piece);
     auto next = std::lower_bound(table.words.begin(), table.words.end(), piece * rows_per_piece);
     for (std::size_t i = piece * rows_per_piece; i < last; ++i) {
@@ -234,7 +234,7 @@ class GradientDescent final : public Optimizer {
       for_blocks(gradient.size(),
                  [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
       for (const TableGradient& table : tables) {
-        kernels::parallel_for(table.words.size(), [&](std::size_t i) {
+        parallel_for(table.words.size(), [&](std::size_t i) {
           run(table.offset + table.words[i] * table.cols, table.rows.data() + i * table.cols, table.cols);
         });
       }

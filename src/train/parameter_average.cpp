@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -12,8 +12,8 @@ constexpr std::size_t kBlock = 16384;  // elements
 
 template <class Range>
 void for_blocks(std::size_t size, const Range& range) {
-  kernels::parallel_for((size + kBlock - 1) / kBlock,
-                        [&](std::size_t i) { range(i * kBlock, std::min(size, (i + 1) * kBlock)); });
+  parallel_for((size + kBlock - 1) / kBlock,
+               [&](std::size_t i) { range(i * kBlock, std::min(size, (i + 1) * kBlock)); });
 }
 
 }  // namespace

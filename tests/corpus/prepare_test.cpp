@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/corpus/corpus.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "tests/corpus/tiny_corpus.h"
 
@@ -476,14 +476,14 @@ TEST(Prepare, WritesTheSameBytesOnAnyNumberOfThreadsAndInAnyMemory) {
   options.source_words = 5000;
   prepare(options);
   const std::string digest = digest_of(options.output);
-  const std::size_t threads = kernels::threads();
+  const std::size_t threads = thread_count();
   for (const std::size_t count : {1, 2, 3}) {
-    kernels::set_threads(count);
+    set_thread_count(count);
     options.memory = count == 2 ? 1 : std::size_t{1} << 30;
     prepare(options);
     EXPECT_EQ(digest_of(options.output), digest) << count << " threads";
   }
-  kernels::set_threads(threads);
+  set_thread_count(threads);
 }
 
 TEST(Prepare, TakesTextsInPiecesAndAsTabSeparatedValues) {

@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::decode {
 namespace {
@@ -256,7 +256,7 @@ TEST(Search, EndsInTheMiddleOfASentenceWhenItIsToldTo) {
   std::atomic<int> asked = 0;
   const auto translated = [&](int stop_after) {
     asked = 0;
-    const kernels::Interruptible interruptible([&] { return ++asked > stop_after; });
+    const Interruptible interruptible([&] { return ++asked > stop_after; });
     std::size_t batches = 0;
     const auto found =
         translate(model, source, {.beam = 4, .batch_sentences = 3}, [&](std::size_t) { return ++batches > 0; });
@@ -266,9 +266,9 @@ TEST(Search, EndsInTheMiddleOfASentenceWhenItIsToldTo) {
   const int all = asked;
   EXPECT_GT(all, 100) << "it asks at every step";
   for (const int stop_after : {0, all / 2, all - 1}) EXPECT_EQ(translated(stop_after), std::pair(std::size_t{0}, true));
-  const kernels::Interruptible at_once([] { return true; });
-  EXPECT_THROW(translate(model, source, {}), kernels::Interrupted);
-  EXPECT_THROW(model.score(source, source), kernels::Interrupted);
+  const Interruptible at_once([] { return true; });
+  EXPECT_THROW(translate(model, source, {}), Interrupted);
+  EXPECT_THROW(model.score(source, source), Interrupted);
 }
 
 TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
@@ -293,12 +293,12 @@ TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
 TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
   auto model = random_model(9);
   const Sentences source = some_sentences(20, 9);
-  const std::size_t threads = kernels::threads();
-  kernels::set_threads(1);
+  const std::size_t threads = thread_count();
+  set_thread_count(1);
   const auto one = translate(model, source, {.beam = 4});
-  kernels::set_threads(3);
+  set_thread_count(3);
   const auto three = translate(model, source, {.beam = 4});
-  kernels::set_threads(threads);
+  set_thread_count(threads);
   for (std::size_t i = 0; i < source.size(); ++i) {
     EXPECT_EQ(three[i].front().words, one[i].front().words);
     EXPECT_EQ(three[i].front().log_probability, one[i].front().log_probability);
@@ -545,12 +545,12 @@ TEST(Retry, FindsTheSameOnAnyNumberOfThreads) {
   auto model = model_of_a_chain();
   const Sentences source = some_sentences(20, 5);
   const SearchOptions options{.beam = 1, .maximum_length_ratio = 2.0};
-  const std::size_t threads = kernels::threads();
-  kernels::set_threads(1);
+  const std::size_t threads = thread_count();
+  set_thread_count(1);
   const auto one = translate(model, source, options);
-  kernels::set_threads(3);
+  set_thread_count(3);
   const auto three = translate(model, source, options);
-  kernels::set_threads(threads);
+  set_thread_count(threads);
   std::set<std::size_t> retries;
   for (std::size_t i = 0; i < source.size(); ++i) {
     EXPECT_EQ(three[i][0].words, one[i][0].words);

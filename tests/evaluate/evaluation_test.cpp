@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/evaluate/presentation.h"
 #include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/ter.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
@@ -127,15 +127,15 @@ TEST(Evaluate, GivesTheSameBitsOnAnyNumberOfThreads) {
   options.chrf = options.by_unknown_share = options.by_rarest_word = options.words_by_frequency = true;
   options.significance.test = SignificanceTest::kRandomization;
   options.significance.samples = 1100;
-  const std::size_t before = kernels::threads();
+  const std::size_t before = thread_count();
   std::string first;
   for (const std::size_t threads : {1u, 2u, 3u}) {
-    kernels::set_threads(threads);
+    set_thread_count(threads);
     const std::string json = to_json(lines.evaluate_both(options)).dump();
     if (first.empty()) first = json;
     EXPECT_EQ(json, first) << threads << " threads";
   }
-  kernels::set_threads(before);
+  set_thread_count(before);
   options.bootstrap.seed = 1;
   EXPECT_NE(to_json(lines.evaluate_both(options)).dump(), first);
 }

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -123,15 +123,15 @@ TEST(RandomizedDifferences, AreThoseOfTheSentencesThatChangeSides) {
 TEST(RandomizedDifferences, AreTheSameOnAnyNumberOfThreads) {
   const Counts a = counts_of(sentences(150, 21), {}), b = counts_of(sentences(150, 22), {});
   const auto chosen = every_third(150);
-  const std::size_t before = kernels::threads();
+  const std::size_t before = thread_count();
   std::vector<double> first;
   for (const std::size_t threads : {1u, 2u, 3u}) {
-    kernels::set_threads(threads);
+    set_thread_count(threads);
     const auto differences = randomized_differences(a, b, chosen, 1700, 3);
     if (first.empty()) first = differences;
     EXPECT_EQ(differences, first) << threads << " threads";
   }
-  kernels::set_threads(before);
+  set_thread_count(before);
 }
 
 TEST(ScoreOf, IsTheScoreOfTheChosenSentences) {

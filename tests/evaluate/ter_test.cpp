@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
@@ -372,12 +372,12 @@ TEST(Ter, AddsUpOverSentencesOnAnyNumberOfThreads) {
     hypotheses.push_back(joined(random_words(random, random.below(20), 30)));
     for (Lines& set : references) set.push_back(joined(random_words(random, random.below(20), 30)));
   }
-  const std::size_t threads = kernels::threads();
-  kernels::set_threads(1);
+  const std::size_t threads = thread_count();
+  set_thread_count(1);
   const auto alone = corpus_statistics(hypotheses, references, kTer);
-  kernels::set_threads(4);
+  set_thread_count(4);
   const auto together = corpus_statistics(hypotheses, references, kTer);
-  kernels::set_threads(threads);
+  set_thread_count(threads);
   EXPECT_EQ(alone, together);
   TerStatistics sum;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
 #include "tests/kernels/guarded.h"
 
@@ -214,11 +214,11 @@ class Products : public testing::Test {
  protected:
   void TearDown() override {
     set_precision(Precision::kFloat32);
-    set_threads(before_);
+    set_thread_count(before_);
   }
 
  private:
-  std::size_t before_ = threads();
+  std::size_t before_ = thread_count();
 };
 
 // Every slab, block, strip and panel of a large product: sums of small integers are exact.
@@ -244,7 +244,7 @@ TEST_F(Products, OfManyThousandsOfTermsLoseNone) {
 // has the bits that it has in a product of few rows, which is cut in another way.
 TEST_F(Products, OfManyPiecesHaveTheBitsOfTheirRowsAlone) {
   constexpr std::size_t kFew = 6;
-  set_threads(2);
+  set_thread_count(2);
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
     set_precision(precision);
     for (const Form form : {Form::kPlain, Form::kTransposed}) {

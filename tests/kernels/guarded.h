@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::kernels {
 
@@ -148,18 +148,18 @@ inline std::vector<std::size_t> lengths() {
 
 /// `run` starts from the same operands at each call and returns its results.
 inline void expect_same_bits_on_any_number_of_threads(const std::function<std::vector<double>()>& run) {
-  const std::size_t before = threads();
-  set_threads(1);
+  const std::size_t before = thread_count();
+  set_thread_count(1);
   const std::vector<double> expected = run();
   for (const std::size_t count : {2u, 4u}) {
-    set_threads(count);
+    set_thread_count(count);
     for (int repetition = 0; repetition < 3; ++repetition) {
       const std::vector<double> found = run();
       ASSERT_EQ(found.size(), expected.size());
       EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(double)), 0) << count << " threads";
     }
   }
-  set_threads(before);
+  set_thread_count(before);
 }
 
 inline std::vector<double> joined(std::initializer_list<std::vector<double>> parts) {

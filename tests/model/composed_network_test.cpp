@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
 #include "tests/model/fixtures.h"
 #include "tests/model/systems.h"
@@ -475,7 +475,7 @@ INSTANTIATE_TEST_SUITE_P(Every, ComposedRnnsearch, testing::ValuesIn(variants(wi
 class Systems : public testing::TestWithParam<Variant> {
  protected:
   void TearDown() override {
-    kernels::set_threads(kernels::allowed_cpus());
+    set_thread_count(allowed_cpus());
     kernels::set_precision(kernels::Precision::kFloat32);
   }
 };
@@ -518,7 +518,7 @@ TEST_P(Systems, AgreeWithTheEquationsInFloat) {
 void expect_gradient_of_central_differences(
     Model<double>& model, const GradientOptions& how,
     const std::function<double(const Sentences& source, const Sentences& target)>& loss_of) {
-  kernels::set_threads(1);  // for so little work a second one costs more than it helps
+  set_thread_count(1);  // for so little work a second one costs more than it helps
   fill(model, 21);
   Random random(22);
   Sentences source, target;
@@ -642,7 +642,7 @@ TEST_P(Systems, ComputeTheSameBitsOnAnyNumberOfThreads) {
     kernels::set_precision(precision);
     std::vector<float> expected;
     for (const std::size_t threads : {1u, 2u}) {
-      kernels::set_threads(threads);
+      set_thread_count(threads);
       Model<float> model = composed<float>(options);
       fill(model, 52);
       const Loss loss = model.accumulate_gradient(source, target);
@@ -691,7 +691,7 @@ INSTANTIATE_TEST_SUITE_P(Combined, Systems, testing::ValuesIn(all_combinations(w
 
 class DroppingSystems : public testing::TestWithParam<Variant> {
  protected:
-  void TearDown() override { kernels::set_threads(kernels::allowed_cpus()); }
+  void TearDown() override { set_thread_count(allowed_cpus()); }
 };
 
 constexpr DropoutSeed kDropoutSeed{.seed = 7, .update = 1000, .first_pair = 2, .pair_stride = 3};
@@ -808,7 +808,7 @@ TEST_P(DroppingSystems, ComputeTheSameBitsOnAnyNumberOfThreads) {
   const Sentences source = random_sentences(random, 12, 20, 12), target = random_sentences(random, 12, 20, 13);
   std::vector<float> expected;
   for (const std::size_t threads : {1u, 2u}) {
-    kernels::set_threads(threads);
+    set_thread_count(threads);
     Model<float> model = composed<float>(GetParam().options);
     fill(model, 52);
     model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed});

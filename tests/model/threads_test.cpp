@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
 #include "tests/model/fixtures.h"
 #include "tests/support/whole_gradient.h"
@@ -13,7 +13,7 @@ namespace {
 
 class Threads : public testing::TestWithParam<Attention> {
  protected:
-  void TearDown() override { kernels::set_threads(kernels::allowed_cpus()); }
+  void TearDown() override { set_thread_count(allowed_cpus()); }
 };
 
 TEST_P(Threads, DoNotChangeABitOfTheGradient) {
@@ -29,7 +29,7 @@ TEST_P(Threads, DoNotChangeABitOfTheGradient) {
     Loss expected_loss;
     // more than once: the memory of the last batch is used again
     for (const std::size_t count : {1u, 2u, 3u, 1u, 3u}) {
-      kernels::set_threads(count);
+      set_thread_count(count);
       Model<float> model(options);
       fill(model, 82);
       Loss loss;

@@ -10,12 +10,12 @@ kernels    base                                                              one
 storage    base                                                              HDF5 xxHash zlib
 comm       base                                                              MPI
 text       base                                                              ICU SentencePiece
-corpus     base storage text kernels/parallel.h                              zlib compression
+corpus     base storage text base/parallel.h                              zlib compression
 layers     base kernels                                                      -
 model      base kernels layers                                               -
 train      base kernels storage comm corpus model                            -
 decode     base kernels comm corpus model                                          -
-evaluate   base text kernels/parallel.h                                      -
+evaluate   base text base/parallel.h                                      -
 report     base evaluate                                                     pugixml
 cli        base kernels storage comm corpus model train decode evaluate report    Boost.Program_options
 main       cli                                                               -
@@ -146,7 +146,7 @@ must_find '"corpus/private.h" is private to corpus' src/model/model.cpp '#includ
 must_find '"private.h" does not name its room' src/model/model.cpp '#include "private.h"'
 must_find "HDF5 belongs to storage, and model may not include it" src/model/model.cpp '#include <hdf5.h>'
 must_find "zlib belongs to storage corpus, and text may not include it" src/text/unicode.cpp '#include <zlib.h>'
-must_find "a public header includes oneTBB" include/rnnsearch/kernels/parallel.h '#include <tbb/task_arena.h>'
+must_find "a public header includes oneTBB" include/rnnsearch/base/parallel.h '#include <tbb/task_arena.h>'
 must_find "<eigen3/Eigen/Core> is of no library in the table" src/model/model.cpp '#include <eigen3/Eigen/Core>'
 must_find "stands in no room" src/misc/things.h ''
 must_find "stands in no room" src/kernels/scores/lonely.cpp ''

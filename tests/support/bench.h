@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/kernels/precision.h"
 
 namespace rnnsearch::support {
@@ -105,7 +105,7 @@ inline void measure(benchmark::State& state, const Work& work, const Turn& turn,
   if (kernels::precision() == kernels::Precision::kBFloat16) {
     label = kernels::bfloat16_unit().empty() ? label + ", bf16 emulated" : std::string(kernels::bfloat16_unit());
   }
-  state.SetLabel(label + ", threads: " + std::to_string(kernels::threads()));
+  state.SetLabel(label + ", threads: " + std::to_string(thread_count()));
 }
 
 /// Registers a benchmark. `run` draws its operands and calls measure().

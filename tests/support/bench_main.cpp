@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "rnnsearch/kernels/precision.h"
 
 int main(int argc, char** argv) {
@@ -30,14 +30,14 @@ int main(int argc, char** argv) {
                    argv[0], argv[i]);
       return 1;
     }
-    kernels::set_threads(static_cast<std::size_t>(threads));
+    set_thread_count(static_cast<std::size_t>(threads));
   }
   benchmark::AddCustomContext("rnnsearch", rnnsearch::kVersion);
   benchmark::AddCustomContext("compiler", __VERSION__);
   benchmark::AddCustomContext("libraries", kernels::libraries());
   benchmark::AddCustomContext("instruction_set", std::string(kernels::instruction_set()));
   benchmark::AddCustomContext("bfloat16_unit", std::string(kernels::bfloat16_unit()));
-  benchmark::AddCustomContext("threads", std::to_string(kernels::threads()));
+  benchmark::AddCustomContext("threads", std::to_string(thread_count()));
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;

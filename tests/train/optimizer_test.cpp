@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -132,14 +132,14 @@ std::vector<TrainOptions> every_optimizer() {
 
 TEST(Optimizer, GivesTheSameBitsOnOneThreadAndOnFour) {
   for (const TrainOptions& options : every_optimizer()) {
-    const std::size_t before = kernels::threads();
-    kernels::set_threads(1);
+    const std::size_t before = thread_count();
+    set_thread_count(1);
     const auto one = trained(options, 3);
     const double norm = squared_norm_of(one);
-    kernels::set_threads(4);
+    set_thread_count(4);
     EXPECT_TRUE(trained(options, 3) == one) << name_of(options.optimizer);
     EXPECT_EQ(squared_norm_of(one), norm);
-    kernels::set_threads(before);
+    set_thread_count(before);
   }
 }
 

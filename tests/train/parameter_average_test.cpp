@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/parallel.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -51,17 +51,17 @@ TEST(ParameterAverage, ExchangesEveryElement) {
 }
 
 TEST(ParameterAverage, HasTheSameBitsOnAnyNumberOfThreads) {
-  const std::size_t before = kernels::threads();
+  const std::size_t before = thread_count();
   std::vector<std::vector<float>> found;
   for (const std::size_t threads : {1u, 2u, 3u}) {
-    kernels::set_threads(threads);
+    set_thread_count(threads);
     Random random(3);
     ParameterAverage average(0.7, kSize);
     average.begin(random_values(random));
     for (std::uint64_t update = 1; update <= 5; ++update) average.follow(random_values(random), update);
     found.emplace_back(average.values().begin(), average.values().end());
   }
-  kernels::set_threads(before);
+  set_thread_count(before);
   EXPECT_EQ(found[0], found[1]);
   EXPECT_EQ(found[0], found[2]);
 }

@@ -15,8 +15,8 @@
 #include <stdexcept>
 
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "tests/train/tiny_training.h"
 
 namespace rnnsearch::train {
@@ -73,11 +73,11 @@ class RandomAttempts {
 
   /// Does the same training at once and in attempts. `may_crash`: on several ranks the others would wait.
   void expect_no_difference(bool may_crash) {
-    const std::size_t threads = kernels::threads();
+    const std::size_t threads = thread_count();
     plan_ = text_of("whole: ", attempted("whole", options_, {}));
     for (std::uint64_t left = 1 + random_.below(4); left > 0; --left) plan_ += "; " + disturbed(may_crash);
     plan_ += text_of("; at last: ", attempted("parts", options_, {}));
-    kernels::set_threads(threads);
+    set_thread_count(threads);
     if (!comm::Communicator().is_root()) return;
     const Record whole = record_of("whole"), parts = record_of("parts");
     EXPECT_TRUE(parts.parameters == whole.parameters) << plan_;
@@ -131,7 +131,7 @@ class RandomAttempts {
     options.prefetch = coin();
     options.overlap = coin();
     const std::size_t threads = 1 + random_.below(3);
-    kernels::set_threads(threads);
+    set_thread_count(threads);
     try {
       const auto outcome =
           attempt(corpus_, folder_ / name, options, validator, disturbance.deadline, disturbance.after_update, model_);

@@ -11,8 +11,8 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
-#include "rnnsearch/kernels/parallel.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
@@ -59,12 +59,12 @@ TEST_F(Training, LearnsSomething) {
 }
 
 TEST_F(Training, GivesTheSameBitsOnOneThreadAndOnTwo) {
-  const std::size_t before = kernels::threads();
-  kernels::set_threads(1);
+  const std::size_t before = thread_count();
+  set_thread_count(1);
   const auto one = run("one", tiny_options());
-  kernels::set_threads(2);
+  set_thread_count(2);
   const auto two = run("two", tiny_options());
-  kernels::set_threads(before);
+  set_thread_count(before);
   EXPECT_TRUE(one.weights == two.weights);
 }
 

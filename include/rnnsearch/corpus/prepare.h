@@ -117,7 +117,7 @@ struct PrepareProgress {
 };
 
 /// Prepares a corpus. Reads the training text twice, once more if repeated pairs are dropped, and once more if subwords
-/// are learned. Uses all threads of kernels/parallel.h and two more, which read ahead and write behind; the corpus does
+/// are learned. Uses all threads of base/parallel.h and two more, which read ahead and write behind; the corpus does
 /// not depend on the number of threads. Memory: `memory`, about 100 MB for the blocks in progress, the vocabularies,
 /// the development and test sets, and a bit for each pair if repeated pairs are dropped; nothing else grows with the
 /// number of pairs or distinct words. A word of the text that is spelled like a special symbol ("<s>") becomes <unk>,

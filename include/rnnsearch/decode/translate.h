@@ -52,7 +52,7 @@ struct Translation {
 ///   sums. Retries search fewer sentences together, so that a larger beam needs no more memory (but at least one
 ///   sentence). The result is bit-identical for any number of threads. If given, `done` is called after every batch
 ///   with the number of finished sentences. If it returns false, the search ends, and the remaining sentences,
-///   including those that wait for a retry, have no translation. A kernels::Interruptible ends the search in the middle
+///   including those that wait for a retry, have no translation. A Interruptible ends the search in the middle
 ///   of a batch with the same result, or, without `done`, with its exception.
 std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
                                                 const SearchOptions& options,

@@ -4,7 +4,7 @@
 // Letters used in shapes: B sentences, R rows (hypotheses), m embedding, n state, C width of c_i
 // (ModelOptions::context_width(): 2n for RNNsearch, n for RNNencdec), S state_width(), K target vocabulary. Real is
 // float; double is for the central-difference check. A Model is not thread-safe, but uses all threads of
-// kernels/parallel.h itself.
+// base/parallel.h itself.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -8,16 +8,16 @@
 #include <thread>
 #include <vector>
 
-namespace rnnsearch::kernels {
+namespace rnnsearch {
 namespace {
 
 class ParallelFor : public testing::TestWithParam<std::size_t> {
  protected:
-  void SetUp() override { set_threads(GetParam()); }
-  void TearDown() override { set_threads(before_); }
+  void SetUp() override { set_thread_count(GetParam()); }
+  void TearDown() override { set_thread_count(before_); }
 
  private:
-  std::size_t before_ = threads();
+  std::size_t before_ = thread_count();
 };
 
 TEST_P(ParallelFor, RunsEveryPieceOnce) {
@@ -77,12 +77,12 @@ TEST_P(ParallelFor, MayBeNested) {
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelFor, testing::Values(1, 2, 4));
 
 TEST(Threads, AreAsManyAsWereSet) {
-  const std::size_t before = threads();
-  set_threads(3);
-  EXPECT_EQ(threads(), 3u);
-  set_threads(before);
+  const std::size_t before = thread_count();
+  set_thread_count(3);
+  EXPECT_EQ(thread_count(), 3u);
+  set_thread_count(before);
   EXPECT_GE(allowed_cpus(), 1u);
 }
 
 }  // namespace
-}  // namespace rnnsearch::kernels
+}  // namespace rnnsearch

@@ -7,17 +7,14 @@
 
 #include "rnnsearch/base/signals.h"
 
-namespace rnnsearch::kernels {
+namespace rnnsearch {
 
 /// The number of CPUs that this process may use (sched_getaffinity), which is the default number of threads.
 std::size_t allowed_cpus();
 
 /// Sets the maximum number of threads, including the calling one. REQUIRES: count >= 1.
-void set_threads(std::size_t count);
-std::size_t threads();
-
-/// Thrown by a computation that was asked to stop.
-using rnnsearch::Interrupted;
+void set_thread_count(std::size_t count);
+std::size_t thread_count();
 
 /// Makes the computations of the thread that creates it interruptible. While the object exists, parallel_for calls
 /// `stop` before each piece and throws Interrupted when it returns true; partial results are then meaningless. Every
@@ -41,4 +38,4 @@ class Interruptible {
 /// other threads.
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece);
 
-}  // namespace rnnsearch::kernels
+}  // namespace rnnsearch

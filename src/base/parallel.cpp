@@ -1,4 +1,4 @@
-#include "rnnsearch/kernels/parallel.h"
+#include "rnnsearch/base/parallel.h"
 
 #include <sched.h>
 #include <tbb/blocked_range.h>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace rnnsearch::kernels {
+namespace rnnsearch {
 namespace {
 
 struct Pool {
@@ -106,14 +106,14 @@ std::size_t allowed_cpus() {
   return static_cast<std::size_t>(std::max(1, CPU_COUNT(&set)));
 }
 
-void set_threads(std::size_t count) {
+void set_thread_count(std::size_t count) {
   count = std::max<std::size_t>(count, 1);
   if (pool() && pool()->count == count) return;
   pool().reset();
   pool() = std::make_unique<Pool>(count);
 }
 
-std::size_t threads() {
+std::size_t thread_count() {
   return pool()->count;
 }
 
@@ -122,11 +122,11 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
     if (stop && (*stop)()) throw Interrupted();
     piece(i);
   };
-  if (pieces <= 1 || threads() == 1) {
+  if (pieces <= 1 || thread_count() == 1) {
     for (std::size_t i = 0; i < pieces; ++i) run(i);
     return;
   }
-  const std::size_t homes = std::min(pieces, threads());
+  const std::size_t homes = std::min(pieces, thread_count());
   std::vector<PieceRange> home(homes);
   for (std::size_t h = 0; h < homes; ++h) home[h].set(pieces * h / homes, pieces * (h + 1) / homes);
   CallOrder call;
@@ -147,4 +147,4 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
   });
 }
 
-}  // namespace rnnsearch::kernels
+}  // namespace rnnsearch
