@@ -1,4 +1,4 @@
-#include "cli/average.h"
+#include "cli/commands.h"
 
 #include <filesystem>
 #include <iostream>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/train/average.h"
 #include "rnnsearch/train/run_directory.h"
 
@@ -26,8 +27,8 @@ struct Settings {
 std::vector<fs::path> newest_of(const fs::path& run, std::uint64_t last) {
   auto paths = train::checkpoints_of(run);
   if (paths.size() < last) {
-    throw Error(text_of("--last is ", last, " but ", run.string(), " holds ", paths.size(), " checkpoint",
-                        paths.size() == 1 ? "" : "s", "; ask for fewer, or train with --keep-checkpoints ", last));
+    throw Error(text_of("--last is ", last, " but ", run.string(), " holds ", counted(paths.size(), "checkpoint"),
+                        "; ask for fewer, or train with --keep-checkpoints ", last));
   }
   paths.resize(last);
   return paths;

@@ -4,34 +4,27 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <optional>
 #include <thread>
 #include <vector>
 
-#include "cli/agreement.h"
-#include "cli/align.h"
-#include "cli/average.h"
-#include "cli/benchmark.h"
-#include "cli/evaluate.h"
-#include "cli/inspect.h"
+#include "cli/commands.h"
 #include "cli/nearest.h"
-#include "cli/node_check.h"
-#include "cli/prepare.h"
-#include "cli/report.h"
-#include "cli/score.h"
-#include "cli/train.h"
-#include "cli/translate.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/storage/digest.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -94,13 +87,31 @@ void refuse_several() {
   std::_Exit(1);
 }
 
+// A program that is built anew while it runs is no longer where it was; the kernel still shows what runs.
+std::string digest_of_program() {
+  std::ifstream stream("/proc/self/exe", std::ios::binary);
+  storage::Digest digest;
+  std::array<char, 1 << 16> part;
+  while (stream.read(part.data(), part.size()) || stream.gcount() > 0) {
+    digest.add(std::string_view(part.data(), static_cast<std::size_t>(stream.gcount())));
+  }
+  return digest.hex();
+}
+
+/// COLLECTIVE. AgreedError unless all ranks run the same executable, bit for bit.
+void check_same_program(const comm::Communicator& world) {
+  if (world.size() == 1) return;
+  comm::agree(world, {"rnnsearch", "install one build on all hosts, or on a file system that they share",
+                      [] { return text_of("version ", kVersion, ", digest ", digest_of_program()); }});
+}
+
 int run_command(const Command& command, const Arguments& arguments) {
   const auto asks_for_help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   std::string who = std::string(" ") + command.name;
   std::optional<comm::Environment> environment;
   bool several = false, root = true;
   int failure = 1;  // exit code of what goes wrong
-  if (command.stoppable && !asks_for_help) catch_signals();
+  if (command.stoppable && !asks_for_help) catch_stop_signals();
   const auto leave_together = [&](int exit_code, const char* sentence) {
     if (root) print_error(text_of(" ", command.name), sentence);
     try {
@@ -132,14 +143,14 @@ int run_command(const Command& command, const Arguments& arguments) {
     if (!std::cout) throw Error("standard output did not take the results: is the disk full, or the reader gone?");
     if (environment) environment->finish(exit_code);
     return exit_code;
-  } catch (const AgreedError& error) {
+  } catch (const comm::AgreedError& error) {
     return leave_together(1, error.what());
-  } catch (const Stopped& stopped) {
+  } catch (const comm::Stopped& stopped) {
     return leave_together(kStoppedEarly, stopped.what());
   } catch (const Interrupted&) {  // where the ranks do not wait for each other, as for a configuration
     if (!root) std::this_thread::sleep_for(std::chrono::seconds(5));
     failure = kStoppedEarly;
-    print_error(text_of(" ", command.name), Stopped().what());
+    print_error(text_of(" ", command.name), comm::Stopped().what());
   } catch (const std::bad_alloc&) {
     print_error(who, kNoMemory);
   } catch (const std::exception& error) {

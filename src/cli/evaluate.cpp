@@ -1,25 +1,27 @@
-#include "cli/evaluate.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <iostream>
 #include <memory>
 #include <utility>
 
-#include "cli/agreement.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
-#include "cli/shared_files.h"
-#include "cli/text_lines.h"
-#include "cli/translation.h"
+#include "cli/ranks.h"
+#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/evaluate/evaluation.h"
 #include "rnnsearch/evaluate/length_chart.h"
+#include "rnnsearch/evaluate/options.h"
 #include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -31,9 +33,8 @@ struct Settings {
   fs::path source, corpus;
   std::string set;
   evaluate::EvaluationOptions evaluation;
-  std::string length_tokenizer;  // empty: that of BLEU
   std::vector<std::string> breakdown;
-  TranslationOptions translation;
+  decode::TranslationOptions translation;
   bool json = false, details = false, chart = false;
   ThreadOptions threads;
   std::string precision;
@@ -82,15 +83,16 @@ Test test_of(const Settings& settings) {
   Test test;
   if (settings.corpus.empty()) {
     for (const auto& path : settings.references) {
-      test.references.push_back(read_lines(path, corpus::TestSetPart::kReference));
-      check_same_lines({settings.references.front(), corpus::TestSetPart::kReference, test.references.front().size()},
-                       {path, corpus::TestSetPart::kReference, test.references.back().size()});
+      test.references.push_back(corpus::read_lines(path, corpus::TestSetPart::kReference));
+      corpus::check_same_lines(
+          {settings.references.front(), corpus::TestSetPart::kReference, test.references.front().size()},
+          {path, corpus::TestSetPart::kReference, test.references.back().size()});
     }
     test.place = settings.references.front();
     if (!settings.source.empty()) {
-      test.sources = read_lines(settings.source, corpus::TestSetPart::kSource);
-      check_same_lines({test.place, corpus::TestSetPart::kReference, test.references.front().size()},
-                       {settings.source, corpus::TestSetPart::kSource, test.sources.size()});
+      test.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource);
+      corpus::check_same_lines({test.place, corpus::TestSetPart::kReference, test.references.front().size()},
+                               {settings.source, corpus::TestSetPart::kSource, test.sources.size()});
     }
     return test;
   }
@@ -116,8 +118,6 @@ Test test_of(const Settings& settings) {
   return test;
 }
 
-const std::vector<std::string> kTokenizers{"13a", "intl", "char", "zh", "none"};
-
 void declare(Options& options, Settings& settings) {
   options.group("Systems");
   options.add("hypotheses", settings.hypotheses,
@@ -136,48 +136,12 @@ void declare(Options& options, Settings& settings) {
                        "unknown words",
                .value = "FILE"});
   options.add("set", settings.set, {.help = "which set of --corpus to use: dev or test/NAME", .value = "SET"});
-  auto& evaluation = settings.evaluation;
-  options.group("Metrics");
-  options.add("tokenizer", evaluation.bleu.tokenizer, text::bleu_tokenizer_of, text::name_of,
-              {.help = "tokenizer of BLEU, as in sacreBLEU", .choices = kTokenizers});
-  options.add("smoothing", evaluation.bleu.smoothing, evaluate::smoothing_of, evaluate::name_of,
-              {.help = "BLEU smoothing method, as in sacreBLEU", .choices = {"exp", "floor", "add-k", "none"}});
-  options.add("smooth-value", evaluation.bleu.smooth_value,
-              {.help = "value for --smoothing floor [0.1] or add-k [1]", .low = 0});
-  options.add("lowercase", evaluation.bleu.lowercase, {.help = "compare lower-cased text"});
-  options.add("chrf", evaluation.chrf, {.help = "also compute chrF and chrF++"});
-  options.add("ter", evaluation.ter, {.help = "also compute TER, edits for 100 reference words; lower is better"});
-  options.add("sequence-accuracy", evaluation.sequence_accuracy, evaluate::sequence_accuracy_mode_of, evaluate::name_of,
-              {.help = "also compute, for tasks with one right answer, the means over sentences, in percent, of PSA "
-                       "(share of reference positions whose word is right), LCSR (longest common subsequence over the "
-                       "reference's length) and GeoMean (sqrt(PSA LCSR) of each sentence). whole: LCSR of the whole "
-                       "output; cut: of the output cut to the reference's length",
-               .choices = {"none", "whole", "cut"}});
-  options.add("bootstrap", evaluation.bootstrap.samples,
-              {.help = "number of bootstrap samples for the 95% intervals; 0: no intervals", .low = 0, .high = 1e6});
-  options.add("seed", evaluation.bootstrap.seed, {.help = "seed of the bootstrap and of the significance tests"});
+  options.take(evaluate::option_table(), settings.evaluation);
   options.group("Buckets");
-  options.add("bucket-by", evaluation.length, evaluate::length_of, evaluate::name_of,
-              {.help = "which side's length sorts sentences into buckets; longest: the longer side of a pair",
-               .choices = {"reference", "source", "longest"}});
-  options.add("edges", evaluation.edges,
-              {.help = "largest length of each bucket; one more bucket holds all longer sentences"});
-  options.add("length-tokenizer", settings.length_tokenizer,
-              {.help = "tokenizer that counts the words of a sentence [that of BLEU]", .choices = kTokenizers});
   options.add("breakdown", settings.breakdown,
               {.help = "add rows, with --corpus, by: unknown (share of unknown words in the pair), rarest (training "
                        "frequency of the reference's rarest word), frequency (F1 of words by their training frequency)",
                .value = "WHAT"});
-  options.group("Significance");
-  options.add("significance", evaluation.significance.test, evaluate::significance_test_of, evaluate::name_of,
-              {.help = "paired test of every other system against --baseline, overall and in each bucket",
-               .choices = {"none", "bootstrap", "randomization"}});
-  options.add("baseline", evaluation.baseline,
-              {.help = "name of the system that others are compared with [the first]", .value = "NAME"});
-  options.add("significance-samples", evaluation.significance.samples,
-              {.help = "number of samples of the bootstrap [1000] or trials of the randomization [10000]",
-               .low = 1,
-               .high = 1e7});
   options.group("Output");
   options.add("details", settings.details, {.help = "add length ratios and p values to the table"});
   options.add("chart", settings.chart,
@@ -185,7 +149,7 @@ void declare(Options& options, Settings& settings) {
                                "system's best bucket; at most ",
                                evaluate::kChartSystems, " systems")});
   options.add("json", settings.json, {.help = "print JSON instead of a table"});
-  options.add("sentences", evaluation.sentences, {.help = "add every sentence with its scores to --json"});
+  options.add("sentences", settings.evaluation.sentences, {.help = "add every sentence with its scores to --json"});
   add_translation_options(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
@@ -199,32 +163,7 @@ std::vector<std::string> names_of(const Settings& settings) {
   return names;
 }
 
-/// What would be ignored is refused.
-void check_used(const Options& options, const Settings& settings) {
-  const auto& evaluation = settings.evaluation;
-  for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
-                           "maximum-length-ratio", "batch-sentences"}) {
-    if (settings.model.empty() && options.given(name)) {
-      throw Error(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
-    }
-  }
-  const auto smoothing = evaluation.bleu.smoothing;
-  if (evaluation.bleu.smooth_value && smoothing != evaluate::Smoothing::kFloor &&
-      smoothing != evaluate::Smoothing::kAddK) {
-    throw Error("--smooth-value is for --smoothing floor or add-k, not for " + evaluate::name_of(smoothing));
-  }
-  if (evaluation.significance.samples && evaluation.significance.test == evaluate::SignificanceTest::kNone) {
-    throw Error("--significance-samples is for --significance bootstrap or randomization");
-  }
-  if (settings.chart && settings.json) {
-    throw Error("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
-  }
-  if (settings.details && settings.json) {
-    throw Error("--details is for the table; --json holds length ratios and p values anyway");
-  }
-}
-
-void check(Settings& settings) {
+void check(const Options& options, Settings& settings) {
   if (settings.hypotheses.empty() && settings.model.empty()) {
     throw Error("nothing to score: give --hypotheses FILE, or --model RUN with --corpus");
   }
@@ -249,9 +188,6 @@ void check(Settings& settings) {
   }
   auto& evaluation = settings.evaluation;
   evaluate::check_edges(evaluation.edges);
-  if (!settings.length_tokenizer.empty()) {
-    evaluation.length_tokenizer = text::bleu_tokenizer_of(settings.length_tokenizer);
-  }
   for (const std::string& what : settings.breakdown) {
     if (what != "unknown" && what != "rarest" && what != "frequency") {
       throw Error("--breakdown is '" + what + "', but must be unknown, rarest or frequency");
@@ -273,20 +209,20 @@ void check(Settings& settings) {
                         "; leave out --chart or some of the systems"));
   }
   evaluation.significance.seed = evaluation.bootstrap.seed;
-  if (evaluation.significance.test == evaluate::SignificanceTest::kNone) {
-    if (!evaluation.baseline.empty()) {
-      throw Error("--baseline is for --significance bootstrap or randomization, which compare with it");
+  evaluate::check_systems(evaluation, names);
+  // What would be ignored is refused.
+  for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
+                           "maximum-length-ratio", "batch-sentences"}) {
+    if (settings.model.empty() && options.given(name)) {
+      throw Error(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
     }
-    return;
   }
-  if (names.size() < 2) {
-    throw Error("--significance compares systems, but there is only '" + names.front() +
-                "'; give another one by --hypotheses or --model");
+  evaluate::check(settings.evaluation);
+  if (settings.chart && settings.json) {
+    throw Error("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
   }
-  if (!evaluation.baseline.empty() && std::find(names.begin(), names.end(), evaluation.baseline) == names.end()) {
-    std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    throw Error("--baseline is '" + evaluation.baseline + "', but the systems are " + list);
+  if (settings.details && settings.json) {
+    throw Error("--details is for the table; --json holds length ratios and p values anyway");
   }
 }
 
@@ -302,8 +238,7 @@ int run_evaluate(const Arguments& arguments) {
                   "SIGTERM or SIGUSR1 it ends with exit code 85 and prints nothing.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
-  check(settings);
-  check_used(options, settings);
+  check(options, settings);
 
   const comm::Communicator world;
   check_same_options(world, options);
@@ -317,28 +252,26 @@ int run_evaluate(const Arguments& arguments) {
     for (const std::string& text : settings.hypotheses) texts.push_back(named(text).path);
     if (!settings.source.empty()) texts.push_back(settings.source);
     const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
-    agree(world, {"the texts to compare", "", [&] {
-                    if (!world.is_root()) return std::string();
-                    test = test_of(settings);
-                    for (const std::string& text : settings.hypotheses) {
-                      const fs::path path = named(text).path;
-                      systems.push_back(read_lines(path, corpus::TestSetPart::kHypothesis));
-                      check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
-                                       {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
-                    }
-                    return std::string();
-                  }});
+    comm::root_does(world, [&] {
+      test = test_of(settings);
+      for (const std::string& text : settings.hypotheses) {
+        const fs::path path = named(text).path;
+        systems.push_back(corpus::read_lines(path, corpus::TestSetPart::kHypothesis));
+        corpus::check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
+                                 {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
+      }
+    });
   }
   for (const std::string& text : settings.model) {
     const auto [name, path] = named(text);
-    auto loaded = open_model(path, world);
+    auto loaded = train::open_model(path, world);
     Progress progress(!world.is_root());
-    const auto translations = translate_lines(
-        loaded, {test.sources, {test.place.string()}}, settings.translation, world,
+    const auto translations = decode::translate_lines(
+        translator_of(loaded), {test.sources, {test.place.string()}}, settings.translation, world,
         [&, system = name](std::size_t done, std::size_t all) {
           progress.show(text_of("[evaluate] ", system, ": ", 100 * done / std::max<std::size_t>(all, 1), "%"));
         });
-    if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; nothing was evaluated");
+    if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; nothing was evaluated");
     auto& lines = systems.emplace_back();
     for (const auto& best : translations) lines.push_back(best.front().text);
   }
@@ -350,8 +283,8 @@ int run_evaluate(const Arguments& arguments) {
   auto evaluation = evaluate::evaluate({settings.set, test.references, test.sources, test.unknown_shares,
                                         test.rarest_words, corpus ? &test.frequencies : nullptr},
                                        outputs, settings.evaluation, [] {
-                                         if (signal_came())
-                                           throw Stopped("a signal asked to stop; nothing was printed");
+                                         if (stop_signal_came())
+                                           throw comm::Stopped("a signal asked to stop; nothing was printed");
                                        });
   evaluation.source_language = test.source_language;
   evaluation.target_language = test.target_language;

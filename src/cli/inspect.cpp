@@ -1,21 +1,21 @@
-#include "cli/inspect.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 
-#include "cli/corpus_view.h"
-#include "cli/translation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/corpus_view.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/options.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -191,7 +191,7 @@ int run_inspect(const Arguments& arguments) {
   if (!named.empty() && !named.front().starts_with("--")) named.insert(named.begin(), "--file");
   if (!options.parse(named)) return 0;
 
-  path = checkpoint_of(path);
+  path = train::checkpoint_of(path);
   const File file =
       storage::open_sealed(path, "file", verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
   const std::string format = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "";
@@ -200,7 +200,7 @@ int run_inspect(const Arguments& arguments) {
     storage::check_format(file, format, corpus::kCorpusVersion);
     if (history) throw Error(text_of("--history is for checkpoints, and ", path.string(), " is a corpus"));
     result = head_of(file, format);
-    describe_corpus(corpus::Corpus(path, corpus::Verify::kSkip), pairs, result);
+    corpus::describe_corpus(corpus::Corpus(path, corpus::Verify::kSkip), pairs, result);
     result["train"]["shards"] = file.children("/train").size();
   } else if (format == "rnnsearch-checkpoint") {
     if (options.given("pairs")) throw Error(text_of("--pairs is for corpora, and ", path.string(), " is a checkpoint"));
@@ -218,7 +218,7 @@ int run_inspect(const Arguments& arguments) {
     std::cout << result.dump(2) << "\n";
   } else if (format == corpus::kCorpusFormat) {
     try {
-      print_corpus(printable(result));
+      corpus::print_corpus(printable(result), std::cout);
     } catch (const Error& error) {  // a number beyond all that is counted
       throw Error(text_of("", path.string(), " holds what no corpus of this program does (", error.what(),
                           "); take another copy of it"));

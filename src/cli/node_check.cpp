@@ -1,45 +1,30 @@
-#include "cli/node_check.h"
+#include "cli/commands.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <functional>
 #include <iostream>
-#include <map>
-#include <thread>
-#include <utility>
+#include <iterator>
 
-#include "cli/agreement.h"
-#include "cli/figures.h"
-#include "cli/placement.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
-#include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/train/site_check.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// RNNsearch-50 of the paper: 80.6 million parameters. A checkpoint has three numbers of 4 bytes for each (weight and
-// Adadelta's two); a run keeps the newest two and the best while it writes the next.
-constexpr double kPaperGradientBytes = 4 * 80.6e6;
-constexpr double kPaperRunBytes = 4 * 3 * kPaperGradientBytes;
+using train::Finding;
+using train::Level;
 
 std::string setting(const char* name) {
   const char* const text = std::getenv(name);
@@ -51,430 +36,22 @@ std::size_t number_set(const char* name) {
   return value::read(setting(name), number) ? number : 0;
 }
 
-std::string counted(std::size_t count, const char* one) {
-  return text_of(count, " ", one, count == 1 ? "" : "s");
-}
-
-/// Hosts in the order of their first ranks, and how many ranks each has.
-std::vector<std::pair<std::string, std::size_t>> hosts_of(const std::vector<NodeFacts>& ranks) {
-  std::vector<std::pair<std::string, std::size_t>> hosts;
-  for (const auto& rank : ranks) {
-    const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const auto& h) { return h.first == rank.host; });
-    if (found == hosts.end()) {
-      hosts.emplace_back(rank.host, 1);
-    } else {
-      ++found->second;
-    }
-  }
-  return hosts;
-}
-
-/// "a, b, c, ...": no line is endless on a thousand hosts.
-template <class Items, class Name>
-std::string listed(const Items& items, Name name) {
-  constexpr std::size_t kMost = 8;
-  std::string text;
-  std::size_t i = 0;
-  for (const auto& item : items) {
-    if (i++ == kMost) return text + ", ...";
-    text += (i > 1 ? ", " : "") + name(item);
-  }
-  return text;
-}
-
-double unix_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-/// COLLECTIVE. Runs `act` on the ranks that `takes_part` names; at the root why it failed, one text a rank, empty where
-/// it did not.
-std::vector<std::string> failures(const comm::Communicator& world, bool takes_part, const std::function<void()>& act) {
-  std::string failure;
-  if (takes_part) {
-    try {
-      act();
-    } catch (const std::exception& error) {
-      failure = error.what();
-    }
-  }
-  return world.gather(failure);
-}
-
-/// The first failure with rank and host; empty when there is none.
-std::string first_of(const std::vector<std::string>& failures, const std::vector<std::string>& hosts) {
-  for (std::size_t rank = 0; rank < failures.size(); ++rank) {
-    if (!failures[rank].empty()) return text_of("rank ", rank, " on ", hosts[rank], ": ", failures[rank]);
-  }
-  return "";
-}
-
-/// Tries what a training does to files, in a folder of its own that is removed again.
-class FolderTrial {
- public:
-  FolderTrial(const comm::Communicator& world, const fs::path& folder)
-      : world_(world), hosts_(world.hosts()), folder_(folder) {
-    // One name for all ranks.
-    std::string name = text_of(".node-check-", hosts_.front(), "-", ::getpid());
-    world.broadcast(name);
-    trial_ = folder_ / name;
-  }
-
-  /// COLLECTIVE. At the root what was found; nothing elsewhere.
-  std::vector<Finding> run() {
-    const std::string there = agreed(first_of(failures(world_, world_.is_root(), [&] { make_folder(); }), hosts_));
-    if (!there.empty()) {
-      add({Level::kFailed, "folder", there, "name a --folder that this user may write"});
-      return std::move(findings_);
-    }
-    try_all();
-    std::error_code ignored;
-    world_.barrier();
-    if (world_.is_root()) fs::remove_all(trial_, ignored);
-    return std::move(findings_);
-  }
-
- private:
-  static constexpr std::size_t kFloats = 1 << 24;  // 64 MiB
-
-  void try_all() {
-    if (world_.is_root()) add(space());
-
-    // As checkpoints are written by the root and read by others.
-    double seconds = 0;
-    const fs::path file = trial_ / "first.h5";
-    const auto write_failure = agreed(first_of(failures(world_, world_.is_root(),
-                                                        [&] {
-                                                          const Stopwatch watch;
-                                                          write(file, 1, kFloats);
-                                                          seconds = watch.seconds();
-                                                        }),
-                                               hosts_));
-    if (!write_failure.empty()) {
-      add({Level::kFailed, "write", write_failure, "choose a --folder with room, on a file system that can fsync"});
-      return;
-    }
-    const double megabytes = 4e-6 * static_cast<double>(kFloats);
-    add({Level::kOk, "write",
-         text_of(fixed(megabytes, 0), " MB as HDF5, fsync, read back and rename in ", fixed(seconds, 2),
-                 " s: ", fixed(megabytes / seconds, 0), " MB/s"),
-         ""});
-
-    constexpr const char* kShare = "give a --folder on a file system that all hosts share, mounted under one path";
-    double waited = 0;
-    const auto read_failures = failures(world_, true, [&] { waited = read_at_last(file, 1); });
-    if (!report("read", first_of(read_failures, hosts_), "every rank reads what rank 0 wrote", kShare)) return;
-    say_of_delay("read", waited, "a file that rank 0 had written came into sight of all ranks");
-
-    // A second checkpoint under the same name: what `latest` and `best` do.
-    const auto replace_failure =
-        agreed(first_of(failures(world_, world_.is_root(), [&] { write(file, 2, 1); }), hosts_));
-    const auto replaced = failures(world_, replace_failure.empty(), [&] { waited = read_at_last(file, 2); });
-    const auto second_failure = replace_failure.empty() ? first_of(replaced, hosts_) : replace_failure;
-    if (report("rename", second_failure, "every rank sees the file that replaced another", kShare)) {
-      say_of_delay("rename", waited, "a file that replaced another came into sight of all ranks");
-    }
-
-    // The root of the next attempt may be on any host.
-    const auto own = [&](std::size_t rank) { return trial_ / text_of("rank-", rank, ".h5"); };
-    const auto rank = static_cast<std::size_t>(world_.rank());
-    const bool first_of_host =
-        std::find(hosts_.begin(), hosts_.end(), hosts_[rank]) == hosts_.begin() + static_cast<std::ptrdiff_t>(rank);
-    auto from_all = failures(world_, first_of_host, [&] { write(own(rank), 3, 1); });
-    for (std::size_t r = 0; r < from_all.size(); ++r) {  // the root
-      if (!from_all[r].empty() ||
-          std::find(hosts_.begin(), hosts_.end(), hosts_[r]) - hosts_.begin() != static_cast<std::ptrdiff_t>(r)) {
-        continue;
-      }
-      try {
-        read_at_last(own(r), 3);
-      } catch (const std::exception& error) {
-        from_all[r] = text_of("rank 0 cannot read what it wrote: ", error.what());
-      }
-    }
-    report("write anywhere", first_of(from_all, hosts_), "one rank of every host writes, rank 0 reads", kShare);
-
-    const auto lock_failures = failures(world_, true, [&] { lock(trial_ / "lock"); });
-    if (world_.is_root()) {
-      add(lock_finding(first_of(lock_failures, hosts_), setting("HDF5_USE_FILE_LOCKING")));
-    }
-  }
-
-  void make_folder() const {
-    if (!fs::is_directory(folder_)) throw Error(text_of("", folder_.string(), " is no folder"));
-    std::error_code reason;
-    fs::create_directory(trial_, reason);
-    if (reason) throw Error(text_of("cannot write in ", folder_.string(), ": ", reason.message()));
-  }
-
-  Finding space() const {
-    struct statvfs status {};
-    if (::statvfs(folder_.c_str(), &status) != 0) {
-      return {Level::kWarning, "space", text_of("cannot be determined: ", std::strerror(errno)), "see df"};
-    }
-    const double bytes = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
-    const std::string text = text_of(fixed(bytes / 1e9, 1), " GB free in ", folder_.string());
-    if (bytes >= kPaperRunBytes) return {Level::kOk, "space", text + " (quotas are not seen)", ""};
-    return {Level::kWarning, "space",
-            text_of(text, ", and a run of the paper's size needs ", fixed(kPaperRunBytes / 1e9, 1), " GB"),
-            "make room, or choose another --folder"};
-  }
-
-  /// The project's own way of writing: a temporary, HDF5, fsync, read back, rename.
-  static void write(const fs::path& path, std::int64_t content, std::size_t floats) {
-    storage::SealedWriter writer(path);
-    storage::write_format(writer.file(), "rnnsearch-node-check", 1);
-    writer.file().write_attribute("/", "content", content);
-    std::vector<float> values(floats);
-    for (std::size_t i = 0; i < floats; ++i) values[i] = static_cast<float>(i % 1021);
-    writer.file().write<float>("/values", values);
-    writer.publish();
-  }
-
-  /// Network file systems may show a change late: tries for some seconds, and returns how many it took.
-  static double read_at_last(const fs::path& path, std::int64_t content) {
-    constexpr double kPatience = 10;
-    const Stopwatch watch;
-    for (;;) {
-      std::string failure;
-      try {
-        const auto file = storage::open_sealed(path, "node-check");
-        if (file.integer_attribute("/", "content") == content) return watch.seconds();
-        failure = text_of("", path.string(), " still holds what it held before");
-      } catch (const Error& error) {
-        failure = error.what();
-      }
-      if (watch.seconds() > kPatience) throw Error(text_of(failure, ", after ", fixed(kPatience, 0), " s"));
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-  }
-
-  /// As HDF5 locks: flock, shared, without waiting.
-  static void lock(const fs::path& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) throw Error(text_of("cannot open ", path.string(), ": ", std::strerror(errno)));
-    const bool locked = ::flock(file, LOCK_SH | LOCK_NB) == 0;
-    const int reason = errno;
-    ::close(file);
-    if (!locked) throw Error(std::strerror(reason));
-  }
-
-  /// The root's text, on all ranks.
-  std::string agreed(std::string text) const {
-    world_.broadcast(text);
-    return text;
-  }
-
-  /// COLLECTIVE. True: there was no failure.
-  bool report(const char* topic, const std::string& failure, const char* good, const char* next_step) {
-    const std::string known = agreed(failure);
-    if (known.empty()) {
-      add({Level::kOk, topic, good, ""});
-    } else {
-      add({Level::kFailed, topic, known, next_step});
-    }
-    return known.empty();
-  }
-
-  /// COLLECTIVE. Seconds beyond what the reading itself takes.
-  void say_of_delay(const char* topic, double waited, const char* what) {
-    world_.max(std::span(&waited, 1));
-    constexpr double kNoticeable = 1;
-    if (waited < kNoticeable) return;
-    add({Level::kWarning, topic, text_of(what, " after ", fixed(waited, 1), " s"),
-         "expect that delay where a command reads a checkpoint that was just written on another host"});
-  }
-
-  void add(Finding finding) {
-    if (world_.is_root()) findings_.push_back(std::move(finding));
-  }
-
-  const comm::Communicator& world_;
-  std::vector<std::string> hosts_;
-  fs::path folder_, trial_;
-  std::vector<Finding> findings_;
-};
-
-struct Sum {
-  std::size_t bytes = 0;
-  double seconds = 0;  // 0: the sum was wrong
-  double gigabytes_per_second() const { return static_cast<double>(bytes) / 1e9 / seconds; }
-};
-
-/// COLLECTIVE. One size; every rank returns the same.
-Sum time_sum(const comm::Communicator& world, std::size_t bytes, std::size_t repetitions) {
-  const auto ranks = static_cast<double>(world.size());
-  std::vector<float> values(bytes / sizeof(float));
-  std::vector<double> seconds(repetitions);
-  double wrong = 0;
-  for (std::size_t i = 0; i <= repetitions; ++i) {  // the first is not timed
-    std::fill(values.begin(), values.end(), static_cast<float>(world.rank() + 1));
-    world.barrier();
-    const Stopwatch watch;
-    world.all_reduce(std::span<float>(values));
-    if (i > 0) seconds[i - 1] = watch.seconds();
-    const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
-    if (std::any_of(values.begin(), values.end(), [&](float value) { return value != expected; })) wrong = 1;
-  }
-  world.max(std::span<double>(seconds));
-  world.max(std::span(&wrong, 1));
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(repetitions / 2), seconds.end());
-  return {bytes, wrong > 0 ? 0.0 : seconds[repetitions / 2]};
-}
-
-/// COLLECTIVE. How far each rank's clock is ahead of the root's, by the moments at which barriers end: the median of
-/// several, at the root.
-std::vector<double> clocks_ahead(const comm::Communicator& world) {
-  constexpr std::size_t kRounds = 11;
-  const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
-  std::vector<std::vector<double>> ahead(ranks);
-  for (std::size_t round = 0; round < kRounds; ++round) {
-    world.barrier();
-    std::vector<double> moments(ranks);
-    moments[rank] = unix_seconds();
-    world.all_reduce(std::span<double>(moments));  // each is 0 on all ranks but one
-    for (std::size_t r = 0; r < ranks; ++r) ahead[r].push_back(moments[r] - moments[0]);
-  }
-  std::vector<double> medians;
-  for (auto& of_rank : ahead) {
-    std::nth_element(of_rank.begin(), of_rank.begin() + kRounds / 2, of_rank.end());
-    medians.push_back(of_rank[kRounds / 2]);
-  }
-  return medians;
-}
-
-std::string seconds_text(double seconds) {
-  if (seconds < 1e-3) return fixed(seconds * 1e6, 1) + " us";
-  return seconds < 1 ? fixed(seconds * 1e3, 2) + " ms" : fixed(seconds, 2) + " s";
-}
-
-std::string size_text(std::size_t bytes) {
-  return bytes < 1000000 ? counted(bytes, "byte") : text_of(bytes / 1000000, " MB");
-}
-
-const char* name_of(Level level) {
-  return level == Level::kOk ? "ok" : level == Level::kWarning ? "warning" : "FAILED";
+train::NodeFacts own_facts(const comm::Communicator& world) {
+  const std::size_t granted = number_set("SLURM_CPUS_ON_NODE");
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return {world.hosts()[static_cast<std::size_t>(world.rank())], std::string(kernels::instruction_set()),
+          std::string(kernels::bfloat16_unit()),
+          granted > 0 ? granted : static_cast<std::size_t>(std::max(0L, online))};
 }
 
 std::string line_of(const Finding& finding) {
-  std::string level = name_of(finding.level), topic = finding.topic;
+  std::string level = train::name_of(finding.level), topic = finding.topic;
   level.resize(9, ' ');
   topic.resize(16, ' ');
   return text_of(level, topic, finding.text, finding.next_step.empty() ? "" : "; " + finding.next_step, "\n");
 }
 
-/// COLLECTIVE. At the root the facts of all ranks.
-std::vector<NodeFacts> gather_facts(const comm::Communicator& world, const std::vector<std::string>& hosts) {
-  const std::size_t granted = number_set("SLURM_CPUS_ON_NODE");
-  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  Json own = Json::object({{"instruction_set", std::string(kernels::instruction_set())},
-                           {"bfloat16_unit", std::string(kernels::bfloat16_unit())},
-                           {"cpus", granted > 0 ? granted : static_cast<std::size_t>(std::max(0L, online))}});
-  const auto gathered = world.gather(own.dump());
-  std::vector<NodeFacts> facts;
-  for (std::size_t rank = 0; rank < gathered.size(); ++rank) {
-    const Json json = Json::parse(gathered[rank], "what a rank found");
-    facts.push_back({hosts[rank], json.at("instruction_set").string(), json.at("bfloat16_unit").string(),
-                     static_cast<std::size_t>(json.at("cpus").integer())});
-  }
-  return facts;
-}
-
 }  // namespace
-
-Finding ranks_finding(const std::vector<NodeFacts>& ranks, std::size_t tasks, const std::string& library) {
-  const auto hosts = hosts_of(ranks);
-  const std::string text =
-      text_of(counted(ranks.size(), "rank"), " on ", counted(hosts.size(), "host"), " (",
-              listed(hosts, [](const auto& h) { return text_of(h.first, ": ", h.second); }), "), ", library);
-  if (tasks > 0 && tasks != ranks.size()) {
-    return {Level::kWarning, "ranks", text_of(text, "; SLURM granted ", counted(tasks, "task")),
-            "start as many ranks as there are tasks, unless the others are meant to be idle"};
-  }
-  return {Level::kOk, "ranks", text, ""};
-}
-
-std::vector<Finding> cpus_findings(const std::vector<NodeFacts>& ranks, const std::vector<std::size_t>& cpus_allowed) {
-  std::vector<Finding> findings;
-  const auto hosts = hosts_of(ranks);
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const auto first =
-        std::find_if(ranks.begin(), ranks.end(), [&](const auto& rank) { return rank.host == hosts[i].first; });
-    if (first->cpus_expected <= cpus_allowed[i]) continue;
-    findings.push_back(
-        {Level::kWarning, "threads",
-         text_of(hosts[i].first, " has ", counted(first->cpus_expected, "CPU"), " for this job, and its ",
-                 counted(hosts[i].second, "rank"), " may use ", cpus_allowed[i]),
-         "start the ranks with mpirun --bind-to none, or srun --cpu-bind=cores --cpus-per-task"});
-  }
-  return findings;
-}
-
-std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
-  const auto finding = [&](const char* topic, const std::function<std::string(const NodeFacts&)>& of,
-                           const std::string& next_step) -> Finding {
-    std::map<std::string, std::string> hosts;  // first of each kind
-    for (const auto& rank : ranks) hosts.emplace(of(rank), rank.host);
-    if (hosts.size() == 1)
-      return {Level::kOk, topic, hosts.begin()->first + (ranks.size() > 1 ? " everywhere" : ""), ""};
-    return {Level::kWarning, topic,
-            "differs: " + listed(hosts, [](const auto& kind) { return text_of(kind.second, " has ", kind.first); }),
-            next_step};
-  };
-  std::string common = "avx512";  // the best that all can do
-  for (const auto& rank : ranks) {
-    if (rank.instruction_set == "sse2" || common == "sse2") {
-      common = "sse2";
-    } else if (rank.instruction_set == "avx2") {
-      common = "avx2";
-    }
-  }
-  return {
-      finding(
-          "instructions", [](const NodeFacts& rank) { return rank.instruction_set; },
-          text_of("for the same bits whichever host computes what, set RNNSEARCH_SIMD=", common, " on all")),
-      finding(
-          "bfloat16", [](const NodeFacts& rank) { return rank.bfloat16_unit.empty() ? "none" : rank.bfloat16_unit; },
-          "ask for hosts of one kind, or train with --precision f32: a run in bf16 is refused here")};
-}
-
-Finding clock_finding(const std::vector<NodeFacts>& ranks, const std::vector<double>& seconds_ahead) {
-  constexpr double kMost = 2;  // seconds; less is lost in what a deadline leaves for air
-  const auto further = [](double a, double b) { return std::fabs(a) < std::fabs(b); };
-  const auto most = std::max_element(seconds_ahead.begin(), seconds_ahead.end(), further);
-  const auto& host = ranks[static_cast<std::size_t>(most - seconds_ahead.begin())].host;
-  if (std::fabs(*most) < kMost) return {Level::kOk, "clocks", "apart by at most " + seconds_text(std::fabs(*most)), ""};
-  return {Level::kWarning, "clocks",
-          text_of("that of ", host, " is ", fixed(std::fabs(*most), 1), " s ", *most > 0 ? "ahead of" : "behind",
-                  " that of ", ranks.front().host),
-          "have them set by NTP: a training stops by rank 0's clock, and make and rsync compare times of files"};
-}
-
-Finding lock_finding(const std::string& failure, const std::string& setting) {
-  if (failure.empty()) return {Level::kOk, "locks", "flock works", ""};
-  std::string upper = setting;
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  if (upper == "TRUE" || upper == "1") {
-    return {Level::kFailed, "locks", text_of("flock does not work (", failure, ") and HDF5_USE_FILE_LOCKING=", setting),
-            "set HDF5_USE_FILE_LOCKING=FALSE: rnnsearch needs no locks"};
-  }
-  if (upper == "FALSE" || upper == "0" || upper == "BEST_EFFORT") {
-    return {Level::kOk, "locks", text_of("flock does not work (", failure, "), and nothing asks for it"), ""};
-  }
-  return {Level::kWarning, "locks", text_of("flock does not work (", failure, "); rnnsearch opens its files without"),
-          "set HDF5_USE_FILE_LOCKING=FALSE for other programs that read them (h5py, h5dump)"};
-}
-
-Finding bandwidth_finding(std::size_t ranks, std::size_t hosts, double gigabytes_per_second) {
-  const double seconds = kPaperGradientBytes / 1e9 / gigabytes_per_second;
-  const std::string text =
-      text_of("the gradient of the paper's model, ", fixed(kPaperGradientBytes / 1e6, 0), " MB, would take ",
-              fixed(seconds, seconds < 1 ? 2 : 1), " s among ", counted(ranks, "rank"));
-  // 10 Gb/s Ethernet does some 0.5; whoever has less is on a network that was not meant for this.
-  constexpr double kSlow = 0.2;
-  if (hosts == 1 || gigabytes_per_second >= kSlow) return {Level::kOk, "bandwidth", text, ""};
-  return {Level::kWarning, "bandwidth", text,
-          "see whether MPI uses the fast network (ompi_info; OMPI_MCA_btl_tcp_if_include names an interface)"};
-}
 
 int run_node_check(const Arguments& arguments) {
   fs::path folder;
@@ -497,18 +74,21 @@ int run_node_check(const Arguments& arguments) {
   if (!options.parse(arguments)) return 0;
 
   const comm::Communicator world;
-  const auto hosts = world.hosts();
   Progress progress(!world.is_root());
   std::vector<Finding> findings;
+  const auto add = [&](std::vector<Finding> more) {
+    findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
   const bool meant = oversubscription_is_meant(threads);
   threads.oversubscribe = true;  // it is a finding here
   const auto places = settle_threads(threads, world);
-  const auto facts = gather_facts(world, hosts);
-  const auto ahead = clocks_ahead(world);
+  const auto facts = train::gather_facts(world, own_facts(world));
+  const auto ahead = train::clocks_ahead(world);
   if (world.is_root()) {
     const bool step = !setting("SLURM_STEP_ID").empty() && number_set("SLURM_STEP_NUM_TASKS") > 1;
     const std::string library = comm::library() + (world.size() > 1 ? "" : " (which a single rank does not need)");
-    findings.push_back(ranks_finding(facts, number_set(step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"), library));
+    findings.push_back(
+        train::ranks_finding(facts, number_set(step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"), library));
     for (const auto& line : describe(places)) {
       if (line.find("warning") == line.npos) {
         findings.push_back({Level::kOk, "threads", line.substr(line.find(' ') + 1), ""});
@@ -519,37 +99,17 @@ int run_node_check(const Arguments& arguments) {
           {meant ? Level::kWarning : Level::kFailed, "threads", sentence,
            "give fewer --threads, start fewer ranks, or bind them to more cores (mpirun --bind-to none)"});
     }
-    for (auto& finding : cpus_findings(facts, cpus_by_host(places))) findings.push_back(std::move(finding));
-    for (auto& finding : processor_findings(facts)) findings.push_back(std::move(finding));
-    if (hosts_of(facts).size() > 1) findings.push_back(clock_finding(facts, ahead));
+    add(train::cpus_findings(facts, cpus_by_host(places)));
+    add(train::processor_findings(facts));
+    if (train::host_count(facts) > 1) findings.push_back(train::clock_finding(facts, ahead));
   }
 
   progress.show("[node-check] files");
-  for (auto& finding : FolderTrial(world, fs::absolute(folder)).run()) findings.push_back(std::move(finding));
-
+  add(train::check_folder(world, fs::absolute(folder)));
   progress.show("[node-check] sums over ranks");
-  std::vector<Sum> sums;
-  if (world.size() > 1) {
-    for (const auto& [bytes, repetitions] :
-         {std::pair<std::size_t, std::size_t>{8, 101}, {1000000, 21}, {64000000, 5}}) {
-      sums.push_back(time_sum(world, bytes, repetitions));
-    }
-  }
+  const auto sums = train::time_sums(world);
   if (!world.is_root()) return 0;
-  for (const Sum& sum : sums) {
-    if (sum.seconds <= 0) {
-      findings.push_back({Level::kFailed, "allreduce", size_text(sum.bytes) + ": the sum is wrong",
-                          "try another MPI, or another transport of it (OMPI_MCA_btl, OMPI_MCA_pml)"});
-      continue;
-    }
-    findings.push_back({Level::kOk, "allreduce",
-                        text_of(size_text(sum.bytes), " in ", seconds_text(sum.seconds),
-                                sum.bytes < 1000 ? "" : text_of(", ", fixed(sum.gigabytes_per_second(), 2), " GB/s")),
-                        ""});
-  }
-  if (!sums.empty() && sums.back().seconds > 0) {
-    findings.push_back(bandwidth_finding(facts.size(), hosts_of(facts).size(), sums.back().gigabytes_per_second()));
-  }
+  add(train::sum_findings(sums, facts.size(), train::host_count(facts)));
 
   const auto count = [&](Level level) {
     return static_cast<std::size_t>(
@@ -559,12 +119,11 @@ int run_node_check(const Arguments& arguments) {
     Json list = Json::array(), reductions = Json::array(), ranks = Json::array();
     for (const Finding& f : findings) {
       list.push_back(Json::object(
-          {{"level", name_of(f.level)}, {"topic", f.topic}, {"text", f.text}, {"next_step", f.next_step}}));
+          {{"level", train::name_of(f.level)}, {"topic", f.topic}, {"text", f.text}, {"next_step", f.next_step}}));
     }
-    for (const Sum& sum : sums) {
-      reductions.push_back(Json::object({{"bytes", sum.bytes},
-                                         {"seconds", sum.seconds},
-                                         {"gigabytes_per_second", sum.seconds > 0 ? sum.gigabytes_per_second() : 0}}));
+    for (const train::Sum& sum : sums) {
+      reductions.push_back(Json::object(
+          {{"bytes", sum.bytes}, {"seconds", sum.seconds}, {"gigabytes_per_second", sum.gigabytes_per_second()}}));
     }
     for (std::size_t rank = 0; rank < facts.size(); ++rank) {
       ranks.push_back(Json::object({{"host", facts[rank].host},

@@ -6,34 +6,17 @@
 #include <set>
 #include <sstream>
 
-#include "cli/agreement.h"
+#include "cli/help.h"
 #include "cli/nearest.h"
 #include "cli/presets.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/signals.h"
 
 namespace po = boost::program_options;
 
 namespace rnnsearch::cli {
 namespace {
-
-// `text` broken at spaces into lines of `width`, each after the first indented.
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
-  std::string lines, word;
-  std::size_t column = 0;
-  for (std::istringstream words(text); words >> word;) {
-    if (column > 0 && column + 1 + word.size() > width) {
-      lines += "\n" + std::string(indent, ' ');
-      column = 0;
-    }
-    if (column > 0) lines += ' ', ++column;
-    lines += word;
-    column += word.size();
-  }
-  return lines;
-}
-
-constexpr std::size_t kHelpIndent = 32, kHelpWidth = 110;
 
 // What nobody can see in a value, and ends it where the system takes texts.
 void refuse_control_characters(const std::string& text, const std::string& name) {
@@ -194,13 +177,7 @@ void Options::apply(const Source& source) {
     if (option.built_in) continue;
     if (option.repeatable && from_[name] != place(source, name)) option.clear();
     from_[name] = place(source, name);
-    bool good = allows(option.kind, option.bounds, option.about.choices, text);
-    try {
-      good = good && option.read(text);
-    } catch (const Error& error) {  // an enumeration's own words
-      throw Error(place(source, name) + " is '" + text + "': " + error.what());
-    }
-    if (!good) {
+    if (!allows(option.kind, option.bounds, option.about.choices, text) || !option.read(text)) {
       throw Error(place(source, name) + " is '" + text + "' but must be " +
                   (option.expected.empty() ? expected_of(option.kind, option.bounds, option.about.choices)
                                            : std::string(option.expected)));
@@ -282,40 +259,12 @@ std::string Options::ini() const {
 }
 
 std::string Options::help() const {
-  std::string text = "rnnsearch " + command_ + " [--OPTION VALUE]...\n\n" + wrapped(about_, 0, kHelpWidth) + "\n";
-  std::vector<std::string> groups;
+  std::vector<HelpRow> rows;
   for (const Declared& option : options_) {
-    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
+    rows.push_back({option.name, option.group, option.about.help, option.about.value, option.default_text,
+                    option.about.choices, option.kind, option.about.required, option.repeatable});
   }
-  std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // General, declared first, stands last
-  for (const std::string& group : groups) {
-    text += "\n" + group + ":\n";
-    for (const Declared& option : options_) {
-      if (option.group != group) continue;
-      std::string placeholder = option.about.value;
-      if (placeholder.empty()) {
-        placeholder = option.kind == value::Kind::kInteger    ? "N"
-                      : option.kind == value::Kind::kNumber   ? "X"
-                      : option.kind == value::Kind::kIntegers ? "N,N,..."
-                                                              : "TEXT";
-        for (std::size_t i = 0; i < option.about.choices.size(); ++i) {
-          placeholder = (i == 0 ? "" : placeholder + "|") + option.about.choices[i];
-        }
-      }
-      std::string line = "  --" + option.name;
-      if (option.kind != value::Kind::kSwitch) line += " " + placeholder;
-      line += line.size() + 2 <= kHelpIndent ? std::string(kHelpIndent - line.size(), ' ')
-                                             : "\n" + std::string(kHelpIndent, ' ');
-      std::string help = option.about.help;
-      if (option.about.required) help += " (required)";
-      if (option.repeatable) help += " (repeatable)";
-      if (!option.default_text.empty() && !(option.kind == value::Kind::kSwitch && option.default_text == "false")) {
-        help += " [" + option.default_text + "]";
-      }
-      text += line + wrapped(help, kHelpIndent, kHelpWidth - kHelpIndent) + "\n";
-    }
-  }
-  return text;
+  return help_text(command_, about_, rows);
 }
 
 }  // namespace rnnsearch::cli

@@ -2,8 +2,8 @@
 
 #include <iostream>
 
-#include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -28,15 +28,11 @@ void add_precision(Options& options, std::string& precision, const std::string& 
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& world) {
   const auto hosts = world.hosts();
   const auto units = world.gather(std::string(kernels::bfloat16_unit()));
-  std::string agreed;
-  agree(world, {"precision", "", [&] {
-                  if (!world.is_root()) return std::string();
-                  const auto precision = kernels::precision_of(asked);
-                  if (precision == kernels::Precision::kBFloat16) check_units_are_one(units, hosts);
-                  agreed = kernels::name_of(precision);
-                  return std::string();
-                }});
-  world.broadcast(agreed);
+  const std::string agreed = comm::at_root(world, [&] {
+    const auto precision = kernels::precision_of(asked);
+    if (precision == kernels::Precision::kBFloat16) check_units_are_one(units, hosts);
+    return kernels::name_of(precision);
+  });
   kernels::set_precision(kernels::precision_of(agreed));
   if (world.is_root()) warn_of_emulation();
   return kernels::precision();

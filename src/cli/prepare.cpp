@@ -1,25 +1,24 @@
-#include "cli/prepare.h"
+#include "cli/commands.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <initializer_list>
 #include <iostream>
 #include <memory>
 
-#include "cli/agreement.h"
-#include "cli/figures.h"
-#include "cli/placement.h"
 #include "cli/progress.h"
 #include "cli/rank_team.h"
+#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "rnnsearch/corpus/prepare_options.h"
+#include "rnnsearch/corpus/prepare_report.h"
 #include "rnnsearch/corpus/team.h"
 
 namespace rnnsearch::cli {
@@ -27,26 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// NAME:SOURCE:REFERENCE[:REFERENCE]..., where a colon that belongs to a name of a file is written \:
-corpus::EvaluationFiles evaluation_files(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ':') {
-      parts.emplace_back();
-    } else {
-      if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ':') ++i;
-      parts.back() += text[i];
-    }
-  }
-  bool complete = parts.size() >= 3;
-  for (const std::string& part : parts) complete = complete && !part.empty();
-  if (!complete)
-    throw Error("--test is '" + text + "' but must be NAME:SOURCE:REFERENCE, a name and two files or more");
-  return {parts[0], parts[1], {parts.begin() + 2, parts.end()}};
-}
-
 constexpr const char *kText = "Text", *kCorpora = "Corpora", *kWords = "Words", *kSubwords = "Subwords",
-                     *kCleaning = "Filters of training pairs", *kMachine = "Machine";
+                     *kCleaning = corpus::kCleaningGroup, *kMachine = "Machine";
 
 /// An option that says what to do, and the groups of options that are then without effect.
 struct Mode {
@@ -77,85 +58,12 @@ void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOpti
         "is of a script; give --source-script or --target-script");
 }
 
-void print_pairs(std::uint64_t read, std::uint64_t kept, const corpus::DropCounts& dropped) {
-  std::cout << "pairs read     " << grouped(read) << "\n"
-            << "pairs kept     " << grouped(kept) << "\n"
-            << "pairs dropped  " << grouped(dropped.total());
-  for (std::size_t i = 0; i < corpus::kDropReasons.size(); ++i) {
-    const bool always = i <= static_cast<std::size_t>(corpus::Drop::kLongTarget);
-    if (dropped.counts[i] == 0 && !always) continue;
-    std::cout << (i == 0 ? ": " : ", ") << corpus::kDropReasons[i].label << " " << grouped(dropped.counts[i]);
+void show(const auto& report, const fs::path& output, bool json) {
+  if (json) {
+    std::cout << corpus::json_of(report, output).dump(2) << "\n";
+  } else {
+    corpus::print(report, output, std::cout);
   }
-  std::cout << "\n";
-}
-
-void print_end(const std::string& fingerprint, const fs::path& output) {
-  std::cout << "fingerprint    " << fingerprint << "\nwritten to     " << output.string() << "\n";
-}
-
-void print(const corpus::PrepareReport& report, const fs::path& output) {
-  if (report.pairs_before > 0) std::cout << "pairs before   " << grouped(report.pairs_before) << "\n";
-  print_pairs(report.pairs_read, report.pairs_kept, report.dropped);
-  const auto side = [](const char* name, const corpus::PrepareReport::Side& s) {
-    char coverage[16];
-    std::snprintf(coverage, sizeof coverage, "%.2f%%", 100 * s.coverage());
-    std::cout << name << grouped(s.words) << " words, " << grouped(s.distinct_words) << " distinct; vocabulary "
-              << grouped(s.vocabulary) << " covers " << coverage << ", " << grouped(s.unknown_words) << " are <unk>\n";
-  };
-  side("source         ", report.source);
-  side("target         ", report.target);
-  for (const auto& [name, pairs] : report.sets) {
-    std::string label = printable(name);  // with --append somebody else's
-    label.resize(std::max<std::size_t>(label.size() + 1, 15), ' ');
-    std::cout << label << grouped(pairs) << " pairs\n";
-  }
-  print_end(report.fingerprint, output);
-}
-
-void print(const corpus::MergeReport& report, const fs::path& output) {
-  print_pairs(report.selection.pairs_read, report.pairs, report.selection.dropped);
-  std::cout << "source         " << grouped(report.source_words) << " words\n"
-            << "target         " << grouped(report.target_words) << " words\n";
-  print_end(report.fingerprint, output);
-}
-
-/// What both kinds of report begin with.
-Json to_json(const fs::path& output, const std::string& fingerprint, std::uint64_t read, std::uint64_t kept,
-             const corpus::DropCounts& dropped) {
-  Json json;
-  json["output"] = output.string();
-  json["fingerprint"] = fingerprint;
-  json["pairs_read"] = read;
-  json["pairs_kept"] = kept;
-  for (std::size_t i = 0; i < corpus::kDropReasons.size(); ++i)
-    json["dropped"][corpus::kDropReasons[i].name] = dropped.counts[i];
-  return json;
-}
-
-Json to_json(const corpus::MergeReport& report, const fs::path& output) {
-  Json json = to_json(output, report.fingerprint, report.selection.pairs_read, report.pairs, report.selection.dropped);
-  json["source"]["words"] = report.source_words;
-  json["target"]["words"] = report.target_words;
-  return json;
-}
-
-Json to_json(const corpus::PrepareReport& report, const fs::path& output) {
-  const auto side = [](const corpus::PrepareReport::Side& s) {
-    Json json;
-    json["words"] = s.words;
-    json["distinct_words"] = s.distinct_words;
-    json["vocabulary"] = s.vocabulary;
-    json["unknown_words"] = s.unknown_words;
-    json["coverage"] = s.coverage();
-    return json;
-  };
-  Json json = to_json(output, report.fingerprint, report.pairs_read, report.pairs_kept, report.dropped);
-  if (report.pairs_before > 0) json["pairs_before"] = report.pairs_before;
-  json["source"] = side(report.source);
-  json["target"] = side(report.target);
-  json["sets"] = Json::object();
-  for (const auto& [name, pairs] : report.sets) json["sets"][name] = pairs;
-  return json;
 }
 
 }  // namespace
@@ -265,32 +173,7 @@ int run_prepare(const Arguments& arguments) {
               {.help = "BPE codes of subword-nmt for the source side", .value = "FILE"});
   options.add("target-bpe-codes", subwords.target_codes,
               {.help = "BPE codes of subword-nmt for the target side", .value = "FILE"});
-  options.group(kCleaning);
-  corpus::CleaningOptions& cleaning = settings.cleaning;
-  options.add(
-      "max-length", cleaning.max_length,
-      {.help = "largest number of words, or pieces, on either side; longer pairs are dropped", .low = 1, .high = 1e6});
-  options.add(
-      "max-ratio", cleaning.max_ratio,
-      {.help = "largest ratio of the longer side to the shorter side, in words; other pairs are dropped; 0: no limit",
-       .low = 0,
-       .high = 1e6});
-  options.add("keep-empty-targets", cleaning.keep_empty_targets,
-              {.help = "keep pairs without target words, from which a model learns to end at once; pairs without "
-                       "source words are always dropped"});
-  options.add("drop-copies", cleaning.drop_copies,
-              {.help = "drop pairs whose two sides have the same words, because they are no translations"});
-  options.add("drop-repeated", cleaning.drop_repeated,
-              {.help = "drop pairs that occurred before, both sides byte for byte (compared by 128-bit digests); the "
-                       "text is read once more"});
-  options.add("source-script", cleaning.source_script,
-              {.help = "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, "
-                       "Cyrl) or by a language code (ru, ja); digits, punctuation and symbols do not count",
-               .value = "SCRIPT"});
-  options.add("target-script", cleaning.target_script,
-              {.help = "drop pairs whose target is not written in this script, as --source-script", .value = "SCRIPT"});
-  options.add("script-share", cleaning.script_share,
-              {.help = "smallest share of a sentence's letters that must be of the script", .low = 0.001, .high = 1});
+  options.take(corpus::cleaning_option_table(), settings.cleaning);
   options.group(kMachine);
   add_threads(options, threads);
   options.add("memory", memory,
@@ -313,11 +196,7 @@ int run_prepare(const Arguments& arguments) {
     if (comm::this_launch().processes > 1) throw Error("--merge is for one process; start it without mpirun or srun");
     const corpus::MergeReport report =
         corpus::merge({{merged.begin(), merged.end()}, settings.output, settings.shard_pairs, settings.overwrite});
-    if (json) {
-      std::cout << to_json(report, settings.output).dump(2) << "\n";
-    } else {
-      print(report, settings.output);
-    }
+    show(report, settings.output, json);
     return 0;
   }
   for (const auto* files : {&train_source, &train_target, &train_tsv}) {
@@ -360,7 +239,7 @@ int run_prepare(const Arguments& arguments) {
                         " is missing: a development set needs both its sides"));
   }
   if (!dev_source.empty()) settings.dev = corpus::EvaluationFiles{"dev", dev_source, {dev_target}};
-  for (const std::string& test : tests) settings.tests.push_back(evaluation_files(test));
+  for (const std::string& test : tests) settings.tests.push_back(corpus::evaluation_files(test));
   if (!settings.vocabulary_of.empty() && (settings.source_words || settings.target_words)) {
     throw Error(text_of(settings.source_words ? "--source-words" : "--target-words",
                         " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));
@@ -404,11 +283,7 @@ int run_prepare(const Arguments& arguments) {
                           report.counted_before ? "counted the words" : ""));
   progress.reset();
   if (team->rank() != 0) return 0;
-  if (json) {
-    std::cout << to_json(report, settings.output).dump(2) << "\n";
-  } else {
-    print(report, settings.output);
-  }
+  show(report, settings.output, json);
   return 0;
 }
 

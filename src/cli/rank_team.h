@@ -1,7 +1,12 @@
 // The ranks of mpirun as the team that prepares a corpus.
 #pragma once
 
-#include "rnnsearch/comm/communicator.h"
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/team.h"
 
 namespace rnnsearch::cli {
@@ -12,7 +17,18 @@ class RankTeam : public corpus::Team {
   int size() const override { return world_.size(); }
   /// What is thrown is AgreedError; of a rank other than the root it says which one.
   std::string meet(const std::function<std::string()>& part,
-                   const std::function<std::string(std::vector<std::string> parts)>& combine) override;
+                   const std::function<std::string(std::vector<std::string> parts)>& combine) override {
+    return comm::meet(world_, part, [&](std::span<const comm::Outcome> outcomes) {
+      std::vector<std::string> parts;
+      for (const comm::Outcome& outcome : outcomes) {
+        if (!outcome.done()) {
+          throw Error(text_of(outcome.text, parts.empty() ? "" : text_of(" (rank ", parts.size(), ")")));
+        }
+        parts.push_back(outcome.text);
+      }
+      return combine(std::move(parts));
+    });
+  }
 
  private:
   comm::Communicator world_;

@@ -1,4 +1,4 @@
-#include "cli/report.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 

@@ -1,22 +1,21 @@
-#include "cli/score.h"
+#include "cli/commands.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <numeric>
 #include <optional>
 
-#include "cli/agreement.h"
-#include "cli/figures.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
-#include "cli/shared_files.h"
-#include "cli/text_lines.h"
-#include "cli/translation.h"
+#include "cli/ranks.h"
+#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/base/parallel.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/decode/spread.h"
+#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 
@@ -56,57 +55,39 @@ int run_score(const Arguments& arguments) {
   std::vector<std::string> sources, targets;
   {
     const PatienceForPipes patience({source_path, target_path}, threads.stall_timeout, world);
-    agree(world, {text_of("", source_path.string(), " and ", target_path.string()), "", [&] {
-                    if (!world.is_root()) return std::string();
-                    sources = read_lines(source_path, corpus::TestSetPart::kSource);
-                    targets = read_lines(target_path, corpus::TestSetPart::kReference);
-                    check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
-                                     {target_path, corpus::TestSetPart::kReference, targets.size()});
-                    return std::string();
-                  }});
+    comm::root_does(world, [&] {
+      sources = corpus::read_lines(source_path, corpus::TestSetPart::kSource);
+      targets = corpus::read_lines(target_path, corpus::TestSetPart::kReference);
+      corpus::check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
+                               {target_path, corpus::TestSetPart::kReference, targets.size()});
+    });
   }
-  share_lines(sources, world);
-  share_lines(targets, world);
-  auto loaded = open_model(model, world);
-  Sentences source, target;
-  std::vector<double> scores(sources.size());
-  const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
-  const auto score_own_share = [&] {
-    const Interruptible interruptible(signal_came);
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-      stop_if_signal_came();
-      source.add(ids_of(loaded.pipeline.to_words(sources[i], corpus::Side::kSource), loaded.source_vocabulary));
-      target.add(ids_of(loaded.pipeline.to_words(targets[i], corpus::Side::kTarget), loaded.target_vocabulary));
-    }
-    std::vector<std::size_t> order(source.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return target.length(a) > target.length(b); });
-    Progress progress(!world.is_root());
-    // Batches are cut before they are dealt out, so that a score does not depend on the number of ranks.
-    for (std::size_t first = rank * batch_sentences; first < order.size(); first += ranks * batch_sentences) {
-      stop_if_signal_came();
-      const std::size_t count = std::min(batch_sentences, order.size() - first);
-      Sentences batch_source, batch_target;
-      for (std::size_t i = 0; i < count; ++i) {
-        batch_source.add(source[order[first + i]]);
-        batch_target.add(target[order[first + i]]);
-      }
-      const auto batch = loaded.model.score(batch_source, batch_target);
-      for (std::size_t i = 0; i < count; ++i) scores[order[first + i]] = batch[i];
-      progress.show(text_of("[score] ", first + count, " of ", order.size(), " pairs"));
-    }
+  auto loaded = train::open_model(model, world);
+  std::vector<decode::WordPair> pairs;
+  std::size_t words = 0;  // of the targets, </s> counted
+  if (world.is_root()) {
+    decode::until_stopped([&] { pairs = decode::word_pairs(translator_of(loaded), sources, targets); });
+    for (const auto& pair : pairs) words += pair.target.size() + 1;
+  }
+  Progress progress(!world.is_root());
+  std::size_t before = 0;  // the first pair of the root's next batch, in the order in which they are dealt out
+  const auto score_batch = [&](const std::vector<const decode::WordPair*>& batch) {
+    const auto [source, target] = decode::sentences_of(batch);
+    const auto found = loaded.model.score(source, target);
+    progress.show(text_of("[score] ", before + batch.size(), " of ", pairs.size(), " pairs"));
+    before += static_cast<std::size_t>(world.size()) * batch_sentences;
+    return std::vector<std::optional<double>>(found.begin(), found.end());
   };
-  try {
-    score_own_share();
-  } catch (const Interrupted&) {  // to be agreed on by all ranks
-  }
-  if (signal_came_anywhere(world)) throw Stopped("a signal asked to stop; no score was printed");
-  if (ranks > 1) world.all_reduce(std::span<double>(scores));  // each is 0 on all ranks but one
-  const auto nan = std::find_if(scores.begin(), scores.end(), [](double score) { return !std::isfinite(score); });
+  const auto found = decode::spread<decode::WordPair, double>(
+      world, pairs, decode::by_length(decode::target_lengths(pairs), batch_sentences), score_batch);
+  if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; no score was printed");
+  std::vector<double> scores;
   std::optional<std::size_t> nan_line;
-  if (nan != scores.end()) nan_line = static_cast<std::size_t>(nan - scores.begin());
-  refuse_nan(world, nan_line, {source_path.string()});
+  for (const auto& of_pair : found) {
+    if (!std::isfinite(*of_pair) && !nan_line) nan_line = scores.size();
+    scores.push_back(*of_pair);
+  }
+  decode::refuse_nan(world, nan_line, {source_path.string()});
   if (!world.is_root()) return 0;
 
   if (!json) {
@@ -114,7 +95,6 @@ int run_score(const Arguments& arguments) {
     return 0;
   }
   const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
-  const std::size_t words = target.words.size() + target.size();  // </s> counted
   Json result = Json::object();
   result["log_probability"] = sum;
   result["target_words"] = words;

@@ -1,4 +1,4 @@
-#include "cli/train.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,22 +8,24 @@
 #include <memory>
 #include <optional>
 
-#include "cli/agreement.h"
-#include "cli/figures.h"
-#include "cli/job_end.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
-#include "cli/shared_files.h"
+#include "cli/ranks.h"
 #include "cli/training_options.h"
 #include "cli/validation.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
+#include "rnnsearch/cli/command.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/storage/hdf5.h"
+#include "rnnsearch/train/job_end.h"
+#include "rnnsearch/train/shared_files.h"
 #include "rnnsearch/train/trainer.h"
 
 namespace rnnsearch::cli {
@@ -87,7 +89,7 @@ class Reporter final : public train::Progress {
   cli::Progress live_;
 };
 
-Json environment_of(const Settings& s, const Arguments& arguments, const std::vector<RankPlace>& places,
+Json environment_of(const Settings& s, const Arguments& arguments, const std::vector<comm::RankPlace>& places,
                     const corpus::Corpus& corpus, std::size_t parameters) {
   std::string command = "rnnsearch train";
   for (const auto& argument : arguments) command += " " + argument;
@@ -144,44 +146,40 @@ int run_train(const Arguments& arguments) {
   const comm::Communicator world;
   check_same_options(world, options);
   const auto places = settle_threads(s.threads, world);
-  Deadline deadline;
-  agree(world, {"the job's end", "", [&] {
-                  const auto now = static_cast<double>(std::time(nullptr));
-                  if (world.is_root()) deadline = deadline_of(s.stop_before, ::getenv, now);
-                  return std::string();
-                }});
+  train::Deadline deadline;
+  comm::root_does(
+      world, [&] { deadline = train::deadline_of(s.stop_before, ::getenv, static_cast<double>(std::time(nullptr))); });
   s.corpus = fs::absolute(s.corpus).lexically_normal();
-  const corpus::Corpus corpus = open_corpus(s.corpus, world);
+  const corpus::Corpus corpus = train::open_corpus(s.corpus, world);
   s.model.source_words = corpus.source_vocabulary().size();
   s.model.target_words = corpus.target_vocabulary().size();
   if (s.model.ties_sides() && corpus.source_vocabulary().words() != corpus.target_vocabulary().words()) {
-    throw AgreedError(text_of("", s.corpus.string(), " has a vocabulary for each side, and tied-embeddings = ",
-                              model::name_of(s.model.tied_embeddings),
-                              " needs one for both; prepare it with --joint-vocabulary, or choose tied-embeddings = "
-                              "target or none"));
+    throw comm::AgreedError(
+        text_of("", s.corpus.string(),
+                " has a vocabulary for each side, and tied-embeddings = ", model::name_of(s.model.tied_embeddings),
+                " needs one for both; prepare it with --joint-vocabulary, or choose tied-embeddings = "
+                "target or none"));
   }
   const auto sets = corpus.set_names();
   const bool has_dev = std::find(sets.begin(), sets.end(), "dev") != sets.end();
   if (!has_dev && (s.train.early_stop_patience > 0 || s.train.schedule == train::Schedule::kPlateau)) {
-    throw AgreedError(text_of("", s.corpus.string(),
-                              " has no dev set, which early-stop-patience and the schedule "
-                              "plateau need; prepare it with --dev-source and --dev-target"));
+    throw comm::AgreedError(text_of("", s.corpus.string(),
+                                    " has no dev set, which early-stop-patience and the schedule "
+                                    "plateau need; prepare it with --dev-source and --dev-target"));
   }
   if (s.train.best_metric == train::BestMetric::kBleu && !s.validation.validate_bleu) {
-    throw AgreedError("best-metric is bleu but validate-bleu is false; set one of them otherwise");
+    throw comm::AgreedError("best-metric is bleu but validate-bleu is false; set one of them otherwise");
   }
 
   std::unique_ptr<train::RunDirectory> run;
   std::unique_ptr<Reporter> reporter;
   std::string precision_line;
-  agree(world, {text_of("run ", s.run.string()), "", [&] {
-                  if (!world.is_root()) return std::string();
-                  const comm::Activity activity("verifies the newest checkpoint");
-                  run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train));
-                  stop_if_signal_came();
-                  precision_line = settle_precision(s.precision, run->checkpoint_to_resume());
-                  return std::string();
-                }});
+  comm::root_does(world, [&] {
+    const comm::Activity activity("verifies the newest checkpoint");
+    run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train));
+    stop_if_signal_came();
+    precision_line = settle_precision(s.precision, run->checkpoint_to_resume());
+  });
   s.precision = kernels::name_of(set_precision(s.precision, world));
   model::Model<float> model(s.model);
   if (world.is_root()) {
@@ -212,10 +210,10 @@ int run_train(const Arguments& arguments) {
       digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
       write_file_atomically(run->validation_path(text_of("update-", digits, ".txt")), translations);
     };
-    agree(world, {text_of("the dev set of ", s.corpus.string()), "", [&] {
-                    validator = make_validator(corpus, world, s.validation, keep);
-                    return std::string();
-                  }});
+    comm::agree(world, {text_of("the dev set of ", s.corpus.string()), "", [&] {
+                          validator = make_validator(corpus, world, s.validation, keep);
+                          return std::string();
+                        }});
   }
   const auto result = train::train(
       {world, corpus, model, s.train, run.get(), std::move(validator), reporter.get(), deadline.unix_seconds});

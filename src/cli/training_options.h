@@ -14,7 +14,7 @@ struct TrainingSettings {
   model::ModelOptions model;  // without the sizes of the vocabularies
   train::TrainOptions train;
   ValidationOptions validation;
-  std::optional<double> stop_before;  // minutes; see job_end.h
+  std::optional<double> stop_before;  // minutes; see rnnsearch/train/job_end.h
 };
 /// Declares them, but those of training that are named, in groups of their own: all that a preset or a configuration
 /// file of a training may hold, but files.

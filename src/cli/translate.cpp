@@ -1,25 +1,26 @@
-#include "cli/translate.h"
+#include "cli/commands.h"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <istream>
+#include <iostream>
 #include <memory>
 #include <optional>
 
-#include "cli/agreement.h"
-#include "cli/figures.h"
-#include "cli/output_file.h"
-#include "cli/placement.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
-#include "cli/shared_files.h"
-#include "cli/text_lines.h"
-#include "cli/translation.h"
+#include "cli/ranks.h"
+#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/output_file.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/waiting_input.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/corpus/text_stream.h"
+#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -53,7 +54,7 @@ class Input {
  private:
   fs::path path_;
   std::unique_ptr<std::istream> stream_;
-  std::optional<LineSource> lines_;
+  std::optional<corpus::LineSource> lines_;
   std::optional<std::vector<std::string>> segments_;  // of a test set, in place of the stream
   std::size_t given_ = 0;                             // of them, so far
 };
@@ -89,7 +90,7 @@ std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::s
 
 int run_translate(const Arguments& arguments) {
   fs::path model, input, output;
-  TranslationOptions translation;
+  decode::TranslationOptions translation;
   ThreadOptions threads;
   std::string precision;
   Options options(
@@ -126,16 +127,13 @@ int run_translate(const Arguments& arguments) {
   check_same_options(world, options);
   settle_threads(threads, world);
   set_precision(precision, world);
-  auto loaded = open_model(model, world);
+  auto loaded = train::open_model(model, world);
   std::optional<Input> source;
   std::optional<OutputFile> sink;
-  agree(world, {"input and output", "", [&] {
-                  if (world.is_root()) {
-                    source.emplace(input);
-                    sink.emplace("--output", output);
-                  }
-                  return std::string();
-                }});
+  comm::root_does(world, [&] {
+    source.emplace(input);
+    sink.emplace("--output", output, std::cout);
+  });
 
   // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths.
   const std::size_t portion = 64 * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
@@ -147,11 +145,8 @@ int run_translate(const Arguments& arguments) {
     std::vector<std::string> lines;
     try {
       const PatienceForPipes patience({input}, threads.stall_timeout, world);
-      agree(world, {"the input", "", [&] {
-                      if (world.is_root()) lines = source->next(portion);
-                      return std::string();
-                    }});
-    } catch (const Stopped&) {
+      comm::root_does(world, [&] { lines = source->next(portion); });
+    } catch (const comm::Stopped&) {
       stopped = true;
       break;
     }
@@ -159,12 +154,12 @@ int run_translate(const Arguments& arguments) {
     world.broadcast(std::span(&count, 1));
     more = count == portion;
     if (count == 0) break;
-    auto translations = translate_lines(
-        loaded, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
+    auto translations = decode::translate_lines(
+        translator_of(loaded), {std::move(lines), {source ? source->name() : "", before}}, translation, world,
         [&](std::size_t done, std::size_t) {
           progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
-    if (signal_came_anywhere(world)) {
+    if (comm::stop_signal_came_anywhere(world)) {
       const auto left_out = [](const auto& line) { return line.empty(); };
       translations.erase(std::find_if(translations.begin(), translations.end(), left_out), translations.end());
       std::uint64_t early = more || translations.size() < count;  // else it came when all was done
@@ -176,7 +171,7 @@ int run_translate(const Arguments& arguments) {
         sink->write(translations[i].front().text + "\n");
         continue;
       }
-      for (const LineTranslation& line : translations[i]) {
+      for (const decode::LineTranslation& line : translations[i]) {
         sink->write(text_of(before + i, " ||| ", line.text, " ||| ", fixed(line.score, 6), "\n"));
       }
     }
@@ -196,7 +191,7 @@ int run_translate(const Arguments& arguments) {
   if (const auto sentence = sentence_of_retries(retried, cut_off, translation.search.retry_below); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
-  if (stopped) throw Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");
+  if (stopped) throw comm::Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");
   if (sink) sink->publish();
   return 0;
 }

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "corpus/byte_source.h"
-#include "corpus/packed.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/packed.h"
 #include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::corpus {

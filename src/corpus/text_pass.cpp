@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "corpus/packed.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::corpus {

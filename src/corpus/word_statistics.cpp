@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "corpus/packed.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/packed.h"
 
 namespace rnnsearch::corpus {
 namespace {

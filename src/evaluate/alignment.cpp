@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <cstdio>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -225,6 +226,32 @@ Links threshold_links(const SoftAlignment& alignment, float threshold) {
     }
   }
   return links;
+}
+
+Json json_of(const AlignmentScore& score) {
+  Json result = Json::object();
+  result["alignment_error_rate"] = score.error_rate;
+  result["precision"] = score.precision;
+  result["recall"] = score.recall;
+  result["f1"] = score.f1;
+  result["links"] = score.statistics.links;
+  result["sure"] = score.statistics.sure;
+  result["correct_sure"] = score.statistics.correct_sure;
+  result["correct_possible"] = score.statistics.correct_possible;
+  return result;
+}
+
+std::string lines_of(const AlignmentScore& score) {
+  const auto& counts = score.statistics;
+  char text[512];
+  std::snprintf(text, sizeof text,
+                "alignment error rate  %.4f\nprecision             %.4f\nrecall                %.4f\n"
+                "F1                    %.4f\nlinks                 %llu, of which %llu are possible and %llu are sure\n"
+                "sure links of gold    %llu\n",
+                score.error_rate, score.precision, score.recall, score.f1,
+                static_cast<unsigned long long>(counts.links), static_cast<unsigned long long>(counts.correct_possible),
+                static_cast<unsigned long long>(counts.correct_sure), static_cast<unsigned long long>(counts.sure));
+  return text;
 }
 
 }  // namespace rnnsearch::evaluate

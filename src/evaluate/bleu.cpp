@@ -5,18 +5,15 @@
 #include <utility>
 
 #include "evaluate/every_sentence.h"
-#include "evaluate/fixed.h"
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
 namespace {
-
-constexpr std::pair<const char*, Smoothing> kSmoothings[] = {
-    {"exp", Smoothing::kExp}, {"floor", Smoothing::kFloor}, {"add-k", Smoothing::kAddK}, {"none", Smoothing::kNone}};
 
 std::string tokenized(std::string_view line, const BleuOptions& options) {
   if (!options.lowercase) return text::tokenize_for_bleu(text::strip_right(line), options.tokenizer);
@@ -32,20 +29,6 @@ double distance(std::uint64_t a, std::uint64_t b) {
 }
 
 }  // namespace
-
-Smoothing smoothing_of(const std::string& name) {
-  for (const auto& [known, smoothing] : kSmoothings) {
-    if (name == known) return smoothing;
-  }
-  throw Error("evaluate: there is no smoothing \"" + name + "\"; choose exp, floor, add-k or none");
-}
-
-std::string name_of(Smoothing smoothing) {
-  for (const auto& [name, known] : kSmoothings) {
-    if (smoothing == known) return name;
-  }
-  return {};
-}
 
 BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
   for (std::size_t n = 0; n < kBleuOrders; ++n) {

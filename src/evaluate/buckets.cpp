@@ -10,9 +10,6 @@
 namespace rnnsearch::evaluate {
 namespace {
 
-constexpr std::pair<const char*, LengthOf> kLengths[] = {
-    {"reference", LengthOf::kReference}, {"source", LengthOf::kSource}, {"longest", LengthOf::kLongest}};
-
 std::string label_of(std::span<const std::size_t> edges, std::size_t bucket) {
   if (edges.empty()) return "any";
   if (bucket == 0) return text_of("up to ", edges[0]);
@@ -22,20 +19,6 @@ std::string label_of(std::span<const std::size_t> edges, std::size_t bucket) {
 }
 
 }  // namespace
-
-LengthOf length_of(const std::string& name) {
-  for (const auto& [known, length] : kLengths) {
-    if (name == known) return length;
-  }
-  throw Error("evaluate: there are no buckets by length of \"" + name + "\"; choose reference, source or longest");
-}
-
-std::string name_of(LengthOf length) {
-  for (const auto& [name, known] : kLengths) {
-    if (length == known) return name;
-  }
-  return {};
-}
 
 void check_edges(std::span<const std::size_t> edges) {
   for (std::size_t i = 1; i < edges.size(); ++i) {

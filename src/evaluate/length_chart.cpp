@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "evaluate/fixed.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 
 namespace rnnsearch::evaluate {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "evaluate/fixed.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/version.h"
 
 namespace rnnsearch::evaluate {

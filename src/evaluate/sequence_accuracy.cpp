@@ -20,10 +20,6 @@ using Words = std::span<const std::string_view>;
 
 constexpr std::size_t kBits = 64;
 
-constexpr std::pair<const char*, SequenceAccuracyMode> kModes[] = {{"none", SequenceAccuracyMode::kNone},
-                                                                   {"whole", SequenceAccuracyMode::kWhole},
-                                                                   {"cut", SequenceAccuracyMode::kCut}};
-
 // A reference without words gives 0, as in calculate_metrics of the replication.
 double share(std::size_t part, std::size_t reference) {
   return reference == 0 ? 0 : static_cast<double>(part) / static_cast<double>(reference);
@@ -36,20 +32,6 @@ std::size_t same_positions(Words a, Words b) {
 }
 
 }  // namespace
-
-SequenceAccuracyMode sequence_accuracy_mode_of(const std::string& name) {
-  for (const auto& [known, mode] : kModes) {
-    if (name == known) return mode;
-  }
-  throw Error("evaluate: there is no sequence accuracy of \"" + name + "\" output; choose none, whole or cut");
-}
-
-std::string name_of(SequenceAccuracyMode mode) {
-  for (const auto& [name, known] : kModes) {
-    if (mode == known) return name;
-  }
-  return {};
-}
 
 std::string legend_of(SequenceAccuracyMode mode) {
   if (mode == SequenceAccuracyMode::kNone) return {};

@@ -10,27 +10,7 @@
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::evaluate {
-namespace {
-
-constexpr std::pair<const char*, SignificanceTest> kTests[] = {{"none", SignificanceTest::kNone},
-                                                               {"bootstrap", SignificanceTest::kBootstrap},
-                                                               {"randomization", SignificanceTest::kRandomization}};
-
-}  // namespace
-
-SignificanceTest significance_test_of(const std::string& name) {
-  for (const auto& [known, test] : kTests) {
-    if (name == known) return test;
-  }
-  throw Error("evaluate: there is no test of significance \"" + name + "\"; choose none, bootstrap or randomization");
-}
-
-std::string name_of(SignificanceTest test) {
-  for (const auto& [name, known] : kTests) {
-    if (test == known) return name;
-  }
-  return {};
-}
+namespace {}  // namespace
 
 double p_value(std::span<const double> values, double difference) {
   const auto reached = std::count_if(values.begin(), values.end(), [&](double v) { return v >= std::abs(difference); });

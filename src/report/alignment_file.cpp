@@ -1,9 +1,13 @@
 #include "rnnsearch/report/alignment_file.h"
 
+#include <charconv>
+#include <utility>
+
 #include "report/figure.h"
 #include "report/member_reader.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/replace.h"
+#include "rnnsearch/base/version.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -21,6 +25,15 @@ std::vector<std::string> words_of(const MemberReader& reader, const char* name) 
     words.push_back(without_marks(word.string()));
   }
   return words;
+}
+
+// The shortest number that reads back as this float, not the many digits of its double.
+Json json_of(float weight) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, weight).ptr;
+  double value = 0;
+  std::from_chars(text, end, value);
+  return Json(value);
 }
 
 }  // namespace
@@ -59,6 +72,38 @@ AlignmentFile read_alignment(const std::filesystem::path& path) {
   });
   if (file.sentences.empty()) reader.refuse("has no sentences");
   return file;
+}
+
+std::string alignment_file_begin(const std::string& model) {
+  Json head = Json::object({{"format", "rnnsearch-alignment"},
+                            {"format_version", 1},
+                            {"created_by", std::string("rnnsearch-") + kVersion},
+                            {"model", model}});
+  std::string text = head.dump();
+  text.back() = ',';
+  return text + "\n\"sentences\":[";
+}
+
+std::string alignment_file_sentence(std::uint64_t line, std::span<const std::string> source,
+                                    std::span<const std::string> target, std::span<const float> weights,
+                                    double log_probability) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    Json row = Json::array();
+    for (const float weight : weights.subspan(i * source.size(), source.size())) row.push_back(json_of(weight));
+    rows.push_back(std::move(row));
+  }
+  Json result = Json::object();
+  result["line"] = line;
+  result["source"] = Json::array({source.begin(), source.end()});
+  result["target"] = Json::array({target.begin(), target.end()});
+  result["alignment"] = std::move(rows);
+  result["log_probability"] = log_probability;
+  return result.dump();
+}
+
+std::string alignment_file_end(const Json& gold) {
+  return "\n]" + (gold.is_null() ? "" : ",\n\"gold\":" + gold.dump()) + "}\n";
 }
 
 }  // namespace rnnsearch::report

@@ -160,8 +160,9 @@ EvaluationFile read_evaluation(const std::filesystem::path& path) {
     file.edges.push_back(static_cast<std::uint64_t>(edge.number()));
   }
   if (const auto mode = reader.optional_text("sequence_accuracy")) {
-    if (mode != "whole" && mode != "cut") reader.refuse("has a sequence_accuracy that is neither whole nor cut");
-    file.sequence_accuracy = evaluate::sequence_accuracy_mode_of(*mode);
+    if (mode == "none" || !value::read(*mode, file.sequence_accuracy)) {
+      reader.refuse("has a sequence_accuracy that is neither whole nor cut");
+    }
   }
   if (reader.find("bootstrap") != nullptr) file.bootstrap_samples = reader.object("bootstrap").count("samples");
   reader.each("systems", false, [&](const MemberReader& system) {

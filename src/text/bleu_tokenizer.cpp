@@ -174,27 +174,7 @@ std::string tokenize_zh(std::string_view line) {
   return separate_western_punctuation(text);
 }
 
-constexpr std::pair<const char*, BleuTokenizer> kNames[] = {{"13a", BleuTokenizer::k13a},
-                                                            {"intl", BleuTokenizer::kIntl},
-                                                            {"char", BleuTokenizer::kChar},
-                                                            {"zh", BleuTokenizer::kZh},
-                                                            {"none", BleuTokenizer::kNone}};
-
 }  // namespace
-
-BleuTokenizer bleu_tokenizer_of(const std::string& name) {
-  for (const auto& [known, tokenizer] : kNames) {
-    if (name == known) return tokenizer;
-  }
-  throw Error("text: there is no BLEU tokenizer \"" + name + "\"; choose 13a, intl, char, zh or none");
-}
-
-std::string name_of(BleuTokenizer tokenizer) {
-  for (const auto& [name, known] : kNames) {
-    if (tokenizer == known) return name;
-  }
-  return {};
-}
 
 std::string tokenize_for_bleu(std::string_view line, BleuTokenizer tokenizer) {
   switch (tokenizer) {

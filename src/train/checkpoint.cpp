@@ -30,6 +30,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/packed.h"
 #include "rnnsearch/corpus/format.h"
 #include "train/checkpoint_file.h"
 
@@ -40,7 +41,8 @@ constexpr const char* kFormat = "rnnsearch-checkpoint";
 constexpr const char* kAverage = "/average";
 constexpr const char* kPrecision = "precision";
 
-/// Calls visit(name, field) for every field. /state and the JSON both use it, so neither can miss a field.
+/// Calls visit(name, field) for every field. /state, the message to other ranks and the JSON use it, so none can miss a
+/// field.
 template <class State, class Visit>
 void for_each_field(State& state, const Visit& visit) {
   visit("update", state.update);
@@ -95,14 +97,19 @@ struct FromFileIfThere {
   }
 };
 
-struct FromJson {
-  const Json& json;
-  void operator()(const char* name, std::uint64_t& field) const {
-    field = static_cast<std::uint64_t>(json.at(name).integer());
+struct ToPacked {
+  Packer& packer;
+  void operator()(const char*, const auto& field) const { packer.add(field); }
+  void operator()(const char*, const std::string& field) const { packer.add_text(field); }
+};
+
+struct FromPacked {
+  Unpacker& unpacker;
+  template <class T>
+  void operator()(const char*, T& field) const {
+    field = unpacker.next<T>();
   }
-  void operator()(const char* name, double& field) const { field = json.at(name).number(); }
-  void operator()(const char* name, bool& field) const { field = json.at(name).boolean(); }
-  void operator()(const char* name, std::string& field) const { field = json.at(name).string(); }
+  void operator()(const char*, std::string& field) const { field = unpacker.next_text(); }
 };
 
 std::string dataset(const std::string& group, const model::Parameter& parameter) {
@@ -250,10 +257,18 @@ Json json_of(const TrainingState& state) {
   return json;
 }
 
-TrainingState training_state_of(const Json& json) {
+std::string packed(const TrainingState& state) {
+  Packer packer;
+  for_each_field(state, ToPacked{packer});
+  for_each_later_field(state, ToPacked{packer});
+  return packer.take();
+}
+
+TrainingState training_state_of(const std::string& packed) {
   TrainingState state;
-  for_each_field(state, FromJson{json});
-  for_each_later_field(state, FromJson{json});
+  Unpacker unpacker(packed);
+  for_each_field(state, FromPacked{unpacker});
+  for_each_later_field(state, FromPacked{unpacker});
   return state;
 }
 

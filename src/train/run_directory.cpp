@@ -88,6 +88,25 @@ std::vector<fs::path> checkpoints_of(const fs::path& run) {
   return paths;
 }
 
+fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
+  if (!fs::is_directory(run_or_checkpoint)) return run_or_checkpoint;
+  const fs::path folder = run_or_checkpoint / "checkpoints";
+  for (const char* link : {"best", "latest"}) {
+    if (!fs::exists(folder / link)) continue;
+    std::string name = read_file(folder / link);
+    while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
+    if (!fs::exists(folder / name)) {
+      throw Error(text_of((folder / link).string(), " names ", name,
+                          ", which is not there; name another checkpoint of ", folder.string()));
+    }
+    return folder / name;
+  }
+  throw Error(
+      text_of(run_or_checkpoint.string(),
+              " is a folder without checkpoints/best or checkpoints/latest; name a checkpoint, or a run directory "
+              "in which rnnsearch train has written one"));
+}
+
 RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity)
     : path_(std::move(path)),
       resume_(options.resume),

@@ -10,10 +10,10 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/train/parameter_average.h"
-#include "rnnsearch/train/signals.h"
 #include "rnnsearch/train/update.h"
 
 namespace rnnsearch::train {
@@ -77,10 +77,10 @@ class Trainer {
       const comm::Activity activity("reads a checkpoint");
       state_ = resume_checkpoint(checkpoint, p_.corpus.fingerprint(), o_, p_.model, step_.optimizer(), history_,
                                  average_.values());
-      state = json_of(state_).dump();
+      state = packed(state_);
     }
     p_.communicator.broadcast(state);
-    state_ = training_state_of(Json::parse(state, "the state of the run"));
+    state_ = training_state_of(state);
     state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
     p_.communicator.broadcast(p_.model.parameters());
     if (!average_.empty()) p_.communicator.broadcast(average_.values());

@@ -1,4 +1,4 @@
-#include "cli/inspect.h"
+#include "cli/commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -161,10 +161,10 @@ std::vector<Work> all_work(const Scratch& scratch) {
     file["sentences"] = Json::array({sentence});
     report::read_alignment(written(file.dump()));
   });
-  for (const char* name : {"13a", "intl", "char", "zh"}) {
-    works.push_back({text_of("bleu-", name), [tokenizer = text::bleu_tokenizer_of(name)](const std::string& line) {
-                       text::tokenize_for_bleu(line, tokenizer);
-                     }});
+  using text::BleuTokenizer;
+  for (const auto tokenizer : {BleuTokenizer::k13a, BleuTokenizer::kIntl, BleuTokenizer::kChar, BleuTokenizer::kZh}) {
+    works.push_back({text_of("bleu-", name_of(tokenizer)),
+                     [tokenizer](const std::string& line) { text::tokenize_for_bleu(line, tokenizer); }});
   }
   once("bleu", [](const std::string& line) {
     const std::string_view reference = line;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "cli/nearest.h"
 #include "cli/presets.h"
 #include "rnnsearch/base/error.h"
@@ -15,13 +17,8 @@ namespace {
 using testing::HasSubstr;
 
 enum class Shape { kRound, kSquare };
-Shape shape_of(const std::string& name) {
-  if (name == "round") return Shape::kRound;
-  if (name == "square") return Shape::kSquare;
-  throw Error("a shape is round or square");
-}
-std::string name_of(Shape shape) {
-  return shape == Shape::kRound ? "round" : "square";
+constexpr auto names_of(Shape) {
+  return std::array{Named{Shape::kRound, "round"}, Named{Shape::kSquare, "square"}};
 }
 
 struct Settings {
@@ -52,7 +49,7 @@ struct Fixture {
     options.add("test", settings.test, {.help = "a test set", .value = "NAME"});
     options.add("edges", settings.edges, {.help = "bucket edges"});
     options.add("limit", settings.limit, {.help = "stop there"});
-    options.add("shape", settings.shape, shape_of, name_of, {.help = "its shape"});
+    options.add("shape", settings.shape, {.help = "its shape"});
   }
 };
 
@@ -210,7 +207,7 @@ TEST(Options, SayWhatWasFoundAndWhatIsExpected) {
   EXPECT_EQ(refusal({"--edges", "1,,2"}), "--edges is '1,,2' but must be whole numbers with commas between them");
   EXPECT_EQ(refusal({"--edges", "1,2,"}), "--edges is '1,2,' but must be whole numbers with commas between them");
   EXPECT_EQ(refusal({"--normalize=maybe"}), "--normalize is 'maybe' but must be true or false");
-  EXPECT_EQ(refusal({"--shape", "flat"}), "--shape is 'flat': a shape is round or square");
+  EXPECT_EQ(refusal({"--shape", "flat"}), "--shape is 'flat' but must be round or square");
 }
 
 TEST(Options, AreRefusedTwiceWithoutValueAndWithoutDashes) {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/agreement.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/corpus/prepare.h"
@@ -20,50 +19,6 @@ namespace {
 using testing::HasSubstr;
 
 const comm::Communicator world;
-
-std::string no_part() {
-  return "";
-}
-std::string no_answer(const std::vector<std::string>&) {
-  return "";
-}
-
-TEST(RankTeam, MakesOneAnswerOfAllParts) {
-  const support::Watchdog watchdog(300, text_of("meeting, rank ", world.rank()));
-  RankTeam team;
-  for (int round = 0; round < 3; ++round) {
-    std::string expected;
-    for (int rank = 0; rank < world.size(); ++rank) expected += text_of(rank, " in ", round, ";");
-    EXPECT_EQ(team.meet([&] { return text_of(team.rank(), " in ", round, ";"); },
-                        [](const std::vector<std::string>& parts) {
-                          std::string all;
-                          for (const std::string& part : parts) all += part;
-                          return all;
-                        }),
-              expected);
-  }
-}
-
-TEST(RankTeam, ThrowsEverywhereWhatTheFirstRankThrows) {
-  const support::Watchdog watchdog(300, text_of("failing, rank ", world.rank()));
-  RankTeam team;
-  const auto failing = [&](int first) {
-    return message_of([&] {
-      team.meet(
-          [&] {
-            if (team.rank() >= first) throw Error(text_of("of rank ", team.rank()));
-            return std::string();
-          },
-          no_answer);
-    });
-  };
-  EXPECT_EQ(failing(0), "of rank 0");
-  EXPECT_EQ(failing(1), "of rank 1 (rank 1)");
-  EXPECT_THROW(team.meet(no_part, [](const std::vector<std::string>&) -> std::string { throw Error("in the middle"); }),
-               AgreedError);
-  EXPECT_EQ(message_of([&] { team.meet([]() -> std::string { throw std::bad_alloc(); }, no_answer); }), kNoMemory);
-  EXPECT_EQ(team.meet(no_part, [](const std::vector<std::string>&) { return std::string("and on"); }), "and on");
-}
 
 /// A folder that all ranks see.
 std::filesystem::path shared_folder() {

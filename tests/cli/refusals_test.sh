@@ -121,7 +121,7 @@ sed 5d s.sgm >short.sgm
 sed '5s|</seg>||' s.sgm >damaged.sgm
 refused "damaged.sgm line 6|<seg> is inside a segment" translate --model run --input damaged.sgm --output y
 cp text/test.source plain.xml
-refused "plain.xml line 1|must not end with .sgm" score --model run --source plain.xml --target text/test.target
+refused "plain.xml line 1|must not end with" score --model run --source plain.xml --target text/test.target
 refused "t.xml|'A'|'B'|t.xml@NAME" evaluate --hypotheses text/test.source --references t.xml
 refused "t.xml|<hyp>" evaluate --hypotheses t.xml --references t.xml@A
 refused "short.sgm has 19 segments|t.xml@A has 20 segments" score --model run --source short.sgm --target t.xml@A

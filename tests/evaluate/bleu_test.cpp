@@ -239,8 +239,13 @@ TEST(Signature, HasTheKeysOfSacrebleuInItsOrder) {
 }
 
 TEST(Smoothing, HasNamesBothWays) {
-  for (const auto* name : {"exp", "floor", "add-k", "none"}) EXPECT_EQ(name_of(smoothing_of(name)), name);
-  EXPECT_THROW(smoothing_of("add-n"), Error);
+  for (const std::string name : {"exp", "floor", "add-k", "none"}) {
+    Smoothing read{};
+    EXPECT_TRUE(value::read(name, read)) << name;
+    EXPECT_EQ(name_of(read), name);
+  }
+  Smoothing unknown{};
+  EXPECT_FALSE(value::read("add-n", unknown));
 }
 
 TEST(Describe, PrintsWhatSacrebleuPrints) {

@@ -55,8 +55,13 @@ TEST(ByLength, RefusesEdgesThatDoNotAscend) {
 }
 
 TEST(LengthOf, HasNamesBothWays) {
-  for (const auto* name : {"reference", "source", "longest"}) EXPECT_EQ(name_of(length_of(name)), name);
-  EXPECT_THROW(length_of("target"), Error);
+  for (const std::string name : {"reference", "source", "longest"}) {
+    LengthOf read{};
+    EXPECT_TRUE(value::read(name, read)) << name;
+    EXPECT_EQ(name_of(read), name);
+  }
+  LengthOf unknown{};
+  EXPECT_FALSE(value::read("target", unknown));
 }
 
 TEST(ByUnknownShare, HasABucketForNoneOfThem) {

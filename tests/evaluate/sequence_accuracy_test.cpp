@@ -194,8 +194,13 @@ TEST(SequenceAccuracy, SaysWhetherTheOutputWasCut) {
   EXPECT_EQ(legend_of(SequenceAccuracyMode::kNone), "");
   EXPECT_NE(legend_of(SequenceAccuracyMode::kCut).find("cut to the reference's length"), std::string::npos);
   EXPECT_NE(legend_of(SequenceAccuracyMode::kWhole).find("whole output"), std::string::npos);
-  for (const char* name : {"none", "whole", "cut"}) EXPECT_EQ(name_of(sequence_accuracy_mode_of(name)), name);
-  EXPECT_THROW(sequence_accuracy_mode_of("true"), Error);
+  for (const std::string name : {"none", "whole", "cut"}) {
+    SequenceAccuracyMode read{};
+    EXPECT_TRUE(value::read(name, read)) << name;
+    EXPECT_EQ(name_of(read), name);
+  }
+  SequenceAccuracyMode unknown{};
+  EXPECT_FALSE(value::read("true", unknown));
 }
 
 TEST(SequenceAccuracy, RefusesReferencesThatDoNotMatch) {

@@ -171,8 +171,13 @@ TEST(Significance, IsFoundByChanceAsOftenAsItsLevelSays) {
 }
 
 TEST(SignificanceTest, HasNamesBothWays) {
-  for (const auto* name : {"none", "bootstrap", "randomization"}) EXPECT_EQ(name_of(significance_test_of(name)), name);
-  EXPECT_THROW(significance_test_of("t"), Error);
+  for (const std::string name : {"none", "bootstrap", "randomization"}) {
+    SignificanceTest read{};
+    EXPECT_TRUE(value::read(name, read)) << name;
+    EXPECT_EQ(name_of(read), name);
+  }
+  SignificanceTest unknown{};
+  EXPECT_FALSE(value::read("t", unknown));
 }
 
 }  // namespace

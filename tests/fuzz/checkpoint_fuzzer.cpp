@@ -85,7 +85,7 @@ void resume(const std::filesystem::path& path) {
                              state.elapsed_seconds, state.interval.negative_log_likelihood, state.interval.words}) {
     require(std::isfinite(value), "a state that is not a number");
   }
-  train::json_of(state);
+  train::packed(state);
 }
 
 }  // namespace

@@ -1,30 +1,30 @@
 // The lengths of sentence pairs that `benchmark --lengths` reads: they come back from the lines that say them, and
 // batches can be drawn that have them.
-#include "cli/synthetic_batches.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/corpus/synthetic_batches.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rnnsearch;
   using namespace rnnsearch::fuzz;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  std::vector<cli::PairLength> lengths;
-  if (!accepted([&] { lengths = cli::read_pair_lengths(text, "a file"); })) return 0;
+  std::vector<corpus::PairLength> lengths;
+  if (!accepted([&] { lengths = corpus::read_pair_lengths(text, "a file"); })) return 0;
   require(!lengths.empty(), "no lengths at all");
   std::string again;
   std::size_t words = 0;
-  for (const cli::PairLength& pair : lengths) {
+  for (const corpus::PairLength& pair : lengths) {
     require(pair.source >= 1 && pair.target >= 1, "a sentence without words");
     words += pair.source + pair.target;
     again += text_of(pair.source, " ", pair.target, "\n");
   }
-  require(cli::read_pair_lengths(again, "the same") == lengths, "lengths come back as others");
+  require(corpus::read_pair_lengths(again, "the same") == lengths, "lengths come back as others");
   if (words > 10000) return 0;
-  cli::SyntheticOptions options{lengths, 10, 12};
+  corpus::SyntheticOptions options{lengths, 10, 12};
   options.batch_sentences = 2;
   options.pool_batches = (lengths.size() + 1) / 2;
   std::size_t drawn = 0;
-  for (const corpus::BatchSlice& slice : cli::synthetic_batches(options, options.pool_batches, 0, 1)) {
+  for (const corpus::BatchSlice& slice : corpus::synthetic_batches(options, options.pool_batches, 0, 1)) {
     for (std::size_t i = 0; i < slice.source.size(); ++i) drawn += slice.source.length(i) + slice.target.length(i);
   }
   // A pair is drawn a second time where they are odd in number. Each sentence ends with </s>.

@@ -65,5 +65,22 @@ TEST_F(AlignmentFileTest, RefusesMatricesOfAnotherShapeOrWithoutWeights) {
   EXPECT_THAT(refusal("", "9"), HasSubstr("format_version 9"));
 }
 
+TEST_F(AlignmentFileTest, ReadsWhatWasWritten) {
+  const std::vector<std::string> source{"a", "</s>"}, target{"x", "y", "</s>"};
+  const std::vector<float> weights{0.1f, 0.9f, 1, 0, 0.25f, 0.75f};
+  const std::string sentence = alignment_file_sentence(3, source, target, weights, -1.5);
+  EXPECT_THAT(sentence, HasSubstr("[[0.1,0.9],[1.0,0.0],[0.25,0.75]]"));
+  std::ofstream(scratch_ / "c.json") << alignment_file_begin("run") << sentence << ",\n"
+                                     << alignment_file_sentence(5, source, target, weights, -2)
+                                     << alignment_file_end(Json());
+  const auto file = read_alignment(scratch_ / "c.json");
+  EXPECT_EQ(file.model, "run");
+  ASSERT_EQ(file.sentences.size(), 2u);
+  EXPECT_EQ(file.sentences[1].line, 5u);
+  EXPECT_EQ(file.sentences[1].log_probability, -2);
+  EXPECT_EQ(file.sentences[0].alignment.source, source);
+  EXPECT_EQ(file.sentences[0].alignment.target, target);
+}
+
 }  // namespace
 }  // namespace rnnsearch::report

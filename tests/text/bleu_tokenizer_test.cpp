@@ -105,14 +105,19 @@ TEST(BleuTokenizerNone, LeavesTheLine) {
 }
 
 TEST(BleuTokenizer, LetsInvalidBytesPass) {
-  for (const auto* name : {"13a", "intl", "zh", "none"}) {
-    EXPECT_EQ(tokenize_for_bleu("a\xFF\xE4\xB8z", bleu_tokenizer_of(name)), "a\xFF\xE4\xB8z");
+  for (const auto tokenizer : {BleuTokenizer::k13a, BleuTokenizer::kIntl, BleuTokenizer::kZh, BleuTokenizer::kNone}) {
+    EXPECT_EQ(tokenize_for_bleu("a\xFF\xE4\xB8z", tokenizer), "a\xFF\xE4\xB8z");
   }
 }
 
 TEST(BleuTokenizer, HasNamesBothWays) {
-  for (const auto* name : {"13a", "intl", "char", "zh", "none"}) EXPECT_EQ(name_of(bleu_tokenizer_of(name)), name);
-  EXPECT_THROW(bleu_tokenizer_of("moses"), Error);
+  for (const std::string name : {"13a", "intl", "char", "zh", "none"}) {
+    BleuTokenizer read{};
+    EXPECT_TRUE(value::read(name, read)) << name;
+    EXPECT_EQ(name_of(read), name);
+  }
+  BleuTokenizer unknown{};
+  EXPECT_FALSE(value::read("moses", unknown));
 }
 
 }  // namespace

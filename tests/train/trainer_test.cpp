@@ -12,7 +12,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/train/signals.h"
+#include "rnnsearch/base/signals.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"

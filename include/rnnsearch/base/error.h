@@ -15,6 +15,10 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What std::bad_alloc means to a user.
+inline constexpr const char* kNoMemory =
+    "there is not enough memory: give the process more, or take smaller batches or a smaller model";
+
 /// Concatenates the parts as an ostream prints them.
 template <class... Parts>
 std::string text_of(const Parts&... parts) {

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <string>
+
+#include "rnnsearch/base/signals.h"
 
 namespace rnnsearch {
 
@@ -18,11 +19,6 @@ std::size_t thread_count();
 
 /// The library that runs the threads, for the record of a run, such as "oneTBB 2021.8".
 std::string thread_library();
-
-/// Thrown by a computation that was asked to stop.
-struct Interrupted : std::exception {
-  const char* what() const noexcept override { return "a signal asked to stop"; }
-};
 
 /// Makes the computations of the thread that creates it interruptible. While the object exists, parallel_for calls
 /// `stop` before each piece and throws Interrupted when it returns true; partial results are then meaningless. Every

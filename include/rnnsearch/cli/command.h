@@ -8,6 +8,10 @@
 
 namespace rnnsearch::cli {
 
+/// Exit code of a command that a signal or the end of the job stopped: batch scripts requeue on it. (Shells and
+/// sysexits.h have taken the codes around EX_TEMPFAIL.)
+inline constexpr int kStoppedEarly = 85;
+
 /// kAny: a comm::Environment exists while the command runs. kAnyLaunched: it exists only if a launcher started several
 /// processes; then the number of tasks that SLURM granted does not matter to a single process. kOne: several processes
 /// are rejected.

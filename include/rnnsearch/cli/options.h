@@ -65,9 +65,11 @@ class Options {
                std::string(row.more.former)});
     }
   }
-  /// The field's present value is the default. The field outlives this. A bool is a switch: --name, or --name=false.
+  /// The field's present value is the default. The field outlives this. A bool is a switch: --name, or --name=false. An
+  /// enum with names offers these.
   template <class T>
   void add(const std::string& name, T& field, About about) {
+    if (about.choices.empty()) about.choices = value::choices_of<T>();
     declare({name, group_, std::move(about), value::kind_of<T>(), false, false,
              [&field](const std::string& text) { return value::read(text, field); },
              [&field] { return std::vector<std::string>{value::write(field)}; }});
@@ -75,22 +77,13 @@ class Options {
   /// No default: empty unless given.
   template <class T>
   void add(const std::string& name, std::optional<T>& field, About about) {
+    if (about.choices.empty()) about.choices = value::choices_of<T>();
     declare({name, group_, std::move(about), value::kind_of<T>(), false, false,
              [&field](const std::string& text) { return value::read(text, field.emplace()); },
              [&field] { return field ? std::vector<std::string>{value::write(*field)} : std::vector<std::string>{}; }});
   }
   /// May be repeated; what is given on the command line replaces a configuration file's list, not adds to it.
   void add(const std::string& name, std::vector<std::string>& field, About about);
-  /// An enumeration with its pair of functions: `of` throws Error naming the choices.
-  template <class T>
-  void add(const std::string& name, T& field, T (*of)(const std::string&), std::string (*name_of)(T), About about) {
-    declare({name, group_, std::move(about), value::Kind::kText, false, false,
-             [&field, of](const std::string& text) {
-               field = of(text);
-               return true;
-             },
-             [&field, name_of] { return std::vector<std::string>{name_of(field)}; }});
-  }
   /// Offers --preset NAME: the files of pipelines/presets, which the program carries inside.
   void offer_presets();
 

@@ -13,6 +13,8 @@
 
 #include "rnnsearch/base/waiting_input.h"
 
+#include "rnnsearch/base/json.h"
+
 namespace rnnsearch::evaluate {
 
 struct Link {
@@ -71,6 +73,9 @@ struct AlignmentScore {
 
 AlignmentStatistics sentence_statistics(const Links& links, const GoldLinks& gold);
 AlignmentScore alignment_score_of(const AlignmentStatistics& statistics);
+/// With the counts: for programs, and as lines for people.
+Json json_of(const AlignmentScore& score);
+std::string lines_of(const AlignmentScore& score);
 /// Throws Error if the numbers of sentences differ or there are no sentences.
 AlignmentScore corpus_alignment(std::span<const Links> links, std::span<const GoldLinks> gold);
 

@@ -18,9 +18,11 @@ namespace rnnsearch::evaluate {
 ///   exp     1/2^k of one match, the k-th such order            floor   smooth_value matches (0.1)
 ///   add-k   smooth_value (1) added to matches and n-grams of all orders but the first      none   BLEU becomes 0
 enum class Smoothing { kExp, kFloor, kAddK, kNone };
-/// Parses "exp", "floor", "add-k" or "none". Throws Error, naming these, for other names.
-Smoothing smoothing_of(const std::string& name);
-std::string name_of(Smoothing smoothing);
+constexpr auto names_of(Smoothing) {
+  return std::array{Named{Smoothing::kExp, "exp"}, Named{Smoothing::kFloor, "floor"}, Named{Smoothing::kAddK, "add-k"},
+                    Named{Smoothing::kNone, "none"}};
+}
+using rnnsearch::name_of;
 
 struct BleuOptions {
   text::BleuTokenizer tokenizer = text::BleuTokenizer::k13a;

@@ -2,6 +2,7 @@
 // the frequency of their words in the training text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,9 +17,11 @@ namespace rnnsearch::evaluate {
 /// The side whose words determine the length bucket of a sentence. kReference: the first reference. kLongest: the
 /// longer one of source and first reference, which is also the length that training limits.
 enum class LengthOf { kReference, kSource, kLongest };
-/// Parses "reference", "source" or "longest". Throws Error, naming these, for other names.
-LengthOf length_of(const std::string& name);
-std::string name_of(LengthOf length);
+constexpr auto names_of(LengthOf) {
+  return std::array{Named{LengthOf::kReference, "reference"}, Named{LengthOf::kSource, "source"},
+                    Named{LengthOf::kLongest, "longest"}};
+}
+using rnnsearch::name_of;
 
 struct Buckets {
   std::vector<std::string> labels;

@@ -10,6 +10,7 @@
 // Words are separated by white space.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -26,9 +27,11 @@ namespace rnnsearch::evaluate {
 ///   kCut    LCSR of the first |t| words of the output, the protocol of the replication.
 /// LCSR and GeoMean with kCut are at most those with kWhole.
 enum class SequenceAccuracyMode { kNone, kWhole, kCut };
-/// Parses "none", "whole" or "cut". Throws Error, naming these, for other names.
-SequenceAccuracyMode sequence_accuracy_mode_of(const std::string& name);
-std::string name_of(SequenceAccuracyMode mode);
+constexpr auto names_of(SequenceAccuracyMode) {
+  return std::array{Named{SequenceAccuracyMode::kNone, "none"}, Named{SequenceAccuracyMode::kWhole, "whole"},
+                    Named{SequenceAccuracyMode::kCut, "cut"}};
+}
+using rnnsearch::name_of;
 /// A sentence for legends: how the figures are averaged, and whether the output was cut. Empty for kNone.
 std::string legend_of(SequenceAccuracyMode mode);
 

@@ -16,18 +16,23 @@
 // number of sentences.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "rnnsearch/base/option.h"
+
 namespace rnnsearch::evaluate {
 
 enum class SignificanceTest { kNone, kBootstrap, kRandomization };
-/// Parses "none", "bootstrap" or "randomization". Throws Error, naming these, for other names.
-SignificanceTest significance_test_of(const std::string& name);
-std::string name_of(SignificanceTest test);
+constexpr auto names_of(SignificanceTest) {
+  return std::array{Named{SignificanceTest::kNone, "none"}, Named{SignificanceTest::kBootstrap, "bootstrap"},
+                    Named{SignificanceTest::kRandomization, "randomization"}};
+}
+using rnnsearch::name_of;
 
 /// A difference with a p value below this is marked in tables.
 inline constexpr double kSignificant = 0.05;

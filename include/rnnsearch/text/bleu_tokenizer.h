@@ -1,8 +1,11 @@
 // The BLEU tokenizers of sacreBLEU 2.x (Post 2018), byte for byte.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
+
+#include "rnnsearch/base/option.h"
 
 namespace rnnsearch::text {
 
@@ -10,9 +13,12 @@ namespace rnnsearch::text {
 /// symbols. char: separates all code points. zh: separates Chinese characters and U+2001 to U+2A6D, the rest as 13a.
 /// none: leaves the line unchanged.
 enum class BleuTokenizer { k13a, kIntl, kChar, kZh, kNone };
-/// Parses "13a", "intl", "char", "zh" or "none". Throws Error, naming these, for other names.
-BleuTokenizer bleu_tokenizer_of(const std::string& name);
-std::string name_of(BleuTokenizer tokenizer);
+constexpr auto names_of(BleuTokenizer) {
+  return std::array{Named{BleuTokenizer::k13a, "13a"}, Named{BleuTokenizer::kIntl, "intl"},
+                    Named{BleuTokenizer::kChar, "char"}, Named{BleuTokenizer::kZh, "zh"},
+                    Named{BleuTokenizer::kNone, "none"}};
+}
+using rnnsearch::name_of;
 
 /// Tokenizes a line; split_words of the result gives the words. 13a, intl and zh separate words by single spaces; char
 /// and none keep the white space of the line, as sacreBLEU does. sacreBLEU first strips white space from the end of the

@@ -50,8 +50,11 @@ struct TrainingState {
   LogInterval interval;
 };
 
+/// All fields by their names in the file.
 Json json_of(const TrainingState& state);
-TrainingState training_state_of(const Json& json);
+/// All fields as bytes, for the other ranks of the same program, and back.
+std::string packed(const TrainingState& state);
+TrainingState training_state_of(const std::string& packed);
 
 struct History {
   struct Update {  // one for each logged update

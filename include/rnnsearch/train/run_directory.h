@@ -23,6 +23,9 @@ namespace rnnsearch::train {
 /// The checkpoints in the folder of a run, newest first.
 std::vector<std::filesystem::path> checkpoints_of(const std::filesystem::path& run);
 
+/// A checkpoint as it is; of a run directory its `best` checkpoint, or `latest` where none was validated. Throws Error.
+std::filesystem::path checkpoint_of(const std::filesystem::path& run_or_checkpoint);
+
 class RunDirectory {
  public:
   /// Creates the folder, or opens the folder of the same run. Takes the right to write from earlier attempts and

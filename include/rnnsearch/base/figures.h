@@ -1,0 +1,20 @@
+// Formats numbers as people read them, independently of the locale of the process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rnnsearch {
+
+/// With this many digits after the point.
+std::string fixed(double value, int digits);
+/// "1,234,567"
+std::string grouped(std::uint64_t number);
+/// "1 rank", "2 ranks": a count with its noun, to which a plural adds an s.
+std::string counted(std::uint64_t count, const char* noun);
+/// "12.34%". A share of nothing is 0%.
+std::string percent(std::uint64_t part, std::uint64_t whole);
+/// "1h05m", "12m30s", "45s"
+std::string duration(double seconds);
+
+}  // namespace rnnsearch

@@ -1,0 +1,110 @@
+// Deals items over the ranks, computes them there, and brings the results back in their order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/comm/communicator.h"
+
+namespace rnnsearch::decode {
+
+/// Which items are computed together, by their numbers. Batch k goes to rank k mod ranks.
+using Deal = std::vector<std::vector<std::uint64_t>>;
+
+/// Batches of at most `batch_items`, the longest items first, equally long ones in their order. Batches are cut before
+/// they are dealt out, so that no rounding depends on the number of ranks.
+Deal by_length(std::span<const std::size_t> lengths, std::size_t batch_items);
+/// Item i goes to rank i mod ranks; each rank computes all its items together.
+Deal in_turn(std::size_t items, std::size_t ranks);
+
+/// Runs `act`, in which computations end at a stop signal, and returns early when one came.
+void until_stopped(const std::function<void()>& act);
+
+template <class T>
+requires std::is_trivially_copyable_v<T>
+void pack(Packer& packer, const T& value) {
+  packer.add(value);
+}
+template <class T>
+requires std::is_trivially_copyable_v<T>
+void unpack(Unpacker& unpacker, T& value) {
+  value = unpacker.next<T>();
+}
+inline void pack(Packer& packer, const std::string& text) {
+  packer.add_text(text);
+}
+inline void unpack(Unpacker& unpacker, std::string& text) {
+  text = unpacker.next_text();
+}
+
+/// COLLECTIVE. `items` and `deal` are those of the root. Every rank calls work(batch), where `batch` is a vector of
+/// const Item*, for its batches; it returns an optional Result for each item. The root gets the results in the order of
+/// the items, the other ranks nothing. A rank to which a signal came leaves off: the items that it leaves out have no
+/// result, and the caller asks comm::stop_signal_came_anywhere. Items and results travel by `pack` and `unpack`; in a
+/// world of one they are not copied. Throws what `work` throws, on that rank alone.
+template <class Item, class Result, class Work>
+std::vector<std::optional<Result>> spread(const comm::Communicator& world, std::span<const Item> items,
+                                          const Deal& deal, Work&& work) {
+  std::vector<std::optional<Result>> results(items.size());
+  if (world.size() == 1) {
+    until_stopped([&] {
+      for (const auto& numbers : deal) {
+        stop_if_signal_came();
+        std::vector<const Item*> batch;
+        for (const std::uint64_t number : numbers) batch.push_back(&items[number]);
+        std::vector<std::optional<Result>> found = work(batch);
+        for (std::size_t i = 0; i < numbers.size(); ++i) results[numbers[i]] = std::move(found[i]);
+      }
+    });
+    return results;
+  }
+  Packer packer;  // a text for each batch, so that a rank skips those of others
+  for (const auto& numbers : deal) {
+    Packer part;
+    part.add_list(numbers);
+    for (const std::uint64_t number : numbers) pack(part, items[number]);
+    packer.add_text(part.take());
+  }
+  std::string message = packer.take();
+  world.broadcast(message);
+  Packer own;
+  until_stopped([&] {
+    const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+    std::size_t k = 0;
+    for (Unpacker parts(message); !parts.empty(); ++k) {
+      Unpacker part(parts.next_text());
+      if (k % ranks != rank) continue;
+      stop_if_signal_came();
+      const auto numbers = part.next_list<std::uint64_t>();
+      std::vector<Item> received(numbers.size());
+      std::vector<const Item*> batch;
+      for (Item& item : received) {
+        unpack(part, item);
+        batch.push_back(&item);
+      }
+      std::vector<std::optional<Result>> found = work(batch);
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        if (!found[i]) continue;
+        own.add(numbers[i]);
+        pack(own, *found[i]);
+      }
+    }
+  });
+  for (const std::string& of_rank : world.gather(own.take())) {
+    for (Unpacker unpacker(of_rank); !unpacker.empty();) {
+      const auto number = unpacker.next<std::uint64_t>();
+      unpack(unpacker, results[number].emplace());
+    }
+  }
+  return results;
+}
+
+}  // namespace rnnsearch::decode

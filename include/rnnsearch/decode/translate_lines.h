@@ -1,0 +1,105 @@
+// A trained model at work on raw lines, on any number of ranks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/packed.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/text_pipeline.h"
+#include "rnnsearch/corpus/vocabulary.h"
+#include "rnnsearch/decode/translate.h"
+
+namespace rnnsearch::decode {
+
+struct TranslationOptions {
+  SearchOptions search;
+  bool replace_unknown = false;
+};
+
+/// What translates: parts of a checkpoint, which outlive this.
+struct Translator {
+  model::Model<float>& model;
+  const corpus::Vocabulary &source_vocabulary, &target_vocabulary;
+  const corpus::TextPipeline& pipeline;
+};
+
+struct LineTranslation {
+  std::string text;
+  double score = 0;      // log-probability, divided by length with `normalize`
+  bool retried = false;  // found by a search after the first, in which no hypothesis had ended
+  bool cut_off = false;  // at the maximum length: no hypothesis ended in any search
+};
+
+/// For messages between ranks.
+void pack(Packer& packer, const std::vector<LineTranslation>& translations);
+void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations);
+
+/// How an error names lines.
+struct LinesPlace {
+  std::string name;        // "standard input", "corpus.h5 (dev)"
+  std::size_t before = 0;  // lines there before these
+};
+
+/// What to translate.
+struct InputLines {
+  std::vector<std::string> lines;
+  LinesPlace place;
+};
+
+/// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each
+/// line, at least one, best first and in order, are at the root, nothing elsewhere. A line without words has one empty
+/// translation. Throws Error where --replace-unknown is not for this model; AgreedError, naming the line, when the
+/// model computes NaN.
+/// A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
+/// `done` is told at the root how many lines of its own share are finished, and how many there are.
+std::vector<std::vector<LineTranslation>> translate_lines(
+    const Translator& translator, const InputLines& input, const TranslationOptions& options,
+    const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done = {});
+
+/// COLLECTIVE. `line`: the first of these lines, counted from 0, for which the model computes NaN, or an infinity, on
+/// this rank, if there is one. Throws AgreedError, naming the first of all ranks by the root's `place`, if some rank
+/// has one.
+void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line, const LinesPlace& place);
+
+/// The source word with the largest of the weights [Tx] of one target word, if it is one of the `words` source words
+/// and not </s>.
+std::optional<std::size_t> aligned_word(std::span<const float> weights, std::size_t words);
+
+/// Of words by the vocabulary: kUnknown where it does not know one.
+std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary);
+
+/// A source sentence and its translation, without </s>.
+struct WordPair {
+  std::vector<WordId> source, target;
+};
+void pack(Packer& packer, const WordPair& pair);
+void unpack(Unpacker& unpacker, WordPair& pair);
+
+/// The words of line i of both texts; `targets` may be empty, and so are then the translations. Throws Interrupted when
+/// a stop signal came.
+std::vector<WordPair> word_pairs(const Translator& translator, std::span<const std::string> sources,
+                                 std::span<const std::string> targets);
+std::vector<std::size_t> source_lengths(std::span<const WordPair> pairs);
+std::vector<std::size_t> target_lengths(std::span<const WordPair> pairs);
+/// Sources and targets of a batch, as a model takes them.
+std::pair<Sentences, Sentences> sentences_of(std::span<const WordPair* const> batch);
+
+/// A translation and what the model attended to at each of its words.
+struct Aligned {
+  std::vector<WordId> target;  // without </s>
+  double log_probability = 0;  // NaN where the model computes NaN
+  std::vector<float> alpha;    // [target words + 1, Tx]
+};
+void pack(Packer& packer, const Aligned& aligned);
+void unpack(Unpacker& unpacker, Aligned& aligned);
+
+/// Of each pair, by forced decoding; unless targets are `given`, of the model's own translations of the sources.
+std::vector<std::optional<Aligned>> align_batch(model::Model<float>& model, std::span<const WordPair* const> batch,
+                                                bool given, const SearchOptions& search);
+
+}  // namespace rnnsearch::decode

@@ -1,0 +1,87 @@
+// Times updates, or translations, and shows the figures as a table or as JSON.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/phases.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/placement.h"
+#include "rnnsearch/corpus/batches.h"
+#include "rnnsearch/model/model.h"
+
+namespace rnnsearch::train {
+
+/// What was done between two readings of the clock.
+struct Timed {
+  double seconds = 0;
+  double target_words = 0;  // all ranks
+  PhaseTimes phases;
+  comm::Traffic traffic{};
+  std::vector<double> part_seconds{};  // of each part of the gradient, from the beginning until it was known
+};
+
+/// Seen by the root.
+struct Measurement {
+  std::vector<double> seconds;
+  // of all timed batches, words without </s>
+  double pairs = 0, source_words = 0, target_words = 0;
+  double gflop = 0;                 // of all timed updates; 0: not known
+  std::optional<double> waiting{};  // before all timed updates, for their sentences; none where these were drawn
+  double peak_bytes = 0;            // of the rank that has most
+  std::array<double, kPhases.size()> phases{};
+  double bytes_sent = 0, reduction_seconds = 0;  // by the root in sums of gradients; hidden or not
+  double visible_seconds = 0;                    // of communication, on the rank that came last and so waited for none
+  std::vector<double> part_seconds{};            // sums over the timed updates
+
+  double total() const;
+  double mean() const { return mean_of(total()); }
+  double minimum() const;
+  double maximum() const;
+  double median() const;
+  double mean_of(double sum) const { return sum / static_cast<double>(seconds.size()); }
+  double other() const;  // seconds of no phase
+};
+
+/// What was measured, and on what.
+struct Measured {
+  bool decode = false;  // batches translated, in place of updates
+  std::size_t untimed = 0, timed = 0;
+  std::uint64_t updates_to_estimate = 0;  // 0: none
+  model::ModelOptions model;
+  std::string method;                                    // "adadelta", "beam 12"
+  std::vector<model::Model<float>::GradientPart> parts;  // in the order in which backward finishes them
+  std::size_t parameters = 0;
+  std::size_t threads = 1;                // of each rank
+  std::vector<comm::RankPlace> places{};  // one a rank
+  std::string instruction_set, libraries;
+  std::string precision, precision_shown;  // "bf16", "bf16 (amx)"
+  Json bfloat16_unit{};
+  std::array<double, 3> load{};  // averages of 1, 5 and 15 minutes, before anything was computed
+  std::vector<std::pair<std::string, std::string>> configuration{};
+};
+
+/// The sum of Tx over a batch whose sources all have words.
+double source_lengths(const model::ModelOptions& options, const corpus::BatchSlice& batch);
+
+struct Work {
+  std::function<corpus::BatchSlice()> next;
+  bool waits = false;  // for sentences of a corpus: the time in `next` is measured, too
+  std::function<Timed(const corpus::BatchSlice&)> run;
+  std::function<void(std::size_t done, double seconds)> done{};  // called after each; may be empty
+};
+/// COLLECTIVE. Runs the work measured.untimed + measured.timed times. Throws what it throws.
+Measurement measure(const comm::Communicator& world, const Measured& measured, const Work& work);
+
+Json json_of(const Measured& measured, const Measurement& measurement);
+/// The table, for people.
+std::string table_of(const Measured& measured, const Measurement& measurement);
+
+}  // namespace rnnsearch::train

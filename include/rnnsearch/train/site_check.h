@@ -1,0 +1,76 @@
+// Checks whether a site can train: its ranks, clocks, vector units, files and network, tried as a training uses them.
+// The functions that end in _finding judge facts and look at nothing themselves. All collectives below run on every
+// rank of `world`, from the thread that created its Environment; what they find is at the root, and the other ranks get
+// nothing. What is wrong with the site is a finding; an Error is thrown only where MPI itself fails.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "rnnsearch/base/option.h"
+#include "rnnsearch/comm/communicator.h"
+
+namespace rnnsearch::train {
+
+/// kOk: as it should be. kWarning: training works, but slowly, or not everywhere alike. kFailed: training would fail,
+/// or not survive.
+enum class Level { kOk, kWarning, kFailed };
+constexpr auto names_of(Level) {
+  return std::array{Named{Level::kOk, "ok"}, Named{Level::kWarning, "warning"}, Named{Level::kFailed, "FAILED"}};
+}
+using rnnsearch::name_of;
+
+struct Finding {
+  Level level = Level::kOk;
+  std::string topic, text;
+  std::string next_step;  // empty when it is ok
+};
+
+/// What every rank finds for itself.
+struct NodeFacts {
+  std::string host, instruction_set, bfloat16_unit;
+  /// CPUs of its host for this job: what SLURM granted, else all that there are; 0: not known.
+  std::size_t cpus_expected = 0;
+};
+
+/// COLLECTIVE. At the root the facts of all ranks, in rank order.
+std::vector<NodeFacts> gather_facts(const comm::Communicator& world, const NodeFacts& own);
+/// The number of different hosts.
+std::size_t host_count(const std::vector<NodeFacts>& ranks);
+
+/// `tasks` as SLURM_NTASKS, or SLURM_STEP_NUM_TASKS, says; 0: not said.
+Finding ranks_finding(const std::vector<NodeFacts>& ranks, std::size_t tasks, const std::string& library);
+/// One a host. `cpus_allowed`: all that some rank of the host may use, in the order of first ranks.
+std::vector<Finding> cpus_findings(const std::vector<NodeFacts>& ranks, const std::vector<std::size_t>& cpus_allowed);
+std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks);
+
+/// COLLECTIVE. Seconds that each rank's clock is ahead of the root's, by the moments at which barriers end; the same on
+/// every rank.
+std::vector<double> clocks_ahead(const comm::Communicator& world);
+Finding clock_finding(const std::vector<NodeFacts>& ranks, const std::vector<double>& seconds_ahead);
+
+/// COLLECTIVE. Tries what a training does to files, in a folder of its own inside `folder` that is removed again: one
+/// rank writes and all read, a file replaces another, a rank of every host writes, flock.
+std::vector<Finding> check_folder(const comm::Communicator& world, const std::filesystem::path& folder);
+/// `failure` of a trial lock, empty when it was granted; `setting` of HDF5_USE_FILE_LOCKING, empty when it is not set.
+Finding lock_finding(const std::string& failure, const std::string& setting);
+
+/// An all-reduce of floats, as gradients are summed: seconds are the median over repetitions of the slowest rank's
+/// time, and GB/s is the size of the buffer in 10^9 bytes divided by them. (With R ranks in a ring, 2 (R - 1) / R times
+/// as many bytes leave and enter every rank.)
+struct Sum {
+  std::size_t bytes = 0;
+  double seconds = 0;  // 0: the sum was wrong
+  double gigabytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / 1e9 / seconds : 0; }
+};
+/// COLLECTIVE. Sums of 8 bytes, 1 MB and 64 MB, the same on every rank; none in a world of one.
+std::vector<Sum> time_sums(const comm::Communicator& world);
+/// One for each sum, and what the largest means for the gradient of the paper's model. `hosts` of the ranks.
+std::vector<Finding> sum_findings(const std::vector<Sum>& sums, std::size_t ranks, std::size_t hosts);
+/// gigabytes_per_second of the largest buffer.
+Finding bandwidth_finding(std::size_t ranks, std::size_t hosts, double gigabytes_per_second);
+
+}  // namespace rnnsearch::train

@@ -1,0 +1,43 @@
+#include "rnnsearch/base/figures.h"
+
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch {
+
+std::string fixed(double value, int digits) {
+  std::ostringstream stream;
+  stream.precision(digits);
+  stream << std::fixed << value;
+  return std::move(stream).str();
+}
+
+std::string grouped(std::uint64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string counted(std::uint64_t count, const char* noun) {
+  return text_of(count, " ", noun, count == 1 ? "" : "s");
+}
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  return fixed(whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole), 2) + "%";
+}
+
+std::string duration(double seconds) {
+  const auto s = static_cast<long long>(std::llround(seconds));
+  const auto two = [](long long n) { return text_of(n < 10 ? "0" : "", n); };
+  if (s >= 3600) return text_of(s / 3600, "h", two(s % 3600 / 60), "m");
+  return s >= 60 ? text_of(s / 60, "m", two(s % 60), "s") : text_of(s, "s");
+}
+
+}  // namespace rnnsearch

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "rnnsearch/cli/options.h"
-
-namespace rnnsearch::cli {
-
-int run_align(const Arguments& arguments);
-
-}  // namespace rnnsearch::cli

@@ -1,0 +1,119 @@
+#include "cli/align_results.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <numeric>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/output_file.h"
+#include "rnnsearch/base/printable.h"
+#include "rnnsearch/report/alignment_file.h"
+#include "rnnsearch/report/attention_bars.h"
+#include "rnnsearch/report/heat_map.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What people read: words without the marks by which the tokeniser knows where they touched. Subwords keep theirs,
+/// which say what is a word.
+std::vector<std::string> without_marks(std::vector<std::string> words, const corpus::TextPipeline& pipeline) {
+  if (pipeline.target_subwords) return words;
+  for (std::string& word : words) word = pipeline.to_text({word});
+  return words;
+}
+
+/// For people: what each target word looked at, most first; 0.1 and more, three at most, one at least.
+std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline) {
+  const auto source = without_marks(sentence.source, pipeline), target = without_marks(sentence.target, pipeline);
+  std::string text = text_of("line ", sentence.line, ", log-probability ", fixed(sentence.log_probability, 6), "\n");
+  std::vector<std::size_t> order(sentence.source.size());
+  for (std::size_t i = 0; i < sentence.target.size(); ++i) {
+    const float* const row = sentence.row(i);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return row[a] > row[b]; });
+    text += "  " + printable(target[i]) + " <-";
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, order.size()); ++k) {
+      if (k > 0 && row[order[k]] < 0.1f) break;
+      text += (k > 0 ? ", " : " ") + printable(source[order[k]]) + " " + fixed(static_cast<double>(row[order[k]]), 2);
+    }
+    text += "\n";
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+Alignments::Alignments(const AlignOutputs& settings, const corpus::TextPipeline& pipeline)
+    : settings_(settings), pipeline_(pipeline) {
+  if (!settings.json.empty()) {
+    json_.emplace("--json", settings.json);
+    json_->write(report::alignment_file_begin(settings.model.string()));
+  }
+  if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
+  if (!settings.svg.empty()) {
+    std::error_code error;
+    fs::create_directories(settings.svg, error);
+    if (!fs::is_directory(settings.svg)) {
+      throw Error(text_of("--svg ", settings.svg.string(), " is no folder and none can be made there",
+                          error ? ": " + error.message() : ""));
+    }
+  }
+  if (settings.json.empty() && settings.pharaoh.empty() && settings.svg.empty() && !settings.gold) {
+    text_.emplace("", "-");
+  }
+}
+
+void Alignments::add(const Sentence& sentence, const evaluate::GoldLinks* gold) {
+  if (json_) {
+    json_->write((sentences_ > 0 ? ",\n" : "\n") + report::alignment_file_sentence(sentence.line, sentence.source,
+                                                                                   sentence.target, sentence.alpha,
+                                                                                   sentence.log_probability));
+  }
+  ++sentences_;
+  if (text_) text_->write(text_of_sentence(sentence, pipeline_));
+  if (pharaoh_ || gold) {
+    const auto links = links_of(sentence);
+    if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
+    if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
+  }
+  if (!settings_.svg.empty()) draw(sentence);
+}
+
+void Alignments::publish() {
+  const auto score = evaluate::alignment_score_of(statistics_);
+  if (json_) {
+    json_->write(report::alignment_file_end(!settings_.gold ? Json() : evaluate::json_of(score)));
+    json_->publish();
+  }
+  if (pharaoh_) pharaoh_->publish();
+  if (text_) text_->publish();
+  if (settings_.gold && settings_.json != "-") std::cout << evaluate::lines_of(score);
+}
+
+evaluate::Links Alignments::links_of(const Sentence& sentence) const {
+  const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source_words,
+                                     sentence.target.size() - 1};
+  return settings_.links == "argmax" ? evaluate::argmax_links(soft)
+                                     : evaluate::threshold_links(soft, static_cast<float>(settings_.threshold));
+}
+
+void Alignments::draw(const Sentence& sentence) const {
+  const report::AttentionMatrix matrix{without_marks(sentence.source, pipeline_),
+                                       without_marks(sentence.target, pipeline_),
+                                       {sentence.alpha.begin(), sentence.alpha.end()}};
+  char name[32];
+  std::snprintf(name, sizeof name, "line-%06llu", static_cast<unsigned long long>(sentence.line));
+  report::PictureOptions picture;
+  picture.title = text_of("Soft alignment of line ", sentence.line);
+  write_file_atomically(settings_.svg / (std::string(name) + ".svg"), report::heat_map(matrix, picture));
+  if (!settings_.bars) return;
+  picture.title = text_of("Attention, step by step, of line ", sentence.line);
+  write_file_atomically(settings_.svg / (std::string(name) + "-bars.svg"), report::attention_bars(matrix, picture));
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,66 @@
+#include "cli/ranks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/parallel.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/test_set_file.h"
+
+namespace rnnsearch::cli {
+
+void check_same_options(const comm::Communicator& world, const Options& options) {
+  std::vector<std::string> lines;  // a repeated option has a line for each of its values
+  for (const auto& [name, value] : options.values()) lines.push_back(text_of(name, " = ", value));
+  comm::agree_on_lines(world, "options", "give all ranks the same command line and the same --config", lines);
+}
+
+void add_threads(Options& options, ThreadOptions& threads) {
+  options.add("threads", threads.threads,
+              {.help = "number of threads of each rank [the CPUs it may use, divided by the ranks of its host that may "
+                       "use them, too]",
+               .recorded = false,
+               .low = 1,
+               .high = 4096});
+  options.add("oversubscribe", threads.oversubscribe,
+              {.help = "allow more threads than CPUs, which is refused otherwise", .recorded = false});
+  options.add("stall-timeout", threads.stall_timeout,
+              {.help = "seconds without progress until late ranks are named; ranks without any sign of life then end "
+                       "the command with exit code 1; 0: never",
+               .recorded = false,
+               .low = 0,
+               .high = 1e6});
+}
+
+bool oversubscription_is_meant(const ThreadOptions& options) {
+  const char* const set = std::getenv("RNNSEARCH_OVERSUBSCRIBE");
+  return options.oversubscribe || (set && std::string(set) != "" && std::string(set) != "0");
+}
+
+std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world) {
+  if (options.stall_timeout > 0 && options.stall_timeout < 1) {
+    throw comm::AgreedError(text_of("stall-timeout is ", options.stall_timeout,
+                                    ", in which no rank can answer; give at least 1 second, or 0 for never"));
+  }
+  comm::set_stall_timeout(options.stall_timeout);
+  auto placement = comm::settle_threads(world, options.threads.value_or(0), oversubscription_is_meant(options));
+  set_thread_count(placement.threads);
+  return std::move(placement.places);
+}
+
+PatienceForPipes::PatienceForPipes(const std::vector<std::filesystem::path>& texts, double stall_timeout,
+                                   const comm::Communicator& world)
+    : stall_timeout_(stall_timeout) {
+  std::uint64_t waits = std::any_of(texts.begin(), texts.end(), [](const std::filesystem::path& text) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(corpus::file_named(text), ignored);
+    return text.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
+  });
+  world.broadcast(std::span(&waits, 1));
+  if (waits != 0) comm::set_stall_timeout(0);
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,18 @@
+// How a model searches: the options of every command that translates.
+#pragma once
+
+#include "rnnsearch/cli/options.h"
+#include "rnnsearch/decode/translate_lines.h"
+#include "rnnsearch/train/checkpoint.h"
+
+namespace rnnsearch::cli {
+
+/// Declares them, in a group of their own; n-best is left to the command.
+void add_translation_options(Options& options, decode::TranslationOptions& translation);
+
+/// The parts of a checkpoint that translate. `loaded` outlives the result.
+inline decode::Translator translator_of(train::LoadedModel& loaded) {
+  return {loaded.model, loaded.source_vocabulary, loaded.target_vocabulary, loaded.pipeline};
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,170 @@
+#include "rnnsearch/comm/meet.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/signals.h"
+
+namespace rnnsearch::comm {
+namespace {
+
+Outcome outcome_of(const std::function<std::string()>& act) {
+  using Kind = Outcome::Kind;
+  try {
+    return {Kind::kDone, act()};
+  } catch (const Interrupted&) {
+    return {Kind::kInterrupted, ""};
+  } catch (const Stopped& stopped) {
+    return {Kind::kInterrupted, stopped.what()};
+  } catch (const std::bad_alloc&) {
+    return {Kind::kFailed, kNoMemory};
+  } catch (const std::exception& error) {
+    return {Kind::kFailed, error.what()};
+  }
+}
+
+std::string packed(const Outcome& outcome) {
+  Packer packer;
+  packer.add(outcome.kind);
+  packer.add_text(outcome.text);
+  return packer.take();
+}
+
+Outcome unpacked(const std::string& bytes) {
+  Unpacker unpacker(bytes);
+  const auto kind = unpacker.next<Outcome::Kind>();
+  return {kind, std::string(unpacker.next_text())};
+}
+
+std::string place_of(std::size_t rank, const std::vector<std::string>& hosts) {
+  return text_of("rank ", rank, " on ", hosts[rank]);
+}
+
+std::string refusal_of(const Step& step, std::span<const Outcome> outcomes, const std::vector<std::string>& hosts) {
+  // What the root finds wrong, which reads most carefully, is wrong for all.
+  const Outcome& root = outcomes[0];
+  if (root.failed()) return root.text;
+  for (std::size_t rank = 1; rank < outcomes.size(); ++rank) {
+    const Outcome& other = outcomes[rank];
+    if (other.failed()) {
+      return text_of(other.text, " (", place_of(rank, hosts), "; ", place_of(0, hosts), " has it",
+                     root.text.empty() ? "" : ", with " + root.text, "); ", step.advice);
+    }
+    if (other.text == root.text || root.interrupted() || other.interrupted()) continue;
+    return text_of(step.thing, ": ", place_of(rank, hosts), " has ", other.text, ", ", place_of(0, hosts), " has ",
+                   root.text, "; ", step.advice);
+  }
+  return "";
+}
+
+/// Throws if `refusal` says something, or a rank was interrupted.
+void end_unless_done(const std::string& refusal, std::span<const Outcome> outcomes) {
+  if (!refusal.empty()) throw Error(refusal);
+  if (std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.interrupted(); })) throw Stopped();
+}
+
+}  // namespace
+
+std::string meet(const Communicator& world, const std::function<std::string()>& act,
+                 const std::function<std::string(std::span<const Outcome>)>& conclude) {
+  Outcome own = outcome_of(act), conclusion;
+  if (world.size() == 1) {
+    conclusion = outcome_of([&] { return conclude(std::span(&own, 1)); });
+  } else {
+    const std::vector<std::string> messages = world.gather(packed(own));
+    std::string bytes;
+    if (world.is_root()) {
+      std::vector<Outcome> outcomes;
+      for (const std::string& message : messages) outcomes.push_back(unpacked(message));
+      bytes = packed(outcome_of([&] { return conclude(outcomes); }));
+    }
+    world.broadcast(bytes);
+    conclusion = unpacked(bytes);
+  }
+  if (conclusion.failed()) throw AgreedError(conclusion.text);
+  if (conclusion.interrupted()) throw Stopped(conclusion.text);
+  return std::move(conclusion.text);
+}
+
+void agree(const Communicator& world, const Step& step) {
+  const Activity activity("opens its files");
+  std::vector<std::string> hosts;
+  if (world.size() > 1) hosts = world.hosts();
+  meet(
+      world,
+      [&] {
+        std::string found = step.run();
+        stop_if_signal_came();
+        return found;
+      },
+      [&](std::span<const Outcome> outcomes) {
+        end_unless_done(refusal_of(step, outcomes, hosts), outcomes);
+        return std::string();
+      });
+}
+
+std::string at_root(const Communicator& world, const std::function<std::string()>& act) {
+  const Activity activity("opens its files");
+  return meet(
+      world,
+      [&] {
+        std::string text = world.is_root() ? act() : "";
+        stop_if_signal_came();
+        return text;
+      },
+      [](std::span<const Outcome> outcomes) {
+        end_unless_done(outcomes[0].failed() ? outcomes[0].text : "", outcomes);
+        return outcomes[0].text;
+      });
+}
+
+void root_does(const Communicator& world, const std::function<void()>& act) {
+  at_root(world, [&] {
+    act();
+    return std::string();
+  });
+}
+
+void agree_on_lines(const Communicator& world, const std::string& thing, const std::string& advice,
+                    const std::vector<std::string>& lines) {
+  if (world.size() == 1) return;
+  const auto hosts = world.hosts();
+  meet(
+      world,
+      [&] {
+        Packer packer;
+        for (const std::string& line : lines) packer.add_text(line);
+        return packer.take();
+      },
+      [&](std::span<const Outcome> outcomes) {
+        std::vector<std::vector<std::string>> of_ranks;
+        for (const Outcome& outcome : outcomes) {
+          auto& of_rank = of_ranks.emplace_back();
+          for (Unpacker unpacker(outcome.text); !unpacker.empty();) of_rank.emplace_back(unpacker.next_text());
+        }
+        const auto& root = of_ranks[0];
+        std::size_t rank = 0, first = 0;  // that differs, and the line in which it does
+        for (std::size_t r = 1; r < of_ranks.size(); ++r) {
+          const auto& own = of_ranks[r];
+          if (own == root) continue;
+          const auto at = std::mismatch(own.begin(), own.end(), root.begin(), root.end()).first - own.begin();
+          if (rank > 0 && static_cast<std::size_t>(at) >= first) continue;
+          rank = r, first = static_cast<std::size_t>(at);
+        }
+        if (rank == 0) return std::string();
+        const auto line_of = [&](std::size_t r) { return first < of_ranks[r].size() ? of_ranks[r][first] : "none"; };
+        throw Error(text_of(thing, ": ", place_of(rank, hosts), " has ", line_of(rank), ", ", place_of(0, hosts),
+                            " has ", line_of(0), "; ", advice));
+      });
+}
+
+bool stop_signal_came_anywhere(const Communicator& world) {
+  double came = stop_signal_came() ? 1 : 0;
+  if (world.size() > 1) world.max(std::span(&came, 1));
+  return came > 0;
+}
+
+}  // namespace rnnsearch::comm

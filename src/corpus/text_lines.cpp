@@ -1,0 +1,96 @@
+#include "rnnsearch/corpus/text_lines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <set>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/corpus/text_stream.h"
+#include "rnnsearch/text/unicode.h"
+
+namespace rnnsearch::corpus {
+
+bool LineSource::read(std::string& line) {
+  line.clear();
+  std::streambuf& buffer = *stream_.rdbuf();
+  for (int c; (c = buffer.sbumpc()) != std::streambuf::traits_type::eof();) {
+    if (c == '\n') return true;
+    if (line.size() == kLineBytes)
+      throw Error(text_of(name_, ", line ", lines_ + 1, ": longer than ", kLineBytes >> 20,
+                          " MiB; the text must have one sentence a line"));
+    line += static_cast<char>(c);
+  }
+  return !line.empty();
+}
+
+std::vector<std::string> LineSource::next(std::size_t count) {
+  std::vector<std::string> lines;
+  for (std::string line; lines.size() < count && read(line);) {
+    ++lines_;
+    const auto refuse = [&](const char* what, std::size_t byte) {
+      throw Error(text_of(name_, ", line ", lines_, ", byte ", byte + 1, ": ", what,
+                          "; the text must be plain UTF-8, one sentence a line"));
+    };
+    if (const auto byte = text::first_invalid_utf8(line)) refuse("not valid UTF-8", *byte);
+    if (const auto byte = line.find('\0'); byte != std::string::npos) refuse("a NUL byte", byte);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& path, TestSetPart part) {
+  if (const auto test_set = test_set_name(path)) return read_test_set(*test_set, part).lines;
+  const auto stream = open_text(path, stop_if_signal_came);
+  auto lines = LineSource(*stream, path.string()).next(static_cast<std::size_t>(-1));
+  if (lines.empty()) throw Error(text_of(path.string(), " is empty: it must hold one sentence a line"));
+  return lines;
+}
+
+std::vector<std::size_t> chosen_lines(const std::string& asked, std::size_t lines, const std::filesystem::path& text) {
+  std::vector<std::size_t> all(lines);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (asked.empty()) return all;
+  std::set<std::size_t> chosen;
+  for (std::size_t begin = 0; begin <= asked.size();) {
+    const std::size_t end = std::min(asked.find(',', begin), asked.size());
+    const char *at = asked.data() + begin, *const stop = asked.data() + end;
+    std::size_t first = 0, last = 0;
+    const auto number = [&](std::size_t& value) {
+      const auto [rest, error] = std::from_chars(at, stop, value);
+      at = rest;
+      return error == std::errc{};
+    };
+    bool good = number(first);
+    last = first;
+    if (good && at != stop && *at == '-') {
+      ++at;
+      good = number(last);
+    }
+    if (!good || at != stop || first == 0 || last < first) {
+      throw Error(text_of("--lines: '", asked.substr(begin, end - begin),
+                          "' is neither a line nor a range of lines; expected 1,5,10-20, lines counted from 1"));
+    }
+    if (last > lines) {
+      throw Error(text_of("--lines: there is no line ", last, " in ", text.string(), ", which has ", lines));
+    }
+    for (std::size_t line = first; line <= last; ++line) chosen.insert(line - 1);
+    begin = end + 1;
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+void check_same_lines(const CountedLines& a, const CountedLines& b) {
+  const auto a_set = test_set_name(a.path), b_set = test_set_name(b.path);
+  if (a.lines != b.lines) {
+    throw Error(text_of(a.path.string(), " has ", a.lines, a_set ? " segments" : " lines", " but ", b.path.string(),
+                        " has ", b.lines, b_set ? " segments" : " lines",
+                        "; line i of one must belong to line i of the other"));
+  }
+  if (a_set && b_set) {
+    check_same_segments(a_set->file, read_test_set(*a_set, a.part), b_set->file, read_test_set(*b_set, b.part));
+  }
+}
+
+}  // namespace rnnsearch::corpus

@@ -1,0 +1,56 @@
+#include "rnnsearch/train/job_end.h"
+
+#include <array>
+#include <cmath>
+#include <ctime>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/option.h"
+
+namespace rnnsearch::train {
+namespace {
+
+std::string utc(double unix_seconds) {
+  std::array<char, 40> text{};
+  const auto time = static_cast<std::time_t>(unix_seconds);
+  std::tm fields{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", ::gmtime_r(&time, &fields));
+  return text.data();
+}
+
+std::string minutes(double count) {
+  return text_of(count, count == 1 ? " minute" : " minutes");
+}
+
+}  // namespace
+
+Deadline deadline_of(std::optional<double> stop_before, const comm::Lookup& environment, double now) {
+  constexpr double kYear10000 = 253402300800;
+  const double before = stop_before.value_or(kStopBeforeMinutes);
+  for (const char* name : {"RNNSEARCH_END_TIME", "SLURM_JOB_END_TIME"}) {
+    const char* const set = environment(name);
+    const std::string text = set ? set : "";
+    if (text.empty()) continue;
+    double end = 0;
+    if (!value::read(text, end) || end < 0 || end >= kYear10000) {
+      throw Error(text_of(name, " is '", text,
+                          "' but must be when the job ends, in seconds since 1970 (as date +%s prints them); set "
+                          "RNNSEARCH_END_TIME to it, or to 0 if there is no end"));
+    }
+    if (end == 0) break;
+    const double deadline = end - 60 * before;
+    if (deadline <= now) {
+      throw Error(text_of(name, " says that the job ends at ", utc(end), ", and stop-before is ", minutes(before),
+                          ", so no time is left to train; give --stop-before less, or set RNNSEARCH_END_TIME to the "
+                          "job's end (0: there is none)"));
+    }
+    return {deadline, text_of("will stop with a checkpoint before ", utc(deadline), ", in ", duration(deadline - now),
+                              ": ", minutes(before), " before the end that ", name, " says")};
+  }
+  if (!stop_before) return {};
+  return {{},
+          "stop-before does nothing, because neither RNNSEARCH_END_TIME nor SLURM_JOB_END_TIME says when the job ends"};
+}
+
+}  // namespace rnnsearch::train

@@ -1,0 +1,213 @@
+#include "rnnsearch/train/measurement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <string>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/model/cost.h"
+
+namespace rnnsearch::train {
+namespace {
+
+double peak_memory_bytes() {
+  std::ifstream status("/proc/self/status");
+  const std::string key = "VmHWM:";
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key)) return 1024 * std::strtod(line.c_str() + key.size(), nullptr);
+  }
+  return std::nan("");
+}
+
+}  // namespace
+
+double Measurement::total() const {
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+}
+double Measurement::minimum() const {
+  return *std::min_element(seconds.begin(), seconds.end());
+}
+double Measurement::maximum() const {
+  return *std::max_element(seconds.begin(), seconds.end());
+}
+double Measurement::median() const {
+  auto sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+}
+double Measurement::other() const {
+  return std::max(0.0, total() - std::accumulate(phases.begin(), phases.end(), 0.0));
+}
+
+double source_lengths(const model::ModelOptions& options, const corpus::BatchSlice& batch) {
+  return static_cast<double>(batch.batch_source_words + (options.source_end ? batch.batch_pairs : 0));
+}
+
+Measurement measure(const comm::Communicator& world, const Measured& measured, const Work& work) {
+  Measurement m;
+  if (work.waits) m.waiting = 0;
+  for (std::size_t i = 0; i < measured.untimed + measured.timed; ++i) {
+    const Stopwatch reading;
+    const corpus::BatchSlice batch = work.next();
+    const double waited = reading.seconds();
+    const Timed timed = work.run(batch);
+    if (work.done) work.done(i + 1, timed.seconds);
+    double least_visible = -timed.phases.seconds(Phase::kCommunication);
+    world.max(std::span(&least_visible, 1));
+    if (i < measured.untimed) continue;
+    m.visible_seconds -= least_visible;
+    if (m.waiting) *m.waiting += waited;
+    const auto source = static_cast<double>(batch.batch_source_words);
+    const auto target = static_cast<double>(batch.batch_target_words);
+    const auto pairs = static_cast<double>(batch.batch_pairs);
+    m.seconds.push_back(timed.seconds);
+    m.pairs += pairs;
+    m.source_words += source;
+    m.target_words += timed.target_words;
+    if (!measured.decode) {
+      m.gflop +=
+          model::update_flop(measured.model, {pairs, source_lengths(measured.model, batch), target + pairs}) / 1e9;
+    }
+    for (const Phase phase : kPhases) m.phases[static_cast<std::size_t>(phase)] += timed.phases.seconds(phase);
+    m.bytes_sent += static_cast<double>(timed.traffic.bytes_sent);
+    m.reduction_seconds += timed.traffic.busy_seconds;
+    m.part_seconds.resize(timed.part_seconds.size());
+    for (std::size_t part = 0; part < m.part_seconds.size(); ++part) m.part_seconds[part] += timed.part_seconds[part];
+  }
+  m.peak_bytes = peak_memory_bytes();
+  world.max(std::span(&m.peak_bytes, 1));
+  return m;
+}
+
+Json json_of(const Measured& of, const Measurement& m) {
+  const std::size_t hosts = comm::cpus_by_host(of.places).size();
+  Json configuration = Json::object();
+  for (const auto& [name, text] : of.configuration) configuration[name] = text;
+  Json ranks = Json::array();
+  for (const auto& place : of.places) {
+    ranks.push_back(Json::object({{"host", place.host}, {"threads", place.threads}, {"cpus", place.cpus}}));
+  }
+  Json phases = Json::object();
+  for (const Phase phase : kPhases) phases[name_of(phase)] = m.mean_of(m.phases[static_cast<std::size_t>(phase)]);
+  phases["other"] = m.mean_of(m.other());
+  Json result = Json::object({
+      {"timed", of.decode ? "batches translated" : "updates"},
+      {"version", kVersion},
+      {"compiler", __VERSION__},
+      {"instruction_set", of.instruction_set},
+      {"precision", of.precision},
+      {"bfloat16_unit", of.bfloat16_unit},
+      {"libraries", of.libraries},
+      {"load_average", Json::array({of.load[0], of.load[1], of.load[2]})},
+      {"ranks", of.places.size()},
+      {"hosts", hosts},
+      {"threads", of.threads},
+      {"places", std::move(ranks)},
+      {"parameters", of.parameters},
+      {"updates", m.seconds.size()},
+      {"untimed_updates", of.untimed},
+      {"seconds", Json::object({{"median", m.median()},
+                                {"minimum", m.minimum()},
+                                {"maximum", m.maximum()},
+                                {"mean", m.mean()},
+                                {"all", Json::array(std::vector<Json>(m.seconds.begin(), m.seconds.end()))}})},
+      {"source_words_per_second", m.source_words / m.total()},
+      {"target_words_per_second", m.target_words / m.total()},
+      {"peak_memory_bytes", std::llround(m.peak_bytes)},
+      {"phase_seconds", std::move(phases)},
+  });
+  if (m.waiting) result["data_seconds"] = m.mean_of(*m.waiting);
+  if (m.gflop > 0) {
+    result["gflop"] = m.mean_of(m.gflop);
+    result["gflop_per_second"] = m.gflop / m.total();
+  }
+  if (!of.decode) {
+    // In the order in which backward finishes them; what scaling models need.
+    Json parts = Json::array();
+    for (std::size_t i = 0; i < of.parts.size(); ++i) {
+      parts.push_back(Json::object(
+          {{"elements", of.parts[i].size}, {"table", of.parts[i].table}, {"seconds", m.mean_of(m.part_seconds[i])}}));
+    }
+    result["gradient_parts"] = std::move(parts);
+    result["bytes_sent"] = std::llround(m.mean_of(m.bytes_sent));
+    result["reduction_seconds"] = m.mean_of(m.reduction_seconds);
+    result["visible_reduction_seconds"] = m.mean_of(m.visible_seconds);
+  }
+  if (const auto updates = of.updates_to_estimate; updates > 0) {
+    result["estimate"] = Json::object({{"updates", updates}, {"seconds", static_cast<double>(updates) * m.mean()}});
+  }
+  result["configuration"] = std::move(configuration);
+  return result;
+}
+
+std::string table_of(const Measured& of, const Measurement& m) {
+  const std::size_t hosts = comm::cpus_by_host(of.places).size();
+  const model::ModelOptions& o = of.model;
+  const bool attends = o.attends();
+  const std::size_t ranks = of.places.size();
+  const char* unit = of.decode ? "batch" : "update";
+  const auto seconds_text = [&](double seconds) { return fixed(seconds, m.mean() < 0.1 ? 6 : 4); };
+
+  const auto parameters = static_cast<double>(of.parameters);
+  std::string text = text_of(model::system_of(o), ", ",
+                             parameters < 1e6 ? text_of(of.parameters) : fixed(parameters / 1e6, 1) + " million",
+                             " parameters: embedding ", o.embedding, ", state ", o.state,
+                             attends ? text_of(", alignment ", o.alignment) : "", ", maxout ", o.maxout);
+  if (o.readout_rank > 0) text += text_of(", readout-rank ", o.readout_rank);
+  text += text_of("\n", o.source_words, " source and ", o.target_words, " target words in the vocabularies; ",
+                  fixed(m.mean_of(m.pairs), 0), " pairs of ", fixed(m.source_words / m.pairs, 1), " and ",
+                  fixed(m.target_words / m.pairs, 1), " words, ", of.method, "\n", counted(ranks, "rank"), " of ",
+                  counted(of.threads, "thread"), ranks == 1 ? "" : " each",
+                  hosts > 1 ? text_of(" on ", hosts, " hosts") : "", "; ", of.instruction_set, ", ", of.precision_shown,
+                  ", ", of.libraries, "; load average ", fixed(of.load[0], 2), " at the start\n\n");
+
+  const auto row = [&](std::string name, const std::string& value) {
+    name.resize(20, ' ');
+    text += name + value + "\n";
+  };
+  row(text_of("seconds ", of.decode ? "a " : "an ", unit),
+      text_of("median ", seconds_text(m.median()), ", from ", seconds_text(m.minimum()), " to ",
+              seconds_text(m.maximum()), " (", m.seconds.size(), " timed after ", of.untimed, ")"));
+  row("words a second",
+      text_of(fixed(m.source_words / m.total(), 0), " source, ", fixed(m.target_words / m.total(), 0), " target"));
+  if (m.gflop > 0) {
+    row("GFLOP/s", text_of(fixed(m.gflop / m.total(), 1),
+                           " (the matrix products of an update: ", fixed(m.mean_of(m.gflop), 1), " GFLOP)"));
+  }
+  if (m.bytes_sent > 0) {
+    row("sums over ranks", text_of(fixed(m.mean_of(m.bytes_sent) / 1e6, 1), " MB sent an update by each, ",
+                                   seconds_text(m.mean_of(m.reduction_seconds)), " s under way, ",
+                                   seconds_text(m.mean_of(m.visible_seconds)), " s not hidden"));
+  }
+  if (m.waiting) {
+    row("waiting for data", text_of(seconds_text(m.mean_of(*m.waiting)), " s before each ", unit, ", ",
+                                    fixed(100 * *m.waiting / (m.total() + *m.waiting), 2), "% of both"));
+  }
+  row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
+  if (const auto updates = of.updates_to_estimate; updates > 0) {
+    row(counted(updates, "update"),
+        text_of(duration(static_cast<double>(updates) * m.mean()), ", without validation and checkpoints"));
+  }
+
+  text += "\n";
+  const auto phase_row = [&](std::string name, double sum) {
+    if (sum < 0.0005 * m.total()) return;
+    name.resize(20, ' ');
+    std::string seconds = seconds_text(m.mean_of(sum)), share = fixed(100 * sum / m.total(), 1);
+    seconds.insert(0, seconds.size() < 9 ? 9 - seconds.size() : 0, ' ');
+    share.insert(0, share.size() < 6 ? 6 - share.size() : 0, ' ');
+    text += name + seconds + " s" + share + "%\n";
+  };
+  for (const Phase phase : kPhases) phase_row(name_of(phase), m.phases[static_cast<std::size_t>(phase)]);
+  phase_row("other", m.other());
+  phase_row(text_of("mean ", unit), m.total());
+  return text;
+}
+
+}  // namespace rnnsearch::train

@@ -1,0 +1,41 @@
+#include "rnnsearch/train/shared_files.h"
+
+#include <optional>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/train/run_directory.h"
+
+namespace rnnsearch::train {
+namespace {
+
+constexpr const char* kAdvice = "give every host the same file, or name one on a file system that they share";
+
+}  // namespace
+
+corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& world) {
+  std::optional<corpus::Corpus> corpus;
+  const auto verify = world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
+  comm::agree(world, {text_of("corpus ", path.string()), kAdvice, [&] {
+                        const comm::Activity activity("verifies the corpus");
+                        corpus.emplace(path, verify, stop_if_signal_came);
+                        return "the fingerprint " + corpus->fingerprint();
+                      }});
+  return *std::move(corpus);
+}
+
+LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world) {
+  const std::string checkpoint = comm::at_root(world, [&] { return checkpoint_of(run_or_checkpoint).string(); });
+  std::optional<LoadedModel> loaded;
+  comm::agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
+                        const comm::Activity activity("reads the checkpoint");
+                        loaded.emplace(load_model(checkpoint, stop_if_signal_came));
+                        return "the digest " + storage::sealed_digest(checkpoint, "checkpoint");
+                      }});
+  return *std::move(loaded);
+}
+
+}  // namespace rnnsearch::train

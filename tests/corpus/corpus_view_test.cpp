@@ -1,0 +1,42 @@
+#include "rnnsearch/corpus/corpus_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/corpus/tiny_corpus.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CorpusView, CountsEveryPairInOneBarOfEachSide) {
+  const Scratch scratch;
+  const PrepareOptions options = tiny_options(scratch, 500);
+  prepare(options);
+  const Corpus corpus(options.output);
+  Json json = Json::object();
+  json["format"] = "of the caller";
+  describe_corpus(corpus, 2, json);
+  EXPECT_EQ(json.at("train").at("pairs").integer(), 500);
+  ASSERT_EQ(json.at("pairs").items().size(), 2U);
+  EXPECT_THAT(json.at("pairs").items()[1].at("source").string(), testing::StartsWith("p1"));
+  std::int64_t source = 0, target = 0, next = 1;
+  for (const Json& row : json.at("train").at("lengths").items()) {
+    EXPECT_EQ(row.at("from").integer(), next);
+    next = row.at("to").integer() + 1;
+    source += row.at("source").integer();
+    target += row.at("target").integer();
+  }
+  EXPECT_EQ(source, 500);
+  EXPECT_EQ(target, 500);
+  std::ostringstream out;
+  print_corpus(json, out);
+  EXPECT_THAT(out.str(), testing::StartsWith("format                    of the caller\n"));
+  EXPECT_THAT(out.str(), HasSubstr("train                      500"));
+}
+
+}  // namespace
+}  // namespace rnnsearch::corpus

@@ -1,0 +1,31 @@
+#include "rnnsearch/corpus/prepare_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/message_of.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+TEST(EvaluationFiles, AreSeparatedByColonsThatAreNotEscaped) {
+  const auto files = evaluation_files("news:a\\:b.txt:c:d");
+  EXPECT_EQ(files.name, "news");
+  EXPECT_EQ(files.source, "a:b.txt");
+  EXPECT_THAT(files.references, testing::ElementsAre("c", "d"));
+  for (const char* text : {"", "news", "news:a", "news::c", "news:a:", "news:a:b:"}) {
+    EXPECT_THAT(message_of([&] { evaluation_files(text); }), testing::HasSubstr("NAME:SOURCE:REFERENCE")) << text;
+  }
+}
+
+TEST(CleaningOptions, AreReadByTheirRows) {
+  CleaningOptions options;
+  for (const auto& row : cleaning_option_table()) {
+    const std::string text = row.field.write(options);
+    EXPECT_TRUE(row.field.read(text, options)) << row.name;
+  }
+  EXPECT_EQ(options, CleaningOptions());
+}
+
+}  // namespace
+}  // namespace rnnsearch::corpus

@@ -1,0 +1,64 @@
+#include "rnnsearch/evaluate/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/message_of.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+const Option<EvaluationOptions>& row(std::string_view name) {
+  for (const auto& option : option_table()) {
+    if (option.name == name) return option;
+  }
+  throw Error("there is no such row");
+}
+
+TEST(EvaluationOptions, ReadBackWhatTheyWrite) {
+  EvaluationOptions options;
+  for (const auto& [name, text] : {std::pair{"tokenizer", "zh"},
+                                   {"smoothing", "floor"},
+                                   {"smooth-value", "0.25"},
+                                   {"lowercase", "true"},
+                                   {"sequence-accuracy", "cut"},
+                                   {"seed", "7"},
+                                   {"bucket-by", "longest"},
+                                   {"edges", "5,9"},
+                                   {"length-tokenizer", "none"},
+                                   {"significance", "bootstrap"},
+                                   {"significance-samples", "50"}}) {
+    EXPECT_TRUE(row(name).field.read(text, options)) << name;
+    EXPECT_EQ(row(name).field.write(options), text) << name;
+  }
+  EXPECT_EQ(options.bleu.smooth_value, 0.25);
+  EXPECT_EQ(options.length_tokenizer, text::BleuTokenizer::kNone);
+  EXPECT_EQ(options.significance.samples, 50u);
+  EXPECT_NO_THROW(check(options));
+  EXPECT_EQ(row("smooth-value").field.write({}), "");
+  EXPECT_FALSE(row("tokenizer").field.read("moses", options));
+}
+
+TEST(EvaluationOptions, RefuseWhatWouldBeIgnored) {
+  EvaluationOptions options;
+  options.bleu.smooth_value = 1;
+  EXPECT_EQ(message_of([&] { check(options); }), "--smooth-value is for --smoothing floor or add-k, not for exp");
+  options.bleu.smooth_value.reset();
+  options.significance.samples = 5;
+  EXPECT_EQ(message_of([&] { check(options); }),
+            "--significance-samples is for --significance bootstrap or randomization");
+}
+
+TEST(EvaluationOptions, RefuseABaselineThatIsNoSystem) {
+  EvaluationOptions options;
+  const std::vector<std::string> one(1, "a"), two{"a", "b"};
+  EXPECT_NO_THROW(check_systems(options, one));
+  options.baseline.assign(1, 'c');
+  EXPECT_THAT(message_of([&] { check_systems(options, two); }), testing::StartsWith("--baseline is for"));
+  options.significance.test = SignificanceTest::kBootstrap;
+  EXPECT_EQ(message_of([&] { check_systems(options, two); }), "--baseline is 'c', but the systems are a, b");
+  EXPECT_THAT(message_of([&] { check_systems(options, one); }), testing::HasSubstr("there is only 'a'"));
+}
+
+}  // namespace
+}  // namespace rnnsearch::evaluate
