@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
 # debian_pairs.pl SRC TGT OUT_DIR [--dev N] [--test N] < stanzas
 # Makes OUT_DIR/{train,dev,test}.{SRC,TGT} from the stanzas of Debian's Translation-SRC and Translation-TGT files and of
-# its Packages files (which say what source a package is built from) and prints the statistics. The same input gives the
-# same bytes. data/debian.sh brings the input; data/README.md describes the output.
+# its Packages files (which name the source that a package is built from) and prints statistics. The same input gives the
+# same bytes. data/debian.sh provides the input; data/README.md describes the output.
 use strict;
 use warnings;
 use utf8;
@@ -17,10 +17,10 @@ GetOptions('dev=i' => \$size{dev}, 'test=i' => \$size{test}) && @ARGV == 3
 my ($src, $tgt, $out) = @ARGV;
 
 my $longest         = 100;                                           # words in a segment
-my $longest_together = 60;                                       # words in sentences that are kept together on purpose
-my %together = (train => 0.33, dev => 0.9, test => 0.9);    # share of groups whose sentences are kept together
-my $ratio           = 1.9;     # of lengths in characters, after the two languages' usual ratio is taken out
-my $slack           = 12;      # characters by which a pair may differ whatever the ratio
+my $longest_together = 60;                                       # words in a segment of joined sentences
+my %together = (train => 0.33, dev => 0.9, test => 0.9);    # share of groups whose neighbouring sentences are joined
+my $ratio           = 1.9;     # largest ratio of lengths in characters, relative to the two languages' usual ratio
+my $slack           = 12;      # characters by which a pair may always differ
 
 # ---- reading
 
@@ -39,7 +39,7 @@ my (%text, @order, %seen, %source_of);    # text{md5}{language} = [synopsis, lin
   }
 }
 
-# ---- taking a description apart
+# ---- parsing a description
 
 my $bullet = qr/(?:[-*+•·⋅–—−‐¤>]|o(?=\s)|\d{1,2}[.)]|\(\d{1,2}\))\s+/;
 my $unspaced = qr/[\p{Han}\p{Hiragana}\p{Katakana}、。！？「」（）]/;    # written without spaces
@@ -57,12 +57,12 @@ sub clean {    # joins lines; every kind of white space, and the dots some trans
 # The paragraphs of a description, each a list of [kind, line...]: running text P, list item L, other indented line V.
 sub paragraphs {
   my @paragraphs = ([]);
-  my $indent;    # of the list item we are in
+  my $indent;    # indentation of the current list item
   for (@_) {
     if (/^\.?\s*$/) { push @paragraphs, []; undef $indent; next }
     my ($space, $line) = /^(\s*)(.*)/;
     my $blocks = $paragraphs[-1];
-    my $first = !@$blocks || $blocks->[-1][0] eq 'L' || $blocks->[-1][-1] =~ /:\s*$/;    # where a flush list may begin
+    my $first = !@$blocks || $blocks->[-1][0] eq 'L' || $blocks->[-1][-1] =~ /:\s*$/;    # a list without indentation may begin here
     if ($line =~ /^$bullet(?=\S)/ && (length $space || $first)) {
       $indent = length $space;
       push @$blocks, ['L', $line =~ s/^$bullet//r];
@@ -82,15 +82,15 @@ sub paragraphs {
 my $abbreviation = qr/(?:\b(?:e\.g|i\.e|etc|vs|cf|ex|resp|approx|incl|esp|inc|ltd|co|corp|dr|mr|mrs|ms|st|jr|sr|no|nr
     |fig|vol|ed|al|ver|v|p|pp|z\.\s?b|d\.\s?h|u\.\s?a|bzw|bspw|usw|ca|evtl|ggf|c\.-?à-?d|env|av|apr|sig|ecc
     |ad\ es|pag|ej|p\.\s?ej|núm|pág|т\.\s?е|т\.\s?д)|\b\p{Lu})\.$/xi;
-my $next = qr/["“«‘'(\[]?\s?[\p{Lu}\p{Lo}]/;    # what a sentence begins with
-my %sentences;                                   # of a text, remembered: boilerplate is everywhere
+my $next = qr/["“«‘'(\[]?\s?[\p{Lu}\p{Lo}]/;    # the beginning of a sentence
+my %sentences;                                   # cache: text -> its sentences, because much text is repeated
 
 sub sentences {
   my ($text) = @_;
   return ($text) if $text !~ /[.!?…。！？]./;
   return @{$sentences{$text} //= do {
     my @sentences;
-    my $open = 0;    # the last one ended in an abbreviation and goes on
+    my $open = 0;    # the last piece ended in an abbreviation, so its sentence continues
     for my $piece (split /(?:(?<=[.!?…])|(?<=[.!?…]["”’')\]]))\s+(?=$next)|(?<=[。！？])\s*/, $text) {
       if ($open) { $sentences[-1] .= " $piece" }
       else { push @sentences, $piece }
@@ -104,8 +104,9 @@ sub sentences {
 
 sub shape { join ' ', map { $_->[0] } @_ }
 
-# Pairs of blocks [kind, source, target] of two descriptions: all of them when their shapes agree from end to end, else
-# those of the paragraphs that agree, when there are equally many; and the number of source blocks left over.
+# Returns pairs of blocks [kind, source, target] of two descriptions: all of them if the shapes of the descriptions agree,
+# otherwise, if both have equally many paragraphs, those of the paragraphs whose shapes agree; and the number of source
+# blocks without a pair.
 sub align {
   my ($source, $target) = @_;
   my ($s, $t) = map { [map { @$_ } @$_] } $source, $target;
@@ -121,7 +122,7 @@ sub align {
       my ($kind, @lines) = @{$s->[$i]};
       my (undef, @translated) = @{$t->[$i]};
       my @pair = (clean(@lines), clean(@translated));
-      # languages differ in what ends an item of a list, and no model can know: semicolons and commas go
+      # removed because languages differ in how they end list items, which no model can predict
       if ($kind eq 'L') { s{ ?[;,]$}{} for @pair }
       push @pairs, [$kind, @pair];
     }
@@ -136,7 +137,7 @@ for (@order) {
   my $both = $text{$md5};
   next unless $both->{$src};
   ++$descriptions;
-  # Versions of one program (gcc-11, gcc-12) and packages of one source share their text, so they stay on one side.
+  # Versions of one program (gcc-11, gcc-12) and packages of one source share text, so they form one group.
   my $group = ($source_of{$package} // $package) =~ s/[-.\d]+$//r;
   my ($synopsis, @lines) = @{$both->{$src}};
   my ($translated, @translated_lines) = @{$both->{$tgt}};
@@ -148,7 +149,7 @@ for (@order) {
     $target_characters += length $_->[2];
   }
 }
-die "debian_pairs: no description has a text both in '$src' and in '$tgt': take another pair of languages\n"
+die "debian_pairs: no description has a text both in '$src' and in '$tgt'; choose another pair of languages\n"
   unless $descriptions;
 my $usual = $target_characters / $source_characters;
 
@@ -163,7 +164,7 @@ sub proportioned {
   return $more <= $ratio * $less || $more <= $less + $slack;
 }
 
-sub untranslated {    # three words of four are the same (names and numbers are, so short pairs may)
+sub untranslated {    # three of four words are the same (allowed in short pairs, which may be names and numbers)
   my ($s, $t) = map { [lc($_) =~ /\p{L}{2,}/g] } @_;
   return 0 if @$s < 4;
   my %count;
@@ -183,16 +184,16 @@ sub fault {
   return '';
 }
 
-# ---- cutting blocks into segments
+# ---- splitting blocks into segments
 
-sub share { hex(substr(md5_hex(encode('UTF-8', "$_[0] $_[1]")), 0, 8)) / 2**32 }    # of a name, in [0, 1)
+sub share { hex(substr(md5_hex(encode('UTF-8', "$_[0] $_[1]")), 0, 8)) / 2**32 }    # a hash of a name, in [0, 1)
 
-# The [source, target] segments of a block; $together joins neighbouring sentences while the result is not too long.
+# Returns the [source, target] segments of a block; $together joins neighbouring sentences up to a length.
 sub cut {
   my ($together, $kind, $s, $t) = @_;
   my @s = sentences($s);
   my @t = sentences($t);
-  # one sentence out of proportion puts the whole cut in doubt
+  # if one pair of sentences is badly proportioned, the whole split is unreliable
   return [$s, $t] if @s != @t || @s < 2 || $kind eq 'S' || grep { !proportioned($s[$_], $t[$_]) } 0 .. $#s;
   my @segments = [shift @s, shift @t];
   while (@s) {
@@ -204,8 +205,8 @@ sub cut {
   return @segments;
 }
 
-# A segment may be held out only if no sentence of it occurs in another group, so that it is not in train, even in part.
-my %home;    # of a sentence: its group, or '' if several
+# A segment may be held out only if none of its sentences occurs in another group, so that no part of it is in train.
+my %home;    # sentence -> its group, or '' if it occurs in several
 for my $block (@blocks) {
   my ($group, $kind, @sides) = @$block;
   for my $sentence (map { lc } map { sentences($_) } @sides) {
@@ -217,7 +218,7 @@ sub only_here { !grep { !$home{lc $_} } map { sentences($_) } @_ }
 my %in_group;
 push @{$in_group{$_->[0]}}, $_ for @blocks;
 
-sub segments {    # the distinct faultless pairs of a group as it would be in $part, and its faults counted in $faults
+sub segments {    # returns the distinct pairs without faults of a group that is assigned to $part; counts faults in $faults
   my ($group, $part, $faults, $distinct) = @_;
   my $together = share('together', $group) < $together{$part};
   my @kept;
@@ -234,7 +235,7 @@ sub segments {    # the distinct faultless pairs of a group as it would be in $p
 
 # ---- holding out whole groups, in the order of their hash, until dev and test are full
 
-my $most = int(0.05 * @blocks);    # a small language gives less to each
+my $most = int(0.05 * @blocks);    # upper bound of dev and test, for languages with few translations
 my %part_of;
 my %kept = (train => [], dev => [], test => []);
 my @by_hash = sort { share('part', $a) <=> share('part', $b) || $a cmp $b } keys %in_group;
@@ -254,7 +255,7 @@ my (%distinct, %done);
 for my $group (map { $_->[0] } @blocks) {
   push @{$kept{train}}, segments($group, 'train', \%dropped, \%distinct) unless $part_of{$group} || $done{$group}++;
 }
-die "debian_pairs: nothing is left of $descriptions descriptions in '$src' and '$tgt': dropped "
+die "debian_pairs: no pair is left of $descriptions descriptions in '$src' and '$tgt'; dropped "
   . join(', ', map { "$dropped{$_} $_" } sort keys %dropped) . "\n"
   unless @{$kept{train}};
 

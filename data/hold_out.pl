@@ -1,21 +1,21 @@
 #!/usr/bin/env perl
-# data/hold_out.pl SOURCE_FILE TARGET_FILE SRC TGT OUT_DIR NAME=N...: cuts sets that are stratified by length from parallel text,
+# data/hold_out.pl SOURCE_FILE TARGET_FILE SRC TGT OUT_DIR NAME=N...: holds sets that are stratified by length out of parallel text,
 # and writes OUT_DIR/{NAME,train}.{SRC,TGT}. Of each length of the source (to 10 words, 20, 30, 40, 50, 60, over) every set gets N
-# pairs, all sets together at most a third of what there is. Which ones, a hash of their text says: the same text gives the same
-# sets, in whatever order it stands. Train is the rest, without the pairs that share a side with one of them. Reads the text
-# twice; memory does not grow with it.
+# pairs, but all sets together at most a third of the pairs of that length. A hash of the text selects the pairs, so the same text
+# gives the same sets in any order of its lines. Train is the rest, without pairs that share a side with a held-out pair. The text is
+# read twice, and memory does not grow with it.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256);
 use Encode qw(decode);
 
-my $edges = 6;    # of ten words each
-@ARGV >= 6 or fail("SOURCE_FILE TARGET_FILE SRC TGT OUT_DIR NAME=N... were expected");
+my $edges = 6;    # buckets of ten words each, and one for longer sentences
+@ARGV >= 6 or fail("usage: hold_out.pl SOURCE_FILE TARGET_FILE SRC TGT OUT_DIR NAME=N...");
 my ($source_file, $target_file, $source, $target, $folder, @sets) = @ARGV;
 my (@names, %wanted, $all);
 for (@sets) {
-  my ($name, $number) = /^([\w-]+)=([1-9]\d*)$/ or fail("'$_' is not NAME=N, a set and its pairs of each length");
-  $name ne "train" && !$wanted{$name} or fail("a set cannot be named $name: give each its own name");
+  my ($name, $number) = /^([\w-]+)=([1-9]\d*)$/ or fail("'$_' is not NAME=N, a set and its number of pairs of each length");
+  $name ne "train" && !$wanted{$name} or fail("a set cannot be named $name; names must differ from each other and from train");
   push @names, $name;
   $all += $wanted{$name} = $number;
 }
@@ -57,7 +57,7 @@ my (%set, %held);
 for my $length (0 .. $edges) {
   my $entries = $least[$length] or next;
   my @order = sort keys %$entries;
-  my $most = int(($thinned[$length] ? $count[$length] : @order) / 3);    # repeated pairs count once, where that is known
+  my $most = int(($thinned[$length] ? $count[$length] : @order) / 3);    # repeated pairs count once if all digests were kept
   for my $name (@names) {
     my $share = $all <= $most ? $wanted{$name} : int($most * $wanted{$name} / $all);
     for my $digest (splice @order, 0, $share) {
@@ -66,7 +66,7 @@ for my $length (0 .. $edges) {
     }
   }
 }
-%set or fail("$source_file has too few pairs to hold any out: three of a length are the least");
+%set or fail("$source_file has too few pairs to hold any out; some length must have at least three");
 
 mkdir $folder;
 my (%out, %pairs);

@@ -1,10 +1,10 @@
 #!/usr/bin/env perl
 # data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED [even|growing]: the replication's task, one sequence of numbers a line. A sequence
-# has L numbers drawn evenly from 1 to 100; its target is those that are prime, in their order, which may be none; its source is the
+# has L numbers, each drawn uniformly from 1 to 100. The target is its prime numbers in their order, possibly none; the source is the
 # sequence reversed (zhengyang-2002/Paper_reading-Replicating, Code/Bahdanau-Attention.ipynb, generate_data). With "even", L is drawn
-# evenly from 1 to MAX_LENGTH, as there. With "growing", the pairs are a curriculum: the greatest length grows from 8 to 20 in the first
-# 38% of the pairs, to MAX_LENGTH until 95%, and stays there; of the sequences half have a length drawn evenly up to the greatest one,
-# and half one whose logarithm is even.
+# uniformly from 1 to MAX_LENGTH, as there. With "growing", the pairs are a curriculum: the greatest length grows from 8 to 20 in the
+# first 38% of the pairs, to MAX_LENGTH until 95%, and then stays; half of the lengths are drawn uniformly up to the greatest one, and
+# half with a uniform logarithm.
 # Makes OUT_PREFIX.source and OUT_PREFIX.target, PAIRS lines each. The same arguments give the same bytes on every machine, and
 # different seeds give different sequences.
 use strict;
@@ -14,14 +14,14 @@ my $usage = "data/primes.pl OUT_PREFIX PAIRS MAX_LENGTH SEED [even|growing]";
 sub fail { print STDERR "primes.pl: @_\n"; exit 1 }
 @ARGV == 4 || @ARGV == 5 or fail("usage: $usage");
 my ($prefix, $pairs, $max_length, $seed, $lengths) = (@ARGV, "even");
-$lengths =~ /^(even|growing)$/ or fail("lengths are '$lengths'; they must be even or growing: $usage");
+$lengths =~ /^(even|growing)$/ or fail("lengths are '$lengths'; they must be even or growing; usage: $usage");
 for (["PAIRS", $pairs, 1], ["MAX_LENGTH", $max_length, 1], ["SEED", $seed, 0]) {
   my ($name, $value, $least) = @$_;
-  $value =~ /^[0-9]{1,9}$/ && $value >= $least or fail("$name is '$value'; it must be a whole number from $least on: $usage");
+  $value =~ /^[0-9]{1,9}$/ && $value >= $least or fail("$name is '$value'; it must be a whole number from $least on; usage: $usage");
 }
 
-# L'Ecuyer's combined generator (1988, "Efficient and portable combined random number generators"), exact in doubles. Its period,
-# 2.3e18, lets no two corpora overlap, which with a single generator of 31 bits they would.
+# L'Ecuyer's combined generator (1988, "Efficient and portable combined random number generators"), exact in doubles. With its period
+# of 2.3e18 no two corpora overlap; with a single generator of 31 bits they would.
 my ($first, $second) = (1 + $seed % 2147483562, 1 + $seed * 7919 % 2147483398);
 sub draw {    # at least 0, below 1
   $first = $first * 40014 % 2147483563;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# data/reversal.sh OUT_DIR [OPTION VALUE]...: a synthetic task. The source is a random sequence of the words 1 to
-# --vocabulary (20), of --min-length (1) to --max-length (15) words, and the target is that sequence reversed.
-# Makes OUT_DIR/{train,dev,test}.{source,target}: --train (20000), --dev (500) and --test (1000) pairs. No source of dev
-# or test is in train or occurs twice. The same options, --seed (1) among them, give the same bytes. Does nothing
+# data/reversal.sh OUT_DIR [OPTION VALUE]...: makes a synthetic task. The source is a random sequence of --min-length (1) to
+# --max-length (15) words from 1 to --vocabulary (20), and the target is that sequence reversed.
+# Makes OUT_DIR/{train,dev,test}.{source,target} with --train (20000), --dev (500) and --test (1000) pairs. No source of dev
+# or test is in train or occurs twice. The same options, including --seed (1), give the same bytes. Does nothing
 # when OUT_DIR is complete.
 set -euo pipefail
 
@@ -32,14 +32,14 @@ made=
 for name in vocabulary min-length max-length train dev test seed; do made+="--$name ${option[$name]} "; done
 if [[ -e $out/.complete ]]; then
   [[ $(<"$out/.complete") == "$made" ]] ||
-    fail "$out holds the task with $(<"$out/.complete")and not with ${made}: name another folder or remove that one"
+    fail "$out holds the task with $(<"$out/.complete")and not with ${made}; name another folder or remove that one"
   exit 0
 fi
-[[ ! -d $out || -z $(find "$out" -mindepth 1 -maxdepth 1 ! -name .new -print -quit) ]] || fail "$out holds something else: name an empty or new folder"
+[[ ! -d $out || -z $(find "$out" -mindepth 1 -maxdepth 1 ! -name .new -print -quit) ]] || fail "$out holds something else; name an empty or new folder"
 mkdir -p "$out/.new" || fail "cannot write to $out"
 
-# a generator of our own (Park and Miller 1988, exact in doubles), so that every awk gives the same bytes
-# Not with -v, which would change backslashes in the folder's name.
+# Park and Miller's generator (1988, exact in doubles) in place of rand(), so that every awk gives the same bytes.
+# The folder is not passed with -v, which would interpret backslashes in its name.
 OUT=$out/.new awk -v vocabulary="${option[vocabulary]}" \
   -v low="${option[min-length]}" -v high="${option[max-length]}" \
   -v train="${option[train]}" -v dev="${option[dev]}" -v test="${option[test]}" -v seed="${option[seed]}" '
@@ -61,10 +61,10 @@ OUT=$out/.new awk -v vocabulary="${option[vocabulary]}" \
     printf "" > (out "/" part ".target")
     for (made = 0; made < pairs;) {
       draw()
-      # of the few short sequences at most a tenth is held out, or training would never see their lengths
+      # at most a tenth of the short sequences of each length is held out, so that training sees every length
       if (source in held_out || (part != "train" && held_out_of[words] >= vocabulary ^ words / 10)) {
         if (++tries > 1000 + 100 * pairs) {
-          print "reversal.sh: there are too few sequences for " pairs " pairs of " part ": take a larger vocabulary, " \
+          print "reversal.sh: there are too few sequences for " pairs " pairs of " part "; use a larger vocabulary, " \
             "longer sequences, or smaller dev and test sets" > "/dev/stderr"
           exit 1
         }
@@ -82,7 +82,7 @@ OUT=$out/.new awk -v vocabulary="${option[vocabulary]}" \
   BEGIN {
     out = ENVIRON["OUT"]
     state = 1 + (seed * 7919 + 12345) % 2147483646
-    for (i = 0; i < 20; ++i) below(1)  # small seeds begin alike
+    for (i = 0; i < 20; ++i) below(1)  # the first numbers of small seeds are alike
     make("test", test)
     make("dev", dev)
     make("train", train)

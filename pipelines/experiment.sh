@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # pipelines and these functions share variables, as said below
-# The stages that experiments share: text, corpora, trainings, translations, scores. A pipeline's run.sh sources this file, and calls
-# them in this order; every stage is skipped when its result is there, so an experiment that was interrupted goes on when its script
+# The stages that experiments share: text, corpora, trainings, translations, scores. A pipeline's run.sh sources this file and calls
+# its functions in this order. Every stage is skipped when its result exists, so an interrupted experiment resumes when its script
 # runs again. pipelines/paper/run.sh is the model to follow.
 #
-# A pipeline sets `pipeline`, its name, and sources this file, which sets the options below to their defaults; others it sets then.
-# Functions share these variables with it besides:
+# A pipeline sets `pipeline` to its name and sources this file, which sets the options below to their defaults; the pipeline then sets
+# options of its own. The functions also share these variables with it:
 #   project            this project's folder
-#   train, dev, test   prefixes of the parts of the text, $train.$source, $train.$target and so on: find_text sets them
-#   options            of one training: the pipeline's options_of sets them
+#   train, dev, test   prefixes of the parts of the text: $train.$source, $train.$target and so on (set by find_text)
+#   options            options of one training (set by the pipeline's options_of)
 #
 # Options of every experiment:
 #   --text PREFIX          parallel text: the files PREFIX.L of both languages, or PREFIX/train.L or PREFIX.train.L; dev.L and test.L
@@ -27,23 +27,23 @@
 #   --chain N              slurm only: number of jobs in the chain of each training, for sites that forbid requeueing
 # A stage whose result exists is skipped, and trainings resume from their last checkpoint: interrupt the script and run it again.
 project=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-project=${project%/*} # not of the command's output, which would lose a line break at its end
+project=${project%/*} # not within $(...), which would remove a line break at the end of the path
 text='' source=en target=fr words='' beam=10 retry_below=500 folder='' launch=local at_once=2 ranks=2 chain=''
-extra=() # what stands after --: of every training
+extra=() # options after --, for every training
 
 say() { echo "[$pipeline] $*"; }
-fail() { # in one line, whatever stands in a path
+fail() { # one line, also if a path contains control characters
   local words=$*
   echo "$pipeline: ${words//[[:cntrl:]]/?}" >&2
   exit 1
 }
-# no_option NAME...: a path that begins with a dash, which commands would read as an option, begins with ./ from here on
+# no_option NAME...: prefixes ./ to the paths in these variables that begin with a dash, which commands would read as options
 no_option() {
   local name
   for name; do [[ ${!name} != -* ]] || printf -v "$name" %s "./${!name}"; done
 }
 
-# read_options "NAME..." "$@": the options above and those of the pipeline (their names), each into the variable of its name.
+# read_options "NAME..." "$@": sets the variables of the options above and of the pipeline's options NAME... from the command line.
 # --help prints the comment at the head of the pipeline's script, and the options above.
 read_options() {
   local known=" text source target words beam retry-below folder launch at-once ranks chain $1 " name
@@ -75,14 +75,14 @@ read_options() {
   done
 }
 
-# begin: makes $folder, and RNNSEARCH is the program: the one the environment names, or else it is built.
+# begin: makes $folder and builds the program, unless the environment variable RNNSEARCH names one.
 begin() {
   local path=$folder
   [[ $path == /* ]] || path=$PWD/$path
   [[ $path != *[$'#\n\r']* ]] ||
     fail "the path ${path@Q} has a # or a line break, which a run's config.ini cannot hold; give another --folder"
   if [[ -z ${RNNSEARCH:-} ]]; then
-    RNNSEARCH_BUILD=$(realpath -m -- "${RNNSEARCH_BUILD:-$project/build}") # of this folder, wherever build.sh goes
+    RNNSEARCH_BUILD=$(realpath -m -- "${RNNSEARCH_BUILD:-$project/build}") # absolute, because build.sh changes its folder
     export RNNSEARCH_BUILD
     "$project/pipelines/build.sh" --check
     "$project/pipelines/install.sh"
@@ -93,11 +93,11 @@ begin() {
   mkdir -p "$folder"
 }
 
-# find_text MADE [source|target]: finds the parts of $text, and holds out what is missing, by the length of that side [source].
-# MADE names what else the folder's results depend on. A folder that was made of something else is refused.
+# find_text MADE [source|target]: finds the parts of $text, and holds out missing ones, stratified by the length of that side [source].
+# MADE lists what else the folder's results depend on. A folder with results of other settings or another text is rejected.
 find_text() {
   local part made="$1, texts of" first=$source second=$target
-  part_of() { # NAME: the prefix under which both sides of it are, or nothing
+  part_of() { # NAME: prints the prefix under which both sides of this part exist, or nothing
     local prefix
     for prefix in "$text/$1" "$text.$1" "$text$1"; do
       [[ ! -e $prefix.$source || ! -e $prefix.$target ]] || { echo "$prefix" && return; }
@@ -106,15 +106,15 @@ find_text() {
   train=$(part_of train) dev=$(part_of dev) test=$(part_of test)
   if [[ -z $train && -e $text.$source && -e $text.$target ]]; then train=$text; fi
   [[ -n $train ]] || fail "no parallel text $text: neither $text.$source and $text.$target nor $text/train.$source and" \
-    "$text/train.$target are there"
-  # What is there of another text, or of other words, is not a result of these.
+    "$text/train.$target exist"
+  # Results of another text or other options must not be mixed with these.
   for part in "$train" ${dev:+"$dev"} ${test:+"$test"}; do
     made+=" $(stat -Lc %s "$part.$source" "$part.$target" | paste -sd ' ')"
   done
   made+=" bytes"
   if [[ -s $folder/made-of ]]; then
     [[ $(<"$folder/made-of") == "$made" ]] ||
-      fail "$folder was made with $(<"$folder/made-of"), and now it is $made; give another --folder"
+      fail "$folder was made with $(<"$folder/made-of"), not with $made; give another --folder"
   fi
   echo "$made" >"$folder/made-of"
   local held=()
@@ -132,8 +132,8 @@ find_text() {
   fi
 }
 
-# prepare CORPUS LENGTH OPTIONS...: a corpus of sentences of at most LENGTH words, with the test set test/test.
-test_set() { echo "$1:${2//:/\\:}:${3//:/\\:}"; } # NAME SOURCE REFERENCE: as --test takes it
+# prepare CORPUS LENGTH OPTIONS...: makes a corpus of sentences of at most LENGTH words, with the test set test/test.
+test_set() { echo "$1:${2//:/\\:}:${3//:/\\:}"; } # NAME SOURCE REFERENCE: prints the value of --test
 prepare() {
   [[ ! -e $1 ]] || return 0
   say "preparing the corpus of sentences of at most $2 words"
@@ -142,14 +142,15 @@ prepare() {
     --test "$(test_set test "$test.$source" "$test.$target")" --max-length "$2" --output "$1" "${@:3}"
 }
 
-# train_systems SYSTEM...: trains them, in this order, into $(run_of SYSTEM). The pipeline's options_of SYSTEM sets `options` to what
-# rnnsearch train is given, but for --run. With --launch slurm it returns when all jobs are done, and else ends the script.
+# train_systems SYSTEM...: trains the systems in this order, each in the folder $(run_of SYSTEM). The pipeline's options_of SYSTEM sets
+# `options` to the options of rnnsearch train without --run. With --launch slurm the function returns if all jobs are done, and
+# otherwise ends the script.
 run_of() { echo "$folder/${1,,}"; }
 training_of() {
   options_of "$1"
   options+=(--run "$(run_of "$1")" "${extra[@]}")
 }
-launcher_of_ranks() { # prints, one a line, what starts a program on --ranks ranks
+launcher_of_ranks() { # prints the words of the command that starts a program on --ranks ranks, one a line
   local words=(mpirun -n "$ranks" --bind-to none)
   [[ $(id -u) != 0 ]] || words+=(--allow-run-as-root)
   [[ -z ${LAUNCHER:-} ]] || read -rd '' -a words <<<"$LAUNCHER" || true
@@ -164,13 +165,13 @@ stop_trainings() { # SIGNAL
   wait
   exit 85
 }
-finish_trainings() { # FAILED PROCESS...: waits for those of this machine; ends the script if one fails, or FAILED says that one did
+finish_trainings() { # FAILED PROCESS...: waits for the processes; ends the script if one of them fails or FAILED is not empty
   local failed=$1 job
   for job in "${@:2}"; do
     wait "$job" || failed=yes
   done
   trap - TERM INT
-  [[ -z $failed ]] || fail "a training ended before it was done: $(find "$folder" -name '*.out' -exec tail -qn 1 {} + | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run this again to go on"
+  [[ -z $failed ]] || fail "a training ended before it was done: $(find "$folder" -name '*.out' -exec tail -qn 1 {} + | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run the same command again to resume"
 }
 train_here() {
   local threads=$(($(nproc) / at_once)) system failed='' started=()
@@ -189,7 +190,8 @@ train_here() {
 train_on_ranks() {
   local system launcher
   mapfile -t launcher < <(launcher_of_ranks)
-  # Bash takes no signal while it waits for a command before it; and mpirun and srun pass USR1 on, but end the ranks at TERM.
+  # The training runs in the background because bash handles no signal during a foreground command. The signal is USR1 because mpirun
+  # and srun pass it on, whereas TERM would make them end the ranks.
   trap 'stop_trainings USR1' TERM INT
   for system; do
     training_of "$system"
@@ -209,7 +211,7 @@ submit_trainings() {
     if [[ -s $run.jobs/jobs ]] && [[ -n $(squeue -h -o %i -j "$(sed 's/_.*//' "$run.jobs/jobs" | paste -sd,)" 2>/dev/null) ]]; then
       say "$system is in the queue: jobs $(paste -sd ' ' "$run.jobs/jobs")"
     else
-      job=$(LOGS=$folder/logs "$project/cluster/submit" ${chain:+--chain "$chain"} train "${options[@]}" | paste -sd ' ') # a failure ends all here
+      job=$(LOGS=$folder/logs "$project/cluster/submit" ${chain:+--chain "$chain"} train "${options[@]}" | paste -sd ' ') # if submit fails, the script ends here
       say "$system: job $job"
     fi
   done
@@ -223,7 +225,7 @@ train_systems() {
   esac
 }
 
-# checkpoint_of SYSTEM: its best checkpoint, or, where it never validated, its latest.
+# checkpoint_of SYSTEM: prints the path of its best checkpoint, or of its latest if it has not validated.
 checkpoint_of() {
   local pointer
   pointer=$(run_of "$1")/checkpoints/best
@@ -231,9 +233,9 @@ checkpoint_of() {
   echo "${pointer%/*}/$(<"$pointer")"
 }
 
-# translate SYSTEM OUTPUT OPTIONS...: translates the test set with the best checkpoint of SYSTEM, unless OUTPUT is newer than that.
-# OPTIONS are those of rnnsearch translate: --normalize, which ranks hypotheses by log-probability divided by length, is one of them.
-# Translations (named $folder/test.*) of another --beam or --retry-below are removed by `translations_begin` first.
+# translate SYSTEM OUTPUT OPTIONS...: translates the test set with the best checkpoint of SYSTEM, unless OUTPUT is newer than it.
+# OPTIONS are options of rnnsearch translate, such as --normalize, which ranks hypotheses by log-probability divided by length.
+# Call `translations_begin` first: it removes translations ($folder/test.*) made with another --beam or --retry-below.
 translations_begin() {
   local search="$beam, retried below $retry_below"
   if [[ -s $folder/beam && $(<"$folder/beam") != "$search" ]]; then rm -f "$folder"/test.*."$target"; fi
@@ -248,8 +250,8 @@ translate() {
     --retry-below "$retry_below" "${@:3}"
 }
 
-# score SYSTEM SOURCE TARGET OUTPUT: the log-probability that the best checkpoint of SYSTEM gives to each line of TARGET, unless OUTPUT
-# is newer than that checkpoint.
+# score SYSTEM SOURCE TARGET OUTPUT: writes the log-probability that the best checkpoint of SYSTEM gives to each line of TARGET, unless
+# OUTPUT is newer than that checkpoint.
 score() {
   local launcher=()
   [[ ! $4 -nt $(checkpoint_of "$1") ]] || return 0
@@ -259,36 +261,36 @@ score() {
   mv "$4.new" "$4"
 }
 
-# is_scored FILE: FILE, the last result of a pipeline's scores, is newer than all translations.
+# is_scored FILE: whether FILE, which a pipeline writes last when it scores, is newer than all translations.
 is_scored() {
   local translation
   for translation in "$folder"/test.*."$target"; do [[ $1 -nt $translation ]] || return 1; done
 }
 
-# evaluate OUTPUT OPTIONS...: what rnnsearch evaluate prints, in OUTPUT once it is whole.
+# evaluate OUTPUT OPTIONS...: writes the output of rnnsearch evaluate to the file OUTPUT when it is complete.
 evaluate() {
   "$RNNSEARCH" evaluate "${@:2}" >"$1.new"
   mv "$1.new" "$1"
 }
 
-# some_lines FILE: four lines of 15 to 25 words, spread over it, nobody's choice, as --lines takes them.
+# some_lines FILE: prints the numbers of four lines of 15 to 25 words, evenly spread over FILE, as a value of --lines.
 some_lines() {
   local lines
   lines=$(awk 'NF >= 15 && NF <= 25 {line[n++] = NR} END {for (i = 0; i < 4 && i < n; ++i) print line[int(n * (i + 0.5) / 4)]}' \
     <"$1" | uniq | paste -sd,)
-  echo "${lines:-1}" # a text of short sentences
+  echo "${lines:-1}" # 1 if no line has such a length
 }
 
-# align SYSTEM TRANSLATION LINES OUTPUT: what SYSTEM looked at when it wrote these lines of TRANSLATION, as OUTPUT.json and as heat
-# maps in the folder OUTPUT.
+# align SYSTEM TRANSLATION LINES OUTPUT: writes the attention of SYSTEM for these lines of TRANSLATION as OUTPUT.json and as heat maps
+# in the folder OUTPUT.
 align() {
   rm -rf "$4"
   "$RNNSEARCH" align --model "$(run_of "$1")" --source "$test.$source" --target "$2" --lines "$3" --svg "$4" --json "$4.json.new"
   mv "$4.json.new" "$4.json"
 }
 
-# all_systems REPORT.md OUTPUT: those tables of rnnsearch report --markdown in which all systems stand side by side, without those of
-# each pair of systems.
+# all_systems REPORT.md OUTPUT: copies the tables of rnnsearch report --markdown that compare all systems, and omits those that compare
+# two systems.
 all_systems() {
   sed '/^\*\*Difference/,$d' "$1" >"$2.new"
   mv "$2.new" "$2"

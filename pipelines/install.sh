@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# pipelines/install.sh [tests]: installs what is missing of what rnnsearch needs to be built and run on Debian 12; with `tests`,
-# also what only its tests need. Silent when all is there.
+# pipelines/install.sh [tests]: installs the missing packages that building and running rnnsearch needs on Debian 12; with `tests`,
+# also those that only its tests need. Prints nothing when no package is missing.
 set -euo pipefail
 
-# package = reason. The only such list: a package that the project comes to need is added here, with its reason.
+# package = reason. This is the only list of packages: add a package that the project needs here, with its reason.
 packages='
   g++                           = compiler with C++20
   cmake                         = configures the build
   ninja-build                   = runs the build
   libtbb-dev                    = oneTBB: threads inside a rank
   libhwy-dev                    = Highway: vector instructions chosen at run time
-  libopenmpi-dev                = MPI: sums over ranks
+  libopenmpi-dev                = MPI: all-reduces over ranks
   openmpi-bin                   = mpirun
   libhdf5-dev                   = HDF5: corpora and checkpoints
   libxxhash-dev                 = xxHash: digests of corpora and checkpoints
-  zlib1g-dev                    = zlib, and the next two: compressed text (gzip, Zstandard, xz); zlib also: lists of a corpus
-  libzstd-dev                   = zstd
-  liblzma-dev                   = xz
-  libicu-dev                    = ICU: Unicode in the tokenisers
+  zlib1g-dev                    = zlib: compressed text (gzip), lists of a corpus
+  libzstd-dev                   = zstd: compressed text (Zstandard)
+  liblzma-dev                   = xz: compressed text (xz)
+  libicu-dev                    = ICU: Unicode in the tokenizers
   libsentencepiece-dev          = SentencePiece: subwords
   libboost-program-options-dev  = command line and configuration files
   nlohmann-json3-dev            = JSON: log.jsonl, environment.json, evaluate --json
@@ -25,39 +25,39 @@ packages='
   hdf5-tools                    = h5diff: tests compare checkpoints with it
   libgtest-dev                  = GoogleTest
   libgmock-dev                  = GoogleMock: matchers for GoogleTest
-  perl                          = the corpora of data/, the layering test, what stands for ssh in the lab
+  perl                          = the corpora of data/, tests, the replacement of ssh in the lab
 '
 if [[ ${1:-} == tests ]]; then
   packages+='
   libsimgrid-dev                = SimGrid: simulated networks, for cluster/scaling and its test
   iproute2                      = ip, tc: hosts and cables of the lab that tests the cluster side
   slurmctld                     = SLURM in that lab: its controller
-  slurmd                        = its nodes
-  slurm-client                  = sbatch, srun, squeue
-  slurm-wlm-basic-plugins       = PMIx, the scheduler, preemption
-  munge                         = how these know each other
-  zstd                          = writes compressed text for a test, as do the next and gzip
-  xz-utils                      = xz
+  slurmd                        = SLURM in that lab: its nodes
+  slurm-client                  = SLURM in that lab: sbatch, srun, squeue
+  slurm-wlm-basic-plugins       = SLURM in that lab: PMIx, the scheduler, preemption
+  munge                         = authenticates the processes of SLURM
+  zstd                          = writes compressed text for a test
+  xz-utils                      = xz: writes compressed text for a test
   valgrind                      = counts instructions: a test of long lines
   e2fsprogs                     = mkfs.ext4: the file system of a slow disk, in a test
-  mount                         = losetup, mount: that disk
+  mount                         = losetup, mount: the same slow disk
   patch                         = applies the recipes of tests/recipes, in a test
   shellcheck                    = reads every shell script, in a test
   clang-format                  = formats the C++ sources; a test requires that it leaves them as they are
   chromium                      = opens the page of report in its test
 '
 fi
-# A Node.js that did not come from Debian does as well, and Debian's would not stand beside it.
+# An existing Node.js that is not from Debian also works, and Debian's cannot be installed beside it.
 if [[ ${1:-} == tests ]] && { ! command -v node || ! command -v npm; } >/dev/null; then
   packages+='
-  nodejs                        = drives that browser
-  npm                           = fetches the checks that it is driven by: playwright-core, axe-core
+  nodejs                        = drives Chromium in that test
+  npm                           = fetches playwright-core and axe-core, which that test uses
 '
 fi
 
 names=$(awk 'NF {print $1}' <<<"$packages")
-# dpkg-query fails when it has never heard of one of them; that one is then missing, which is all we ask
-# shellcheck disable=SC2016  # dpkg-query fills it in
+# dpkg-query fails when it does not know a package, and prints nothing for it, so the package counts as missing
+# shellcheck disable=SC2016  # dpkg-query expands ${Package}
 installed=$(xargs dpkg-query --show -f '${Package} ${db:Status-Status}\n' <<<"$names" 2>/dev/null |
   sed -n 's/ installed$//p') || true
 missing=$(grep -vxFf <(echo "$installed") <<<"$names") || exit 0
@@ -72,7 +72,7 @@ if [[ $(id -u) != 0 ]]; then
   as_root=(sudo)
 fi
 
-echo "[install] missing, to be installed with ${as_root[*]:+sudo }apt-get, which needs root because it writes to /usr:"
+echo "[install] installing missing packages with ${as_root[*]:+sudo }apt-get, which needs root because it writes to /usr:"
 awk -F ' += ' 'NR == FNR {wanted[$1]; next} {sub(/^ +/, "", $1)} $1 in wanted {print "[install]   " $1 ": " $2}' \
   <(echo "$missing") <(echo "$packages")
 
@@ -81,10 +81,10 @@ trap 'rm -f "$log"' EXIT
 apt() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 && return
   cat "$log" >&2
-  echo "install: apt-get $1 failed (its own words are above): mend that and run the same command again" >&2
+  echo "install: apt-get $1 failed (its output is above); fix the cause and run the same command again" >&2
   exit 1
 }
 apt update
-# shellcheck disable=SC2086  # one word a package
+# shellcheck disable=SC2086  # each word is a package
 apt install -y --no-install-recommends $missing
 echo "[install] done"

@@ -2,7 +2,7 @@
 # tests/recipes.sh [NAME...]: do the recipes of src/CONTRIBUTING.md work? Each file tests/recipes/NAME.patch follows one of them.
 # In a scratch copy of the project (build/recipes), applies it, builds what its line `build:` names, runs its lines `run:` in the
 # build folder, and prints the files and lines that the recipe took. Run it by hand after work on what the recipes touch.
-# tests/recipes.sh --check: only whether each patch still applies to the sources; repository_recipes_test runs this.
+# tests/recipes.sh --check: checks only whether each patch applies to the sources; repository_recipes_test runs this.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 project=$PWD
@@ -43,7 +43,7 @@ for name; do
     echo "[recipes]   $command"
     (cd build && bash -euo pipefail -c "$command") >"$log" 2>&1 || { tail -n 40 "$log" >&2 && exit 1; }
     sed 's/^/[recipes]     /' < <(tail -n 3 "$log")
-    # a filter that matches nothing passes
+    # a test filter that matches nothing would pass
     ! grep -q 'PASSED  ] 0 tests' "$log" || { echo "recipes.sh: $command runs no test" >&2 && exit 1; }
   done < <(sed -n 's/^run: //p' "$recipe")
   awk '/^\+\+\+ /{file = substr($2, 3)} /^\+[^+]/ || /^\+$/ {lines[file]++} END {for (f in lines) printf "[recipes]   %3d lines %s\n", lines[f], f}' \

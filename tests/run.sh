@@ -10,11 +10,11 @@ if [[ ${1:-} == --fast ]]; then
   pipelines/install.sh
   pipelines/build.sh fast_tests
   set -- --label-regex '^fast$' "$@"
-  export RNNSEARCH_ATTEMPTS=${RNNSEARCH_ATTEMPTS:-4} # random trainings that the test of train disturbs; all tests try 20
+  export RNNSEARCH_ATTEMPTS=${RNNSEARCH_ATTEMPTS:-4} # number of random trainings that a test of train disturbs; without --fast it is 20
 else
   pipelines/install.sh tests
   pipelines/build.sh all
 fi
 cd "${RNNSEARCH_BUILD:-build}"
-# a test that runs several ranks or threads says so to ctest, which then runs fewer beside it
+# tests of several ranks or threads declare this to ctest, which then runs fewer tests at the same time
 ctest --output-on-failure --no-tests=error -j "$(nproc)" "$@"

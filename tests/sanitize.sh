@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# tests/sanitize.sh address|thread [CTEST_ARGUMENT...]: builds what a sanitizer checks, with assertions, in a folder of its own
-# (build/address, build/thread), and runs it.
+# tests/sanitize.sh address|thread [CTEST_ARGUMENT...]: builds tests with a sanitizer and assertions in a folder of their own
+# (build/address, build/thread), and runs them.
 #   address  AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer: the unit tests of all rooms and their MPI tests, the
 #            fuzzers' seeds, and the end-to-end script cli_reversal_test
 #   thread   ThreadSanitizer: the unit and MPI tests of kernels, comm, corpus and train
-# For instance tests/sanitize.sh thread -R '^comm'. A finding fails its test; tests/sanitizers/*.txt lists what is not ours.
+# For instance tests/sanitize.sh thread -R '^comm'. A finding fails its test; tests/sanitizers/*.txt suppresses findings in libraries.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +15,7 @@ case $lane in
     sanitizers=address,undefined
     targets=(rnnsearch {base,kernels,storage,comm,text,corpus,layers,model,train,decode,evaluate,report,cli}_test
       {comm,train,cli}_mpi_test)
-    # One world suffices: what a rank does wrong with memory does not depend on how many there are.
+    # One number of ranks is enough, because memory errors do not depend on it.
     tests='^(base|kernels|storage|comm|text|corpus|layers|model|train|decode|evaluate|report|cli)$|_mpi_3$|^cli_reversal_test$'
     ;;
   thread)
@@ -42,7 +42,7 @@ lists=$PWD/tests/sanitizers
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1
 export LSAN_OPTIONS=suppressions=$lists/leaks.txt:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1
-# What libraries copy is left out: they are not instrumented, so the locks that order these copies are not seen.
+# Copies within libraries are not checked: libraries are not instrumented, so ThreadSanitizer does not see the locks that order them.
 export TSAN_OPTIONS=suppressions=$lists/races.txt:second_deadlock_stack=1:ignore_noninstrumented_modules=1
 cd "$build"
 ctest --output-on-failure --no-tests=error -R "$tests" "$@"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# build.sh FOLDER: FOLDER/simulate (SimGrid's MPI) and FOLDER/measure (the real one), both around the engine's own sums.
+# build.sh FOLDER: builds FOLDER/simulate (with SimGrid's MPI) and FOLDER/measure (with the real MPI); both use the engine's own
+# all-reduce code, src/comm/exchange.cpp.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -9,7 +10,7 @@ folder=${1:?build.sh: give the folder to build in}
 mkdir -p "$folder"
 flags=(-std=c++20 -O3 -Wall -Wextra -DOMPI_SKIP_MPICXX -I"$root/src" -I"$root/include" -I"$here")
 
-build() {  # compiler, program, its own sources
+build() {  # COMPILER PROGRAM SOURCE...
   local compiler=$1 program=$2
   shift 2
   "$compiler" "${flags[@]}" -include "$here/intercept.h" -c "$root/src/comm/exchange.cpp" -o "$folder/$program-exchange.o"

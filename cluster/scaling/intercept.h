@@ -1,5 +1,5 @@
-// Included before src/comm/exchange.cpp (-include): its messages go to what simulate.cpp or measure.cpp put in the
-// place of a network.
+// Included before src/comm/exchange.cpp (-include): redirects its MPI calls to the replacements of a network in
+// simulate.cpp or measure.cpp.
 #pragma once
 
 #include <mpi.h>

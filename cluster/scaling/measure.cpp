@@ -1,7 +1,7 @@
-// What the model of scaling.py needs to know of a machine and cannot learn from `rnnsearch benchmark`, as JSON:
-//   latency, bandwidth   of messages between two ranks of this MPI: half a ping-pong of 8 bytes; of 2 MB
+// Measures what scaling.py needs and `rnnsearch benchmark` does not tell; prints JSON:
+//   latency, bandwidth      of messages between two ranks of this MPI: half a ping-pong of 8 bytes; of 2 MB
 //   value, value_bfloat16   seconds of src/comm/exchange.cpp for each value received, without a network
-// Run by mpirun -n 2.
+// Run it with mpirun -n 2.
 #include <mpi.h>
 
 #include <algorithm>
@@ -30,13 +30,13 @@ int test_some(int count, MPI_Request*, int* complete, int*, MPI_Status*) {
 
 namespace {
 
-constexpr int kRounds = 9;  // the least counts: what else the machine does only adds
+constexpr int kRounds = 9;  // the least counts, because other programs can only add time
 
-/// One way.
+/// Seconds of a message in one direction.
 double seconds_of_message(std::size_t bytes, int repeats) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  // As an exchange does: many buffers, not one that stays in the caches.
+  // Many buffers, as in an exchange, not one that stays in the caches.
   constexpr std::size_t kBuffers = 8;
   std::vector<char> data(bytes * kBuffers);
   double least = 1e9;

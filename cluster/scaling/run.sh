@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Builds the simulator and the measuring tool, measures this machine, predicts, and compares with real runs on 2 and 4
-# ranks. All it makes goes to a folder; tables go to standard output.
+# Builds the simulator and the measuring tool, measures this machine, compares simulated with real runs on 2 and 4 ranks, and prints
+# predictions for clusters as tables.
 #   cluster/scaling/run.sh [--measured FILE] [--simulate-up-to RANKS] [--output FOLDER] [--rnnsearch PROGRAM]
-# --measured FILE reads the measurements from FILE instead of making them. Simulations cost a second of this machine for 16
-# ranks, some minutes for 256, and hours for 1,024; without the option they go up to 64.
+# --measured FILE        read the measurements from FILE instead of measuring, and skip the comparison with real runs
+# --simulate-up-to RANKS largest number of ranks to simulate: a second for 16 ranks, some minutes for 256, hours for 1,024 [64]
+# --output FOLDER        folder for everything that is built and measured [build/scaling]
+# --rnnsearch PROGRAM    the program to measure [build/rnnsearch]
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)

@@ -28,10 +28,10 @@ def fail(sentence):
 
 
 def constant(path, name):
-    """A number that the engine's source defines: the model is of this engine, not of a copy of its constants."""
+    """A number read from the engine's source, so that the model follows the engine."""
     found = re.search(rf"\b{name} = (?:std::size_t\{{1\}} << (\d+)|(\d+))[;)]", (ROOT / path).read_text())
     if not found:
-        fail(f"{path} no longer defines {name} as a number: mend scaling.py")
+        fail(f"{path} does not define {name} as a number; adapt scaling.py")
     return 1 << int(found[1]) if found[1] else int(found[2])
 
 
@@ -39,18 +39,18 @@ BLOCK = constant("src/comm/progress_thread.h", "kBlock")  # floats
 WIDEST_LINE = constant("src/comm/exchange.h", "int widest")
 
 
-# ---------------------------------------------------------------------------------------------------- what is trained
+# ----------------------------------------------------------------------------------------------------------- the model
 
 
 def touched(vocabulary, words):
-    """Expected number of rows that so many words touch, if the k-th frequent word has probability ~ 1 / k."""
+    """Expected number of rows that `words` words touch, if the k-th most frequent word has probability ~ 1 / k."""
     total = math.log(vocabulary + 1)
     return sum(1 - (1 - math.log1p(1 / k) / total) ** words for k in range(1, vocabulary + 1))
 
 
 def parts_of(configuration, gradient_parts, words, sparse=True):
-    """[(seconds until ready, floats, table?)] of the benchmark's gradient_parts; of a table those rows that so many
-    words touch, on either side, or all."""
+    """[(seconds until ready, floats, table?)] from the benchmark's gradient_parts; an embedding table counts with the
+    rows that `words` words of its side touch, or with all rows."""
     width = int(configuration["embedding"])
     parts = []
     for part in gradient_parts:
@@ -68,12 +68,12 @@ def parts_of(configuration, gradient_parts, words, sparse=True):
 @dataclasses.dataclass
 class Network:
     name: str
-    bandwidth: float  # bytes a second and direction that a node sees
-    latency: float    # seconds from a process to another
-    message: float    # seconds of the thread for each message
+    bandwidth: float  # bytes per second of a node in each direction
+    latency: float    # seconds from one process to another
+    message: float    # seconds of the progress thread for each message
 
 
-# What a link of so many bits carries of MPI's bytes: 94%, the usual share without headers.
+# MPI gets 94% of a link's bandwidth, the usual share without headers.
 NETWORKS = {"100 Gb/s": Network("100 Gb/s", 0.94 * 100e9 / 8, 1.5e-6, 0.5e-6),
             "10 Gb/s": Network("10 Gb/s", 0.94 * 10e9 / 8, 20e-6, 2e-6)}
 
@@ -85,16 +85,16 @@ class Case:
     compute: float
     optimiser: float
     network: Network
-    value: float        # seconds of the thread for each value received
+    value: float        # seconds of the progress thread for each value received
     value_bfloat16: float
-    byte: float = 0.0   # where MPI copies
+    byte: float = 0.0   # seconds of the progress thread for each byte that MPI copies
     overlap: bool = True
     bfloat16: bool = False
     sharded: bool = False
     bits: int = 60000
     spread: float = 0.0
     updates: int = 2
-    cores: int = 2      # of a node's processors, those for the two threads of a rank
+    cores: int = 2      # cores of a node for the two threads of a rank
     one_host: bool = False
     seed: int = 1
 
@@ -124,12 +124,12 @@ def grid(ranks):
 
 
 def analytic(case):
-    """Seconds of an update. The sums are a pipeline: the network (alpha-beta) and the thread (LogGP's o, and the adding)
-    each take the blocks one after the other, the slower of the two sets the pace; the last block adds the latency of its
-    stages. A sum begins when the slowest rank is ready."""
+    """Seconds of an update. All-reduces are a pipeline of two stages: the network (alpha-beta) and the progress thread
+    (LogGP's o, and additions). Each stage takes one block after the other, and the slower one sets the pace; the last
+    block adds the latency of its steps. An all-reduce begins when the slowest rank is ready."""
     n, net = case.ranks, case.network
     lines = grid(n)
-    messages = sum(2 * 2 * (width - 1) for width in lines)  # sent and received, to and fro
+    messages = sum(2 * 2 * (width - 1) for width in lines)  # sent and received, in both phases of an all-reduce
     travels = 2 * (n - 1) / n
     small = 2 * math.ceil(math.log2(n)) * (net.latency + net.message) if n > 1 else 0
     total = 0.0
@@ -141,7 +141,7 @@ def analytic(case):
             wire = travels * floats * size / net.bandwidth
             thread = (messages * net.message +
                       travels * floats * ((case.value_bfloat16 if rounded else case.value) + size * case.byte))
-            if case.sharded:  # only there; the way back is that of the weights, below
+            if case.sharded:  # only the first phase; the weights are sent back below
                 wire, thread = wire / 2, thread / 2
             start = max(begun * slowest, free)
             free = start + max(wire, thread)
@@ -162,11 +162,11 @@ LEAF = 32  # nodes on a switch of the lower level
 
 
 def platform(case, scale):
-    """A fat tree of two levels without oversubscription; up to 32 nodes, one switch. Or, one host with its cores."""
+    """A platform file: a switch up to 32 nodes, beyond a fat tree of two levels with full bisection; or one host."""
     head = ('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
             '<platform version="4.1">\n')
     if case.one_host:
-        # Processes of one host: what a message costs is the copying, which the thread is charged with.
+        # Processes of one host: a message costs only its copy, which the progress thread is charged with.
         return head + (f'<zone id="world" routing="Full">\n<host id="n0" speed="1Gf" core="{case.cores}"/>\n'
                        f'<link id="memory" bandwidth="1e15Bps" latency="{case.network.latency}s" '
                        'sharing_policy="FATPIPE"/>\n<route src="n0" dst="n0"><link_ctn id="memory"/></route>\n'
@@ -196,7 +196,7 @@ def scenario(case, scale, check=False):
 
 
 def simulate(case, simulator, scale=None, check=False):
-    """Seconds of an update, and what else the simulator prints."""
+    """Runs the simulator; returns the seconds of an update and the rest of its output."""
     scale = scale or (1 if case.ranks <= 2 else 64)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -205,14 +205,14 @@ def simulate(case, simulator, scale=None, check=False):
         hosts = ["n0"] * (2 * case.ranks) if case.one_host else [f"n{i}" for i in range(case.ranks)] * 2
         (folder / "hosts").write_text("".join(host + "\n" for host in hosts))
         settings = {
-            # Time passes where we say so, not where the simulating process computes.
+            # Simulated time passes only where simulate.cpp says so, not while the simulating process computes.
             "smpi/simulate-computation": "no", "smpi/host-speed": "1Gf",
             "contexts/stack-size": "256",
-            # The defaults of these were fitted to a Gigabit cluster of 2010; ours is what Network says.
+            # SMPI's defaults were fitted to a Gigabit cluster of 2010; the values of Network are used instead.
             "smpi/bw-factor": "0:1", "smpi/lat-factor": "0:1", "network/TCP-gamma": "0", "network/crosstraffic": "no",
             "smpi/os": "0:0:0", "smpi/or": "0:0:0", "smpi/ois": "0:0:0", "smpi/wtime": "0", "smpi/test": "0",
             "smpi/async-small-thresh": "0", "smpi/send-is-detached-thresh": str(65536 // scale),
-            "smpi/allreduce": "rdb",  # recursive doubling: the few numbers beside the gradient
+            "smpi/allreduce": "rdb",  # recursive doubling, for the few numbers that are summed besides the gradient
         }
         command = ["smpirun", "-no-privatize", "-np", str(2 * case.ranks), "-platform", "platform.xml", "-hostfile",
                    "hosts", *(f"--cfg={name}:{value}" for name, value in settings.items()),
@@ -226,7 +226,7 @@ def simulate(case, simulator, scale=None, check=False):
 
 # --------------------------------------------------------------------------------------------------------- measuring
 
-SLICES = (80, 40, 20, 10, 5)  # pairs a rank
+SLICES = (80, 40, 20, 10, 5)  # pairs per rank
 
 
 def run(command, **more):
@@ -258,7 +258,7 @@ def measure(arguments):
         options = ["--preset", "rnnsearch-50", "--batch-sentences", str(pairs)]
         _, few = benchmark(arguments.rnnsearch, options, 1)
         result, many = benchmark(arguments.rnnsearch, options, 3)
-        # Processor seconds of its one thread: what else ran on the machine counts less than by the clock.
+        # Processor seconds of its one thread, which other programs disturb less than elapsed time.
         cpu = (many - few) / 2
         factor = cpu / result["seconds"]["mean"]
         slices[pairs] = {"seconds": cpu, "clock_seconds": result["seconds"]["minimum"], "gflop": result["gflop"],
@@ -269,7 +269,7 @@ def measure(arguments):
         print(f"[scaling] {pairs} pairs: {cpu:.2f} processor seconds an update, "
               f"{result['seconds']['minimum']:.2f} by the clock", file=sys.stderr)
     tries = [json.loads(run(mpirun(2) + [arguments.tool])) for _ in range(5)]
-    # The best of each: whatever else the machine does only makes them worse.
+    # The best of each, because other programs can only make a measurement worse.
     network = {name: (max if name == "bandwidth" else min)(one[name] for one in tries) for name in tries[0]}
     sizes = ("embedding", "state", "alignment", "maxout", "readout-rank", "source-words", "target-words", "source-length",
              "target-length", "optimizer")
@@ -286,18 +286,18 @@ def measure(arguments):
 
 # --------------------------------------------------------------------------------------------------------- predicting
 
-# The assumed node: 32 cores of 80 GFLOP/s, as README.md measured one (AVX2, float32), of which three quarters come out;
-# Adadelta moves 7 floats a weight (gradient, weight, two averages; all but the first are written, too) at 100 GB/s.
+# The assumed node: 32 cores of 80 GFLOP/s (measured with AVX2 and float32) at three quarters efficiency;
+# Adadelta moves 7 floats per weight (gradient, weight, two averages; all but the first are also written) at 100 GB/s.
 NODE = {"name": "32 cores, assumed", "gflop_per_second": 32 * 80 * 0.75, "bytes_per_second": 100e9,
         "bytes_per_weight": 28}
 GLOBAL_BATCH = 5120  # pairs, strong scaling
-# Standard deviation of a rank's computing time within an update: of the slices' costs (README.md), and of the nodes.
+# Standard deviation of a rank's computing time within an update: from the slices' costs (README.md), and from nodes.
 SPREAD = {"slices": 0.0053, "nodes": 0.005}
 
 
 @dataclasses.dataclass
 class Node:
-    """What a rank is: seconds of an update of so many pairs, from the measured slices."""
+    """A kind of rank: gives the seconds of an update of any number of pairs, from the measured slices."""
     measured: dict
     compute_speed: float = 1.0
     optimiser_speed: float = 1.0
@@ -310,13 +310,13 @@ class Node:
         return Node(measured, largest["gradient_parts"][-1]["seconds"] / seconds, largest["optimiser"] / optimiser)
 
     def slice(self, pairs):
-        """(gradient_parts, optimiser) as one thread measured them, in between by interpolation."""
+        """(gradient_parts, optimiser) as measured with one thread, interpolated between the measured slices."""
         known = sorted((int(p), one) for p, one in self.measured["slices"].items())
         few, many = known[0], known[-1]
         for low, high in zip(known, known[1:]):
             if low[0] <= pairs <= high[0]:
                 few, many = low, high
-        # Beyond the largest slice in proportion. A smaller one than the smallest is no faster: weights are read alike.
+        # Above the largest slice, in proportion. Below the smallest, the same time, because all weights are still read.
         part = (min(max(pairs, few[0]), many[0]) - few[0]) / (many[0] - few[0])
         beyond = max(1, pairs / known[-1][0])
         mix = lambda a, b: (a + part * (b - a)) * beyond
@@ -344,7 +344,7 @@ def case_of(measured, node, ranks, pairs, network, sparse=True, **variant):
                 **{"spread": spread, "updates": 1 if ranks > 64 else 2, **variant})
 
 
-VARIANTS = {  # name: (of case_of, of the case)
+VARIANTS = {  # name: (arguments of case_of, fields of the case)
     "blocking, dense": {"sparse": False, "overlap": False},
     "blocking": {"overlap": False},
     "overlap, dense": {"sparse": False},
@@ -355,7 +355,7 @@ VARIANTS = {  # name: (of case_of, of the case)
 
 
 def efficiency(measured, node, scaling, ranks, seconds):
-    """Of an update's seconds on so many ranks, against one rank."""
+    """Efficiency of an update that takes `seconds` on `ranks` ranks, relative to one rank."""
     if scaling == "weak":
         return node.alone(80) / seconds
     return node.alone(GLOBAL_BATCH) / (ranks * seconds)
@@ -400,12 +400,12 @@ def predict(arguments):
         print(f"\nanalytic and simulated seconds of an update differ by {worst:.1f}% at most")
 
 
-# ---------------------------------------------------------------------------------------------- against what is measured
+# ------------------------------------------------------------------------------------------------- against real updates
 
-# Small enough that the sums are a good part of an update.
+# Small enough that all-reduces are a large part of an update.
 CHECKED = ["--embedding", "256", "--state", "512", "--alignment", "512", "--maxout", "256", "--readout-rank", "0",
            "--source-words", "8000", "--target-words", "8000"]
-CHECKED_PAIRS = 4  # a rank
+CHECKED_PAIRS = 4  # pairs per rank
 
 
 def median(values):
@@ -414,7 +414,7 @@ def median(values):
 
 
 def alone_at_once(program, options, processes):
-    """The same updates by so many processes that know nothing of each other: they share the machine, not a gradient."""
+    """The same updates in independent processes at the same time, which share the machine but no gradient."""
     command = [program, "benchmark", *options, "--threads", "1", "--json", "--updates", "10", "--untimed-updates", "2"]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                for _ in range(processes)]
@@ -431,13 +431,13 @@ def check(arguments):
     network = Network("one host", 1 / 1e-15, messages["latency"], messages["latency"])
     pairs = lambda count: CHECKED + ["--batch-sentences", str(count * arguments.pairs)]
     real, single = {}, []
-    for _ in range(arguments.rounds):  # in turn, so that what else the machine does meets all of them
+    for _ in range(arguments.rounds):  # in turn, so that other programs disturb all of them alike
         single += alone_at_once(arguments.rnnsearch, pairs(1), cores)
         for ranks in (2, 4):
             for overlap in ("yes", "no"):
                 result, _ = benchmark(arguments.rnnsearch, pairs(ranks) + ["--overlap", overlap], 10, 2, ranks)
                 real.setdefault((ranks, overlap), []).append(result["seconds"]["minimum"])
-    # The least of all: what else the machine does only adds.
+    # The least of all, because other programs can only add time.
     alone = min(one["seconds"]["minimum"] for one in single)
     factors = [alone / one["seconds"]["mean"] for one in single]
     optimiser = median([f * one["phase_seconds"]["optimiser"] for f, one in zip(factors, single)])
@@ -463,8 +463,8 @@ def check(arguments):
 
 
 def verify(arguments):
-    """Of the simulator: every rank gets the same, right sums; its times are the analytic model's within 4%; what is
-    hidden, rounded or sent over a slower network moves them the way it must."""
+    """Checks the simulator: every rank gets the same, correct sums; its times agree with the analytic model within 4%;
+    overlap, rounding and a slower network change them in the right direction."""
     for ranks in (2, 3, 16, 20):
         for bfloat16 in (False, True):
             parts = [(0.001, 70001, False), (0.002, 33, True), (0.002, 4099, False)]

@@ -1,25 +1,24 @@
-// Simulated updates of a training on many nodes: src/comm/exchange.cpp itself sums the gradient, over the messages of
-// SimGrid's MPI, in the order and with the limits of src/comm/progress_thread.cpp; computing is time that passes.
+// Simulates updates of a training on many nodes. The engine's src/comm/exchange.cpp sums the gradient over the messages
+// of SimGrid's MPI, in the order and with the limits of src/comm/progress_thread.cpp; computing is simulated time.
 //
-//   smpirun -np 2N ... simulate SCENARIO      N ranks that sum, then N that compute; rank N + i is on the host of rank
-//   i
+//   smpirun -np 2N ... simulate SCENARIO
 //
+// Processes 0 to N - 1 run all-reduces, the others compute; process N + i is on the host of process i.
 // SCENARIO is a file of lines, each a name and its values:
-//   updates COUNT          simulated
-//   scale S                every size is divided by S, so that a thousand ranks fit into memory: bandwidths must be,
-//   too,
-//                          and seconds for each byte or value must be multiplied
-//   overlap 0|1            0: all sums begin when the last part is ready
-//   part SECONDS FLOATS 0|1   the parts of the gradient in the order in which they are ready, SECONDS since the update
-//                          began; 1: bfloat16 travels
-//   compute SECONDS        until the gradient is whole
-//   optimiser SECONDS      after the sums
-//   bits COUNT             of the unions before the first sum
-//   pace F F F ...         of each rank in turn: its computing takes F times as long. A line each update, in turn
+//   updates COUNT          number of updates
+//   scale S                divide every size by S, so that a thousand ranks fit into memory (divide bandwidths, too,
+//                          and multiply the seconds for each byte or value)
+//   overlap 0|1            0: all-reduces begin when the last part is ready
+//   part SECONDS FLOATS 0|1   a part of the gradient, ready SECONDS after the update began; 1: sent as bfloat16. Parts
+//                          are listed in the order in which they are ready
+//   compute SECONDS        time until the gradient is complete
+//   optimiser SECONDS      time after the all-reduces
+//   bits COUNT             bits of the unions before the first all-reduce
+//   pace F F F ...         for each rank: its computing takes F times as long. One line per update
 //   message SECONDS, byte SECONDS, value SECONDS, value_bfloat16 SECONDS      see wire.h
-//   check 0|1              every rank sums values of its own, and all must get the same bits: those of the exact sum
+//   check 0|1              every rank sums different values; all must get the bits of the exact sum
 //
-// Prints the seconds of an update, mean, and of each.
+// Prints the seconds of an update: the mean, and each.
 #include <mpi.h>
 
 #include <algorithm>
@@ -120,8 +119,8 @@ Scenario read_scenario(const std::string& path) {
 constexpr int kAnnouncement = 0, kDone = 1;                   // tags between the two threads of a rank
 constexpr double kShortestNap = 20e-6, kLongestNap = 200e-6;  // progress_thread.cpp
 
-// One process, its actors run one at a time: what they read is there once, and so are the values where nobody looks
-// at them.
+// All actors run in one process, one at a time, so they share what they read, and also the values if nobody checks
+// them.
 std::unique_ptr<Scenario> scenario;
 std::vector<std::unique_ptr<scaling::Wire>> wires;
 std::vector<float> anyones_values, anyones_residual;
@@ -143,7 +142,7 @@ std::size_t floats_of(const Scenario& s, const Part& part) {
   return (part.floats + s.scale - 1) / s.scale;
 }
 
-/// What the progress thread of a rank does.
+/// The progress thread of a rank.
 class Progress {
  public:
   Progress(const Scenario& s, MPI_Comm sums, int rank, int ranks)
@@ -196,8 +195,8 @@ class Progress {
       }
       const double begun = MPI_Wtime();
       own_wire().wait(&announcement);
-      if (!computing || !busy) continue;  // it looks all the time, or is woken
-      // At its next look: naps get longer as long as nothing comes.
+      if (!computing || !busy) continue;  // the thread polls without sleeping, or is woken
+      // It sees the message at its next poll; naps get longer while nothing comes.
       double nap = 0, at = begun;
       const double now = MPI_Wtime();
       do {
@@ -222,7 +221,7 @@ class Progress {
 
   static void sleep(double seconds) { smpi_usleep(static_cast<useconds_t>(std::lround(seconds * 1e6))); }
 
-  /// The terms of a sum are less than this.
+  /// Upper bound of the terms of a sum.
   static double magnitude(std::size_t i) { return std::ldexp(1.0, -static_cast<int>(i % 17)); }
   static float value(int update, int rank, std::size_t i) {
     std::uint64_t x = (static_cast<std::uint64_t>(update) << 56U) ^ (static_cast<std::uint64_t>(rank) << 40U) ^ i;
@@ -246,8 +245,8 @@ class Progress {
     std::array<std::uint64_t, 2> low{digest, ~digest};
     MPI_Allreduce(MPI_IN_PLACE, low.data(), 2, MPI_UINT64_T, MPI_MIN, sums_);
     if (low[0] != ~low[1]) throw Error("simulate: the ranks do not have the same bits");
-    // float32: a rounding of 2^-24 for each addition. bfloat16: 2^-8 of what a rank sends and of the sum, and as much
-    // again that it carries.
+    // float32: a rounding error of 2^-24 for each addition. bfloat16: 2^-8 of what a rank sends and of the sum, and as
+    // much again for the error-feedback residual.
     const bool rounds = std::any_of(s_.parts.begin(), s_.parts.end(), [](const Part& part) { return part.bfloat16; });
     const double bound = rounds ? 4.0 / 256 : ranks_ * 0x1p-24;
     if (worst > bound) throw Error(rnnsearch::text_of("simulate: a sum is wrong by ", worst, " of its terms"));
@@ -287,10 +286,10 @@ class Progress {
   std::uint64_t jobs_ = 0;
 };
 
-/// What the main thread of a rank does.
+/// The main thread of a rank.
 void compute(const Scenario& s, MPI_Comm others, int rank) {
   std::vector<double> seconds;
-  const int partner = rank;  // drives the sums
+  const int partner = rank;  // the process that runs the all-reduces
   MPI_Barrier(others);
   for (int update = 0; update < s.updates; ++update) {
     const double begun = MPI_Wtime();
@@ -375,7 +374,7 @@ int main(int argc, char** argv) {
     run(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    std::_Exit(1);  // all ranks are this process, and SMPI's MPI_Abort ends it with 0
+    std::_Exit(1);  // all ranks are this process, and SMPI's MPI_Abort would exit with 0
   }
   MPI_Finalize();
 }

@@ -67,14 +67,14 @@ void Wire::look(MPI_Request* other) {
   }
 }
 
-// SMPI does not take null requests in these calls, and sees all requests in one look, which test_some would not.
+// SMPI's calls do not accept null requests. Testany sees all requests in one call, which test_some would not.
 bool Wire::next(MPI_Request* other, bool wait) {
   const bool with_other = *other != MPI_REQUEST_NULL;
   if (with_other) under_way_.push_back(*other);
   const int count = static_cast<int>(under_way_.size());
   int index = 0, any = count > 0 ? 1 : 0;
   if (any && !wait) MPI_Testany(count, under_way_.data(), &index, &any, MPI_STATUS_IGNORE);
-  // If all are complete, its Testany says that there are none; its Waitany names one.
+  // If all requests are complete, SMPI's Testany reports that there are none, whereas its Waitany returns one.
   if (any && (wait || index == MPI_UNDEFINED)) {
     MPI_Waitany(count, under_way_.data(), &index, MPI_STATUS_IGNORE);
   }

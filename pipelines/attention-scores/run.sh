@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Which score of the attention: trains the same network on the same text for the same number of updates with every score that
-# `rnnsearch train --attention` offers, and with none (one fixed context in place of the attention), and puts them side by side:
-# BLEU by sentence length, whether each differs from the additive score of the paper (arXiv 1409.0473), and what each looked at.
+# Compares attention scores: trains the same network on the same text for the same number of updates with every score of
+# `rnnsearch train --attention`, and with none (a fixed context in place of attention). Makes BLEU by sentence length, a test whether
+# each score differs from the additive score of the paper (arXiv 1409.0473), and heat maps of the attention.
 #   pipelines/attention-scores/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
-# The network is config.ini's beside this file. The text is Debian's package descriptions, English to French, unless told otherwise,
-# the vocabularies are of 8,000 words, and the folder is runs/attention-scores.
+# The network is set in config.ini beside this file. By default the text is Debian's package descriptions, English to French, the
+# vocabularies have 8,000 words, and the folder is runs/attention-scores.
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=attention-scores
@@ -13,9 +13,9 @@ read_options "" "$@"
 : "${words:=8000}" "${folder:=runs/attention-scores}"
 begin
 
-# The program's own list, in its order, but for none, which comes last.
+# The list of the program, in its order, without none, which is trained last.
 mapfile -t scores < <("$RNNSEARCH" train --help | sed -n 's/^ *--attention \([a-z0-9|-]*\).*/\1/p' | tr '|' '\n' | grep -vx none)
-[[ " ${scores[*]} " == *" additive "* ]] || fail "rnnsearch train --help names no scores: --attention additive|... was expected there"
+[[ " ${scores[*]} " == *" additive "* ]] || fail "rnnsearch train --help lists no scores; a line '--attention additive|...' was expected"
 
 if [[ -z $text ]]; then
   text=$folder/text
@@ -51,4 +51,4 @@ if ! is_scored "$folder/table.md"; then
   all_systems "$folder/report.md" "$folder/table.md"
 fi
 cat "$folder/scores.txt"
-say "everything lies in $folder: report.html and report.md, table.md, scores.txt, looked-at.SCORE/, csv/, and the ${#systems[@]} runs"
+say "results are in $folder: report.html and report.md, table.md, scores.txt, looked-at.SCORE/, csv/, and the ${#systems[@]} runs"

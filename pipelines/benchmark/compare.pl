@@ -1,10 +1,10 @@
 #!/usr/bin/env perl
 # pipelines/benchmark/compare.pl --ours COMMAND --peer COMMAND [--peer-pattern REGEX] [--peer COMMAND ...]
 #     [--rounds N] [--stolen-at-most PERCENT] [--json]
-# Runs the commands in turn (A B C A B C ...) and prints how many times as long as ours each peer takes for an update.
-# In turn, because a machine's speed drifts, with heat and with what else runs: two commands of one round meet the same
-# machine. A virtual machine's processors may be taken away while they work: a run that lost more than PERCENT of them
-# is made again. README.md beside this file says what is read from a command's output. Needs nothing but bash and perl.
+# Runs the commands in turn (A B C A B C ...) and prints the ratio of each peer's seconds per update to ours. The commands take
+# turns because the speed of a machine drifts, with heat and with other programs. On a virtual machine the host may take
+# processors away during a run; a run that lost more than PERCENT of the processors' time is repeated. README.md beside this
+# file explains what is read from a command's output. Needs only bash and perl.
 use strict;
 use warnings;
 use File::Temp qw(tempfile);
@@ -21,8 +21,8 @@ GetOptions(
   'ours=s' => sub { refuse('--ours is given twice; all others are --peer') if $ours; $ours = {name => 'ours', command => $_[1]} },
   'peer=s' => sub { push @commands, {command => $_[1]} },
   'peer-pattern=s' => sub {
-    my $peer = $commands[-1] or refuse('--peer-pattern is of the --peer before it, and there is none');
-    $peer->{pattern} = eval { qr/$_[1]/m } or refuse("--peer-pattern '$_[1]' is no regular expression of perl");
+    my $peer = $commands[-1] or refuse('--peer-pattern applies to the --peer before it, and there is none');
+    $peer->{pattern} = eval { qr/$_[1]/m } or refuse("--peer-pattern '$_[1]' is no regular expression of Perl");
     $_[1] =~ /\((?!\?)/ or refuse("--peer-pattern '$_[1]' has no group: put the number into parentheses");
   },
   'rounds=s' => \$rounds,
@@ -43,7 +43,7 @@ sub load_average {    # of the last 1, 5 and 15 minutes; empty where the system 
   return [map { $_ + 0 } (split ' ', <$in>)[0 .. 2]];
 }
 
-# Ticks of all processors so far that a hypervisor gave to others, and all ticks.
+# Clock ticks of all processors so far: those that the hypervisor gave to others, and all.
 sub ticks {
   open my $in, '<', $ENV{COMPARE_PROC_STAT} // '/proc/stat' or return (0, 0);
   my (undef, @ticks) = split ' ', <$in> // '';
@@ -52,7 +52,7 @@ sub ticks {
   return ($ticks[7] // 0, $all);
 }
 
-# The median that rnnsearch benchmark, or a peer, printed as JSON: the whole output, or the last line that has one.
+# The median in the JSON that rnnsearch benchmark or a peer printed: the whole output, or the last line that has one.
 sub median_of_json {
   my ($output) = @_;
   for my $text ($output, reverse split /\n/, $output) {
@@ -73,7 +73,7 @@ sub last_line {
   return " It said last: $last";
 }
 
-# Seconds an update of one run that lost little; then how much it lost, in percent.
+# Seconds per update of a run that lost at most $limit percent of the processors' time; then the percentage that it lost.
 sub calm_run {
   my ($of, $round) = @_;
   my $tries = 50;
@@ -90,7 +90,7 @@ sub calm_run {
   }
 }
 
-# Seconds an update.
+# Seconds per update of one run.
 sub run {
   my ($of, $round) = @_;
   my (undef, $errors) = tempfile(UNLINK => 1);

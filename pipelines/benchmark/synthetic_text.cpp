@@ -1,10 +1,10 @@
-// Parallel text of any size that costs prepare and train what a large corpus does, in nothing but its meaning like one:
+// Writes random parallel text of any size, which costs prepare and train as much as a real corpus of that size:
 //   synthetic_text PAIRS SOURCE_FILE TARGET_FILE [SEED]
-// The same text for the same arguments. Of WMT'14 English to French (850 million English words, says the paper's
-// section 4.1, in 40.8 million pairs) it has the lengths: 21 words on average, French a seventh more, log-normal and
-// going together. Words follow the two regimes of Ferrer i Cancho and Sole (2001): p(rank) ~ 1 / rank for the most
-// frequent 8,000, ~ 1 / rank^2 beyond, so that 30,000 words cover 97% and new ones never end. Spellings grow longer
-// with the rank, as natural ones do.
+// The same arguments give the same text. Sentence lengths are those of WMT'14 English to French (850 million English
+// words, section 4.1 of the paper, in 40.8 million pairs): 21 words on average, a seventh more for French, log-normal
+// and correlated. Words follow the two regimes of Ferrer i Cancho and Sole (2001): p(rank) ~ 1 / rank for the most
+// frequent 8,000, ~ 1 / rank^2 beyond, so that 30,000 words cover 97% and new words keep occurring. Rare words are
+// longer, as in natural text.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,7 +46,7 @@ class Random {
   std::array<std::uint64_t, 2> state_;
 };
 
-/// By the inverse of the distribution function of a density ~ 1 / x up to kFrequent, ~ kFrequent / x^2 beyond.
+/// Inverts the distribution function of a density ~ 1 / x up to kFrequent, ~ kFrequent / x^2 beyond.
 double draw_rank(Random& random) {
   const double body = std::log(kFrequent), tail = 1;
   const double place = random.uniform() * (body + tail);

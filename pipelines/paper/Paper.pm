@@ -1,4 +1,5 @@
-# What the scripts beside this file share: words, seeded choices, the outputs of rnnsearch evaluate and score, sections of the page.
+# Functions that the scripts of this folder share: splitting words, seeded choices, reading the outputs of rnnsearch evaluate and
+# score, writing sections of the page.
 package Paper;
 use strict;
 use warnings;
@@ -13,11 +14,12 @@ sub fail {
   exit 1;
 }
 
-# The words and punctuation marks of a line of text, nearly as Moses's tokenizer cuts English and French: an apostrophe ends a word
+# The words and punctuation marks of a line of text, nearly as Moses's tokenizer splits English and French: an apostrophe ends a word
 # ("l'" "homme"), hyphens and points inside a word do not.
 sub words { $_[0] =~ /[\p{L}\p{M}\p{N}_]+(?:[-.][\p{L}\p{M}\p{N}_]+)*['\x{2019}]?|[^\s]/g }
 
-# COUNT of a list, in an order that the seed draws. Perl's generator is its own on every system (perlfunc, rand).
+# COUNT elements of a list, in an order drawn with the seed. Perl has its own random number generator, the same on all systems
+# (perlfunc, rand).
 sub chosen {
   my ($seed, $count, @all) = @_;
   srand $seed;
@@ -26,7 +28,7 @@ sub chosen {
   return @drawn;
 }
 
-# What rnnsearch evaluate --json printed.
+# Reads a file that rnnsearch evaluate --json printed.
 sub read_evaluation {
   my ($path) = @_;
   open my $in, "<:raw", $path or fail("cannot read $path: $!");
@@ -36,7 +38,7 @@ sub read_evaluation {
   return $json;
 }
 
-# What rnnsearch score printed: a natural logarithm of a probability on each line.
+# Reads a file that rnnsearch score printed: the natural logarithm of a probability on each line.
 sub read_scores {
   my ($path) = @_;
   open my $in, "<", $path or fail("cannot read $path: $!");
@@ -58,7 +60,7 @@ sub write_section {
   };
   my $markdown = join "", map { "$_\n\n" } @{$section->{text} // []};
   for my $table (@{$section->{tables} // []}) {
-    @$_ = map { "$_" } @$_ for @{$table->{rows}};    # the page takes no numbers
+    @$_ = map { "$_" } @$_ for @{$table->{rows}};    # rnnsearch report accepts strings only
     my $line = sub { "| " . join(" | ", map { s/([|\\*])/\\$1/gr } @_) . " |\n" };
     my @columns = @{$table->{columns}};
     $markdown .= "**$table->{caption}**\n\n" . $line->(map { $_->{title} } @columns);
@@ -80,9 +82,9 @@ sub write_section {
   $save->("$prefix.json", JSON::PP->new->utf8->pretty->canonical->encode({format => "rnnsearch-section", format_version => 1, %$section}));
 }
 
-# Counts words that translate one another in parallel text: learn(SOURCE_FILE, TARGET_FILE, SENTENCE...), where a SENTENCE is a list of
-# a source line and its translations, reads at most the first 500,000 pairs and counts, for the words of these sentences alone, in how
-# many pairs each stands, and in how many a source word and a target word stand together.
+# learn(SOURCE_FILE, TARGET_FILE, SENTENCE...) counts words and co-occurring words in parallel text. A SENTENCE is a list of a source
+# line and its translations; only words of these sentences are counted. Reads at most the first 500,000 pairs, and returns in how many
+# pairs each word occurs, and in how many a source word and a target word occur together.
 sub learn {
   my ($source_file, $target_file, @sentences) = @_;
   my (%together, %source, %target);
@@ -109,14 +111,15 @@ sub learn {
   return {together => \%together, source => \%source, target => \%target, pairs => $pairs};
 }
 
-# A content word: it has letters, and stands in at least 5 of the pairs, but in at most 3 of a hundred: not "la", not a rare name.
+# Whether a word is a content word: it has letters, and occurs in at least 5 pairs, but in at most 3% of them, which excludes words
+# such as "la" and rare names.
 sub is_content {
   my ($counts, $side, $word) = @_;
   my $count = $counts->{$side}{$word} // 0;
   return $word =~ /\p{L}/ && $count >= 5 && $count <= 0.03 * $counts->{pairs};
 }
 
-# Whether two words translate one another: they are the same, or their Dice coefficient, 2 C(s, t) / (C(s) + C(t)), is at least 0.05.
+# Whether two words translate each other: they are equal, or their Dice coefficient, 2 C(s, t) / (C(s) + C(t)), is at least 0.05.
 sub associated {
   my ($counts, $source, $target) = @_;
   return 1 if $source eq $target;
@@ -124,8 +127,8 @@ sub associated {
   return 2 * $together / ($counts->{source}{$source} + $counts->{target}{$target}) >= 0.05;
 }
 
-# For each word of a translation: 1, the source supports it; -1, it does not; 0, it is no content word. A source word supports a target
-# word as often as it stands there, so what a system says again and again is not supported.
+# For each word of a translation: 1 if the source supports it, -1 if it does not, 0 if the word is not a content word. An occurrence of a
+# source word supports one occurrence of a target word, so words that a system repeats are not supported.
 sub supported {
   my ($counts, $source, $translation) = @_;
   my @source = map { lc } words($source);
@@ -139,7 +142,7 @@ sub supported {
   return @signs;
 }
 
-# For each word of the source: 1, the translation has a word for it; -1, it has none; 0, it is no content word.
+# For each word of the source: 1 if the translation has a word for it, -1 if it has none, 0 if the word is not a content word.
 sub covered {
   my ($counts, $source, $translation) = @_;
   my @target = map { lc } words($translation);
@@ -149,9 +152,9 @@ sub covered {
   } map { lc } words($source);
 }
 
-# Words of a translation before the place where it leaves its source: behind it fewer content words are supported than not, and the
-# first so many words have the greatest excess of supported ones (the change point of a cumulative sum: E. S. Page, Continuous
-# inspection schemes, Biometrika, 1954). All words: it does not leave it, but for one content word perhaps.
+# The number of words of a translation before the place where it leaves its source: the prefix of the translation in which supported
+# content words exceed unsupported ones by the most (the change point of a cumulative sum: E. S. Page, Continuous inspection schemes,
+# Biometrika, 1954). Returns the number of all words if at most one unsupported word follows that prefix.
 sub marked_place {
   my @signs = supported(@_);
   my ($place, $most, $sum) = (0, 0, 0);
@@ -163,7 +166,7 @@ sub marked_place {
   return $place;
 }
 
-# A text, cut after its first COUNT words.
+# The first COUNT words of a text, and the rest of it.
 sub words_apart {
   my ($text, $count) = @_;
   return ("", $text) if $count == 0;

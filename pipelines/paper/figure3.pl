@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
-# figure3.pl SEED SCORES.json [ALIGNMENT.json]: the four sentences of Figure 3, by the paper's rule: (a) an arbitrary one, here of 10 to 40
-# words; (b) to (d) drawn at random among the test sentences of 10 to 20 words without unknown words. Prints their lines, as
-# rnnsearch align --lines takes them; with ALIGNMENT.json, what align wrote of them, it writes into it which is which.
-# SCORES.json is what rnnsearch evaluate --json --sentences printed of the test set.
+# figure3.pl SEED SCORES.json [ALIGNMENT.json]: draws the four sentences of Figure 3 by the paper's rule: (a) an arbitrary one, here of
+# 10 to 40 words; (b) to (d) random test sentences of 10 to 20 words without unknown words. Prints their line numbers as a value of
+# rnnsearch align --lines. With ALIGNMENT.json, the output of align for these lines, it adds the labels (a) to (d) to that file instead.
+# SCORES.json is the output of rnnsearch evaluate --json --sentences for the test set.
 use strict;
 use warnings;
 use utf8;
@@ -11,7 +11,7 @@ use lib $FindBin::Bin;
 use JSON::PP;
 use Paper qw(words chosen read_evaluation fail);
 
-@ARGV == 2 || @ARGV == 3 or fail("SEED SCORES.json [ALIGNMENT.json] were expected");
+@ARGV == 2 || @ARGV == 3 or fail("usage: figure3.pl SEED SCORES.json [ALIGNMENT.json]");
 my ($seed, $evaluation, $alignment) = @ARGV;
 my $sentences = read_evaluation($evaluation)->{sentences} or fail("$evaluation has no sentences; make it with --sentences");
 my (@any, @known);
@@ -24,7 +24,7 @@ my @drawn = chosen($seed, 3, @known);
 my %taken = map { $_ => 1 } @drawn;
 my ($first) = chosen($seed, 1, grep { !$taken{$_} } @any);
 my @lines = grep { defined } $first, @drawn;
-@lines = (1) if !@lines;    # a test set of short sentences
+@lines = (1) if !@lines;    # the test set has only short sentences
 if (!defined $alignment) {
   print join(",", sort { $a <=> $b } @lines), "\n";
   exit;

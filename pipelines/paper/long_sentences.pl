@@ -1,10 +1,10 @@
 #!/usr/bin/env perl
-# long_sentences.pl PREFIX SEED SCORES.json TRAIN_SOURCE TRAIN_TARGET LANGUAGES: section 5.2.2 and appendix C of the paper. Four test
-# sentences of 30 to 60 words, drawn with the seed, with their references and the translations by RNNencdec-50 and RNNsearch-50, the
-# words behind the place where each leaves the source marked (Paper.pm, marked_place); and, of all sentences of 30 words and more, which
-# part of each translation the source supports, and which part of the source it covers, by place. SCORES.json is what
-# rnnsearch evaluate --json --sentences printed of the test set; which words translate one another is counted in TRAIN_*.
-# LANGUAGES: "en fr". Writes PREFIX.json and PREFIX.md.
+# long_sentences.pl PREFIX SEED SCORES.json TRAIN_SOURCE TRAIN_TARGET LANGUAGES: section 5.2.2 and appendix C of the paper. Shows four
+# test sentences of 30 to 60 words, drawn with the seed, with their references and the translations by RNNencdec-50 and RNNsearch-50, and
+# marks the words after the place where a translation leaves the source (Paper.pm, marked_place). For all sentences of 30 words and more
+# it computes, by position, the share of the translation that the source supports and the share of the source that the translation
+# covers. SCORES.json is the output of rnnsearch evaluate --json --sentences for the test set; TRAIN_SOURCE and TRAIN_TARGET are the
+# text in which word translations are counted. LANGUAGES is a string such as "en fr". Writes PREFIX.json and PREFIX.md.
 use strict;
 use warnings;
 use utf8;
@@ -14,7 +14,7 @@ use JSON::PP;
 use List::Util qw(sum0);
 use Paper qw(words words_apart chosen read_evaluation write_section learn supported covered marked_place fail);
 
-@ARGV == 6 or fail("PREFIX SEED SCORES.json TRAIN_SOURCE TRAIN_TARGET LANGUAGES were expected");
+@ARGV == 6 or fail("usage: long_sentences.pl PREFIX SEED SCORES.json TRAIN_SOURCE TRAIN_TARGET LANGUAGES");
 my ($prefix, $seed, $evaluation, $train_source, $train_target, $languages) = @ARGV;
 my ($source_language, $target_language) = split " ", $languages;
 my $json = read_evaluation($evaluation);
@@ -76,10 +76,10 @@ for my $line (chosen($seed, 4, sort { $a <=> $b } keys %short)) {
   push @sentences, {title => "Sentence $line", texts => \@texts};
 }
 write_section($prefix, {title => "Long sentences", tables => \@tables, sentences => \@sentences, text => [
-  "As in section 5.2.2 and appendix C of the paper: sentences of 30 to 60 words, drawn from the test set with the seed $seed, as "
-  . "RNNencdec-50 and RNNsearch-50 translated them. Marked: what follows the place where a translation leaves its source.",
-  "The place is computed, and from the source alone. A content word of the translation counts as supported if a word of the source is "
+  "As in section 5.2.2 and appendix C of the paper: sentences of 30 to 60 words, drawn from the test set with the seed $seed, and their "
+  . "translations by RNNencdec-50 and RNNsearch-50. The words after the place where a translation leaves its source are marked.",
+  "That place is computed from the source. A content word of the translation is supported if a word of the source is "
   . "the same or translates it in the training text (Dice coefficient of at least 0.05, counted in $counts->{pairs} pairs), as often as "
-  . "the source has such words; words in more than 3 of a hundred or fewer than 5 sentences do not count. The place is where the "
-  . "number of supported words less the number of others is greatest. A synonym that the training text does not pair counts as "
-  . "unsupported, so single marks can be wrong: the columns of the reference show how often."]});
+  . "the source has such words; words in more than 3% or fewer than 5 of the sentences do not count. The place is where the "
+  . "number of supported words minus the number of others is greatest. A synonym that the training text does not pair counts as "
+  . "unsupported, so single marks can be wrong; the columns of the reference show how often."]});

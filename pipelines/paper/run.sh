@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# The paper's experiment (arXiv 1409.0473): trains RNNsearch-50, RNNsearch-30, RNNencdec-50 and RNNencdec-30 on one text, and makes its
-# Tables 1 and 2, Figures 2 and 3, and the comparison of long sentences (section 5.2.2 and appendix C), all on one page.
+# Repeats the experiment of the paper (arXiv 1409.0473): trains RNNsearch-50, RNNsearch-30, RNNencdec-50 and RNNencdec-30 on one text,
+# and makes Tables 1 and 2, Figures 2 and 3, and the comparison of long sentences (section 5.2.2 and appendix C), all on one page.
 #   pipelines/paper/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
-#     --scale small|paper    small: one machine, small.ini beside this file; paper: the paper's sizes (pipelines/presets) [small]
-#     --units words|subwords what the systems read and write: words of Moses's tokenizer, as the paper's do, or subwords (byte-pair
-#                            encoding by SentencePiece); sentences are of at most 50 and 30 words either way
+#     --scale small|paper    small: sizes for one machine (small.ini beside this file); paper: the paper's sizes (pipelines/presets)
+#                            [small]
+#     --units words|subwords units of the systems: words of Moses's tokenizer, as in the paper, or subwords (byte-pair encoding by
+#                            SentencePiece); the limits of 50 and 30 count words in both cases
 #                            [words with --scale paper; subwords with --scale small, whose text is too small for words]
-#     --pieces N             subwords of each side, with --units subwords [4000]
+#     --pieces N             number of subwords of each side, with --units subwords [4000]
 #     --tokenizer moses|words
-#                            of --units words; moses knows English, French and German [moses, if it knows both languages]
-#     --longer yes|no        also train RNNsearch-50*: RNNsearch-50 with 667,000 updates, at the small scale with as many times its
-#                            updates as the paper's had [no]
-#     --seed N               draws the sentences of Figure 3, the long ones and the sample of the training text [1]
-# The text is English and French unless told otherwise: with small, Debian's package descriptions with 3,000 test sentences, with
-# paper, WMT'14. Vocabularies are of 10,000 and 30,000 words; with subwords they say which sentences have no unknown word. The
+#                            tokenizer for --units words; moses supports English, French and German [moses, if it supports both
+#                            languages]
+#     --longer yes|no        also train RNNsearch-50*: RNNsearch-50 with 667,000 updates; at the small scale its updates grow by the
+#                            same factor as the paper's [no]
+#     --seed N               seed that draws the sentences of Figure 3, the long sentences and the sample of the training text [1]
+# The default text is English and French: Debian's package descriptions with 3,000 test sentences for the small scale, WMT'14 for the
+# paper's. Vocabularies have 10,000 and 30,000 words; with subwords they only decide which sentences have unknown words. The default
 # folder is runs/paper-SCALE-UNITS.
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -48,8 +50,8 @@ fi
 made="--scale $scale --source $source --target $target --words $words --units $units --tokenizer $tokenizer"
 [[ $units == words ]] || made+=" --pieces $pieces"
 find_text "$made"
-# Sentences of at most 50 and at most 30 words (section 4.2), with the same vocabularies. The test set of $word_corpus knows which
-# sentences have unknown words, whatever the systems read.
+# Sentences of at most 50 and at most 30 words (section 4.2), with the same vocabularies. $word_corpus tells which test sentences have
+# unknown words, also if the systems use subwords.
 word_corpus=$folder/corpus-50.h5
 if [[ $units == words ]]; then
   prepare "$folder/corpus-50.h5" 50 --tokenizer "$tokenizer" --source-words "$words" --target-words "$words"
@@ -62,7 +64,7 @@ else
     train=$folder/train-$length
     [[ -e $train.$target ]] ||
       perl "$here/select.pl" $length "$whole.$source" "$whole.$target" "$train.$source" "$train.$target"
-    # So many pieces that no pair is dropped for them.
+    # 1,000 subwords are so many that no pair is too long.
     if [[ $length == 50 ]]; then
       prepare "$folder/corpus-50.h5" 1000 --subwords bpe --source-words "$pieces" --target-words "$pieces"
     else
@@ -73,7 +75,7 @@ else
 fi
 
 # --- trainings -------------------------------------------------------------------------------------------------------------
-options_of() { # SYSTEM; in a file, so that what stands after -- wins over it
+options_of() { # SYSTEM; written to a file, so that options after -- override them
   local name=${1,,} config updates
   name=${name%\*} config=$(run_of "$1").ini
   if [[ $scale == paper ]]; then
@@ -92,17 +94,17 @@ options_of() { # SYSTEM; in a file, so that what stands after -- wins over it
   fi
   options=(--corpus "$folder/corpus-${name#*-}.h5" --config "$config")
 }
-run_of() { # SYSTEM: RNNsearch-50* is no name for a folder
+run_of() { # SYSTEM; the * of RNNsearch-50* is replaced, because folders should not have it in their names
   local name=${1,,}
   echo "$folder/${name/\*/-longer}"
 }
-systems=(RNNsearch-50 RNNsearch-30 RNNencdec-50 RNNencdec-30)        # the longest first
+systems=(RNNsearch-50 RNNsearch-30 RNNencdec-50 RNNencdec-30)        # the longest training first
 paper_order=(RNNencdec-30 RNNsearch-30 RNNencdec-50 RNNsearch-50)
 if [[ $longer == yes ]]; then systems=('RNNsearch-50*' "${systems[@]}") paper_order+=('RNNsearch-50*'); fi
 train_systems "${systems[@]}"
 
-# --- translations: Table 1's "All", and "No UNK", where no unknown word may be produced; ranked by log-probability, as the paper's
-# text has it, and by log-probability divided by length, an option of its released code. Nothing is unknown to subwords.
+# --- translations: for "All" of Table 1, and for "No UNK", where no unknown word may be produced; ranked by log-probability, as the
+# paper says, and by log-probability divided by length, an option of its released code. With subwords no word is unknown.
 translations_begin
 all=() known=() normalized=() normalized_known=()
 for system in "${paper_order[@]}"; do
@@ -119,7 +121,7 @@ for system in "${paper_order[@]}"; do
 done
 if [[ $units == subwords ]]; then known=("${all[@]}") normalized_known=("${normalized[@]}"); fi
 
-# --- Table 2: the probability of sentences, of training pairs and of the dev set
+# --- Table 2: log-probabilities of a sample of the training pairs and of the dev set
 trained=() losses=()
 for length in 50 30; do
   sample=$folder/sample-$length-seed-$seed
@@ -139,10 +141,10 @@ done
 
 # --- Tables, Figure 2 (BLEU of each system by length, and against RNNsearch-50), Figure 3 and the long sentences ------------
 scored=(--corpus "$word_corpus" --set test/test)
-say "sentences of Figure 3 and of the long ones are drawn with --seed $seed"
+say "--seed $seed draws the sentences of Figure 3 and the long sentences"
 if ! is_scored "$folder/figure3.json" || [[ ! -e $folder/seed || $(<"$folder/seed") != "$seed" ]]; then
   say "scores"
-  rm -f "$folder/seed" # written when all of this stage is done
+  rm -f "$folder/seed" # written again when this stage is complete
   compared=(--significance randomization --baseline RNNsearch-50)
   evaluate "$folder/scores.txt" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true
   evaluate "$folder/scores.json" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true --sentences true \
@@ -172,5 +174,5 @@ cat "$folder/table1.md" "$folder/table2.md"
 say "Figure 2, as numbers"
 cat "$folder/scores.txt"
 cat "$folder/losses.md"
-say "everything lies in $folder: report.html holds all of it; report.md, table1.md, table2.md, losses.md, long-sentences.md, scores.txt," \
+say "results are in $folder: report.html shows all of them; report.md, table1.md, table2.md, losses.md, long-sentences.md, scores.txt," \
   "figure3/, csv/ and the runs"

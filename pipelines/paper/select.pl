@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# select.pl LENGTH SOURCE TARGET OUT_SOURCE OUT_TARGET [COUNT SEED]: writes the pairs of at most LENGTH words on either side (Paper.pm,
-# words) of parallel text; with COUNT and SEED, COUNT of them, drawn at random, in their order.
+# select.pl LENGTH SOURCE TARGET OUT_SOURCE OUT_TARGET [COUNT SEED]: writes the pairs of parallel text that have at most LENGTH words on
+# either side (Paper.pm, words). With COUNT and SEED it writes a random sample of COUNT of them, in their order.
 use strict;
 use warnings;
 use utf8;
@@ -8,7 +8,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use Paper qw(words fail);
 
-@ARGV == 5 || @ARGV == 7 or fail("LENGTH SOURCE TARGET OUT_SOURCE OUT_TARGET [COUNT SEED] were expected");
+@ARGV == 5 || @ARGV == 7 or fail("usage: select.pl LENGTH SOURCE TARGET OUT_SOURCE OUT_TARGET [COUNT SEED]");
 my ($length, $source, $target, $out_source, $out_target, $count, $seed) = @ARGV;
 srand $seed if defined $seed;
 open my $in_source, "<:utf8", $source or fail("cannot read $source: $!");
@@ -24,7 +24,7 @@ while (defined(my $one = <$in_source>)) {
     print {$to_target} $other;
     next;
   }
-  # A sample of a text that is read once: J. S. Vitter, Random sampling with a reservoir, ACM TOMS, 1985, algorithm R.
+  # Reservoir sampling in one pass: J. S. Vitter, Random sampling with a reservoir, ACM TOMS, 1985, algorithm R.
   ++$seen;
   my $place = $seen <= $count ? $seen - 1 : int rand $seen;
   $kept[$place] = [$seen, $one, $other] if $place < $count;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# table1.pl PREFIX ALL.json NO_UNK.json NORMALIZED.json NORMALIZED_NO_UNK.json: Table 1 of the paper and, of Figure 2, how much of its
-# best score each system keeps in long sentences, from four outputs of rnnsearch evaluate --json: of all translations, and of those
-# in which no unknown word could be produced; both as the search ranks them without and with --normalize. Writes PREFIX.json and
+# table1.pl PREFIX ALL.json NO_UNK.json NORMALIZED.json NORMALIZED_NO_UNK.json: Table 1 of the paper, and Figure 2 as the share of its best
+# BLEU that each system keeps in sentences of each length. The four files are outputs of rnnsearch evaluate --json: for all
+# translations, and for those in which no unknown word could be produced, each without and with --normalize. Writes PREFIX.json and
 # PREFIX.md (Paper.pm).
 use strict;
 use warnings;
@@ -16,7 +16,7 @@ use Paper qw(read_evaluation write_section fail);
 my @published = (["RNNencdec-30", "13.93", "24.19"], ["RNNsearch-30", "21.50", "31.44"], ["RNNencdec-50", "17.82", "26.71"],
   ["RNNsearch-50", "26.75", "34.16"], ["RNNsearch-50*", "28.45", "36.15"], ["Moses", "33.30", "35.63"]);
 
-@ARGV == 5 or fail("PREFIX and four files were expected");
+@ARGV == 5 or fail("usage: table1.pl PREFIX ALL.json NO_UNK.json NORMALIZED.json NORMALIZED_NO_UNK.json");
 my $prefix = shift;
 my @evaluations = map { read_evaluation($_) } @ARGV;
 my @systems = map { my %of = map { $_->{system} => $_ } @{$_->{systems}}; \%of } @evaluations;
@@ -38,15 +38,15 @@ my @tables = ({
   columns => [{title => "Model", number => JSON::PP::false}, map { {title => $_, number => JSON::PP::true} }
     "All ($all sentences)", "No UNK ($known sentences)", "All, normalised", "No UNK, normalised", "published: All", "published: No UNK"],
   rows => \@rows,
-  notes => ["BLEU in percent with 95% bootstrap intervals ($any->{signature}). No UNK: the sentences all of whose words, and whose "
-    . "reference's words, are in the vocabularies of words; the systems may not write an unknown word there. The search ranks "
-    . "hypotheses by log-probability, as the paper's text says; normalised: by log-probability divided by length, an option of the "
-    . "paper's released code.",
-    "The published scores are Table 1 of arXiv 1409.0473, of newstest2014: 3,003 sentences, other text than this. RNNsearch-50* was "
-    . "trained longer; Moses is the paper's phrase-based system, which used 418 million words of monolingual text besides."],
+  notes => ["BLEU in percent with 95% bootstrap intervals ($any->{signature}). No UNK: sentences whose words and reference words are all "
+    . "in the vocabularies of words; the systems may not write an unknown word there. The search ranks hypotheses by log-probability, "
+    . "as the paper says; normalised: by log-probability divided by length, an option of the paper's released code.",
+    "The published scores are from Table 1 of arXiv 1409.0473, for the 3,003 sentences of newstest2014, which is another text. "
+    . "RNNsearch-50* was trained longer; Moses is the paper's phrase-based system, which also used 418 million words of monolingual "
+    . "text."],
 });
 
-# What a system keeps of the best of its buckets.
+# The share of its best bucket's BLEU that a system keeps in each bucket.
 for my $of (0, 2) {
   my @buckets = map { $_->{label} } grep { $_->{sentences} } @{$any->{buckets}};
   my @kept;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # table2.pl PREFIX PROCESSOR {NAME RUN TRAIN_SCORES DEV_SCORES}...: Table 2 of the paper: updates, epochs, hours, hardware and the negative
-# log-likelihood of a sentence, of runs of rnnsearch train and outputs of rnnsearch score on a sample of the pairs that each was
-# trained on, and on the dev set. PROCESSOR names the processor, or is empty. Writes PREFIX.json and PREFIX.md (Paper.pm).
+# log-likelihood per sentence. RUN is the folder of a training; TRAIN_SCORES and DEV_SCORES are outputs of rnnsearch score for a sample
+# of its training pairs and for the dev set. PROCESSOR is the name of the processor or empty. Writes PREFIX.json and PREFIX.md (Paper.pm).
 use strict;
 use warnings;
 use utf8;
@@ -18,16 +18,16 @@ my @published = (["RNNencdec-30", "8.46e5", "6.4", "109", "TITAN BLACK", "28.1",
   ["RNNsearch-50", "2.88e5", "2.2", "111", "Quadro K-6000", "40.7", "38.1"],
   ["RNNsearch-50*", "6.67e5", "5.0", "252", "Quadro K-6000", "36.7", "35.2"]);
 
-@ARGV % 4 == 2 && @ARGV > 2 or fail("PREFIX PROCESSOR {NAME RUN TRAIN_SCORES DEV_SCORES}... were expected");
+@ARGV % 4 == 2 && @ARGV > 2 or fail("usage: table2.pl PREFIX PROCESSOR {NAME RUN TRAIN_SCORES DEV_SCORES}...");
 my ($prefix, $processor) = splice @ARGV, 0, 2;
 
-# Updates, epochs and hours: the last that the log tells of each. Validations and checkpoints are in the hours.
+# Updates, epochs, hours and hardware of a run; each figure is the last one in the log. Hours include validations and checkpoints.
 sub training_of {
   my ($run) = @_;
   open my $in, "<", "$run/log.jsonl" or fail("cannot read $run/log.jsonl: $!");
   my ($updates, $epochs, $seconds) = (0, 0, 0);
   while (<$in>) {
-    my $record = eval { decode_json($_) } or next;    # a line that a kill cut
+    my $record = eval { decode_json($_) } or next;    # a line that a kill cut short
     $updates = $record->{update} // $updates;
     $epochs = $record->{epoch} + $record->{epoch_share} if $record->{event} eq "update";
     $seconds = $record->{elapsed_seconds} if defined $record->{elapsed_seconds};
@@ -63,9 +63,9 @@ write_section($prefix, {title => "Table 2", tables => [{
   columns => [map { {title => $_->[0], number => $_->[1] ? JSON::PP::true : JSON::PP::false} } ["Model", 0], ["Updates", 1], ["Epochs", 1],
     ["Hours", 1], ["Hardware", 0], ["Train NLL", 1], ["Dev. NLL", 1]],
   rows => \@rows,
-  notes => ["NLL: the mean negative natural logarithm of a sentence's probability, by the checkpoint that translates, of $train_pairs pairs "
-    . "of the training text (of at most 30 words for the systems of that name, so their sentences are shorter) and of all $dev_pairs "
-    . "pairs of the dev set. Hours include validations and checkpoints. A batch of the paper has 80 sentences; the size of ours is in "
-    . "the record at the end of the page.",
-    "Published: arXiv 1409.0473, appendix B, Table 2, of another corpus."],
+  notes => ["NLL: the mean negative natural logarithm of the probability of a sentence, by the checkpoint that translates, over $train_pairs "
+    . "pairs of the training text (of at most 30 words for the systems of that name, so their sentences are shorter) and over all "
+    . "$dev_pairs pairs of the dev set. Hours include validations and checkpoints. A batch of the paper has 80 sentences; the record at "
+    . "the end of the page has the size of ours.",
+    "Published: arXiv 1409.0473, appendix B, Table 2, for another corpus."],
 }]});

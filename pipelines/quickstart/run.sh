@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# pipelines/quickstart/run.sh: from a bare Debian machine to BLEU by sentence length of RNNsearch and RNNencdec, trained on
-# the translations of Debian's package descriptions with the same number of updates. It installs and builds what is missing.
+# pipelines/quickstart/run.sh: on a bare Debian machine, installs and builds what is missing, trains RNNsearch and RNNencdec
+# on the translations of Debian's package descriptions with the same number of updates, and prints BLEU by sentence length.
 # Each stage is skipped when its result exists, and an interrupted training resumes: stop the script and run it again as
 # you like. Arguments are passed on to `rnnsearch train`, for both systems: pipelines/quickstart/run.sh --seed 2
 set -euo pipefail
 
-# What may be changed, here or in the environment. The model and its training are in config.ini beside this file.
+# Settings, which can be changed here or in the environment. config.ini beside this file sets the model and its training.
 work=${RNNSEARCH_WORK:-runs/quickstart} # the folder for all results
 ranks=${RNNSEARCH_RANKS:-2}             # MPI ranks, each with one thread
-source=${RNNSEARCH_SOURCE:-en}          # any two languages of Debian's descriptions
+source=${RNNSEARCH_SOURCE:-en}          # source and target: any two languages of Debian's descriptions
 target=${RNNSEARCH_TARGET:-fr}
-minutes=${RNNSEARCH_MINUTES:-12}        # time limit for training RNNsearch; RNNencdec then gets as many updates
-updates=${RNNSEARCH_UPDATES:-0}         # limit of updates besides; 0: no limit
+minutes=${RNNSEARCH_MINUTES:-12}        # time limit for training RNNsearch; RNNencdec gets the same number of updates
+updates=${RNNSEARCH_UPDATES:-0}         # maximum number of updates; 0: no limit
 subwords=${RNNSEARCH_SUBWORDS:-4000}    # size of each vocabulary, in subwords
 max_length=${RNNSEARCH_MAX_LENGTH:-200} # training pairs with more subwords on either side are left out
-beam=${RNNSEARCH_BEAM:-10}
-retry_below=${RNNSEARCH_RETRY_BELOW:-500} # a sentence of which nothing ends is searched again with beams doubled up to this
+beam=${RNNSEARCH_BEAM:-10}              # beam width of the translations
+retry_below=${RNNSEARCH_RETRY_BELOW:-500} # rnnsearch translate --retry-below
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 CDPATH='' cd -- "$here/../.."
@@ -26,7 +26,7 @@ if [[ $path == *[$'#\n\r']* ]]; then
   echo "quickstart: the path ${path@Q} has a # or a line break, which a run's config.ini cannot hold; set RNNSEARCH_WORK" >&2
   exit 1
 fi
-if [[ -z ${RNNSEARCH:-} ]]; then # a program that is there already may be named
+if [[ -z ${RNNSEARCH:-} ]]; then # RNNSEARCH may name an existing program
   pipelines/build.sh --check
   say "installing what is missing, and building"
   pipelines/install.sh
@@ -61,7 +61,7 @@ if [[ ! -e $corpus ]]; then
 fi
 
 search="beam $beam, retried below $retry_below"
-[[ -s $work/search && $(<"$work/search") == "$search" ]] || rm -f "$work"/test.*."$target" # made by another search
+[[ -s $work/search && $(<"$work/search") == "$search" ]] || rm -f "$work"/test.*."$target" # translations made by another search
 echo "$search" >"$work/search"
 hypotheses=() runs=()
 for system in RNNsearch RNNencdec; do
@@ -83,7 +83,7 @@ for system in RNNsearch RNNencdec; do
 done
 
 say "scoring"
-# 41 to 60 words are one bucket: each half of it has so few sentences that its BLEU would be a matter of chance.
+# 41 to 60 words are one bucket, because 41 to 50 and 51 to 60 have too few sentences each for a reliable BLEU.
 scores=("${hypotheses[@]}" --corpus "$corpus" --set test/debian --edges "10,20,30,40,60")
 "$rnnsearch" evaluate "${scores[@]}" --chart >"$work/bleu.txt.new"
 "$rnnsearch" evaluate "${scores[@]}" --json --sentences >"$work/bleu.json.new"

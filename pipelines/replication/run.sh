@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# The replication of Bahdanau, Cho and Bengio (2015) and its ablations on their own task, the primes of a sequence of numbers: every
-# system is trained on sequences of up to each length, in rounds from fresh weights on fresh data, and scored by PSA, LCSR and GeoMean.
+# The replication of Bahdanau, Cho and Bengio (2015) and its ablations on their own task, the primes of a sequence of numbers: trains
+# every system on sequences of up to each length, in rounds with new initial weights and data, and scores it by PSA, LCSR and GeoMean.
 #   pipelines/replication/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
-#     --protocol source|ours  how systems are trained: as the source does (pipelines/presets/replication*.ini), or with the settings
-#                             of ours.ini beside this file, and on sequences that grow (data/primes.pl ... growing); those to score
-#                             are the same [source]
-#     --lengths N,N,...       greatest lengths of the sequences; each makes a task of its own [10,60,110,160,210,260,310]
-#     --systems NAME,...      full, and the ablations a (the decoder's state begins from zero), b (the readout sees the state alone),
-#                             c (nothing sees the previous word), d (the state sees itself alone) [full,a,b,c,d]
-#     --rounds N              rounds of each; round K has seed K [3]
-#     --updates M             updates of each round, of 32 sequences that occur in no other [5000; ours: 60000]
-#     --test N                sequences to score each round on [3.2 for each update, as in the source's sweep; ours: 2000]
-#     --folder DIR            where everything goes [runs/replication-PROTOCOL]
-#     --beside DIR            a folder with results of the other protocol, whose line is to be in the chart
-#     --at-once N             trainings at the same time, of one thread each [CPUs]
-# The ten rounds that the source's text prints:  run.sh --lengths 30 --systems full,a --rounds 10 --updates 2000 --test 6400
-# Results that are there are kept, and trainings resume where they stopped: interrupt it and run it again. More lengths, systems and
-# rounds may be asked for later in the same folder.
+#     --protocol source|ours  source: train as the source does (pipelines/presets/replication*.ini); ours: train with the settings of
+#                             ours.ini beside this file, on sequences that grow (data/primes.pl ... growing); the test sequences are
+#                             the same [source]
+#     --lengths N,N,...       greatest lengths of the sequences; each is a task of its own [10,60,110,160,210,260,310]
+#     --systems NAME,...      full, and the ablations a (the decoder's state begins at zero), b (the readout sees only the state),
+#                             c (nothing sees the previous word), d (the state sees only itself) [full,a,b,c,d]
+#     --rounds N              number of rounds of each system; round K has seed K [3]
+#     --updates M             number of updates of each round, each of 32 new sequences [5000; ours: 60000]
+#     --test N                number of test sequences of each round [3.2 for each update, as in the source's sweep; ours: 2000]
+#     --folder DIR            folder for all results [runs/replication-PROTOCOL]
+#     --beside DIR            folder with results of the other protocol, to be shown in the chart, too
+#     --at-once N             number of trainings at the same time, of one thread each [number of CPUs]
+# The ten rounds that the source prints:  run.sh --lengths 30 --systems full,a --rounds 10 --updates 2000 --test 6400
+# Existing results are kept, and interrupted trainings resume: stop the script and run it again. A later call with the same folder may
+# add lengths, systems and rounds.
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=replication
-source "$here/../experiment.sh" # say, fail, no_option, begin, stop_trainings, finish_trainings; what is trained here is rounds
+source "$here/../experiment.sh" # say, fail, no_option, begin, stop_trainings, finish_trainings
 protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates='' test='' folder='' beside='' at_once=''
 while (($# > 0)); do
   case $1 in
@@ -54,24 +54,24 @@ done
 
 begin
 
-# A folder holds results of one protocol.
 options_of() { # SYSTEM: sets `options`
   options=(--preset "replication$([[ $1 == full ]] || echo "-$1")")
   [[ $protocol == source ]] || options+=(--config "$here/ours.ini")
   options+=(--max-updates "$updates" --precision f32 --checkpoint-every 0 "${extra[@]}")
 }
+# A folder holds results of one protocol and one set of options.
 settings=("$project"/pipelines/presets/replication*.ini)
 [[ $protocol == source ]] || settings+=("$here/ours.ini")
 made="--protocol $protocol --updates $updates --test $test, options '${extra[*]}', settings $(grep -hv '^#' "${settings[@]}" | cksum)"
 if [[ -s $folder/made-with ]]; then
   [[ $(<"$folder/made-with") == "$made" ]] ||
-    fail "$folder was made with $(<"$folder/made-with"), and now it is $made; give another --folder"
+    fail "$folder was made with $(<"$folder/made-with"), not with $made; give another --folder"
 fi
 echo "$made" >"$folder/made-with"
 
-# task LENGTH ROUND: the corpus of a round and its test sequences, which all systems share. Every pair is used once. One vocabulary
-# for both sides, because the source's readout has all numbers to choose from.
 of_round() { echo "$folder/length-$1/round-$2"; } # LENGTH ROUND
+# task LENGTH ROUND: makes the corpus of a round and its test sequences, which all systems share. Every pair is used once. Both sides
+# have the same vocabulary, because the source's readout can produce all numbers.
 task() {
   local at part
   at=$(of_round "$1" "$2")
@@ -90,13 +90,13 @@ is_done() { # RUN
   [[ -s $1/checkpoints/latest && -s $1/log.jsonl ]] &&
     grep '"event":"stop"' "$1/log.jsonl" | tail -n 1 | grep -q "\"update\":$updates,"
 }
-# round_of LENGTH ROUND SYSTEM: trains, translates and scores. The source decodes greedily, and its metrics see no more of an output
-# than the reference's length; no target is longer than its source.
+# round_of LENGTH ROUND SYSTEM: trains, translates and scores. Search is greedy, as in the source. Its metrics cut an output to the
+# reference's length, and no target is longer than its source, so a maximum length ratio of 1 is enough.
 round_of() {
   local run at child=
-  # Runs in a process of its own, which hands TERM on: the training then writes its checkpoint.
+  # This runs in a process of its own, which passes TERM on to the training, which then writes a checkpoint.
   trap '[[ -z $child ]] || kill -TERM "$child" 2>/dev/null; wait; exit 85' TERM
-  waited_for() { # bash takes a signal while it waits, not while a command before it runs
+  waited_for() { # runs a command in the background, because bash handles no signal during a foreground command
     "$@" &
     child=$!
     wait "$child"
@@ -140,4 +140,4 @@ another=ours
 "$RNNSEARCH" report --chart "$folder/chart.tsv" --chart-of GeoMean --svg "$folder/chart.svg" \
   --title "The full model's median GeoMean"
 cat "$folder/rounds.md" "$folder/medians.md"
-say "everything lies in $folder: rounds.md, medians.md, chart.svg, chart.tsv, and the rounds in length-L/round-K"
+say "results are in $folder: rounds.md, medians.md, chart.svg, chart.tsv, and the rounds in length-L/round-K"

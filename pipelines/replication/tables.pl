@@ -1,14 +1,14 @@
 #!/usr/bin/env perl
-# pipelines/replication/tables.pl FOLDER UPDATES ROUNDS LENGTHS SYSTEMS [OTHER]: the tables and the chart's numbers of what run.sh
-# scored in FOLDER; LENGTHS and SYSTEMS are lists with commas. Makes in FOLDER
-#   rounds.md    of each length the PSA, LCSR and GeoMean of every round and their averages
-#   medians.md   the median GeoMean over the rounds by length, beside the published ones and the most that can be reached
-#   chart.tsv    the same of the full model, as `rnnsearch report --chart` takes it; OTHER, a folder of the other protocol, adds its own
-# OTHER is written as NAME=FOLDER, and FOLDER may be written so, too: NAME stands in the tables [ours].
+# pipelines/replication/tables.pl FOLDER UPDATES ROUNDS LENGTHS SYSTEMS [OTHER]: makes tables and chart data from the scores that run.sh
+# wrote to FOLDER. LENGTHS and SYSTEMS are lists with commas. Writes to FOLDER
+#   rounds.md    for each length the PSA, LCSR and GeoMean of every round, and their averages
+#   medians.md   the median GeoMean over the rounds by length, beside the published medians and the maximum that can be reached
+#   chart.tsv    the medians of the full model, for `rnnsearch report --chart`; OTHER, a folder of the other protocol, adds a line
+# OTHER has the form NAME=FOLDER, and so may FOLDER; the tables show NAME [ours].
 use strict;
 use warnings;
 
-@ARGV == 5 || @ARGV == 6 or die "tables.pl: see the head of $0\n";
+@ARGV == 5 || @ARGV == 6 or die "usage: tables.pl FOLDER UPDATES ROUNDS LENGTHS SYSTEMS [OTHER]\n";
 my ($folder, $updates, $rounds, $lengths, $systems, $other) = @ARGV;
 (my $name, $folder) = $folder =~ /^([^=]+)=(.*)/s ? ($1, $2) : ("ours", $folder);
 my @lengths = sort { $a <=> $b } split /,/, $lengths;
@@ -27,15 +27,16 @@ my %medians = (
 # The averages of ten rounds of 2,000 updates, which the replication's text prints. The notebook's TrainingConfig has max_length=30.
 my %averages = (full => [.7361, .7603, .7465], a => [.7980, .8109, .8033]);
 
-sub published {    # SYSTEM LENGTH: of the sweep
+sub published {    # SYSTEM LENGTH: the median of the published sweep
   my ($system, $length) = @_;
   for (0 .. $#swept) { return $medians{$system}[$_] if $swept[$_] == $length }
   return undef;
 }
-# A sequence without primes counts 0. A number is prime with probability 1/4, and each length is as likely as another.
+# The maximum that can be reached: a sequence without primes counts 0. A number is prime with probability 1/4, and all lengths are equally
+# likely.
 sub ceiling { my ($length) = @_; return 1 - 3 / $length * (1 - 0.75**$length) }
 
-sub scores {       # FOLDER LENGTH ROUND SYSTEM: PSA, LCSR and GeoMean, of 1, or nothing
+sub scores {       # FOLDER LENGTH ROUND SYSTEM: PSA, LCSR and GeoMean as fractions, or nothing
   my ($from, $length, $round, $system) = @_;
   open my $file, "<", "$from/length-$length/round-$round/$system.scores" or return;
   my %found;
@@ -64,7 +65,7 @@ sub in_file {
 
 my $text = "";
 for my $length (@lengths) {
-  $text .= "Sequences of up to $length numbers, $updates updates a round; the most that can be reached is " . shown(ceiling($length)) . ".\n\n";
+  $text .= "Sequences of up to $length numbers, $updates updates a round; the maximum that can be reached is " . shown(ceiling($length)) . ".\n\n";
   $text .= row("round", map { my $s = $_; map { "$s $_" } @metrics } @systems);
   $text .= row("---", ("---:") x (3 * @systems));
   my %sum;
@@ -99,14 +100,14 @@ for my $system (@systems) {
   $text .= row($system, $name, map { shown(median(@$_)) } @of);
   $text .= row($system, "least to most", map { my @s = sort { $a <=> $b } @$_; @s ? sprintf("%.2f–%.2f", $s[0], $s[-1]) : "–" } @of);
 }
-$text .= row("the most that can be reached", "", map { shown(ceiling($_)) } @lengths);
+$text .= row("the maximum that can be reached", "", map { shown(ceiling($_)) } @lengths);
 if (grep { $_ eq "full" } @systems) {
   $text .= row("full", "$name, share of that",
     map { my $m = median(geo_means($folder, $_, "full")); shown(defined $m ? $m / ceiling($_) : undef) } @lengths);
 }
 in_file("$folder/medians.md", $text);
 
-my @lines = (["the most that can be reached", \&ceiling], ["published", sub { published("full", $_[0]) }]);
+my @lines = (["the maximum that can be reached", \&ceiling], ["published", sub { published("full", $_[0]) }]);
 for ("$name=$folder", $other // ()) {
   my ($title, $from) = /^([^=]+)=(.*)/s;
   push @lines, [$title, sub { median(geo_means($from, $_[0], "full")) }];

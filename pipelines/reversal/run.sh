@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# Reversing sequences, in rounds: every system is trained N times from fresh weights, M updates each, and scored on unseen sequences
-# by PSA, LCSR and GeoMean (evaluate --sequence-accuracy whole). Exit code 1 when a system that must learn the task has a round in which it did not.
+# Reversing sequences, in rounds: trains every system N times from new initial weights, M updates each, and scores it on unseen
+# sequences by PSA, LCSR and GeoMean (evaluate --sequence-accuracy whole). The exit code is 1 when a system that must learn the task did
+# not learn it in some round.
 #   pipelines/reversal/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
-#     --systems 'NAME...'   of those in systems.sh beside this file [all of them]
-#     --rounds N            of each system; round K has seed K [10]
-#     --updates M           of each round [2000]
-#     --max-length L        longest sequence of the task [15]
-#     --folder DIR          where everything goes [runs/reversal]
-#     --launch local|slurm  processes of one thread on this machine; or for each system a job array of its rounds (cluster/submit),
-#                           which is left to itself: when it is done, the same command makes tables and plots [local]
-#     --at-once N           local: trainings at the same time [CPUs]; slurm: tasks of an array that may run together [all]
-# Rounds that are done are skipped, and trainings go on where they stopped: interrupt it and run it again. More rounds may be asked
-# for later.
+#     --systems 'NAME...'   systems to train, from the list in systems.sh beside this file [all]
+#     --rounds N            number of rounds of each system; round K has seed K [10]
+#     --updates M           number of updates of each round [2000]
+#     --max-length L        length of the longest sequence [15]
+#     --folder DIR          folder for all results [runs/reversal]
+#     --launch local|slurm  local: each training is a process of one thread on this machine; slurm: each system is a job array of its
+#                           rounds (cluster/submit), after which the script ends: run the same command again when the jobs are done
+#                           [local]
+#     --at-once N           local: number of trainings at the same time [number of CPUs]; slurm: number of tasks of an array that may
+#                           run at the same time [all]
+# Finished rounds are skipped, and interrupted trainings resume: stop the script and run it again. A later call may add rounds.
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=reversal
-source "$here/../experiment.sh" # say, fail, no_option, test_set, begin, stop_trainings, finish_trainings; what is trained here is rounds
+source "$here/../experiment.sh" # say, fail, no_option, test_set, begin, stop_trainings, finish_trainings
 systems='' rounds=10 updates=2000 max_length=15 folder=runs/reversal at_once=''
 while (($# > 0)); do
   case $1 in
@@ -43,10 +45,10 @@ done
 # --- the program, the task -----------------------------------------------------------------------------------------------
 begin
 
-# What was made with other settings is no result of these.
+# Results of other settings must not be mixed with these.
 made_with() { # FILE TEXT
   if [[ -s $1 ]]; then
-    [[ $(<"$1") == "$2" ]] || fail "${1%.made-with} was made with $(<"$1"), and now it is $2; give another --folder"
+    [[ $(<"$1") == "$2" ]] || fail "${1%.made-with} was made with $(<"$1"), not with $2; give another --folder"
   fi
   echo "$2" >"$1"
 }
@@ -61,10 +63,10 @@ if [[ ! -e $corpus ]]; then
 fi
 
 # --- training ------------------------------------------------------------------------------------------------------------
-run_of_round() { # SYSTEM ROUND: as cluster/submit --seeds names it
+run_of_round() { # SYSTEM ROUND: prints the folder that cluster/submit --seeds also uses
   echo "$folder/$1-seed-$2"
 }
-options_of_rounds() { # SYSTEM: sets `options`, all but --run and --seed
+options_of_rounds() { # SYSTEM: sets `options` to all options but --run and --seed
   local system=$1 word of_files=
   options_of "$system" # sets `options`
   for word in "${options[@]}"; do
@@ -113,9 +115,9 @@ submit_rounds() {
     if [[ -n $queued && -n $(squeue -h -o %i -j "$(tr ' ' '\n' <<<"${queued# }" | sed 's/_.*//' | sort -u | paste -sd,)" 2>/dev/null) ]]; then
       say "$system, rounds $left: in the queue"
     else
-      # Of one rank each: a round is small, and its result then is that of this machine.
+      # One rank each, because a round is small, and because the result is then the same as on this machine.
       job=$("$project/cluster/submit" --nodes 1 --ranks-per-node 1 --cpus-per-rank 1 --seeds "$left" ${at_once:+--at-once "$at_once"} train "${options[@]}" --run "$folder/$system" |
-        paste -sd ' ') # a failure ends all here
+        paste -sd ' ') # if submit fails, the script ends here
       say "$system, rounds $left: job $job"
     fi
   done
@@ -127,7 +129,7 @@ case $launch in
 esac
 
 # --- scores --------------------------------------------------------------------------------------------------------------
-# Of what each round has after its last update, whichever validation was the best.
+# The parameters after the last update are scored, not those of the best validation.
 made=()
 for ((round = 1; round <= rounds; ++round)); do
   scored=()
@@ -135,7 +137,7 @@ for ((round = 1; round <= rounds; ++round)); do
     run=$(run_of_round "$system" "$round")
     checkpoint=$run/checkpoints/$(<"$run/checkpoints/latest")
     if [[ ! $run.test -nt $checkpoint ]]; then
-      # Greedy decoding alone: an output that does not end is scored as it is.
+      # Greedy search without retries: an output that does not end is scored as it is.
       "$RNNSEARCH" translate --model "$checkpoint" --input "$folder/text/test.source" --output "$run.test" --beam 1 \
         --retry-below 0
     fi
@@ -151,9 +153,9 @@ for system in $systems; do runs+=(--run "$system=$(run_of_round "$system" 1)"); 
 "$RNNSEARCH" report --title "Reversing sequences of up to $max_length words: $rounds rounds of $updates updates" "${made[@]}" "${runs[@]}" \
   --output "$folder/report.html" --csv "$folder/csv" --markdown "$folder/rounds.md"
 
-# --- the promise ---------------------------------------------------------------------------------------------------------
-awk '/^\*\*/ && tables++ {exit} {print}' <"$folder/rounds.md" # the means
-say "everything lies in $folder: report.html, rounds.md, csv/, the runs and what they made of the test sequences (*.test)"
+# --- the check -----------------------------------------------------------------------------------------------------------
+awk '/^\*\*/ && tables++ {exit} {print}' <"$folder/rounds.md" # the table of the means
+say "results are in $folder: report.html, rounds.md, csv/, the runs and their outputs for the test sequences (*.test)"
 low=$(tr -d '\r' <"$folder/csv/rounds.csv" | awk -F, -v must=" $must_learn " -v required="$required" '
   $4 == "PSA" && index(must, " " $3 " ") && $5 <= required { printf "%s%s, round %d: %.2f%%", n++ ? "; " : "", $3, $1, $5 }')
 [[ -z $low ]] || fail "PSA must be above $required% in every round, but is not: $low"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Chinese to English: traditional sequence to sequence (after I. Sutskever, O. Vinyals, Q. V. Le, arXiv 1409.3215), whose decoder
-# begins with the encoder's last state and sees nothing else of the source, against RNNsearch (arXiv 1409.0473), of the same sizes,
-# trained on the same text for the same number of updates. Makes BLEU by sentence length, and heat maps of what RNNsearch looked at.
+# Chinese to English: compares traditional sequence to sequence (after I. Sutskever, O. Vinyals, Q. V. Le, arXiv 1409.3215), whose decoder
+# gets only the encoder's last state, with RNNsearch (arXiv 1409.0473), at the same sizes, on the same text, for the same number of
+# updates. Makes BLEU by sentence length and heat maps of RNNsearch's attention.
 #   pipelines/zh-en/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
 #     --chinese characters|words
-#                            the words of the Chinese side: its characters, or those of ICU's dictionary [characters]
-#     --cell lstm|gru|tanh   of sequence to sequence [lstm]
-# Sizes and training are config.ini's beside this file, the equations those of the presets seq2seq and rnnsearch-50. Training
-# sentences are of at most 50 words, or of 80 where characters are words. With --text the languages are zh and en, and the
-# vocabularies of 10,000 words. Without it the text is Debian's package descriptions, zh_CN and en, with vocabularies of 2,000 words:
-# it is small, some thousands of pairs, and only shows that all works. The folder is runs/zh-en-CHINESE.
+#                            words of the Chinese side: single characters, or the words of ICU's dictionary [characters]
+#     --cell lstm|gru|tanh   cell of sequence to sequence [lstm]
+# config.ini beside this file sets the sizes and the training; the equations are those of the presets seq2seq and rnnsearch-50. Training
+# sentences have at most 50 words, or 80 if characters are words. With --text the languages are zh and en by default, and the
+# vocabularies have 10,000 words. Without it the text is Debian's package descriptions, zh_CN and en, with vocabularies of 2,000 words;
+# these are only some thousand pairs, enough to see that everything works. The default folder is runs/zh-en-CHINESE.
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=zh-en
@@ -30,7 +30,7 @@ if [[ -z $text ]]; then
   text=$folder/text
   "$project/data/debian.sh" "$source" "$target" "$text"
 fi
-# Sets are held out by the length of the English side: Chinese has no blanks to count words by.
+# Held-out sets are stratified by the length of the English side, because Chinese has no spaces to count words by.
 find_text "--source $source --target $target --words $words --chinese $chinese --cell $cell" target
 prepare "$folder/corpus.h5" "$longest" --source-words "$words" --target-words "$words" --tokenizer "$tokenizer"
 
@@ -41,7 +41,7 @@ options_of() { # SYSTEM
     seq2seq) options+=(--preset seq2seq --cell "$cell") ;;
   esac
 }
-train_systems RNNsearch seq2seq # the longer first
+train_systems RNNsearch seq2seq # the longer training first
 
 translations_begin
 hypotheses=() runs=()
@@ -61,4 +61,4 @@ if ! is_scored "$folder/table.md"; then
   all_systems "$folder/report.md" "$folder/table.md"
 fi
 cat "$folder/scores.txt"
-say "everything lies in $folder: report.html and report.md, table.md, scores.txt, looked-at/, csv/, and the runs"
+say "results are in $folder: report.html and report.md, table.md, scores.txt, looked-at/, csv/, and the runs"

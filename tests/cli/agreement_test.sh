@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Ranks that do not run the same program, see the same corpus or the same checkpoint, or would share too few CPUs, are
-# refused on all ranks in one sentence with exit code 1, and nothing is written.
+# Ranks that run different programs, see different corpora or checkpoints, or would share too few CPUs, end with a one-line error
+# and exit code 1 on all ranks, and nothing is written.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -8,7 +8,7 @@ unset RNNSEARCH_OVERSUBSCRIBE
 export OMPI_MCA_hwloc_base_binding_policy=none
 
 make_corpus
-# Ranks of one host that see different files: each in a folder of its own.
+# Ranks of one host that see different files, because each is in a folder of its own.
 mkdir other without
 "$SOURCE/data/reversal.sh" other/text --seed 2 --vocabulary 10 --max-length 7 --train 600 --dev 16 --test 16 >/dev/null
 (cd other && "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source \
@@ -21,7 +21,7 @@ cp text/dev.* text-only
 head -n 15 text/dev.source >other/text-only/dev.source
 head -n 15 text/dev.target >other/text-only/dev.target
 
-refused() {  # facts, separated by |, that the sentence must hold; then the launcher's arguments
+refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |; ARGUMENTS are those of the launcher
   local facts=$1 code=0 fact sentence
   shift
   timeout 400 mpirun "$@" >out 2>err </dev/null || code=$?
@@ -33,7 +33,7 @@ refused() {  # facts, separated by |, that the sentence must hold; then the laun
   done <<<"$facts|"
   [[ ! -e run && ! -e other/run && ! -e without/run ]] || fail "mpirun $*: a run was begun"
 }
-# between FACTS RANK1_FOLDER COMMAND...: rank 0 works here, rank 1 there
+# between FACTS RANK1_FOLDER COMMAND...: rank 0 runs in this folder, rank 1 in RANK1_FOLDER
 between() {
   local facts=$1 folder=$2
   shift 2
@@ -42,7 +42,7 @@ between() {
 host=$(hostname)
 export RNNSEARCH_OVERSUBSCRIBE=1 # this machine may have one core
 
-# Of the same version, but not the same.
+# Two different programs of the same version.
 cp "$RNNSEARCH" copy && echo >>copy
 for command in prepare train translate score evaluate align benchmark; do
   refused "rank 1 on $host|rank 0 on $host|digest|one build" -n 1 "$RNNSEARCH" $command : -n 1 ./copy $command
@@ -74,7 +74,7 @@ between "cannot open|rank 1 on $host|rank 0 on $host has it" without $translate
 between "rank 1 on $host|digest" other evaluate --model model --corpus corpus.h5 --set dev --threads 1
 score="score --model $PWD/model --source text-only/dev.source --target text-only/dev.target --threads 1"
 align="${score/score/align}"
-# Only the root reads them: another rank may have other texts, or none.
+# Only the root reads the texts: another rank may have other texts, or none.
 for command in "$score" "$align"; do
   for folder in other without; do
     timeout 400 mpirun -n 1 "$RNNSEARCH" $command : -n 1 -wdir "$PWD/$folder" "$RNNSEARCH" $command >out 2>err ||
@@ -84,7 +84,7 @@ for command in "$score" "$align"; do
   done
 done
 
-# Pipes, which can be read once alone.
+# Pipes, which can be read only once.
 for command in "$score" "$align"; do
   "$RNNSEARCH" $command >alone 2>/dev/null
   for end in source target; do
@@ -96,7 +96,7 @@ for command in "$score" "$align"; do
   done
 done
 
-# What the ranks share is only looked for by the root.
+# Only the root checks whether a file exists that the ranks share.
 mkdir damaged && cp -r model damaged/model && rm damaged/model/checkpoints/best damaged/model/checkpoints/latest
 between "damaged/model|latest" . ${translate/model model/model damaged/model}
 between "$PWD is a folder" . $translate --output "$PWD"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Soft alignments of a model that has learnt to reverse sequences: the links are the anti-diagonal, whatever shows them, on
-# any number of ranks; and what cannot be aligned is refused in one sentence, with nothing written.
+# Soft alignments of a model that has learnt to reverse sequences: the links are the anti-diagonal, in every output format and on
+# any number of ranks; what cannot be aligned is rejected with a one-line error, and nothing is written.
 set -euo pipefail
 
 fail() {
@@ -30,7 +30,7 @@ train --run run --max-updates 600
 train --run plain --max-updates 1 --attention none
 pair=(--model run --source text/test.source --target text/test.target)
 
-# every form at once, and what they say of each other
+# all output formats at once, which must agree
 "$RNNSEARCH" align "${pair[@]}" --json all.json --pharaoh links --svg pictures --bars
 "$RNNSEARCH" score --model run --source text/test.source --target text/test.target >scores
 cat >check.py <<'END_OF_CHECK'
@@ -77,7 +77,7 @@ END_OF_CHECK
 python3 check.py || fail "the results are not what they should be; $(tail -n 3 train.log)"
 (($(find pictures -type f | wc -l) == 200)) || fail "not two pictures a line: $(ls pictures)"
 
-# the same on any number of ranks, to the byte; also of the model's own translations
+# the same bytes on any number of ranks, also for the model's own translations
 mpirun -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --json two.json --pharaoh two.links --svg two.pictures --bars
 { cmp all.json two.json && cmp links two.links && diff -r pictures two.pictures; } || fail "two ranks align otherwise than one"
 own=(--model run --source text/test.source --beam 3 --batch-sentences 7 --threads 1 --json -)
@@ -89,7 +89,7 @@ import json
 for sentence in json.load(open("own.json"))["sentences"]: print(" ".join(sentence["target"][:-1]))' | cmp - translated ||
   fail "the translations that are aligned are not those of translate"
 
-# some lines, for people and for programs
+# selected lines, as text and as JSON
 "$RNNSEARCH" align "${pair[@]}" --lines 7,3-4,4 --pharaoh - >some
 cmp some <(sed -n '3p;4p;7p' links) || fail "--lines 7,3-4,4 gives $(<some)"
 "$RNNSEARCH" align "${pair[@]}" --lines 5 >people
@@ -103,7 +103,7 @@ for sentence in json.load(open("all.json"))["sentences"]:
     print(*("%d-%d" % (x, y) for x in range(len(sentence["source"]) - 1) for y in range(len(sentence["target"]) - 1)
             if sentence["alignment"][y][x] >= 0.9))' | cmp - sharp || fail "links of at least 0.9"
 
-# against gold links: its own are without error; others as the definition says (Och and Ney 2003)
+# against gold links: its own links have no error; for others the error follows the definition (Och and Ney 2003)
 "$RNNSEARCH" align "${pair[@]}" --gold links >own.score
 { grep -q '^alignment error rate  0.0000$' own.score && grep -q '^F1  *1.0000$' own.score; } || fail "its own links: $(<own.score)"
 # Sure: the first link of each line, and one that is wrong. Possible: the second. Everything else is missing.
@@ -131,8 +131,8 @@ awk '{ for (i = 1; i <= NF; ++i) { split($i, a, /[-?]/); mark = index($i, "?") ?
        printf "%s%d%s%d", (i > 1 ? " " : ""), a[1] + 1, mark, a[2] + 1 } print "" }' gold >gold-from-1
 "$RNNSEARCH" align "${pair[@]}" --gold gold-from-1 --gold-first-word 1 | cmp - scored || fail "links that begin with 1"
 
-# what is refused, in one sentence, with nothing written
-refused() {  # facts, separated by |, that the sentence must hold; then the options
+# wrong input: a one-line error, and nothing is written
+refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |; ARGUMENTS are options
   local facts=$1 before status=0 fact
   shift
   before=$(find . | sort)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rnnsearch average: the mean of a run's checkpoints is a model that every command takes, and nothing to train on from.
+# rnnsearch average: the mean of a run's checkpoints is a model that every command accepts, but no training can resume from it.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -19,14 +19,14 @@ last=run/checkpoints/update-00000040.h5
 h5diff mean.h5 again.h5 /parameters /parameters || fail "the order of the checkpoints matters"
 h5diff -q mean.h5 $last /parameters /parameters && fail "the mean is the newest checkpoint"
 
-# every command takes it
+# every command accepts it
 "$RNNSEARCH" translate --model mean.h5 --input text/test.source --output translations 2>/dev/null
 [[ $(wc -l <translations) == 16 ]] || fail "$(wc -l <translations) translations of 16 lines"
 "$RNNSEARCH" evaluate --hypotheses mean=translations --references text/test.target >table 2>/dev/null
 [[ $("$RNNSEARCH" score --model mean.h5 --source text/test.source --target text/test.target 2>/dev/null | wc -l) == 16 ]] ||
   fail "score does not give a line a pair"
 
-refused() {  # words that the sentence must hold; then the arguments
+refused() {  # WORDS ARGUMENTS...: the one-line error contains WORDS
   local words=$1 answer status=0
   shift
   "$RNNSEARCH" "$@" >/dev/null 2>answer || status=$?

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The benchmark in small: what it prints adds up, on one rank and on two, for updates and for translation; and what it
-# refuses.
+# The benchmark at a small size: its figures are consistent, on one rank and on two, for updates and for translation; wrong
+# options are rejected.
 set -euo pipefail
 
 fail() {
@@ -9,7 +9,7 @@ fail() {
 }
 tiny=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --target-words 60 --threads 1)
 
-# adds_up NAME: the JSON holds together; prints one line of what is to be compared
+# adds_up NAME: checks that the figures of the JSON are consistent; prints a line of those to be compared
 adds_up() {
   perl -MJSON::PP -e '
     local $/; my $r = decode_json(<STDIN>);
@@ -53,7 +53,7 @@ alone=("$RNNSEARCH" benchmark "${tiny[@]}")
 together=(mpirun -n 2 "$RNNSEARCH" benchmark "${tiny[@]}")
 lengths=(--source-length 6 --target-length 4 --batch-sentences 5)
 { command -v perl >/dev/null && perl -MJSON::PP -e1; } || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
-# 6 operations a weight and row: 5 rows of s_0; 35 of two encoders and the key; 25 of query, unit, contexts and readout
+# 6 operations per weight and row: 5 rows of s_0; 35 of two encoders and the key; 25 of query, unit, contexts and readout
 flop=$((6 * (5 * 64 + 35 * (2 * 16 * 24 + 16 * 8) + 25 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * 60))))
 gflop=$(awk "BEGIN { printf \"%.6f\", $flop / 1e9 }")
 is "updates 3 1 1 30 20 $gflop -" "${alone[@]}" "${lengths[@]}" --updates 3
@@ -62,7 +62,7 @@ is "updates 3 2 1 30 20 $gflop 700 700.000" "${together[@]}" "${lengths[@]}" --u
 is "batches translated 2 1 1 30 20 - -" "${alone[@]}" "${lengths[@]}" --updates 2 --decode --beam 1
 is "batches translated 2 2 1 30 35 - -" "${together[@]}" "${lengths[@]:0:2}" --target-length 7 --batch-sentences 5 \
   --updates 2 --decode --beam 3
-# a whole pool of real lengths: on average the file's
+# a whole pool of real lengths has the mean lengths of the file
 printf '%s\n' '3 4' '9 2' '1 12' '7 6' >lengths
 is "updates 2 1 1 10 12 $(awk 'BEGIN { x = 6 * (2 * 64 + 12 * 896 + 14 * 1824) / 1e9; printf "%.6f", x }') -" \
   "${alone[@]}" --lengths lengths --batch-sentences 2 --pool-batches 2 --updates 2 --untimed-updates 0
@@ -81,7 +81,7 @@ for words in RNNsearch 'seconds an update  *median' 'words a second' 'GFLOP/s' '
   grep -q "$words" table || fail "'$words' is not in the table: $(<table)"
 done
 
-refused() {  # facts, separated by |, that the sentence must hold; then the arguments
+refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |
   local facts=$1 status=0 fact
   shift
   "$RNNSEARCH" benchmark "$@" >out 2>err </dev/null || status=$?

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `evaluate` from files to figures: BLEU, chrF and chrF++ of awkward text against one to three references, for every tokenizer
-# and every smoothing, must be those of a slow program that is written from the definitions alone; then what the command does with
-# several systems and with a corpus.
+# `evaluate` from files to figures: BLEU, chrF and chrF++ of difficult text against one to three references, for every tokenizer and
+# every smoothing, must equal those of a slow program that follows the definitions; then the command with several systems and with
+# a corpus.
 set -euo pipefail
 
 fail() {
@@ -46,7 +46,7 @@ awk 'NR % 4 == 0 { print ""; next } { print $0 " more" }' reference >third
 
 cat >naive.pl <<'END_OF_PERL'
 use strict; use warnings; use utf8; use List::Util qw(min max sum0);
-# Python's white space, at which words end
+# Python's white space, which separates words
 my $space = qr/[\t-\r\x1c-\x20\x85\xa0\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]/;
 sub words { my ($line) = @_; return grep { length } split /$space+/, $line }
 sub ascii_punctuation {
@@ -179,7 +179,7 @@ number() {  # of a JSON document: the value after this pattern, from the first l
 near() {  # expected, found, tolerance
   awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { exit !(b != "" && a - b <= e && b - a <= e) }'
 }
-# Few words, of which no four, or no three, stand together in the reference.
+# Few words, without a 4-gram, or without a 3-gram, of the reference.
 printf 'the cat , the dog .\n' >few && printf 'a dog , the cat sat .\n' >few.reference
 printf 'the cat\n\n' >fewer && printf 'cat the mat\nx\n' >fewer.reference
 compared=0
@@ -217,7 +217,7 @@ head -n 12 second >shorter
 ! evaluate --hypotheses hypothesis --references reference --references shorter 2>error || fail "a short reference is taken"
 grep -q 'reference has 13 lines but shorter has 12' error || fail "a short reference is refused so: $(<error)"
 
-# several systems: against the one that is named, and the same p values on any number of threads
+# several systems, compared with the named one; the p values are the same on any number of threads
 perl -CSD -ne 'chomp; print join(" ", (split / /)[0 .. 2]), "\n"' reference >worse 2>/dev/null
 systems=(--hypotheses hypothesis --hypotheses bad=worse --hypotheses copy=hypothesis --references reference)
 for method in bootstrap randomization; do
@@ -287,7 +287,7 @@ for i in 1 2 3 4 5 6 7 8 9; do nine+=(--hypotheses "s$i=level"); done
 ! evaluate "${nine[@]}" --references level.reference --chart >/dev/null 2>error || fail "nine systems in a chart"
 grep -q -- '--chart shows at most 8 systems, but there are 9' error || fail "$(<error)"
 
-# a corpus: what the training text held
+# a corpus, which tells what was in the training text
 perl -e 'my %count = (a => 2000, b => 150, c => 20, d => 5, e => 1, x => 1, y => 1);
   print "$_\n" x $count{$_} for sort keys %count' >train
 printf '%s\n' 'a b a' 'a c c' 'd a' 'x a a a a a a a a a' 'y y' '' 'e b' >test.source

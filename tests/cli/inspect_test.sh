@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A corpus as inspect shows it: what was dropped and why, lengths, unknown words, pairs as plain text; the same in JSON.
+# inspect of a corpus: dropped pairs with reasons, lengths, unknown words, pairs as plain text; the same in JSON.
 set -euo pipefail
 fail() {
   echo "$*"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the commands do to a line of text takes time in proportion to its length, whatever it holds: four times the length takes
-# at most 5.3 times the instructions (sorting takes somewhat more than four times), where quadratic time would take sixteen.
+# The commands take time proportional to the length of a line of text, whatever it contains: four times the length takes at most
+# 5.3 times the instructions (sorting takes somewhat more than four times), where quadratic time would take sixteen times.
 set -euo pipefail
 long_lines=$(dirname "$RNNSEARCH")/tests/long_lines
 if ! command -v valgrind >/dev/null || [[ ! -x $long_lines ]]; then

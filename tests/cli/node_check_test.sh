@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# node-check on one rank and on two: what it finds here, folders in which runs could not be written, file systems without
-# locks, too many threads; and it leaves nothing behind.
+# node-check on one rank and on two: what it finds on this machine, folders that are not writable, file systems without locks,
+# too many threads; and it leaves no files behind.
 set -euo pipefail
 unset RNNSEARCH_OVERSUBSCRIBE
 export OMPI_MCA_hwloc_base_binding_policy=none
@@ -9,7 +9,8 @@ fail() {
   echo "FAILED: $*" >&2
   exit 1
 }
-# check CODE FACTS COMMAND...: facts, separated by |, are the beginnings of lines, blanks not counted
+# check CODE FACTS COMMAND...: COMMAND exits with CODE and prints lines that begin with FACTS, which are separated by |; spaces are
+# ignored
 check() {
   local expected=$1 facts=$2 fact code=0
   shift 2
@@ -34,7 +35,7 @@ check 0 "ok ranks 2 ranks on 1 host ($host: 2)|$files|ok allreduce 8 bytes|ok al
 check 0 "warning ranks 2 ranks.*SLURM granted 5 tasks" env SLURM_NTASKS=5 mpirun -n 2 "${check[@]}" "${many[@]}"
 check 0 "warning threads $host has 4096 CPUs for this job" env SLURM_CPUS_ON_NODE=4096 "${check[@]}"
 
-# Too many threads: a training would refuse them.
+# Too many threads, which a training would reject.
 too_many=$(($(nproc) + 1))
 check 1 "FAILED threads on $host $too_many threads" "$RNNSEARCH" node-check --folder runs --threads $too_many
 check 0 "warning threads on $host $too_many threads" "$RNNSEARCH" node-check --folder runs --threads $too_many --oversubscribe
@@ -45,7 +46,7 @@ echo >file
 check 1 "FAILED folder rank 0 on $host: .*file is no folder" "$RNNSEARCH" node-check --folder file
 check 1 "FAILED folder rank 0 on $host: cannot write in /proc" "$RNNSEARCH" node-check --folder /proc
 check 1 "FAILED folder rank 0 on $host: cannot write in /proc" mpirun -n 2 "$RNNSEARCH" node-check --folder /proc "${many[@]}"
-# The same path, another folder: as on hosts that share nothing.
+# The same path is another folder on each rank, as on hosts without a shared file system.
 check 1 "ok write|FAILED read rank 1 on $host: .*elsewhere/runs.*after 10 s" \
   mpirun -n 1 "${check[@]}" "${many[@]}" : -n 1 -wdir "$PWD/elsewhere" "${check[@]}" "${many[@]}"
 if mkdir small && mount -t tmpfs -o size=32m rnnsearch-test small 2>/dev/null; then
@@ -54,7 +55,7 @@ if mkdir small && mount -t tmpfs -o size=32m rnnsearch-test small 2>/dev/null; t
   [[ -z $(ls -A small) ]] || fail "it left something on a full disk: $(ls -A small)"
 fi
 
-# A file system whose locks do not work, by a flock that says so.
+# A file system without locks, simulated by a flock that fails.
 if command -v cc >/dev/null; then
   cat >no_locks.c <<'END'
 #include <errno.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A model that diverged has finite weights and computes NaN. Every command that computes with it says so in one sentence, names the
-# line, ends with code 1 and writes nothing; a training validates it, goes on, and gives up in one sentence.
+# A model that diverged has finite weights and computes NaN. Every command that computes with it prints a one-line error that names the
+# line, exits with 1 and writes nothing; a training validates it, continues, and gives up with a one-line error.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
@@ -11,7 +11,7 @@ diverge() {  # RUN UPDATES VALIDATE_EVERY LEARNING_RATE ARGUMENTS...
 diverge diverged 1 0 1e25 2>/dev/null
 checkpoint=$(last_checkpoint diverged)
 
-# refused RANKS FACT ARGUMENTS...: one sentence that holds the fact, on each of these numbers of ranks
+# refused RANKS FACT ARGUMENTS...: a one-line error that contains FACT, on each of these numbers of ranks
 refused() {
   local fact=$2 ranks launcher code said all=$1
   shift 2
@@ -43,18 +43,18 @@ untrained=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --
 refused 1 "the gradient of update 1 is not finite" benchmark "${untrained[@]}"
 refused "1 2" "the untrained model computes NaN" benchmark "${untrained[@]}" --decode
 
-# Numbers of thirty digits are numbers: each has its line.
+# Numbers of thirty digits are valid: each is on its line.
 diverge huge 1 0 1e14 2>/dev/null
 scores=$("$RNNSEARCH" score --model huge --source text/test.source --target text/test.target 2>/dev/null)
 grep -qE '^-[0-9]{26,}\.[0-9]{6}$' <<<"$scores" || fail "the scores are not as large as was meant: $scores"
 [[ $(wc -l <<<"$scores") == 16 ]] || fail "16 pairs have other than 16 lines of scores: $scores"
 
-# The mean of weights that are finite is finite: it computes NaN, too, and whoever translates with it hears of that.
+# The mean of finite weights is finite, so the average computes NaN, too, and translating with it gives the error.
 diverge diverged 2 0 1e25 2>/dev/null
 "$RNNSEARCH" average --run diverged --last 2 --output mean.h5 >/dev/null
 refused 1 "source, line 2: the model computes NaN" translate --model mean.h5 --input source
 
-# In training: neither dev loss nor dev BLEU is a number, nothing is the best, and it gives up once enough updates were skipped.
+# In training neither dev loss nor dev BLEU is a number, no checkpoint is the best, and training gives up after enough skipped updates.
 for metric in loss bleu; do
   code=0
   diverge $metric 40 2 1e25 --best-metric $metric --max-skipped 5 2>err || code=$?

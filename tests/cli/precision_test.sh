@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# --precision: what a checkpoint remembers of it, what goes on in it, how far it moves the losses, and that emulation is
-# said once.
+# --precision: checkpoints record it, resumed runs keep it, it changes losses only a little, and emulation is reported once.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -23,7 +22,7 @@ expected=0 auto=bf16
 [[ $(unit_of whole) != '"emulated"' ]] || expected=1 auto=f32
 is "warnings of emulation" "$(lines "$warning" whole.log)" $expected
 
-# auto goes on in the checkpoint's, to the bits of the run that nobody stopped
+# auto resumes with the checkpoint's precision, and ends with the bits of an undisturbed run
 train parts 20 --precision bf16 2>/dev/null
 train parts 40 2>parts.log
 is "warnings of emulation, going on" "$(lines "$warning" parts.log)" $expected
@@ -31,17 +30,17 @@ is "auto, going on" "$(precision_of parts)" bf16
 grep -q '"event":"resume".*"precision":"bf16"' parts/log.jsonl || fail "log.jsonl does not say bf16 at the resume"
 expect_equal parts whole
 
-# another one is taken, and said
+# another precision is accepted and reported
 train parts 42 --precision f32 2>changed.log
 is "lines that say f32" "$(lines '^\[train\] precision f32 from here on: .*bf16$' changed.log)" 1
 is "f32, going on" "$(precision_of parts)" f32
 is "unit of f32" "$(unit_of parts)" null
 
-# the losses move, a little
+# the losses change a little
 train floats 40 --precision f32 2>floats.log
 is "warnings of f32" "$(lines "$warning" floats.log)" 0
 losses() { sed -n 's/.*"event":"update".*"loss_per_word":\([^,]*\).*/\1/p' "$1/log.jsonl"; }
-# at first by roundings, then as two seeds would; on average hardly
+# at first by rounding errors, later as between two seeds, but hardly on average
 paste <(losses whole) <(losses floats) |
   awk '{ d = $1 > $2 ? $1 - $2 : $2 - $1; moved += d > 0; a += $1; b += $2; if (NR <= 5 && d > 0.005 * $2) far = NR }
        END { if (NR == 40 && moved >= 20 && !far && a < 1.02 * b && b < 1.02 * a) exit 0
@@ -51,7 +50,7 @@ paste <(losses whole) <(losses floats) |
 train first 1 2>/dev/null
 is "auto, from the beginning" "$(precision_of first)" $auto
 
-# several ranks: one line; and auto, which is not the checkpoint's, says nothing
+# several ranks: one line; with auto, which follows the checkpoint, none
 for command in "$(arguments two 2)" \
   "translate --model whole --input text/dev.source --output dev.out --threads 1" \
   "evaluate --model whole --corpus corpus.h5 --set dev --bootstrap 0 --threads 1" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A prepare that is killed (SIGKILL) while it writes leaves a file behind, which the next one removes, but not that of one
-# that lives.
+# A prepare that is killed (SIGKILL) while it writes leaves a temporary file. The next prepare removes it, but not the file of a
+# prepare that is still running.
 set -euo pipefail
 fail() {
   echo "$*"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# prepare under mpirun writes the corpus of one process, and what is wrong is said once, by one sentence, on all ranks.
+# prepare under mpirun writes the same corpus as one process, and an error is printed once, in one line, for all ranks.
 set -euo pipefail
 fail() {
   echo "$*"
@@ -28,7 +28,7 @@ cp dev.source "a: b"
 "$RNNSEARCH" prepare --vocabulary-of one.h5 --train-tsv both --test t:dev.source:dev.target --output plain.h5 >/dev/null
 cmp colon.h5 plain.h5 || fail "a test set whose source has a colon in its name is another one"
 
-# Prepared apart, then merged; and appended in place.
+# Corpora that are prepared separately and then merged, or appended in place.
 tac both >reversed
 apart=(--vocabulary-of one.h5 --max-length 30)
 "$RNNSEARCH" prepare "${apart[@]}" --train-tsv reversed --output a.h5 >/dev/null
@@ -41,7 +41,7 @@ timeout 400 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed 
 cmp b.h5 whole.h5 || fail "appended is not as prepared at once"
 grep -qE 'pairs before   [0-9,]+' appended || fail "append reports: $(<appended)"
 
-# Once more: a job that is started again. Other text, or another corpus, is appended.
+# A job that is started again appends nothing twice; other text, or another corpus, is appended.
 code=0
 timeout 400 mpirun -n 2 "$RNNSEARCH" prepare --append b.h5 --train-tsv reversed --threads 1 >out 2>err || code=$?
 { [[ $code == 1 && ! -s out ]] && cmp b.h5 whole.h5 && grep -q 'last [0-9]* pairs of b.h5 .*--output' err; } ||

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Every preset, at small widths, the whole way: it trains, killed and gone on it has the bits of a run that nobody disturbed,
-# on one thread as on two; it translates, and `score` agrees with what it found; it aligns where it attends, and says why not
-# where it does not; `inspect` names its system, and `benchmark` times it. A few of them in bf16 too.
+# Every preset, at small widths, through all commands: it trains; killed and resumed, it has the bits of an undisturbed run, on one
+# thread and on two; it translates, and `score` agrees with the scores that search found; it aligns if it has attention, and otherwise
+# says why not; `inspect` names its system, and `benchmark` times it. A few presets run in bf16, too.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 
-# system_of PRESET, as inspect and train say it
+# system_of PRESET: prints the name that inspect and train give to its system
 system_of() {
   case $1 in
     rnnsearch-30 | rnnsearch-50 | small) echo 'RNNsearch' ;;
@@ -28,7 +28,7 @@ system_of() {
   esac
 }
 
-# widths PRESET: small ones, for what the preset has
+# widths PRESET: prints options of small widths for the sizes that the preset has
 widths() {
   local file=$SOURCE/pipelines/presets/$1.ini
   echo --embedding 12 --state 16 --alignment 12 --maxout 8
@@ -46,8 +46,8 @@ train() {  # RUN UPDATES THREADS OPTION...
 }
 update_of() { "$RNNSEARCH" inspect "$1" | awk '$1 == "update" && !seen++ { print $2 }'; }
 
-# agrees FILE: lines 'LINE ||| TEXT ||| SCORE' of text/dev.source have the scores that forced decoding gives them. What was
-# cut off at three times the source has no </s>, which `score` counts: it can only find less there.
+# agrees FILE: the lines 'LINE ||| TEXT ||| SCORE' of translations of text/dev.source have the scores of forced decoding. An output that
+# was cut off at three times the source length has no </s>, which `score` adds, so its score is lower there.
 agrees() {
   awk -F ' [|][|][|] ' 'NR == FNR { source[FNR - 1] = $0; next }
     { print source[$1] >"forced.source"; print $2 >"forced.target"
@@ -65,7 +65,7 @@ try() {  # preset, precision
   [[ $precision == f32 ]] || tolerance=0.02  # rows are rounded together with others
   rm -rf whole killed
 
-  # SIGKILL after the first checkpoint, whenever that is
+  # SIGKILL at any time after the first checkpoint
   train killed 100000 1 --checkpoint-every 2 2>/dev/null &
   local job=$! pid
   until [[ -s killed/checkpoints/latest ]]; do
@@ -96,7 +96,7 @@ try() {  # preset, precision
   translate --beam 1 --n-best 1 >found
   cmp <(awk -F ' [|][|][|] ' '{ print $2 }' found) greedy || fail "$preset: greedy search and the first of 1 best"
   agrees found
-  # a batch of ragged sentences and each by itself: the same numbers but for rounding
+  # sentences of different lengths in one batch and one at a time: the same numbers except for rounding
   "$RNNSEARCH" score --model whole --source forced.source --target forced.target --batch-sentences 1 "${machine[@]}" |
     paste - forced.scores | awk '{ d = $1 - $2; if ((d < 0 ? -d : d) > '$tolerance' / 10 * (1 - $2)) { ++far; print } }
                                  END { exit !(NR > 0 && far == 0) }' || fail "$preset, $precision: scores alone and together"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the user or the machine got wrong is refused in one sentence on standard error, with exit code 1, nothing on standard
-# output, and no file written, changed or removed.
+# Mistakes of the user and faults of the machine give a one-line error on standard error and exit code 1, print nothing on standard
+# output, and leave all files unchanged.
 set -euo pipefail
 
 fail() {
@@ -9,7 +9,7 @@ fail() {
 }
 files() { find . -type f ! -path './.answer/*' -exec sha256sum {} + | LC_ALL=C sort -k 2; }
 refusals=0
-refused() {  # facts, separated by |, that the sentence must hold; then the arguments of rnnsearch
+refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |; ARGUMENTS are those of rnnsearch
   local facts=$1 before answer fact status=0
   shift
   before=$(files)
@@ -110,7 +110,7 @@ refused "text/test.target has 20|short has 150" "${evaluate[@]}" --references sh
 refused "empty is empty" evaluate --hypotheses text/test.source --references empty
 refused "invalid|line 6|byte 5|UTF-8" evaluate --hypotheses invalid --references text/train.target
 refused "invalid|line 6|byte 5|UTF-8" evaluate --hypotheses text/train.target --references invalid
-# test sets of WMT: known by their names, refused by line; what is whole gives what plain text gives
+# test sets of WMT: recognised by their names; errors name the line; a valid set gives the same as plain text
 { echo '<srcset setid="t" srclang="any"><doc docid="d">' && sed 's|.*|<seg>&</seg>|' text/test.source && echo '</doc></srcset>'; } >s.sgm
 {
   echo '<dataset><doc><src>' && sed 's|.*|<seg>&</seg>|' text/test.source && echo '</src>'
@@ -141,7 +141,7 @@ same() { # two commands of rnnsearch, each one word: they print the same
 same "translate --model run --input s.sgm" "translate --model run --input text/test.source"
 same "score --model run --source s.sgm --target t.xml@B" "score --model run --source text/test.source --target text/test.target"
 same "evaluate --hypotheses h=s.sgm --references t.xml@A" "evaluate --hypotheses h=text/test.source --references text/test.target"
-# compressed text, by what it begins with
+# compressed text, recognised by its first bytes
 gzip -c text/test.source >source.packed
 xz -c text/test.target >target.packed
 same "translate --model run --input source.packed" "translate --model run --input text/test.source"
@@ -182,7 +182,7 @@ refused "--beam|--model|--hypotheses" "${evaluate[@]}" --beam 3
 mkdir -p a/lr0.5 b/lr0.5  # a folder has no extension
 refused "'lr0.5'|name of its own" evaluate --model a/lr0.5 --model b/lr0.5 --corpus corpus.h5 --set test/t
 
-# corpora and checkpoints that are damaged or something else
+# corpora and checkpoints that are damaged, or that are other files
 flip() {  # file, offset: the byte there with a bit of it turned over
   local byte
   byte=$(od -An -tu1 -j "$2" -N 1 "$1")
@@ -219,7 +219,7 @@ refused "run|state" train --corpus corpus.h5 --run run "${tiny[@]}" --seed 1 --s
 refused "text" train --corpus corpus.h5 --run text "${tiny[@]}"
 refused "run" train --corpus corpus.h5 --run run "${tiny[@]}" --resume never
 
-# a full disk, where this user may mount a small one
+# a full disk, if this user may mount a small one
 if mkdir small && mount -t tmpfs -o size=16k none small 2>/dev/null; then
   trap 'umount small' EXIT
   refused "small/x.h5" prepare "${text[@]}" --output small/x.h5

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The whole way in small: prepare, train on two ranks, stop and go on, translate, score, evaluate. The task is to reverse
-# sequences of up to 6 of 8 words; pipelines/reversal has the real one.
+# All commands at a small size: prepare, train on two ranks, stop and resume, translate, score, evaluate. The task is to reverse
+# sequences of up to 6 of 8 words; pipelines/reversal has the full experiment.
 set -euo pipefail
 
 fail() {
@@ -29,7 +29,7 @@ END
 train() { mpirun -n 2 "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --run run --threads 1 "$@" 2>>train.log; }
 train --max-updates 200
 train --max-updates 600
-grep -q 'resumes from' train.log || fail "the second training did not go on from the first: $(<train.log)"
+grep -q 'resumes from' train.log || fail "the second training did not resume from the first: $(<train.log)"
 
 "$RNNSEARCH" translate --model run --input text/test.source --output one
 mpirun -n 3 "$RNNSEARCH" translate --model run --threads 1 <text/test.source >three
@@ -41,7 +41,7 @@ right=$(paste -d '\n' one text/test.target | awk 'NR % 2 { line = $0; next } lin
 [[ $(grep -c '^7 ||| .* ||| -[0-9.]*$' n-best) == 3 ]] || fail "not three translations of line 7: $(grep '^7 ' n-best)"
 [[ $(printf '1 2\n\n3\n' | "$RNNSEARCH" translate --model run | sed -n 2p) == "" ]] || fail "an empty line is not kept"
 
-# what search finds is at least as probable as what is right, and both have a score a line
+# the output of search is at least as probable as the reference, and both have a score on each line
 "$RNNSEARCH" score --model run --source text/test.source --target one >found
 "$RNNSEARCH" score --model run --source text/test.source --target text/test.target >expected
 mpirun -n 3 "$RNNSEARCH" score --model run --source text/test.source --target text/test.target --batch-sentences 80 \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SIGTERM and SIGUSR1 end translate, score, align and evaluate with code 85 and one sentence: what is finished of a translation
-# is kept, in order; of scores, alignments and evaluations there is nothing. --stop-before ends a training in time.
+# SIGTERM and SIGUSR1 end translate, score, align and evaluate with code 85 and one line: finished lines of a translation are kept, in
+# order; scores, alignments and evaluations write nothing. --stop-before ends a training in time.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -12,8 +12,8 @@ search=(--model run --beam 12 --batch-sentences 2 --threads 1)
 "$RNNSEARCH" translate "${search[@]}" --input source --output whole 2>/dev/null
 [[ $(wc -l <whole) == 16000 ]] || fail "not all lines were translated"
 
-# stop SIGNAL RANKS CONDITION ARGUMENTS...: starts it, sends the signal when the condition holds; sets `said`. One that was done
-# before the signal came, because this script had to wait for a processor, is started anew.
+# stop SIGNAL RANKS CONDITION ARGUMENTS...: starts the program and sends the signal when the condition holds; sets `said`. Starts the
+# program again if it was done before the signal came, because this script had to wait for a processor.
 stop() {
   local signal=$1 ranks=$2 condition=$3 launcher=() job code attempt
   shift 3
@@ -27,7 +27,7 @@ stop() {
     while kill -0 $job 2>/dev/null && ! eval "$condition"; do sleep 0.01; done
     kill -"$signal" $job 2>/dev/null || true
     while [[ $condition == at_gate ]] && kill -0 $job 2>/dev/null; do
-      exec 9<>gate 9>&- # its end, also for a rank that comes to it later
+      exec 9<>gate 9>&- # end of file, also for a rank that opens it later
       sleep 0.05
     done
     wait $job || code=$?
@@ -37,11 +37,11 @@ stop() {
   [[ $code == 85 ]] || fail "$*: code $code after $signal: $(<err)"
   [[ $(wc -l <<<"$said") == 1 && $said == *"a signal asked to stop"* ]] || fail "$*: not one sentence: $(<err)"
 }
-# Before anything was read: a configuration without an end holds it there until it is signalled.
+# Before anything was read: the program waits for the end of its configuration, which does not come, until it gets the signal.
 mkfifo gate
 at_gate() { true; }
 lines_said() { sed -n 's/.*first \([0-9]*\) lines.*/\1/p' <<<"$said"; }
-is_beginning() {  # of `whole`: this file, of so many lines
+is_beginning() {  # FILE LINES: FILE is the first LINES lines of `whole`
   (($2 > 0 && $2 < 16000)) || fail "$2 lines of 16000: $said"
   cmp "$1" <(head -n "$2" whole) || fail "$1 is not the first $2 lines"
   [[ $said == *"from line $(($2 + 1)) on"* ]] || fail "no word of the line to go on from: $said"
@@ -61,7 +61,7 @@ done
 stop TERM 1 '[[ -s out ]]' translate "${search[@]}" --input source
 is_beginning out "$(lines_said)"
 
-# It waits for lines that do not come; it has not read its model yet.
+# The program waits for lines that do not come, and has not read its model yet.
 mkfifo lines
 sleep 1000 >lines &
 writer=$!
@@ -75,7 +75,7 @@ stop USR1 1 at_gate translate "${search[@]}" --input source --output output --co
 stop USR1 2 at_gate translate "${search[@]}" --input source --output output --config gate
 [[ ! -e output && ! -e output.partial ]] || fail "something was written before anything was translated"
 
-# Whole or nothing.
+# Commands that write all of their output or nothing.
 yes "$(<text/dev.source)" | head -n 200000 >many-source || true
 yes "$(<text/dev.target)" | head -n 200000 >many-target || true
 for ranks in 1 2; do
@@ -89,7 +89,7 @@ for ranks in 1 2; do
   [[ ! -s out ]] || fail "evaluate printed something"
 done
 
-# The job ends in some seconds; in more of them, where a start takes as long as that.
+# The job ends in some seconds, or later if a start takes that long.
 read -ra train <<<"$(train_arguments timed "$endless")"
 for seconds in 8 16 32 64 128; do
   rm -rf timed
@@ -107,7 +107,7 @@ updates=$(sed -n 's/.*"event":"stop","update":\([0-9]*\),.*/\1/p' timed/log.json
 "$RNNSEARCH" $(train_arguments whole-run $((updates + 5))) 2>/dev/null
 expect_equal timed whole-run
 
-refused() {  # facts; then NAME=VALUE or arguments of train
+refused() {  # FACTS NAME=VALUE|ARGUMENT...: train with these variables and arguments prints an error that contains FACTS
   local facts=$1 fact code=0
   shift
   env "$1" "$RNNSEARCH" $(train_arguments refused 2) "${@:2}" 2>err || code=$?

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SIGTERM or SIGUSR1 ends translate, score, align and evaluate with code 85 and one sentence wherever they wait: for a named pipe that
-# nobody opens for writing or whose writer is silent, for a configuration, and in the middle of one long sentence.
+# SIGTERM or SIGUSR1 ends translate, score, align and evaluate with code 85 and one line wherever they wait: for a named pipe that
+# nobody opens for writing or whose writer is silent, for a configuration, and during one long sentence.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -10,12 +10,12 @@ mkfifo silent unopened
 sleep 10000 >silent &
 writer=$!
 
-# stopped RANKS CONDITION ARGUMENTS...: starts it, sends the signal when the condition holds. Who does not answer is killed, in a
-# time that is long for any machine.
+# stopped RANKS CONDITION ARGUMENTS...: starts the program and sends the signal when the condition holds. Kills it if it does not react
+# in a time that is long for any machine.
 stopped() {
   local ranks=$1 condition=$2 launcher=() signal=TERM job watchdog code=0 said
   shift 2
-  ((ranks == 1)) || launcher=(mpirun -n "$ranks") signal=USR1  # mpirun passes this one on, and ends by the other
+  ((ranks == 1)) || launcher=(mpirun -n "$ranks") signal=USR1  # mpirun passes USR1 on, and ends at TERM
   "${launcher[@]}" "$RNNSEARCH" "$@" </dev/null >out 2>err &
   job=$!
   { sleep "${patience:-120}" && kill -KILL $job $(pgrep -P $job); } &
@@ -31,7 +31,7 @@ stopped() {
   [[ $(wc -l <<<"$said") == 1 && $said == *"a signal asked to stop"* ]] || fail "$ranks ranks, $*: not one sentence: $(<err)"
   [[ ! -s out ]] || fail "$ranks ranks, $*: printed $(head -c 200 out)"
 }
-# FILE is open in the program, or in its first rank.
+# Whether FILE is open in the program, or in its first rank.
 reads() {
   local pid pids=$job
   ((ranks == 1)) || pids=$(pgrep -P "$job" || true)
@@ -52,7 +52,7 @@ stopped 1 "reads silent" align "${model[@]}" --source text/dev.source --target t
 stopped 1 "reads unopened" evaluate --hypotheses unopened --references text/dev.target
 stopped 1 "reads silent" translate "${model[@]}" --config silent
 
-# A sentence that would take hours.
+# A sentence whose translation would take hours.
 for _ in {1..3000}; do head -n 1 text/dev.source; done | tr "\n" " " >long
 echo >>long
 has_begun() { [[ -n $(find . -name ".output.tmp-*") ]]; }

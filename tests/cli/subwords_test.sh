@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Subwords from raw text to plain text: prepare, train, translate, score, align, evaluate and inspect, with no file beside
-# the corpus and, after training, beside the checkpoint.
+# Subwords from raw text to plain text: prepare, train, translate, score, align, evaluate and inspect, which need no file besides the
+# corpus and, after training, no file besides the checkpoint.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 
-refused() {  # words that the sentence must hold; then the arguments
+refused() {  # WORDS ARGUMENTS...: the one-line error contains WORDS
   local words=$1 answer status=0
   shift
   "$RNNSEARCH" "$@" >/dev/null 2>answer || status=$?
@@ -13,7 +13,7 @@ refused() {  # words that the sentence must hold; then the arguments
   [[ $status == 1 && $answer == *"$words"* && $(wc -l <<<"$answer") == 1 ]] || fail "rnnsearch $*: '$words' is not in: $answer"
 }
 
-# The translation of a word has its letters twice, so that both sides have parts of words to find.
+# The translation of a word has its letters twice, so that both sides have frequent subwords.
 awk 'BEGIN {
   srand(3); split("ba do gi ku le mo na pé ri su", part, " ")
   for (i = 0; i < 700; ++i) {
@@ -28,7 +28,7 @@ awk 'BEGIN {
 sets="--dev-source test.source --dev-target test.target"
 prepare="prepare --train-source train.source --train-target train.target $sets"
 
-# the same bytes on any number of threads, nothing unknown, sizes as asked
+# the same bytes on any number of threads, no unknown words, vocabularies of the requested sizes
 "$RNNSEARCH" $prepare --subwords unigram --source-words 290 --target-words 300 --threads 1 --output corpus.h5 >said 2>log
 printf '[prepare] %s\n' "learning the subwords of the source from 600 lines (SentencePiece, unigram)" \
   "learned 290 subwords of the source in 0 s" "learning the subwords of the target from 600 lines (SentencePiece, unigram)" \
@@ -40,7 +40,7 @@ cmp corpus.h5 again.h5 || fail "the corpus depends on the number of threads"
 "$RNNSEARCH" inspect corpus.h5 >said
 { grep -q "source_vocabulary *290" said && grep -q "target_subwords *SentencePiece unigram, 300 pieces" said; } || fail "$(cat said)"
 
-# all that follows, from the checkpoint alone; what it never saw is bytes
+# all other commands, from the checkpoint alone; unseen characters become bytes
 "$RNNSEARCH" $(train_arguments run 60) 2>/dev/null
 mv "$(last_checkpoint run)" model.h5
 rm -r run corpus.h5
@@ -64,7 +64,7 @@ grep -q "subwords *sentencepiece" said || fail "inspect does not say what the ch
 "$RNNSEARCH" translate --model model.h5 --input input --replace-unknown >said 2>&1 && fail "--replace-unknown is taken"
 grep -q "splits them into subwords; leave it out" said || fail "--replace-unknown is refused without the reason: $(cat said)"
 
-# a joint BPE model; its own file, taken from the corpus, is a model that can be given
+# a joint BPE model; the model file extracted from the corpus can be passed to prepare
 "$RNNSEARCH" $prepare --subwords bpe --joint-vocabulary --source-words 310 --output joint.h5 >/dev/null 2>&1
 h5dump -d /vocabulary/source_model -b LE -o bpe.model joint.h5 >/dev/null
 "$RNNSEARCH" $prepare --subword-model bpe.model --joint-vocabulary --output given.h5 >/dev/null 2>&1
@@ -72,7 +72,7 @@ cmp joint.h5 given.h5 || fail "the same model, learned and given, makes two corp
 "$RNNSEARCH" $prepare --vocabulary-of joint.h5 --output of.h5 >/dev/null 2>&1
 cmp joint.h5 of.h5 || fail "--vocabulary-of does not bring the model along"
 
-# codes of subword-nmt, which the tokenizer stands before
+# codes of subword-nmt, applied after the tokenizer
 printf '#version: 0.2\nb a\nd o\nba do\nl e</w>\n' >codes
 "$RNNSEARCH" $prepare --bpe-codes codes --output codes.h5 >/dev/null 2>&1
 h5dump -d /vocabulary/source codes.h5 >said

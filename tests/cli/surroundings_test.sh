@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What the system around a command refuses or lacks: files beyond a limit of their size (as on a full disk), standard descriptors
-# that are closed, a terminal that would obey what a file holds.
+# Faults of the environment of a command: files beyond a size limit (as on a full disk), closed standard descriptors, and a terminal that
+# would interpret escape sequences in a file.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 "$RNNSEARCH" $(train_arguments run 5) 2>/dev/null
 
-# A file that can take no more ends translate then, not at the end of the text, which here never comes.
+# A file that cannot grow ends translate at once, not at the end of the text, which never comes here.
 for _ in {1..100}; do cat text/dev.source; done >source
 "$RNNSEARCH" translate --model run --threads 1 --input source --output whole 2>/dev/null
 mkfifo text-without-end
@@ -27,7 +27,7 @@ code=0
 [[ $code == 1 && $(grep -c '^rnnsearch' err) == 1 && ! -e small.h5 && -z $(find . -name '.small.h5*') ]] ||
   fail "prepare beyond a limit of files: code $code: $(<err) $(ls -A)"
 
-# No file gets the number of a closed descriptor, and with it what is printed.
+# No file gets the number of a closed standard descriptor, because printed text would be written to it.
 "$RNNSEARCH" translate --model run --threads 1 --input text-without-end --output output <&- >&- 2>&- &
 job=$!
 until [[ -n $(find . -name '.output.tmp-*') ]] || ! kill -0 $job 2>/dev/null; do sleep 0.01; done

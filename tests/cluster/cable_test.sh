@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Trainings over two hosts without SLURM: the network between them is slow, is cut for seconds, is cut for good. Each ends with
-# the bits of the one that nobody disturbed; in the last case cluster/run begins again from the last checkpoint.
+# Trainings over two hosts without SLURM, whose network is slow, fails for seconds, or fails for good. Each ends with the bits of an
+# undisturbed training; in the last case cluster/run restarts it from the last checkpoint.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
@@ -14,7 +14,7 @@ export SITE=$SOURCE/cluster/site.sh LAUNCHER="mpirun --hostfile hosts --bind-to 
 export PATIENCE_SECONDS=20 LOOK_SECONDS=1 RESTART_SECONDS=3 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 trap 'kill $(jobs -p) 2>/dev/null || true; "$lab" down' EXIT
 
-# train RUN OPTIONS...: by cluster/run on n1
+# train RUN OPTIONS...: trains with cluster/run on n1
 train() {
   "$lab" on n1 "$SOURCE/cluster/run" $(train_arguments "$1" 200) --checkpoint-every 40 "${@:2}" >"$1.log" 2>&1
 }
@@ -41,7 +41,7 @@ train slow || fail "over a slow cable: $(<slow.log)"
 "$lab" fast n2
 expect_equal slow undisturbed
 
-# A fast machine, too, must not be done before something happens: 62 kB an update and direction.
+# Slows the cables, so that also a fast machine does not finish before the faults: an update sends 62 kB in each direction.
 "$lab" slow n1 40
 train cut &
 until_true 400 "a training to cut" has_updates cut 60

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The lab keeps what its head promises: hosts that are apart, dead cables, power losses, slow links, and nothing left behind.
+# The lab works as its head says: separate hosts, dead cables, power losses, slow links; and it leaves nothing behind.
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
 "$lab" check
@@ -10,7 +10,7 @@ fail() {
 }
 trap 'kill $(jobs -p) 2>/dev/null || true; "$lab" down; LAB=$PWD/other "$lab" down' EXIT
 
-# send HOST HOST SECONDS: Mbit/s that one can send the other; 0 without a connection
+# send HOST HOST SECONDS: Mbit/s that the first host can send to the second; 0 without a connection
 cat >receive.pl <<'END_OF_PERL'
 use IO::Socket::INET; use Time::HiRes 'time';
 my $server = IO::Socket::INET->new(LocalPort => 5000, Listen => 1, ReuseAddr => 1) or die;
@@ -52,7 +52,8 @@ wait $! || status=$?
 [[ $status == 85 ]] || fail "USR1 does not reach a command: exit code $status"
 
 "$lab" slow n1 20
-# at_last CONDITION HOST HOST: of `mbits`, what they can send, now or, where they had no processor, another time
+# at_last CONDITION HOST HOST: measures `mbits`, what the first host can send to the second, and repeats it until CONDITION holds,
+# because a host without a processor sends less
 at_last() {
   for _ in {1..20}; do
     mbits=$(send "$2" "$3" 1)
@@ -72,7 +73,7 @@ at_last 'mbits > 100' n1 n2
 at_last 'mbits > 0' n2 n1
 ((mbits > 0)) || fail "a mended cable does not carry"
 
-# A power loss: the host's processes are gone, and a peer that waits for them hears nothing, not even of a closed connection.
+# A power loss: the host's processes are gone, and a peer that waits for them gets nothing, not even a closed connection.
 "$lab" on n3 perl receive.pl >heard &
 rm -f ready
 receiver=$!
@@ -98,7 +99,7 @@ kill -0 $receiver || fail "the peer of a lost host heard of it: $(<heard)"
 "$lab" down
 ! kill -0 $receiver 2>/dev/null || fail "a process outlives the lab"
 
-# Down, after a crash in the middle of up.
+# `lab down` after a crash in the middle of `lab up`.
 LAB=$PWD/other "$lab" down
 LAB=$PWD/other "$lab" up 20 &
 up=$!

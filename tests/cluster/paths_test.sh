@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# An experiment on a real SLURM, and node_check and cluster/run without it, in folders whose paths have blanks, quotes, a colon, a
-# leading dash and what else a shell, sbatch and its names of logs read as their own. (submit_test.sh has what is refused.)
+# An experiment on a real SLURM, and node_check and cluster/run without it, in folders whose paths have spaces, quotes, a colon, a
+# leading dash and other characters that are special in a shell, in sbatch and in names of logs. (submit_test.sh tests paths that are
+# rejected.)
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
 "$lab" check
@@ -37,7 +38,7 @@ grep -q '^all ' "./-e=: 1%/bleu.txt" || fail "no table: $(tail -n 5 ./-e*/*.jobs
 [[ -s "./-e=: 1%/run.jobs/train-${jobs[1]}.log" ]] || fail "the log of the training is elsewhere: $(find . -name '*.log')"
 "$lab" down
 
-# Without SLURM, also where a line break is in the path of the folder.
+# Without SLURM, the path of the folder may also have a line break.
 mkdir "line"$'\n'"break #1"
 LAUNCHER="mpirun -n 2 --bind-to none" "$project/cluster/node_check" --folder "line"$'\n'"break #1" >checked 2>&1 || fail "node_check: $(<checked)"
 corpus="-e=: 1%/corpus.h5"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The decisions of cluster/run, with a launcher and a SLURM that only write down what they are told.
+# The decisions of cluster/run, with a stub launcher and stub SLURM commands that only record their calls.
 set -euo pipefail
 
 fail() {
@@ -30,9 +30,9 @@ run=${RUN:-run}
   touch waiting
   for _ in {1..6000}; do sleep 0.05; done
 }
-[[ -z ${DESERTED:-} ]] || { # as mpirun with a host that it has lost: its rank ends, it does not
+[[ -z ${DESERTED:-} ]] || { # like an mpirun that has lost a host: its rank ends, mpirun does not
   trap '' USR1 TERM
-  rnnsearch 600 & # which ends when it has been looked for
+  rnnsearch 600 & # ends after cluster/run has looked for it
   until [[ -e looked ]]; do sleep 0.05; done
   kill -KILL $!
   sleep 600
@@ -43,10 +43,10 @@ mkdir -p -- "$run"
 [[ ${CODE:-0} != 0 ]] || echo "${LOG:-{\"event\":\"stop\",\"update\":9,\"reason\":\"max-updates reached\"\}}" >>"$run/log.jsonl"
 exit "${CODE:-0}"
 END
-# Leaves the launcher time to act on what it has lost.
+# Gives the launcher time to react to what it has lost.
 # shellcheck disable=SC2016  # a script, which expands them itself
 printf '#!/usr/bin/env bash\n%q "$@"\nstatus=$?\nsleep 0.5\nexit $status\n' "$(command -v pkill)" >bin/pkill
-# Notes that its answer was read.
+# Records that its answer was read.
 cat >bin/ps <<END
 #!/usr/bin/env bash
 out=\$($(command -v ps) "\$@")
@@ -55,7 +55,7 @@ status=\$?
 [[ "\$*" != *--ppid* ]] || ! grep -qx rnnsearch <<<"\$out" || touch looked
 exit \$status
 END
-# Sends a signal, if told to whom, when the time is asked for.
+# Sends a signal when `date` is called, if the process to signal is given.
 cat >bin/date <<END
 #!/usr/bin/env bash
 if [[ -n \${INTERRUPT:-} && ! -e interrupted ]]; then
@@ -99,7 +99,7 @@ check "a run folder named with = and /" 0 "launch rnnsearch train --run=run/" CO
 [[ -e run.jobs/done ]] || fail "--run=run/ is another run than --run run"
 check "no run folder" 1 "" CODE=0 -- train --corpus c.h5
 
-# A launcher's 0 that the run's log does not bear out.
+# A launcher that exits with 0 although, according to the log, the training is not done.
 for why in "a signal asked to stop" "the job's end is near"; do
   check "mpirun that was ended, and says 0" 85 "$launch$requeue" CODE=0 \
     "LOG={\"event\":\"stop\",\"update\":7,\"reason\":\"$why\"}" -- "${train[@]}"
@@ -108,7 +108,7 @@ check "mpirun that was killed, and says 0" 1 "$launch$requeue" CODE=0 'LOG={"eve
 [[ ! -e run.jobs/done ]] || fail "a training that was killed is marked as done"
 rm run.jobs/failures
 
-# Failures: back into the queue, but not for ever.
+# Failures requeue the job, but not for ever.
 for i in 1 2 3 4; do
   check "failure $i in a row" 137 "$launch$requeue" CODE=137 SLURM_RESTART_COUNT=$i -- "${train[@]}"
 done
@@ -119,7 +119,7 @@ for i in 2 3 4; do check "failure $i again" 1 "$launch$requeue" CODE=1 SLURM_RES
 check "the first failure of a job submitted again" 1 "$launch$requeue" CODE=1 -- "${train[@]}"
 [[ $(<run.jobs/failures) == 1 ]] || fail "failures of an earlier job are counted: $(<run.jobs/failures)"
 
-# Who is not RUNNING was cancelled, or is requeued by SLURM.
+# A job that is not RUNNING was cancelled, or is requeued by SLURM.
 check "cancelled" 85 "$launch" CODE=85 "STATE=COMPLETING None" -- "${train[@]}"
 check "at its time limit" 85 "$launch$requeue" CODE=85 "STATE=COMPLETING TimeLimit" -- "${train[@]}"
 
@@ -134,7 +134,7 @@ echo 5 >run.jobs/failures
 check "a chain's job when the training failed too often" 1 "" AFTER_STOP=chain CODE=0 -- "${train[@]}"
 rm run.jobs/failures
 
-# Options of all trainings, unless this one sets them.
+# TRAIN_OPTIONS, except those that the command line sets.
 check "options of every training" 0 "$launch --stop-before 5 --threads 2" "TRAIN_OPTIONS=--stop-before 5 --threads 2" -- \
   "${train[@]}"
 check "one's own options" 0 "$launch --stop-before 9 --threads 2" "TRAIN_OPTIONS=--stop-before 5 --threads 2" -- \
@@ -164,7 +164,7 @@ check "a run with a colon, not done" 1 "" -- --after-run run --after-run "a:b c"
 grep -q 'the training a:b c is not done' log || fail "no word of what is not done: $(<log)"
 touch "a:b c.jobs/done"
 check "a run with a colon, done" 0 "launch rnnsearch evaluate" -- --after-run run --after-run "a:b c" evaluate
-# A result replaces a file, or what a link leads to, but nothing else.
+# A result replaces a file or the target of a link, but nothing else.
 ln -s file link
 check "a result through a link" 0 "launch rnnsearch evaluate" -- --result link evaluate
 [[ -L link && $(<file) == output ]] || fail "the link was replaced: $(ls -l)"
@@ -185,12 +185,12 @@ check "a run whose name begins with a dash" 0 "launch rnnsearch train --corpus c
   RUN=-x -- train --corpus c.h5 --run -x
 [[ -e ./-x.jobs/done ]] || fail "no mark of the training -x: $(ls)"
 
-# Without SLURM it begins again by itself.
+# Without SLURM, cluster/run restarts a failed training.
 check "failures without SLURM" 0 "$launch"$'\n'"$launch"$'\n'"$launch" -u SLURM_JOB_ID "CODES=1 137 0" -- "${train[@]}"
 check "stopped without SLURM" 85 "$launch" -u SLURM_JOB_ID CODE=85 -- "${train[@]}"
 [[ $(<session) == alone ]] || fail "Ctrl-C would reach an mpirun, which ends its ranks at once"
 
-# Signals reach the launcher; one that does not leave is ended, and its job requeued all the same.
+# Signals reach the launcher; a launcher that does not exit is killed, and its job is requeued anyway.
 signal() { # SIGNAL CODE CALLS ENVIRONMENT...
   local signal=$1 code=$2 calls=$3 status=0 job
   shift 3
@@ -206,7 +206,7 @@ signal() { # SIGNAL CODE CALLS ENVIRONMENT...
   [[ $status == "$code" ]] || fail "$signal: exit code $status, not $code: $(<log)"
   [[ $(<calls) == "$calls" ]] || fail "$signal: called '$(<calls)': $(<log)"
 }
-# One that comes before there is a launcher is not lost.
+# A signal that comes before the launcher is started is not lost.
 mkdir slow
 printf '#!/usr/bin/env bash\ntouch waiting\nuntil [[ -e sent ]]; do sleep 0.05; done\n' >slow/squeue
 chmod +x slow/squeue
@@ -221,7 +221,7 @@ touch sent
 status=0
 wait $! || status=$?
 [[ $status == 85 && $(<calls) == "scontrol requeue 7" ]] || fail "a signal at the start: code $status, '$(<calls)': $(<log)"
-# Nor one that comes while the launcher is started, or before that listens.
+# Nor is one that comes while the launcher starts, or before it handles signals.
 rm -f calls
 SLURM_JOB_END_TIME=5 INTERRUPT=1 WAIT_FOR_SIGNAL=1 "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
 echo $! >interrupt
@@ -235,6 +235,6 @@ signal TERM 85 "$launch"$'\nsignalled'"$requeue"
 signal USR1 137 "$launch$requeue" DEAF=1 PATIENCE_SECONDS=1
 grep -q 'does not leave' log || fail "no word of a launcher that does not leave: $(<log)"
 
-# So is one that stays when its ranks have ended.
+# A launcher that stays after its ranks have ended is killed, too.
 check "a launcher that lost a host" 137 "$launch$requeue" DESERTED=1 PATIENCE_SECONDS=2 -- "${train[@]}"
 grep -q 'its ranks here have ended' log || fail "no word of a launcher that lost a host: $(<log)"

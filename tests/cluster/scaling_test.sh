@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The simulator of cluster/scaling around the engine's own sums: builds, gives every rank the same and right bits on 2, 3,
-# 16 and 20 simulated ranks, and agrees with the analytic model on 2, 4 and 16.
+# The simulator of cluster/scaling, which uses the engine's own all-reduces: it builds, gives every rank the same, correct bits
+# on 2, 3, 16 and 20 simulated ranks, and agrees with the analytic model on 2, 4 and 16.
 set -euo pipefail
 fail() {
   echo "FAILED: $*" >&2
@@ -15,12 +15,12 @@ export PYTHONDONTWRITEBYTECODE=1
 python3 "$scaling/scaling.py" verify --simulator "$PWD/simulate" >verified 2>errors || fail "$(tail -3 verified errors)"
 [[ $(grep -c 'same bits on' verified) == 8 && $(grep -c 'analytic' verified) == 24 ]] || fail "$(<verified)"
 
-# a prediction from the figures that are kept with it: the analytic model alone takes no time
+# a prediction of the analytic model from the stored measurements
 python3 "$scaling/scaling.py" predict --measured "$scaling/measured.json" --scaling weak --network '100 Gb/s' \
   --node 32 --variant overlap >predicted
 grep -Eq '^\| overlap( \| [0-9]+\.[0-9]){4} \|$' predicted || fail "$(<predicted)"
 
-# what it cannot read is refused in one sentence
+# a file that the simulator cannot read is rejected with a one-line error
 echo 'parts 1 2 3' >scenario
 echo n0 >hosts
 cat >platform.xml <<'XML'

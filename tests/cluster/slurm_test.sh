@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The scripts of cluster/ on a real SLURM, over virtual nodes: trainings that are preempted, lose a node or their network, or
-# come to the end of their job end with the bits of the one that nobody disturbed; and an experiment goes from text to table.
-# With SLURM_TEST_LONG=1 also what SLURM itself does at a time limit, and the loss of the batch script's own node (4 minutes).
+# The scripts of cluster/ on a real SLURM with virtual nodes: trainings that are preempted, lose a node or their network, or reach
+# the time limit of their job end with the bits of an undisturbed training; and an experiment goes from text to table. With
+# SLURM_TEST_LONG=1 also what SLURM itself does at a time limit, and the loss of the node of the batch script (4 minutes).
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
@@ -23,7 +23,7 @@ login() {
 submit() {
   login "$SOURCE/cluster/submit" "$@"
 }
-# training RUN: its options, all the same
+# training RUN: prints the options of a training; all trainings have the same
 training() {
   train_arguments "$1" 300
   echo --checkpoint-every 40
@@ -54,7 +54,7 @@ has_updates() { # RUN N
 is_training() { # RUN: past its first checkpoint
   has_updates "$1" 50
 }
-expect_undisturbed() { # RUN LOG: after it was disturbed
+expect_undisturbed() { # RUN LOG: RUN was disturbed, and ends with the bits of the undisturbed training
   grep -q 'resumes from' "$2" || fail "$1 never was resumed, so it shows nothing: $(tail -n 5 "$2")"
   expect_equal "$1" undisturbed
 }
@@ -62,7 +62,7 @@ expect_undisturbed() { # RUN LOG: after it was disturbed
 make_corpus
 "$lab" up 14
 "$lab" slurm
-# So that a fast machine, too, is not done before something happens: 62 kB an update and direction.
+# Slows the cables, so that also a fast machine does not finish before the faults: an update sends 62 kB in each direction.
 for ((i = 1; i <= 10; ++i)); do "$lab" slow n$i 40; done
 # n11 and n12 are for trainings that must last, n13 and n14 for node_check, which sends much.
 export SBATCH_OPTIONS="--exclude=n[11-14]"
@@ -72,8 +72,8 @@ submit --wait $(training undisturbed) >/dev/null 2>undisturbed.log || fail "no t
 [[ -e undisturbed.jobs/done ]] || fail "a training that is done is not marked as done"
 grep -q 'n2: 1 rank' undisturbed.log || fail "the training did not run on two nodes: $(<undisturbed.log)"
 
-# Two trainings that lose a node, one started by srun and one by mpirun: SLURM needs half a minute to notice, so they are looked
-# at again at the end.
+# Two trainings that lose a node, one started by srun and one by mpirun. SLURM needs half a minute to notice, so they are checked at
+# the end.
 lost_srun=$(submit $(training lost-srun))
 lost_mpirun=$(LAUNCHER=$mpirun submit $(training lost-mpirun))
 until_true 90 "two trainings at once" is_training lost-srun
@@ -84,8 +84,8 @@ step "$second_srun loses its power, $second_mpirun its network"
 "$lab" kill "$second_srun"
 "$lab" cut "$second_mpirun"
 
-# Each of the following is a function, because SLURM needs seconds to requeue a job: they go on side by side.
-stopped() { # by mpirun inside sbatch, and told to stop
+# The following cases are functions that run at the same time, because SLURM needs seconds to requeue a job.
+stopped() { # a training that mpirun started in a job is told to stop
   local job
   job=$(LAUNCHER=$mpirun submit $(training stopped))
   until_true 90 "a training by mpirun" is_training stopped
@@ -104,7 +104,7 @@ preempted() { # RUN PARTITION
   expect_undisturbed "$1" "$1".jobs/train-"$job".log
 }
 
-cancelled() { # it does not come back
+cancelled() { # a cancelled job is not requeued
   local job
   job=$(submit $(training cancelled))
   until_true 90 "a training to cancel" is_training cancelled
@@ -125,7 +125,7 @@ chained() { # the first job is stopped, the second ends the training, the third 
   expect_undisturbed chained chained.jobs/train-"${chain[1]}".log
 }
 
-array() { # the seed that is stopped comes back alone
+array() { # only the task that is stopped is requeued
   local job
   job=$(submit --seeds 1-2 $(training array))
   until_true 120 "an array's second task" is_training array-seed-2
@@ -157,7 +157,7 @@ lost_batch_host() {
   expect_undisturbed lost-batch-host lost-batch-host.jobs/train-"$job".log
 }
 
-node_check() { # a site that is right, and one whose ranks do not find each other
+node_check() { # a correct site, and one whose ranks do not find each other
   local SBATCH_OPTIONS=--nodelist=n13,n14
   login "$SOURCE/cluster/node_check" --nodes 2 --folder checked >checked.log 2>&1 || fail "node_check: $(<checked.log)"
   grep -q 'n13: 1, n14: 1' checked.log || fail "node_check does not find a rank on each of two hosts: $(<checked.log)"
@@ -167,7 +167,7 @@ node_check() { # a site that is right, and one whose ranks do not find each othe
   grep -q 'there is no nowhere here' wrong.log || fail "$(<wrong.log)"
 }
 
-experiment() { # from text to the table, in jobs of three kinds
+experiment() { # from text to the table in three jobs
   local jobs
   cat >prepare.ini <<'END_OF_INI'
 train-source = text/train.source
@@ -177,7 +177,7 @@ dev-target = text/dev.target
 test = reversal:text/test.source:text/test.target
 tokenizer = none
 END_OF_INI
-  # The same training as the others', out of its record.
+  # The same training as in the other cases, from its record.
   grep -v '^corpus' undisturbed/config.ini >train.ini
   mapfile -t jobs < <(login "$SOURCE/cluster/experiment" --prepare prepare.ini --train train.ini --set test/reversal \
     --folder experiment)
@@ -187,7 +187,7 @@ END_OF_INI
   grep -q '^all ' experiment/bleu.txt || fail "no table: $(<experiment/bleu.txt)"
 }
 
-paper() { # pipelines/paper: its trainings are jobs; the same command waits for them, and then makes the tables
+paper() { # pipelines/paper: its trainings are jobs; when they are done, the same command makes the tables
   local command job
   command=(login "$SOURCE/pipelines/paper/run.sh" --launch slurm --text text --source source --target target --units words --words 13 --beam 2 --retry-below 0
     --folder paper -- --max-updates 30 --validate-every 10 --checkpoint-every 10 --embedding 8 --state 8 --alignment 8 --maxout 4)

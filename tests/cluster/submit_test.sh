@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What cluster/submit and cluster/experiment ask of SLURM, job by job: the script, the dependencies, the records, the refusals.
+# What cluster/submit and cluster/experiment give to SLURM for each job: script and dependencies; their records and their errors.
 set -euo pipefail
 
 fail() {
@@ -7,7 +7,7 @@ fail() {
   exit 1
 }
 mkdir bin
-# An sbatch that keeps what it is told: calls, and each script by its number.
+# A stub sbatch that records its calls, and each script under the job's number.
 cat >bin/sbatch <<'END'
 #!/usr/bin/env bash
 number=$(($(cat calls 2>/dev/null | wc -l) + 101))
@@ -39,7 +39,7 @@ refuses() { # TEXT COMMAND...
   [[ ! -e calls ]] || fail "refused, but submitted: $(<calls)"
 }
 
-# One job. A dry run submits nothing and makes nothing.
+# One job. A dry run submits nothing and makes no files.
 "$submit" --dry-run --nodes 4 --time 3:00:00 train --preset small --corpus "my corpus.h5" --run runs/first/ >script
 [[ ! -e calls && ! -e runs ]] || fail "a dry run did something: $(ls)"
 bash -n script
@@ -52,7 +52,7 @@ lacks script "--partition" "--account" "--array" "--mem" "@name@"
 [[ $(sed 1d script | head -n 1) == "#!/usr/bin/env bash" ]] || fail "no script: $(head -n 3 script)"
 ! grep -q '[^1]@[a-z_]*@' script || fail "a placeholder is left: $(<script)"
 
-# Site values, and the environment over them.
+# Values of the site, and variables of the environment that override them.
 PARTITION=long ACCOUNT=me QOS=high CONSTRAINT=icelake NODE_MEMORY=0 SBATCH_OPTIONS="--exclusive --mail-type=END" \
   LAUNCHER="mpirun --bind-to none" MODULES="gcc openmpi" "$submit" --partition short --dry-run train --run r --corpus c >script
 has script "#SBATCH --partition=short" "#SBATCH --account=me" "#SBATCH --qos=high" "#SBATCH --constraint=icelake" \
@@ -65,7 +65,7 @@ END
 SITE=other.sh "$submit" --dry-run train --run r --corpus c >script
 has script "#SBATCH --nodes=7" "export SITE='$PWD/other.sh'"
 
-# Submitted: the number on standard output, a record beside the run.
+# A submitted job prints its number and records it beside the run.
 [[ $("$submit" train --corpus c --run runs/one) == 101 ]] || fail "not the job's number alone"
 [[ $(<calls) == --parsable && $(<runs/one.jobs/jobs) == 101 ]] || fail "submitted as '$(<calls)'"
 diff script-101 runs/one.jobs/train.sbatch || fail "the record is not what was submitted"
@@ -84,7 +84,7 @@ has script-102 "#SBATCH --no-requeue" "export AFTER_STOP='chain'"
 [[ $(xargs <runs/chain.jobs/jobs) == "101 102 103" ]] || fail "the record of a chain is $(<runs/chain.jobs/jobs)"
 "$submit" --dry-run --chain 3 train --corpus c --run runs/chain | grep -c '^# sbatch' | grep -qx 3 || fail "a dry chain"
 
-# Arrays: each task a run of its own.
+# Arrays: each task has a run of its own.
 rm calls
 touch full.ini plain.ini
 "$submit" --seeds 1-2,7 --at-once 2 train --corpus c --run runs/s >/dev/null
@@ -94,13 +94,13 @@ has script-101 "#SBATCH --array=1-3%2" "#SBATCH --output=$PWD/runs/s.jobs/train-
 "$submit" --configs "full.ini plain.ini" --seeds 1-2 --dry-run train --corpus c --run runs/a >script
 has script "#SBATCH --array=1-4" \
   "  3) exec $SOURCE/cluster/run train --corpus c --config plain.ini --seed 1 --run runs/a-plain-seed-1 ;;"
-for task in 1 2 3 4; do # what a task does, said by a run that only says it
+for task in 1 2 3 4; do # what a task does, with a stub of cluster/run that prints its arguments
   sed "s,exec $SOURCE/cluster/run,echo," script | SLURM_ARRAY_TASK_ID=$task bash
 done >tasks
 [[ $(awk '{print $NF}' tasks | xargs) == "runs/a-full-seed-1 runs/a-full-seed-2 runs/a-plain-seed-1 runs/a-plain-seed-2" ]] ||
   fail "tasks are $(<tasks)"
 
-# After a training: all of its jobs, whatever became of them.
+# After a training: waits for all of its jobs, in whatever way they end.
 rm calls
 "$submit" --nodes 1 --time 30 --after-run runs/chain --after-run runs/s-seed-7 --result t.txt evaluate --model m >/dev/null
 [[ $(<calls) == "--parsable --dependency=afterany:101:102:103,afterany:101_3 --kill-on-invalid-dep=yes" ]] || fail "$(<calls)"
@@ -127,7 +127,7 @@ rm calls
 "$SOURCE/cluster/experiment" --dry-run --corpus c --train train.ini --set dev --folder e2 >script
 [[ $(grep -c '^#!' script) == 2 && ! -e calls && ! -e e2 ]] || fail "a dry experiment: $(<script)"
 
-# Names that SLURM and the shell would take apart. (paths_test.sh shows a real SLURM the same.)
+# Names that SLURM and the shell could split. (paths_test.sh uses the same with a real SLURM.)
 mkdir "in \"a folder\" of 100%"
 (
   cd "in \"a folder\" of 100%"
@@ -172,9 +172,9 @@ refuses "which command" "$submit" --nodes 3
 refuses "there is no file missing.ini" "$submit" --configs missing.ini train --run r
 refuses "not a number of jobs" "$submit" --chain many train --run r
 refuses "are for train, not for evaluate" "$submit" --chain 3 evaluate --model r
-refuses "say how many, with --chain N" env AFTER_STOP=chain "$submit" train --run r
+refuses "give their number with --chain N" env AFTER_STOP=chain "$submit" train --run r
 refuses "must be requeue or chain" env AFTER_STOP=hope "$submit" train --run r
-refuses "no job of it was submitted" "$submit" --after-run nothing evaluate --model r
+refuses "no job of this run was submitted" "$submit" --after-run nothing evaluate --model r
 refuses "there is no program" env RNNSEARCH=/nowhere "$submit" train --run r
 mkdir without
 for program in bash dirname realpath sed basename; do ln -s "$(command -v $program)" without/; done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trainings and translations without a launcher start and end at random moments, beside each other and beside runs of mpirun;
+# Trainings and translations without a launcher start and end at random moments, in parallel with each other and with runs of mpirun;
 # SIGTERM or SIGKILL ends some of them. None may fail, hang, or leave a file in TMPDIR.
 #
 #   tests/run.sh -R comm_alone          20 processes
@@ -7,8 +7,8 @@
 #                                       in an empty folder. As root, mpirun wants OMPI_ALLOW_RUN_AS_ROOT=1
 #                                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 #
-# SEED decides which commands run and which signal ends each of them after what delay; without it, it is drawn. Delays only
-# choose the moment: every check waits for the end of the process.
+# SEED determines the commands, the signals that end them and their delays; without it, a seed is drawn. Delays only choose the
+# moment: every check waits for the end of the process.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 : "${COUNT:=20}" "${SEED:=$((RANDOM * 32768 + RANDOM))}" "${LANES:=4}"
@@ -31,7 +31,7 @@ for _ in {1..4}; do cat text/dev.source; done >source
 train() { train_arguments "$1" "${2:-14}"; }
 translate="translate --model model --input source --beam 4 --threads 1"
 "$RNNSEARCH" $(train model 100) 2>err || fail "the training of the model: $(<err)"
-# Milliseconds that each command takes alone: delays before a signal are drawn from up to twice that.
+# Milliseconds that each command takes alone; the delay of a signal is drawn up to twice that.
 declare -A takes=()
 begun=$(date +%s%N)
 "$RNNSEARCH" $(train model-alone) 2>err || fail "the training alone: $(<err)"
@@ -40,10 +40,10 @@ takes[train]=$((($(date +%s%N) - begun) / 1000000)) begun=$(date +%s%N)
 takes[translate]=$((($(date +%s%N) - begun) / 1000000))
 [[ -z $(ls -A "$TMPDIR") ]] || fail "a process without a launcher left in TMPDIR: $(ls -A "$TMPDIR")"
 
-# ended PID WHAT: waits for its end and sets `code`
+# ended PID WHAT: waits for the process to end and sets `code`
 ended() {
   local since=$SECONDS
-  { # bash announces what SIGKILL ended
+  { # bash prints a message about a process that SIGKILL ended
     while kill -0 "$1" && ((SECONDS - since < limit)); do sleep 0.02; done
   } 2>/dev/null
   ! kill -KILL "$1" 2>/dev/null || fail "$2 still runs after $limit s"
@@ -51,7 +51,7 @@ ended() {
   wait "$1" || code=$?
 }
 
-# one LANE NUMBER: a command, from its start to its end; a line of what became of it goes to LANE/ends
+# one LANE NUMBER: runs a command from start to end, and writes a line about its end to LANE/ends
 one() {
   local lane=$1 name=$1/$2 kind=train signal=none delay code
   ((RANDOM % 2)) || kind=translate

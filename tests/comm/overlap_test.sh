@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Two hosts whose cables carry 1 Gbit/s: sums of the gradient go on while it is still computed, and of the embeddings only rows
-# that occur travel. Measured in updates of the trainer itself, with sums that overlap and with sums that are waited for.
+# Two hosts whose cables carry 1 Gbit/s: all-reduces overlap with backward, and of the embeddings only rows that occur are sent.
+# Measured in updates of the trainer, with and without overlap.
 #
-#   tests/run.sh -R comm_overlap        a model a tenth as large over cables of half the speed, where little is asked for,
-#                                       because other programs may run beside it
+#   tests/run.sh -R comm_overlap        a model a tenth as large over cables of half the speed, with a weak requirement,
+#                                       because other programs may run at the same time
 #   SCALE=paper RNNSEARCH=/path/to/build/rnnsearch SOURCE=/path/to/project bash tests/comm/overlap_test.sh
-#                                       RNNsearch-50, 80 pairs of 24 words on each rank: some five minutes, on a machine that
-#                                       does nothing else
+#                                       RNNsearch-50, 80 pairs of 24 words on each rank: some five minutes, on a machine
+#                                       without other work
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
 export LAB=$PWD/lab
@@ -26,7 +26,7 @@ trap '"$lab" down' EXIT
 "$lab" up 2
 for host in n1 n2; do "$lab" slow $host "$mbits"; done
 
-# measure WAY: an update's figures, with --overlap WAY, into WAY.json
+# measure WAY: writes the figures of an update with --overlap WAY to WAY.json
 measure() {
   "$lab" mpirun -n 2 -x RNNSEARCH_OVERSUBSCRIBE=1 "$RNNSEARCH" benchmark "${options[@]}" --threads 1 --updates "$updates" \
     --untimed-updates 1 --json --overlap "$1" >"$1.json" 2>"$1.log" || { cat "$1.log" >&2 && exit 1; }
@@ -53,7 +53,7 @@ judge() {
   exit failed
 }'
 }
-# Whoever had no processor meanwhile measures again.
+# Measures again if a process had no processor meanwhile.
 for _ in {1..6}; do
   if judge; then exit 0; fi
 done

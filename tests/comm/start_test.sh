@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A rank that never starts: the others say so and end, with code 1.
+# When a rank never starts, the others report it and exit with 1.
 set -euo pipefail
 seconds=$SECONDS
 code=0

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Memory during `prepare` and `train` does not grow with the corpus: a text ten times as long, of the same words, takes no
+# The memory of `prepare` and `train` does not grow with the corpus: a text ten times as long, with the same words, needs no
 # more.
 set -euo pipefail
 [ -x "$RNNSEARCH" ] || exit 77
 
-# text PAIRS NAME: lines of 3 to 22 words out of 5,000
+# text PAIRS NAME: writes lines of 3 to 22 words from a list of 5,000
 text() {
   awk -v pairs="$1" -v name="$2" 'BEGIN {
     srand(1)
@@ -17,7 +17,7 @@ text() {
   }'
 }
 
-# peak COMMAND...: its highest resident memory in KiB, as the kernel tells when it has ended
+# peak COMMAND...: prints the peak resident memory of COMMAND in KiB, as reported by the kernel
 peak() {
   perl -e 'require "syscall.ph"; open my $peak, ">&", *STDOUT; open STDOUT, ">&", *STDERR; system(@ARGV) == 0 or exit 1; my $usage = "\0" x 1024;
     syscall(&SYS_getrusage, -1, $usage) == 0 or die "getrusage: $!\n"; print $peak +(unpack "l!*", $usage)[4]' "$@" 2>log ||
@@ -33,10 +33,10 @@ train() {
 }
 
 text 500 dev
-# Both some whole windows of the batch sequence, of at most 65,536 pairs: training has its fill of either.
+# Both texts fill several windows of the batch sequence, which have at most 65,536 pairs.
 text 190000 small
 text 1900000 large
-# least OLD NEW: a peak also has what threads happen to hold at once, some megabytes more or less
+# least OLD NEW: the smaller of two peaks, because a peak varies by some megabytes with the timing of threads
 least() { [ -n "$1" ] && [ "$1" -lt "$2" ] && echo "$1" || echo "$2"; }
 for command in prepare train; do
   small='' large=''

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# data/debian_pairs.pl on small made-up Translation files: what is paired, what is dropped and why, what is held out.
+# data/debian_pairs.pl on small made-up Translation files: which text is paired, dropped (and why) and held out.
 set -euo pipefail
 pairs=$SOURCE/data/debian_pairs.pl
 fail() {
@@ -100,7 +100,7 @@ expected='dropped: 1 badly proportioned, 1 identical, 1 no letters, 1 repeated, 
   fail "drops by reason: $(tail -n 1 statistics)"
 grep -q '^3 descriptions in both languages, 3 groups' statistics || fail "$(head -n 1 statistics)"
 
-# a made-up archive of 300 programs in two versions; all packages share one sentence, and both versions some others
+# a made-up archive of 300 programs in two versions; all packages share one sentence, and the two versions of a program some others
 perl -e '
   for my $i (0 .. 299) {
     my $name = join "", map { chr(97 + $_) } int($i / 26), $i % 26;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# data/debian.sh on a small made-up archive: complete or nothing, repeatable, one sentence for each refusal.
+# data/debian.sh on a small made-up archive: it makes a complete corpus or nothing, is repeatable, and prints one-line errors.
 set -euo pipefail
 command -v apt-get >/dev/null || exit 77
 debian=$SOURCE/data/debian.sh

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# data/hold_out.pl: sets stratified by length, the same for any order of the text, nothing of them in train; and what it refuses.
+# data/hold_out.pl: sets are stratified by length, the same for any order of the text, and not in train; wrong input is rejected.
 set -euo pipefail
 fail() {
   echo "FAILED: $*" >&2
   exit 1
 }
-# 300 pairs of each of the seven lengths, and a few of one length only; every tenth source stands there twice
+# 300 pairs of each of the seven lengths, and a few of one length only; every tenth source occurs twice
 perl -e 'for my $i (1 .. 300) { for my $l (0 .. 6) {
   my $s = join " ", map { "w$i" . "x" . ($l * 10 + $_) } 1 .. $l * 10 + 1 + $i % 10;
   print "$s\tz $s\n"; print "$s\tother $i $l\n" if $i % 10 == 0 } }' >both
@@ -25,7 +25,7 @@ left=$(($(wc -l <both) - $(cat test.both dev.both train.both | wc -l)))
 grep -qx "left out, because a side of them is held out: $left" said || fail "$left are left out: $(<said)"
 ((left > 0)) || fail "nothing was left out, so this test shows less than it says"
 
-# The order of the text changes nothing but the order; text with little of a length keeps two thirds of it for train.
+# The order of the text changes only the order of the sets; of a rare length train keeps two thirds.
 shuf --random-source=both both >shuffled
 cut -f1 shuffled >u.en
 cut -f2 shuffled >u.fr
@@ -35,19 +35,19 @@ head -30 t.en >few.en
 head -30 t.fr >few.fr
 "$SOURCE/data/hold_out.pl" few.en few.fr en fr few test=20 >/dev/null
 [[ $(wc -l <few/test.en) -ge 7 && $(wc -l <few/test.en) -le 10 ]] || fail "of 30 pairs $(wc -l <few/test.en) were held out"
-# A text that says the same thing again and again still keeps most of it for train.
+# Train keeps most of a text that repeats the same pairs.
 for _ in 1 2 3 4; do cat few.en; done >again.en
 for _ in 1 2 3 4; do cat few.fr; done >again.fr
 "$SOURCE/data/hold_out.pl" again.en again.fr en fr again test=20 >/dev/null
 cmp <(sort few/test.en) <(sort again/test.en) || fail "repeated pairs were counted more than once"
 
-refused() {  # what the sentence must hold; then the arguments
+refused() {  # TEXT ARGUMENTS...: the one-line error contains TEXT
   local fact=$1 status=0
   shift
   "$SOURCE/data/hold_out.pl" "$@" >out.txt 2>err || status=$?
   [[ $status == 1 && $(wc -l <err) == 1 && $(<err) == "hold_out: "*"$fact"* ]] || fail "$*: code $status: $(<err)"
 }
-refused "were expected" t.en t.fr en fr out
+refused "usage: hold_out.pl" t.en t.fr en fr out
 refused "is not NAME=N" t.en t.fr en fr out test=0
 refused "cannot be named train" t.en t.fr en fr out train=5
 refused "cannot read none.en" none.en t.fr en fr out test=5

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# data/primes.pl: the target is the primes of the reversed source, lengths and numbers are drawn evenly (or lengths
-# grow), the same arguments give the same bytes, and what it cannot do is refused.
+# data/primes.pl: the target is the primes of the reversed source, lengths and numbers are drawn uniformly (or lengths
+# grow), the same arguments give the same bytes, and wrong arguments are rejected.
 set -euo pipefail
 primes=$SOURCE/data/primes.pl
 fail() {
@@ -41,8 +41,8 @@ paste first.source first.target | awk -F '\t' '
     if (without < (expected - 0.012) * NR || without > (expected + 0.012) * NR) { print without " sequences without primes"; exit 1 }
   }' || fail "the task is not as it should be"
 
-# A curriculum. Of 20,000 pairs the first 200 have up to 8 numbers, those at 38% up to 20, the last 1,000 up to 100, of which those of
-# more than 50 are a quarter and a few: half of the lengths are even, of the others the logarithm is.
+# A curriculum. Of 20,000 pairs the first 200 have up to 8 numbers, those at 38% up to 20, the last 1,000 up to 100. Somewhat more than a
+# quarter of the latter have more than 50 numbers: half of the lengths are uniform, half have a uniform logarithm.
 "$primes" growing 20000 100 1 growing
 longest() { sed -n "$1,$2p" growing.source | awk 'NF > most { most = NF } END { print most }'; } # FIRST LAST
 [[ $(longest 1 200) == 8 && $(longest 7601 7650) == 20 && $(longest 19001 20000) == 100 ]] ||

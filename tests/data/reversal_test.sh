@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# data/reversal.sh: really reversed, held out, deterministic, within its bounds, and refusing what it cannot do.
+# data/reversal.sh: targets are reversed sources, dev and test are held out, lengths are within bounds, the output is deterministic, and
+# wrong options are rejected.
 set -euo pipefail
 reversal=$SOURCE/data/reversal.sh
 fail() {

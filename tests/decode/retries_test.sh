@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lines of which no hypothesis ends are searched again, on any number of ranks with the same result, and translate says how many.
-# The model reverses its source, and half of the length is too short for that: only a wide beam ends there.
+# Lines of which no hypothesis ends are searched again, with the same result on any number of ranks, and translate reports their number.
+# The model reverses its source, and the limit of half the length is too short for that: only a wide beam finds an end.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -8,7 +8,7 @@ make_corpus
 "$RNNSEARCH" $(train_arguments run 60) 2>/dev/null
 for _ in 1 2 3; do cat text/dev.source; echo; done >source
 
-# translated NAME RANKS OPTIONS...: the translations, and NAME.said for what is said of retries
+# translated NAME RANKS OPTIONS...: writes the translations to NAME and the report of retries to NAME.said
 translated() {
   local name=$1 launcher=()
   (($2 == 1)) || launcher=(mpirun -n "$2")
@@ -31,10 +31,10 @@ for search in "--beam 1" "--beam 2 --no-unknown" "--beam 2 --n-best 2"; do
   ((retried > 0 && retried <= lines)) || fail "$search: $(<one.said)"
 done
 
-# What the option does is in the help.
+# The help explains the option.
 "$RNNSEARCH" translate --help >help
 grep -q -- '--retry-below' help || fail "--help does not name --retry-below"
-# With files of translations there is nothing to search.
+# Evaluating files of translations searches nothing.
 code=0
 "$RNNSEARCH" evaluate --hypotheses one --references one --retry-below 5 2>err || code=$?
 [[ $code == 1 && $(<err) == *"--retry-below is for --model"* ]] || fail "evaluate without a model: code $code: $(<err)"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tests/fuzz/run.sh [--jobs N] [SECONDS [READER...]]: builds the fuzzers with clang (Debian's clang-14) and runs each,
-# or those named, for so many seconds (10), N at a time (1; each may take 3 GB): text, test_set, vocabulary, subwords,
-# corpus, checkpoint, config, alignment, lengths, report. What it learns stays in build-fuzz/corpus, from which the next
-# run goes on. A finding ends its reader with the name of the input, which belongs, once mended, into
-# tests/fuzz/seeds/READER: the test fuzz_READER runs those in every build. README.md says what was found.
+# tests/fuzz/run.sh [--jobs N] [SECONDS [READER...]]: builds the fuzzers with clang (Debian's clang-14) and runs all of
+# them, or the named ones, for SECONDS (10) each, N at a time (1; each may take 3 GB): text, test_set, vocabulary,
+# subwords, corpus, checkpoint, config, alignment, lengths, report. Inputs of new coverage are kept in build-fuzz/corpus
+# for the next run. A finding ends its reader and prints the name of the input. Once it is fixed, add the input to
+# tests/fuzz/seeds/READER: the test fuzz_READER runs these inputs in every build. README.md lists past findings.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -41,11 +41,11 @@ trap 'rm -rf "$TMPDIR"' EXIT
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$PWD/tests/fuzz/leaks.txt:print_suppressions=0
 
-fuzz() {  # reader
+fuzz() {  # READER
   local reader=$1 found=$build/found/$1
   mkdir -p "$build/corpus/$reader" "$found"
   echo "[fuzz] $reader, $seconds s"
-  # xz may take a gibibyte by its own header
+  # -malloc_limit_mb: by its header, xz may need a gibibyte
   "$build/tests/${reader}_fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=1500 \
     -max_len=4000 -print_final_stats=1 -artifact_prefix="$found/" "$build/corpus/$reader" "tests/fuzz/seeds/$reader" \
     >"$build/$reader.log" 2>&1 || {

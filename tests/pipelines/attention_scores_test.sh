@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pipelines/attention-scores/run.sh from a text without dev and test sets to the page: every score of the program is trained, and
-# none, side by side; nothing is done twice, and another text is refused.
+# pipelines/attention-scores/run.sh from a text without dev and test sets to the page: it trains every score of the program, and none;
+# nothing is done twice, and another text is rejected.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 tiny=(-- --max-updates 12 --validate-every 4 --checkpoint-every 4 --embedding 8 --state 8 --encoder-state 4 --alignment 8 --maxout 4)
@@ -15,7 +15,7 @@ run() { # OPTIONS...
 }
 
 run >whole.out 2>&1 || fail "$(tail -n 5 whole.out whole/*.out)"
-# The scores, as the refusal of one that there is not names them.
+# The scores, as the error for an unknown score lists them.
 "$RNNSEARCH" train --attention nonsense --corpus whole/corpus.h5 --run no 2>refusal && fail "there is a score nonsense"
 scores=$(sed -n 's/.*must be //p' refusal | sed 's/ or /, /; s/, /\n/g' | sort)
 [[ $(grep -c . <<<"$scores") -ge 7 ]] || fail "the scores that there are: $(<refusal)"
@@ -23,7 +23,7 @@ scores=$(sed -n 's/.*must be //p' refusal | sed 's/ or /, /; s/, /\n/g' | sort)
   fail "scores: $scores; runs: $(ls whole)"
 for score in $scores; do
   grep -q "^| $score | .*\[" whole/table.md || fail "$score is not in the table: $(<whole/table.md)"
-  # trained with this score: what a run says of itself, not its folder's name
+  # trained with this score, according to the run's record, not to the name of its folder
   grep -qx "attention = $score" "whole/$score/config.ini" || fail "$score was trained with $(grep attention "whole/$score/config.ini")"
   [[ $score == none ]] || [[ $(count "whole/looked-at.$score"/*.svg) == 4 ]] || fail "pictures of $score: $(ls "whole/looked-at.$score")"
 done

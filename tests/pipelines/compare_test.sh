@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pipelines/benchmark/compare.pl with stubs in place of trainers: who runs when, what is read, the ratios, the refusals.
+# pipelines/benchmark/compare.pl with stubs in place of trainers: the order of the runs, what is read, the ratios, the errors.
 set -euo pipefail
 compare=$SOURCE/pipelines/benchmark/compare.pl
 fail() {
@@ -8,7 +8,7 @@ fail() {
 }
 { command -v perl >/dev/null && perl -MJSON::PP -e1; } || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
 
-# stub.sh NAME FORMAT NUMBER...: the i-th call with this name prints the i-th number, and is noted in `calls`
+# stub.sh NAME FORMAT NUMBER...: the i-th call with this name prints the i-th number, and is recorded in `calls`
 cat >stub.sh <<'STUB'
 echo "$1" >>calls
 name=$1 format=$2
@@ -47,7 +47,7 @@ found=$(perl -MJSON::PP -e 'local $/; my $r = decode_json(<STDIN>); my ($ours, $
     scalar @{$r->{load_average_at_start}}, scalar @{$r->{load_average_at_end}}' "$json" <both.json)
 [[ $found == "2 ours 1.5 1 2 0 peer 2 1 3 3 1 1 3 3" ]] || fail "JSON: $found: $(<both.json)"
 
-# A run that lost more than it may is made again: the first one of ours here, half of whose ticks were stolen.
+# A run that lost more than the limit is repeated: here our first one, half of whose ticks were stolen.
 : >calls
 # user, nice, system, idle, iowait, irq, softirq, stolen
 echo "cpu 0 0 0 0 0 0 0 0" >stat
@@ -59,7 +59,7 @@ grep -q '^\[compare\] round 1 of 1, ours: 1 seconds an update, but 50.0% of the 
 grep -q '^ours  *2 ' table || fail "not the second run: $(<table)"
 grep -q 'at most 1.0% of the processors taken away in a run$' table || fail "what was lost: $(<table)"
 
-refused() {  # what the one sentence must hold; then the arguments
+refused() {  # TEXT ARGUMENTS...: the one-line error contains TEXT
   local fact=$1 status=0
   shift
   : >calls

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# pipelines/paper/run.sh from a text without dev and test sets to the page, with four tiny systems, of words and of subwords: all that
-# it promises is there, nothing is done twice, another text is refused, and an interruption, of ranks of mpirun too, leaves
-# checkpoints. And its scripts one by one, on inputs whose results are known.
+# pipelines/paper/run.sh from a text without dev and test sets to the page, with four tiny systems, of words and of subwords: all results
+# exist, nothing is done twice, another text is rejected, and an interruption, also of ranks of mpirun, leaves checkpoints. Then the
+# scripts of the folder, on inputs whose results are known.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 scripts=$SOURCE/pipelines/paper
 paper=$scripts/run.sh
 tiny=(-- --max-updates 12 --validate-every 4 --checkpoint-every 4 --embedding 8 --state 8 --alignment 8 --maxout 4)
 
-# Parallel text of all lengths to 70: words, and their counterparts in reverse. One in fifty is not among the most frequent 27, which
-# with three special symbols are a vocabulary of 30.
+# Parallel text of all lengths to 70: words, and their counterparts in reverse order. One word in fifty is not among the 27 most frequent
+# ones, which with three special symbols are a vocabulary of 30.
 perl -e 'srand 1; my @w = map { my $a = $_; map { "$a$_" } "a" .. "e" } "b" .. "i"; for my $i (1 .. 1400) { my @n = map { rand() < 0.02 ? 27 + int rand 13 : int rand 27 } 1 .. 1 + $i % 70;
   print join(" ", map { "s$w[$_]" } @n), "\t", join(" ", map { "t$w[$_]" } reverse @n), "\n" }' >both
 cut -f1 both >text.en
@@ -48,7 +48,7 @@ grep -q 'Table 2' whole/report.md || fail "the Markdown has no Table 2"
 "$RNNSEARCH" translate --model whole/rnnsearch-50 --input whole/held-out/test.en --beam 2 --retry-below 0 --normalize --no-unknown 2>/dev/null |
   cmp - whole/test.rnnsearch-50.no-unk.normalized.fr || fail "Table 1's last column is not of the normalised search without unknown words"
 
-# Again: nothing that was made is made anew. (A training that is done notes that it was asked again; the page is always made.)
+# A second call makes nothing again. (A finished training logs the call; the page is always made.)
 rm whole/*/checkpoints/best # as in runs that never validated
 touch stamp
 run whole >again.out 2>&1 || fail "$(tail -n 5 again.out)"
@@ -56,7 +56,7 @@ made=$(find whole -newer stamp -type f \( -name '*.h5' -o -path 'whole/test.*' -
   -o -path '*/held-out/*' \))
 [[ -z $made ]] || fail "made twice: $made"
 
-# Another text, other words or other units are not what is there.
+# Another text, other vocabularies or other units are rejected.
 refused() { # FACT OPTIONS...
   local code=0
   run whole "${@:2}" >other.out 2>&1 || code=$?
@@ -65,7 +65,7 @@ refused() { # FACT OPTIONS...
 refused '--words 30.*--words 29' --words 29
 refused '--units words.*--units subwords' --units subwords
 
-# Subwords, and RNNsearch-50* besides.
+# Subwords, with RNNsearch-50*.
 run pieces --units subwords --pieces 300 --longer yes >pieces.out 2>&1 || fail "$(tail -n 5 pieces.out pieces/*.out)"
 [[ $(grep -m 6 -cE '^\| RNN[a-z0-9*\\-]+ \| [0-9.]+ \[' pieces/table1.md) == 5 ]] || fail "Table 1 of subwords: $(<pieces/table1.md)"
 grep -q '^max-updates = 23159$' pieces/rnnsearch-50-longer.ini || fail "RNNsearch-50*: $(<pieces/rnnsearch-50-longer.ini)"
@@ -75,7 +75,7 @@ known() { sed -n 's/^without unknown words *\([0-9]*\).*/\1/p' "$1/scores.txt"; 
 longest=$(awk 'NF > most {most = NF} END {print most}' pieces/train-30.en pieces/train-30.fr)
 [[ $longest == 30 ]] || fail "sentences of the corpus of at most 30 words have $longest"
 
-# What leaves its source is marked where it leaves it; repeated words do not count as support.
+# The mark is where a translation leaves its source; repeated words do not count as supported.
 cat >place.pl <<'END'
 use lib $ARGV[0];
 use Paper qw(learn marked_place supported covered words_apart chosen words);
@@ -96,7 +96,7 @@ END
 perl place.pl "$scripts" >place.out
 [[ $(<place.out) == "11|6|5|le fraba frabb frabc frabd frabe|5|9"$'\n'same ]] || fail "places: $(<place.out)"
 
-# Figure 3: (a) any, (b) to (d) of 10 to 20 words without unknown words, as the seed draws them.
+# Figure 3: (a) is any sentence, (b) to (d) have 10 to 20 words and no unknown words, all drawn with the seed.
 cat >chosen.pl <<'END'
 use JSON::PP;
 my $row = {sentences => 1};
@@ -112,7 +112,7 @@ for seed in 1 2; do
 done
 ! cmp -s chosen.1 chosen.2 || fail "two seeds drew the same"
 
-# Interrupted while it trains: it says so, with code 85. (That it then goes on to the same bits, tests/train shows.)
+# An interruption of a training is reported, with exit code 85. (tests/train checks that a resumed training has the same bits.)
 for launch in local mpirun; do
   (tiny=(-- --max-updates "$endless" --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --units words --words 30 --launch $launch --folder cut "${tiny[@]}") >cut.out 2>&1 &
   job=$!

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Every pipeline, in its shortest form, in a project folder whose path has blanks, quotes, a colon, a line break, a leading dash and
-# what else a shell, perl, sed, awk, make and printf read as their own; with results and texts in folders that begin with a dash.
-# What CMake cannot take is refused in one sentence, before anything is installed or made.
+# Every pipeline, in its shortest form, in a project folder whose path has spaces, quotes, a colon, a line break, a leading dash and
+# other characters that are special in a shell, perl, sed, awk, make and printf; results and texts are in folders that begin with a dash.
+# Paths that CMake cannot handle are rejected with a one-line error, before anything is installed or made.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 scratch=$PWD
 odd=$'-n it\'s "odd": 100%d\nof $HOME \\1 & #1; `a` *? [b] e=f <c> |d (é)'
 project=$PWD/$odd
 cp -r "$SOURCE/cluster" "$SOURCE/data" "$SOURCE/pipelines" -t "$(mkdir -- "$odd" && echo "./$odd")"
-odd=${odd//[$'#\n']/ } # results are where a run's config.ini can name them
+odd=${odd//[$'#\n']/ } # for results, without the characters that a run's config.ini cannot hold
 mkdir -- "$odd"
 cd -- "$odd"
 
-# Numbers, and their doubles in reverse, of all lengths to 70.
+# Parallel text of all lengths to 70: numbers, and their doubles in reverse order.
 mkdir -- -text
 perl -e 'srand 1; for my $i (1 .. 280) { my @n = map { int rand 30 } 1 .. 1 + $i % 70;
   print "@n\t", join(" ", map { 2 * $_ } reverse @n), "\n" }' >both
@@ -37,7 +37,7 @@ RNNSEARCH_WORK=$PWD/-quick RNNSEARCH_UPDATES=2 RNNSEARCH_SUBWORDS=300 RNNSEARCH_
 for page in paper scores zh reversal quick; do grep -q '<svg' "./-$page/report.html" || fail "no page of $page"; done
 [[ -s ./-replication/chart.svg && -s ./-paper/table2.md ]] || fail "no chart, or no table"
 
-refused() { # FACT COMMAND...: in one sentence, before anything is made
+refused() { # FACT COMMAND...: a one-line error that contains FACT, before anything is made
   local fact=$1 code=0 before
   shift
   before=$(find . "$project" | sort)
@@ -45,7 +45,7 @@ refused() { # FACT COMMAND...: in one sentence, before anything is made
   { [[ $code == 1 && $(wc -l <"$scratch/refused") == 1 ]] && grep -qF -- "$fact" "$scratch/refused"; } || fail "$*: code $code: $(<"$scratch/refused")"
   [[ $(find . "$project" | sort) == "$before" ]] || fail "$*: refused, but something was made"
 }
-# A program that would have to be built.
+# The program would have to be built.
 for pipeline in paper attention-scores zh-en replication reversal quickstart; do
   refused "CMake cannot build in" env -u RNNSEARCH RNNSEARCH_WORK="$PWD/new" bash "$project/pipelines/$pipeline/run.sh"
 done
@@ -53,7 +53,7 @@ for path in 'a"b' 'a\b' 'a;b' 'a[b' 'a]b' 'a|b' 'a<b' 'a>b' $'a\nb'; do
   refused "name another folder in RNNSEARCH_BUILD" env RNNSEARCH_BUILD="$scratch/$path" "$SOURCE/pipelines/build.sh"
 done
 refused "move the project" "$project/pipelines/build.sh"
-# A folder that a run cannot write down.
+# A folder that a run's config.ini cannot hold.
 for pipeline in paper attention-scores zh-en replication reversal; do
   refused "which a run's config.ini cannot hold; give another --folder" "$project/pipelines/$pipeline/run.sh" --folder 'a #1'
 done

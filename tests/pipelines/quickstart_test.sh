@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # pipelines/quickstart/run.sh on a tiny text with tiny models: the table, the chart and the page are made, both systems get the
-# same number of updates, and a second run makes nothing anew.
+# same number of updates, and a second run makes nothing again.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 
-# Numbers, and their doubles in reverse, of all lengths to 70; the corpus script takes the folder for its own, which is complete.
+# Parallel text of all lengths to 70: numbers, and their doubles in reverse order, in a folder that looks complete to the corpus script.
 export RNNSEARCH_WORK=$PWD/work
 mkdir -p work/text
 echo 'en fr' >work/text/.complete

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# pipelines/reversal/run.sh in small: rounds, tables and plots are there, nothing is done twice, further rounds are added, other
-# settings are refused, an interruption is gone on from, and the exit code says whether the task was learned. Through SLURM each
-# system is one job array of its rounds, under the same names.
+# pipelines/reversal/run.sh at a small size: rounds, tables and plots exist, nothing is done twice, rounds can be added, other settings are
+# rejected, an interrupted call resumes, and the exit code says whether the task was learned. With SLURM each system is a job array of its
+# rounds, with the same names.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 run() { "$SOURCE/pipelines/reversal/run.sh" "$@"; }
 tiny=(-- --embedding 8 --state 8 --alignment 8 --batch-sentences 4 --validate-every 0)
 few=(--systems "replication seq2seq" --max-length 6 --updates 12 --folder few)
 
-# Too few updates to learn anything: all is made, and then the code is 1.
+# Too few updates to learn the task: all results are made, and the exit code is 1.
 code=0
 run --rounds 2 "${few[@]}" "${tiny[@]}" >out 2>&1 || code=$?
 { [[ $code == 1 ]] && grep -q '^reversal: PSA must be above 99% in every round, but is not: replication, round 1: [0-9.]*%; replication, round 2' out; } ||
@@ -23,7 +23,7 @@ grep -q '^| replication | 2 |' out || fail "the means are not printed: $(<out)"
 ! cmp -s few/replication-seed-1.test few/replication-seed-2.test || fail "both rounds are the same"
 grep -q 'id="chart-rounds-1"' few/report.html || fail "the page has no rounds"
 
-# Again, with one round more: what is there is not made again.
+# With one more round: existing results are not made again.
 touch stamp
 run --rounds 3 "${few[@]}" "${tiny[@]}" >again 2>&1 && fail "learned in 12 updates?"
 [[ $(grep -c '^\[reversal\] training' again) == 2 ]] || fail "not two trainings: $(<again)"
@@ -31,7 +31,7 @@ made=$(find few -newer stamp -type f \( -name '*.h5' -o -name '*.test' -o -name 
 [[ -z $made ]] || fail "made twice: $made"
 grep -q '^| replication | 3 |' few/rounds.md || fail "no third round: $(<few/rounds.md)"
 
-# What was made with other settings is no result of these.
+# Results of other settings are rejected.
 refused() { # FACT OPTIONS...
   local fact=$1 code=0
   shift
@@ -46,7 +46,7 @@ refused "must be a whole number" --rounds many --folder none
 refused "must be local or slurm" --launch cloud --folder none
 [[ ! -e none ]] || fail "refused, but a folder is made"
 
-# Interrupted: 85, and the same command goes on from the checkpoint.
+# Interrupted: exit code 85, and the same command resumes from the checkpoint.
 long=(--systems notebook-dot --rounds 1 --max-length 6 --updates "$endless" --folder cut)
 cut=(-- --embedding 16 --state 16 --encoder-state 8 --validate-every 0 --log-every 1)
 (exec "$SOURCE/pipelines/reversal/run.sh" "${long[@]}" "${cut[@]}") >cut.out 2>&1 &
@@ -60,11 +60,11 @@ code=0
 wait $job || code=$?
 [[ $code == 85 && -s $(last_checkpoint cut/notebook-dot-seed-1) ]] || fail "TERM: code $code: $(<cut.out)"
 
-# The task is learned: code 0. (Sequences of up to 4 words, in 15 seconds; the real ones are for the pipeline.)
+# The task is learned: exit code 0. (Sequences of up to 4 words, in 15 seconds.)
 run --systems replication --rounds 1 --max-length 4 --updates 700 --folder learned -- --validate-every 0 >learned.out 2>&1 ||
   fail "$(tail -n 5 learned.out)"
 
-# Through SLURM: an array a system, of the rounds that are not done; then nothing but what is already in the queue; then tables.
+# With SLURM: each system is an array of its unfinished rounds; jobs that are in the queue are not submitted again; at last tables.
 mkdir bin
 cat >bin/sbatch <<'END'
 #!/usr/bin/env bash

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# pipelines/zh-en/run.sh, by characters and by words, from a text without dev and test sets to the page: both systems are what they
-# are said to be, the Chinese side is split as asked, sets are held out by the length of the English side, and what was made for
-# other words of Chinese is refused.
+# pipelines/zh-en/run.sh, with characters and with words, from a text without dev and test sets to the page: both systems are the right
+# models, the Chinese side is split as the option says, held-out sets are stratified by the length of the English side, and a folder with
+# results of another --chinese is rejected.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 tiny=(-- --max-updates 60 --validate-every 20 --checkpoint-every 20 --embedding 8 --state 8 --alignment 8 --maxout 4)
 
-# Parallel text of all English lengths to 70: words of a small dictionary, in reverse in Chinese, without blanks.
+# Parallel text of all English lengths to 70: words of a small dictionary, in reverse order in Chinese, without spaces.
 perl -CO -Mutf8 -e 'srand 1; my @zh = qw(软件 文件 开发 学生 图书 我们 系统 中国 使用 工具 网络 数据);
   my @en = qw(software file development student book we system China use tool network data);
   for my $i (1 .. 700) { my @n = map { int rand @en } 1 .. 1 + $i % 70;
@@ -33,7 +33,7 @@ for chinese in characters words; do
   says $folder/rnnsearch system RNNsearch
   says $folder/seq2seq system 'traditional sequence to sequence; lstm cells, forward encoder'
 done
-# 软 and 件, or 软件. The corpora and the models say so, and translate takes new text likewise.
+# 软 and 件, or 软件. The corpora and the models record it, and translate splits new text in the same way.
 says by-characters/rnnsearch tokenizer words
 says by-words/rnnsearch tokenizer icu-words
 says by-words/corpus.h5 tokenizer icu-words
@@ -42,7 +42,7 @@ says by-words/corpus.h5 tokenizer icu-words
 words=$(perl -MJSON::PP -e 'for (@ARGV) { open F, $_; local $/; print decode_json(<F>)->{sets}{"test/test"}{source_words}, " " }' words.json characters.json)
 read -r by_words by_characters <<<"$words"
 ((by_words * 5 < by_characters * 3)) || fail "words of the test set by words, by characters: $words"
-# English sentences of more than 60 words are held out as all others are.
+# English sentences of more than 60 words are held out, too.
 [[ $(awk 'NF > 60' by-words/held-out/test.en | wc -l) -ge 10 ]] || fail "held out: $(awk '{print NF}' by-words/held-out/test.en | sort -n | paste -sd ' ')"
 
 code=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The report of two small trainings, an evaluation and alignments: what it refuses, what it writes beside the page, and the
-# page itself in Chromium, as it is read by pointer, touch, keyboard, without JavaScript, small, wide, in the dark and on
-# paper. Needs node, npm and what npm can fetch (package.json): skipped without, after all else was checked.
+# The report of two small trainings, an evaluation and alignments: its errors, the files beside the page, and the page in Chromium,
+# with pointer, touch and keyboard, without JavaScript, narrow, wide, in dark mode and printed. The part in Chromium needs node, npm
+# and the packages of package.json, and is skipped without them.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -9,13 +9,13 @@ source "$SOURCE/tests/train/support.sh"
 report() { "$RNNSEARCH" report "$@"; }
 
 make_corpus
-for attempt in 60 120; do  # two attempts: the second goes on
+for attempt in 60 120; do  # two attempts: the second resumes
   "$RNNSEARCH" $(train_arguments search $attempt) 2>/dev/null
 done
 "$RNNSEARCH" $(train_arguments encdec 90) --attention none 2>/dev/null
 command -v node >/dev/null || { echo "skipped: node is not installed (pipelines/install.sh tests)" >&2; exit 77; }
 node "$SOURCE/tests/report/make_inputs.mjs" .
-# a section that an experiment wrote itself
+# a section that an experiment wrote
 cat >section.json <<'END'
 {"format": "rnnsearch-section", "format_version": 1, "title": "Long <b> sentences", "text": ["How they were chosen."],
  "tables": [{"caption": "By place", "columns": [{"title": "words", "number": false}, {"title": "share"}], "rows": [["1-10", "88%"]]}],
@@ -23,7 +23,7 @@ cat >section.json <<'END'
 END
 all=(--run search --run encdec --evaluation evaluation.json --alignment alignment.json --section section.json)
 
-# the same input gives the same bytes, and no file but those asked for
+# the same input gives the same bytes, and only the requested files
 report "${all[@]}" --title 'A "title" <b> & more' --output page.html --csv csv --markdown tables.md
 report "${all[@]}" --title 'A "title" <b> & more' --output again.html
 cmp page.html again.html || fail "the same input gave two pages"
@@ -39,7 +39,7 @@ grep -qF '| 21-30 | 258 | 19.07 \[17.82, 20.57\] | 7.40 \[6.15, 8.90\] |' tables
 report --run "$(printf 'n%.0s' {1..300})=search" --output long-name.html || fail "a name longer than a file's is not taken"
 grep -q 'id="length"' run.html && fail "a page of a run alone has an empty section"
 
-# what evaluate and align really write
+# real outputs of evaluate and align
 "$RNNSEARCH" evaluate --model search=search --model encdec=encdec --corpus corpus.h5 --set dev --edges 3,5 --tokenizer none \
   --chrf --ter --significance bootstrap --breakdown unknown --breakdown rarest --breakdown frequency --threads 1 \
   --json --sentences >real.json 2>/dev/null
@@ -49,7 +49,7 @@ for id in chart-length table-scores table-comparison-1 chart-frequency chart-unk
   grep -q "id=\"$id\"" real.html || fail "a page of what evaluate and align wrote has no $id"
 done
 
-# sections that an experiment wrote itself
+# sections that an experiment wrote
 report --section section.json --run search --output section.html --markdown section.md --csv section-csv || fail "a section is not read"
 { grep -qF 'Long &lt;b&gt; sentences</h2>' section.html && grep -qF 'un <mark>deux &lt;i&gt;</mark>' section.html &&
   grep -q '^| 1-10 | 88% |' section.md && grep -q '^1-10,88%' section-csv/section-1-table-1.csv; } || fail "the section is not on the page"
@@ -66,8 +66,8 @@ cp -r search going && head -n 100 search/log.jsonl >going/log.jsonl && sed -n 10
 report --run going --output going.html || fail "a run whose last line is half written is not read"
 grep -q 'not ended' going.html || fail "a run that goes on is not called so"
 
-# what cannot be read: one sentence, and no page
-refused() {  # a fact that the sentence must hold; then the arguments
+# unreadable input: a one-line error, and no page
+refused() {  # FACT ARGUMENTS...: the one-line error contains FACT
   local fact=$1 answer status=0
   shift
   answer=$(report "$@" --output refused.html 2>&1) || status=$?

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clang-format of Debian 12 leaves every C++ source as it is; where it does not, run clang-format-14 -i FILE. No file of text has
-# blanks at the end of a line. With a proof that this test can fail.
+# clang-format of Debian 12 leaves every C++ source as it is (otherwise run clang-format-14 -i FILE), and no text file has spaces at the
+# end of a line. The end of this script shows that the test can fail.
 set -euo pipefail
 command -v clang-format-14 >/dev/null || { echo "skipped: clang-format-14 is not installed" >&2; exit 77; }
 
@@ -9,7 +9,7 @@ check() { # FOLDER: prints what is wrong with its files
   for place in CMakeLists.txt README.md .clang-format .clang-tidy .editorconfig .ci src include pipelines cluster data tests; do
     [[ ! -e $1/$place ]] || places+=("$1/$place")
   done
-  # seeds are taken byte by byte, node_modules are others'
+  # seeds may have any bytes, and node_modules is not ours
   find "${places[@]}" \( -path '*/fuzz/seeds' -o -name node_modules \) -prune -o \
     \( -name '*.cpp' -o -name '*.h' \) -print0 |
     xargs -0 clang-format-14 --dry-run --ferror-limit=1 2>&1 | grep 'warning: code should be' | sed "s|^$1/||" || true

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every entry of ctest has a label of tests/README.md, fast ones have no other, and every name in the lists of tests/CMakeLists.txt
-# is that of a script. No test draws its random numbers from a seed that nobody knows. With a proof that this test can fail.
+# Every entry of ctest has a label of tests/README.md, fast ones have no other label, and every name in the lists of
+# tests/CMakeLists.txt is that of a script. No test has a random seed that is neither fixed nor printed. The end of this script shows that
+# the test can fail.
 # shellcheck disable=SC2016  # patterns and examples are expanded nowhere
 set -euo pipefail
 
@@ -33,10 +34,10 @@ check_seeds() { # FOLDER: prints where a test draws a seed and does not print it
   local file
   grep -rnE 'random_device|srand\((time|)\)|srand;|seed\(time' "$1/tests" --include='*.cpp' --include='*.h' --include='*.sh' |
     grep -v '/labels_test\.sh:' || true
-  # A script whose $RANDOM has no fixed seed says which it drew.
+  # A script whose $RANDOM has no fixed seed prints the seed that it drew.
   grep -rlE '\$\(?\(?RANDOM|[( ]RANDOM [*%]' "$1/tests" --include='*.sh' | grep -v '/labels_test\.sh$' | while read -r file; do
     grep -qE '^RANDOM=[0-9]|^echo ".*SEED=\$SEED' "$file" || echo "$file: draws with \$RANDOM and does not say its seed"
-  done || true # none draws
+  done || true # no script draws a seed
 }
 
 build=$(dirname "$RNNSEARCH")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The house's rules on who may include what and on what stands where, read from the files themselves; and a proof, on a
-# copy with each rule broken in turn, that this test can fail.
+# Checks which room may include which, which room owns a library, and where files belong. The end of this script breaks each rule in a
+# copy, which shows that the test can fail.
 set -euo pipefail
 
 rules=$(cat <<'RULES'

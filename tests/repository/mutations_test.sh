@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every text that tests/mutations.pl replaces still occurs exactly once in its file. That a test fails for each is shown by
-# tests/mutations.pl itself, which takes too long for here. With a proof that this test can fail.
+# Every text that tests/mutations.pl replaces occurs exactly once in its file. (tests/mutations.pl itself shows that a test fails for each
+# mutation, which takes too long for a test.) The end of this script shows that the test can fail.
 set -euo pipefail
 
 "$SOURCE/tests/mutations.pl" --check

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every recipe of tests/recipes still applies to the sources. That they build and work is shown by tests/recipes.sh itself, which
-# takes too long for here. With a proof that this test can fail.
+# Every recipe of tests/recipes applies to the sources. (tests/recipes.sh itself shows that they build and work, which takes too long for a
+# test.) The end of this script shows that the test can fail.
 set -euo pipefail
 
 "$SOURCE/tests/recipes.sh" --check

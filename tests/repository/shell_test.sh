@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# ShellCheck has nothing to say about any shell script of the project, nor about the files that scripts source; and every line that
-# silences it says why. With a proof that this test can fail.
+# ShellCheck finds nothing in any shell script of the project, nor in the files that scripts source, and every line that disables a check
+# gives a reason. The end of this script shows that the test can fail.
 # shellcheck disable=SC2016  # the examples are expanded nowhere
 set -euo pipefail
 command -v shellcheck >/dev/null || { echo "skipped: shellcheck is not installed" >&2; exit 77; }
 
-scripts() { # FOLDER: the scripts there, each ended by a zero byte
+scripts() { # FOLDER: prints the scripts in it, each followed by a zero byte
   local file first
-  # build* and runs are made, node_modules are others'
+  # build* and runs are generated, and node_modules is not ours
   find "$1" \( -path "$1/build*" -o -path "$1/runs" -o -name node_modules -o -name .git \) -prune -o -type f -print0 |
     while IFS= read -rd '' file; do
       IFS= read -r first <"$file" 2>/dev/null || true
       [[ $file != *.sh && ! $first =~ ^#!.*[/\ ](ba|da|k)?sh( |$) ]] || printf '%s\0' "$file"
-    done 2>/dev/null # a zero byte in a file that is no script
+    done 2>/dev/null # bash warns of zero bytes in files that are not scripts
 }
 check() { # FOLDER: prints what is wrong with them
   local files

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/repository/tidy.sh [WORD...]: runs the checks of .clang-tidy (Debian's clang-tidy 14) over all sources of src/, or those whose path
-# holds one of the words; by hand, because it takes too long for a test. Needs a build folder that is configured (pipelines/build.sh).
+# contains one of the words. Run it by hand, because it takes too long for a test. Needs a configured build folder (pipelines/build.sh).
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 command -v clang-tidy-14 >/dev/null || { echo "tidy.sh: there is no clang-tidy-14; on Debian: apt-get install clang-tidy" >&2; exit 1; }
@@ -10,7 +10,7 @@ build=${RNNSEARCH_BUILD:-build}
 mapfile -t sources < <(find src -name '*.cpp' | sort | grep -F "$(printf '%s\n' "${@:-src/}")")
 ((${#sources[@]} > 0)) || { echo "tidy.sh: no source of src/ has one of these in its path: $*" >&2; exit 1; }
 echo "[tidy] ${#sources[@]} sources"
-# Clang need not know every warning of the compiler that the folder is configured for.
+# Clang may not know every warning option of the compiler that the folder is configured for.
 printf '%s\0' "${sources[@]}" |
   xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option 2> >(grep -v ' warnings\? generated' >&2)
 echo "[tidy] nothing found"

@@ -1,9 +1,9 @@
-// What the micro-benchmarks (*_bench.cpp) share. bench_main.cpp beside this is their main.
+// Functions that the micro-benchmarks (*_bench.cpp) share; bench_main.cpp has their main.
 //
 // A benchmark's name is FUNCTION/SIZE/USE/SHAPE[/PRECISION]; SIZE is `paper` (RNNsearch-50) or `small` (the preset of
-// that name), and the shapes are those of an update on 80 pairs of 25 words and </s>. Time is that of the clock, over
-// all threads. A loop meets its operands where the last turn left them: what fits a cache is found there, as the
-// weights of a recurrence are from step to step.
+// that name), and the shapes are those of an update on 80 pairs of 25 words and </s>. Times are elapsed time over
+// all threads. Operands stay in the caches from one iteration to the next if they fit, as the weights of a recurrence
+// do from step to step.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -26,8 +26,8 @@
 
 namespace rnnsearch::support {
 
-/// Widths of a model, in the paper's letters (appendix A): m embedding, n state, n' alignment, l maxout; the factor of
-/// the output matrix (0: it has none), words of each vocabulary, and parameters without the two embeddings.
+/// Widths of a model, in the paper's letters (appendix A): m embedding, n state, n' alignment, l maxout; the rank of
+/// the output matrix (0: full), words of each vocabulary, and the number of parameters without the two embeddings.
 struct ModelSize {
   const char* name;
   std::size_t embedding, state, alignment, maxout, factor, words, other_parameters;
@@ -37,10 +37,10 @@ struct ModelSize {
 inline constexpr ModelSize kSizes[] = {{"small", 256, 512, 512, 256, 0, 8000, 8'600'000},
                                        {"paper", 620, 1000, 1000, 500, 620, 30000, 48'000'000}};
 inline constexpr std::size_t kSentences = 80, kSteps = 26, kWords = kSentences * kSteps;
-inline constexpr std::size_t kReadoutRows = 256;  // the readout goes through its rows by such blocks
+inline constexpr std::size_t kReadoutRows = 256;  // the readout processes blocks of this many rows
 
-/// A matrix of drawn elements, in memory as the model's. Results are drawn too: memory that was never written is one
-/// page of zeros over and over, which is read faster than any other.
+/// A matrix of random elements, in the same kind of memory as the model's. Results are initialised, too, because memory
+/// that was never written maps to a single page of zeros, which is read faster.
 class Operand {
  public:
   Operand(std::size_t rows, std::size_t cols, float limit = 1) {
@@ -59,14 +59,14 @@ class Operand {
   kernels::Buffer<float> buffer_;
 };
 
-/// 0, 1, 2 ...: every sentence of a batch.
+/// The numbers 0, 1, 2 ... of the sentences of a batch.
 inline std::vector<std::uint32_t> every_sentence(std::size_t count) {
   std::vector<std::uint32_t> all(count);
   std::iota(all.begin(), all.end(), 0U);
   return all;
 }
 
-/// "80x1000x2000"
+/// A shape such as "80x1000x2000".
 inline std::string shape_text(std::initializer_list<std::size_t> dimensions) {
   std::string text;
   for (const std::size_t d : dimensions) {
@@ -76,12 +76,12 @@ inline std::string shape_text(std::initializer_list<std::size_t> dimensions) {
   return text;
 }
 
-/// One turn of what is measured.
+/// One iteration of the measured code.
 using Turn = std::function<void()>;
 
-/// How much a turn does, as a rate beside its time.
+/// The work of an iteration, reported as a rate.
 struct Work {
-  double gflop = 0;  // 0: is not given
+  double gflop = 0;  // 0: not reported
   double elements = 0, bytes = 0;
 };
 
@@ -112,7 +112,7 @@ inline void measure(benchmark::State& state, const Work& work, const Turn& turn,
 inline void add(const std::string& name, const std::function<void(benchmark::State&)>& run) {
   benchmark::RegisterBenchmark(name.c_str(), run)->UseRealTime()->Unit(benchmark::kMicrosecond);
 }
-/// Registers it for each precision of products.
+/// Registers a benchmark for each precision of products.
 inline void add_for_precisions(const std::string& name, const std::function<void(benchmark::State&)>& run) {
   for (const auto precision : {kernels::Precision::kFloat32, kernels::Precision::kBFloat16}) {
     add(name + "/" + kernels::name_of(precision), [run, precision](benchmark::State& state) {

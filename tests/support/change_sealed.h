@@ -1,4 +1,4 @@
-// A sealed file that HDF5 itself changed, and whose seal says nothing of it: what an attacker would send.
+// Changes a sealed file through HDF5 and seals it again, as an attacker would, so that its digest is correct.
 #pragma once
 
 #include <hdf5.h>
@@ -10,7 +10,7 @@
 
 namespace rnnsearch::support {
 
-/// act(file) with HDF5's id of the file, open for writing.
+/// Calls act(file) with HDF5's id of the file, which is open for writing.
 inline void change_sealed(const std::filesystem::path& path, const std::function<void(hid_t)>& act) {
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - storage::kSealBytes);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);

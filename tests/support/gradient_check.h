@@ -1,4 +1,4 @@
-// A gradient against central differences of its loss, in double precision.
+// Compares a gradient with central differences of its loss, in double precision.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,14 +21,14 @@ namespace rnnsearch::support {
 struct GradientCheck {
   double epsilon = 1e-5;
   double tolerance = 1e-6;
-  double floor = 1e-9;                  // what rounding leaves of a loss of about 100, divided by 2 epsilon
-  std::size_t maximum_elements = 1000;  // of more, a sample drawn with `seed`
+  double floor = 1e-9;                  // rounding error of a loss of about 100, divided by 2 epsilon
+  std::size_t maximum_elements = 1000;  // larger blocks are sampled with `seed`
   std::uint64_t seed = 1;
-  std::string name = {};  // of the block, for the message
+  std::string name = {};  // name of the block, for the message
 };
 
-/// `loss` reads `parameters`; each element is moved up and down by epsilon and put back. At most one failure is added,
-/// which names the worst element.
+/// `loss` reads `parameters`; each element is increased and decreased by epsilon and restored. Adds at most one
+/// failure, which names the worst element.
 inline void expect_gradient(std::span<double> parameters, std::span<const double> gradient,
                             const std::function<double()>& loss, const GradientCheck& options = {}) {
   const std::string name = options.name.empty() ? "gradient" : options.name;
@@ -44,7 +44,7 @@ inline void expect_gradient(std::span<double> parameters, std::span<const double
     elements.resize(options.maximum_elements);
   }
   std::size_t worst = 0, failed = 0;
-  double worst_excess = 0, worst_expected = 0;  // excess: the error in units of what is allowed
+  double worst_excess = 0, worst_expected = 0;  // excess: the error divided by the allowed error
   for (const std::size_t i : elements) {
     const double kept = parameters[i];
     parameters[i] = kept + options.epsilon;

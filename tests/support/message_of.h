@@ -1,4 +1,4 @@
-// What a refusal says.
+// The message of the Error that a function throws.
 #pragma once
 
 #include <string>

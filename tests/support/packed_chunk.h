@@ -1,4 +1,4 @@
-// Chunks of HDF5 as its filters pack them, made by other means.
+// Packs chunks as HDF5's filters do, without HDF5.
 #pragma once
 
 #include <zlib.h>
@@ -8,7 +8,7 @@
 
 namespace rnnsearch::support {
 
-/// Followed by Fletcher's sums of its pairs of bytes, modulo 65535: what the filter fletcher32 stores.
+/// Appends Fletcher's sums of the pairs of bytes, modulo 65535, as the filter fletcher32 does.
 inline std::string with_checksum(const std::string& bytes) {
   std::uint64_t first = 0, second = 0;
   for (std::size_t i = 0; i < bytes.size(); i += 2) {

@@ -1,9 +1,9 @@
-// RNNsearch and RNNencdec as appendix A of Bahdanau, Cho and Bengio (2015) writes them: float64, one sentence at a
-// time, loops over vectors. Slow and plain on purpose: what the model computes is compared with this.
+// RNNsearch and RNNencdec as in appendix A of Bahdanau, Cho and Bengio (2015): float64, one sentence at a time, loops
+// over vectors. It is slow and simple on purpose: tests compare the results of the model with it.
 //
-// What the model is follows from the parameters there are: attention/v_a makes it RNNsearch, without it it is
-// RNNencdec; b_z and b_r give the gates biases, encoder/embedding_bias the embeddings, readout/W_o_left factors the
-// output matrix. RNNencdec is the model of the last sentence of appendix A.2.2: "Note that the model becomes RNN
+// The existing parameters determine the model: with attention/v_a it is RNNsearch, without it RNNencdec; with b_z and
+// b_r the gates have biases, with encoder/embedding_bias the embeddings; readout/W_o_left factors the output matrix.
+// RNNencdec is the model of the last sentence of appendix A.2.2: "Note that the model becomes RNN
 // Encoder-Decoder (Cho et al., 2014a), if we fix c_i to the last forward state h_Tx." No layer stands between that
 // state and the decoder.
 #pragma once
@@ -32,13 +32,13 @@ using Parameters = std::map<std::string, Matrix>;  // by the checkpoint's names
 /// s_i = f(s_{i-1}, y_i, c_i), as the released code, or f(s_{i-1}, y_{i-1}, c_i), as the paper.
 enum class StateReads { kCurrentWord, kPreviousWord };
 
-/// Row i is about target word i, counted from 0; the last one is </s>.
+/// Row i belongs to target word i, counted from 0; the last one is </s>.
 struct Trace {
   std::vector<Vector> log_probabilities;  // [Ty + 1][K] log p(. | y_1 ... y_{i-1}, x)
   std::vector<Vector> alpha;              // [Ty + 1][Tx + 1]; empty vectors without attention
   std::vector<Vector> contexts;           // [Ty + 1][C]
   std::vector<Vector> states;             // [Ty + 1][n] s_{i-1}, which predicts word i
-  Vector word_log_probabilities;          // [Ty + 1] of the target's own words
+  Vector word_log_probabilities;          // [Ty + 1] log-probabilities of the target words
 
   double log_probability() const;  // their sum
 };

@@ -1,5 +1,5 @@
-// The scores by their equations, in float64, one pair of vectors at a time. Each file of tests/kernels/scores/ is one;
-// all tests of scores compare with them, and fail for a score that has none.
+// Attention scores by their equations, in float64, one pair of vectors at a time. Each file of tests/kernels/scores/ is
+// a score; all tests of scores compare with them, and fail for a score without a file.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace rnnsearch::reference {
 
-/// e of the decoder's state s and an annotation h, with the parameters "attention/W_a" and so on.
+/// The energy e of the decoder's state s and an annotation h, with the parameters "attention/W_a" and so on.
 using Energy = std::function<double(const Parameters& p, const Vector& s, const Vector& h)>;
 
 class Score {
  public:
-  Score(const std::string& name, Energy energy);  // from then on energy_of and score_names know it
+  Score(const std::string& name, Energy energy);  // registers the score for energy_of and score_names
 };
 
 const Energy& energy_of(const std::string& name);

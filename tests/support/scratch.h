@@ -1,4 +1,4 @@
-// A folder of a test's own, removed with it.
+// A temporary folder of a test, removed at its end.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// A test that hangs ends with a message, not with the patience of whoever runs it.
+// Ends a test that hangs, with a message.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace rnnsearch::support {
 
 /// Aborts the process after `timeout_seconds` unless destroyed before. Under mpirun one aborted rank ends them all, so
-/// every rank needs one. `what` says what hung, and on which rank.
+/// every rank needs one. `what` names what hung, and the rank.
 class Watchdog {
  public:
   Watchdog(double timeout_seconds, std::string what)
@@ -41,7 +41,7 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool done_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last, because it uses the other members
 };
 
 }  // namespace rnnsearch::support

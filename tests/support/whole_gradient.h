@@ -1,4 +1,4 @@
-// A model's gradient as one block like its parameters, the embedding tables written out with their zeros.
+// A model's gradient as one block like its parameters, with all rows of the embedding tables, including zeros.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# --accumulate: a batch in pieces needs less memory, and is the same update.
+# --accumulate: an update from several micro-batches needs less memory and gives the same result.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -13,7 +13,7 @@ whole=$(peak 1) pieces=$(peak 8)
 echo "peak memory: $whole bytes in one piece, $pieces in eight"
 ((pieces < whole * 6 / 10)) || fail "eight pieces need $pieces bytes, one needs $whole"
 
-# on two ranks, in pieces: the losses of one rank that computes each batch whole
+# two ranks with micro-batches have the losses of one rank without
 make_corpus
 "$RNNSEARCH" $(train_arguments whole 30 | sed 's/--learning-rate 0.01/--learning-rate 0.002/') 2>/dev/null
 mpirun -n 2 "$RNNSEARCH" $(train_arguments pieces 30 | sed 's/--learning-rate 0.01/--learning-rate 0.002/') \

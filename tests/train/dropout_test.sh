@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# --dropout: the same masks on any number of ranks, pieces and threads and after an interruption, and none when the model
-# is used.
+# --dropout: the same masks on any number of ranks, micro-batches and threads and after an interruption, and no dropout outside of
+# training.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -12,8 +12,8 @@ rate() { sed "s/--learning-rate 0.01/--learning-rate $1/"; }
 "$RNNSEARCH" $(train_arguments whole 28 | rate 0.002) $drops 2>/dev/null
 mpirun -n 2 "$RNNSEARCH" $(train_arguments pieces 28 | rate 0.002) $drops --accumulate 3 2>/dev/null
 losses() { sed -n 's/.*"event":"update".*"loss_per_word":\([^,]*\).*/\1/p' "$1/log.jsonl"; }
-# Sums in another order differ by their rounding, and Adam makes more of it update by update; other masks would differ by
-# some per cent from the first.
+# Sums in another order differ by rounding errors, which Adam amplifies with each update; other masks would make a difference of some
+# percent from the first update on.
 paste <(losses whole) <(losses pieces) |
   awk '{ d = $1 / $2 - 1; d = d < 0 ? -d : d; worst = d > worst ? d : worst; if (NR <= 8 && d > 1e-6) exit bad = 1 }
        END { printf "%d losses, at worst %.1e apart\n", NR, worst; exit !(!bad && NR == 28 && worst < 1e-3) }' ||
@@ -25,13 +25,13 @@ expect_equal halves whole
 "$RNNSEARCH" $(train_arguments threads 28 | rate 0.002 | sed 's/--threads 1/--threads 2/') $drops 2>/dev/null
 expect_equal threads whole
 
-# The first loss is of the same weights, so only masks make it another.
+# The first loss is computed with the same weights, so only masks can change it.
 "$RNNSEARCH" $(train_arguments plain 1 | rate 0.002) $model --layer-normalization 2>normalised.err
 [[ $(grep -c '^\[train\] layer normalisation magnifies rounding' normalised.err) == 1 ]] ||
   fail "the training does not say once that layer normalisation magnifies rounding: $(<normalised.err)"
 [[ $(losses plain) != $(losses whole | head -1) ]] || fail "nothing is dropped"
 
-# Both of the weights that training begins with: used, the one that was trained with dropout is the other.
+# Both runs still have their initial weights, so outside of training the one with dropout gives the same results as the other.
 for run in dropping keeping; do
   "$RNNSEARCH" $(train_arguments $run 1 | rate 1e-30) $model $([[ $run == keeping ]] || echo --dropout 0.5) 2>/dev/null
   "$RNNSEARCH" score --model $run --source text/test.source --target text/test.target >$run.scores 2>/dev/null

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# A run that begins on 4 ranks, is stopped, goes on with 3, then with 1, then with 2, trains on the same batches as a run of
-# one rank that nobody stopped: the same pairs and words in every update, the same position in the data at the end. What
-# differs is the rounding of sums over the ranks: losses are equal to 1 part in 100,000, dev losses too.
+# A run that starts on 4 ranks, is stopped, and resumes on 3, then 1, then 2 ranks trains on the same batches as an undisturbed run of
+# one rank: the same pairs and words in every update, the same position in the data at the end. Only the rounding of sums over
+# the ranks differs: losses and dev losses are equal to 1 part in 100,000.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 updates=160 # more than three epochs of 50
-# Adam divides small gradients by their own size, rounding and all; with the larger rate the differences grow.
+# Adam divides small gradients by their own size, including their rounding errors; a larger rate would amplify the differences.
 arguments() { train_arguments "$1" $updates | sed 's/--learning-rate 0.01/--learning-rate 0.002/'; }
 
 "$RNNSEARCH" $(arguments whole) 2>whole.log
 
-# on RANKS [LINES]: goes on with so many ranks; stopped once the log has grown by so many lines. False: it was done before.
+# on RANKS [LINES]: resumes on RANKS ranks and stops the run when its log has grown by LINES lines. False if the run was done before.
 on() {
   local ranks=$1 lines=${2:-} job code=0 launcher=(mpirun -n "$1")
   ((ranks > 1)) || launcher=()
@@ -26,7 +26,7 @@ on() {
   if (($# == 2)) && { ((code == 0)) || tail -n 1 elastic/log.jsonl | grep -q 'max-updates reached'; }; then return 1; fi
   [[ $code == $([[ $# == 2 ]] && echo 85 || echo 0) ]] || fail "$ranks ranks: code $code: $(tail -3 elastic.log)"
 }
-# Who waits for a processor while the ranks have theirs comes too late to stop them; then all begins anew.
+# If this script had to wait for a processor, it may come too late to stop the ranks; then everything is repeated.
 for ((attempt = 1; ; ++attempt)); do
   rm -rf elastic elastic.log
   ! on 4 25 || ! on 3 25 || ! on 1 25 || break

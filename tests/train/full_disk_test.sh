@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A disk that is full when a checkpoint is written: one sentence, code 1, the checkpoint before is whole, and with room
-# again the run ends as if nothing had been.
+# The disk is full when a checkpoint is written: a one-line error, exit code 1, the previous checkpoint is intact, and with free space
+# the run resumes and ends like an undisturbed one.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A run that is killed again and again, while it starts, computes, or writes a checkpoint, and resumed each time ends
-# with the parameters, the optimiser and the state of the run that nobody killed. On one rank and on two.
+# A run that is killed many times, while it starts, computes or writes a checkpoint, and resumed each time ends with the
+# parameters, the optimiser and the state of an undisturbed run. On one rank and on two.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 RANDOM=20140901
 make_corpus
 
-# stop_while_writing PROCESS RUN: it stands still, with a checkpoint half written
+# stop_while_writing PROCESS RUN: stops the process while it writes a checkpoint
 stop_while_writing() {
   local state
   until kill -STOP "$1" && state=$(ps -o stat= -p "$1") && [[ $state == T* && -n $(find "$2" -name '.update-*.tmp-*') ]]; do
@@ -22,12 +22,12 @@ kill_and_resume() {
   shift 2
   temporaries=0
   for ((kill = 1; kill <= kills; ++kill)); do
-    # A checkpoint after every update: most of the time one is being written.
+    # A checkpoint after every update, so that the run spends most of its time writing them.
     "$@" $(train_arguments "$run" $endless) --checkpoint-every 1 2>>killed.log &
     job=$!
     before=$(lines_of_log "$run")
-    # Every fourth kill comes at any time, even while it starts; the others once it went on by some lines of its log
-    # (three an update), and a random time later or, every fourth again, in the middle of a checkpoint.
+    # Every fourth kill comes at any time, even during the start. The others come when the log has grown by some lines (three per
+    # update): every fourth of them during the writing of a checkpoint, the rest after a random time.
     wanted=$((kill % 4 == 0 ? 0 : 1 + RANDOM % 12))
     while kill -0 $job 2>/dev/null && (($(lines_of_log "$run") < before + wanted)); do sleep 0.005; done
     if ((kill % 4 == 2)); then

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# SIGTERM and SIGUSR1 end a training with a checkpoint and code 85, on one rank and under mpirun (which passes USR1 on to
-# the ranks), whenever they come from the start of the program to its end; and the run goes on as if nothing had been.
+# SIGTERM and SIGUSR1 end a training with a checkpoint and exit code 85, on one rank and under mpirun (which passes USR1 on to the
+# ranks), at any time from the start of the program to its end; the run then resumes and ends like an undisturbed one.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 RANDOM=20140903
 make_corpus
 
-# run_and_signal RUN UPDATES SIGNAL RANKS LINES DELAY LAUNCHER...: starts it, waits until all ranks catch the signal, then until
-# the log has grown by so many lines, then a while; sends the signal; sets `code`
+# run_and_signal RUN UPDATES SIGNAL RANKS LINES DELAY LAUNCHER...: starts the run, waits until all ranks handle the signal, until the log
+# has grown by LINES lines, and for DELAY; sends the signal; sets `code`
 run_and_signal() {
   local run=$1 updates=$2 signal=$3 ranks=$4 lines=$5 delay=$6 job
   shift 6
@@ -18,12 +18,12 @@ run_and_signal() {
   until_caught "$job" "$ranks"
   while kill -0 $job 2>/dev/null && (($(lines_of_log "$run") < lines)); do sleep 0.005; done
   sleep "$delay"
-  kill -"$signal" $job 2>/dev/null || true # done by then
+  kill -"$signal" $job 2>/dev/null || true # the run may be done
   code=0
   wait $job || code=$?
 }
 
-# goes_on RUN LAUNCHER...: for some updates more, to the end of a run that nobody signalled
+# goes_on RUN LAUNCHER...: resumes the run for some updates; it ends like an undisturbed run
 goes_on() {
   local run=$1 updates
   shift
@@ -34,7 +34,7 @@ goes_on() {
   expect_equal "$run" "whole-$run"
 }
 
-# In the middle of it.
+# In the middle of the training.
 stop_and_resume() {
   local run=$1 signal=$2 ranks=$3
   shift 3
@@ -48,7 +48,8 @@ stop_and_resume terminated TERM 1 "$RNNSEARCH"
 stop_and_resume told USR1 1 "$RNNSEARCH"
 stop_and_resume two USR1 2 mpirun -n 2 "$RNNSEARCH"
 
-# Before anything was read: the run's folder is not even made. A configuration without an end holds it there until it is signalled.
+# Before anything was read, when the run's folder does not exist yet: the program waits for the end of its configuration, which does not
+# come.
 mkfifo gate
 for launcher in "" "mpirun -n 2"; do
   exec 9<>gate
@@ -57,7 +58,7 @@ for launcher in "" "mpirun -n 2"; do
   until_caught $job $((${#launcher} > 0 ? 2 : 1))
   kill -USR1 $job
   exec 9>&-
-  while kill -0 $job 2>/dev/null; do # a rank that comes to it later
+  while kill -0 $job 2>/dev/null; do # a rank that opens it later
     exec 9<>gate 9>&-
     sleep 0.05
   done
@@ -66,7 +67,7 @@ for launcher in "" "mpirun -n 2"; do
   [[ $code == 85 && ! -e early ]] || fail "at the start, '$launcher': code $code, $(ls early 2>&1): $(tail -3 early.log)"
   [[ $(grep -c '^rnnsearch train: a signal asked to stop' early.log) == 1 ]] || fail "one sentence: $(<early.log)"
 done
-# At one rank alone: all leave together.
+# A signal to one rank ends all ranks together.
 mpirun -n 2 "$RNNSEARCH" $(train_arguments one-of-two $endless) 2>>one-of-two.log &
 job=$!
 until_caught $job 2
@@ -75,7 +76,7 @@ code=0
 wait $job || code=$?
 [[ $code == 85 ]] || fail "TERM at one rank of two: code $code: $(<one-of-two.log)"
 
-# milliseconds_of_a_short_run RANKS LAUNCHER...: from when all ranks catch the signal to the end of a run of one update
+# milliseconds_of_a_short_run RANKS LAUNCHER...: the time from when all ranks handle the signal to the end of a run of one update
 milliseconds_of_a_short_run() {
   local ranks=$1 job began
   shift
@@ -88,13 +89,13 @@ milliseconds_of_a_short_run() {
   echo $(($(date +%s%3N) - began))
 }
 
-# Again and again: every other time at any moment of a program's start, which is measured, else once the log has grown; and at
-# last about the end of a run.
+# Many signals: every other one at a random moment of the start of the program, whose duration is measured, the others when the log has
+# grown; the last ones near the end of a run.
 at_any_moment() {
   local run=$1 ranks=$2 attempts=0 early start delay updates
   shift 2
   start=$(milliseconds_of_a_short_run "$ranks" "$@")
-  ((start < 1000)) || start=1000 # a start that had to wait says nothing of the next, which would train for as long
+  ((start < 1000)) || start=1000 # a start that had to wait for a processor does not predict the next one
   while ((attempts < 14)); do
     attempts=$((attempts + 1))
     delay=$(((attempts % 2 ? 10 : start) * (RANDOM % 100) / 100))
@@ -105,9 +106,9 @@ at_any_moment() {
   early=$(grep -c '^rnnsearch train: a signal asked to stop' "$run.log" || true)
   updates=$(newest_update "$run")
   while ((attempts < 20)); do
-    attempts=$((attempts + 1)) updates=$(((updates / 7 + 1) * 7)) # where the undisturbed run is validated, too
+    attempts=$((attempts + 1)) updates=$(((updates / 7 + 1) * 7)) # at an update where the undisturbed run validates, too
     run_and_signal "$run" $updates USR1 "$ranks" $((1 + RANDOM % 8)) 0.0$((RANDOM % 3)) "$@"
-    # mpirun gives up its handlers once its ranks have left: a signal that comes then ends mpirun, and finds a run that is done
+    # mpirun removes its handlers when its ranks have ended: a signal that comes later ends mpirun, but the run is done
     [[ $1 != mpirun || $code != 138 ]] || ! tail -1 "$run.log" | grep -q 'max-updates reached' || code=0
     [[ $code == 85 || $code == 0 ]] || fail "$run, attempt $attempts: code $code: $(tail -3 "$run.log")"
   done

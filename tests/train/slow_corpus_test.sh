@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A corpus on a file system that is slow: a loop device that gives the trainer so many bytes a second, and a cache that is
-# emptied all the time. Training goes on; what it waits for sentences is in the log, in the event stop and in the summary,
-# and is far less when they are read ahead; and the weights are the same.
+# A corpus on a slow file system: a loop device with limited bandwidth, and a page cache that is emptied all the time. Training
+# works; the time that it waits for data is in the log, in the event `stop` and in the summary, and is far shorter with prefetch; the
+# weights are the same.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 bytes_a_second=4000000
@@ -49,12 +49,12 @@ awk 'BEGIN {
 }' >text
 "$RNNSEARCH" prepare --train-source text --train-target text --tokenizer none --output corpus.h5 >/dev/null
 
-mkdir memory  # so that the disk under the loop device has no part in it
+mkdir memory  # so that the speed of the disk below the loop device does not matter
 mount -t tmpfs -o size=40M rnnsearch-test memory 2>/dev/null || skip "may not mount"
 truncate -s 32M memory/image
 mkfs.ext4 -q memory/image
 device=$(losetup -f --show memory/image 2>/dev/null) || skip "no loop device"
-echo 0 >"/sys/block/$(basename "$device")/queue/read_ahead_kb"  # else each read would fetch much that is forgotten at once
+echo 0 >"/sys/block/$(basename "$device")/queue/read_ahead_kb"  # otherwise each read would fetch data that the cache loses at once
 mkdir slow
 mount "$device" slow
 cp corpus.h5 slow
@@ -64,7 +64,7 @@ if [[ $limit == io.max ]]; then echo "$number rbps=$bytes_a_second"; else echo "
 while sleep 0.05; do dd if=slow/corpus.h5 of=/dev/null iflag=nocache count=0 status=none; done &
 watcher=$!
 
-# train RUN OPTION...: three windows and the beginning of the next
+# train RUN OPTION...: trains for three windows and the beginning of the next
 train() {
   bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$RNNSEARCH" train --corpus slow/corpus.h5 --run "$@" \
     --max-updates 68 --embedding 8 --state 8 --alignment 8 --maxout 8 --optimizer adam --learning-rate 0.001 \
@@ -72,13 +72,13 @@ train() {
     --threads 1 2>"$1.log" ||
     fail "$1: code $?: $(<"$1.log")"
 }
-# waited RUN: seconds, of all its updates, and of them for sentences
+# waited RUN: prints the seconds of all its updates, and of waiting for data
 waited() {
   awk -F '[:,{}]' '/"event":"update"/ {
     for (i = 1; i < NF; ++i) { if ($i == "\"seconds\"") all += $(i + 1); if ($i == "\"data_seconds\"") data += $(i + 1) }
   } END { printf "%.3f %.3f", all, data }' "$1/log.jsonl"
 }
-# A training that had no processor meanwhile waited for that: again.
+# A training that waited for a processor is repeated.
 for _ in {1..6}; do
   rm -rf ahead behind
   train ahead

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# A rank that stands still ends the run in seconds, with its number and host in the message; the run then goes on from its
-# last checkpoint as if nothing had been. A run that is suspended as a whole just goes on.
+# A rank that hangs ends the run in seconds, and the message has its number and host; the run then resumes from its last checkpoint
+# and ends like an undisturbed one. A run that is suspended as a whole continues afterwards.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 
 ranks=3
-# wait_for RUN JOB LINES: until it has logged so much
+# wait_for RUN JOB LINES: waits until the log of RUN has LINES lines
 wait_for() {
   until (($(lines_of_log "$1") >= $3)); do
     kill -0 "$2" 2>/dev/null || fail "$1 did not get on: $(tail -n 3 "$1.log")"
     sleep 0.01
   done
 }
-# goes_on RUN: to an end, which is that of a run that nobody disturbed
+# goes_on RUN: resumes the run, which ends like an undisturbed run
 goes_on() {
   local run=$1 updates
   updates=$(($(newest_update "$run") + 20))
@@ -24,8 +24,8 @@ goes_on() {
   expect_equal "$run" "whole-$run"
 }
 
-# The root is waited for by others, the others by the root. Which shall be late is only sure where no other is, so the timeout is
-# longer than a busy machine forgets a process for.
+# Either the root hangs and the others wait for it, or another rank hangs and the root waits. The timeout is longer than a busy machine
+# leaves a process without a processor, so that no other rank is late.
 for late in 0 2; do
   run=stopped-$late
   mpirun -n $ranks "$RNNSEARCH" $(train_arguments "$run" $endless) --checkpoint-every 5 --stall-timeout 8 2>"$run.log" &
@@ -41,7 +41,7 @@ for late in 0 2; do
   goes_on "$run"
 done
 
-# All of them stand still for longer than the timeout, as when a job is suspended: that is no stall.
+# All ranks are stopped for longer than the timeout, as when a job is suspended: this is not a stall.
 mpirun -n $ranks "$RNNSEARCH" $(train_arguments suspended $endless) --stall-timeout 8 2>suspended.log &
 job=$!
 wait_for suspended $job 10

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034  # the scripts that source this use what is set here
-# For the scripts beside it: a tiny corpus, a run of it, and the comparison of two runs' last checkpoints.
+# Shared by the scripts of this folder: a tiny corpus, the arguments of a run, and the comparison of the last checkpoints of two runs.
 command -v h5diff >/dev/null || { echo "skipped: h5diff (Debian: hdf5-tools) is not installed" >&2; exit 77; }
 
 fail() {
@@ -7,10 +7,10 @@ fail() {
   exit 1
 }
 
-# A test that fails leaves no training behind.
+# Ends all trainings when a test fails.
 trap '[[ -z $(jobs -p) ]] || { kill -CONT $(jobs -p); kill $(jobs -p); } 2>/dev/null || true' EXIT
 
-# count FILE...: how many there are
+# count FILE...: prints the number of existing files
 count() { echo $#; }
 
 make_corpus() {
@@ -19,8 +19,8 @@ make_corpus() {
     --dev-target text/dev.target --tokenizer none --output corpus.h5 >/dev/null
 }
 
-# train_arguments RUN UPDATES: some 20,000 parameters, 50 updates an epoch, adaptive everything. In f32 on every processor: what
-# sums in another order may differ by is a matter of the precision.
+# train_arguments RUN UPDATES: prints arguments for a model of some 20,000 parameters, 50 updates per epoch, with an adaptive optimiser
+# and schedule. Precision is f32 on every processor, because the rounding of sums in another order depends on it.
 train_arguments() {
   echo train --corpus corpus.h5 --run "$1" --max-updates "$2" --embedding 12 --state 24 --alignment 16 --maxout 12 \
     --optimizer adam --learning-rate 0.01 --gradient-of word --batch-sentences 12 --schedule plateau \
@@ -31,14 +31,14 @@ lines_of_log() {
   if [[ -e $1/log.jsonl ]]; then wc -l <"$1/log.jsonl"; else echo 0; fi
 }
 
-# until_caught JOB RANKS: the program, or so many children of it (under mpirun), catches SIGUSR1
+# until_caught JOB RANKS: waits until the program, or RANKS children of it (under mpirun), handle SIGUSR1
 until_caught() {
   local pids pid mask caught
   while kill -0 "$1" 2>/dev/null; do
     pids=$1 caught=0
     (($2 == 1)) || pids=$(pgrep -P "$1" || true)
     for pid in $pids; do
-      # Its name first: before its exec it is a shell, which catches the signal too.
+      # Checks the name first: before exec the process is a shell, which also handles the signal.
       [[ $(cat "/proc/$pid/comm" 2>/dev/null) == rnnsearch ]] || continue
       mask=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null || true)
       ((0x0${mask:-0} >> 9 & 1)) && caught=$((caught + 1))
@@ -48,7 +48,7 @@ until_caught() {
   done
 }
 
-# rank_of JOB RANK: its process, below mpirun
+# rank_of JOB RANK: prints the process of this rank, a child of mpirun
 rank_of() {
   local pid
   for pid in $(pgrep -P "$1"); do
@@ -57,8 +57,8 @@ rank_of() {
   fail "no rank $2 below $1"
 }
 
-# A run that is to be disturbed has this many updates: however long the disturber waits for a processor, it is not done before.
-# The one to compare it with is made afterwards, of some more than newest_update RUN says.
+# The number of updates of a run that will be disturbed: so many that it is not done before, however long the script waits for a
+# processor. The undisturbed run is made afterwards, with somewhat more updates than newest_update RUN prints.
 endless=1000000
 newest_update() {
   local file update
@@ -67,7 +67,7 @@ newest_update() {
   echo $((10#$update))
 }
 
-# until_gone PROCESS...: they have ended, who may not be our children
+# until_gone PROCESS...: waits until these processes have ended, which may not be our children
 until_gone() {
   local pid
   for pid; do
@@ -79,7 +79,7 @@ last_checkpoint() {
   echo "$1/checkpoints/$(cat "$1/checkpoints/latest")"
 }
 
-# expect_equal RUN RUN: parameters, optimiser and the state that counts are the same to the bit
+# expect_equal RUN RUN: parameters, optimiser and the training state of both runs are bit-identical
 expect_equal() {
   local one two group
   one=$(last_checkpoint "$1") two=$(last_checkpoint "$2")

@@ -21,7 +21,7 @@ words=$(value corpus.h5 source_vocabulary)
 ((words == $(value corpus.h5 target_vocabulary) && words == $(value apart.h5 source_vocabulary) + 4)) ||
   fail "the joint vocabulary has $words words, each side $(value apart.h5 source_vocabulary)"
 
-refused() {  # words that the sentence must hold; then the arguments
+refused() {  # WORDS ARGUMENTS...: the one-line error contains WORDS
   local words=$1 answer status=0
   shift
   "$RNNSEARCH" "$@" >/dev/null 2>answer || status=$?
@@ -32,7 +32,7 @@ refused "prepare it with --joint-vocabulary" $(train_arguments x 5 | sed s/corpu
 refused "choose readout-rank = 12 or maxout = 12" $(train_arguments x 5 | sed 's/--maxout 12/--maxout 16/') --tied-embeddings target
 [[ ! -e x/config.ini ]] || fail "a run was begun that is refused"
 
-# arguments RUN UPDATES: no validation, which a run that is stopped would have where it stops
+# arguments RUN UPDATES: without validation, because a stopped run would validate where it stops
 arguments() { train_arguments "$1" "$2" | sed 's/--schedule plateau/--schedule constant/; s/--validate-every 7/--validate-every 0/'; }
 train() { "$@" 2>train.log || fail "$*: $(tail -1 train.log)"; }
 train "$RNNSEARCH" $(arguments none 2)

@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
-# A training meets one fault after another and loses nothing: processes killed, stopped or told to leave, at any moment; cables
-# cut or slowed; hosts without power; attempts that go on elsewhere, on other numbers of ranks, some while the former still runs.
+# A training meets one fault after another and loses nothing: processes are killed, stopped or told to stop at any moment, cables are
+# cut or slowed, hosts lose power, and attempts resume on other hosts and numbers of ranks, some while the former still runs.
 #
 #   tests/run.sh -R train_torture       each kind of fault once, some three minutes
 #   FAULTS=150 SEED=7 RNNSEARCH=/path/to/build/rnnsearch SOURCE=/path/to/project bash tests/train/torture_test.sh
 #                                       for a night; in an empty folder, which is kept. As root, mpirun wants
 #                                       OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 #
-# SEED decides which faults come in which order, at which ranks and hosts, and after how many updates; without it, it is drawn.
-# It cannot decide at which instruction, so whoever repeats a seed may need several goes.
+# SEED determines the faults, their order, ranks, hosts and the updates after which they come; without it, a seed is drawn. It cannot
+# determine the instruction, so reproducing a failure with its seed may take several attempts.
 #
-# After each attempt: nothing of it runs any more, at most 200 s after the fault; the newest checkpoint can be read, is not older
-# than any that the log announces, nor more than an interval older than the last update in the log; and the attempt had gone on
-# from the newest there was. In the end: the bits of a run that nobody disturbed, where the number of ranks stayed the same; the
-# same batches and a loss near that, where it changed. Where no hosts can be made (tests/support/lab) there are no cables
-# and no power to lose, only processes.
+# After each attempt, at most 200 s after the fault, none of its processes runs; the newest checkpoint can be read, is not older than
+# any in the log, nor more than an interval older than the last update in the log; and the attempt had resumed from the newest
+# checkpoint. The run ends with the bits of an undisturbed run if the number of ranks stayed the same, and otherwise with the same
+# batches and a similar loss. Where no virtual hosts are possible (tests/support/lab) faults are limited to processes.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 : "${FAULTS:=18}" "${SEED:=$((RANDOM * 32768 + RANDOM))}"
@@ -22,9 +21,9 @@ source "$SOURCE/tests/train/support.sh"
 lab=$SOURCE/tests/support/lab/lab
 export LAB=$PWD/lab
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 RNNSEARCH_OVERSUBSCRIBE=1
-limit=200    # seconds from a fault until all that it ended is gone, or until what it did not end goes on
+limit=200    # seconds from a fault until the processes that it ends are gone, or until the attempt continues
 interval=5   # updates between checkpoints
-stall=10     # --stall-timeout; longer than a busy machine forgets a process for, which must not look like a fault
+stall=10     # --stall-timeout; longer than a busy machine leaves a process without a processor, which must not look like a fault
 export RNNSEARCH_START_TIMEOUT=40
 
 hosts=1 run='' job='' kind=none
@@ -45,20 +44,20 @@ leave() {
 }
 trap leave EXIT
 
-# --- the plan, made before anything runs, so that a seed means the same faults whatever becomes of them -----------------------
+# --- the plan, made before anything runs, so that a seed always gives the same faults ------------------------------------------
 
 on_processes="kill-rank kill-mpirun kill-all kill-writing kill-starting term-mpirun term-rank usr1-mpirun usr1-rank stop-rank \
   stop-starting pause-rank"
 on_hosts="cut cut-starting cut-briefly slow power-loss moved"
-# those that need an attempt of their own
+# kinds of faults that need an attempt of their own
 from_the_start=" kill-starting stop-starting cut-starting moved "
 
-# survives KIND: the attempt goes on, and meets the next fault too
+# survives KIND: whether the attempt continues after such a fault, and meets the next one, too
 survives() {
   [[ $1 == pause-rank || $1 == cut-briefly || $1 == slow ]]
 }
 
-# Park and Miller's; bash's own differs from version to version.
+# Park and Miller's generator, because that of bash differs between versions.
 random_state=$((SEED % 2147483646 + 1))
 # draw N: sets `drawn` to one of 0 .. N - 1
 draw() {
@@ -67,7 +66,7 @@ draw() {
 }
 
 deck=()
-# draw_kind: each kind comes once before any comes again
+# draw_kind: draws a kind of fault; each kind comes once before any comes again
 draw_kind() {
   ((${#deck[@]} > 0)) || read -ra deck <<<"$kinds"
   draw ${#deck[@]}
@@ -75,7 +74,7 @@ draw_kind() {
   deck=("${deck[@]:0:drawn}" "${deck[@]:drawn+1}")
 }
 
-# draw_places RANKS LEAST MOST AVOIDED: `places`, a host for each rank, LEAST to MOST different ones; `launcher`, one of them
+# draw_places RANKS LEAST MOST AVOIDED: sets `places`, a host for each rank, LEAST to MOST different ones, and `launcher`, one of them
 draw_places() {
   local there=() width first i
   for ((i = 1; i <= hosts; ++i)); do [[ n$i == "$4" ]] || there+=("n$i"); done
@@ -86,8 +85,8 @@ draw_places() {
   draw "$width" && launcher=${there[(first + drawn) % ${#there[@]}]}
 }
 
-# make_plan COUNT RANKS...: for so many faults, on one of these numbers of ranks, the arrays kind_of, ranks_of and so on; one
-# entry more is for the attempt that comes to the end
+# make_plan COUNT RANKS...: sets the arrays kind_of, ranks_of and so on for COUNT faults, each on one of these numbers of ranks; a last
+# entry is for the attempt that finishes the run
 make_plan() {
   local planned=$1 i kind former=none ranks=0 places launcher avoided=none least most later
   shift
@@ -128,12 +127,12 @@ now() {
   echo "${EPOCHREALTIME/[.,]/}"
 }
 
-# since MICROSECONDS: tenths of a second
+# since MICROSECONDS: prints the tenths of a second since then
 since() {
   echo $((($(now) - $1) / 100000))
 }
 
-# processes ATTEMPT: of its ranks
+# processes ATTEMPT: prints the processes of its ranks
 processes() {
   grep -lszxF "TORTURE=$PWD/$1" /proc/[0-9]*/environ | cut -d / -f 3 || true
 }
@@ -158,7 +157,7 @@ process_of_mpirun() {
   if ((hosts > 1)); then pgrep -P "$job" || true; else echo "$job"; fi
 }
 
-# With all that it has started on its host. It stands still first, so that it does not start anything in the meantime.
+# Kills a process with all that it has started on its host. It is stopped first, so that it starts nothing in the meantime.
 kill_launcher() {
   kill -STOP "$job" 2>/dev/null || return 0
   kill -KILL $(pgrep -P "$job" || true) "$job" 2>/dev/null || true
@@ -170,19 +169,19 @@ newest() {
   echo $((10#$update))
 }
 
-# highest EVENT: the largest update of such lines in the log; last EVENT: that of the last one. 0: there is none
+# highest EVENT: prints the largest update of lines with EVENT in the log; last EVENT: the update of the last such line. 0 without any
 highest() {
   logged "$1" | sort -n | tail -n 1 | grep . || echo 0
 }
 last() {
   logged "$1" | tail -n 1 | grep . || echo 0
 }
-# logged EVENT [LINE]: the updates of such lines, from this line on
+# logged EVENT [LINE]: prints the updates of lines with EVENT, from this line on
 logged() {
   sed -n "${2:-1},\$s/^{\"event\":\"$1\",\"update\":\([0-9]*\),.*}\$/\1/p" "$run/log.jsonl" 2>/dev/null || true
 }
 
-# start FAULT [UPDATES]: an attempt as the plan says for this fault
+# start FAULT [UPDATES]: starts the attempt that the plan has for this fault
 start() {
   local launch=(mpirun -n "${ranks_of[$1]}") fault=$1 updates=${2:-1000000}
   ((hosts == 1)) || launch=(env "LAB_MPIRUN_HOST=${launcher_of[fault]}" "$lab" mpirun -H "${places_of[fault]}")
@@ -200,7 +199,7 @@ runs() {
   [[ -n $job ]] && kill -0 "$job" 2>/dev/null
 }
 
-# gets_on LINES: the attempt has logged so many more updates and other events
+# gets_on LINES: waits until the attempt has logged LINES more updates and other events
 gets_on() {
   local from
   from=$(now)
@@ -211,14 +210,14 @@ gets_on() {
   done
 }
 
-# ended SINCE: attempt `attempts` is over, or we fail; sets `code`
+# ended SINCE: waits for the end of attempt `attempts`, or fails; sets `code`
 ended() {
   local at=$1 tenths patience=50
   while [[ -n $(processes $attempts) ]]; do
     (($(since "$at") < limit * 10)) || fail "attempt $attempts hangs: $(ps -o pid,stat,wchan,args $(processes $attempts))"
     sleep 0.05
   done
-  # mpirun, which knows nothing of time, may wait for a lost host forever: whoever started it ends it, as cluster/run does.
+  # mpirun has no timeout and may wait for a lost host for ever, so it is ended here, as by cluster/run.
   while runs; do
     if [[ $kind == cut* || $kind == power-loss ]] && ((--patience == 0)); then
       launchers_ended=$((launchers_ended + 1))
@@ -234,7 +233,7 @@ ended() {
   if ((tenths > worst)); then worst=$tenths worst_kind=$kind; fi
 }
 
-# Of the attempt that has ended, whatever ended it; none runs.
+# Checks after the end of an attempt, when none runs.
 nothing_is_lost() {
   local there resumed
   there=$(newest)
@@ -250,7 +249,7 @@ nothing_is_lost() {
   done
 }
 
-# No daemon of mpirun stays; where the network was broken, none can know, and a scheduler takes them away.
+# No daemon of mpirun may be left, except after network faults, where daemons cannot notice the end and a scheduler would remove them.
 sweep() {
   local from
   from=$(now)
@@ -263,7 +262,7 @@ sweep() {
 
 # --- faults ------------------------------------------------------------------------------------------------------------------
 
-# meet FAULT: of the plan
+# meet FAULT: causes this fault of the plan
 meet() {
   local ranks victim host at from old old_job next next_job
   kind=${kind_of[$1]}
@@ -326,7 +325,7 @@ meet() {
       "$lab" fast "$host"
       ;;
     power-loss) "$lab" kill "$host" ;;
-    moved) # the host is cut off, and its ranks, who need nobody else, do not know
+    moved) # the host is cut off, and its ranks do not notice, because they need no other host
       "$lab" cut "$host"
       old=$attempts old_job=$job
       ;;
@@ -338,7 +337,7 @@ meet() {
       gets_on 8
       return
     fi
-    # TCP finds out that the cable is back in its own time. If the ranks ran out of theirs, that is an end like any other.
+    # TCP notices only after some time that the cable is back. If the ranks time out before, the attempt just ends.
     while runs && (($(lines_of_log "$run") < log_before + 8)); do
       (($(since "$at") < limit * 10)) || fail "attempt $attempts neither goes on nor ends"
       sleep 0.1
@@ -349,7 +348,7 @@ meet() {
   if [[ $kind == moved ]]; then
     start $(($1 + 1))
     gets_on 8
-    # the former attempt has to find out by itself
+    # the former attempt has to notice the takeover
     next=$attempts next_job=$job
     attempts=$old job=$old_job
     ended "$at"
@@ -381,13 +380,13 @@ meet() {
   sweep
 }
 
-# batches_of RUN: those of each update in the log; an update that was done twice, differently, is there twice
+# batches_of RUN: prints the batch of each update in the log; an update that was done twice with different batches appears twice
 batches_of() {
   sed -n 's/^{"event":"update","update":\([0-9]*\),\("epoch":.*\),"loss_per_word".*\("pairs":.*\),"source_words_per.*}$/\1 \2 \3/p' \
     "$1/log.jsonl" | sort -u | sort -s -n -k 1,1
 }
 
-# place_of RUN: in the training and in the data
+# place_of RUN: prints its position in the training and in the data
 place_of() {
   state_of "$1" | grep -E '^"(update|epoch|pairs|validated_update|corpus_fingerprint)"'
 }
@@ -396,12 +395,12 @@ last_loss() {
   sed -n 's/^{"event":"validation",.*"loss_per_word":\([^,]*\),.*/\1/p' "$1/log.jsonl" | tail -n 1
 }
 
-# near X Y: within a tenth of Y
+# near X Y: whether X is within 10% of Y
 near() {
   awk -v x="$1" -v y="$2" 'BEGIN {exit !(x - y < y / 10 && y - x < y / 10)}'
 }
 
-# torture RUN FAULTS RANKS...: on one of these numbers of ranks in each attempt
+# torture RUN FAULTS RANKS...: trains RUN with FAULTS faults, on one of these numbers of ranks in each attempt
 torture() {
   local i updates reference
   run=$1 last_ranks=${3} job=

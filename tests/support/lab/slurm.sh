@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # A real SLURM in the lab, part of `lab`:
-#   lab slurm ['PARAMETER=VALUE' ...]   after lab up: slurmctld on login, slurmd on n1 .. nN, munge on all; returns when all nodes
-#                                       are idle. Lines given are added to slurm.conf. Then: lab on login sbatch, squeue, ...
-#   lab slurm check                     exit 77 and the reason where SLURM is not installed
-# Each node has 2 processors in SLURM's eyes. Partitions, each over all nodes: normal; urgent, which preempts (requeues) jobs of
-# the others; grace, whose jobs are given 10 s before that. A node that does not answer for 10 s is down, and its jobs are
-# requeued. `lab boot` starts a node's slurmd too. Logs: LAB/log/slurmctld.log, LAB/log/slurmd.HOST.log; what became of jobs:
-# LAB/log/jobs.
+#   lab slurm ['PARAMETER=VALUE' ...]   after lab up: start slurmctld on login, slurmd on n1 .. nN and munge on all; returns when all
+#                                       nodes are idle. The arguments are added to slurm.conf. Then: lab on login sbatch, squeue, ...
+#   lab slurm check                     exit with 77 and a reason if SLURM is not installed
+# Each node has 2 processors for SLURM. Partitions, each with all nodes: normal; urgent, which preempts (requeues) jobs of the
+# others; grace, whose jobs get 10 s before preemption. A node that does not answer for 10 s is down, and its jobs are requeued.
+# `lab boot` also starts the node's slurmd. Logs are LAB/log/slurmctld.log and LAB/log/slurmd.HOST.log; LAB/log/jobs records the end of
+# jobs.
 
 slurm_check() {
   local program
@@ -22,8 +22,8 @@ slurm_configure() {
   mkdir -p "$LAB/slurm/state"
   head -c 128 /dev/urandom >"$LAB/slurm/munge.key"
   chmod 400 "$LAB/slurm/munge.key"
-  # cred_expire: a requeued job waits for so long until the credentials of its last start have expired, 121 s without it.
-  # TmpFS: where SLURM's PMIx keeps its files; each host's own.
+  # cred_expire: the time that a requeued job waits until the credentials of its last start have expired; 121 s by default.
+  # TmpFS: the folder of SLURM's PMIx, separate for each host.
   cat >"$LAB/slurm/slurm.conf" <<END_OF_CONF
 ClusterName=lab
 SlurmctldHost=login
@@ -62,7 +62,7 @@ END_OF_CONF
   (($# == 0)) || printf '%s\n' "$@" >>"$LAB/slurm/slurm.conf"
 }
 
-# slurm_start HOST: its daemons, which put themselves into the background
+# slurm_start HOST: starts the daemons of a host, which run in the background
 slurm_start() {
   # shellcheck disable=SC2016  # the host's shell expands it
   (on "$1" bash -c '
