@@ -66,6 +66,7 @@ TEST(StripRight, LeavesTheRest) {
 
 TEST(Lowercase, FollowsUnicode) {
   EXPECT_EQ(lowercase("ABC xyz-Ä 9"), "abc xyz-ä 9");
+  EXPECT_EQ(lowercase("AZaz@[`{"), "azaz@[`{");  // the ends of the range of capitals, and what lies beside them
   EXPECT_EQ(lowercase("ÀÉÎ ŒUVRE ΣΑΣ"), "àéî œuvre σας");  // the last sigma of a word has its own form
   EXPECT_EQ(lowercase("İSTANBUL"), "i\u0307stanbul");
   EXPECT_EQ(lowercase(""), "");
