@@ -9,11 +9,11 @@ check() { # FOLDER: prints what is wrong with its files
   for place in CMakeLists.txt README.md .clang-format .clang-tidy .editorconfig .ci src include pipelines cluster data tests; do
     [[ ! -e $1/$place ]] || places+=("$1/$place")
   done
-  # seeds may have any bytes, and node_modules is not ours
+  # seeds may have any bytes, an empty line of a patch is a blank, and node_modules is not ours
   find "${places[@]}" \( -path '*/fuzz/seeds' -o -name node_modules \) -prune -o \
     \( -name '*.cpp' -o -name '*.h' \) -print0 |
     xargs -0 clang-format-14 --dry-run --ferror-limit=1 2>&1 | grep 'warning: code should be' | sed "s|^$1/||" || true
-  grep -rnIE --exclude-dir=seeds --exclude-dir=node_modules '[[:blank:]]+$' "${places[@]}" |
+  grep -rnIE --exclude-dir=seeds --exclude-dir=node_modules --exclude='*.patch' '[[:blank:]]+$' "${places[@]}" |
     sed "s|^$1/||; s|\$|: blanks at the end|" || true
 }
 
