@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 
@@ -34,7 +35,7 @@ Buckets by_length(std::span<const std::string> references, std::span<const std::
   assert(length != LengthOf::kLongest || sources.size() == references.size());
   std::vector<std::size_t> bucket_of(length == LengthOf::kSource ? sources.size() : references.size());
   constexpr std::size_t kLinesPerPiece = 256;
-  parallel_for((bucket_of.size() + kLinesPerPiece - 1) / kLinesPerPiece, [&](std::size_t piece) {
+  parallel_for(ceil_div(bucket_of.size(), kLinesPerPiece), [&](std::size_t piece) {
     const std::size_t end = std::min(bucket_of.size(), (piece + 1) * kLinesPerPiece);
     for (std::size_t i = piece * kLinesPerPiece; i < end; ++i) {
       std::size_t words = 0;

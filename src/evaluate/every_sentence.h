@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 
@@ -30,7 +31,7 @@ std::vector<Statistics> for_every_sentence(const char* score, std::span<const st
   }
   constexpr std::size_t kSentencesPerPiece = 256;
   std::vector<Statistics> statistics(hypotheses.size());
-  const std::size_t pieces = (hypotheses.size() + kSentencesPerPiece - 1) / kSentencesPerPiece;
+  const std::size_t pieces = ceil_div(hypotheses.size(), kSentencesPerPiece);
   parallel_for(pieces, [&](std::size_t piece) {
     std::vector<std::string_view> of_sentence(references.size());
     const std::size_t end = std::min(hypotheses.size(), (piece + 1) * kSentencesPerPiece);

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 
@@ -208,7 +209,7 @@ std::vector<double> randomized_differences(const Counts& a, const Counts& b, std
   const Sums of_a = sums_of(a, sentences), of_b = sums_of(b, sentences);
   std::vector<double> differences(trials);
   constexpr std::size_t kTrialsPerPiece = 500;  // so many that computing the subsets costs little in comparison
-  parallel_for((trials + kTrialsPerPiece - 1) / kTrialsPerPiece, [&](std::size_t piece) {
+  parallel_for(ceil_div(trials, kTrialsPerPiece), [&](std::size_t piece) {
     const std::size_t begin = piece * kTrialsPerPiece, end = std::min(trials, begin + kTrialsPerPiece);
     std::vector<Random> randoms;
     for (std::size_t trial = begin; trial < end; ++trial) randoms.emplace_back(seed, trial);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/evaluate/buckets.h"
 
@@ -35,7 +36,7 @@ std::vector<WordAccuracy> word_accuracies(std::span<const std::string> hypothese
                                           std::span<const std::string> references, const WordFrequencies& frequencies) {
   assert(hypotheses.size() == references.size());
   constexpr std::size_t kSentencesPerPiece = 256;
-  const std::size_t pieces = (hypotheses.size() + kSentencesPerPiece - 1) / kSentencesPerPiece;
+  const std::size_t pieces = ceil_div(hypotheses.size(), kSentencesPerPiece);
   std::vector<std::vector<WordAccuracy>> of_piece(pieces);
   parallel_for(pieces, [&](std::size_t piece) {
     auto accuracies = none();

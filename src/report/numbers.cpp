@@ -46,10 +46,6 @@ std::string significant(double value, int digits) {
   return fixed(value, std::max(0, digits - 1 - exponent));
 }
 
-std::string grouped(std::uint64_t value) {
-  return with_commas(std::to_string(value));
-}
-
 std::string duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "-";
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));

@@ -1,8 +1,9 @@
-// Formats numbers for readers, independently of the locale.
+// Formats numbers for the cells and texts of a page, independently of the locale.
 #pragma once
 
-#include <cstdint>
 #include <string>
+
+#include "rnnsearch/base/figures.h"  // grouped
 
 namespace rnnsearch::report {
 
@@ -10,8 +11,6 @@ namespace rnnsearch::report {
 std::string fixed(double value, int decimals);
 /// A number with this many significant digits, without an exponent from 1e-5 to 1e7: 3.217, 0.001451, 12,480.
 std::string significant(double value, int digits);
-/// A number with thousands separators: 1,234,567.
-std::string grouped(std::uint64_t value);
 /// A duration such as "45 s", "12 min 30 s", "3 h 20 min" or "2 d 4 h".
 std::string duration(double seconds);
 
