@@ -60,9 +60,9 @@ int run_average(const Arguments& arguments) {
   std::vector<fs::path> paths(s.checkpoints.begin(), s.checkpoints.end());
   if (s.run) paths = newest_of(*s.run, *s.last);
   const auto averaged = train::average_checkpoints(paths, s.output, s.overwrite);
-  std::cout << s.output.string() << ": the mean of " << averaged.of.size() << " checkpoints, " << averaged.parameters
-            << " parameters:";
-  for (const std::string& name : averaged.of) std::cout << " " << name;
+  std::cout << s.output.string() << ": the mean of " << averaged.checkpoints.size() << " checkpoints, "
+            << averaged.parameters << " parameters:";
+  for (const std::string& name : averaged.checkpoints) std::cout << " " << name;
   std::cout << "\n";
   return 0;
 }

@@ -69,7 +69,7 @@ Json of_checkpoint(const File& file) {
   json["moving_average"] = file.exists("/average");
   train::Config config;
   for (const std::string& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
-  train::refuse_outdated(config, file.name());
+  train::check_describes_parameters(config, file.name());
   json["system"] = model::system_of(train::model_options_of(config));
   auto parameters = train::check_parameters(file, "parameters", config).parameters;
   std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

@@ -231,7 +231,7 @@ int run_prepare(const Arguments& arguments) {
   if (!options.given("tokenizer") && (subwords.learned != "none" || !subwords.source_model.empty())) {
     settings.pipeline.tokenizer = "none";  // SentencePiece takes raw text
   }
-  settings.asked = {options.given("source-language"), options.given("target-language"), options.given("tokenizer"),
+  settings.given = {options.given("source-language"), options.given("target-language"), options.given("tokenizer"),
                     options.given("normalization"), options.given("lowercase")};
   settings.memory = memory << 20;
   if (dev_source.empty() != dev_target.empty()) {
@@ -266,7 +266,7 @@ int run_prepare(const Arguments& arguments) {
     }
     if (p.pass != pass) watch.lap();
     pass = p.pass;
-    const double share = static_cast<double>(p.bytes) / static_cast<double>(std::max<std::uint64_t>(p.bytes_in_all, 1));
+    const double share = static_cast<double>(p.bytes) / static_cast<double>(std::max<std::uint64_t>(p.total_bytes, 1));
     const double left = share > 0 ? watch.seconds() * (1 - share) / share : 0;
     progress->show(text_of("[prepare] ",
                            pass == -1  ? "sampling for subwords: "

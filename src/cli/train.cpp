@@ -218,7 +218,7 @@ int run_train(const Arguments& arguments) {
   const auto result = train::train(
       {world, corpus, model, s.train, run.get(), std::move(validator), reporter.get(), deadline.unix_seconds});
   if (reporter) {
-    reporter->say(text_of("[train] ", sentence_of(result.reason), " after update ", result.state.update, ", ",
+    reporter->say(text_of("[train] ", description_of(result.reason), " after update ", result.state.update, ", ",
                           duration(result.state.elapsed_seconds), " of training; checkpoints in ",
                           (s.run / "checkpoints").string()));
     if (result.update_seconds > 0) {

@@ -72,20 +72,20 @@ Grid::Grid(int rank, int ranks, int widest) : rank_(rank) {
   }
   width_ = {ranks / shorter, shorter};
   dimensions_ = shorter > 1 ? 2 : 1;
-  place_ = {rank % width_[0], rank / width_[0]};
+  coordinate_ = {rank % width_[0], rank / width_[0]};
 }
 
-int Grid::neighbour(int dimension, int place) const {
-  return rank_ + (place - place_[dimension]) * (dimension == 0 ? 1 : width_[0]);
+int Grid::neighbour(int dimension, int coordinate) const {
+  return rank_ + (coordinate - coordinate_[dimension]) * (dimension == 0 ? 1 : width_[0]);
 }
 
-Exchange::Range Exchange::part(int dimension, int place) const {
+Exchange::Range Exchange::part(int dimension, int coordinate) const {
   const Range& whole = ranges_[dimension];
   const auto width = static_cast<std::size_t>(grid_->width(dimension));
   const std::size_t lines = (whole.size + kLine - 1) / kLine;
   const auto begin = [&](std::size_t at) { return std::min(whole.size, lines * at / width * kLine); };
-  const std::size_t first = begin(static_cast<std::size_t>(place));
-  return {whole.first + first, begin(static_cast<std::size_t>(place) + 1) - first};
+  const std::size_t first = begin(static_cast<std::size_t>(coordinate));
+  return {whole.first + first, begin(static_cast<std::size_t>(coordinate) + 1) - first};
 }
 
 void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, const Block& block) {
@@ -169,8 +169,8 @@ void Exchange::posted() {
 }
 
 void Exchange::begin_reduce() {
-  const int width = grid_->width(dimension_), place = grid_->place(dimension_);
-  const Range own = ranges_[dimension_ + 1] = part(dimension_, place);
+  const int width = grid_->width(dimension_), coordinate = grid_->coordinate(dimension_);
+  const Range own = ranges_[dimension_ + 1] = part(dimension_, coordinate);
   const Range whole = ranges_[dimension_];
   const auto slots = static_cast<std::size_t>(width) * own.size;
   requests_.clear();
@@ -182,13 +182,13 @@ void Exchange::begin_reduce() {
   }
   // Each rank starts with its right neighbour, so that the ranks do not all send to the first rank at once.
   for (int step = 1; step < width; ++step) {
-    const int from = (place - step + width) % width;
+    const int from = (coordinate - step + width) % width;
     const std::size_t slot = static_cast<std::size_t>(from) * own.size;
     receive(sends_bfloat16() ? static_cast<void*>(received_bf16_.data() + slot) : received_.data() + slot, own.size,
             grid_->neighbour(dimension_, from));
   }
   for (int step = 1; step < width; ++step) {
-    const int to = (place + step) % width;
+    const int to = (coordinate + step) % width;
     const Range theirs = part(dimension_, to);
     const void* data = values_in(theirs).data();
     if (sends_bfloat16()) {
@@ -203,7 +203,7 @@ void Exchange::begin_reduce() {
 
 void Exchange::end_reduce() {
   const auto width = static_cast<std::size_t>(grid_->width(dimension_));
-  const auto place = static_cast<std::size_t>(grid_->place(dimension_));
+  const auto coordinate = static_cast<std::size_t>(grid_->coordinate(dimension_));
   const auto own = values_in(ranges_[dimension_ + 1]);
   constexpr std::size_t kPiece = 2048;  // fits into the L1 cache
   std::array<float, kPiece> sum;
@@ -212,7 +212,7 @@ void Exchange::end_reduce() {
     std::fill_n(sum.data(), size, -0.0F);  // x + -0 == x bit for bit, also for x = 0 and x = -0
     for (std::size_t from = 0; from < width; ++from) {
       const std::size_t at = from * own.size() + first;
-      if (from == place) {
+      if (from == coordinate) {
         add(own.data() + first, sum.data(), size);
       } else if (sends_bfloat16()) {
         add_widened(received_bf16_.data() + at, sum.data(), size);
@@ -225,7 +225,7 @@ void Exchange::end_reduce() {
 }
 
 void Exchange::begin_gather() {
-  const int width = grid_->width(dimension_), place = grid_->place(dimension_);
+  const int width = grid_->width(dimension_), coordinate = grid_->coordinate(dimension_);
   const Range whole = ranges_[dimension_], own = ranges_[dimension_ + 1];
   const auto values = values_in(own);
   requests_.clear();
@@ -242,14 +242,14 @@ void Exchange::begin_gather() {
     }
   }
   for (int step = 1; step < width; ++step) {
-    const int from = (place - step + width) % width;
+    const int from = (coordinate - step + width) % width;
     const Range theirs = part(dimension_, from);
     receive(sends_bfloat16() ? static_cast<void*>(received_bf16_.data() + (theirs.first - whole.first))
                              : values_in(theirs).data(),
             theirs.size, grid_->neighbour(dimension_, from));
   }
   for (int step = 1; step < width; ++step) {
-    const int to = (place + step) % width;
+    const int to = (coordinate + step) % width;
     send(sends_bfloat16() ? static_cast<const void*>(own_bf16) : values.data(), own.size,
          grid_->neighbour(dimension_, to));
   }
@@ -260,7 +260,7 @@ void Exchange::end_gather() {
   if (!sends_bfloat16()) return;
   const Range whole = ranges_[dimension_];
   for (int from = 0; from < grid_->width(dimension_); ++from) {
-    if (from == grid_->place(dimension_)) continue;
+    if (from == grid_->coordinate(dimension_)) continue;
     const Range theirs = part(dimension_, from);
     widen(received_bf16_.data() + (theirs.first - whole.first), values_in(theirs).data(), theirs.size);
   }

@@ -31,14 +31,14 @@ class Grid {
   int dimensions() const { return dimensions_; }
   int width(int dimension) const { return width_[dimension]; }
   /// The coordinate of this rank in a dimension.
-  int place(int dimension) const { return place_[dimension]; }
-  /// The rank at coordinate `place` of this dimension whose other coordinate is that of this rank.
-  int neighbour(int dimension, int place) const;
+  int coordinate(int dimension) const { return coordinate_[dimension]; }
+  /// The rank at this coordinate of this dimension whose other coordinate is that of this rank.
+  int neighbour(int dimension, int coordinate) const;
 
  private:
   int rank_;
   int dimensions_ = 1;
-  std::array<int, 2> width_{}, place_{};  // rank = place 0 + place 1 * width 0
+  std::array<int, 2> width_{}, coordinate_{};  // rank = coordinate 0 + coordinate 1 * width 0
 };
 
 class Exchange {
@@ -71,7 +71,7 @@ class Exchange {
     std::size_t first = 0, size = 0;
   };
 
-  Range part(int dimension, int place) const;
+  Range part(int dimension, int coordinate) const;
   std::span<float> values_in(Range range) const { return block_.values.subspan(range.first, range.size); }
   bool sends_bfloat16() const { return !block_.residual.empty(); }
   int tag(Stage stage) const;

@@ -213,7 +213,7 @@ void ProgressThread::call_the_roll() {
   const bool moved = moves != seen_moves_;
   seen_moves_ = moves;
   stalled_ = waits_in && !moved ? stalled_ + elapsed : 0;
-  Whereabouts own;
+  RankStatus own;
   own.entered = entered_;
   own.seconds = stalled_;
   own.waits = waits_in != nullptr;

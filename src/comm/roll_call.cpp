@@ -25,7 +25,7 @@ RollCall::RollCall(MPI_Comm comm, std::vector<std::string> hosts) : comm_(comm),
   answered_with_.resize(ranks);
 }
 
-std::optional<RollCall::Finding> RollCall::tick(const Whereabouts& own, double stall_timeout) {
+std::optional<RollCall::Finding> RollCall::tick(const RankStatus& own, double stall_timeout) {
   answer(own);
   if (stall_timeout <= 0) return {};
   // Higher ranks ask a little later, so that usually one rank asks. All ranks then have most of the timeout to answer.
@@ -49,7 +49,7 @@ std::optional<RollCall::Finding> RollCall::tick(const Whereabouts& own, double s
   return finding;
 }
 
-void RollCall::answer(const Whereabouts& own) {
+void RollCall::answer(const RankStatus& own) {
   for (;;) {
     int waiting = 0;
     MPI_Status status;
@@ -63,11 +63,11 @@ void RollCall::answer(const Whereabouts& own) {
       check(MPI_Test(&answering_[from], &free, MPI_STATUS_IGNORE), "MPI_Test");
       if (!free) continue;  // the previous answer is still being sent, so another one would not leave either
       answered_with_[from] = own;
-      check(MPI_Isend(&answered_with_[from], sizeof(Whereabouts), MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_,
+      check(MPI_Isend(&answered_with_[from], sizeof(RankStatus), MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_,
                       &answering_[from]),
             "MPI_Isend");
     } else {
-      Whereabouts theirs;
+      RankStatus theirs;
       check(MPI_Recv(&theirs, sizeof theirs, MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_, MPI_STATUS_IGNORE),
             "MPI_Recv");
       answers_[from] = theirs;
@@ -86,11 +86,11 @@ void RollCall::ask() {
   }
 }
 
-const Whereabouts& RollCall::of(int rank, const Whereabouts& own) const {
+const RankStatus& RollCall::of(int rank, const RankStatus& own) const {
   return rank == rank_ ? own : *answers_[static_cast<std::size_t>(rank)];
 }
 
-std::optional<RollCall::Finding> RollCall::evaluate(const Whereabouts& own, double stall_timeout) {
+std::optional<RollCall::Finding> RollCall::evaluate(const RankStatus& own, double stall_timeout) {
   const std::string waits = text_of("rank ", rank_, " on ", hosts_[static_cast<std::size_t>(rank_)], " waits for ",
                                     std::lround(own.seconds), " s (", own.doing, "): ");
   std::vector<int> silent;
@@ -108,7 +108,7 @@ std::optional<RollCall::Finding> RollCall::evaluate(const Whereabouts& own, doub
   std::vector<int> late;
   bool moves = false;
   for (int rank = 0; rank < ranks_; ++rank) {
-    const Whereabouts& where = of(rank, own);
+    const RankStatus& where = of(rank, own);
     if (where.entered != least) continue;
     if (!where.waits) late.push_back(rank);
     moves |= where.waits && where.seconds < stall_timeout / 4;

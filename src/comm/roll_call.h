@@ -17,7 +17,7 @@
 namespace rnnsearch::comm {
 
 /// What one rank reports about itself.
-struct Whereabouts {
+struct RankStatus {
   std::uint64_t entered = 0;  // number of collectives that its main thread has entered or begun since the start
   double seconds = 0;         // time without progress in the collective it waits in
   bool waits = false;         // whether it waits in a collective; otherwise it computes, reads or writes
@@ -44,22 +44,22 @@ class RollCall {
   ///   one does not wait    it is late but alive (it may write a checkpoint to a slow file system); final after ten
   ///                        stall timeouts
   /// Throws Error.
-  std::optional<Finding> tick(const Whereabouts& own, double stall_timeout);
+  std::optional<Finding> tick(const RankStatus& own, double stall_timeout);
 
  private:
-  void answer(const Whereabouts& own);
+  void answer(const RankStatus& own);
   void ask();
-  std::optional<Finding> evaluate(const Whereabouts& own, double stall_timeout);
-  const Whereabouts& of(int rank, const Whereabouts& own) const;
+  std::optional<Finding> evaluate(const RankStatus& own, double stall_timeout);
+  const RankStatus& of(int rank, const RankStatus& own) const;
   std::string list(const std::vector<int>& ranks, bool with_doing) const;
 
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 1;
   std::vector<std::string> hosts_;
-  std::vector<std::optional<Whereabouts>> answers_;  // by rank: the answers to the roll call in progress
-  std::vector<MPI_Request> asking_;                  // by rank: the question sent to it
-  std::vector<MPI_Request> answering_;               // by rank: the answer sent to it
-  std::vector<Whereabouts> answered_with_;           // send buffers of answering_
+  std::vector<std::optional<RankStatus>> answers_;  // by rank: the answers to the roll call in progress
+  std::vector<MPI_Request> asking_;                 // by rank: the question sent to it
+  std::vector<MPI_Request> answering_;              // by rank: the answer sent to it
+  std::vector<RankStatus> answered_with_;           // send buffers of answering_
   bool asked_ = false;
   double evaluate_at_ = 0;            // the value of own.seconds at which the answers are evaluated
   Clock::time_point others_asked_{};  // when another rank last asked

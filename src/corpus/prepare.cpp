@@ -369,16 +369,16 @@ class LastPairs {
 
 void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
   const TextPipeline &there = given.pipeline(), &here = options.pipeline;
-  const PrepareOptions::Asked& asked = options.asked;
-  if ((asked.tokenizer && there.tokenizer != here.tokenizer) ||
-      (asked.normalization && there.normalization != here.normalization) ||
-      (asked.lowercase && there.lowercase != here.lowercase))
+  const PrepareOptions::Explicit& set = options.given;
+  if ((set.tokenizer && there.tokenizer != here.tokenizer) ||
+      (set.normalization && there.normalization != here.normalization) ||
+      (set.lowercase && there.lowercase != here.lowercase))
     throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
                         " do not fit: it was made with --tokenizer ", there.tokenizer, ", --normalization ",
                         there.normalization, " and --lowercase ", there.lowercase ? "true" : "false",
                         "; leave these options out, to use those of the corpus, or leave --vocabulary-of out"));
-  if ((asked.source_language && there.source_language != here.source_language) ||
-      (asked.target_language && there.target_language != here.target_language))
+  if ((set.source_language && there.source_language != here.source_language) ||
+      (set.target_language && there.target_language != here.target_language))
     throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
                         " do not fit: its languages are ", there.source_language, " and ", there.target_language,
                         ", and those of this text are ", here.source_language, " and ", here.target_language,

@@ -67,7 +67,7 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
       }
       const auto spelled = [&](std::string_view line) {
         std::string buffer;
-        return std::string(options.pipeline.spelled(line, buffer));
+        return std::string(options.pipeline.normalized_line(line, buffer));
       };
       chosen.push_back({random[0], place, spelled(source), spelled(target)});
       std::push_heap(chosen.begin(), chosen.end());
@@ -88,7 +88,7 @@ text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lin
                      const char* option, const char* of, const std::function<void(const PrepareProgress&)>& progress) {
   text::SubwordTraining training;
   training.algorithm = options.subwords.learned;
-  training.pieces = wanted.value_or(PrepareOptions::kUsualWords);
+  training.pieces = wanted.value_or(PrepareOptions::kDefaultWords);
   training.exactly = wanted.has_value();
   training.normalization = options.subwords.normalization;
   const auto say = [&](const auto&... event) {

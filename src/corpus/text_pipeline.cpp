@@ -79,7 +79,7 @@ std::vector<std::string> TextPipeline::to_words(std::string_view line, Side side
   return words.strings();
 }
 
-std::string_view TextPipeline::spelled(std::string_view line, std::string& buffer) const {
+std::string_view TextPipeline::normalized_line(std::string_view line, std::string& buffer) const {
   if (normalization != "none") {
     line = buffer = text::normalized(line, normalization == "nfc" ? text::NormalForm::kC : text::NormalForm::kKC);
   }
@@ -89,7 +89,7 @@ std::string_view TextPipeline::spelled(std::string_view line, std::string& buffe
 
 void TextPipeline::to_words(std::string_view line, Side side, text::WordList& words) const {
   std::string buffer;
-  const std::string_view text = spelled(line, buffer);
+  const std::string_view text = normalized_line(line, buffer);
   const text::Subwords& subwords = subwords_of_side(*this, side);
   if (!subwords) return tokenize(*this, text, side, words);
   if (subwords.kind() == text::Subwords::Kind::kSentencePiece) return subwords.split(text, words);

@@ -110,7 +110,7 @@ Vocabulary WordStatistics::cut(std::optional<std::size_t> wanted, std::uint64_t 
                                const std::string& text, PrepareReport::Side& report) {
   const std::size_t special = kSpecialSymbols.size();
   std::uint64_t distinct = 0;
-  MostFrequent most(wanted.value_or(PrepareOptions::kUsualWords) - special);
+  MostFrequent most(wanted.value_or(PrepareOptions::kDefaultWords) - special);
   for (WordCounter& group : groups_) {
     group.for_each([&](std::string_view word, std::uint64_t count) {
       ++distinct;

@@ -169,13 +169,13 @@ namespace {
 
 // The words that row `i` attends to. `room` is memory for the factors of the window.
 template <class Real>
-struct Seen {
+struct AttendedWords {
   std::size_t first_word;  // the first word of the window, as an index into all words
   std::size_t column;      // the column of alpha of that word
   ScoreRow<Real> row;
 
-  Seen(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence, const Windows<Real>& windows,
-       ConstMatrixView<Real> query, std::size_t i, std::vector<Real>& room) {
+  AttendedWords(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence, const Windows<Real>& windows,
+                ConstMatrixView<Real> query, std::size_t i, std::vector<Real>& room) {
     const std::size_t begin = memory.offsets[sentence[i]], end = memory.offsets[sentence[i] + 1];
     column = windows.first.empty() ? 0 : windows.first[i];
     const std::size_t last = windows.first.empty() ? end - begin : windows.last[i];
@@ -214,7 +214,7 @@ void scored_attention_forward(const ScoredMemory<Real>& memory, std::span<const 
   assert(query.rows == sentence.size() && alpha.rows == query.rows && context.rows == query.rows);
   parallel_for(sentence.size(), [&](std::size_t i) {
     thread_local std::vector<Real> room;
-    const Seen<Real> seen(memory, sentence, windows, query, i, room);
+    const AttendedWords<Real> seen(memory, sentence, windows, query, i, room);
     std::fill_n(alpha.row(i), alpha.cols, Real{0});
     if (dropped.data) {
       std::fill_n(dropped.row(i), seen.column, Real{0});
@@ -230,7 +230,7 @@ void scored_attention_backward(const ScoredMemory<Real>& memory, std::span<const
                                const Windows<Real>& windows, const ScoredAttentionBackward<Real>& of) {
   parallel_for(sentence.size(), [&](std::size_t i) {
     thread_local std::vector<Real> room, energy_gradient, weight_gradient;
-    const Seen<Real> seen(memory, sentence, windows, of.query, i, room);
+    const AttendedWords<Real> seen(memory, sentence, windows, of.query, i, room);
     energy_gradient.resize(seen.row.Tx);
     weight_gradient.resize(seen.row.Tx);
     const ConstMatrixView<Real>& weights = of.dropped.data ? of.dropped : of.alpha;

@@ -126,8 +126,8 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
   averaged.update = newest.update;
   std::string names;
   for (const Input& input : inputs) {
-    averaged.of.push_back(input.path.filename().string());
-    names += text_of(names.empty() ? "" : ", ", averaged.of.back(), " (digest ",
+    averaged.checkpoints.push_back(input.path.filename().string());
+    names += text_of(names.empty() ? "" : ", ", averaged.checkpoints.back(), " (digest ",
                      storage::sealed_digest(input.path, "checkpoint"), ")");
   }
   storage::SealedWriter writer(output);

@@ -238,7 +238,7 @@ storage::File open_checkpoint(const std::filesystem::path& path, const storage::
 Config read_config(const storage::File& file) {
   Config config;
   for (const auto& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
-  refuse_outdated(config, file.name());
+  check_describes_parameters(config, file.name());
   return with_names_of_today(std::move(config));
 }
 

@@ -237,7 +237,7 @@ model::ModelOptions model_options_of(const Config& config) {
   return options;
 }
 
-void refuse_outdated(const Config& config, const std::string& file) {
+void check_describes_parameters(const Config& config, const std::string& file) {
   if (config.contains("fixed-context")) return;
   Config whole = config_of(model::ModelOptions());
   for (const auto& [name, text] : config) whole[name] = text;

@@ -357,7 +357,7 @@ class Trainer {
     if (!is_early(reason) && unseen) validate();
     if (!saved_ && state_.update > 0) save();
     if (root_)
-      record("stop", {{"reason", sentence_of(reason)},
+      record("stop", {{"reason", description_of(reason)},
                       {"elapsed_seconds", elapsed()},
                       {"update_seconds", in_updates_},
                       {"data_seconds", waited_}});
@@ -395,7 +395,7 @@ class Trainer {
 
 }  // namespace
 
-std::string sentence_of(StopReason reason) {
+std::string description_of(StopReason reason) {
   switch (reason) {
     case StopReason::kUpdates:
       return "max-updates reached";

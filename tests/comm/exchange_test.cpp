@@ -16,16 +16,16 @@ TEST(Grid, HasEveryRankOnceInEachLine) {
       for (int dimension = 0; dimension < grid.dimensions(); ++dimension) {
         product *= grid.width(dimension);
         std::set<int> line;
-        for (int place = 0; place < grid.width(dimension); ++place) {
-          const int neighbour = grid.neighbour(dimension, place);
+        for (int coordinate = 0; coordinate < grid.width(dimension); ++coordinate) {
+          const int neighbour = grid.neighbour(dimension, coordinate);
           ASSERT_TRUE(neighbour >= 0 && neighbour < ranks) << neighbour << " of " << ranks;
           line.insert(neighbour);
           const Grid theirs(neighbour, ranks);
-          EXPECT_EQ(theirs.place(dimension), place);
-          EXPECT_EQ(theirs.neighbour(dimension, grid.place(dimension)), rank);
+          EXPECT_EQ(theirs.coordinate(dimension), coordinate);
+          EXPECT_EQ(theirs.neighbour(dimension, grid.coordinate(dimension)), rank);
         }
         EXPECT_EQ(line.size(), static_cast<std::size_t>(grid.width(dimension)));
-        EXPECT_EQ(grid.neighbour(dimension, grid.place(dimension)), rank);
+        EXPECT_EQ(grid.neighbour(dimension, grid.coordinate(dimension)), rank);
       }
       EXPECT_EQ(product, ranks);
     }

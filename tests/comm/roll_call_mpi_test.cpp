@@ -27,8 +27,8 @@ class RollCalls : public testing::Test {
     MPI_Comm_free(&comm_);
   }
 
-  static Whereabouts at(std::uint64_t entered, double seconds, const char* doing, bool waits = true) {
-    Whereabouts here;
+  static RankStatus at(std::uint64_t entered, double seconds, const char* doing, bool waits = true) {
+    RankStatus here;
     here.waits = waits;
     here.entered = entered;
     here.seconds = seconds;
@@ -52,7 +52,7 @@ class RollCalls : public testing::Test {
     }
   }
   // The others answer until rank 0 has found something.
-  void answer_until_told(const Whereabouts& here) {
+  void answer_until_told(const RankStatus& here) {
     for (;;) {
       int tells = 0, looks = 0;
       EXPECT_FALSE(roll_call_->tick(here, 0));  // which asks nobody

@@ -105,7 +105,7 @@ TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   other.pipeline.lowercase = false;
   std::swap(other.pipeline.source_language, other.pipeline.target_language);
   EXPECT_THAT(message_of([&] { prepare(other); }), AllOf(HasSubstr("do not fit"), HasSubstr("--source-language")));
-  other.asked = {
+  other.given = {
       .source_language = false, .target_language = false, .tokenizer = true, .normalization = true, .lowercase = false};
   other.pipeline.lowercase = true;
   prepare(other);
@@ -317,7 +317,7 @@ TEST(Prepare, ReportsItsProgressToTheEnd) {
   prepare(tiny_options(scratch, 10), [&](const PrepareProgress& step) { steps.push_back(step); });
   ASSERT_EQ(steps.size(), 2u);
   for (const PrepareProgress& step : steps) {
-    EXPECT_EQ(step.bytes, step.bytes_in_all);
+    EXPECT_EQ(step.bytes, step.total_bytes);
     EXPECT_EQ(step.pairs, 10u);
   }
   EXPECT_EQ(steps[0].pass, 1);

@@ -162,7 +162,7 @@ TEST(Team, TakesThePipelineWithTheVocabularies) {
   options.pipeline.lowercase = true;
   prepare(options);
   options.vocabulary_of = options.output;
-  options.asked = {.source_language = false,
+  options.given = {.source_language = false,
                    .target_language = false,
                    .tokenizer = false,
                    .normalization = false,

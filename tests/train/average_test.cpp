@@ -63,7 +63,7 @@ class Average : public testing::Test {
 TEST_F(Average, IsTheMeanOfEveryParameterToTheRoundingOfAFloat) {
   const std::vector<std::vector<float>> each{run_.save(a_, 10, 1), run_.save(b_, 20, 2), run_.save(c_, 30, 3)};
   const auto averaged = average_checkpoints(std::vector{b_, a_, c_}, output_, false);
-  EXPECT_THAT(averaged.of, testing::ElementsAre("c.h5", "update-00000020.h5", "update-00000010.h5"));
+  EXPECT_THAT(averaged.checkpoints, testing::ElementsAre("c.h5", "update-00000020.h5", "update-00000010.h5"));
   const auto loaded = load_model(output_);
   const auto mean = loaded.model.parameters();
   ASSERT_EQ(mean.size(), each[0].size());

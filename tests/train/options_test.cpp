@@ -78,7 +78,7 @@ TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   expected["shuffle"] = "every-epoch";
   expected["batch-order"] = "shuffled";
   EXPECT_EQ(completed(old), expected);
-  EXPECT_NO_THROW(refuse_outdated(old, "old.h5"));
+  EXPECT_NO_THROW(check_describes_parameters(old, "old.h5"));
 }
 
 /// Before there was the option, a fixed context went through a tanh layer.
@@ -87,15 +87,15 @@ TEST(ModelConfig, OfAnOlderCheckpointWithAFixedContextIsRefused) {
   o.source_words = o.target_words = 30;
   o.attention = model::Attention::kNone;
   Config config = config_of(o);
-  EXPECT_NO_THROW(refuse_outdated(config, "run.h5"));
+  EXPECT_NO_THROW(check_describes_parameters(config, "run.h5"));
   config.erase("fixed-context");
-  EXPECT_THAT([&] { refuse_outdated(config, "run.h5"); },
+  EXPECT_THAT([&] { check_describes_parameters(config, "run.h5"); },
               testing::ThrowsMessage<Error>(testing::AllOf(
                   testing::HasSubstr("run.h5 holds a model whose fixed context goes through a tanh layer (context/V)"),
                   testing::HasSubstr("train it again"))));
   config["state-inputs"] = "word";  // nothing reads a context: there was no layer either
   config["readout-inputs"] = "state";
-  EXPECT_NO_THROW(refuse_outdated(config, "run.h5"));
+  EXPECT_NO_THROW(check_describes_parameters(config, "run.h5"));
 }
 
 /// In float32 1e-46 is 0 and 1e39 infinite.

@@ -135,7 +135,7 @@ class RandomAttempts {
     try {
       const auto outcome =
           attempt(corpus_, folder_ / name, options, validator, disturbance.deadline, disturbance.after_update, model_);
-      return text_of(sentence_of(outcome.result.reason), " at update ", outcome.result.state.update, ", ", threads,
+      return text_of(description_of(outcome.result.reason), " at update ", outcome.result.state.update, ", ", threads,
                      " threads");
     } catch (const Crash&) {
       return text_of("crash, ", threads, " threads");

@@ -37,10 +37,10 @@ struct PrepareOptions {
   std::filesystem::path output;
 
   /// Sizes of the vocabularies, including the three special symbols. If set, the vocabulary has exactly that size, and
-  /// text with fewer distinct words is an Error. If not set, it holds the kUsualWords most frequent words, or all words
-  /// if there are fewer.
+  /// text with fewer distinct words is an Error. If not set, it holds the kDefaultWords most frequent words, or all
+  /// words if there are fewer.
   std::optional<std::size_t> source_words, target_words;
-  static constexpr std::size_t kUsualWords = 30000;  // the paper's shortlist (section 4.1)
+  static constexpr std::size_t kDefaultWords = 30000;  // the paper's shortlist (section 4.1)
   /// Both sides use one vocabulary of the most frequent words of both sides together, for shared embeddings. Its size
   /// is source_words or target_words; if both are set, they must be equal.
   bool joint_vocabulary = false;
@@ -50,7 +50,7 @@ struct PrepareOptions {
   std::filesystem::path vocabulary_of;
 
   /// Subwords: none; a SentencePiece model that is learned here, with source_words and target_words pieces (not set:
-  /// kUsualWords, or as many as the text yields), one for both sides with joint_vocabulary; or given models of
+  /// kDefaultWords, or as many as the text yields), one for both sides with joint_vocabulary; or given models of
   /// SentencePiece, or codes of subword-nmt. With SentencePiece, all pieces form the vocabularies, sorted by falling
   /// frequency; with codes, the most frequent pieces do, as for words. Not allowed with vocabulary_of, which brings its
   /// own models.
@@ -73,9 +73,9 @@ struct PrepareOptions {
   TextPipeline pipeline;  // prepare itself sets its subwords
   /// The pipeline settings that the user asked for. With vocabulary_of they must agree with that corpus; the other
   /// settings are taken from it.
-  struct Asked {
+  struct Explicit {
     bool source_language = true, target_language = true, tokenizer = true, normalization = true, lowercase = true;
-  } asked;
+  } given;
   std::uint64_t shard_pairs = 1u << 20;
   /// Bytes for the tables of distinct words. Words that do not fit are sorted and written to unnamed temporary files
   /// beside the output. This does not change the corpus.
@@ -110,7 +110,7 @@ struct PrepareReport {
 struct PrepareProgress {
   // -1: sampling pairs for subwords, 0: searching repeated pairs, 1: counting words, 2: writing ids
   int pass = 1;
-  std::uint64_t bytes = 0, bytes_in_all = 0;  // bytes of the training text read in this pass, and in total
+  std::uint64_t bytes = 0, total_bytes = 0;  // bytes of the training text read in this pass, and in total
   std::uint64_t pairs = 0;
   /// If not empty, a message about a long step that begins or has ended; the other fields are then meaningless.
   std::string event{};

@@ -32,7 +32,7 @@ struct TextPipeline {
 
   /// The line after normalization and lowercasing, as the tokenizer gets it. Refers to `line`, or to `buffer` if the
   /// line changed.
-  std::string_view spelled(std::string_view line, std::string& buffer) const;
+  std::string_view normalized_line(std::string_view line, std::string& buffer) const;
 
   /// Splits a line into words. White space alone yields no words. REQUIRES: `line` is valid UTF-8.
   std::vector<std::string> to_words(std::string_view line, Side side) const;

@@ -10,9 +10,9 @@
 namespace rnnsearch::train {
 
 struct Averaged {
-  std::vector<std::string> of;   // file names of the checkpoints, newest first
-  std::uint64_t update = 0;      // update of the newest checkpoint
-  std::uint64_t parameters = 0;  // number of parameters averaged
+  std::vector<std::string> checkpoints;  // file names, newest first
+  std::uint64_t update = 0;              // update of the newest checkpoint
+  std::uint64_t parameters = 0;          // number of parameters averaged
 };
 
 /// Writes the mean of /parameters, summed in double, as a checkpoint without optimiser and history: it can translate,

@@ -131,7 +131,7 @@ model::ModelOptions model_options_of(const Config& config);
 /// Throws Error, naming `file`, if the options of a checkpoint no longer describe its parameters: models with a fixed
 /// context that were saved before the option fixed-context existed have a layer context/V, which is not part of
 /// RNNencdec.
-void refuse_outdated(const Config& config, const std::string& file);
+void check_describes_parameters(const Config& config, const std::string& file);
 /// A checkpoint's configuration, completed by the values of options that did not exist when it was written.
 Config completed(Config config);
 

@@ -30,7 +30,7 @@ using Validator = std::function<ValidationResult(model::Model<float>& model, std
                                                  const std::function<bool()>& should_stop)>;
 
 enum class StopReason { kUpdates, kEpochs, kMinutes, kPatience, kSignal, kDeadline };
-std::string sentence_of(StopReason reason);
+std::string description_of(StopReason reason);
 /// Whether a signal or the deadline stopped the training before it was done. The same command then resumes it.
 bool is_early(StopReason reason);
 
