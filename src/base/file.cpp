@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/host_name.h"
 
 namespace rnnsearch {
 namespace {
@@ -98,9 +98,7 @@ std::string processes_here() {
 
 /// The common prefix of the temporary files of `path` that processes of this host and namespace create.
 std::string temporaries_of(const fs::path& path) {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return text_of(".", path.filename().string(), ".tmp-", host.data(), "-", processes_here(), "-");
+  return text_of(".", path.filename().string(), ".tmp-", host_name(), "-", processes_here(), "-");
 }
 
 }  // namespace

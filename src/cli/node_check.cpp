@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
@@ -36,11 +37,10 @@ std::size_t number_set(const char* name) {
   return value::read(setting(name), number) ? number : 0;
 }
 
-train::NodeFacts own_facts(const comm::Communicator& world) {
+train::NodeFacts own_facts() {
   const std::size_t granted = number_set("SLURM_CPUS_ON_NODE");
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  return {world.hosts()[static_cast<std::size_t>(world.rank())], std::string(kernels::instruction_set()),
-          std::string(kernels::bfloat16_unit()),
+  return {host_name(), std::string(kernels::instruction_set()), std::string(kernels::bfloat16_unit()),
           granted > 0 ? granted : static_cast<std::size_t>(std::max(0L, online))};
 }
 
@@ -82,7 +82,7 @@ int run_node_check(const Arguments& arguments) {
   const bool meant = oversubscription_is_meant(threads);
   threads.oversubscribe = true;  // it is a finding here
   const auto places = settle_threads(threads, world);
-  const auto facts = train::gather_facts(world, own_facts(world));
+  const auto facts = train::gather_facts(world, own_facts());
   const auto ahead = train::clocks_ahead(world);
   if (world.is_root()) {
     const bool step = !setting("SLURM_STEP_ID").empty() && number_set("SLURM_STEP_NUM_TASKS") > 1;

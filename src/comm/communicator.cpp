@@ -1,10 +1,8 @@
 #include "rnnsearch/comm/communicator.h"
 
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <chrono>
 #include <cstdlib>
@@ -18,7 +16,9 @@
 #include "comm/progress_thread.h"
 #include "comm/time_limit.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/launch.h"
 
 namespace rnnsearch::comm {
@@ -258,23 +258,12 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
 }
 
 std::vector<std::string> Communicator::hosts() const {
-  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
-  if (!with_mpi()) {
-    ::gethostname(name.data(), name.size() - 1);
-    return {name.data()};
-  }
-  int length = 0;
-  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-  const auto names = gather(std::string(name.data(), static_cast<std::size_t>(length)));
-  std::string lines;
-  for (const auto& one : names) lines += one + '\n';
-  broadcast(lines);
+  Packer packer;
+  for (const std::string& host : gather(host_name())) packer.add_text(host);
+  std::string bytes = packer.take();
+  broadcast(bytes);
   std::vector<std::string> hosts;
-  for (std::size_t at = 0; at < lines.size();) {
-    const std::size_t end = lines.find('\n', at);
-    hosts.push_back(lines.substr(at, end - at));
-    at = end + 1;
-  }
+  for (Unpacker unpacker(bytes); !unpacker.empty();) hosts.emplace_back(unpacker.next_text());
   return hosts;
 }
 

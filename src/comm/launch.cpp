@@ -1,13 +1,12 @@
 #include "rnnsearch/comm/launch.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/host_name.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -79,12 +78,10 @@ Launch this_launch() {
 }
 
 std::string place(const Lookup& environment) {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
   for (const Manager& manager : kManagers) {
-    if (const char* rank = set_to(environment, manager.rank)) return text_of("rank ", rank, " on ", host.data());
+    if (const char* rank = set_to(environment, manager.rank)) return text_of("rank ", rank, " on ", host_name());
   }
-  return text_of("a rank on ", host.data());
+  return text_of("a rank on ", host_name());
 }
 
 void check_launch(const Lookup& environment, int world_size) {

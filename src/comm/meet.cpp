@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/signals.h"
 
@@ -13,16 +14,17 @@ namespace {
 
 Outcome outcome_of(const std::function<std::string()>& act) {
   using Kind = Outcome::Kind;
+  const std::string host = host_name();
   try {
-    return {Kind::kDone, act()};
+    return {Kind::kDone, act(), host};
   } catch (const Interrupted&) {
-    return {Kind::kInterrupted, ""};
+    return {Kind::kInterrupted, "", host};
   } catch (const Stopped& stopped) {
-    return {Kind::kInterrupted, stopped.what()};
+    return {Kind::kInterrupted, stopped.what(), host};
   } catch (const std::bad_alloc&) {
-    return {Kind::kFailed, kNoMemory};
+    return {Kind::kFailed, kNoMemory, host};
   } catch (const std::exception& error) {
-    return {Kind::kFailed, error.what()};
+    return {Kind::kFailed, error.what(), host};
   }
 }
 
@@ -30,32 +32,34 @@ std::string packed(const Outcome& outcome) {
   Packer packer;
   packer.add(outcome.kind);
   packer.add_text(outcome.text);
+  packer.add_text(outcome.host);
   return packer.take();
 }
 
 Outcome unpacked(const std::string& bytes) {
   Unpacker unpacker(bytes);
   const auto kind = unpacker.next<Outcome::Kind>();
-  return {kind, std::string(unpacker.next_text())};
+  std::string text(unpacker.next_text()), host(unpacker.next_text());
+  return {kind, std::move(text), std::move(host)};
 }
 
-std::string place_of(std::size_t rank, const std::vector<std::string>& hosts) {
-  return text_of("rank ", rank, " on ", hosts[rank]);
+std::string place_of(std::size_t rank, std::span<const Outcome> outcomes) {
+  return text_of("rank ", rank, " on ", outcomes[rank].host);
 }
 
-std::string refusal_of(const Step& step, std::span<const Outcome> outcomes, const std::vector<std::string>& hosts) {
+std::string refusal_of(const Step& step, std::span<const Outcome> outcomes) {
   // What the root finds wrong, which reads most carefully, is wrong for all.
   const Outcome& root = outcomes[0];
   if (root.failed()) return root.text;
   for (std::size_t rank = 1; rank < outcomes.size(); ++rank) {
     const Outcome& other = outcomes[rank];
     if (other.failed()) {
-      return text_of(other.text, " (", place_of(rank, hosts), "; ", place_of(0, hosts), " has it",
+      return text_of(other.text, " (", place_of(rank, outcomes), "; ", place_of(0, outcomes), " has it",
                      root.text.empty() ? "" : ", with " + root.text, "); ", step.advice);
     }
     if (other.text == root.text || root.interrupted() || other.interrupted()) continue;
-    return text_of(step.thing, ": ", place_of(rank, hosts), " has ", other.text, ", ", place_of(0, hosts), " has ",
-                   root.text, "; ", step.advice);
+    return text_of(step.thing, ": ", place_of(rank, outcomes), " has ", other.text, ", ", place_of(0, outcomes),
+                   " has ", root.text, "; ", step.advice);
   }
   return "";
 }
@@ -91,8 +95,6 @@ std::string meet(const Communicator& world, const std::function<std::string()>& 
 
 void agree(const Communicator& world, const Step& step) {
   const Activity activity("opens its files");
-  std::vector<std::string> hosts;
-  if (world.size() > 1) hosts = world.hosts();
   meet(
       world,
       [&] {
@@ -101,7 +103,7 @@ void agree(const Communicator& world, const Step& step) {
         return found;
       },
       [&](std::span<const Outcome> outcomes) {
-        end_unless_done(refusal_of(step, outcomes, hosts), outcomes);
+        end_unless_done(refusal_of(step, outcomes), outcomes);
         return std::string();
       });
 }
@@ -131,7 +133,6 @@ void root_does(const Communicator& world, const std::function<void()>& act) {
 void agree_on_lines(const Communicator& world, const std::string& thing, const std::string& advice,
                     const std::vector<std::string>& lines) {
   if (world.size() == 1) return;
-  const auto hosts = world.hosts();
   meet(
       world,
       [&] {
@@ -156,7 +157,7 @@ void agree_on_lines(const Communicator& world, const std::string& thing, const s
         }
         if (rank == 0) return std::string();
         const auto line_of = [&](std::size_t r) { return first < of_ranks[r].size() ? of_ranks[r][first] : "none"; };
-        throw Error(text_of(thing, ": ", place_of(rank, hosts), " has ", line_of(rank), ", ", place_of(0, hosts),
+        throw Error(text_of(thing, ": ", place_of(rank, outcomes), " has ", line_of(rank), ", ", place_of(0, outcomes),
                             " has ", line_of(0), "; ", advice));
       });
 }

@@ -157,7 +157,6 @@ std::string oversubscription(const std::vector<RankPlace>& places) {
 
 Placement settle_threads(const Communicator& world, std::size_t threads, bool oversubscribe) {
   Placement placement;
-  const auto hosts = world.hosts();
   const std::string settled = meet(
       world,
       [&] {
@@ -171,7 +170,7 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
         for (const Outcome& outcome : outcomes) {
           Unpacker unpacker(outcome.text);
           const auto asked = unpacker.next<std::size_t>();
-          places.push_back({hosts[places.size()], asked, std::string(unpacker.next_text())});
+          places.push_back({outcome.host, asked, std::string(unpacker.next_text())});
         }
         share_cpus(places);
         if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty()) {

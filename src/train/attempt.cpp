@@ -2,20 +2,14 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/host_name.h"
 
 namespace rnnsearch::train {
 namespace {
-
-std::string host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 /// Start time of a process in clock ticks since boot; empty if it does not exist or is a zombie (proc(5), stat).
 std::string start_of(const std::string& pid) {
@@ -35,14 +29,14 @@ std::string start_of(const std::string& pid) {
 
 std::string this_attempt() {
   const std::string pid = std::to_string(::getpid());
-  return text_of(host(), " ", pid, " ", start_of(pid), "\n");
+  return text_of(host_name(), " ", pid, " ", start_of(pid), "\n");
 }
 
 bool lives_here(const std::string& attempt) {
   std::istringstream fields(attempt);
   std::string on, pid, start;
   fields >> on >> pid >> start;
-  return on == host() && attempt != this_attempt() && !start.empty() && start_of(pid) == start;
+  return on == host_name() && attempt != this_attempt() && !start.empty() && start_of(pid) == start;
 }
 
 }  // namespace rnnsearch::train

@@ -31,6 +31,7 @@ struct Outcome {
   enum class Kind : std::uint8_t { kDone, kFailed, kInterrupted };
   Kind kind = Kind::kDone;
   std::string text;  // empty if interrupted
+  std::string host;  // of the rank
 
   bool done() const { return kind == Kind::kDone; }
   bool failed() const { return kind == Kind::kFailed; }

@@ -48,24 +48,11 @@ inline void unpack(Unpacker& unpacker, std::string& text) {
 /// COLLECTIVE. `items` and `deal` are those of the root. Every rank calls work(batch), where `batch` is a vector of
 /// const Item*, for its batches; it returns an optional Result for each item. The root gets the results in the order of
 /// the items, the other ranks nothing. A rank to which a signal came leaves off: the items that it leaves out have no
-/// result, and the caller asks comm::stop_signal_came_anywhere. Items and results travel by `pack` and `unpack`; in a
-/// world of one they are not copied. Throws what `work` throws, on that rank alone.
+/// result, and the caller asks comm::stop_signal_came_anywhere. Items and results travel by `pack` and `unpack`. Throws
+/// what `work` throws, on that rank alone.
 template <class Item, class Result, class Work>
 std::vector<std::optional<Result>> spread(const comm::Communicator& world, std::span<const Item> items,
                                           const Deal& deal, Work&& work) {
-  std::vector<std::optional<Result>> results(items.size());
-  if (world.size() == 1) {
-    until_stopped([&] {
-      for (const auto& numbers : deal) {
-        stop_if_signal_came();
-        std::vector<const Item*> batch;
-        for (const std::uint64_t number : numbers) batch.push_back(&items[number]);
-        std::vector<std::optional<Result>> found = work(batch);
-        for (std::size_t i = 0; i < numbers.size(); ++i) results[numbers[i]] = std::move(found[i]);
-      }
-    });
-    return results;
-  }
   Packer packer;  // a text for each batch, so that a rank skips those of others
   for (const auto& numbers : deal) {
     Packer part;
@@ -98,6 +85,7 @@ std::vector<std::optional<Result>> spread(const comm::Communicator& world, std::
       }
     }
   });
+  std::vector<std::optional<Result>> results(items.size());
   for (const std::string& of_rank : world.gather(own.take())) {
     for (Unpacker unpacker(of_rank); !unpacker.empty();) {
       const auto number = unpacker.next<std::uint64_t>();
