@@ -25,6 +25,9 @@
 : "${NODES=2}"
 : "${RANKS_PER_NODE=1}"
 : "${CPUS_PER_RANK=16}"
+# nomultithread: CPUS_PER_RANK counts cores, and a job uses one hardware thread of each, which is fastest for matrix products.
+# multithread: all hardware threads. Empty: the default of the site, which may count hardware threads as CPUs.
+: "${HINT=nomultithread}"
 # Time limit of a training's job. The longest that the site allows is rarely best: short jobs start sooner, and a training loses
 # nothing between jobs.
 : "${WALLTIME=12:00:00}"

@@ -6,7 +6,9 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/attention_rows.h"
@@ -92,19 +94,26 @@ void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const Memory* ke
   });
 }
 
-// `count` rows of gradient += alpha^T block
-template <std::size_t count, class T>
-void annotations_tile(std::size_t cols, std::size_t steps, const std::uint32_t* rows, const T* alpha,
-                      std::size_t alpha_stride, const T* block, T* gradient, std::size_t stride) {
+// Row J of gradient += alpha^T block, for all J. The sums are parameters because SVE's vectors have no size that an
+// array could be made of.
+template <class D, class T, std::size_t... J, class... Sums>
+HWY_INLINE void annotations_sums(D d, std::index_sequence<J...>, std::size_t steps, const std::uint32_t* rows,
+                                 const T* alpha, std::size_t alpha_stride, const T* block, T* gradient,
+                                 std::size_t stride, Sums... sums) {
+  for (std::size_t t = 0; t < steps; ++t) {
+    const auto g = hn::LoadU(d, block + t * kAnnotationsBlock);
+    const T* a = alpha + rows[t] * alpha_stride;
+    ((sums = hn::MulAdd(hn::Set(d, a[J]), g, sums)), ...);
+  }
+  (hn::StoreU(sums, d, gradient + J * stride), ...);
+}
+
+template <class T, std::size_t... J>
+void annotations_tile(std::index_sequence<J...> all, std::size_t cols, std::size_t steps, const std::uint32_t* rows,
+                      const T* alpha, std::size_t alpha_stride, const T* block, T* gradient, std::size_t stride) {
   for_each<T>(cols, [&](auto d, std::size_t i) HWY_ATTR {
-    hn::Vec<decltype(d)> sums[count];
-    for (std::size_t j = 0; j < count; ++j) sums[j] = hn::LoadU(d, gradient + j * stride + i);
-    for (std::size_t t = 0; t < steps; ++t) {
-      const auto g = hn::LoadU(d, block + t * kAnnotationsBlock + i);
-      const T* a = alpha + rows[t] * alpha_stride;
-      for (std::size_t j = 0; j < count; ++j) sums[j] = hn::MulAdd(hn::Set(d, a[j]), g, sums[j]);
-    }
-    for (std::size_t j = 0; j < count; ++j) hn::StoreU(sums[j], d, gradient + j * stride + i);
+    annotations_sums(d, all, steps, rows, alpha, alpha_stride, block + i, gradient + i, stride,
+                     hn::LoadU(d, gradient + i + J * stride)...);
   });
 }
 
@@ -122,12 +131,12 @@ void annotations_of_sentence(std::size_t Tx, std::size_t C, std::size_t steps, c
     T* gradient = annotations_gradient + first;
     std::size_t j = 0;
     for (; j + kTile <= Tx; j += kTile) {
-      annotations_tile<kTile>(cols, steps, rows, alpha + j, alpha_stride, scratch,
-                              gradient + j * annotations_gradient_stride, annotations_gradient_stride);
+      annotations_tile(std::make_index_sequence<kTile>(), cols, steps, rows, alpha + j, alpha_stride, scratch,
+                       gradient + j * annotations_gradient_stride, annotations_gradient_stride);
     }
     for (; j < Tx; ++j) {
-      annotations_tile<1>(cols, steps, rows, alpha + j, alpha_stride, scratch,
-                          gradient + j * annotations_gradient_stride, annotations_gradient_stride);
+      annotations_tile(std::make_index_sequence<1>(), cols, steps, rows, alpha + j, alpha_stride, scratch,
+                       gradient + j * annotations_gradient_stride, annotations_gradient_stride);
     }
   }
 }

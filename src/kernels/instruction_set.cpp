@@ -19,9 +19,12 @@ bool apply_limit() {
     hwy::DisableTargets(HWY_AVX2 - 1);
   } else if (limit == "sse2") {
     hwy::DisableTargets(2 * HWY_SSSE3 - 1);
+  } else if (limit == "neon") {
+    hwy::DisableTargets(HWY_NEON - 1);
   } else if (!limit.empty() && limit != "avx512") {
     throw Error(text_of("kernels: the environment variable RNNSEARCH_SIMD is '", limit,
-                        "'; set it to avx512, avx2 or sse2, or unset it to use the best one that this processor has"));
+                        "'; set it to avx512, avx2 or sse2, on arm64 to neon, or unset it to use the best one that "
+                        "this processor has"));
   }
   return true;
 }

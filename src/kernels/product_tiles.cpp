@@ -11,15 +11,6 @@
 
 #include "kernels/instruction_limit.h"
 
-// Without unrolling, the sums of a tile would be kept in memory instead of registers.
-#ifndef RNNSEARCH_UNROLL
-#ifdef __clang__
-#define RNNSEARCH_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define RNNSEARCH_UNROLL _Pragma("GCC unroll 16")
-#endif
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
 
@@ -40,39 +31,38 @@ constexpr std::size_t kRows = 6, kVectors = 2, kPrefetchDepth = 128;
 constexpr std::size_t kLanes = hn::MaxLanes(Floats());
 constexpr std::size_t kCols = kVectors * kLanes;
 
-template <std::size_t R>
-void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* HWY_RESTRICT panel,
-               std::size_t panel_stride, float* HWY_RESTRICT c, std::size_t c_stride, bool add, Ahead ahead) {
+// The sums are parameters, one for each vector of the tile, because SVE's vectors have no size that an array could be
+// made of. Sum I belongs to row I / kVectors and to vector I % kVectors of this row.
+template <std::size_t R, std::size_t... I, class... Sums>
+HWY_INLINE void add_products(std::index_sequence<I...>, std::size_t depth, const float* HWY_RESTRICT strip,
+                             const float* HWY_RESTRICT panel, std::size_t panel_stride, float* HWY_RESTRICT c,
+                             std::size_t c_stride, Ahead ahead, Sums... sums) {
   const Floats d;
-  hn::Vec<Floats> sums[R][kVectors];
-  RNNSEARCH_UNROLL
-  for (std::size_t i = 0; i < R; ++i) {
-    RNNSEARCH_UNROLL
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      sums[i][v] = add ? hn::LoadU(d, c + i * c_stride + v * kLanes) : hn::Zero(d);
-    }
-  }
   const Ahead::Share share = ahead.share((depth + kPrefetchDepth - 1) / kPrefetchDepth);
   for (std::size_t step = 0; step < depth; step += kPrefetchDepth) {
     ahead.prefetch(share);
     const std::size_t end = std::min(depth, step + kPrefetchDepth);
     for (std::size_t k = step; k < end; ++k) {
-      hn::Vec<Floats> b[kVectors];
-      RNNSEARCH_UNROLL
-      for (std::size_t v = 0; v < kVectors; ++v) b[v] = hn::LoadU(d, panel + k * panel_stride + v * kLanes);
-      RNNSEARCH_UNROLL
-      for (std::size_t i = 0; i < R; ++i) {
-        const auto a = hn::Set(d, strip[k * R + i]);
-        RNNSEARCH_UNROLL
-        for (std::size_t v = 0; v < kVectors; ++v) sums[i][v] = hn::MulAdd(a, b[v], sums[i][v]);
-      }
+      const float *const a = strip + k * R, *const b = panel + k * panel_stride;
+      ((sums = hn::MulAdd(hn::Set(d, a[I / kVectors]), hn::LoadU(d, b + I % kVectors * kLanes), sums)), ...);
     }
   }
-  RNNSEARCH_UNROLL
-  for (std::size_t i = 0; i < R; ++i) {
-    RNNSEARCH_UNROLL
-    for (std::size_t v = 0; v < kVectors; ++v) hn::StoreU(sums[i][v], d, c + i * c_stride + v * kLanes);
-  }
+  (hn::StoreU(sums, d, c + I / kVectors * c_stride + I % kVectors * kLanes), ...);
+}
+
+template <std::size_t R, std::size_t... I>
+HWY_INLINE void load_and_add(std::index_sequence<I...> all, std::size_t depth, const float* HWY_RESTRICT strip,
+                             const float* HWY_RESTRICT panel, std::size_t panel_stride, float* HWY_RESTRICT c,
+                             std::size_t c_stride, bool add, Ahead ahead) {
+  const Floats d;
+  add_products<R>(all, depth, strip, panel, panel_stride, c, c_stride, ahead,
+                  (add ? hn::LoadU(d, c + I / kVectors * c_stride + I % kVectors * kLanes) : hn::Zero(d))...);
+}
+
+template <std::size_t R>
+void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* HWY_RESTRICT panel,
+               std::size_t panel_stride, float* HWY_RESTRICT c, std::size_t c_stride, bool add, Ahead ahead) {
+  load_and_add<R>(std::make_index_sequence<R * kVectors>(), depth, strip, panel, panel_stride, c, c_stride, add, ahead);
 }
 
 using FullTile = decltype(&full_tile<1>);

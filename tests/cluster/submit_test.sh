@@ -43,7 +43,7 @@ refuses() { # TEXT COMMAND...
 "$submit" --dry-run --nodes 4 --time 3:00:00 train --preset small --corpus "my corpus.h5" --run runs/first/ >script
 [[ ! -e calls && ! -e runs ]] || fail "a dry run did something: $(ls)"
 bash -n script
-has script "#SBATCH --nodes=4" "#SBATCH --time=3:00:00" "#SBATCH --ntasks-per-node=1" "#SBATCH --cpus-per-task=16" \
+has script "#SBATCH --nodes=4" "#SBATCH --time=3:00:00" "#SBATCH --ntasks-per-node=1" "#SBATCH --cpus-per-task=16" "#SBATCH --hint=nomultithread" \
   "#SBATCH --job-name=rnnsearch-first" "#SBATCH --output=$PWD/runs/first.jobs/train-%j.log" "#SBATCH --open-mode=append" \
   "#SBATCH --requeue" "#SBATCH --signal=B:USR1@180" "#SBATCH --chdir=$PWD" "export LAUNCHER='srun --mpi=pmix --kill-on-bad-exit=1'" \
   "export AFTER_STOP='requeue'" "export HDF5_USE_FILE_LOCKING='FALSE'" \
@@ -54,10 +54,11 @@ lacks script "--partition" "--account" "--array" "--mem" "@name@"
 
 # Values of the site, and variables of the environment that override them.
 PARTITION=long ACCOUNT=me QOS=high CONSTRAINT=icelake NODE_MEMORY=0 SBATCH_OPTIONS="--exclusive --mail-type=END" \
-  LAUNCHER="mpirun --bind-to none" MODULES="gcc openmpi" "$submit" --partition short --dry-run train --run r --corpus c >script
+  LAUNCHER="mpirun --bind-to none" MODULES="gcc openmpi" HINT='' "$submit" --partition short --dry-run train --run r --corpus c >script
 has script "#SBATCH --partition=short" "#SBATCH --account=me" "#SBATCH --qos=high" "#SBATCH --constraint=icelake" \
   "#SBATCH --mem=0" "#SBATCH --exclusive" "#SBATCH --mail-type=END" "export LAUNCHER='mpirun --bind-to none'" \
   "export MODULES='gcc openmpi'"
+lacks script "--hint"
 cat >other.sh <<END
 : "\${NODES=7}"
 source $SOURCE/cluster/site.sh

@@ -1,0 +1,49 @@
+# Spack's recipe for rnnsearch. How to use it is in cluster/README.md.
+import pathlib
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
+from spack.package import *
+
+
+class Rnnsearch(CMakePackage):
+    """Trains attention-based neural machine translation (Bahdanau, Cho and Bengio 2014) on clusters of CPU nodes."""
+
+    # The sources are those of the clone that holds this recipe, so that nothing is downloaded but the dependencies.
+    git = pathlib.Path(__file__).resolve().parents[6].as_uri()
+
+    version("main", branch="main")
+
+    variant("native", default=False, description="Compile for the processor of the build host")
+
+    depends_on("cxx", type="build")
+    depends_on("c", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("ninja", type="build")
+
+    depends_on("mpi@3:")
+    depends_on("tbb")
+    depends_on("hdf5@1.10:")
+    depends_on("highway@1.0.3:")
+    depends_on("sentencepiece@0.1.97:")
+    depends_on("icu4c@60:")
+    depends_on("boost@1.74: +program_options")
+    depends_on("nlohmann-json@3.11:")
+    depends_on("pugixml@1.12:")
+    depends_on("xxhash@0.8:")
+    depends_on("zlib-api")
+    depends_on("zstd@1.4:")
+    depends_on("xz@5.2:")
+    depends_on("googletest@1.12: +gmock", type="test")
+
+    conflicts("%gcc@:11", msg="C++20 as this project uses it needs GCC 12 or Clang 14")
+
+    generator("ninja")
+
+    def cmake_args(self):
+        return [self.define("BUILD_TESTING", self.run_tests)]
+
+    def flag_handler(self, name, flags):
+        if name == "cxxflags" and self.spec.satisfies("+native"):
+            flags.append("-march=native")
+        return (flags, None, None)
