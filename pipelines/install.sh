@@ -45,6 +45,9 @@ if [[ ${1:-} == tests ]]; then
   shellcheck                    = reads every shell script, in a test
   clang-format                  = formats the C++ sources; a test requires that it leaves them as they are
   chromium                      = opens the page of report in its test
+  python3-h5py                  = reads corpora and checkpoints as other programs do, in a test
+  python3-numpy                 = computes alphas from the parameters of a checkpoint in that test
+  python3-jsonschema            = compares log.jsonl with its schema, in a test
 '
 fi
 # An existing Node.js that is not from Debian also works, and Debian's cannot be installed beside it.

@@ -1,5 +1,6 @@
 #include "rnnsearch/base/figures.h"
 
+#include <array>
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -38,6 +39,13 @@ std::string duration(double seconds) {
   const auto two = [](long long n) { return text_of(n < 10 ? "0" : "", n); };
   if (s >= 3600) return text_of(s / 3600, "h", two(s % 3600 / 60), "m");
   return s >= 60 ? text_of(s / 60, "m", two(s % 60), "s") : text_of(s, "s");
+}
+
+std::string utc(std::time_t time) {
+  std::array<char, 32> text{};
+  std::tm fields{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", ::gmtime_r(&time, &fields));
+  return text.data();
 }
 
 }  // namespace rnnsearch

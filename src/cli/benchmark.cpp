@@ -24,7 +24,6 @@
 #include "rnnsearch/corpus/synthetic_batches.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/measurement.h"
 #include "rnnsearch/train/schedule.h"
 #include "rnnsearch/train/shared_files.h"
@@ -246,7 +245,7 @@ int run_benchmark(const Arguments& arguments) {
                                          : text_of("beam ", s.search.beam);
   if (::getloadavg(measured.load.data(), static_cast<int>(measured.load.size())) < 0) measured.load = {};
   measured.instruction_set = kernels::instruction_set();
-  measured.libraries = text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library());
+  measured.libraries = train::libraries();
 
   const comm::Communicator world;
   check_same_options(world, options);

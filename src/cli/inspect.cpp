@@ -28,6 +28,9 @@ Json head_of(const File& file, const std::string& format) {
   json["format"] = format;
   json["format_version"] = file.integer_attribute("/", "format_version");
   json["created_by"] = file.text_attribute("/", "created_by");
+  for (const char* name : {"compiler", "libraries"}) {
+    if (file.has_attribute("/", name)) json[name] = file.text_attribute("/", name);
+  }
   const auto pipeline = corpus::read_pipeline(file);
   json["source_language"] = pipeline.source_language;
   json["target_language"] = pipeline.target_language;
@@ -35,6 +38,7 @@ Json head_of(const File& file, const std::string& format) {
   json["normalization"] = pipeline.normalization;
   json["lowercase"] = pipeline.lowercase;
   json["subwords"] = subwords_of(pipeline);
+  if (!pipeline.libraries.text.empty()) json["split_with"] = pipeline.libraries.text;
   if (pipeline.source_subwords) {
     json["source_subwords"] = pipeline.source_subwords.description();
     json["target_subwords"] = pipeline.target_subwords.description();

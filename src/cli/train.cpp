@@ -23,7 +23,6 @@
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/job_end.h"
 #include "rnnsearch/train/shared_files.h"
 #include "rnnsearch/train/trainer.h"
@@ -61,8 +60,7 @@ class Reporter final : public train::Progress {
                       state.position.epoch + 1, ", ", duration(state.elapsed_seconds), " of training so far"));
   }
   void updated(const train::UpdateReport& r) override {
-    const double busy = r.data_seconds + r.compute_seconds + r.communication_seconds + r.optimizer_seconds;
-    const auto percent = [&](double part) { return text_of(std::lround(100 * part / busy), "%"); };
+    const auto percent = [&](double part) { return text_of(std::lround(100 * part / r.seconds), "%"); };
     live_.show(text_of("[train] update ", r.update, ", epoch ", r.epoch + 1, " ", std::lround(100 * r.epoch_share),
                        "%, loss ", fixed(r.loss_per_word, 3), ", norm ", fixed(r.gradient_norm, 2), ", ",
                        std::lround(r.source_words_per_second), " + ", std::lround(r.target_words_per_second),
@@ -93,21 +91,17 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
                     const corpus::Corpus& corpus, std::size_t parameters) {
   std::string command = "rnnsearch train";
   for (const auto& argument : arguments) command += " " + argument;
-  char now[32] = "";
-  const std::time_t time = std::time(nullptr);
-  std::tm utc{};
-  std::strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", ::gmtime_r(&time, &utc));
   Json ranks = Json::array();
   for (const auto& place : places) {
     ranks.push_back(Json::object({{"host", place.host}, {"threads", place.threads}, {"cpus", place.cpus}}));
   }
   return Json::object({{"version", kVersion},
-                       {"compiler", __VERSION__},
+                       {"compiler", kCompiler},
                        {"instruction_set", std::string(kernels::instruction_set())},
                        {"precision", s.precision},
                        {"bfloat16_unit", bfloat16_unit_in_use()},
-                       {"libraries", text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library())},
-                       {"started", now},
+                       {"libraries", train::libraries()},
+                       {"started", utc(std::time(nullptr))},
                        {"command", command},
                        {"folder", fs::current_path().string()},
                        {"corpus", s.corpus.string()},

@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* kSubwords = "subwords";            // attribute of /pipeline
 constexpr const char* kNormalization = "normalization";  // attribute of /pipeline
+constexpr const char* kLibraries = "libraries";          // attribute of /pipeline
 constexpr const char* kSourceModel = "/vocabulary/source_model";
 constexpr const char* kTargetModel = "/vocabulary/target_model";
 
@@ -44,6 +45,9 @@ void write_pipeline(storage::File& file, const TextPipeline& pipeline) {
   file.write_attribute("/pipeline", "tokenizer", pipeline.tokenizer);
   file.write_attribute("/pipeline", "lowercase", pipeline.lowercase ? 1 : 0);
   if (pipeline.normalization != "none") file.write_attribute("/pipeline", kNormalization, pipeline.normalization);
+  const std::string& noted = pipeline.libraries.text;
+  const std::string libraries = noted.empty() ? libraries_of(pipeline) : noted;
+  if (!libraries.empty()) file.write_attribute("/pipeline", kLibraries, std::string_view(libraries));
   if (!pipeline.source_subwords) return;
   file.write_attribute("/pipeline", kSubwords, subwords_of(pipeline));
   for (const auto& [path, subwords] :
@@ -77,6 +81,11 @@ TextPipeline read_pipeline(const storage::File& file) {
       if (pipeline.source_subwords == pipeline.target_subwords) pipeline.target_subwords = pipeline.source_subwords;
     }
     check(pipeline);
+    if (file.has_attribute("/pipeline", kLibraries)) {
+      pipeline.libraries.text = file.text_attribute("/pipeline", kLibraries);
+    } else if (!libraries_of(pipeline).empty()) {
+      pipeline.libraries.text = kUnknownLibraries;
+    }
   } catch (const Error& error) {
     throw Error(text_of("cannot read ", file.name(), " at /pipeline: ", error.what()));
   }

@@ -17,6 +17,7 @@
 #include "corpus/word_statistics.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/sentences.h"
@@ -473,6 +474,10 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     return "";
   });
   share_pipeline(team, options.pipeline);
+  if (given && team.rank() == 0) {
+    const std::string changed = changed_libraries(options.pipeline);
+    if (!changed.empty()) log_line(text_of("[prepare] corpus ", given->path().string(), ": ", changed));
+  }
   Text text{options, team, progress, {}};
   if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
   const PairCleaner cleaner(options.cleaning);

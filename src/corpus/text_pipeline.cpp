@@ -72,6 +72,25 @@ std::string subwords_of(const TextPipeline& pipeline) {
   return pipeline.source_subwords ? name_of(pipeline.source_subwords.kind()) : "none";
 }
 
+std::string libraries() {
+  return text::icu() + ", " + text::sentence_piece_library();
+}
+
+std::string libraries_of(const TextPipeline& pipeline) {
+  std::string libraries;
+  if (pipeline.tokenizer == "icu-words" || pipeline.normalization != "none") libraries = text::icu();
+  if (subwords_of(pipeline) == "sentencepiece")
+    libraries += (libraries.empty() ? "" : ", ") + text::sentence_piece_library();
+  return libraries;
+}
+
+std::string changed_libraries(const TextPipeline& pipeline) {
+  const std::string &then = pipeline.libraries.text, now = libraries_of(pipeline);
+  if (now.empty() || then.empty() || then == kUnknownLibraries || then == now) return "";
+  return text_of("its text was split into words with ", then, ", and this program has ", now,
+                 ": new text may be split otherwise; use a program with the same version, or prepare and train again");
+}
+
 std::vector<std::string> TextPipeline::to_words(std::string_view line, Side side) const {
   check(*this);
   text::WordList words;

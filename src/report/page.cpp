@@ -175,10 +175,11 @@ void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
   Rows configuration{{"run", "setting", "value"}};
   for (const Run& run : report.runs) {
     for (const LoggedUpdate& u : run.updates) {
-      updates.push_back({run.name, text_of(u.update), exact(u.elapsed_seconds), exact(u.epochs), exact(u.loss_per_word),
-                         exact(u.gradient_norm), exact(u.learning_rate), exact(u.source_words_per_second),
-                         exact(u.target_words_per_second), exact(u.seconds), exact(u.compute_seconds),
-                         exact(u.optimizer_seconds), exact(u.communication_seconds), exact(u.data_seconds)});
+      updates.push_back({run.name, text_of(u.update), exact(u.elapsed_seconds), exact(u.epochs()),
+                         exact(u.loss_per_word), exact(u.gradient_norm), exact(u.learning_rate),
+                         exact(u.source_words_per_second), exact(u.target_words_per_second), exact(u.seconds),
+                         exact(u.compute_seconds), exact(u.optimizer_seconds), exact(u.communication_seconds),
+                         exact(u.data_seconds)});
     }
     for (const LoggedValidation& v : run.validations) {
       validations.push_back({run.name, text_of(v.update), exact(v.elapsed_seconds), exact(v.loss_per_word),

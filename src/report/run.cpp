@@ -51,21 +51,26 @@ class Record {
       refuse("no valid number of updates as \"update\"");
     return static_cast<std::uint64_t>(number);
   }
-  double number(const char* name) const {
+  double number(std::string_view name) const {
     const Json* value = json_.find(name);
     if (value == nullptr || value->is_null()) return kUnknown;
-    if (!value->is_number()) refuse(text_of("a \"", name, "\" that is not a number").c_str());
+    if (!value->is_number()) refuse(text_of("a \"", name, "\" that is not a number"));
     return value->number();
   }
-  double seconds(const char* name) const {
+  void read(std::string_view name, double& figure) const {
+    figure = number(name);
+    if (name.ends_with("seconds") && (figure < 0 || figure > 1e12))
+      refuse(text_of("a \"", name, "\" that is not a time"));
+  }
+  void read(std::string_view name, std::uint64_t& count) const {
     const double value = number(name);
-    if (value < 0 || value > 1e12) refuse(text_of("a \"", name, "\" that is not a time").c_str());
-    return value;
+    if (value < 0 || value > 1e15) refuse(text_of("a \"", name, "\" that is not a count"));
+    count = std::isnan(value) ? 0 : static_cast<std::uint64_t>(value);
   }
   const Json& json() const { return json_; }
 
  private:
-  [[noreturn]] void refuse(const char* what) const {
+  [[noreturn]] void refuse(const std::string& what) const {
     throw Error(text_of(place_, ": the record has ", what, "; this is not a log of rnnsearch train"));
   }
 
@@ -132,17 +137,7 @@ class Log {
     run_.stopped.reset();
     LoggedUpdate line;
     line.update = update;
-    line.epochs = record.number("epoch") + record.number("epoch_share");
-    line.loss_per_word = record.number("loss_per_word");
-    line.gradient_norm = record.number("gradient_norm");
-    line.learning_rate = record.number("learning_rate");
-    line.source_words_per_second = record.number("source_words_per_second");
-    line.target_words_per_second = record.number("target_words_per_second");
-    line.seconds = record.seconds("seconds");
-    line.compute_seconds = record.seconds("compute_seconds");
-    line.communication_seconds = record.seconds("communication_seconds");
-    line.data_seconds = record.seconds("data_seconds");
-    line.optimizer_seconds = record.seconds("optimizer_seconds");
+    for_each_figure(line, [&](const char* name, auto& figure) { record.read(name, figure); });
     run_.updates.push_back(line);
   }
 

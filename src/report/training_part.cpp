@@ -150,7 +150,7 @@ Table summary(const Report& report) {
     for (const LoggedUpdate& line : run.updates) speeds.push_back(line.target_words_per_second);
     std::vector<Cell> cells{{run.name},
                             {grouped(last.update)},
-                            {fixed(last.epochs, 2)},
+                            {fixed(last.epochs(), 2)},
                             {duration(last.elapsed_seconds)},
                             {fixed(last.loss_per_word, 3)}};
     const LoggedValidation *least = nullptr, *best = nullptr;

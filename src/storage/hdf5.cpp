@@ -270,7 +270,8 @@ File File::create(const std::filesystem::path& path, const std::filesystem::path
   const Lock lock;
   const std::string name = (shown_as.empty() ? path : shown_as).string();
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  // Files that HDF5 1.10 and every later library can read, whichever library this program is built with.
+  H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   H5Pset_file_locking(access.get(), false, true);
   const Handle creation = without_times(H5P_FILE_CREATE);

@@ -27,6 +27,10 @@ Subwords Subwords::of(Kind kind, std::string bytes) {
   return kind == Kind::kSentencePiece ? sentence_piece(std::move(bytes)) : byte_pair_codes(std::move(bytes));
 }
 
+std::string sentence_piece_library() {
+  return "SentencePiece " RNNSEARCH_SENTENCEPIECE_VERSION;
+}
+
 Subwords::Kind Subwords::kind() const {
   return model_->kind();
 }

@@ -3,6 +3,7 @@
 #include <unicode/bytestream.h>
 #include <unicode/casemap.h>
 #include <unicode/normalizer2.h>
+#include <unicode/uversion.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -146,6 +147,12 @@ std::string normalized(std::string_view text, NormalForm form) {
     throw Error(text_of("text: ICU cannot normalise a line of ", text.size(), " bytes: ", u_errorName(status)));
   }
   return result;
+}
+
+std::string icu() {
+  UVersionInfo version;
+  u_getVersion(version);
+  return text_of("ICU ", int{version[0]}, ".", int{version[1]});
 }
 
 }  // namespace rnnsearch::text

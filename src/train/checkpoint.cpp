@@ -3,6 +3,7 @@
 //
 //   /                      format="rnnsearch-checkpoint", format_version=1 (2 with /average, 3 with subwords or
 //                          normalization), created_by, source_language, target_language, update,
+//                          compiler and libraries (versions) of the program that wrote it, missing in older ones,
 //                          complete=1 (written last)
 //   /config                a text attribute for each option of the model and the training, named as the option;
 //                          precision: f32 or bf16, of the matrix products in the last update (if missing: f32)
@@ -31,7 +32,10 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/version.h"
+#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/format.h"
+#include "rnnsearch/kernels/instruction_set.h"
 #include "train/checkpoint_file.h"
 
 namespace rnnsearch::train {
@@ -227,6 +231,10 @@ History read_history(const storage::File& file) {
 
 }  // namespace
 
+std::string libraries() {
+  return text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library(), ", ", corpus::libraries());
+}
+
 storage::File open_checkpoint(const std::filesystem::path& path, const storage::Poll& poll) {
   storage::File file = storage::open_sealed(path, "checkpoint", storage::SealCheck::kDigest, poll);
   storage::check_format(file, kFormat, kCheckpointVersion);
@@ -246,6 +254,8 @@ void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline,
                       const Config& config) {
   storage::write_format(file, kFormat, corpus::version_of(pipeline) > 1 ? 3 : has_average ? 2 : 1);
   file.write_attribute("/", "update", update);
+  file.write_attribute("/", "compiler", std::string_view(kCompiler));
+  file.write_attribute("/", "libraries", std::string_view(libraries()));
   for (const auto& [name, value] : config) file.write_attribute("/config", name, std::string_view(value));
 }
 

@@ -99,7 +99,7 @@ Json json_of(const Measured& of, const Measurement& m) {
   Json result = Json::object({
       {"timed", of.decode ? "batches translated" : "updates"},
       {"version", kVersion},
-      {"compiler", __VERSION__},
+      {"compiler", kCompiler},
       {"instruction_set", of.instruction_set},
       {"precision", of.precision},
       {"bfloat16_unit", of.bfloat16_unit},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/storage/sealed_file.h"
@@ -35,6 +36,10 @@ LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const com
                         loaded.emplace(load_model(checkpoint, stop_if_signal_came));
                         return "the digest " + storage::sealed_digest(checkpoint, "checkpoint");
                       }});
+  if (world.is_root()) {
+    const std::string changed = corpus::changed_libraries(loaded->pipeline);
+    if (!changed.empty()) log_line(text_of("[model] the corpus of ", checkpoint, ": ", changed));
+  }
   return *std::move(loaded);
 }
 

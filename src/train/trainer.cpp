@@ -4,11 +4,13 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/stopwatch.h"
@@ -180,6 +182,7 @@ class Trainer {
     r.epoch = state_.position.epoch;
     r.epoch_share = epoch_share();
     r.loss_per_word = interval.words > 0 ? interval.negative_log_likelihood / interval.words : std::nan("");
+    r.label_smoothing = o_.label_smoothing;
     r.gradient_norm = norm;
     r.learning_rate = rate;
     r.pairs = interval.pairs;
@@ -187,13 +190,14 @@ class Trainer {
     r.target_words = interval.target_words;
     r.source_words_per_second = static_cast<double>(r.source_words) / wall;
     r.target_words_per_second = static_cast<double>(r.target_words) / wall;
+    r.seconds = wall / updates;
     r.data_seconds = interval.data_seconds / updates;
     r.compute_seconds = interval.compute_seconds / updates;
     r.communication_seconds = interval.communication_seconds / updates;
     r.reduction_seconds = interval.reduction_seconds / updates;
     r.megabytes_sent = static_cast<double>(interval.bytes_sent) / 1e6 / updates;
     r.optimizer_seconds = interval.optimizer_seconds / updates;
-    r.seconds_left = seconds_left(wall / updates);
+    r.seconds_left = seconds_left(r.seconds);
     r.skipped = skipped;
     r.logged = state_.update % o_.log_every == 0;
     if (skipped) {
@@ -202,24 +206,9 @@ class Trainer {
       record("skip", {{"skipped_updates", state_.skipped_updates}});
     }
     if (r.logged) {
-      record("update", {{"epoch", r.epoch},
-                        {"epoch_share", r.epoch_share},
-                        {"loss_per_word", r.loss_per_word},
-                        {"label_smoothing", o_.label_smoothing},  // affects the gradient, not loss_per_word
-                        {"gradient_norm", r.gradient_norm},
-                        {"learning_rate", r.learning_rate},
-                        {"pairs", r.pairs},
-                        {"source_words", r.source_words},
-                        {"target_words", r.target_words},
-                        {"source_words_per_second", r.source_words_per_second},
-                        {"target_words_per_second", r.target_words_per_second},
-                        {"seconds", wall / updates},
-                        {"data_seconds", r.data_seconds},
-                        {"compute_seconds", r.compute_seconds},
-                        {"communication_seconds", r.communication_seconds},
-                        {"reduction_seconds", r.reduction_seconds},
-                        {"megabytes_sent", r.megabytes_sent},
-                        {"optimizer_seconds", r.optimizer_seconds}});
+      std::vector<Json::Member> figures;
+      for_each_figure(r, [&](const char* name, const auto& figure) { figures.emplace_back(name, figure); });
+      record("update", std::move(figures));
       history_.updates.push_back({r.update, r.loss_per_word, r.learning_rate, r.target_words_per_second});
     }
     if (p_.progress) p_.progress->updated(r);
@@ -369,7 +358,8 @@ class Trainer {
   }
 
   void record(const char* event, std::vector<Json::Member> members) {
-    std::vector<Json::Member> all{{"event", event}, {"update", state_.update}};
+    std::vector<Json::Member> all{
+        {"event", event}, {"update", state_.update}, {"time", utc(std::time(nullptr))}, {"schema", kLogSchema}};
     std::move(members.begin(), members.end(), std::back_inserter(all));
     p_.run->log(Json::object(std::move(all)));
   }

@@ -36,5 +36,10 @@ TEST(Figures, ShowADurationInItsTwoLargestUnits) {
   EXPECT_EQ(duration(3 * 3600 + 5 * 60 + 59), "3h05m");
 }
 
+TEST(Figures, ShowATimeInUniversalTime) {
+  EXPECT_EQ(utc(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(utc(1709210096), "2024-02-29T12:34:56Z");
+}
+
 }  // namespace
 }  // namespace rnnsearch

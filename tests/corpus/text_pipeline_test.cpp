@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "rnnsearch/base/error.h"
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -30,6 +33,31 @@ TEST(TextPipeline, TakesChineseByCharactersOrByTheWordsOfADictionary) {
   check(pipeline);
   EXPECT_THAT(pipeline.to_words("GNU软件, x", Side::kSource), ElementsAre("GNU", "\uFFED软件", "\uFFED,", "x"));
   EXPECT_EQ(pipeline.to_text({"GNU", "\uFFED软件", "\uFFED,", "x"}), "GNU软件, x");
+}
+
+TEST(TextPipeline, SaysWhenALibraryThatMattersHasChanged) {
+  TextPipeline pipeline;
+  pipeline.libraries.text = "ICU 50.1";
+  EXPECT_EQ(changed_libraries(pipeline), "");  // the tokenizer `words` does not depend on it
+  const TextPipeline words = pipeline;
+  for (const auto& change : std::vector<std::function<void(TextPipeline&)>>{
+           [](TextPipeline& p) { p.tokenizer = "icu-words"; }, [](TextPipeline& p) { p.normalization = "nfkc"; }}) {
+    pipeline = words;
+    change(pipeline);
+    EXPECT_THAT(changed_libraries(pipeline), AllOf(HasSubstr("with ICU 50.1,"), HasSubstr("has " + text::icu())));
+    for (const std::string& same : {std::string(), std::string(kUnknownLibraries), text::icu()}) {
+      pipeline.libraries.text = same;
+      EXPECT_EQ(changed_libraries(pipeline), "");
+    }
+  }
+  pipeline = {};
+  pipeline.tokenizer = "none";
+  pipeline.source_subwords = pipeline.target_subwords =
+      text::train_subwords({"aa ab", "ba bb"}, {.algorithm = "unigram", .pieces = 270, .exactly = false});
+  EXPECT_EQ(libraries_of(pipeline), text::sentence_piece_library());
+  EXPECT_THAT(libraries_of(pipeline), testing::MatchesRegex("SentencePiece [0-9]+[.][0-9.]+"));
+  pipeline.libraries.text = "SentencePiece 0.1.0";
+  EXPECT_THAT(changed_libraries(pipeline), HasSubstr("with SentencePiece 0.1.0"));
 }
 
 TEST(TextPipeline, LowersCaseWhenAsked) {

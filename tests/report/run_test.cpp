@@ -63,6 +63,17 @@ TEST_F(RunTest, CountsTheTimeOfEachUpdate) {
   EXPECT_EQ(run.config[1], (std::pair<std::string, std::string>("state", "8")));
 }
 
+TEST_F(RunTest, ReadsLinesWithAndWithoutTimeAndSchema) {
+  std::string line = update(20, 2);
+  line.insert(line.find("\"epoch\""), R"("time":"2026-11-23T17:11:08Z","schema":2,"pairs":80,"megabytes_sent":null,)");
+  const report::Run run = read(update(10, 3) + line);
+  ASSERT_THAT(updates_of(run), ElementsAre(10u, 20u));
+  EXPECT_EQ(run.updates[0].pairs, 0u);
+  EXPECT_EQ(run.updates[1].pairs, 80u);
+  EXPECT_TRUE(std::isnan(run.updates[0].megabytes_sent) && std::isnan(run.updates[1].megabytes_sent));
+  EXPECT_DOUBLE_EQ(run.updates[1].epochs(), 0.5);
+}
+
 TEST_F(RunTest, DropsWhatARestartDidAgain) {
   const report::Run run = read(update(10, 3) + update(20, 2.5) + validation(20, 9) + update(30, 2.25) +
                                validation(30, 8) + resume(20) + validation(20, 7) + update(30, 1.5) + update(40, 1));
@@ -109,6 +120,8 @@ TEST_F(RunTest, RefusesOtherDamageNamingFileAndLine) {
   EXPECT_THAT(refusal(update(0, 3)), HasSubstr("line 1: the record has no valid number of updates as \"update\""));
   EXPECT_THAT(refusal(update(10, 3) + "{\"event\":\"update\",\"update\":11,\"seconds\":\"many\"}\n"),
               AllOf(HasSubstr("line 2"), HasSubstr("seconds")));
+  EXPECT_THAT(refusal(update(10, 3) + "{\"event\":\"update\",\"update\":11,\"pairs\":-1}\n"),
+              AllOf(HasSubstr("line 2"), HasSubstr("\"pairs\" that is not a count")));
   EXPECT_THAT(refusal(update(10, 3) + "[1]\n"), HasSubstr("line 2"));
   EXPECT_THAT(refusal(""), HasSubstr("no update yet"));
 }

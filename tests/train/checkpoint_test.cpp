@@ -13,6 +13,7 @@
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/train/average.h"
+#include "rnnsearch/train/shared_files.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
@@ -135,6 +136,33 @@ TEST_F(CheckpointFile, HoldsAllThatTranslationNeeds) {
   EXPECT_EQ(loaded.config.at("optimizer"), "adam");
   EXPECT_EQ(loaded.config.at("learning-rate"), "0.005");
   EXPECT_EQ(loaded.config.at("state"), "24");
+}
+
+TEST_F(CheckpointFile, SaysWhatMadeItAndWhenItsTextWasSplitByAnotherLibrary) {
+  const auto said_when_opened = [&](const corpus::TextPipeline& pipeline) {
+    save_checkpoint(path_, {model_, *optimizer_, state_, history_, corpus_.source_vocabulary(),
+                            corpus_.target_vocabulary(), pipeline, options_});
+    std::string said;
+    set_log_sink([&](std::string_view line) { said += line; });
+    EXPECT_EQ(open_model(path_, comm::Communicator()).pipeline, pipeline);
+    set_log_sink([](std::string_view) {});
+    return said;
+  };
+  corpus::TextPipeline pipeline = corpus_.pipeline();
+  EXPECT_EQ(said_when_opened(pipeline), "");
+  const auto has_libraries = [&] {
+    return storage::open_sealed(path_, "checkpoint").has_attribute("/pipeline", "libraries");
+  };
+  EXPECT_FALSE(has_libraries());
+  pipeline.tokenizer = "icu-words";
+  EXPECT_EQ(said_when_opened(pipeline), "");
+  EXPECT_TRUE(has_libraries());
+  pipeline.libraries.text = "ICU 50.1";
+  EXPECT_THAT(said_when_opened(pipeline), testing::AllOf(HasSubstr("[model] "), HasSubstr("with ICU 50.1, and this")));
+  const storage::File file = storage::open_sealed(path_, "checkpoint");
+  EXPECT_THAT(file.text_attribute("/", "compiler"), testing::ContainsRegex("(GCC|Clang) [0-9]+"));
+  EXPECT_THAT(file.text_attribute("/", "libraries"),
+              testing::ContainsRegex("HDF5 .*, .*, ICU [0-9.]+, SentencePiece [0-9.]+"));
 }
 
 TEST_F(CheckpointFile, KeepsTheAverageBesideTheParametersAndTranslatesWithIt) {

@@ -382,7 +382,7 @@ meet() {
 
 # batches_of RUN: prints the batch of each update in the log; an update that was done twice with different batches appears twice
 batches_of() {
-  sed -n 's/^{"event":"update","update":\([0-9]*\),\("epoch":.*\),"loss_per_word".*\("pairs":.*\),"source_words_per.*}$/\1 \2 \3/p' \
+  sed -n 's/^{"event":"update","update":\([0-9]*\),.*\("epoch":.*\),"loss_per_word".*\("pairs":.*\),"source_words_per.*}$/\1 \2 \3/p' \
     "$1/log.jsonl" | sort -u | sort -s -n -k 1,1
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 
 namespace rnnsearch {
@@ -16,5 +17,7 @@ std::string counted(std::uint64_t count, const char* noun);
 std::string percent(std::uint64_t part, std::uint64_t whole);
 /// "1h05m", "12m30s", "45s"
 std::string duration(double seconds);
+/// "2026-11-23T17:11:08Z": ISO 8601 in UTC, in whole seconds, since jq's `fromdate` reads no fractions.
+std::string utc(std::time_t time);
 
 }  // namespace rnnsearch

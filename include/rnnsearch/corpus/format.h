@@ -16,7 +16,9 @@
 //   /vocabulary/target_model                the words of the vocabulary are its pieces
 //   /pipeline                tokenizer, lowercase (0 or 1): how text is split into words (corpus/text_pipeline.h);
 //                            normalization: "nfc" or "nfkc"; missing: characters are not normalized;
-//                            subwords: "sentencepiece" or "bpe-codes"; missing: words are not split
+//                            subwords: "sentencepiece" or "bpe-codes"; missing: words are not split;
+//                            libraries: versions of the libraries that split the text, such as "ICU 72.1", where the
+//                            version matters (libraries_of); "unknown" if the corpus did not record them
 //   /selection               how training pairs were selected (corpus/cleaning.h): the options max_length, max_ratio,
 //                            keep_empty_targets (only if set; targets in /train may then be empty), drop_copies,
 //                            drop_repeated, source_script, target_script, script_share; the counts pairs_read and

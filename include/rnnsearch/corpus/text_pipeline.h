@@ -15,6 +15,15 @@ namespace rnnsearch::corpus {
 
 enum class Side { kSource, kTarget };
 
+inline constexpr const char* kUnknownLibraries = "unknown";  // of corpora that do not record them
+
+/// The libraries that split the text of a corpus, such as "ICU 72.1". Empty: those of this program. Not compared:
+/// pipelines that differ in nothing else are equal.
+struct LibraryNote {
+  std::string text;
+  friend bool operator==(const LibraryNote&, const LibraryNote&) { return true; }
+};
+
 struct TextPipeline {
   std::string source_language = "src";
   std::string target_language = "tgt";
@@ -29,6 +38,7 @@ struct TextPipeline {
   /// the tokenizer must be none; byte pair codes split the words of the tokenizer. Elsewhere in this program such a
   /// piece is called a word.
   text::Subwords source_subwords, target_subwords;
+  LibraryNote libraries;
 
   /// The line after normalization and lowercasing, as the tokenizer gets it. Refers to `line`, or to `buffer` if the
   /// line changed.
@@ -48,6 +58,16 @@ struct TextPipeline {
 
 /// "none", "sentencepiece", "bpe-codes"
 std::string subwords_of(const TextPipeline& pipeline);
+
+/// The libraries that the pipelines of this program use: "ICU 72.1, SentencePiece 0.1.97".
+std::string libraries();
+/// The libraries of this program whose version may decide how this pipeline splits text: ICU for icu-words and
+/// normalization, SentencePiece for its models; empty for others. (ICU also knows letters and case for the other
+/// tokenizers, but there its versions differ in characters that Unicode has added since.)
+std::string libraries_of(const TextPipeline& pipeline);
+/// Says how these libraries differ from those that split the text of the corpus; empty if they do not, or if the corpus
+/// is too old to tell.
+std::string changed_libraries(const TextPipeline& pipeline);
 
 /// Throws Error for an unknown tokenizer or normalization, naming the choices, and for subwords that do not fit the
 /// tokenizer or each other.

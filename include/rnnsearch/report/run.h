@@ -10,20 +10,15 @@
 #include <vector>
 
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/training_log.h"
 
 namespace rnnsearch::report {
 
-/// A line of log.jsonl, which covers the updates since the previous line. Times are in seconds per update. NaN if the
-/// line holds null (a loss that was not finite) or if the run is too old to have the value.
-struct LoggedUpdate {
+struct LoggedUpdate : UpdateFigures {
   std::uint64_t update = 0;
   std::uint64_t updates = 0;   // number of updates since the previous line
   double elapsed_seconds = 0;  // total time of the updates so far, without updates that were repeated after a restart
-  double epochs = 0;
-  double loss_per_word = 0, gradient_norm = 0, learning_rate = 0;
-  double source_words_per_second = 0, target_words_per_second = 0;
-  double seconds = 0;  // sum of the following parts; validations and checkpoints are not included
-  double compute_seconds = 0, communication_seconds = 0, data_seconds = 0, optimizer_seconds = 0;
+  double epochs() const { return static_cast<double>(epoch) + epoch_share; }
 };
 
 struct LoggedValidation {

@@ -72,6 +72,8 @@ struct SubwordTraining {
 /// any number of CPUs, because it always uses 16 threads. Lines longer than kTrainingLineBytes are ignored. Throws
 /// Error with the library's reason.
 Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTraining& training);
+/// "SentencePiece 0.1.97": the library that this program was built with; the library itself cannot be asked.
+std::string sentence_piece_library();
 inline constexpr std::size_t kTrainingLineBytes = 4192;  // SentencePiece's max_sentence_length
 
 }  // namespace rnnsearch::text

@@ -34,4 +34,7 @@ enum class NormalForm { kC, kKC };
 /// Normalizes with ICU. REQUIRES: valid UTF-8.
 std::string normalized(std::string_view text, NormalForm form);
 
+/// "ICU 72.1": the library that is loaded.
+std::string icu();
+
 }  // namespace rnnsearch::text

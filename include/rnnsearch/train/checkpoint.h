@@ -82,6 +82,10 @@ struct CheckpointSource {
   std::span<const float> average{};  // moving average of the parameters (parameter_average.h); empty: none
 };
 
+/// The libraries that results of this program depend on, with their versions, for records:
+/// "Highway 1.0.3, oneTBB 2021.8, HDF5 1.10.8, Open MPI v4.1.4, ICU 72.1, SentencePiece 0.1.97".
+std::string libraries();
+
 /// Writes a temporary file, verifies it and renames it to `path`. Records kernels::precision() among the options.
 /// Throws Error, for example for a full disk and for weights that are NaN or infinite, from which training could not be
 /// resumed; an existing file then stays unchanged.

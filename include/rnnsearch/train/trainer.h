@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "rnnsearch/base/training_log.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/corpus.h"
@@ -34,25 +35,12 @@ std::string description_of(StopReason reason);
 /// Whether a signal or the deadline stopped the training before it was done. The same command then resumes it.
 bool is_early(StopReason reason);
 
-/// Reports one update. Rates and seconds are measured at the root, as means since the last logged update.
-struct UpdateReport {
+/// Reports one update; its figures cover the updates since the last logged one.
+struct UpdateReport : UpdateFigures {
   std::uint64_t update = 0;
-  std::uint64_t epoch = 0;
-  double epoch_share = 0;    // share of this epoch's pairs that have been used, 0 to 1
-  double loss_per_word = 0;  // nats; words include </s>; without label smoothing, with dropout
-  double gradient_norm = 0;  // norm in the last update, after the division by `gradient_of` and before clipping
-  double learning_rate = 0;  // learning rate of the last update
-  // Sums since the last logged update, without </s>. They do not depend on the number of ranks.
-  std::uint64_t pairs = 0, source_words = 0, target_words = 0;
-  double source_words_per_second = 0, target_words_per_second = 0;  // without </s>, over all ranks
-  // Seconds of one update. data: waiting for sentences. communication: reductions as far as they are not overlapped
-  // with computation, including waiting for slower ranks.
-  double data_seconds = 0, compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
-  double reduction_seconds = 0;  // time with a gradient reduction in progress, overlapped with computation or not
-  double megabytes_sent = 0;     // sent by the root in the gradient reductions of one update
-  double seconds_left = -1;      // time to the nearest limit; negative if there is no limit
-  bool skipped = false;          // the gradient was not finite
-  bool logged = false;           // the update was logged, and the means start again after it
+  double seconds_left = -1;  // time to the nearest limit; negative if there is no limit
+  bool skipped = false;      // the gradient was not finite
+  bool logged = false;       // the update was logged, and the means start again after it
 };
 
 /// Receives the progress of a training. Its members are called at the root only, from the training thread.

@@ -1,0 +1,46 @@
+"""Reads the files of rnnsearch with h5py and NumPy alone. The layouts are in include/rnnsearch/corpus/format.h,
+src/train/checkpoint.cpp and src/train/log.schema.json. Digests are not verified: `rnnsearch inspect FILE` does that.
+
+    import reader                                        # with this folder in PYTHONPATH
+    words, pairs = reader.corpus("corpus.h5")            # pairs: (source ids, target ids); words["target"][id] is text
+    config, words, parameters = reader.checkpoint("runs/first/checkpoints/update-00001000.h5")
+    W_a = parameters["attention/W_a"]                    # [n, n'], the paper's letters; s @ W_a: rows from the left
+    losses = {r["update"]: r["loss_per_word"] for r in reader.log("runs/first/log.jsonl") if r["event"] == "update"}
+"""
+import json
+
+import h5py
+import numpy as np
+
+
+def words_of(file):
+    return {side: list(file["vocabulary"][side].asstr()[:]) for side in ("source", "target")}
+
+
+def corpus(path, group="train"):  # or "dev", "test/NAME"
+    with h5py.File(path, "r") as file:
+        shards = [file[group][name] for name in sorted(file[group])] if group == "train" else [file[group]]
+        sides = [[ids for shard in shards for ids in np.split(shard[side + "_words"][:], shard[side + "_offset"][1:-1])]
+                 for side in ("source", "target")]
+        return words_of(file), list(zip(*sides))
+
+
+def checkpoint(path):  # the parameters that translate uses: the moving average, if the training keeps one
+    parameters = {}
+    with h5py.File(path, "r") as file:
+        file["average" if "average" in file else "parameters"].visititems(
+            lambda name, item: parameters.update({name: item[()]} if isinstance(item, h5py.Dataset) else {}))
+        return dict(file["config"].attrs), words_of(file), parameters
+
+
+def log(path):  # without lines that a kill cut short, and without updates that were done again after a resume
+    records = []
+    for line in open(path, encoding="utf-8"):
+        if not line.endswith("}\n"):
+            continue
+        record = json.loads(line)
+        if record["event"] in ("resume", "update"):
+            keep = record["update"] + (record["event"] == "resume")
+            records = [earlier for earlier in records if earlier["update"] < keep]
+        records.append(record)
+    return records
