@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# pipelines/build.sh [TARGET...]: configures and builds (Release) what is out of date; without TARGET only the program.
+# pipelines/build.sh [TARGET...] [-- CMAKE_OPTION...]: configures and builds (Release) what is out of date; without TARGET only the
+# program. The options after -- are passed to cmake, which remembers them in the build folder:
+#   pipelines/build.sh -- -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$HOME/.local
 # pipelines/build.sh --check: builds nothing; exits with 1 and a reason if CMake cannot build in these folders.
-# Environment: RNNSEARCH_BUILD (folder, default build), RNNSEARCH_WERROR=ON (warnings are errors).
+# Environment: RNNSEARCH_BUILD (folder, default build), RNNSEARCH_WERROR=ON (warnings are errors). CMake itself reads CC, CXX, CFLAGS,
+# CXXFLAGS and LDFLAGS when it configures a build folder for the first time, and CMAKE_PREFIX_PATH each time it looks for a library.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -14,6 +17,11 @@ usable() { # FOLDER ADVICE
 usable "$PWD" "move the project to another folder"
 usable "$build" "name another folder in RNNSEARCH_BUILD"
 [[ ${1:-} != --check ]] || exit 0
+targets=()
+while (($# > 0)) && [[ $1 != -- ]]; do
+  targets+=("$1")
+  shift
+done
 mkdir -p "$build"
 log=$build/build.log
 quietly() {
@@ -23,6 +31,10 @@ quietly() {
   exit 1
 }
 : >"$log"
-[[ -e $build/build.ninja ]] || echo "[build] the first build takes minutes; its output is in $log"
-quietly cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRNNSEARCH_WERROR="${RNNSEARCH_WERROR:-OFF}"
-quietly ninja -C "$build" "${@:-rnnsearch}"
+if [[ ! -e $build/CMakeCache.txt ]]; then
+  echo "[build] the first build takes minutes; its output is in $log"
+  # A build folder keeps its generator. Without Ninja it is CMake's default, make.
+  if type ninja >/dev/null 2>&1; then export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}; fi
+fi
+quietly cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DRNNSEARCH_WERROR="${RNNSEARCH_WERROR:-OFF}" "${@:2}"
+CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)} quietly cmake --build "$build" --target "${targets[@]:-rnnsearch}"

@@ -8,6 +8,7 @@ packages='
   g++                           = compiler with C++20
   cmake                         = configures the build
   ninja-build                   = runs the build
+  pkgconf                       = finds libraries that bring no files for CMake
   libtbb-dev                    = oneTBB: threads inside a rank
   libhwy-dev                    = Highway: vector instructions chosen at run time
   libopenmpi-dev                = MPI: all-reduces over ranks
@@ -25,7 +26,7 @@ packages='
   hdf5-tools                    = h5diff: tests compare checkpoints with it
   libgtest-dev                  = GoogleTest
   libgmock-dev                  = GoogleMock: matchers for GoogleTest
-  perl                          = the corpora of data/, tests, the replacement of ssh in the lab
+  perl                          = man pages and shell completion, the corpora of data/, tests, the replacement of ssh in the lab
 '
 if [[ ${1:-} == tests ]]; then
   packages+='
@@ -44,6 +45,13 @@ if [[ ${1:-} == tests ]]; then
   patch                         = applies the recipes of tests/recipes, in a test
   shellcheck                    = reads every shell script, in a test
   clang-format                  = formats the C++ sources; a test requires that it leaves them as they are
+  bash-completion               = completion of bash, in a test
+  zsh                           = completion of zsh, in the same test
+  fish                          = completion of fish, in the same test
+  man-db                        = shows the man pages, in the same test
+  dpkg-dev                      = dpkg-shlibdeps: dependencies of the Debian package
+  lintian                       = checks the Debian package, in a test
+  mmdebstrap                    = the bare Debian in which that test installs the package
   chromium                      = opens the page of report in its test
   python3-h5py                  = reads corpora and checkpoints as other programs do, in a test
   python3-numpy                 = computes alphas from the parameters of a checkpoint in that test

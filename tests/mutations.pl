@@ -76,7 +76,7 @@ sub build {
 
 my %targets = map { $_->{target} => 1 } @entries;
 print "[mutations] copying to $copy and building " . keys(%targets) . " tests\n";
-my @parts = qw(CMakeLists.txt include src tests pipelines/presets);
+my @parts = qw(CMakeLists.txt include src tests pipelines cluster);
 my $files_of = sub {
   my ($root) = @_;
   my %files;

@@ -27,10 +27,10 @@ fi
 
 copy=${RNNSEARCH_BUILD:-$project/build}/recipes/project
 log=$copy.log
-rm -rf "$copy"/{src,include,tests,pipelines}
+rm -rf "$copy"/{src,include,tests,pipelines,cluster}
 mkdir -p "$copy/build"
 # tar keeps the times of files, so that a second run builds only what has changed
-tar -c CMakeLists.txt src include tests pipelines/presets | tar -x -C "$copy"
+tar -c CMakeLists.txt src include tests pipelines cluster | tar -x -C "$copy"
 cd "$copy"
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >"$log"
 for name; do
