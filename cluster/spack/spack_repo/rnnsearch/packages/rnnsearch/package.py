@@ -20,6 +20,7 @@ class Rnnsearch(CMakePackage):
     depends_on("c", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
 
     depends_on("mpi@3:")
     depends_on("tbb")
