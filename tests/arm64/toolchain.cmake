@@ -25,7 +25,7 @@ set(MPI_C_HEADER_DIR ${lib}/openmpi/include CACHE PATH "")
 set(MPI_C_LIB_NAMES mpi CACHE STRING "")
 set(MPI_mpi_LIBRARY ${lib}/openmpi/lib/libmpi.so CACHE FILEPATH "")
 set(HDF5_C_INCLUDE_DIR ${sysroot}/usr/include/hdf5/serial CACHE PATH "")
-set(HDF5_hdf5_LIBRARY_RELEASE ${lib}/hdf5/serial/libhdf5.so CACHE FILEPATH "")
+set(HDF5_C_LIBRARY_hdf5 ${lib}/hdf5/serial/libhdf5.so CACHE FILEPATH "")
 
 # -E: the program's own libraries come from the folder, too; QEMU_CPU selects the processor.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-L;${sysroot};-E;LD_LIBRARY_PATH=${lib}:${lib}/hdf5/serial:${lib}/openmpi/lib)
