@@ -37,10 +37,12 @@
 
 # --- MPI -----------------------------------------------------------------------------------------------------------------
 # The command that starts the ranks.
-#   srun --mpi=pmix --kill-on-bad-exit=1   if MPI and SLURM share PMIx (`srun --mpi=list` shows whether SLURM has it). Without the
-#                                          second option the other ranks wait for one that died.
+#   srun --mpi=pmix --kill-on-bad-exit=1   if MPI and SLURM share PMIx (`srun --mpi=list` shows whether SLURM has it), as Open MPI
+#                                          does. Without the second option the other ranks wait for one that died.
+#   srun --mpi=pmi2 --kill-on-bad-exit=1   for MPICH, MVAPICH and Intel MPI
 #   mpirun --bind-to none                  for any other Open MPI. Without --bind-to none it binds a rank, with all its threads, to
 #                                          one core.
+#   mpiexec --bind-to none                 for any other MPICH, MVAPICH and Intel MPI (Hydra)
 # Without SLURM: "mpirun --hostfile hosts -n 4 --bind-to none".
 : "${LAUNCHER=srun --mpi=pmix --kill-on-bad-exit=1}"
 # MPI reads its own settings from environment variables; export them here or in the modules:

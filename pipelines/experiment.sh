@@ -165,13 +165,18 @@ stop_trainings() { # SIGNAL
   wait
   exit 85
 }
-finish_trainings() { # FAILED PROCESS...: waits for the processes; ends the script if one of them fails or FAILED is not empty
-  local failed=$1 job
+# finish_trainings FAILED PROCESS...: waits for the processes; ends the script if one of them fails or FAILED, the exit code of an
+# earlier one, is not empty
+finish_trainings() {
+  local failed=$1 job why advice="run the same command again to resume"
   for job in "${@:2}"; do
-    wait "$job" || failed=yes
+    wait "$job" || failed=$?
   done
   trap - TERM INT
-  [[ -z $failed ]] || fail "a training ended before it was done: $(find "$folder" -name '*.out' -exec tail -qn 1 {} + | tr '\r' '\n' | grep '^rnnsearch' | tail -1); run the same command again to resume"
+  [[ -n $failed ]] || return 0
+  why=$(find "$folder" -name '*.out' -exec tail -qn 1 {} + | tr '\r' '\n' | grep '^rnnsearch' | tail -1) || true
+  [[ $failed != 2 ]] || advice="correct the options of the training first"
+  fail "a training ended before it was done: $why; $advice"
 }
 train_here() {
   local threads=$(($(nproc) / at_once)) system failed='' started=()
@@ -179,7 +184,7 @@ train_here() {
   trap 'stop_trainings TERM' TERM INT
   for system; do
     training_of "$system"
-    while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=yes; done
+    while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=$?; done
     [[ -z $failed ]] || break
     say "training $system; its log is $(run_of "$system").out"
     "$RNNSEARCH" train "${options[@]}" --threads "$threads" >>"$(run_of "$system").out" 2>&1 &

@@ -30,6 +30,8 @@ packages='
 '
 if [[ ${1:-} == tests ]]; then
   packages+='
+  libmpich-dev                  = MPICH: a second MPI, for which the MPI tests are built and run, too
+  mpich                         = its launcher, mpiexec.hydra
   libsimgrid-dev                = SimGrid: simulated networks, for cluster/scaling and its test
   iproute2                      = ip, tc: hosts and cables of the lab that tests the cluster side
   slurmctld                     = SLURM in that lab: its controller

@@ -14,14 +14,16 @@ case $lane in
   address)
     sanitizers=address,undefined
     targets=(rnnsearch {base,kernels,storage,comm,text,corpus,layers,model,train,decode,evaluate,report,cli}_test
-      {comm,train,cli}_mpi_test)
+      {comm,train,decode,cli}_mpi_test)
+    tests='^(base|kernels|storage|comm|text|corpus|layers|model|train|decode|evaluate|report|cli)$'
     # One number of ranks is enough, because memory errors do not depend on it.
-    tests='^(base|kernels|storage|comm|text|corpus|layers|model|train|decode|evaluate|report|cli)$|_mpi_3$|^cli_reversal_test$'
+    mpi_tests='_mpi_3$|^cli_reversal_test$'
     ;;
   thread)
     sanitizers=thread
     targets=({kernels,comm,corpus,train}_test {comm,train}_mpi_test)
-    tests='^(kernels|comm|corpus|train)$|^(comm|train)_mpi_[23]$'
+    tests='^(kernels|comm|corpus|train)$'
+    mpi_tests='^(comm|train)_mpi_[23]$'
     ;;
   *)
     echo "sanitize.sh: say which: tests/sanitize.sh address|thread [CTEST_ARGUMENT...]" >&2
@@ -45,4 +47,8 @@ export UBSAN_OPTIONS=print_stacktrace=1
 # Copies within libraries are not checked: libraries are not instrumented, so ThreadSanitizer does not see the locks that order them.
 export TSAN_OPTIONS=suppressions=$lists/races.txt:second_deadlock_stack=1:ignore_noninstrumented_modules=1
 cd "$build"
-ctest --output-on-failure --no-tests=error -R "$tests" "$@"
+failed=0
+ctest --output-on-failure -R "$tests" "$@" || failed=1
+# Open MPI keeps memory to the end in modules that it unloads before, so that no suppression can name them.
+ASAN_OPTIONS+=:detect_leaks=0 ctest --output-on-failure -R "$mpi_tests" "$@" || failed=1
+exit $failed

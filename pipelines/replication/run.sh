@@ -118,7 +118,7 @@ train_rounds() {
     for length in "${all_lengths[@]}"; do
       for system in "${all_systems[@]}"; do
         [[ ! -s $(of_round "$length" "$round")/$system.scores ]] || continue
-        while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=yes; done
+        while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=$?; done
         [[ -z $failed ]] || break 3
         task "$length" "$round"
         say "training $system, sequences of up to $length, round $round"

@@ -90,7 +90,7 @@ train_rounds() {
       run=$(run_of_round "$system" "$round")
       options_of_rounds "$system"
       ! is_done "$run" || continue
-      while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=yes; done
+      while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=$?; done
       [[ -z $failed ]] || break 2
       say "training $system, round $round"
       "$RNNSEARCH" train "${options[@]}" --seed "$round" --run "$run" --threads 1 >>"$run.out" 2>&1 &

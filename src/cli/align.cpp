@@ -89,29 +89,29 @@ void declare(Options& options, Settings& settings) {
 
 void check(const Settings& settings, const Options& options) {
   if (settings.json == "-" && settings.pharaoh == "-") {
-    throw Error("--json and --pharaoh both go to standard output, where they would mix; name a file for one");
+    throw UsageError("--json and --pharaoh both go to standard output, where they would mix; name a file for one");
   }
   if (!settings.gold_links.empty() && settings.target.empty()) {
-    throw Error("--target is missing: --gold compares the links of given translations");
+    throw UsageError("--target is missing: --gold compares the links of given translations");
   }
   if (!settings.gold_links.empty() && settings.pharaoh == "-") {
-    throw Error("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
+    throw UsageError("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
   }
   std::error_code ignored;
   for (const auto& [option, result] : {std::pair{"--json ", settings.json}, {"--pharaoh ", settings.pharaoh}}) {
     if (result.empty() || result == "-") continue;
     for (const fs::path& text : {settings.source, settings.target, settings.gold_links}) {
       if (fs::equivalent(result, text, ignored)) {
-        throw Error(text_of(option, result.string(), " is one of the files to be read; name another"));
+        throw UsageError(text_of(option, result.string(), " is one of the files to be read; name another"));
       }
     }
   }
   if (!settings.json.empty() && settings.json.lexically_normal() == settings.pharaoh.lexically_normal()) {
-    throw Error(text_of("--json and --pharaoh both go to ", settings.json.string(), "; name a file for each"));
+    throw UsageError(text_of("--json and --pharaoh both go to ", settings.json.string(), "; name a file for each"));
   }
-  if (settings.bars && settings.svg.empty()) throw Error("--bars needs --svg FOLDER, where its pictures go");
+  if (settings.bars && settings.svg.empty()) throw UsageError("--bars needs --svg FOLDER, where its pictures go");
   if (options.given("threshold") && settings.links != "threshold") {
-    throw Error(text_of("--threshold applies to --links threshold, but --links is ", settings.links));
+    throw UsageError(text_of("--threshold applies to --links threshold, but --links is ", settings.links));
   }
 }
 

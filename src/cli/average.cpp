@@ -53,9 +53,9 @@ int run_average(const Arguments& arguments) {
               {.help = "replace an existing output file (atomically, after the mean is complete)"});
   if (!options.parse(arguments)) return 0;
   if (s.run.has_value() == !s.checkpoints.empty()) {
-    throw Error("give either --checkpoint, once for each, or --run and --last");
+    throw UsageError("give either --checkpoint, once for each, or --run and --last");
   }
-  if (s.run.has_value() != s.last.has_value()) throw Error("--run and --last belong together; give both");
+  if (s.run.has_value() != s.last.has_value()) throw UsageError("--run and --last belong together; give both");
 
   std::vector<fs::path> paths(s.checkpoints.begin(), s.checkpoints.end());
   if (s.run) paths = newest_of(*s.run, *s.last);

@@ -84,7 +84,8 @@ void declare(Options& options, Settings& s) {
 
 void check(const Options& options, const Settings& s) {
   const auto not_both = [&](const char* one, const char* other, const char* reason) {
-    if (options.given(one) && options.given(other)) throw Error(text_of("--", one, " and --", other, ": ", reason));
+    if (options.given(one) && options.given(other))
+      throw UsageError(text_of("--", one, " and --", other, ": ", reason));
   };
   for (const char* length : {"source-length", "target-length"}) {
     not_both("lengths", length, "the file says all lengths; give one of the two");
@@ -94,10 +95,11 @@ void check(const Options& options, const Settings& s) {
   not_both("corpus", "source-words", "the corpus has its vocabularies; give one of the two");
   not_both("corpus", "target-words", "the corpus has its vocabularies; give one of the two");
   if (s.decode && options.given("estimate-updates")) {
-    throw Error("--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
+    throw UsageError(
+        "--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
   }
-  if (!s.decode && options.given("beam")) throw Error("--beam applies to translation; give it with --decode");
-  train::check(s.train);
+  if (!s.decode && options.given("beam")) throw UsageError("--beam applies to translation; give it with --decode");
+  check_usage([&] { train::check(s.train); });
 }
 
 /// What an untrained model is given: batches as a training takes them from a corpus, or drawn ones.
@@ -255,6 +257,7 @@ int run_benchmark(const Arguments& arguments) {
   measured.precision_shown = precision_in_use();
   measured.bfloat16_unit = bfloat16_unit_in_use();
   Batches batches = batches_of(s, world);
+  comm::root_does(world, [&] { check_usage([&] { model::check(s.model); }); });
   measured.model = s.model;
   measured.configuration = options.values();
   model::Model<float> model(s.model);

@@ -16,6 +16,7 @@
 
 #include "cli/commands.h"
 #include "cli/nearest.h"
+#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"
@@ -58,7 +59,10 @@ std::string usage() {
     name.resize(12, ' ');
     text += "  " + name + command.summary + "\n";
   }
-  return text + "\nrnnsearch COMMAND --help explains a command; rnnsearch --version prints the version.\n";
+  return text +
+         "\nrnnsearch COMMAND --help explains a command; rnnsearch --version prints the version.\n\n"
+         "Exit codes: 0 success; 2 the command line is wrong, so that repeating the command is in vain; 85 a signal or "
+         "the\nend of the job stopped the command, and the same command resumes a training; 1 any other error.\n";
 }
 
 /// What is closed would be the number of the next file that is opened, and that file would get what is printed. Reading
@@ -74,17 +78,10 @@ void print_error(const std::string& who, const std::string& what) {
   std::cerr << printable("rnnsearch" + who + ": " + what) + "\n" << std::flush;
 }
 
-/// A launcher started several processes of a command that is for one: they would all do the same to the same files.
-void refuse_several() {
-  const comm::Launch by = comm::this_launch();
-  if (by.processes <= 1) return;
-  if (by.rank == 0) {
-    throw Error(text_of("was started in ", by.processes,
-                        " processes, and is for one; start it without mpirun or srun, or with ", "-n 1"));
-  }
-  // The first to leave with an error ends all: the one that speaks shall have spoken, even on a busy machine.
+/// For a rank that knows that rank 0 has found the same error. The first rank to leave with an error ends all: rank 0
+/// shall have printed it by then, even on a busy machine.
+void let_the_root_speak() {
   std::this_thread::sleep_for(std::chrono::seconds(10));
-  std::_Exit(1);
 }
 
 // A program that is built anew while it runs is no longer where it was; the kernel still shows what runs.
@@ -105,15 +102,28 @@ void check_same_program(const comm::Communicator& world) {
                       [] { return text_of("version ", kVersion, ", digest ", digest_of_program()); }});
 }
 
+int run_on_all_ranks(const Command& command, const Arguments& arguments) {
+  const comm::Communicator world;
+  try {
+    return command.run(arguments);
+  } catch (const Error&) {
+    if (world.size() > 1) fail_with_the_others(world, std::current_exception());
+    throw;
+  }
+}
+
 int run_command(const Command& command, const Arguments& arguments) {
   const auto asks_for_help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   std::string who = std::string(" ") + command.name;
   std::optional<comm::Environment> environment;
-  bool several = false, root = true;
-  int failure = 1;  // exit code of what goes wrong
+  const comm::Launch launch = comm::this_launch();
+  bool several = false, root = launch.rank == 0;  // until MPI is asked
+  int failure = kFailed;
+  if (asks_for_help && !root) return 0;
   if (command.stoppable && !asks_for_help) catch_stop_signals();
   const auto leave_together = [&](int exit_code, const char* sentence) {
     if (root) print_error(text_of(" ", command.name), sentence);
+    if (!root && !environment) let_the_root_speak();
     try {
       if (environment) environment->finish(exit_code);
     } catch (const std::exception& error) {
@@ -123,28 +133,32 @@ int run_command(const Command& command, const Arguments& arguments) {
     return exit_code;
   };
   try {
-    if (command.ranks == Ranks::kOne && !asks_for_help) refuse_several();
-    const bool parallel =
-        command.ranks == Ranks::kAny || (command.ranks == Ranks::kAnyLaunched && comm::this_launch().processes > 1);
-    if (parallel && !asks_for_help) {
+    if (!asks_for_help && (command.ranks == Ranks::kAny || launch.may_be_several())) {
       set_log_sink([](std::string_view line) { std::cerr << printable(line) + "\n"; });  // if it cannot even start
       environment.emplace();
       const comm::Communicator world;
       several = world.size() > 1;
       root = world.is_root();
+      if (several && command.ranks == Ranks::kOne) {
+        // They would all do the same to the same files.
+        return leave_together(kWrongUsage, text_of("was started in ", world.size(),
+                                                   " processes, and is for one; start it "
+                                                   "without a launcher, or with -n 1")
+                                               .c_str());
+      }
       if (several) who += " [rank " + std::to_string(world.rank()) + "]";
     }
-    set_log_sink([prefix = root ? "" : who.substr(who.find('[')) + " "](std::string_view line) {
+    set_log_sink([prefix = root || !several ? "" : who.substr(who.find('[')) + " "](std::string_view line) {
       std::cerr << prefix + printable(line) + "\n";
     });
     if (environment) check_same_program(comm::Communicator());
-    const int exit_code = command.run(arguments);
+    const int exit_code = run_on_all_ranks(command, arguments);
     std::cout.flush();
     if (!std::cout) throw Error("standard output did not take the results: is the disk full, or the reader gone?");
     if (environment) environment->finish(exit_code);
     return exit_code;
   } catch (const comm::AgreedError& error) {
-    return leave_together(1, error.what());
+    return leave_together(error.of_usage() ? kWrongUsage : kFailed, error.what());
   } catch (const comm::Stopped& stopped) {
     return leave_together(kStoppedEarly, stopped.what());
   } catch (const Interrupted&) {  // where the ranks do not wait for each other, as for a configuration
@@ -154,6 +168,7 @@ int run_command(const Command& command, const Arguments& arguments) {
   } catch (const std::bad_alloc&) {
     print_error(who, kNoMemory);
   } catch (const std::exception& error) {
+    if (dynamic_cast<const UsageError*>(&error)) failure = kWrongUsage;
     // What all ranks find wrong is said once: the root speaks first, and its abort ends the others.
     if (!root) std::this_thread::sleep_for(std::chrono::seconds(5));
     print_error(who, error.what());
@@ -174,21 +189,25 @@ int run_program(int argc, const char* const* argv) {
   ::signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit of its size is then an error, and is cleared away
   const Arguments arguments(argv + std::min(argc, 1), argv + argc);
   const std::string name = arguments.empty() ? "" : arguments.front();
+  const bool root = comm::this_launch().rank == 0;
   if (name == "--help" || name == "help" || name == "--version") {
+    if (!root) return 0;
     std::cout << (name == "--version" ? std::string("rnnsearch ") + kVersion + "\n" : usage()) << std::flush;
-    return std::cout ? 0 : 1;
+    return std::cout ? 0 : kFailed;
   }
   std::vector<std::string> names;
   for (const Command& command : kCommands) {
     if (command.name == name) return run_command(command, {arguments.begin() + 1, arguments.end()});
     names.push_back(command.name);
   }
-  if (name.empty()) {
+  if (!root) {
+    let_the_root_speak();
+  } else if (name.empty()) {
     std::cerr << usage();
   } else {
     print_error("", "unknown command '" + name + "'" + suggestion(name, names, "rnnsearch --help names them all"));
   }
-  return 1;
+  return kWrongUsage;
 }
 
 }  // namespace rnnsearch::cli

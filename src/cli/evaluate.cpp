@@ -165,48 +165,49 @@ std::vector<std::string> names_of(const Settings& settings) {
 
 void check(const Options& options, Settings& settings) {
   if (settings.hypotheses.empty() && settings.model.empty()) {
-    throw Error("nothing to score: give --hypotheses FILE, or --model RUN with --corpus");
+    throw UsageError("nothing to score: give --hypotheses FILE, or --model RUN with --corpus");
   }
   if (settings.corpus.empty()) {
-    if (!settings.model.empty()) throw Error("--corpus is missing: --model translates one of its sets");
+    if (!settings.model.empty()) throw UsageError("--corpus is missing: --model translates one of its sets");
     if (settings.references.empty()) {
-      throw Error("nothing to compare with: give --references FILE, or --corpus with --set");
+      throw UsageError("nothing to compare with: give --references FILE, or --corpus with --set");
     }
-    if (!settings.set.empty()) throw Error("--set names a set of --corpus, which is missing");
+    if (!settings.set.empty()) throw UsageError("--set names a set of --corpus, which is missing");
     const auto length = settings.evaluation.length;
     if (length != evaluate::LengthOf::kReference && settings.source.empty()) {
-      throw Error("--source is missing: --bucket-by " + evaluate::name_of(length) + " counts its words");
+      throw UsageError("--source is missing: --bucket-by " + evaluate::name_of(length) + " counts its words");
     }
     if (!settings.breakdown.empty()) {
-      throw Error("--breakdown needs --corpus with --set, which knows the words of the training text");
+      throw UsageError("--breakdown needs --corpus with --set, which knows the words of the training text");
     }
   } else {
-    if (settings.set.empty()) throw Error("--set is missing: dev or test/NAME, a set of --corpus");
+    if (settings.set.empty()) throw UsageError("--set is missing: dev or test/NAME, a set of --corpus");
     if (!settings.references.empty() || !settings.source.empty()) {
-      throw Error("--references and --source are not for --corpus, whose sets hold both");
+      throw UsageError("--references and --source are not for --corpus, whose sets hold both");
     }
   }
   auto& evaluation = settings.evaluation;
   evaluate::check_edges(evaluation.edges);
   for (const std::string& what : settings.breakdown) {
     if (what != "unknown" && what != "rarest" && what != "frequency") {
-      throw Error("--breakdown is '" + what + "', but must be unknown, rarest or frequency");
+      throw UsageError("--breakdown is '" + what + "', but must be unknown, rarest or frequency");
     }
     evaluation.by_unknown_share |= what == "unknown";
     evaluation.by_rarest_word |= what == "rarest";
     evaluation.words_by_frequency |= what == "frequency";
   }
-  if (evaluation.sentences && !settings.json) throw Error("--sentences is for --json: a table has no room for them");
+  if (evaluation.sentences && !settings.json)
+    throw UsageError("--sentences is for --json: a table has no room for them");
 
   const std::vector<std::string> names = names_of(settings);
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name) {
-      throw Error("two systems are called '" + *name + "'; give each a name of its own: NAME=FILE");
+      throw UsageError("two systems are called '" + *name + "'; give each a name of its own: NAME=FILE");
     }
   }
   if (settings.chart && names.size() > evaluate::kChartSystems) {
-    throw Error(text_of("--chart shows at most ", evaluate::kChartSystems, " systems, but there are ", names.size(),
-                        "; leave out --chart or some of the systems"));
+    throw UsageError(text_of("--chart shows at most ", evaluate::kChartSystems, " systems, but there are ",
+                             names.size(), "; leave out --chart or some of the systems"));
   }
   evaluation.significance.seed = evaluation.bootstrap.seed;
   evaluate::check_systems(evaluation, names);
@@ -214,15 +215,15 @@ void check(const Options& options, Settings& settings) {
   for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
                            "maximum-length-ratio", "batch-sentences"}) {
     if (settings.model.empty() && options.given(name)) {
-      throw Error(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
+      throw UsageError(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
     }
   }
   evaluate::check(settings.evaluation);
   if (settings.chart && settings.json) {
-    throw Error("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
+    throw UsageError("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
   }
   if (settings.details && settings.json) {
-    throw Error("--details is for the table; --json holds length ratios and p values anyway");
+    throw UsageError("--details is for the table; --json holds length ratios and p values anyway");
   }
 }
 

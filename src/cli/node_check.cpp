@@ -74,6 +74,7 @@ int run_node_check(const Arguments& arguments) {
   if (!options.parse(arguments)) return 0;
 
   const comm::Communicator world;
+  check_same_options(world, options);
   Progress progress(!world.is_root());
   std::vector<Finding> findings;
   const auto add = [&](std::vector<Finding> more) {

@@ -27,13 +27,21 @@ void refuse_control_characters(const std::string& text, const std::string& name)
     if (byte == '\n') ++line;
     if (ends_line || byte == '\t' || (byte >= 0x20 && byte != 0x7f)) continue;
     constexpr const char* kDigits = "0123456789abcdef";
-    throw Error(text_of(name, ": line ", line, " holds the control character 0x",
-                        std::string{kDigits[byte / 16], kDigits[byte % 16]},
-                        "; a configuration is lines of text, 'key = value': remove it"));
+    throw UsageError(text_of(name, ": line ", line, " holds the control character 0x",
+                             std::string{kDigits[byte / 16], kDigits[byte % 16]},
+                             "; a configuration is lines of text, 'key = value': remove it"));
   }
 }
 
 }  // namespace
+
+void check_usage(const std::function<void()>& checks) {
+  try {
+    checks();
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
 
 Options::Options(std::string command, std::string about) : command_(std::move(command)), about_(std::move(about)) {
   const auto built_in = [&](const char* name, value::Kind kind, const char* placeholder, const char* help) {
@@ -104,8 +112,8 @@ void Options::refuse_unknown(const Source& source, const std::string& name) cons
     }
   }
   const std::string advice = "rnnsearch " + command_ + " --help names them all";
-  if (source.name.empty()) throw Error("unknown option '" + name + "'" + suggestion(name, names, advice));
-  throw Error(source.name + ": unknown key '" + name + "'" + suggestion(name, names, advice));
+  if (source.name.empty()) throw UsageError("unknown option '" + name + "'" + suggestion(name, names, advice));
+  throw UsageError(source.name + ": unknown key '" + name + "'" + suggestion(name, names, advice));
 }
 
 Options::Source Options::read_command_line(const Arguments& arguments) const {
@@ -126,7 +134,7 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
                             .run();
     for (const auto& option : parsed.options) {
       if (option.position_key != -1 || option.string_key.empty()) {
-        throw Error("unexpected argument '" + option.original_tokens.front() + "': options begin with --");
+        throw UsageError("unexpected argument '" + option.original_tokens.front() + "': options begin with --");
       }
       if (option.unregistered) {
         const std::string& token = option.original_tokens.front();
@@ -134,12 +142,12 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
       }
       const std::string text = option.value.empty() ? "true" : option.value.front();
       if (text.starts_with("--") && option.original_tokens.size() == 2 && find(text.substr(2))) {
-        throw Error("--" + option.string_key + " needs a value");
+        throw UsageError("--" + option.string_key + " needs a value");
       }
       source.values.emplace_back(option.string_key, text);
     }
   } catch (const po::error_with_option_name& error) {
-    throw Error(error.get_option_name() + " needs a value");
+    throw UsageError(error.get_option_name() + " needs a value");
   }
   return source;
 }
@@ -164,7 +172,7 @@ Options::Source Options::read_ini(const std::string& text, const std::string& na
                                  option.value.empty() ? "" : option.value.front());
     }
   } catch (const po::invalid_config_file_syntax& error) {
-    throw Error(name + ": '" + error.tokens() + "' is not of the form 'key = value'");
+    throw UsageError(name + ": '" + error.tokens() + "' is not of the form 'key = value'");
   }
   return source;
 }
@@ -173,14 +181,14 @@ void Options::apply(const Source& source) {
   std::set<std::string> seen;
   for (const auto& [name, text] : source.values) {
     const Declared& option = *find(name);
-    if (!seen.insert(name).second && !option.repeatable) throw Error(place(source, name) + " is given twice");
+    if (!seen.insert(name).second && !option.repeatable) throw UsageError(place(source, name) + " is given twice");
     if (option.built_in) continue;
     if (option.repeatable && from_[name] != place(source, name)) option.clear();
     from_[name] = place(source, name);
     if (!allows(option.kind, option.bounds, option.about.choices, text) || !option.read(text)) {
-      throw Error(place(source, name) + " is '" + text + "' but must be " +
-                  (option.expected.empty() ? expected_of(option.kind, option.bounds, option.about.choices)
-                                           : std::string(option.expected)));
+      throw UsageError(place(source, name) + " is '" + text + "' but must be " +
+                       (option.expected.empty() ? expected_of(option.kind, option.bounds, option.about.choices)
+                                                : std::string(option.expected)));
     }
   }
 }
@@ -210,14 +218,14 @@ bool Options::parse(const Arguments& arguments) {
     }
     std::string all;
     for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
-    if (!found) throw Error("unknown preset '" + *preset + "'" + suggestion(*preset, names, "there are " + all));
+    if (!found) throw UsageError("unknown preset '" + *preset + "'" + suggestion(*preset, names, "there are " + all));
     apply(read_ini(found->ini, "preset " + *preset));
   }
   apply(file);
   apply(command_line);
   for (const Declared& option : options_) {
     if (option.about.required && !given(option.name)) {
-      throw Error("--" + option.name + " is missing: " + option.about.help);
+      throw UsageError("--" + option.name + " is missing: " + option.about.help);
     }
   }
   return true;
@@ -249,8 +257,9 @@ std::string Options::ini() const {
     }
     for (const std::string& written : option.write()) {
       if (written.find_first_of("#\n\r") != std::string::npos || written.starts_with(' ') || written.ends_with(' ')) {
-        throw Error("--" + option.name + " is '" + written +
-                    "', which a configuration file cannot carry: choose a value without #, line ends and outer spaces");
+        throw UsageError(
+            "--" + option.name + " is '" + written +
+            "', which a configuration file cannot carry: choose a value without #, line ends and outer spaces");
       }
       text += option.name + " = " + written + "\n";
     }

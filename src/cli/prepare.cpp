@@ -13,7 +13,6 @@
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
-#include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
@@ -41,16 +40,16 @@ void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOpti
   const Mode merge{"merge", "which takes corpora as they are", {kText, kWords, kSubwords, kCleaning, kMachine}};
   const bool appends = options.given(append.option), merges = options.given(merge.option);
   if (appends && merges)
-    throw Error("--merge is not for --append, which adds text to one corpus; leave one of them out");
+    throw UsageError("--merge is not for --append, which adds text to one corpus; leave one of them out");
   if (appends || merges) {
     const Mode& mode = appends ? append : merge;
     for (const char* group : mode.idle)
       for (const std::string& option : options.given_in(group))
-        throw Error(text_of("--", option, " is not for --", mode.option, ", ", mode.why, "; leave it out"));
+        throw UsageError(text_of("--", option, " is not for --", mode.option, ", ", mode.why, "; leave it out"));
   }
   const auto needs = [&](bool effect, std::initializer_list<const char*> idle, const char* why) {
     for (const char* option : idle)
-      if (!effect && options.given(option)) throw Error(text_of("--", option, " ", why, ", or leave it out"));
+      if (!effect && options.given(option)) throw UsageError(text_of("--", option, " ", why, ", or leave it out"));
   };
   needs(settings.subwords.learned != "none", {"subword-pairs", "subword-seed", "subword-normalization"},
         "applies to subwords that are learned here; give --subwords unigram or bpe");
@@ -191,9 +190,10 @@ int run_prepare(const Arguments& arguments) {
       settings.overwrite = true;
     }
   }
-  if (settings.output.empty()) throw Error("--output is missing: the corpus to write");
+  if (settings.output.empty()) throw UsageError("--output is missing: the corpus to write");
+  const comm::Communicator world;
   if (!merged.empty()) {
-    if (comm::this_launch().processes > 1) throw Error("--merge is for one process; start it without mpirun or srun");
+    if (world.size() > 1) throw UsageError("--merge is for one process; start it without a launcher, or with -n 1");
     const corpus::MergeReport report =
         corpus::merge({{merged.begin(), merged.end()}, settings.output, settings.shard_pairs, settings.overwrite});
     show(report, settings.output, json);
@@ -202,27 +202,27 @@ int run_prepare(const Arguments& arguments) {
   for (const auto* files : {&train_source, &train_target, &train_tsv}) {
     for (const std::string& file : *files) {
       if (file.empty()) {
-        throw Error(text_of(files == &train_source   ? "--train-source"
-                            : files == &train_target ? "--train-target"
-                                                     : "--train-tsv",
-                            " is empty; name a file"));
+        throw UsageError(text_of(files == &train_source   ? "--train-source"
+                                 : files == &train_target ? "--train-target"
+                                                          : "--train-tsv",
+                                 " is empty; name a file"));
       }
     }
   }
   if (train_source.size() != train_target.size()) {
-    throw Error(text_of("--train-source is given ", train_source.size(), " times and --train-target ",
-                        train_target.size(), " times; every file needs its translation"));
+    throw UsageError(text_of("--train-source is given ", train_source.size(), " times and --train-target ",
+                             train_target.size(), " times; every file needs its translation"));
   }
   for (std::size_t i = 0; i < train_source.size(); ++i) settings.train.push_back({train_source[i], train_target[i]});
   for (const std::string& file : train_tsv) settings.train.push_back({file, {}});
   if (settings.train.empty()) {
-    throw Error("there is no training text; give --train-source and --train-target, or --train-tsv");
+    throw UsageError("there is no training text; give --train-source and --train-target, or --train-tsv");
   }
   const auto give_both = [](const char* name, const fs::path& both, fs::path& source, fs::path& target) {
     if (both.empty()) return;
     if (!source.empty() || !target.empty()) {
-      throw Error(text_of("--", name, " is for both sides, but --", source.empty() ? "target-" : "source-", name,
-                          " is given too; leave one of them out"));
+      throw UsageError(text_of("--", name, " is for both sides, but --", source.empty() ? "target-" : "source-", name,
+                               " is given too; leave one of them out"));
     }
     source = target = both;
   };
@@ -235,19 +235,19 @@ int run_prepare(const Arguments& arguments) {
                     options.given("normalization"), options.given("lowercase")};
   settings.memory = memory << 20;
   if (dev_source.empty() != dev_target.empty()) {
-    throw Error(text_of(dev_source.empty() ? "--dev-source" : "--dev-target",
-                        " is missing: a development set needs both its sides"));
+    throw UsageError(text_of(dev_source.empty() ? "--dev-source" : "--dev-target",
+                             " is missing: a development set needs both its sides"));
   }
   if (!dev_source.empty()) settings.dev = corpus::EvaluationFiles{"dev", dev_source, {dev_target}};
   for (const std::string& test : tests) settings.tests.push_back(corpus::evaluation_files(test));
   if (!settings.vocabulary_of.empty() && (settings.source_words || settings.target_words)) {
-    throw Error(text_of(settings.source_words ? "--source-words" : "--target-words",
-                        " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));
+    throw UsageError(
+        text_of(settings.source_words ? "--source-words" : "--target-words",
+                " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));
   }
 
   std::unique_ptr<corpus::Team> team = std::make_unique<corpus::Alone>();
-  if (comm::this_launch().processes > 1) {
-    const comm::Communicator world;
+  if (world.size() > 1) {
     check_same_options(world, options);
     settle_threads(threads, world);
     team = std::make_unique<RankTeam>();

@@ -22,7 +22,7 @@ class RankTeam : public corpus::Team {
       std::vector<std::string> parts;
       for (const comm::Outcome& outcome : outcomes) {
         if (!outcome.done()) {
-          throw Error(text_of(outcome.text, parts.empty() ? "" : text_of(" (rank ", parts.size(), ")")));
+          outcome.fail(text_of(outcome.text, parts.empty() ? "" : text_of(" (rank ", parts.size(), ")")));
         }
         parts.push_back(outcome.text);
       }

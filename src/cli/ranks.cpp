@@ -12,10 +12,31 @@
 
 namespace rnnsearch::cli {
 
-void check_same_options(const comm::Communicator& world, const Options& options) {
-  std::vector<std::string> lines;  // a repeated option has a line for each of its values
-  for (const auto& [name, value] : options.values()) lines.push_back(text_of(name, " = ", value));
+namespace {
+
+bool the_ranks_have_met = false;
+
+void meet_over_options(const comm::Communicator& world, const std::function<std::vector<std::string>()>& lines) {
+  the_ranks_have_met = true;
+  if (world.size() == 1) return;
   comm::agree_on_lines(world, "options", "give all ranks the same command line and the same --config", lines);
+}
+
+}  // namespace
+
+void check_same_options(const comm::Communicator& world, const Options& options) {
+  meet_over_options(world, [&] {
+    std::vector<std::string> lines;  // a repeated option has a line for each of its values
+    for (const auto& [name, value] : options.values()) lines.push_back(text_of(name, " = ", value));
+    return lines;
+  });
+}
+
+void fail_with_the_others(const comm::Communicator& world, std::exception_ptr error) {
+  if (!the_ranks_have_met) {
+    meet_over_options(world, [&]() -> std::vector<std::string> { std::rethrow_exception(error); });
+  }
+  std::rethrow_exception(error);
 }
 
 void add_threads(Options& options, ThreadOptions& threads) {
@@ -43,7 +64,8 @@ bool oversubscription_is_meant(const ThreadOptions& options) {
 std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world) {
   if (options.stall_timeout > 0 && options.stall_timeout < 1) {
     throw comm::AgreedError(text_of("stall-timeout is ", options.stall_timeout,
-                                    ", in which no rank can answer; give at least 1 second, or 0 for never"));
+                                    ", in which no rank can answer; give at least 1 second, or 0 for never"),
+                            true);
   }
   comm::set_stall_timeout(options.stall_timeout);
   auto placement = comm::settle_threads(world, options.threads.value_or(0), oversubscription_is_meant(options));

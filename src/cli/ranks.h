@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +17,11 @@ namespace rnnsearch::cli {
 /// COLLECTIVE. AgreedError, naming the first option that differs, unless all ranks have the same values of all recorded
 /// options: a configuration file may be another one on another host.
 void check_same_options(const comm::Communicator& world, const Options& options);
+
+/// COLLECTIVE. For an error that came before check_same_options, which is the first meeting of the ranks that run a
+/// command: joins the others there, and throws AgreedError on all ranks, so that they leave in order with the exit code
+/// of the error. (After MPI_Abort, srun returns a code of its own.) An error that came later is thrown again.
+[[noreturn]] void fail_with_the_others(const comm::Communicator& world, std::exception_ptr error);
 
 /// --threads, --oversubscribe and --stall-timeout.
 struct ThreadOptions {

@@ -38,8 +38,8 @@ report::Report read_all(const Settings& settings) {
     report::Run run = named_run(text);
     for (const report::Run& other : report.runs) {
       if (other.name != run.name) continue;
-      throw Error(text_of("the runs ", other.path.string(), " and ", run.path.string(), " would both be called ",
-                          run.name, "; give one another name: --run NAME=", run.path.string()));
+      throw UsageError(text_of("the runs ", other.path.string(), " and ", run.path.string(), " would both be called ",
+                               run.name, "; give one another name: --run NAME=", run.path.string()));
     }
     report.runs.push_back(std::move(run));
   }
@@ -57,7 +57,7 @@ report::Report read_all(const Settings& settings) {
 // Returns whether that was all there was to do.
 bool write_chart(const Settings& settings) {
   if (settings.chart.empty() != settings.svg.empty()) {
-    throw Error("--chart and --svg go together: a table of numbers, and the picture to make of it");
+    throw UsageError("--chart and --svg go together: a table of numbers, and the picture to make of it");
   }
   if (!settings.svg.empty()) {
     report::LineChart chart = report::read_chart(settings.chart);
@@ -67,26 +67,27 @@ bool write_chart(const Settings& settings) {
     if (settings.output.empty()) {
       if (!settings.run.empty() || !settings.evaluation.empty() || !settings.alignment.empty() ||
           !settings.round.empty() || !settings.section.empty() || !settings.csv.empty() || !settings.markdown.empty()) {
-        throw Error(
+        throw UsageError(
             "these options describe a page, and --output is missing: give --output FILE.html, or only --chart "
             "and --svg");
       }
       return true;
     }
   }
-  if (settings.output.empty()) throw Error("there is nothing to write: give --output FILE.html, or --chart and --svg");
+  if (settings.output.empty())
+    throw UsageError("there is nothing to write: give --output FILE.html, or --chart and --svg");
   return false;
 }
 
 void check(const Settings& settings) {
   if (settings.run.empty() && settings.evaluation.empty() && settings.alignment.empty() && settings.round.empty() &&
       settings.section.empty()) {
-    throw Error(
+    throw UsageError(
         "nothing to report: give --run RUN, --evaluation or --round FILE (of evaluate --json), --alignment FILE (of "
         "align --json) or --section FILE");
   }
   if (!settings.markdown.empty() && settings.evaluation.empty() && settings.round.empty() && settings.section.empty()) {
-    throw Error("--markdown writes tables, and there are none: give --evaluation, --round or --section FILE");
+    throw UsageError("--markdown writes tables, and there are none: give --evaluation, --round or --section FILE");
   }
   std::error_code ignored;
   if (fs::is_directory(settings.output, ignored)) {

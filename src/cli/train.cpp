@@ -134,7 +134,12 @@ int run_train(const Arguments& arguments) {
   declare(options, s);
   options.offer_presets();
   if (!options.parse(arguments)) return 0;
-  train::check(s.train);
+  check_usage([&] {
+    train::check(s.train);
+    if (s.train.best_metric == train::BestMetric::kBleu && !s.validation.validate_bleu) {
+      throw Error("best-metric is bleu but validate-bleu is false; set one of them otherwise");
+    }
+  });
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
 
   const comm::Communicator world;
@@ -154,15 +159,18 @@ int run_train(const Arguments& arguments) {
                 " needs one for both; prepare it with --joint-vocabulary, or choose tied-embeddings = "
                 "target or none"));
   }
+  comm::root_does(world, [&] {
+    check_usage([&] {
+      model::check(s.model);
+      options.ini();  // the record of the run holds it: refuses what it cannot hold
+    });
+  });
   const auto sets = corpus.set_names();
   const bool has_dev = std::find(sets.begin(), sets.end(), "dev") != sets.end();
   if (!has_dev && (s.train.early_stop_patience > 0 || s.train.schedule == train::Schedule::kPlateau)) {
     throw comm::AgreedError(text_of("", s.corpus.string(),
                                     " has no dev set, which early-stop-patience and the schedule "
                                     "plateau need; prepare it with --dev-source and --dev-target"));
-  }
-  if (s.train.best_metric == train::BestMetric::kBleu && !s.validation.validate_bleu) {
-    throw comm::AgreedError("best-metric is bleu but validate-bleu is false; set one of them otherwise");
   }
 
   std::unique_ptr<train::RunDirectory> run;

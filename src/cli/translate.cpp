@@ -119,8 +119,8 @@ int run_translate(const Arguments& arguments) {
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
   if (translation.search.n_best > translation.search.beam) {
-    throw Error(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
-                        ": a beam holds no more translations than its width"));
+    throw UsageError(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
+                             ": a beam holds no more translations than its width"));
   }
 
   const comm::Communicator world;

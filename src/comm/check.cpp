@@ -1,5 +1,6 @@
 #include "comm/check.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -21,6 +22,8 @@ void check(int result, const char* what, const char* function, int line) {
   std::array<char, MPI_MAX_ERROR_STRING> reason{};
   int length = 0;
   MPI_Error_string(result, reason.data(), &length);
+  // MPICH describes the call in several lines; an Error is one.
+  std::replace(reason.begin(), reason.begin() + length, '\n', ' ');
   throw Error(text_of("comm: ", what, " failed on rank ", world_rank(), ": ",
                       std::string_view(reason.data(), static_cast<std::size_t>(length)), " (", function, ", line ",
                       line, ")"));

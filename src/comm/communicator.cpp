@@ -20,26 +20,18 @@
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/launch.h"
+#include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::comm {
 namespace {
 
-/// The state of this process, set by Environment.
-enum class World {
-  kNone,   // no Environment has been created yet
-  kAlone,  // a single process that does not call MPI
-  kMpi,
-};
-World the_world = World::kNone;
+static_assert(MPI_VERSION > 3 || (MPI_VERSION == 3 && MPI_SUBVERSION >= 1), "rnnsearch needs MPI 3.1 or later");
 
-/// Returns false if this process is the whole world, so that collectives have nothing to do.
+/// Whether an Environment has initialised MPI. If not, this process is the whole world, and collectives do nothing.
+bool the_world_has_mpi = false;
+
 bool with_mpi() {
-  assert(the_world != World::kNone);
-  return the_world == World::kMpi;
-}
-
-void set_default(const char* name, const char* value) {
-  ::setenv(name, value, 0);  // 0: keep a value that the user set
+  return the_world_has_mpi;
 }
 
 std::unique_ptr<ProgressThread>& the_progress_thread() {
@@ -78,12 +70,36 @@ std::string waits_too_long(const char* call, double seconds) {
                  "deliver; ending this rank, and with it all others");
 }
 
-void reduce(std::span<double> values, MPI_Op operation) {
-  if (!with_mpi()) return;
+/// values = combine(... combine(values of rank 0, values of rank 1) ..., values of the last rank), on every rank.
+/// MPI_Allreduce may combine them in any order, which differs from library to library and with it the bits of a sum.
+void reduce(std::span<double> values, double (*combine)(double, double)) {
+  if (!with_mpi() || values.empty()) return;
   const ProgressThread::Watched watched(progress_thread(), "in a sum of a few numbers");
-  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, operation,
-                      MPI_COMM_WORLD),
-        "MPI_Allreduce");
+  const auto count = static_cast<int>(values.size());
+  std::vector<double> all(values.size() * static_cast<std::size_t>(Communicator().size()));
+  check(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD),
+        "MPI_Allgather");
+  std::copy_n(all.begin(), values.size(), values.begin());
+  for (std::size_t i = values.size(); i < all.size(); ++i) {
+    double& value = values[i % values.size()];
+    value = combine(value, all[i]);
+  }
+}
+
+/// What the library that is loaded must offer; it may be older than the headers. Throws AgreedError.
+void check_library(int thread_level) {
+  int version = 0, subversion = 0;
+  check(MPI_Get_version(&version, &subversion), "MPI_Get_version");
+  if (version < 3 || (version == 3 && subversion < 1)) {
+    throw AgreedError(text_of("comm: ", library(), " implements version ", version, ".", subversion,
+                              " of the MPI standard, and rnnsearch needs 3.1 or later; use a newer MPI"));
+  }
+  if (thread_level < MPI_THREAD_MULTIPLE) {
+    throw AgreedError(
+        text_of("comm: ", library(),
+                " does not let several threads call it at the same time; use a build of MPI that provides "
+                "MPI_THREAD_MULTIPLE"));
+  }
 }
 
 }  // namespace
@@ -105,39 +121,31 @@ Activity::~Activity() {
 Environment::Environment() {
   const Lookup environment = variable;
   const double timeout = start_timeout();
-  // A world of one does not initialise MPI. Without a launcher, Open MPI's processes share a session folder in TMPDIR,
+  // A world of one does not initialise MPI. Without a launcher, processes of Open MPI share a session folder in TMPDIR,
   // which one process may remove while another creates it: where many start and end, such as array jobs on one node,
   // MPI_Init fails at random.
   if (!launch_of(environment).needs_mpi) {
-    check_launch(environment, 1);
-    the_world = World::kAlone;
+    check_launch(environment, 1, library());
     return;
   }
-  // Open MPI chooses the algorithm of MPI_Allreduce by the size and the number of ranks, and rounding depends on the
-  // algorithm. We pin the ring (4): it sums every element on one rank, so all ranks get the same bits, and it is the
-  // fastest one for large gradients. Measured: 10 of 10 repetitions were equal at 3 and 4 ranks with 1 to 300,007
-  // elements (tests/comm/communicator_mpi_test.cpp).
-  set_default("OMPI_MCA_coll_tuned_use_dynamic_rules", "1");
-  set_default("OMPI_MCA_coll_tuned_allreduce_algorithm", "4");
   int provided = 0;
   const TimeLimit limit(timeout,
                         text_of(waits_too_long("MPI_Init", timeout), " (RNNSEARCH_START_TIMEOUT sets the limit)"));
   // MPI_THREAD_MULTIPLE: the main thread and the progress thread both call MPI. Until the error handler is set, MPI
   // itself ends the process on an error.
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
-  the_world = World::kMpi;
+  the_world_has_mpi = true;
   try {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    if (provided < MPI_THREAD_MULTIPLE) {
-      throw Error("comm: this MPI does not let two threads call it; use one that provides MPI_THREAD_MULTIPLE");
-    }
-    check_launch(environment, Communicator().size());
+    check_library(provided);
+    check_launch(environment, Communicator().size(), library());
     if (Communicator().size() > 1) {
       start_progress_thread();
       // This stall timeout holds until the options are read.
       if (timeout > 0) set_stall_timeout(std::min(timeout, kStallTimeout));
     }
   } catch (...) {
+    the_world_has_mpi = false;
     MPI_Finalize();  // safe, because every rank fails here in the same way
     throw;
   }
@@ -225,11 +233,11 @@ void Communicator::all_reduce(std::span<float> values) const {
 }
 
 void Communicator::all_reduce(std::span<double> values) const {
-  reduce(values, MPI_SUM);
+  reduce(values, [](double sum, double value) { return sum + value; });
 }
 
 void Communicator::max(std::span<double> values) const {
-  reduce(values, MPI_MAX);
+  reduce(values, [](double most, double value) { return std::max(most, value); });
 }
 
 void Communicator::barrier() const {
@@ -318,8 +326,13 @@ std::string library() {
   int length = 0;
   check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
   text.resize(static_cast<std::size_t>(length));
-  return text.substr(0,
-                     text.find_first_of(",\n"));  // what follows in Open MPI's text is where and by whom it was built
+  text = text.substr(0, text.find_first_of(",\n"));  // what follows is where and by whom the library was built
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return text;
+}
+
+bool library_is_open_mpi() {
+  return library().starts_with("Open MPI");
 }
 
 }  // namespace rnnsearch::comm

@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/host_name.h"
+#include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -21,9 +22,18 @@ struct Manager {
 constexpr std::array kManagers{
     // Open MPI's mpirun: docs.open-mpi.org, "Environment variables set for MPI applications".
     Manager{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    // MVAPICH2's mpirun_rsh: MVAPICH2 User Guide, "MPI rank-related environment variables".
+    Manager{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
     // PMI-1, which reads both in PMI_Init (MPICH, src/pmi). Set by Hydra (MPICH, Intel MPI: "Environment Variables Not
-    // Propagated by Hydra"), by `srun --mpi=pmi2`, by HPE's PALS and by Flux.
+    // Propagated by Hydra"), by `srun --mpi=pmi2`, by Flux (flux-environment(7)), and for Cray MPICH by HPE's PALS and
+    // by `srun --mpi=cray_shasta` (SLURM, src/plugins/mpi/cray_shasta).
     Manager{"PMI_RANK", "PMI_SIZE"},
+    // The same over a TCP port (mpiexec.hydra -pmi-port), where the size comes from the server (MPICH, simple_pmi.c).
+    Manager{"PMI_ID", nullptr},
+    // PALS and cray_shasta again (SLURM, mpi_cray_shasta.c: "Environment variables available for applications").
+    Manager{"PALS_RANKID", nullptr},
+    // Flux, also if its PMI server is off (-o pmi=none): flux-environment(7). It unsets them in batch scripts.
+    Manager{"FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
     // PMIx: set by `srun --mpi=pmix` and PRRTE's prun. A client without PMIX_RANK has no server (OpenPMIx, PMIx_Init).
     Manager{"PMIX_RANK", nullptr},
 };
@@ -43,6 +53,13 @@ std::optional<long> number_in(const Lookup& environment, const char* name) {
 // the job.
 bool in_a_step(const Lookup& environment) {
   return set_to(environment, "SLURM_STEP_ID") && set_to(environment, "SLURM_STEP_NUM_TASKS");
+}
+
+// What `srun --mpi=` is to be given for an MPI. Open MPI: docs.open-mpi.org, "Launching with Slurm". MPICH, MVAPICH and
+// Intel MPI: slurm.schedmd.com/mpi_guide.html. Cray MPICH: the same page names its plugin.
+const char* srun_protocol_of(const std::string& mpi) {
+  const auto is = [&](const char* name) { return mpi.find(name) != std::string::npos; };
+  return is("Open MPI") ? "pmix" : is("CRAY") ? "cray_shasta" : "pmi2";
 }
 
 }  // namespace
@@ -84,7 +101,7 @@ std::string place(const Lookup& environment) {
   return text_of("a rank on ", host_name());
 }
 
-void check_launch(const Lookup& environment, int world_size) {
+void check_launch(const Lookup& environment, int world_size, const std::string& mpi) {
   if (world_size > 1) return;
   for (const Manager& manager : kManagers) {
     const auto processes = number_in(environment, manager.size);
@@ -92,23 +109,35 @@ void check_launch(const Lookup& environment, int world_size) {
     if (*processes <= 1) return;  // the user asked for one rank, so the size of the job does not matter
     // srun itself set the variables of this manager: the message about srun below fits better.
     if (in_a_step(environment) && processes == number_in(environment, "SLURM_STEP_NUM_TASKS")) break;
-    throw Error(text_of("comm: ", manager.size, " says that a launcher started ", *processes,
-                        " processes, but MPI knows only this one: the launcher belongs to a different MPI than the one "
-                        "rnnsearch was built with; use the mpirun of the MPI that `rnnsearch node-check` names"));
+    throw AgreedError(text_of("comm: ", manager.size, " says that a launcher started ", *processes,
+                              " processes, but MPI (", mpi,
+                              ") knows only this one: the launcher belongs to a different MPI, or speaks a protocol "
+                              "that this one does not; use the launcher of the MPI that rnnsearch was built with"));
   }
   const bool step = in_a_step(environment);
   const long tasks = number_in(environment, step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS").value_or(0);
-  if (tasks <= 1) return;
-  if (step) {
-    throw Error(
-        text_of("comm: srun started ", tasks,
-                " processes, but MPI knows only this one: srun and Open MPI do not speak the same protocol; use "
-                "`srun --mpi=pmix ...` (see `srun --mpi=list`) or `mpirun ...` inside the job"));
+  if (step && tasks > 1) {
+    throw AgreedError(
+        text_of("comm: srun started ", tasks, " processes, but MPI (", mpi,
+                ") knows only this one: srun and this MPI do not speak the same protocol; use `srun --mpi=",
+                srun_protocol_of(mpi), " ...` (see `srun --mpi=list`) or `mpirun ...` inside the job"));
   }
-  throw Error(
-      text_of("comm: SLURM granted ", tasks,
-              " tasks, but this is one process without a launcher; start it with `mpirun ...` or `srun --mpi=pmix "
-              "...`, or with `mpirun -n 1 ...` if one rank is meant"));
+  if (step) return;
+  bool launched = false;
+  for (const Manager& manager : kManagers) {
+    const auto rank = number_in(environment, manager.rank);
+    launched |= rank.has_value();
+    if (rank.value_or(0) == 0) continue;
+    // Its first process does not know how many there are, so it could not speak for this one.
+    throw Error(text_of("comm: ", manager.rank, " says that this is process ", *rank, " of several, but MPI (", mpi,
+                        ") knows only this one: the launcher belongs to a different MPI; use the launcher of the MPI "
+                        "that rnnsearch was built with"));
+  }
+  if (launched || tasks <= 1) return;
+  throw AgreedError(text_of("comm: SLURM granted ", tasks,
+                            " tasks, but this is one process without a launcher; start it with `mpirun ...` or `srun "
+                            "--mpi=",
+                            srun_protocol_of(mpi), " ...`, or with `mpirun -n 1 ...` if one rank is meant"));
 }
 
 }  // namespace rnnsearch::comm

@@ -23,6 +23,8 @@ Outcome outcome_of(const std::function<std::string()>& act) {
     return {Kind::kInterrupted, stopped.what(), host};
   } catch (const std::bad_alloc&) {
     return {Kind::kFailed, kNoMemory, host};
+  } catch (const UsageError& error) {
+    return {Kind::kMisused, error.what(), host};
   } catch (const std::exception& error) {
     return {Kind::kFailed, error.what(), host};
   }
@@ -66,11 +68,16 @@ std::string refusal_of(const Step& step, std::span<const Outcome> outcomes) {
 
 /// Throws if `refusal` says something, or a rank was interrupted.
 void end_unless_done(const std::string& refusal, std::span<const Outcome> outcomes) {
-  if (!refusal.empty()) throw Error(refusal);
+  if (!refusal.empty()) outcomes[0].fail(refusal);
   if (std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.interrupted(); })) throw Stopped();
 }
 
 }  // namespace
+
+void Outcome::fail(const std::string& words) const {
+  if (kind == Kind::kMisused) throw UsageError(words);
+  throw Error(words);
+}
 
 std::string meet(const Communicator& world, const std::function<std::string()>& act,
                  const std::function<std::string(std::span<const Outcome>)>& conclude) {
@@ -88,7 +95,7 @@ std::string meet(const Communicator& world, const std::function<std::string()>& 
     world.broadcast(bytes);
     conclusion = unpacked(bytes);
   }
-  if (conclusion.failed()) throw AgreedError(conclusion.text);
+  if (conclusion.failed()) throw AgreedError(conclusion.text, conclusion.kind == Outcome::Kind::kMisused);
   if (conclusion.interrupted()) throw Stopped(conclusion.text);
   return std::move(conclusion.text);
 }
@@ -131,16 +138,20 @@ void root_does(const Communicator& world, const std::function<void()>& act) {
 }
 
 void agree_on_lines(const Communicator& world, const std::string& thing, const std::string& advice,
-                    const std::vector<std::string>& lines) {
-  if (world.size() == 1) return;
+                    const std::function<std::vector<std::string>()>& lines) {
   meet(
       world,
       [&] {
         Packer packer;
-        for (const std::string& line : lines) packer.add_text(line);
+        for (const std::string& line : lines()) packer.add_text(line);
         return packer.take();
       },
       [&](std::span<const Outcome> outcomes) {
+        for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+          const Outcome& outcome = outcomes[rank];
+          if (outcome.failed())
+            outcome.fail(text_of(outcome.text, rank == 0 ? "" : " (" + place_of(rank, outcomes) + ")"));
+        }
         std::vector<std::vector<std::string>> of_ranks;
         for (const Outcome& outcome : outcomes) {
           auto& of_rank = of_ranks.emplace_back();

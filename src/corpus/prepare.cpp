@@ -75,7 +75,8 @@ void split(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairS
   }
 }
 
-void check_options(const PrepareOptions& options) {
+/// Throws UsageError: all that is checked here was said on the command line.
+void check_options(const PrepareOptions& options) try {
   if (options.vocabulary_of.empty()) check(options.pipeline);  // otherwise that corpus completes the pipeline
   if (options.train.empty()) throw Error("corpus: there is no training text");
   check_subwords(options);
@@ -100,6 +101,8 @@ void check_options(const PrepareOptions& options) {
       throw Error(text_of("corpus: a test set cannot be named '", test.name, "'; give it a name without slashes"));
     if (!names.insert(test.name).second) throw Error(text_of("corpus: there are two test sets named ", test.name));
   }
+} catch (const Error& error) {
+  throw UsageError(error.what());
 }
 
 /// All input files except the corpus to append to, which the output may replace.

@@ -62,7 +62,7 @@ EvaluationFiles evaluation_files(const std::string& text) {
   bool complete = parts.size() >= 3;
   for (const std::string& part : parts) complete = complete && !part.empty();
   if (!complete)
-    throw Error("--test is '" + text + "' but must be NAME:SOURCE:REFERENCE, a name and two files or more");
+    throw UsageError("--test is '" + text + "' but must be NAME:SOURCE:REFERENCE, a name and two files or more");
   return {parts[0], parts[1], {parts.begin() + 2, parts.end()}};
 }
 

@@ -166,7 +166,7 @@ TextPipeline with_subwords(const PrepareOptions& options, const std::function<vo
   try {
     check(pipeline);
   } catch (const Error& error) {
-    throw Error(text_of("corpus: ", error.what()));
+    throw UsageError(text_of("corpus: ", error.what()));
   }
   return pipeline;
 }

@@ -69,8 +69,8 @@ std::vector<std::size_t> chosen_lines(const std::string& asked, std::size_t line
       good = number(last);
     }
     if (!good || at != stop || first == 0 || last < first) {
-      throw Error(text_of("--lines: '", asked.substr(begin, end - begin),
-                          "' is neither a line nor a range of lines; expected 1,5,10-20, lines counted from 1"));
+      throw UsageError(text_of("--lines: '", asked.substr(begin, end - begin),
+                               "' is neither a line nor a range of lines; expected 1,5,10-20, lines counted from 1"));
     }
     if (last > lines) {
       throw Error(text_of("--lines: there is no line ", last, " in ", text.string(), ", which has ", lines));

@@ -24,8 +24,8 @@ std::string label_of(std::span<const std::size_t> edges, std::size_t bucket) {
 void check_edges(std::span<const std::size_t> edges) {
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (edges[i] > edges[i - 1]) continue;
-    throw Error(text_of("evaluate: length buckets end at ", edges[i - 1], " and then at ", edges[i],
-                        "; give ascending lengths, for instance 10,20,30"));
+    throw UsageError(text_of("evaluate: length buckets end at ", edges[i - 1], " and then at ", edges[i],
+                             "; give ascending lengths, for instance 10,20,30"));
   }
 }
 

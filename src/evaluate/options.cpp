@@ -81,28 +81,28 @@ std::span<const Option<EvaluationOptions>> option_table() {
 void check(const EvaluationOptions& options) {
   const Smoothing smoothing = options.bleu.smoothing;
   if (options.bleu.smooth_value && smoothing != Smoothing::kFloor && smoothing != Smoothing::kAddK) {
-    throw Error("--smooth-value is for --smoothing floor or add-k, not for " + name_of(smoothing));
+    throw UsageError("--smooth-value is for --smoothing floor or add-k, not for " + name_of(smoothing));
   }
   if (options.significance.samples && options.significance.test == SignificanceTest::kNone) {
-    throw Error("--significance-samples is for --significance bootstrap or randomization");
+    throw UsageError("--significance-samples is for --significance bootstrap or randomization");
   }
 }
 
 void check_systems(const EvaluationOptions& options, std::span<const std::string> systems) {
   if (options.significance.test == SignificanceTest::kNone) {
     if (!options.baseline.empty()) {
-      throw Error("--baseline is for --significance bootstrap or randomization, which compare with it");
+      throw UsageError("--baseline is for --significance bootstrap or randomization, which compare with it");
     }
     return;
   }
   if (systems.size() < 2) {
-    throw Error("--significance compares systems, but there is only '" + systems.front() +
-                "'; give another one by --hypotheses or --model");
+    throw UsageError("--significance compares systems, but there is only '" + systems.front() +
+                     "'; give another one by --hypotheses or --model");
   }
   if (!options.baseline.empty() && std::find(systems.begin(), systems.end(), options.baseline) == systems.end()) {
     std::string list;
     for (const std::string& name : systems) list += (list.empty() ? "" : ", ") + name;
-    throw Error("--baseline is '" + options.baseline + "', but the systems are " + list);
+    throw UsageError("--baseline is '" + options.baseline + "', but the systems are " + list);
   }
 }
 

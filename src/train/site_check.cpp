@@ -442,7 +442,8 @@ std::vector<Finding> sum_findings(const std::vector<Sum>& sums, std::size_t rank
   for (const Sum& sum : sums) {
     if (sum.seconds <= 0) {
       findings.push_back({Level::kFailed, "allreduce", size_text(sum.bytes) + ": the sum is wrong",
-                          "try another MPI, or another transport of it (OMPI_MCA_btl, OMPI_MCA_pml)"});
+                          text_of("try another MPI, or another transport of it",
+                                  comm::library_is_open_mpi() ? " (OMPI_MCA_btl, OMPI_MCA_pml)" : "")});
       continue;
     }
     findings.push_back({Level::kOk, "allreduce",
@@ -465,7 +466,8 @@ Finding bandwidth_finding(std::size_t ranks, std::size_t hosts, double gigabytes
   constexpr double kSlow = 0.2;
   if (hosts == 1 || gigabytes_per_second >= kSlow) return {Level::kOk, "bandwidth", text, ""};
   return {Level::kWarning, "bandwidth", text,
-          "see whether MPI uses the fast network (ompi_info; OMPI_MCA_btl_tcp_if_include names an interface)"};
+          text_of("see whether MPI uses the fast network",
+                  comm::library_is_open_mpi() ? " (ompi_info; OMPI_MCA_btl_tcp_if_include names an interface)" : "")};
 }
 
 }  // namespace rnnsearch::train

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Mistakes of the user and faults of the machine give a one-line error on standard error and exit code 1, print nothing on standard
-# output, and leave all files unchanged.
+# Mistakes of the user and faults of the machine give a one-line error on standard error, print nothing on standard output, and leave
+# all files unchanged. The exit code is 2 if the command line is wrong, whatever is in the files that it names, and else 1.
 set -euo pipefail
 
 fail() {
@@ -9,14 +9,17 @@ fail() {
 }
 files() { find . -type f ! -path './.answer/*' -exec sha256sum {} + | LC_ALL=C sort -k 2; }
 refusals=0
-refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |; ARGUMENTS are those of rnnsearch
-  local facts=$1 before answer fact status=0
-  shift
+# FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |; ARGUMENTS are those of rnnsearch
+refused() { expect_refusal 1 "$@"; }
+misused() { expect_refusal 2 "$@"; }
+expect_refusal() {  # CODE FACTS ARGUMENTS...
+  local code=$1 facts=$2 before answer fact status=0
+  shift 2
   before=$(files)
   mkdir -p .answer
   "$RNNSEARCH" "$@" >.answer/out 2>.answer/err </dev/null || status=$?
   answer=$(grep -v '^\[' .answer/err) || true  # lines in brackets are progress
-  [[ $status == 1 ]] || fail "rnnsearch $*: exit code $status instead of 1: $answer"
+  [[ $status == "$code" ]] || fail "rnnsearch $*: exit code $status instead of $code: $answer"
   [[ ! -s .answer/out ]] || fail "rnnsearch $*: standard output holds: $(<.answer/out)"
   [[ $(wc -l <<<"$answer") == 1 ]] || fail "rnnsearch $*: not one line: $answer"
   [[ $answer != *[[:cntrl:]]* ]] || fail "rnnsearch $*: not all of it is text: $(cat -v <<<"$answer")"
@@ -38,39 +41,39 @@ checkpoint=run/checkpoints/update-00000002.h5
 [[ -s $checkpoint ]] || fail "no checkpoint was written: $(ls run/checkpoints)"
 
 # the command line
-refused "unknown command 'tarin'|train" tarin
-refused "unknown command '\\x1b[31mtrain\\x07'" $'\e[31mtrain\a'
-refused "unknown option '--ouptut'|--output" prepare --ouptut x.h5
-refused "--max-length|'many'|whole number" prepare "${text[@]}" --output x.h5 --max-length many
-refused "--source-words|'0'|4" prepare "${text[@]}" --output x.h5 --source-words 0
-refused "--output is missing" prepare "${text[@]}"
+misused "unknown command 'tarin'|train" tarin
+misused "unknown command '\\x1b[31mtrain\\x07'" $'\e[31mtrain\a'
+misused "unknown option '--ouptut'|--output" prepare --ouptut x.h5
+misused "--max-length|'many'|whole number" prepare "${text[@]}" --output x.h5 --max-length many
+misused "--source-words|'0'|4" prepare "${text[@]}" --output x.h5 --source-words 0
+misused "--output is missing" prepare "${text[@]}"
 for option in pairs=100 seed=2 normalization=nfkc; do
-  refused "--subword-${option%=*}|--subwords unigram or bpe" prepare "${text[@]}" --output x.h5 --subword-$option
+  misused "--subword-${option%=*}|--subwords unigram or bpe" prepare "${text[@]}" --output x.h5 --subword-$option
 done
-refused "--script-share|--source-script" prepare "${text[@]}" --output x.h5 --script-share 0.9
+misused "--script-share|--source-script" prepare "${text[@]}" --output x.h5 --script-share 0.9
 merge=(prepare --merge corpus.h5 --merge corpus.h5 --output x.h5)
 for option in train-tsv=a dev-source=a test=n:a:b lowercase source-words=9 subwords=bpe max-ratio=2 script-share=0.9 \
   threads=1 memory=100 stall-timeout=9; do
-  refused "--${option%=*} is not for --merge|leave it out" "${merge[@]}" --$option
+  misused "--${option%=*} is not for --merge|leave it out" "${merge[@]}" --$option
 done
 for option in source-language=en tokenizer=none vocabulary-of=corpus.h5 subword-seed=2 bpe-codes=a drop-copies; do
-  refused "--${option%=*} is not for --append|leave it out" prepare --append corpus.h5 "${text[@]::4}" --$option
+  misused "--${option%=*} is not for --append|leave it out" prepare --append corpus.h5 "${text[@]::4}" --$option
 done
-refused "--merge is not for --append" "${merge[@]}" --append corpus.h5
+misused "--merge is not for --append" "${merge[@]}" --append corpus.h5
 printf 'memory = 100\n' >few.ini
-refused "--memory is not for --merge" "${merge[@]}" --config few.ini
-refused "--beam|'0'" translate --model run --beam 0
+misused "--memory is not for --merge" "${merge[@]}" --config few.ini
+misused "--beam|'0'" translate --model run --beam 0
 cp -r run bestless
 rm bestless/checkpoints/update-00000002.h5
 refused "bestless/checkpoints/|names update-00000002.h5|which is not there" translate --model bestless --input text/test.source
 for command in train translate score evaluate align benchmark; do
-  refused "--precision|'f16'|f32, bf16 or auto" $command --precision f16
+  misused "--precision|'f16'|f32, bf16 or auto" $command --precision f16
 done
-refused "--n-best is 5|--beam is 2" translate --model run --n-best 5 --beam 2
-refused "unexpected argument 'more'" evaluate more
-refused "unknown preset 'smal'|small" train --corpus corpus.h5 --run x --preset smal
+misused "--n-best is 5|--beam is 2" translate --model run --n-best 5 --beam 2
+misused "unexpected argument 'more'" evaluate more
+misused "unknown preset 'smal'|small" train --corpus corpus.h5 --run x --preset smal
 printf 'embedding = 8\nmaxuot = 8\n' >wrong.ini
-refused "wrong.ini|'maxuot'|'maxout'" train --corpus corpus.h5 --run x --config wrong.ini
+misused "wrong.ini|'maxuot'|'maxout'" train --corpus corpus.h5 --run x --config wrong.ini
 for preset in "$SOURCE"/pipelines/presets/*.ini; do  # what is wrong is the corpus: each preset's keys and values are good
   refused "nowhere.h5" train --corpus nowhere.h5 --run x --preset "$(basename "$preset" .ini)"
 done
@@ -104,7 +107,7 @@ refused "text/test.source has 20|text/train.target has 200" score --model run --
 refused "text/test.source has 20|text/train.target has 200" evaluate --hypotheses text/test.source \
   --references text/train.target
 refused "test/u|test/t|dev" evaluate --hypotheses text/test.source --corpus corpus.h5 --set test/u
-refused "--references" evaluate --hypotheses text/test.source
+misused "--references" evaluate --hypotheses text/test.source
 evaluate=(evaluate --hypotheses text/test.source --references text/test.target)
 refused "text/test.target has 20|short has 150" "${evaluate[@]}" --references short
 refused "empty is empty" evaluate --hypotheses text/test.source --references empty
@@ -157,30 +160,30 @@ refused "half.packed" score --model run --source half.packed --target target.pac
 rm {source,target,half}.packed
 rm s.sgm t.xml other.xml named.sgm short.sgm damaged.sgm plain.xml
 
-refused "10|and then at 5|ascending" "${evaluate[@]}" --edges 10,5
-refused "10|and then at 10|ascending" "${evaluate[@]}" --edges 10,10
-refused "--edges" "${evaluate[@]}" --edges ten
-refused "'test'|NAME=FILE" "${evaluate[@]}" --hypotheses text/test.target
-refused "'a'|name of its own" evaluate --hypotheses a=text/test.source --hypotheses a=text/dev.source \
+misused "10|and then at 5|ascending" "${evaluate[@]}" --edges 10,5
+misused "10|and then at 10|ascending" "${evaluate[@]}" --edges 10,10
+misused "--edges" "${evaluate[@]}" --edges ten
+misused "'test'|NAME=FILE" "${evaluate[@]}" --hypotheses text/test.target
+misused "'a'|name of its own" evaluate --hypotheses a=text/test.source --hypotheses a=text/dev.source \
   --references text/test.target
-refused "--significance|only 'test'" "${evaluate[@]}" --significance bootstrap
-refused "--baseline is 'b'|test, a" "${evaluate[@]}" --hypotheses a=text/test.target --significance bootstrap --baseline b
-refused "--baseline|--significance" "${evaluate[@]}" --hypotheses a=text/test.target --baseline a
-refused "--significance|'t-test'|randomization" "${evaluate[@]}" --significance t-test
-refused "--significance-samples|'0'" "${evaluate[@]}" --significance-samples 0
-refused "--source is missing|longest" "${evaluate[@]}" --bucket-by longest
-refused "--length-tokenizer|'word'|13a" "${evaluate[@]}" --length-tokenizer word
-refused "--breakdown|--corpus" "${evaluate[@]}" --breakdown unknown
-refused "--breakdown|'words'|unknown, rarest or frequency" evaluate --hypotheses text/test.source --corpus corpus.h5 \
+misused "--significance|only 'test'" "${evaluate[@]}" --significance bootstrap
+misused "--baseline is 'b'|test, a" "${evaluate[@]}" --hypotheses a=text/test.target --significance bootstrap --baseline b
+misused "--baseline|--significance" "${evaluate[@]}" --hypotheses a=text/test.target --baseline a
+misused "--significance|'t-test'|randomization" "${evaluate[@]}" --significance t-test
+misused "--significance-samples|'0'" "${evaluate[@]}" --significance-samples 0
+misused "--source is missing|longest" "${evaluate[@]}" --bucket-by longest
+misused "--length-tokenizer|'word'|13a" "${evaluate[@]}" --length-tokenizer word
+misused "--breakdown|--corpus" "${evaluate[@]}" --breakdown unknown
+misused "--breakdown|'words'|unknown, rarest or frequency" evaluate --hypotheses text/test.source --corpus corpus.h5 \
   --set test/t --breakdown words
-refused "--sentences|--json" "${evaluate[@]}" --sentences
-refused "--details|--json" "${evaluate[@]}" --details --json
-refused "--smooth-value|floor or add-k|exp" "${evaluate[@]}" --smooth-value 0.5
-refused "--significance-samples|bootstrap or randomization" "${evaluate[@]}" --significance-samples 10
-refused "--no-unknown|--model|--hypotheses" "${evaluate[@]}" --no-unknown
-refused "--beam|--model|--hypotheses" "${evaluate[@]}" --beam 3
+misused "--sentences|--json" "${evaluate[@]}" --sentences
+misused "--details|--json" "${evaluate[@]}" --details --json
+misused "--smooth-value|floor or add-k|exp" "${evaluate[@]}" --smooth-value 0.5
+misused "--significance-samples|bootstrap or randomization" "${evaluate[@]}" --significance-samples 10
+misused "--no-unknown|--model|--hypotheses" "${evaluate[@]}" --no-unknown
+misused "--beam|--model|--hypotheses" "${evaluate[@]}" --beam 3
 mkdir -p a/lr0.5 b/lr0.5  # a folder has no extension
-refused "'lr0.5'|name of its own" evaluate --model a/lr0.5 --model b/lr0.5 --corpus corpus.h5 --set test/t
+misused "'lr0.5'|name of its own" evaluate --model a/lr0.5 --model b/lr0.5 --corpus corpus.h5 --set test/t
 
 # corpora and checkpoints that are damaged, or that are other files
 flip() {  # file, offset: the byte there with a bit of it turned over

@@ -2,6 +2,7 @@
 # All commands at a small size: prepare, train on two ranks, stop and resume, translate, score, evaluate. The task is to reverse
 # sequences of up to 6 of 8 words; pipelines/reversal has the full experiment.
 set -euo pipefail
+: "${MPIEXEC:=mpirun}" # the launcher
 
 fail() {
   echo "$*"
@@ -26,13 +27,13 @@ batch-sentences = 40
 validate-every = 200
 precision = f32
 END
-train() { mpirun -n 2 "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --run run --threads 1 "$@" 2>>train.log; }
+train() { "$MPIEXEC" -n 2 "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --run run --threads 1 "$@" 2>>train.log; }
 train --max-updates 200
 train --max-updates 600
 grep -q 'resumes from' train.log || fail "the second training did not resume from the first: $(<train.log)"
 
 "$RNNSEARCH" translate --model run --input text/test.source --output one
-mpirun -n 3 "$RNNSEARCH" translate --model run --threads 1 <text/test.source >three
+"$MPIEXEC" -n 3 "$RNNSEARCH" translate --model run --threads 1 <text/test.source >three
 cmp one three || fail "three ranks translate otherwise than one"
 right=$(paste -d '\n' one text/test.target | awk 'NR % 2 { line = $0; next } line == $0' | wc -l)
 ((right >= 180)) || fail "only $right of 200 test sequences came out right: $(<train.log)"
@@ -44,7 +45,7 @@ right=$(paste -d '\n' one text/test.target | awk 'NR % 2 { line = $0; next } lin
 # the output of search is at least as probable as the reference, and both have a score on each line
 "$RNNSEARCH" score --model run --source text/test.source --target one >found
 "$RNNSEARCH" score --model run --source text/test.source --target text/test.target >expected
-mpirun -n 3 "$RNNSEARCH" score --model run --source text/test.source --target text/test.target --batch-sentences 80 \
+"$MPIEXEC" -n 3 "$RNNSEARCH" score --model run --source text/test.source --target text/test.target --batch-sentences 80 \
   --threads 1 | cmp - expected || fail "three ranks score otherwise than one"
 paste found expected | awk '$1 < $2 - 1e-3 { ++worse } END { exit !(NR == 200 && worse <= 10) }' ||
   fail "search finds less probable translations than there are"

@@ -97,7 +97,15 @@ check "a task of an array" 85 "$launch"$'\nscontrol requeue 5_2' CODE=85 SLURM_A
   "${train[@]}"
 check "a run folder named with = and /" 0 "launch rnnsearch train --run=run/" CODE=0 -- train --run=run/
 [[ -e run.jobs/done ]] || fail "--run=run/ is another run than --run run"
-check "no run folder" 1 "" CODE=0 -- train --corpus c.h5
+check "no run folder" 2 "" CODE=0 -- train --corpus c.h5
+# A wrong command line is wrong the next time, too.
+check "a wrong command line" 2 "$launch" CODE=2 -- "${train[@]}"
+grep -q 'the command line is wrong' log || fail "no word of why it is not requeued: $(<log)"
+check "a wrong command line in a chain" 2 "$launch" CODE=2 AFTER_STOP=chain -- "${train[@]}"
+check "the next job of that chain" 1 "" CODE=2 AFTER_STOP=chain -- "${train[@]}"
+check "a wrong command line without a scheduler" 2 "$launch" CODE=2 SLURM_JOB_ID= -- "${train[@]}"
+check "a wrong command line of another command" 2 "launch rnnsearch evaluate --model m" CODE=2 -- evaluate --model m
+rm -f run.jobs/failures
 
 # A launcher that exits with 0 although, according to the log, the training is not done.
 for why in "a signal asked to stop" "the job's end is near"; do
@@ -175,12 +183,12 @@ for place in pipe folder /dev/full /dev/stdout; do
   grep -q "\--result $place is not a regular file" log || fail "no word of why $place is refused: $(<log)"
 done
 [[ -p pipe && -c /dev/full ]] || fail "a result replaced a pipe or a device"
-check "a result of a training" 1 "" -- --result table train --run run
+check "a result of a training" 2 "" -- --result table train --run run
 rm run.jobs/done
 check "a training after another that is not done" 1 "" -- --after-run run train --run other
 touch run.jobs/done
 check "a training after another" 0 "launch rnnsearch train --run run" CODE=0 -- --after-run run/ train --run run
-check "an option that there is not" 1 "" -- --results table evaluate
+check "an option that there is not" 2 "" -- --results table evaluate
 check "a run whose name begins with a dash" 0 "launch rnnsearch train --corpus c.h5 --run -x" CODE=0 \
   RUN=-x -- train --corpus c.h5 --run -x
 [[ -e ./-x.jobs/done ]] || fail "no mark of the training -x: $(ls)"

@@ -27,8 +27,9 @@ class WorldOfOne : public testing::Test {
  protected:
   // These tests may themselves run in a job.
   void SetUp() override {
-    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK", "PMIX_RANK",
-                             "SLURM_NTASKS", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS"}) {
+    for (const char* name :
+         {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "FLUX_JOB_SIZE",
+          "FLUX_TASK_RANK", "PALS_RANKID", "SLURM_NTASKS", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS"}) {
       ::unsetenv(name);
     }
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -24,9 +25,9 @@ Launch launch_in(const Variables& variables) {
   return launch_of(lookup_in(variables));
 }
 
-std::string refusal(const Variables& variables, int world) {
+std::string refusal(const Variables& variables, int world, const std::string& mpi = "Open MPI v4.1.4") {
   try {
-    check_launch(lookup_in(variables), world);
+    check_launch(lookup_in(variables), world, mpi);
   } catch (const Error& error) {
     return error.what();
   }
@@ -62,6 +63,7 @@ TEST(Launch, NeedsNoMpiWithoutALauncher) {
 TEST(Launch, NeedsNoMpiForASingleRankOfALauncher) {
   expect(kMpirunOfOne, true, 1, 0, false);
   expect({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}, true, 1, 0, false);
+  expect({{"FLUX_TASK_RANK", "0"}, {"FLUX_JOB_SIZE", "1"}}, true, 1, 0, false);
   expect({{"PMIX_RANK", "0"}, {"SLURM_STEP_ID", "2"}, {"SLURM_STEP_NUM_TASKS", "1"}}, true, 1, 0, false);
 }
 
@@ -70,6 +72,14 @@ TEST(Launch, KnowsTheRanksOfEveryLauncher) {
   expect({{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}, true, 5, 1, true);              // Hydra, PALS, srun --mpi=pmi2
   expect(kStepOfFour + Variables{{"PMIX_RANK", "3"}}, true, 4, 3, true);         // srun --mpi=pmix
   expect({{"PMIX_RANK", "6"}, {"PMIX_NAMESPACE", "prun@1"}}, true, 1, 6, true);  // it does not say how many
+  expect({{"PMI_PORT", "n1:3000"}, {"PMI_ID", "2"}}, true, 1, 2, true);          // mpiexec.hydra -pmi-port, likewise
+  expect({{"MV2_COMM_WORLD_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "2"}}, true, 2, 1, true);
+  const Variables flux = {{"FLUX_TASK_RANK", "3"}, {"FLUX_JOB_SIZE", "4"}};
+  expect(flux, true, 4, 3, true);
+  expect(flux + Variables{{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}, {"PMI_FD", "9"}}, true, 4, 3, true);
+  const Variables pals = {{"PALS_RANKID", "5"}, {"PALS_NODEID", "1"}, {"PALS_LOCAL_RANKID", "1"}};
+  expect(pals, true, 1, 5, true);
+  expect(pals + Variables{{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}}, true, 8, 5, true);
 }
 
 TEST(Launch, CountsTheProcessesOfAStepThatMpiCannotReach) {
@@ -93,6 +103,26 @@ TEST(Launch, NamesThePlaceOfARank) {
   EXPECT_THAT(place(lookup_in({})), testing::StartsWith("a rank on "));
 }
 
+TEST(Launch, CallsTheOnlyProcessNotOneOfSeveral) {
+  EXPECT_FALSE(launch_in({}).may_be_several());
+  EXPECT_FALSE(launch_in(kBatchScript).may_be_several());
+  EXPECT_FALSE(launch_in(kMpirunOfOne).may_be_several());
+  EXPECT_TRUE(launch_in(kMpirunOfThree).may_be_several());
+  EXPECT_TRUE(launch_in(kStepOfFour).may_be_several());
+  EXPECT_TRUE(launch_in({{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "prun@1"}}).may_be_several());
+}
+
+TEST(Launch, NamesTheProtocolBetweenSrunAndThisMpi) {
+  EXPECT_THAT(refusal(kStepOfFour, 1), testing::HasSubstr("srun --mpi=pmix"));
+  for (const char* mpi : {"MPICH Version: 4.0.2", "Intel(R) MPI Library 2021.16 for Linux* OS"}) {
+    EXPECT_THAT(refusal(kStepOfFour, 1, mpi), testing::HasSubstr("srun --mpi=pmi2"));
+    EXPECT_THAT(refusal(kBatchScript, 1, mpi), testing::HasSubstr("srun --mpi=pmi2"));
+    EXPECT_THAT(refusal(kStepOfFour, 1, mpi), testing::Not(testing::HasSubstr("Open MPI")));
+  }
+  EXPECT_THAT(refusal(kStepOfFour, 1, "MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)"),
+              testing::HasSubstr("srun --mpi=cray_shasta"));
+}
+
 TEST(Launch, RefusesTheCopiesOfAnSrunWithoutPmix) {
   EXPECT_THAT(refusal(kStepOfFour, 1), testing::HasSubstr("srun started 4 processes"));
   EXPECT_THAT(refusal(kStepOfFour + Variables{{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}}, 1),
@@ -106,6 +136,25 @@ TEST(Launch, RefusesOneProcessWithoutALauncherInABatchScript) {
 TEST(Launch, RefusesTheCopiesOfAnotherMpisMpirun) {
   EXPECT_THAT(refusal(kMpirunOfThree, 1), testing::HasSubstr("OMPI_COMM_WORLD_SIZE says that a launcher started 3"));
   EXPECT_THAT(refusal({{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}, 1), testing::HasSubstr("belongs to a different MPI"));
+}
+
+TEST(Launch, LetsTheFirstOfSeveralSpeakWhereItKnowsOfTheOthers) {
+  const auto refuse = [](const Variables& variables) { check_launch(lookup_in(variables), 1, "Open MPI v4.1.4"); };
+  EXPECT_THROW(refuse(kMpirunOfThree), AgreedError);
+  EXPECT_THROW(refuse(kStepOfFour), AgreedError);
+  EXPECT_THROW(refuse(kBatchScript), AgreedError);
+  const Variables second = {{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "prun@1"}};
+  EXPECT_THAT(refusal(second, 1), testing::HasSubstr("PMIX_RANK says that this is process 1 of several"));
+  try {
+    refuse(second);
+  } catch (const AgreedError&) {
+    FAIL() << "the first process cannot speak for it";
+  } catch (const Error&) {
+  }
+}
+
+TEST(Launch, BelievesMpiWhereALauncherDoesNotCount) {
+  EXPECT_EQ(refusal({{"PMIX_RANK", "0"}, {"SLURM_NTASKS", "4"}}, 1), "");
 }
 
 TEST(Launch, AcceptsOneRankThatWasAskedFor) {

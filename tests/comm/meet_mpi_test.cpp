@@ -50,6 +50,19 @@ TEST(Meeting, ThrowsOnAllRanksWhatTheConclusionThrows) {
   EXPECT_EQ(meet(world, act, [](std::span<const Outcome>) { return std::string("and on"); }), "and on");
 }
 
+TEST(Meeting, KeepsApartErrorsOfUsage) {
+  const auto of_usage = [](const std::function<std::string()>& run) {
+    try {
+      agree(world, {"options", "", run});
+    } catch (const AgreedError& error) {
+      return error.of_usage();
+    }
+    return false;
+  };
+  EXPECT_TRUE(of_usage([]() -> std::string { throw UsageError("no such value"); }));
+  EXPECT_FALSE(of_usage([]() -> std::string { throw Error("no such file"); }));
+}
+
 TEST(Agreement, NamesTheFirstRankThatFindsSomethingElse) {
   const support::Watchdog watchdog(300, text_of("agreeing, rank ", world.rank()));
   const std::string host = world.hosts().front();
@@ -73,13 +86,13 @@ TEST(Agreement, NamesTheFirstRankThatFindsSomethingElse) {
 TEST(Agreement, NamesTheFirstLineThatDiffersOnSomeRank) {
   const support::Watchdog watchdog(300, text_of("comparing lines, rank ", world.rank()));
   std::vector<std::string> lines{"beam = 2", "seed = 1", ""};
-  EXPECT_NO_THROW(agree_on_lines(world, "options", "", lines));
+  EXPECT_NO_THROW(agree_on_lines(world, "options", "", [&] { return lines; }));
   const int last = world.size() - 1;
   if (world.rank() == last) lines[1] = "seed = 2";
-  EXPECT_THAT(message_of([&] { agree_on_lines(world, "options", "", lines); }),
+  EXPECT_THAT(message_of([&] { agree_on_lines(world, "options", "", [&] { return lines; }); }),
               AllOf(StartsWith(text_of("options: rank ", last)), HasSubstr("has seed = 2"), HasSubstr("has seed = 1")));
   if (world.rank() == last) lines = {"beam = 2"};
-  EXPECT_THAT(message_of([&] { agree_on_lines(world, "options", "", lines); }), HasSubstr("has none"));
+  EXPECT_THAT(message_of([&] { agree_on_lines(world, "options", "", [&] { return lines; }); }), HasSubstr("has none"));
 }
 
 TEST(Root, ActsAloneAndEveryRankGetsItsText) {

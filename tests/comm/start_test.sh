@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # When a rank never starts, the others report it and exit with 1.
 set -euo pipefail
+: "${MPIEXEC:=mpirun}" # the launcher
 seconds=$SECONDS
 code=0
-RNNSEARCH_START_TIMEOUT=2 timeout -k 5 400 mpirun -n 2 "$RNNSEARCH" benchmark : -n 1 sleep 1000 2>errors || code=$?
+RNNSEARCH_START_TIMEOUT=2 timeout -k 5 400 "$MPIEXEC" -n 2 "$RNNSEARCH" benchmark : -n 1 sleep 1000 2>errors || code=$?
 if [[ $code != 1 ]] || ((SECONDS - seconds > 200)) ||
   ! grep -q "^\[comm\] rank [01] on [^ ]* has waited in MPI_Init for 2 s: another rank is stopped, gone" errors; then
   echo "rank 2 does not start; expected exit code 1 soon, found code $code after $((SECONDS - seconds)) s" >&2
@@ -11,7 +12,7 @@ if [[ $code != 1 ]] || ((SECONDS - seconds > 200)) ||
   exit 1
 fi
 code=0
-RNNSEARCH_START_TIMEOUT=soon mpirun -n 1 "$RNNSEARCH" benchmark 2>errors || code=$?
+RNNSEARCH_START_TIMEOUT=soon "$MPIEXEC" -n 1 "$RNNSEARCH" benchmark 2>errors || code=$?
 { [[ $code == 1 ]] && grep -q "RNNSEARCH_START_TIMEOUT is 'soon', expected seconds" errors; } || {
   echo "a timeout of 'soon' should be refused, found code $code: $(<errors)" >&2
   exit 1

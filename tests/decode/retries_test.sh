@@ -11,7 +11,7 @@ for _ in 1 2 3; do cat text/dev.source; echo; done >source
 # translated NAME RANKS OPTIONS...: writes the translations to NAME and the report of retries to NAME.said
 translated() {
   local name=$1 launcher=()
-  (($2 == 1)) || launcher=(mpirun -n "$2")
+  (($2 == 1)) || launcher=("$MPIEXEC" -n "$2")
   "${launcher[@]}" "$RNNSEARCH" translate --model run --input source --output "$name" --minimum-length-ratio 0 \
     --maximum-length-ratio 0.5 --threads 1 "${@:3}" 2>err || fail "$name: $(<err)"
   grep '^\[translate\] .*\(ended\|cut off\)' err >"$name.said" || true
@@ -37,4 +37,4 @@ grep -q -- '--retry-below' help || fail "--help does not name --retry-below"
 # Evaluating files of translations searches nothing.
 code=0
 "$RNNSEARCH" evaluate --hypotheses one --references one --retry-below 5 2>err || code=$?
-[[ $code == 1 && $(<err) == *"--retry-below is for --model"* ]] || fail "evaluate without a model: code $code: $(<err)"
+[[ $code == 2 && $(<err) == *"--retry-below is for --model"* ]] || fail "evaluate without a model: code $code: $(<err)"

@@ -16,7 +16,7 @@ echo "peak memory: $whole bytes in one piece, $pieces in eight"
 # two ranks with micro-batches have the losses of one rank without
 make_corpus
 "$RNNSEARCH" $(train_arguments whole 30 | sed 's/--learning-rate 0.01/--learning-rate 0.002/') 2>/dev/null
-mpirun -n 2 "$RNNSEARCH" $(train_arguments pieces 30 | sed 's/--learning-rate 0.01/--learning-rate 0.002/') \
+"$MPIEXEC" -n 2 "$RNNSEARCH" $(train_arguments pieces 30 | sed 's/--learning-rate 0.01/--learning-rate 0.002/') \
   --accumulate 3 2>/dev/null
 losses() { sed -n 's/.*"event":"update".*"loss_per_word":\([^,]*\).*/\1/p' "$1/log.jsonl"; }
 paste <(losses whole) <(losses pieces) |

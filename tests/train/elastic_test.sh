@@ -14,7 +14,7 @@ arguments() { train_arguments "$1" $updates | sed 's/--learning-rate 0.01/--lear
 
 # on RANKS [LINES]: resumes on RANKS ranks and stops the run when its log has grown by LINES lines. False if the run was done before.
 on() {
-  local ranks=$1 lines=${2:-} job code=0 launcher=(mpirun -n "$1")
+  local ranks=$1 lines=${2:-} job code=0 launcher=("$MPIEXEC" -n "$1")
   ((ranks > 1)) || launcher=()
   lines=$((${lines:-1000000} + $(lines_of_log elastic)))
   "${launcher[@]}" "$RNNSEARCH" $(arguments elastic) 2>>elastic.log &

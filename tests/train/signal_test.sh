@@ -46,12 +46,12 @@ stop_and_resume() {
 }
 stop_and_resume terminated TERM 1 "$RNNSEARCH"
 stop_and_resume told USR1 1 "$RNNSEARCH"
-stop_and_resume two USR1 2 mpirun -n 2 "$RNNSEARCH"
+stop_and_resume two USR1 2 "$MPIEXEC" -n 2 "$RNNSEARCH"
 
 # Before anything was read, when the run's folder does not exist yet: the program waits for the end of its configuration, which does not
 # come.
 mkfifo gate
-for launcher in "" "mpirun -n 2"; do
+for launcher in "" "$MPIEXEC -n 2"; do
   exec 9<>gate
   $launcher "$RNNSEARCH" $(train_arguments early $endless) --config gate 2>early.log 9>&- &
   job=$!
@@ -68,10 +68,10 @@ for launcher in "" "mpirun -n 2"; do
   [[ $(grep -c '^rnnsearch train: a signal asked to stop' early.log) == 1 ]] || fail "one sentence: $(<early.log)"
 done
 # A signal to one rank ends all ranks together.
-mpirun -n 2 "$RNNSEARCH" $(train_arguments one-of-two $endless) 2>>one-of-two.log &
+"$MPIEXEC" -n 2 "$RNNSEARCH" $(train_arguments one-of-two $endless) 2>>one-of-two.log &
 job=$!
 until_caught $job 2
-kill -TERM "$(pgrep -P $job | tail -1)"
+kill -TERM "$(rank_of $job 1)"
 code=0
 wait $job || code=$?
 [[ $code == 85 ]] || fail "TERM at one rank of two: code $code: $(<one-of-two.log)"
@@ -109,11 +109,11 @@ at_any_moment() {
     attempts=$((attempts + 1)) updates=$(((updates / 7 + 1) * 7)) # at an update where the undisturbed run validates, too
     run_and_signal "$run" $updates USR1 "$ranks" $((1 + RANDOM % 8)) 0.0$((RANDOM % 3)) "$@"
     # mpirun removes its handlers when its ranks have ended: a signal that comes later ends mpirun, but the run is done
-    [[ $1 != mpirun || $code != 138 ]] || ! tail -1 "$run.log" | grep -q 'max-updates reached' || code=0
+    [[ $1 != "$MPIEXEC" || $code != 138 ]] || ! tail -1 "$run.log" | grep -q 'max-updates reached' || code=0
     [[ $code == 85 || $code == 0 ]] || fail "$run, attempt $attempts: code $code: $(tail -3 "$run.log")"
   done
   goes_on "$run" "$@"
   echo "$run: $attempts signals, $early of them before the training began"
 }
 at_any_moment often 1 "$RNNSEARCH"
-at_any_moment often-two 2 mpirun -n 2 "$RNNSEARCH"
+at_any_moment often-two 2 "$MPIEXEC" -n 2 "$RNNSEARCH"

@@ -18,9 +18,9 @@ wait_for() {
 goes_on() {
   local run=$1 updates
   updates=$(($(newest_update "$run") + 20))
-  mpirun -n $ranks "$RNNSEARCH" $(train_arguments "$run" $updates) --checkpoint-every 5 2>>"$run.log" ||
+  "$MPIEXEC" -n $ranks "$RNNSEARCH" $(train_arguments "$run" $updates) --checkpoint-every 5 2>>"$run.log" ||
     fail "$run could not go on: $(tail -n 3 "$run.log")"
-  mpirun -n $ranks "$RNNSEARCH" $(train_arguments "whole-$run" $updates) 2>whole.log
+  "$MPIEXEC" -n $ranks "$RNNSEARCH" $(train_arguments "whole-$run" $updates) 2>whole.log
   expect_equal "$run" "whole-$run"
 }
 
@@ -28,7 +28,7 @@ goes_on() {
 # leaves a process without a processor, so that no other rank is late.
 for late in 0 2; do
   run=stopped-$late
-  mpirun -n $ranks "$RNNSEARCH" $(train_arguments "$run" $endless) --checkpoint-every 5 --stall-timeout 8 2>"$run.log" &
+  "$MPIEXEC" -n $ranks "$RNNSEARCH" $(train_arguments "$run" $endless) --checkpoint-every 5 --stall-timeout 8 2>"$run.log" &
   job=$!
   wait_for "$run" $job 10
   kill -STOP "$(rank_of $job $late)"
@@ -42,7 +42,7 @@ for late in 0 2; do
 done
 
 # All ranks are stopped for longer than the timeout, as when a job is suspended: this is not a stall.
-mpirun -n $ranks "$RNNSEARCH" $(train_arguments suspended $endless) --stall-timeout 8 2>suspended.log &
+"$MPIEXEC" -n $ranks "$RNNSEARCH" $(train_arguments suspended $endless) --stall-timeout 8 2>suspended.log &
 job=$!
 wait_for suspended $job 10
 mapfile -t ranks_of_job < <(pgrep -P $job)

@@ -2,6 +2,8 @@
 # Shared by the scripts of this folder: a tiny corpus, the arguments of a run, and the comparison of the last checkpoints of two runs.
 command -v h5diff >/dev/null || { echo "skipped: h5diff (Debian: hdf5-tools) is not installed" >&2; exit 77; }
 
+: "${MPIEXEC:=mpirun}" # the launcher
+
 fail() {
   echo "FAILED: $*" >&2
   exit 1
@@ -31,12 +33,21 @@ lines_of_log() {
   if [[ -e $1/log.jsonl ]]; then wc -l <"$1/log.jsonl"; else echo 0; fi
 }
 
-# until_caught JOB RANKS: waits until the program, or RANKS children of it (under mpirun), handle SIGUSR1
+# processes_of JOB: prints the processes that the launcher JOB has started here: its children, and those of a daemon among them (Hydra)
+processes_of() {
+  local child
+  for child in $(pgrep -P "$1"); do
+    echo "$child"
+    pgrep -P "$child" || true
+  done
+}
+
+# until_caught JOB RANKS: waits until the program, or RANKS processes that it started (a launcher), handle SIGUSR1
 until_caught() {
   local pids pid mask caught
   while kill -0 "$1" 2>/dev/null; do
     pids=$1 caught=0
-    (($2 == 1)) || pids=$(pgrep -P "$1" || true)
+    (($2 == 1)) || pids=$(processes_of "$1")
     for pid in $pids; do
       # Checks the name first: before exec the process is a shell, which also handles the signal.
       [[ $(cat "/proc/$pid/comm" 2>/dev/null) == rnnsearch ]] || continue
@@ -48,11 +59,11 @@ until_caught() {
   done
 }
 
-# rank_of JOB RANK: prints the process of this rank, a child of mpirun
+# rank_of JOB RANK: prints the process of this rank of the launcher JOB
 rank_of() {
   local pid
-  for pid in $(pgrep -P "$1"); do
-    if tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$2"; then echo "$pid" && return; fi
+  for pid in $(processes_of "$1"); do
+    if tr '\0' '\n' <"/proc/$pid/environ" | grep -qxE "(OMPI_COMM_WORLD_RANK|PMI_RANK)=$2"; then echo "$pid" && return; fi
   done
   fail "no rank $2 below $1"
 }

@@ -15,6 +15,13 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The command line, or a configuration file that it names, is wrong whatever the files hold that it names. The program
+/// exits with code 2, and nobody repeats the command as it stands.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// What std::bad_alloc means to a user.
 inline constexpr const char* kNoMemory =
     "there is not enough memory: give the process more, or take smaller batches or a smaller model";

@@ -33,6 +33,9 @@ struct About {
   double high = std::numeric_limits<double>::infinity();
 };
 
+/// Runs checks of values that options have set: what they throw as an Error is thrown as a UsageError.
+void check_usage(const std::function<void()>& checks);
+
 class Options {
  public:
   /// `about`: what the command does and needs, shown under the usage line of --help.
@@ -87,9 +90,10 @@ class Options {
   /// Offers --preset NAME: the files of pipelines/presets, which the program carries inside.
   void offer_presets();
 
-  /// Sets the fields. False when --help was asked for, and was printed: the command then returns 0. Throws Error, in
-  /// one sentence, for unknown options and keys (with the nearest name), values of the wrong type or out of range,
-  /// options given twice, required ones missing, and stray arguments.
+  /// Sets the fields. False when --help was asked for, and was printed: the command then returns 0. Throws UsageError,
+  /// in one sentence, for unknown options and keys (with the nearest name), values of the wrong type or out of range,
+  /// options given twice, required ones missing, and stray arguments; Error for a configuration file that cannot be
+  /// read.
   bool parse(const Arguments& arguments);
 
   /// After parse: was it set by the command line, the configuration file or the preset?

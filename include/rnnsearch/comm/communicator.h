@@ -1,5 +1,11 @@
 // The interface to MPI, which no other room calls. Every MPI call is checked; a failure throws Error with MPI's own
 // reason, the rank and the place in the source.
+//
+// What an MPI must offer, which the build and the start of the program check: version 3.1 of the standard (non-blocking
+// collectives; calls that any thread may make at any time, such as MPI_Initialized) and MPI_THREAD_MULTIPLE. The calls
+// besides those that begin, end and ask: Isend, Irecv, Testsome, Send, Recv, Iprobe and Test; Comm_dup; the collectives
+// Barrier, Bcast, Gather, Allgather and, on whole numbers, Iallreduce. Floating-point numbers are added by this room
+// alone, in an order that only the number of ranks determines, so that every MPI gives the same bits.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +26,11 @@ inline constexpr double kStartTimeout = 300;
 /// and destroys it last.
 /// A process that was started without a launcher, or as the only process of one, is a world of 1 and never initialises
 /// MPI. If SLURM granted it several tasks, the constructor throws an Error that names the cause (see check_launch).
-/// Otherwise this class initialises and finalises MPI. It pins the algorithm of MPI_Allreduce (unless the user chose
-/// one), so that runs on the same number of ranks give the same bits. With more than one rank it starts a progress
-/// thread, which drives reductions while other threads compute; MPI must therefore provide MPI_THREAD_MULTIPLE.
-/// Stalls can be diagnosed only while the progress thread runs. Before and after that, a rank that waits longer than
-/// kStartTimeout (at the start) or the stall timeout (at the end) logs so and ends its process with exit code 1.
+/// Otherwise this class initialises and finalises MPI. With more than one rank it starts a progress thread, which
+/// drives reductions while other threads compute; MPI must therefore provide MPI_THREAD_MULTIPLE. An MPI that does not
+/// suit is an AgreedError. Stalls can be diagnosed only while the progress thread runs. Before and after that, a rank
+/// that waits longer than kStartTimeout (at the start) or the stall timeout (at the end) logs so and ends its process
+/// with exit code 1.
 class Environment {
  public:
   Environment();
@@ -65,7 +71,7 @@ struct Traffic {
 };
 
 /// Collective operations over all ranks. Every rank calls the same members in the same order with the same sizes, all
-/// from one thread. REQUIRES: an Environment exists. In a world of one nothing is sent and values stay unchanged.
+/// from one thread. In a world of one, and without an Environment, nothing is sent and values stay unchanged.
 class Communicator {
  public:
   int rank() const;
@@ -93,7 +99,8 @@ class Communicator {
   void abandon() const;
   Traffic traffic() const;
 
-  /// Blocking reductions in place; every rank gets the same bits. Those of doubles are meant for a few numbers.
+  /// Blocking reductions in place; every rank gets the same bits. Those of doubles are meant for a few numbers, which
+  /// are combined in the order of ranks.
   void all_reduce(std::span<float> values) const;  // begin_all_reduce, then wait
   void all_reduce(std::span<double> values) const;
   void max(std::span<double> values) const;
@@ -109,5 +116,7 @@ class Communicator {
 
 /// Name and version that the MPI library reports, such as "Open MPI v4.1.4". May be called at any time.
 std::string library();
+/// For advice that only this MPI understands.
+bool library_is_open_mpi();
 
 }  // namespace rnnsearch::comm

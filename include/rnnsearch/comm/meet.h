@@ -14,9 +14,16 @@
 
 namespace rnnsearch::comm {
 
-/// Thrown on all ranks with the same words: the root says them, and all end in order with exit code 1.
+/// Thrown on all ranks with the same words: the root says them, and all end in order with exit code 1, or 2 for an
+/// error of usage.
 class AgreedError : public Error {
-  using Error::Error;
+ public:
+  explicit AgreedError(const std::string& what, bool of_usage = false) : Error(what), of_usage_(of_usage) {}
+  /// Whether it began as a UsageError.
+  bool of_usage() const { return of_usage_; }
+
+ private:
+  bool of_usage_;
 };
 
 /// Thrown on all ranks when SIGTERM or SIGUSR1 asked one of them to stop: the root says it, and all end in order.
@@ -26,16 +33,19 @@ class Stopped : public std::runtime_error {
       : std::runtime_error(what) {}
 };
 
-/// What became of one rank's act: its text; what it threw (std::bad_alloc as kNoMemory); or that it was Interrupted.
+/// What became of one rank's act: its text; what it threw (std::bad_alloc as kNoMemory, UsageError as kMisused); or
+/// that it was Interrupted.
 struct Outcome {
-  enum class Kind : std::uint8_t { kDone, kFailed, kInterrupted };
+  enum class Kind : std::uint8_t { kDone, kFailed, kMisused, kInterrupted };
   Kind kind = Kind::kDone;
   std::string text;  // empty if interrupted
   std::string host;  // of the rank
 
   bool done() const { return kind == Kind::kDone; }
-  bool failed() const { return kind == Kind::kFailed; }
+  bool failed() const { return kind == Kind::kFailed || kind == Kind::kMisused; }
   bool interrupted() const { return kind == Kind::kInterrupted; }
+  /// For one that failed: throws `words` as a UsageError or an Error, as the act did.
+  [[noreturn]] void fail(const std::string& words) const;
 };
 
 /// Runs `act` on every rank and `conclude` on the root, with the outcomes in rank order. Returns what `conclude`
@@ -64,9 +74,10 @@ std::string at_root(const Communicator& world, const std::function<std::string()
 /// The same for an act without a text.
 void root_does(const Communicator& world, const std::function<void()>& act);
 
-/// Throws AgreedError, naming the first line that differs on some rank, unless all ranks have the root's lines.
+/// Throws AgreedError, naming the first line that differs on some rank, unless all ranks have the root's lines. If
+/// `lines` throws on some rank, all ranks throw that.
 void agree_on_lines(const Communicator& world, const std::string& thing, const std::string& advice,
-                    const std::vector<std::string>& lines);
+                    const std::function<std::vector<std::string>()>& lines);
 
 /// Whether SIGTERM or SIGUSR1 came to some rank.
 bool stop_signal_came_anywhere(const Communicator& world);

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The exit codes of every command are the same on one rank and on two: 2 for a wrong command line, 1 for any other error. (85 is in
+# stop_test.sh.) Errors, help and version are printed once, however many ranks there are.
+set -euo pipefail
+: "${MPIEXEC:=mpirun}" # the launcher
+fail() {
+  echo "$*"
+  exit 1
+}
+mapfile -t commands < <("$RNNSEARCH" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+((${#commands[@]} > 9)) || fail "rnnsearch --help lists only ${commands[*]}"
+
+# run RANKS ARGUMENTS...: sets `status`; standard output goes to the file out, standard error to err
+run() {
+  local start=()
+  (($1 == 1)) || start=("$MPIEXEC" -n "$1")
+  status=0
+  timeout 400 "${start[@]}" "$RNNSEARCH" "${@:2}" >out 2>err </dev/null || status=$?
+}
+# expect CODE TEXT RANKS ARGUMENTS...: exits with CODE, and says TEXT in one sentence
+expect() {
+  local code=$1 text=$2 ranks=$3 said
+  shift 3
+  run "$ranks" "$@"
+  said=$(grep '^rnnsearch' err || true)
+  [[ $status == "$code" ]] || fail "$ranks ranks, $*: exit code $status, not $code: $(<out) $(<err)"
+  [[ $said == *"$text"* && $(wc -l <<<"$said") == 1 && ! -s out ]] || fail "$ranks ranks, $*: $(<out) $(<err)"
+}
+for ranks in 1 2; do
+  expect 2 "unknown command 'tarin'" $ranks tarin
+  run $ranks
+  [[ $status == 2 && $(grep -c '^rnnsearch COMMAND \[' err) == 1 ]] || fail "$ranks ranks, no command: code $status, $(<err)"
+  for words in --help --version "train --help" "average --help"; do
+    read -ra arguments <<<"$words"
+    run $ranks "${arguments[@]}"
+    [[ $status == 0 && $(grep -cxF "$(head -n 1 out)" out) == 1 ]] || fail "$ranks ranks, $words: code $status, $(<out)"
+  done
+done
+
+declare -A without=( # what a command line without options lacks
+  [prepare]="--output is missing" [train]="--corpus is missing" [translate]="--model is missing" [score]="--model is missing"
+  [evaluate]="nothing to score" [align]="--model is missing" [report]="nothing to" [average]="--output is missing"
+  [inspect]="--file is missing"
+)
+declare -A missing=( # a command line that names a file that does not exist
+  [prepare]="--train-tsv nowhere --output x.h5" [train]="--corpus nowhere --run run" [translate]="--model nowhere"
+  [score]="--model nowhere --source nowhere --target nowhere" [evaluate]="--hypotheses nowhere --references nowhere"
+  [align]="--model nowhere --source nowhere" [report]="--run nowhere --output x.html"
+  [average]="--run nowhere --last 2 --output x.h5" [inspect]=nowhere [benchmark]="--corpus nowhere"
+)
+for command in "${commands[@]}"; do
+  for ranks in 1 2; do
+    if [[ $ranks == 2 && $command =~ ^(report|average|inspect)$ ]]; then
+      expect 2 "was started in 2 processes, and is for one" 2 "$command" --output x
+      continue
+    fi
+    expect 2 "unknown option '--ouptut'" $ranks "$command" --ouptut
+    [[ -z ${without[$command]:-} ]] || expect 2 "${without[$command]}" $ranks "$command"
+    read -ra arguments <<<"${missing[$command]:-}"
+    [[ -z ${missing[$command]:-} ]] || expect 1 nowhere $ranks "$command" "${arguments[@]}"
+  done
+done
+# What a check of several values refuses.
+for ranks in 1 2; do
+  expect 2 "best-metric is bleu but" $ranks train --corpus c.h5 --run run --best-metric bleu --validate-bleu=false
+  expect 2 "source-words is 10 and target-words 12" $ranks prepare --train-tsv pairs --output x.h5 --joint-vocabulary \
+    --source-words 10 --target-words 12
+done
+expect 2 "one process" 2 prepare --merge a.h5 --merge b.h5 --output x.h5
+# Of three processes of which MPI knows nothing, the first one speaks, and the others leave that to it.
+export FLUX_JOB_SIZE=3
+for command in prepare inspect train; do
+  FLUX_TASK_RANK=0 expect 1 "FLUX_JOB_SIZE says that a launcher started 3 processes" 1 $command --output x.h5
+done
+FLUX_TASK_RANK=1 run 1 prepare --output x.h5
+[[ $status == 1 && ! -s out && ! -s err ]] || fail "the second of three processes: code $status: $(<out) $(<err)"
+[[ ! -e x.h5 && ! -e x.html && ! -e run ]] || fail "something was written"
