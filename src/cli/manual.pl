@@ -56,7 +56,7 @@ sub inline {
   my ($text) = @_;
   $text =~ s/\s+/ /g;
   $text =~ s/([<>])/$1 eq '<' ? "\0lt\0" : "\0gt\0"/ge;
-  $text =~ s/\[([^\]]+)\]\(([a-z-]+)\.md(?:#[\w-]*)?\)/B<rnnsearch-$2>(1)/g;
+  $text =~ s/\[([^\]]+)\]\(([a-z-]+)\.md(?:#[\w-]*)?\)/$1 eq $2 ? "B<rnnsearch-$2>(1)" : "$1 (see B<rnnsearch-$2>(1))"/ge;
   $text =~ s/\[([^\]]+)\]\([^)\s]+\)/$1/g;
   $text =~ s/\*\*(.+?)\*\*/B<$1>/g;
   $text =~ s/`([^`]+)`/B<$1>/g;

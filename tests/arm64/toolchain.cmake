@@ -21,6 +21,7 @@ endforeach()
 
 # The compiler wrappers of MPI and HDF5 are arm64 programs, so they cannot be asked.
 set(lib ${sysroot}/usr/lib/aarch64-linux-gnu)
+set(MPI_SKIP_COMPILER_WRAPPER ON)
 set(MPI_C_HEADER_DIR ${lib}/openmpi/include CACHE PATH "")
 set(MPI_C_LIB_NAMES mpi CACHE STRING "")
 set(MPI_mpi_LIBRARY ${lib}/openmpi/lib/libmpi.so CACHE FILEPATH "")
