@@ -27,6 +27,7 @@
 : "${CPUS_PER_RANK=16}"
 # nomultithread: CPUS_PER_RANK counts cores, and a job uses one hardware thread of each, which is fastest for matrix products.
 # multithread: all hardware threads. Empty: the default of the site, which may count hardware threads as CPUs.
+# SLURM rejects it together with --threads-per-core, --ntasks-per-core or --cpu-bind.
 : "${HINT=nomultithread}"
 # Time limit of a training's job. The longest that the site allows is rarely best: short jobs start sooner, and a training loses
 # nothing between jobs.

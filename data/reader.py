@@ -41,6 +41,7 @@ def log(path):  # without lines that a kill cut short, and without updates that 
         record = json.loads(line)
         if record["event"] in ("resume", "update"):
             keep = record["update"] + (record["event"] == "resume")
-            records = [earlier for earlier in records if earlier["update"] < keep]
+            skip = ("skip", record["update"])  # an update that is skipped has a line of its own before that of the update
+            records = [r for r in records if r["update"] < keep or (r["event"], r["update"]) == skip]
         records.append(record)
     return records

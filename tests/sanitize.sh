@@ -47,6 +47,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 # Copies within libraries are not checked: libraries are not instrumented, so ThreadSanitizer does not see the locks that order them.
 export TSAN_OPTIONS=suppressions=$lists/races.txt:second_deadlock_stack=1:ignore_noninstrumented_modules=1
 cd "$build"
+[[ $(ctest -N -R "$tests|$mpi_tests" "$@") != *"Total Tests: 0"* ]] || { echo "sanitize.sh: no test matches: $*" >&2 && exit 1; }
 failed=0
 ctest --output-on-failure -R "$tests" "$@" || failed=1
 # Open MPI keeps memory to the end in modules that it unloads before, so that no suppression can name them.

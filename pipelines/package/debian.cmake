@@ -1,5 +1,8 @@
-# CPack runs this on the files of a package, below CPACK_TEMPORARY_INSTALL_DIRECTORY, before it packs them: what Debian's policy wants
-# otherwise than an installation from source.
+# CPack runs this on the files of a package, below CPACK_TEMPORARY_INSTALL_DIRECTORY, before it packs them: changes that Debian's policy
+# requires.
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+  return()
+endif()
 set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
 set(documents ${root}/share/doc/rnnsearch)
 
@@ -15,7 +18,7 @@ file(RENAME ${root}/share/zsh/site-functions ${root}/share/zsh/vendor-completion
 
 # policy, sections 12.5 and 12.7
 file(WRITE ${documents}/copyright "rnnsearch ${CPACK_PACKAGE_VERSION}\n\n"
-  "Copyright (C) the authors of rnnsearch\n\nNo licence has been granted yet; that decision is the owner's.\n")
+  "Copyright (C) the authors of rnnsearch\n\nNo licence has been granted yet.\n")
 string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${documents}/changelog "rnnsearch (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
   "  * Built from the sources of this version.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${now}\n")

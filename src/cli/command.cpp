@@ -61,8 +61,9 @@ std::string usage() {
   }
   return text +
          "\nrnnsearch COMMAND --help explains a command; rnnsearch --version prints the version.\n\n"
-         "Exit codes: 0 success; 2 the command line is wrong, so that repeating the command is in vain; 85 a signal or "
-         "the\nend of the job stopped the command, and the same command resumes a training; 1 any other error.\n";
+         "Exit codes: 0 success; 2 wrong command line (repeating it unchanged fails again); 85 a signal or the end of "
+         "the\njob "
+         "stopped the command, and the same command resumes a training; 1 any other error.\n";
 }
 
 /// What is closed would be the number of the next file that is opened, and that file would get what is printed. Reading

@@ -27,6 +27,7 @@ sub write_file {
 my $readme = read_file("$here/README.md");
 my ($table) = $readme =~ /^((?:\|.*\n)+)/m;
 my ($shared) = $readme =~ /^## What all commands share\n(.*)\z/ms;
+$shared =~ s/^  (?=\|)//mg;  # a table within a list
 my ($exit_status) = $shared =~ /^\* \*\*Exit code\.\*\* (.*?)(?=^\* |\z)/ms or die "manual.pl: README.md does not explain the exit codes\n";
 my @commands;
 while ($table =~ /^\| \[([a-z-]+)\]\(commands\/.*?\) \| (.*) \|$/mg) {
@@ -62,7 +63,7 @@ sub inline {
   $text =~ s/`([^`]+)`/B<$1>/g;
   return $text =~ s/\0(lt|gt)\0/E<$1>/gr;
 }
-sub list { join '', "=over 4\n\n", map({ "=item $_->[0]\n\n$_->[1]\n\n" } @_), "=back\n\n" }
+sub list { join '', "=over 4\n\n", map({ '=item ' . ($_->[0] =~ s/^(\d+)$/B<$1>/r) . "\n\n$_->[1]\n\n" } @_), "=back\n\n" }
 sub pod_of {
   my ($markdown) = @_;
   my $pod = '';
@@ -84,11 +85,12 @@ sub page {
   my $roff = '';
   $man->output_string(\$roff);
   $man->parse_string_document($pod);
+  die "manual.pl: the page $name has mistakes, which it names at its end: $roff" if $man->any_errata_seen;
   utf8::decode($roff) unless utf8::is_utf8($roff);
   write_file("$folder/man1/$name.1", $roff);
 }
 my $see_also = "=head1 SEE ALSO\n\n" . join(', ', map { "B<$_>(1)" } 'rnnsearch', map { "rnnsearch-$_->{name}" } @commands) . "\n\n";
-my $exits = "=head1 EXIT STATUS\n\n" . inline($exit_status) . "\n\n";
+my $exits = "=head1 EXIT STATUS\n\n" . pod_of($exit_status);
 for my $command (@commands) {
   my ($options, $group) = ("=head1 OPTIONS\n\n", '');
   for my $option (@{$command->{options}}) {

@@ -481,6 +481,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     const std::string changed = changed_libraries(options.pipeline);
     if (!changed.empty()) log_line(text_of("[prepare] corpus ", given->path().string(), ": ", changed));
   }
+  if (!appends) options.pipeline.libraries = {};  // all text is split here
   Text text{options, team, progress, {}};
   if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
   const PairCleaner cleaner(options.cleaning);

@@ -19,7 +19,7 @@ bool apply_limit() {
     hwy::DisableTargets(HWY_AVX2 - 1);
   } else if (limit == "sse2") {
     hwy::DisableTargets(2 * HWY_SSSE3 - 1);
-  } else if (limit == "neon") {
+  } else if (HWY_ARCH_ARM && limit == "neon") {
     hwy::DisableTargets(HWY_NEON - 1);
   } else if (!limit.empty() && limit != "avx512") {
     throw Error(text_of("kernels: the environment variable RNNSEARCH_SIMD is '", limit,

@@ -22,7 +22,7 @@ if [[ ! -e $build/sysroot.complete ]]; then
     apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$state" -o Dir::State::Lists="$state/lists" \
       -o Dir::State::status="$state/status" -o Dir::Cache="$state" -o Dir::Cache::archives="$state/archives" "$@" >/dev/null
   }
-  mapfile -t packages < <(sed -n 's/^  \(\(lib\|nlohmann\|zlib\)[^ ]*-dev\) .*/\1/p' pipelines/install.sh | grep -v simgrid)
+  mapfile -t packages < <(sed -n 's/^  \(\(lib\|nlohmann\|zlib\)[^ ]*-dev\) .*/\1/p' pipelines/install.sh | grep -vE "simgrid|mpich")
   apt update
   apt install -y --download-only --no-install-recommends "${packages[@]}" openmpi-bin libstdc++6
   for package in "$state"/archives/*.deb; do dpkg -x "$package" "$ARM64_SYSROOT"; done

@@ -23,6 +23,7 @@ for command in '' "${commands[@]}"; do
   page=$share/man/man1/rnnsearch${command:+-$command}.1
   warnings=$(man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null) || true
   [[ -z $warnings ]] || fail "man warns of $page: $warnings"
+  ! grep -qE '\| (---|code) ' "$page" || fail "a table of $page is not laid out: $(grep -E '\| (---|code) ' "$page")"
 done
 offered() { # COMMAND...: what fish offers for this command line
   XDG_DATA_DIRS=$share HOME=$PWD fish --no-config -c "source $share/fish/vendor_completions.d/rnnsearch.fish; complete -C '$*'" | cut -f1

@@ -22,6 +22,7 @@ checkpoint=run/checkpoints/$(<run/checkpoints/latest)
 for file in corpus.h5 "$checkpoint"; do
   h5dump -H "$file" >dump || fail "h5dump cannot read $file"
   grep -q 'DATASET "source_count"' dump || fail "h5dump finds no vocabulary in $file"
+  # This can fail only with an HDF5 that writes newer formats, such as 2.0.
   [[ $(od -An -tu1 -j8 -N1 "$file") -le 3 ]] || fail "$file has a superblock that HDF5 1.10 does not know"
 done
 
@@ -74,6 +75,13 @@ def attention(source, target):
         s = gated("decoder", [("W", word), ("C", alpha @ h)], s)
         word = P["decoder/embedding"][y] + P["decoder/embedding_bias"]
 
+
+with open("resumed.jsonl", "w") as out:
+    for event, update in (("update", 1), ("skip", 2), ("update", 2), ("update", 3), ("resume", 2), ("update", 3)):
+        out.write(json.dumps({"event": event, "update": update}) + "\n")
+    out.write('{"event": "upd')
+records = [(record["event"], record["update"]) for record in reader.log("resumed.jsonl")]
+assert records == [("update", 1), ("skip", 2), ("update", 2), ("resume", 2), ("update", 3)], records
 
 ids = {side: {word: i for i, word in enumerate(words[side])} for side in words}
 worst, spread = 0, 0

@@ -101,7 +101,7 @@ refused "is a file" --run search --csv page.html
 mkfifo pipe
 status=0
 report --run search --output pipe 2>refused.err || status=$?
-{ [[ $status == "${expected:-1}" && -p pipe ]] && grep -q 'pipe is a pipe or a device' refused.err; } || fail "a pipe as --output: $(<refused.err)"
+{ [[ $status == 1 && -p pipe ]] && grep -q 'pipe is a pipe or a device' refused.err; } || fail "a pipe as --output: $(<refused.err)"
 status=0
 mpirun -n 2 "$RNNSEARCH" report --run search --output two.html >/dev/null 2>&1 || status=$?
 [[ $status != 0 && ! -e two.html ]] || fail "report ran under mpirun"

@@ -45,9 +45,11 @@ mv tree "moved tree"
 set +u # of the module system
 # shellcheck disable=SC1090  # of the system
 source "$init"
+unset MANPATH XDG_DATA_DIRS
 module use "$PWD/moved tree/share/modulefiles"
 module load rnnsearch
 [[ $(command -v rnnsearch) == "$PWD/moved tree/bin/rnnsearch" ]] || fail "module load does not find the program: $(command -v rnnsearch)"
 [[ :$MANPATH: == *":$PWD/moved tree/share/man:"* ]] || fail "module load does not find the manual: ${MANPATH:-}"
+[[ :$MANPATH: == *::* && $XDG_DATA_DIRS == *:/usr/share ]] || fail "module load hides the system's: $MANPATH, $XDG_DATA_DIRS"
 module unload rnnsearch
 [[ :$PATH: != *"moved tree"* ]] || fail "module unload leaves $PATH"

@@ -9,7 +9,7 @@ source "$SOURCE/tests/train/support.sh"
 make_corpus
 updates=77 checkpoints="--checkpoint-every 35"
 
-library_of() { sed -n 's/.*"libraries": ".*, \(.*\)".*/\1/p' "$1/environment.json"; }
+library_of() { sed -n 's/.*"libraries": ".*HDF5 [^,]*, \([^,]*\),.*/\1/p' "$1/environment.json"; }
 for ranks in 2 3; do
   mpirun -n $ranks "$RNNSEARCH" $(train_arguments one-$ranks $updates) $checkpoints 2>one.log || fail "$ranks ranks: $(<one.log)"
   "$OTHER_MPIEXEC" -n $ranks "$other" $(train_arguments two-$ranks $updates) $checkpoints 2>two.log || fail "$ranks ranks: $(<two.log)"

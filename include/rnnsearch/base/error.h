@@ -15,8 +15,8 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The command line, or a configuration file that it names, is wrong whatever the files hold that it names. The program
-/// exits with code 2, and nobody repeats the command as it stands.
+/// The command line or its configuration file is wrong, whatever the files that it names contain. The program exits
+/// with code 2, and job scripts do not retry it.
 class UsageError : public Error {
  public:
   using Error::Error;

@@ -5,7 +5,7 @@ namespace rnnsearch {
 /// The version, as in CMakeLists.txt. Files record the version that wrote them.
 inline constexpr const char* kVersion = "0.1.0";
 
-/// The compiler: "GCC 12.2.0", "Clang 14.0.6".
+/// The compiler: "GCC 12.2.0", "Debian Clang 14.0.6".
 #ifdef __clang__
 inline constexpr const char* kCompiler = __VERSION__;
 #else

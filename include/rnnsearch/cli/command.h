@@ -8,7 +8,7 @@
 
 namespace rnnsearch::cli {
 
-/// Exit codes besides 0. kWrongUsage: a UsageError, so that nobody need repeat the command. kFailed: any other error.
+/// Exit codes besides 0. kWrongUsage: a UsageError, which job scripts do not retry. kFailed: any other error.
 inline constexpr int kFailed = 1, kWrongUsage = 2;
 /// Exit code of a command that a signal or the end of the job stopped: batch scripts requeue on it. (Shells and
 /// sysexits.h have taken the codes around EX_TEMPFAIL.)

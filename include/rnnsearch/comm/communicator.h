@@ -2,10 +2,10 @@
 // reason, the rank and the place in the source.
 //
 // What an MPI must offer, which the build and the start of the program check: version 3.1 of the standard (non-blocking
-// collectives; calls that any thread may make at any time, such as MPI_Initialized) and MPI_THREAD_MULTIPLE. The calls
-// besides those that begin, end and ask: Isend, Irecv, Testsome, Send, Recv, Iprobe and Test; Comm_dup; the collectives
-// Barrier, Bcast, Gather, Allgather and, on whole numbers, Iallreduce. Floating-point numbers are added by this room
-// alone, in an order that only the number of ranks determines, so that every MPI gives the same bits.
+// collectives; calls that any thread may make at any time, such as MPI_Initialized) and MPI_THREAD_MULTIPLE. Besides
+// initialisation, shutdown and queries it calls only Isend, Irecv, Testsome, Send, Recv, Iprobe and Test; Comm_dup; the
+// collectives Barrier, Bcast, Gather, Allgather and, on whole numbers, Iallreduce. Floating-point numbers are added by
+// this room alone, in an order that only the number of ranks determines, so that every MPI gives the same bits.
 #pragma once
 
 #include <cstddef>

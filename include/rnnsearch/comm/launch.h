@@ -34,9 +34,8 @@ Launch this_launch();
 std::string place(const Lookup& environment);
 
 /// Throws Error if this process is a world of `world_size` = 1 although the user meant to start several processes:
-///   - `srun` without a protocol that MPI speaks starts N processes that do not know of each other, each a world of 1:
-///   N
-///     trainers would write the same files (open-mpi/ompi#10286).
+///   - `srun` without a protocol that MPI speaks starts N processes, each of which takes itself to be alone; N trainers
+///     would write the same files (open-mpi/ompi#10286).
 ///   - The launcher of another MPI than this program was built with does the same.
 ///   - In a batch script, or a shell of salloc, a process without a launcher is alone: one rank works while the cores
 ///     of the other tasks are idle.

@@ -22,9 +22,9 @@ class Rnnsearch(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
 
-    depends_on("mpi@3:")
+    depends_on("mpi@3.1:")
     depends_on("tbb")
-    depends_on("hdf5@1.10:")
+    depends_on("hdf5@1.10.7:")
     depends_on("highway@1.0.3:")
     depends_on("sentencepiece@0.1.97:")
     depends_on("icu4c@60:")
