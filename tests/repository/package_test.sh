@@ -80,6 +80,7 @@ mapfile -t installed < <(inside 0:0 dpkg -L rnnsearch)
 ((${#installed[@]} > 20)) || fail "the package holds ${#installed[@]} files"
 inside 0:0 dpkg --purge rnnsearch >purge.log 2>&1 || fail "purge: $(<purge.log)"
 left=$(for file in "${installed[@]}"; do [[ -d root$file ]] || { [[ ! -e root$file ]] || echo "$file"; }; done
-  find root -xdev -path root/home -prune -o -iname '*rnnsearch*' -print)
+  # mmdebstrap brings the package in under its own path
+  find root -xdev \( -path root/home -o -path "root$PWD" \) -prune -o -iname '*rnnsearch*' -print)
 [[ -z $left ]] || fail "purging left behind: $left"
 rm -rf --one-file-system root
