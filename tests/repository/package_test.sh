@@ -8,6 +8,7 @@ for tool in mmdebstrap lintian unshare; do
 done
 [[ $(id -u) == 0 && $(</etc/os-release) == *$'\nID=debian\n'* ]] ||
   { echo "skipped: only root on Debian can make a Debian root" >&2; exit 77; }
+unshare --mount --pid --fork mount -t tmpfs tmpfs /mnt 2>/dev/null || { echo "skipped: this root may not mount" >&2; exit 77; }
 fail() {
   echo "FAILED: $*" >&2
   exit 1
