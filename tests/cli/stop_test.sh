@@ -111,7 +111,7 @@ refused() {  # FACTS NAME=VALUE|ARGUMENT...: train with these variables and argu
   local facts=$1 fact code=0
   shift
   env "$1" "$RNNSEARCH" $(train_arguments refused 2) "${@:2}" 2>err || code=$?
-  [[ $code == ${expected:-1} && $(wc -l <err) == 1 && ! -e refused ]] || fail "$*: code $code: $(<err)"
+  [[ $code == "${expected:-1}" && $(wc -l <err) == 1 && ! -e refused ]] || fail "$*: code $code: $(<err)"
   while IFS= read -r -d '|' fact; do
     [[ $(<err) == *"$fact"* ]] || fail "$*: '$fact' is not in: $(<err)"
   done <<<"$facts|"
