@@ -37,7 +37,7 @@ class Rnnsearch(CMakePackage):
     depends_on("xz@5.2:")
     depends_on("googletest@1.12: +gmock", type="test")
 
-    conflicts("%gcc@:11", msg="C++20 as this project uses it needs GCC 12 or Clang 14")
+    conflicts("%gcc@:11", msg="no whole build has been tried with a GCC before 12")
 
     generator("ninja")
 
