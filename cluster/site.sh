@@ -4,8 +4,12 @@
 # cluster/submit writes the values into the job's script, so a job keeps those that it was submitted with.
 
 # --- the program ---------------------------------------------------------------------------------------------------------
-# Path of the program, on a file system that all nodes see; empty: build/rnnsearch of this project.
+# Path of the program, on a file system that all nodes see, or in the image; empty: build/rnnsearch of this project.
 : "${RNNSEARCH=}"
+# The command that starts a program in a container, if RNNSEARCH is a program in an image; empty: it is a program of the hosts. Each
+# rank then has a container of its own, which LAUNCHER starts: see cluster/README.md#containers.
+#   apptainer exec --bind /scratch /images/rnnsearch.sif
+: "${CONTAINER=}"
 # Modules that the program was built with: "gcc/12 openmpi/4.1 hdf5/1.10"
 : "${MODULES=}"
 

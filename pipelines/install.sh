@@ -55,6 +55,7 @@ if [[ ${1:-} == tests ]]; then
   dpkg-dev                      = dpkg-shlibdeps: dependencies of the Debian package
   lintian                       = checks the Debian package, in a test
   mmdebstrap                    = the bare Debian in which that test installs the package
+  charliecloud-runtime          = ch-run: starts ranks in containers, in that test
   chromium                      = opens the page of report in its test
   python3-h5py                  = reads corpora and checkpoints as other programs do, in a test
   python3-numpy                 = computes alphas from the parameters of a checkpoint in that test

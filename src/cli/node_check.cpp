@@ -100,6 +100,11 @@ int run_node_check(const Arguments& arguments) {
           {meant ? Level::kWarning : Level::kFailed, "threads", sentence,
            "give fewer --threads, start fewer ranks, or bind them to more cores (mpirun --bind-to none)"});
     }
+    for (const auto& sentence : comm::slow_bindings(places)) {
+      findings.push_back({Level::kWarning, "binding", sentence,
+                          "one thread on each core and one rank in each NUMA domain are usually fastest (HINT, "
+                          "RANKS_PER_NODE and CPUS_PER_RANK of cluster/site.sh; mpirun --map-by numa:PE=N)"});
+    }
     add(train::cpus_findings(facts, cpus_by_host(places)));
     add(train::processor_findings(facts));
     if (train::host_count(facts) > 1) findings.push_back(train::clock_finding(facts, ahead));
@@ -130,6 +135,8 @@ int run_node_check(const Arguments& arguments) {
       ranks.push_back(Json::object({{"host", facts[rank].host},
                                     {"threads", places[rank].threads},
                                     {"cpus", places[rank].cpus},
+                                    {"cores", places[rank].cores},
+                                    {"numa_domains", places[rank].numa_domains},
                                     {"instruction_set", facts[rank].instruction_set},
                                     {"bfloat16_unit", facts[rank].bfloat16_unit}}));
     }

@@ -86,10 +86,59 @@ std::string sentence_of(const Sharers& sharers, const std::string& host) {
                  ": ", ranks, ") would share ", counted(sharers.cpus.size(), "CPU"), " (", list_of(sharers.cpus), ")");
 }
 
+/// The first line of a file of /sys; empty if there is none.
+std::string line_of(const std::filesystem::path& file) {
+  std::string line;
+  std::ifstream stream(file);
+  std::getline(stream, line);
+  return line;
+}
+
+/// "16 threads on 8 cores, CPUs 0-7,16-23 (NUMA domain 0)", which several ranks separate by "|".
+struct HostSummary {
+  std::size_t ranks = 0, threads = 0;
+  Cpus cores;
+  bool cores_known = true;
+  std::string lists;
+
+  void add(const RankPlace& place) {
+    ++ranks;
+    threads += place.threads;
+    add_cpus(place.cores, cores);
+    cores_known = cores_known && !place.cores.empty();
+    if (ranks == 9) lists += " | ...";
+    if (ranks > 8) return;
+    lists += text_of(ranks > 1 ? " | " : "", place.cpus);
+    if (place.numa_domains.empty()) return;
+    const bool one = place.numa_domains.find_first_of(",-") == std::string::npos;
+    lists += text_of(one ? " (NUMA domain " : " (NUMA domains ", place.numa_domains, ")");
+  }
+  std::string text() const {
+    return text_of(counted(ranks, "rank"), ", ", counted(threads, "thread"),
+                   cores_known ? " on " + counted(cores.size(), "core") : "", ", CPUs ", lists);
+  }
+};
+
 constexpr const char* kRemedy =
     "give fewer --threads, start fewer ranks, or let the launcher bind the ranks to more cores (mpirun --bind-to none)";
 
 }  // namespace
+
+void locate(RankPlace& place, const std::filesystem::path& system) {
+  Cpus cores, domains;
+  const Cpus cpus = cpus_of(place.cpus);
+  for (const int cpu : cpus) {
+    // "0,16" or "0-1": the hardware threads of its core
+    const Cpus core = cpus_of(line_of(system / text_of("cpu/cpu", cpu, "/topology/thread_siblings_list")));
+    if (core.empty()) return;
+    cores.insert(*core.begin());
+  }
+  place.cores = list_of(cores);
+  for (const int domain : cpus_of(line_of(system / "node/online"))) {
+    if (overlap(cpus, cpus_of(line_of(system / text_of("node/node", domain, "/cpulist"))))) domains.insert(domain);
+  }
+  place.numa_domains = list_of(domains);
+}
 
 std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
   std::vector<std::string> hosts;
@@ -162,15 +211,20 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
       [&] {
         Packer packer;
         packer.add(threads);
-        packer.add_text(allowed_cpu_list());
+        RankPlace own;
+        own.cpus = allowed_cpu_list();
+        locate(own, "/sys/devices/system");
+        for (const std::string* list : {&own.cpus, &own.cores, &own.numa_domains}) packer.add_text(*list);
         return packer.take();
       },
       [&](std::span<const Outcome> outcomes) {
         auto& places = placement.places;
         for (const Outcome& outcome : outcomes) {
           Unpacker unpacker(outcome.text);
-          const auto asked = unpacker.next<std::size_t>();
-          places.push_back({outcome.host, asked, std::string(unpacker.next_text())});
+          RankPlace& place = places.emplace_back();
+          place.host = outcome.host;
+          place.threads = unpacker.next<std::size_t>();
+          for (std::string* list : {&place.cpus, &place.cores, &place.numa_domains}) *list = unpacker.next_text();
         }
         share_cpus(places);
         if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty()) {
@@ -185,23 +239,35 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
   return placement;
 }
 
-std::vector<std::string> describe(const std::vector<RankPlace>& places) {
-  struct Host {
-    std::size_t ranks = 0, threads = 0;
-    std::string lists;
+std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places) {
+  std::vector<std::string> sentences;
+  const auto first = [&](auto is_slow, auto sentence) {
+    const auto found = std::find_if(places.begin(), places.end(), is_slow);
+    if (found != places.end()) {
+      sentences.push_back(text_of("rank ", found - places.begin(), " on ", found->host, sentence(*found)));
+    }
   };
-  std::map<std::string, Host> hosts;
-  for (const auto& place : places) {
-    Host& host = hosts[place.host];
-    ++host.ranks;
-    host.threads += place.threads;
-    if (host.ranks <= 8) host.lists += text_of(host.ranks > 1 ? " | " : "", place.cpus);
-    if (host.ranks == 9) host.lists += " | ...";
-  }
+  const auto cores = [](const RankPlace& place) { return cpus_of(place.cores).size(); };
+  first([&](const RankPlace& place) { return cores(place) > 0 && place.threads > cores(place); },
+        [&](const RankPlace& place) {
+          return text_of(" has ", counted(place.threads, "thread"), " on ", counted(cores(place), "core"));
+        });
+  first([](const RankPlace& place) { return cpus_of(place.numa_domains).size() > 1; },
+        [](const RankPlace& place) { return text_of(" has CPUs in the NUMA domains ", place.numa_domains); });
+  return sentences;
+}
+
+std::vector<std::string> describe(const std::vector<RankPlace>& places) {
+  std::map<std::string, HostSummary> hosts;
+  for (const auto& place : places) hosts[place.host].add(place);
+  std::map<std::string, std::vector<std::string>> alike;  // hosts by what is said of them
+  for (const auto& [name, summary] : hosts) alike[summary.text()].push_back(name);
   std::vector<std::string> lines;
-  for (const auto& [name, host] : hosts) {
-    lines.push_back(text_of("[comm] ", name, ": ", counted(host.ranks, "rank"), ", ", counted(host.threads, "thread"),
-                            ", CPUs ", host.lists));
+  for (const auto& [text, names] : alike) {
+    std::string list = names.size() > 1 ? text_of("each of ", names.size(), " hosts (") : "";
+    for (std::size_t i = 0; i < names.size() && i < 8; ++i) list += text_of(i > 0 ? ", " : "", names[i]);
+    if (names.size() > 1) list += names.size() > 8 ? ", ...)" : ")";
+    lines.push_back(text_of("[comm] ", list, ": ", text));
   }
   if (const std::string sentence = oversubscription(places); !sentence.empty()) {
     lines.push_back(text_of("[comm] warning: ", sentence, "; ", kRemedy));

@@ -98,6 +98,9 @@ check "a task of an array" 85 "$launch"$'\nscontrol requeue 5_2' CODE=85 SLURM_A
 check "a run folder named with = and /" 0 "launch rnnsearch train --run=run/" CODE=0 -- train --run=run/
 [[ -e run.jobs/done ]] || fail "--run=run/ is another run than --run run"
 check "no run folder" 2 "" CODE=0 -- train --corpus c.h5
+check "a program in an image" 0 "launch enter -b /scratch rnnsearch ${train[*]}" CODE=0 "CONTAINER=enter -b /scratch" -- "${train[@]}"
+check "a heterogeneous job" 2 "" CODE=0 SLURM_HET_SIZE=2 -- "${train[@]}"
+grep -q 'heterogeneous job of 2 components' log || fail "no word of why a heterogeneous job is refused: $(<log)"
 # A wrong command line is wrong the next time, too.
 check "a wrong command line" 2 "$launch" CODE=2 -- "${train[@]}"
 grep -q 'the command line is wrong' log || fail "no word of why it is not requeued: $(<log)"

@@ -48,6 +48,10 @@ has script "#SBATCH --nodes=4" "#SBATCH --time=3:00:00" "#SBATCH --ntasks-per-no
   "#SBATCH --requeue" "#SBATCH --signal=B:USR1@180" "#SBATCH --chdir=$PWD" "export LAUNCHER='srun --mpi=pmix --kill-on-bad-exit=1'" \
   "export AFTER_STOP='requeue'" "export HDF5_USE_FILE_LOCKING='FALSE'" \
   "exec $SOURCE/cluster/run train --preset small --corpus 'my corpus.h5' --run runs/first"
+has script "export CONTAINER=''"
+CONTAINER="apptainer exec i.sif" RNNSEARCH=rnnsearch "$submit" --dry-run train --run r --corpus c >script
+has script "export CONTAINER='apptainer exec i.sif'" "export RNNSEARCH='rnnsearch'"
+"$submit" --dry-run --nodes 4 --time 3:00:00 train --preset small --corpus "my corpus.h5" --run runs/first/ >script
 lacks script "--partition" "--account" "--array" "--mem" "@name@"
 [[ $(sed 1d script | head -n 1) == "#!/usr/bin/env bash" ]] || fail "no script: $(head -n 3 script)"
 ! grep -q '[^1]@[a-z_]*@' script || fail "a placeholder is left: $(<script)"

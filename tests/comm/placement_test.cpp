@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "rnnsearch/base/error.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -55,6 +61,58 @@ TEST(Placement, GivesARankAtLeastOneThreadAndKeepsWhatWasAskedFor) {
   EXPECT_EQ(places[1].threads, 1U);
   EXPECT_EQ(places[2].threads, 3U);
   EXPECT_EQ(places[3].threads, 1U);
+}
+
+// Two sockets of two cores with two hardware threads each, numbered as Linux usually does: the second threads last.
+class Topology : public testing::Test {
+ protected:
+  Topology() {
+    for (int cpu = 0; cpu < 8; ++cpu) {
+      write(text_of("cpu/cpu", cpu, "/topology/thread_siblings_list"), text_of(cpu % 4, ",", cpu % 4 + 4));
+    }
+    write("node/online", "0-1");
+    write("node/node0/cpulist", "0-1,4-5");
+    write("node/node1/cpulist", "2-3,6-7");
+  }
+  ~Topology() override { std::filesystem::remove_all(system_); }
+  void write(const std::string& name, const std::string& line) const {
+    std::filesystem::create_directories((system_ / name).parent_path());
+    std::ofstream(system_ / name) << line << "\n";
+  }
+  RankPlace place(std::size_t threads, const std::string& cpus, const std::string& host = "a") const {
+    RankPlace place{host, threads, cpus};
+    locate(place, system_);
+    return place;
+  }
+  std::filesystem::path system_ = testing::TempDir() + text_of("placement-", ::getpid());
+};
+
+TEST_F(Topology, FindsCoresAndNumaDomains) {
+  EXPECT_EQ(place(1, "0-1").cores, "0-1");
+  EXPECT_EQ(place(1, "0-1").numa_domains, "0");
+  EXPECT_EQ(place(1, "0,4").cores, "0");
+  EXPECT_EQ(place(1, "1-2,5").cores, "1-2");
+  EXPECT_EQ(place(1, "1-2,5").numa_domains, "0-1");
+  EXPECT_EQ(place(1, "8").cores, "");  // a CPU of which the files say nothing
+  EXPECT_EQ(place(1, "").numa_domains, "");
+}
+
+TEST_F(Topology, DescribesHostsThatAreAlikeTogether) {
+  EXPECT_THAT(
+      describe({place(2, "0-1"), place(2, "2-3"), place(2, "0-1", "b"), place(2, "2-3", "b"), place(8, "0-7", "c")}),
+      testing::ElementsAre(
+          "[comm] c: 1 rank, 8 threads on 4 cores, CPUs 0-7 (NUMA domains 0-1)",
+          "[comm] each of 2 hosts (a, b): 2 ranks, 4 threads on 4 cores, CPUs 0-1 (NUMA domain 0) | 2-3 (NUMA "
+          "domain 1)"));
+  EXPECT_THAT(describe({{"a", 4, "0-3"}}), testing::ElementsAre("[comm] a: 1 rank, 4 threads, CPUs 0-3"));
+}
+
+TEST_F(Topology, NamesBindingsThatAreSlow) {
+  EXPECT_THAT(slow_bindings({place(2, "0-1"), place(2, "2-3")}), IsEmpty());
+  EXPECT_THAT(
+      slow_bindings({place(2, "0-1"), place(2, "0,4"), place(8, "0-7")}),
+      testing::ElementsAre("rank 1 on a has 2 threads on 1 core", "rank 2 on a has CPUs in the NUMA domains 0-1"));
+  EXPECT_THAT(slow_bindings({{"a", 8, "0-3"}}), IsEmpty());  // cores not known
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The installed module file works in a real module system, and Spack's recipe asks for what CMakeLists.txt looks for. With
-# SPACK_PACKAGES, the folder of a clone of Spack's repository of packages, also whether it has each package.
+# The installed module file works in a real module system, Spack's recipe asks for what CMakeLists.txt looks for, and the two recipes of
+# an image agree. With SPACK_PACKAGES, the folder of a clone of Spack's repository of packages, also whether it has each package.
 set -euo pipefail
 fail() {
   echo "FAILED: $*" >&2
@@ -36,6 +36,17 @@ if [[ -n ${SPACK_PACKAGES:-} ]]; then
       fail "Spack has no package $package"
   done <dependencies
 fi
+
+# --- the two recipes of an image: both copy the same files and take the same steps ---
+recipes=$SOURCE/cluster/container
+sed -n 's/^COPY //p' "$recipes/Containerfile" | awk '{for (i = 1; i < NF; ++i) if ($i !~ /^--/) print $i}' | sort >copied
+awk '/^%/ {files = $1 == "%files"; next} files && NF {print $1}' "$recipes/rnnsearch.def" | sort >copied.def
+cmp -s copied copied.def || fail "Containerfile and rnnsearch.def copy other files: $(diff copied copied.def)"
+while read -r file; do [[ $file == /* || -e $SOURCE/$file ]] || fail "Containerfile copies $file, which does not exist"; done <copied
+for recipe in Containerfile rnnsearch.def; do
+  [[ $(grep -v '^COPY' "$recipes/$recipe" | grep -o 'steps [a-z]*$' | xargs) == "steps build steps install" ]] ||
+    fail "$recipe takes other steps than build and install"
+done
 
 # --- the module file ---
 init=/usr/share/modules/init/bash

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Debian package that cpack makes: lintian finds no error in it; in a bare Debian without compilers it installs with nothing but its
-# dependencies, an ordinary user trains with mpirun on two ranks, translates and evaluates; purging it leaves nothing behind. Root
-# makes the Debian, with the package sources that apt on this machine has.
+# dependencies; an ordinary user trains with mpirun on two ranks, translates and evaluates; ranks in containers of that Debian give the
+# same bits; purging it leaves nothing behind. Root makes the Debian, with the package sources that apt on this machine has.
 set -euo pipefail
 for tool in mmdebstrap lintian unshare; do
   command -v $tool >/dev/null || { echo "skipped: $tool is not installed" >&2; exit 77; }
@@ -59,13 +59,13 @@ inside() {
     exec chroot --userspec="$1" root env -C /home/translator "${@:2}"' - "$@"
 }
 "$SOURCE/data/reversal.sh" root/home/translator/text --vocabulary 10 --max-length 7 --train 600 --dev 16 --test 16 >/dev/null
-cat >root/home/translator/use.sh <<'EOF'
+train="train --corpus corpus.h5 --max-updates 20 --validate-every 10 --embedding 12 --state 24 --alignment 16 --maxout 12 --threads 1"
+cat >root/home/translator/use.sh <<EOF
 set -euo pipefail
-[[ $(id -u) == 1000 ]]
-rnnsearch prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \
+[[ \$(id -u) == 1000 ]]
+rnnsearch prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \\
   --dev-target text/dev.target --test reversed:text/test.source:text/test.target --tokenizer none --output corpus.h5
-mpirun -n 2 rnnsearch train --corpus corpus.h5 --run run --max-updates 20 --validate-every 10 --embedding 12 --state 24 \
-  --alignment 16 --maxout 12 --threads 1
+mpirun -n 2 rnnsearch $train --run run
 mpirun -n 2 rnnsearch translate --model run --input text/test.source --output translated --threads 1
 rnnsearch evaluate --hypotheses ours=translated --corpus corpus.h5 --set test/reversed
 EOF
@@ -75,6 +75,27 @@ inside 1000:1000 bash use.sh >used.log 2>&1 || fail "using the package: $(tail -
   fail "not trained on two ranks: $(<root/home/translator/run/environment.json)"
 [[ $(wc -l <root/home/translator/translated) == 16 ]] || fail "translated $(wc -l <root/home/translator/translated) of 16 lines"
 [[ $(<used.log) == *BLEU* ]] || fail "evaluate printed no BLEU: $(<used.log)"
+
+# --- the same Debian as an image: the scripts for clusters start each rank in a container, with the mpirun of this machine ---
+if command -v ch-run >/dev/null && unshare --user true 2>/dev/null; then
+  mkdir work
+  cp -r root/home/translator/{corpus.h5,run} work
+  cat >contained.sh <<EOF
+set -euo pipefail
+cd work
+# Ranks in user namespaces of their own may not read each other's memory.
+export CONTAINER="ch-run --cd=/home/translator --bind=$PWD/work:/home/translator $PWD/root --" RNNSEARCH=rnnsearch USER=root TRAIN_OPTIONS='' \
+  LAUNCHER="mpirun -n 2 --bind-to none" OMPI_MCA_btl_vader_single_copy_mechanism=none RNNSEARCH_OVERSUBSCRIBE=1 \
+  OMPI_MCA_rmaps_base_oversubscribe=1
+"$SOURCE/cluster/node_check" --folder . --threads 1
+"$SOURCE/cluster/run" $train --run inside
+h5diff run/checkpoints/\$(<run/checkpoints/latest) inside/checkpoints/\$(<inside/checkpoints/latest) /parameters /parameters
+EOF
+  bash contained.sh >contained.log 2>&1 || fail "in containers: $(tail -n 40 contained.log)"
+  grep '^ok *threads' contained.log
+else
+  echo "not tried: containers, which need ch-run of Charliecloud and user namespaces"
+fi
 
 # --- nothing is left of it ---
 mapfile -t installed < <(inside 0:0 dpkg -L rnnsearch)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace rnnsearch::comm {
 struct RankPlace {
   std::string host;
   std::size_t threads = 1;
-  std::string cpus;  // that it may use, as Linux lists them: "0-3,8"; empty: not known
+  std::string cpus;               // that it may use, as Linux lists them: "0-3,8"; empty: not known
+  std::string cores = "";         // those of its CPUs, each by the first CPU that shares it; empty: not known
+  std::string numa_domains = "";  // those of its CPUs, by number; empty: not known
 };
 
 struct Placement {
@@ -24,6 +27,9 @@ struct Placement {
 /// ranks of its host that may use them too. Throws AgreedError when ranks that share CPUs have more threads than there
 /// are, unless `oversubscribe` says at the root that this is meant.
 Placement settle_threads(const Communicator& world, std::size_t threads, bool oversubscribe);
+
+/// Fills in the cores and NUMA domains of `place.cpus`, as the files below `system` tell: Linux's /sys/devices/system.
+void locate(RankPlace& place, const std::filesystem::path& system);
 
 /// How many CPUs the ranks of each host may use together; one entry a host, in the order of first ranks.
 std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places);
@@ -37,7 +43,11 @@ void share_cpus(std::vector<RankPlace>& places);
 /// overlap in part: then those that are linked by overlaps are counted together.
 std::string oversubscription(const std::vector<RankPlace>& places);
 
-/// Lines for people: where the ranks are, and a warning of oversubscription.
+/// One sentence for the first rank whose threads share cores, and one for the first whose CPUs are in several NUMA
+/// domains; both are allowed, and usually slower than they could be.
+std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
+
+/// Lines for people: where the ranks are, alike hosts on one line, and a warning of oversubscription.
 std::vector<std::string> describe(const std::vector<RankPlace>& places);
 
 }  // namespace rnnsearch::comm
