@@ -3,7 +3,8 @@
 # program. The options after -- are passed to cmake, which remembers them in the build folder:
 #   pipelines/build.sh -- -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$HOME/.local
 # pipelines/build.sh --check: builds nothing; exits with 1 and a reason if CMake cannot build in these folders.
-# Environment: RNNSEARCH_BUILD (folder, default build), RNNSEARCH_WERROR=ON (warnings are errors). CMake itself reads CC, CXX, CFLAGS,
+# Environment: RNNSEARCH_BUILD (folder, default build), RNNSEARCH_WERROR=ON (warnings are errors),
+# RNNSEARCH_ASSERTIONS=ON (assertions are checked, those of the standard library too). CMake itself reads CC, CXX, CFLAGS,
 # CXXFLAGS and LDFLAGS when it configures a build folder for the first time, and CMAKE_PREFIX_PATH each time it looks for a library.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -36,5 +37,6 @@ if [[ ! -e $build/CMakeCache.txt ]]; then
   # A build folder keeps its generator. Without Ninja it is CMake's default, make.
   if type ninja >/dev/null 2>&1; then export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}; fi
 fi
-quietly cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DRNNSEARCH_WERROR="${RNNSEARCH_WERROR:-OFF}" "${@:2}"
+quietly cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DRNNSEARCH_WERROR="${RNNSEARCH_WERROR:-OFF}" \
+  -DRNNSEARCH_ASSERTIONS="${RNNSEARCH_ASSERTIONS:-OFF}" "${@:2}"
 CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)} quietly cmake --build "$build" --target "${targets[@]:-rnnsearch}"

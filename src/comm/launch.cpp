@@ -22,7 +22,7 @@ struct Manager {
 constexpr std::array kManagers{
     // Open MPI's mpirun: docs.open-mpi.org, "Environment variables set for MPI applications".
     Manager{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    // MVAPICH2's mpirun_rsh: MVAPICH2 User Guide, "MPI rank-related environment variables".
+    // MVAPICH2's mpirun_rsh: MVAPICH2 User Guide, "MPIRUN_RSH Parameters".
     Manager{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
     // PMI-1, which reads both in PMI_Init (MPICH, src/pmi). Set by Hydra (MPICH, Intel MPI: "Environment Variables Not
     // Propagated by Hydra"), by `srun --mpi=pmi2`, by Flux (flux-environment(7)), and for Cray MPICH by HPE's PALS and
