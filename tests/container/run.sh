@@ -28,7 +28,7 @@ if ! buildah inspect bare-debian >/dev/null 2>&1; then
   rm "$work/base.tar"
 fi
 SECONDS=0
-buildah build -f cluster/container/Containerfile --build-arg BASE=localhost/bare-debian -t rnnsearch . >"$work/build.log" 2>&1 ||
+buildah build --layers -f cluster/container/Containerfile --build-arg BASE=localhost/bare-debian -t rnnsearch . >"$work/build.log" 2>&1 ||
   { tail -n 40 "$work/build.log" >&2 && exit 1; }
 echo "[container] built in $SECONDS s"
 
@@ -36,7 +36,7 @@ rm -rf --one-file-system "$work/image"
 container=$(buildah from rnnsearch)
 cp -a "$(buildah mount "$container")" "$work/image"
 buildah rm "$container" >/dev/null
-mkdir -p "$work/image"/{dev,proc,sys,tmp,mnt/0} # Charliecloud mounts there
+mkdir -p "$work/image"/{dev,proc,sys,tmp} # Charliecloud mounts there
 echo "[container] the image has $(du -sm "$work/image" | cut -f 1) MB; $(chroot "$work/image" rnnsearch --version | head -n 1)"
 for tool in gcc g++ cmake; do
   [[ ! -e $work/image/usr/bin/$tool ]] || { echo "container: the image has $tool, which only its first stage needs" >&2 && exit 1; }
@@ -53,8 +53,8 @@ export RNNSEARCH_OVERSUBSCRIBE=1 LAUNCHER="mpirun -n 2 --oversubscribe --bind-to
   --dev-target text/dev.target --tokenizer none --output corpus.h5
 train=(train --corpus corpus.h5 --max-updates 20 --validate-every 10 --embedding 12 --state 24 --alignment 16 --maxout 12 --threads 1)
 RNNSEARCH=$PWD/rnnsearch cluster/run "${train[@]}" --run outside
-# Ranks in user namespaces of their own may not read each other's memory.
-export CONTAINER="ch-run --cd=/mnt/0 --bind=$PWD $IMAGE --" RNNSEARCH=rnnsearch OMPI_MCA_btl_vader_single_copy_mechanism=none
+# The folder is below /tmp, which Charliecloud binds. Ranks in user namespaces of their own may not read each other's memory.
+export CONTAINER="ch-run --cd=$PWD $IMAGE --" RNNSEARCH=rnnsearch OMPI_MCA_btl_vader_single_copy_mechanism=none
 cluster/node_check --folder . --threads 1
 cluster/run "${train[@]}" --run inside
 h5diff "outside/checkpoints/$(<outside/checkpoints/latest)" "inside/checkpoints/$(<inside/checkpoints/latest)" /parameters /parameters
