@@ -96,8 +96,8 @@ void write_mean(storage::File& output, const model::Parameter& parameter, const 
 
 Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::path& output, bool overwrite) {
   if (checkpoints.size() < 2) {
-    throw Error(text_of("averaging needs at least two checkpoints, but the number given is ", checkpoints.size(),
-                        "; name more"));
+    throw UsageError(text_of("averaging needs at least two checkpoints, but the number given is ", checkpoints.size(),
+                             "; name more"));
   }
   std::error_code ignored;
   if (fs::exists(output, ignored)) {
