@@ -81,7 +81,8 @@ as_root=()
 if [[ $(id -u) != 0 ]]; then
   if ! command -v sudo >/dev/null; then
     echo "install: packages are missing, and user $(id -un) is neither root nor has sudo: run as root" \
-      "apt-get install --no-install-recommends ${missing//$'\n'/ }" >&2
+      "apt-get install --no-install-recommends ${missing//$'\n'/ }, or build the libraries without root:" \
+      "pipelines/dependencies.sh --help" >&2
     exit 1
   fi
   as_root=(sudo)

@@ -424,7 +424,8 @@ class SentencePiece : public Subwords::Model {
   void split(std::string_view line, WordList& pieces) const override {
     if (fast_ && fast_->split(line, pieces)) return;
     std::vector<std::string> all;
-    const auto status = processor_.Encode(line, &all);
+    // absl::string_view is std::string_view in Debian's SentencePiece 0.1.97 and a class of its own in upstream's.
+    const auto status = processor_.Encode(absl::string_view(line.data(), line.size()), &all);
     if (!status.ok()) throw Error(text_of("SentencePiece cannot split a line: ", reason_of(status)));
     for (const std::string& piece : all) pieces.add(piece);
   }
