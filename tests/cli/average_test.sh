@@ -42,7 +42,7 @@ refused "--last is 9 but run holds" average --run run --last 9 --output other.h5
 expected=2 refused "--run and --last" average --run run --output other.h5
 expected=2 refused "either --checkpoint" average --output other.h5
 expected=2 refused "either --checkpoint" average --checkpoint mean.h5 --run run --last 2 --output other.h5
-refused "at least two" average --checkpoint $last --output other.h5
+expected=2 refused "at least two" average --checkpoint $last --output other.h5
 refused "no history" inspect mean.h5 --history
 "$RNNSEARCH" $(train_arguments seed 8) --seed 2 2>/dev/null
 refused "seed is 1 in the first and 2 in the second" average --checkpoint $last \
