@@ -4,7 +4,7 @@
 #   pipelines/build.sh -- -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$HOME/.local
 # pipelines/build.sh --check: builds nothing; exits with 1 and a reason if CMake cannot build in these folders.
 # Environment: RNNSEARCH_BUILD (folder, default build), RNNSEARCH_WERROR=ON (warnings are errors),
-# RNNSEARCH_ASSERTIONS=ON (assertions are checked, those of the standard library too). CMake itself reads CC, CXX, CFLAGS,
+# RNNSEARCH_ASSERTIONS=ON (enables assert() and the assertions of libstdc++). CMake itself reads CC, CXX, CFLAGS,
 # CXXFLAGS and LDFLAGS when it configures a build folder for the first time, and CMAKE_PREFIX_PATH each time it looks for a library.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."

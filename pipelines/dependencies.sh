@@ -4,7 +4,7 @@
 #   pipelines/dependencies.sh [OPTION VALUE]... [NAME...]   builds all libraries, or those named
 #     --tarballs DIR         folder of the downloaded tarballs [tarballs]
 #     --prefix DIR           folder to install into, which can be deleted as a whole [~/rnnsearch-libraries]
-#     --without NAME[,...]   libraries to leave out because the system or a module has them
+#     --without NAME[,...]   libraries to leave out because the system or a module has them (repeatable)
 #     --use NAME=FILE        build another version of a library, from this tarball (repeatable)
 # Compiler, make, CMake and MPI come from the system or from modules; CC, CXX, CFLAGS and CXXFLAGS are those of the environment, and
 # CMAKE_BUILD_PARALLEL_LEVEL is the number of processes (all cores). What is already built is not built again. Exit codes: 1 an error, 2 a
@@ -12,10 +12,10 @@
 set -euo pipefail
 
 # Name and address of each tarball, and its SHA-256 sum. Versions and sums are those of Spack's packages
-# (https://github.com/spack/spack-packages, repos/spack_repo/builtin/packages/NAME/package.py) except for two. SentencePiece is the
+# (https://github.com/spack/spack-packages, repos/spack_repo/builtin/packages/NAME/package.py) except for two. SentencePiece has
 # version and sum of Homebrew's formula, because 0.2.2 would download Abseil during its build. Boost's tarball for CMake can install
-# one library with the headers that it needs, which the tarball of Spack cannot; many projects on GitHub name its sum. In an address
-# of GitHub with /archive/ the last part only names the file.
+# one library with the headers that it needs, which the tarball of Spack cannot; its sum stands in several projects'
+# recipes. In an address of GitHub with /archive/ the last part only names the file.
 table='
   pkgconf       https://distfiles.ariadne.space/pkgconf/pkgconf-2.5.1.tar.xz
     cd05c9589b9f86ecf044c10a2269822bc9eb001eced2582cfffd658b0a50c243
@@ -103,7 +103,7 @@ while (($# > 0)); do
   case $1 in
     --tarballs) tarballs=$2 ;;
     --prefix) prefix=$(realpath -m -- "$2") ;;
-    --without) IFS=, read -ra without <<<"$2" && for name in "${without[@]}"; do known "$name"; done ;;
+    --without) IFS=, read -ra more <<<"$2" && for name in "${more[@]}"; do known "$name"; done && without+=("${more[@]}") ;;
     --use)
       [[ $2 == *=?* ]] || fail 2 "--use $2 must be NAME=FILE; the names are ${names[*]}"
       known "${2%%=*}" && use[${2%%=*}]=${2#*=}

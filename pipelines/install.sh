@@ -8,6 +8,7 @@ packages='
   g++                           = compiler with C++20
   cmake                         = configures the build
   ninja-build                   = runs the build
+  make                          = builds a library in the test of dependencies.sh
   pkgconf                       = finds libraries that bring no files for CMake
   libtbb-dev                    = oneTBB: threads inside a rank
   libhwy-dev                    = Highway: vector instructions chosen at run time
@@ -80,9 +81,10 @@ missing=$(grep -vxFf <(echo "$installed") <<<"$names") || exit 0
 as_root=()
 if [[ $(id -u) != 0 ]]; then
   if ! command -v sudo >/dev/null; then
+    without_root=', or build the libraries without root: pipelines/dependencies.sh --help'
+    [[ ${1:-} != tests ]] || without_root=
     echo "install: packages are missing, and user $(id -un) is neither root nor has sudo: run as root" \
-      "apt-get install --no-install-recommends ${missing//$'\n'/ }, or build the libraries without root:" \
-      "pipelines/dependencies.sh --help" >&2
+      "apt-get install --no-install-recommends ${missing//$'\n'/ }$without_root" >&2
     exit 1
   fi
   as_root=(sudo)

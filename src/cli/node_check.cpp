@@ -59,7 +59,8 @@ int run_node_check(const Arguments& arguments) {
   bool json = false;
   Options options("node-check",
                   "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
-                  "srun). It checks which ranks find each other, their CPUs, threads and clocks, the folder of the "
+                  "srun). It checks which ranks find each other, their CPUs, cores, NUMA domains, threads and clocks, "
+                  "the folder of the "
                   "runs, the bandwidth of all-reduce, and vector units. Each finding is one line, ok, warning or "
                   "FAILED, with what to do. Exit code 1 means that training would fail.");
   options.group("Checks");

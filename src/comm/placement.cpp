@@ -130,7 +130,7 @@ void locate(RankPlace& place, const std::filesystem::path& system) {
   for (const int cpu : cpus) {
     // "0,16" or "0-1": the hardware threads of its core
     const Cpus core = cpus_of(line_of(system / text_of("cpu/cpu", cpu, "/topology/thread_siblings_list")));
-    if (core.empty()) return;
+    if (core.empty()) continue;
     cores.insert(*core.begin());
   }
   place.cores = list_of(cores);

@@ -77,6 +77,7 @@ command -v perl >/dev/null && perl -MJSON::PP -e1 || exit 0
 mpirun -n 2 "${check[@]}" "${many[@]}" --json 2>err | perl -MJSON::PP -e '
   local $/; my $r = decode_json(<STDIN>);
   @{$r->{ranks}} == 2 && $r->{failed} == 0 && @{$r->{allreduce}} == 3 or die "ranks or sums are missing\n";
+  exists $_->{cores} && exists $_->{numa_domains} or die "a rank has no cores\n" for @{$r->{ranks}};
   for (@{$r->{allreduce}}) {
     abs($_->{gigabytes_per_second} * $_->{seconds} * 1e9 / $_->{bytes} - 1) < 1e-9 or die "GB/s are not bytes by seconds\n";
   }

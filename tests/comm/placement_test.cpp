@@ -93,7 +93,8 @@ TEST_F(Topology, FindsCoresAndNumaDomains) {
   EXPECT_EQ(place(1, "0,4").cores, "0");
   EXPECT_EQ(place(1, "1-2,5").cores, "1-2");
   EXPECT_EQ(place(1, "1-2,5").numa_domains, "0-1");
-  EXPECT_EQ(place(1, "8").cores, "");  // a CPU of which the files say nothing
+  EXPECT_EQ(place(1, "8").cores, "");  // the files say nothing of an offline CPU
+  EXPECT_EQ(place(1, "0-1,8").cores, "0-1");
   EXPECT_EQ(place(1, "").numa_domains, "");
 }
 

@@ -12,6 +12,8 @@ for program in buildah ch-run mmdebstrap h5diff setpriv; do
     exit 1
   }
 done
+grep -qx VERSION_CODENAME=bookworm /etc/os-release ||
+  { echo "container: the image is Debian 12, and the sources of apt on this machine are of another release" >&2 && exit 1; }
 work=$(realpath -m -- "${RNNSEARCH_BUILD:-build}")/container
 mkdir -p "$work"
 # All of it in one folder and without overlays, so that it also works where root is in a container itself.

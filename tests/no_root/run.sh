@@ -7,6 +7,7 @@
 set -euo pipefail
 project=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 tarballs=$(realpath -- "${1:?usage: tests/no_root/run.sh TARBALLS [OPTION VALUE]...}")
+[[ -d $tarballs ]] || { echo "no_root: there is no folder $tarballs" >&2 && exit 2; }
 shift
 work=${NO_ROOT_WORK:-$project/build/no_root}
 mkdir -p "$work"
@@ -35,13 +36,14 @@ cp -rL "$tarballs" "$home/tarballs"
 cat >"$home/use.sh" <<'EOF_USE'
 set -euo pipefail
 [[ $(id -u) == 1000 && -z ${LD_LIBRARY_PATH:-} ]]
-! (: >/dev/tcp/deb.debian.org/80) 2>/dev/null || { echo "there is a network" && exit 1; }
+[[ -z $(sed 1d /proc/net/route) ]] || { echo "there is a network: $(</proc/net/route)" && exit 1; }
 step() { # NAME COMMAND...
   local TIMEFORMAT="== $1: %0R s (CPU: %0U s user, %0S s system)"
-  time "${@:2}" || { echo "FAILED: $1" && exit 1; }
+  time "${@:2}" || { echo "FAILED: $1" >&2 && exit 1; }
 }
 step "libraries" rnnsearch/pipelines/dependencies.sh --tarballs tarballs "$@"
-step "libraries, again" rnnsearch/pipelines/dependencies.sh --tarballs tarballs "$@"
+step "libraries, again" rnnsearch/pipelines/dependencies.sh --tarballs tarballs "$@" | tee again
+! grep -q ': building ' again || { echo "FAILED: libraries were built twice" && exit 1; }
 step "rnnsearch" rnnsearch/pipelines/build.sh -- -DCMAKE_PREFIX_PATH="$HOME/rnnsearch-libraries" -DBUILD_TESTING=OFF
 step "install" cmake --install rnnsearch/build --prefix ~/tree >/dev/null
 du -sh rnnsearch-libraries rnnsearch/build tree

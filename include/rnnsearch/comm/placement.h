@@ -14,8 +14,8 @@ struct RankPlace {
   std::string host;
   std::size_t threads = 1;
   std::string cpus;               // that it may use, as Linux lists them: "0-3,8"; empty: not known
-  std::string cores = "";         // those of its CPUs, each by the first CPU that shares it; empty: not known
-  std::string numa_domains = "";  // those of its CPUs, by number; empty: not known
+  std::string cores = "";         // of these CPUs, each by its lowest-numbered CPU: "0-3"; empty: not known
+  std::string numa_domains = "";  // of these CPUs: "0-1"; empty: not known
 };
 
 struct Placement {
@@ -28,7 +28,8 @@ struct Placement {
 /// are, unless `oversubscribe` says at the root that this is meant.
 Placement settle_threads(const Communicator& world, std::size_t threads, bool oversubscribe);
 
-/// Fills in the cores and NUMA domains of `place.cpus`, as the files below `system` tell: Linux's /sys/devices/system.
+/// Sets the cores and NUMA domains of place.cpus from the files in `system`: on Linux /sys/devices/system. CPUs of
+/// which they say nothing, because they are offline, are left out.
 void locate(RankPlace& place, const std::filesystem::path& system);
 
 /// How many CPUs the ranks of each host may use together; one entry a host, in the order of first ranks.
@@ -43,8 +44,8 @@ void share_cpus(std::vector<RankPlace>& places);
 /// overlap in part: then those that are linked by overlaps are counted together.
 std::string oversubscription(const std::vector<RankPlace>& places);
 
-/// One sentence for the first rank whose threads share cores, and one for the first whose CPUs are in several NUMA
-/// domains; both are allowed, and usually slower than they could be.
+/// At most two sentences: the first rank with more threads than cores, and the first rank whose CPUs are in several
+/// NUMA domains. Both are allowed and usually slow.
 std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
 
 /// Lines for people: where the ranks are, alike hosts on one line, and a warning of oversubscription.
