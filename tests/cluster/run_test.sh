@@ -32,6 +32,7 @@ run=${RUN:-run}
 }
 [[ -z ${DESERTED:-} ]] || { # like an mpirun that has lost a host: its rank ends, mpirun does not
   trap '' USR1 TERM
+  echo $$ >launcher
   rnnsearch 600 & # ends after cluster/run has looked for it
   until [[ -e looked ]]; do sleep 0.05; done
   kill -KILL $!
@@ -52,7 +53,7 @@ cat >bin/ps <<END
 out=\$($(command -v ps) "\$@")
 status=\$?
 [[ -z \$out ]] || echo "\$out"
-[[ "\$*" != *--ppid* ]] || ! grep -qx rnnsearch <<<"\$out" || touch looked
+[[ "\$*" != *ppid=* || ! -s launcher ]] || ! grep -qE "^ *[0-9]+ +\$(<launcher) rnnsearch\$" <<<"\$out" || touch looked
 exit \$status
 END
 # Sends a signal when `date` is called, if the process to signal is given.
