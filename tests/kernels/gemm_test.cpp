@@ -48,12 +48,15 @@ struct Product {
       *magnitude = sums;
       for (double& value : *magnitude) value = std::abs(value);
     }
-    for (std::size_t i = 0; i < M; ++i) {
-      for (std::size_t k = 0; k < K; ++k) {
-        for (std::size_t j = 0; j < N; ++j) {
-          sums[i * N + j] += a_at(i, k) * b_at(k, j);
-          if (magnitude) (*magnitude)[i * N + j] += std::abs(a_at(i, k) * b_at(k, j));
-        }
+    // A row of b at a time, so that the innermost loop becomes vector code.
+    std::vector<double> row(N);
+    for (std::size_t k = 0; k < K; ++k) {
+      for (std::size_t j = 0; j < N; ++j) row[j] = b_at(k, j);
+      for (std::size_t i = 0; i < M; ++i) {
+        const double factor = a_at(i, k);
+        for (std::size_t j = 0; j < N; ++j) sums[i * N + j] += factor * row[j];
+        if (!magnitude) continue;
+        for (std::size_t j = 0; j < N; ++j) (*magnitude)[i * N + j] += std::abs(factor * row[j]);
       }
     }
     return sums;
