@@ -70,7 +70,7 @@ export SBATCH_OPTIONS="--exclude=n[11-14]"
 step "undisturbed, by srun"
 submit --wait $(training undisturbed) >/dev/null 2>undisturbed.log || fail "no training at all: $(<undisturbed.log)"
 [[ -e undisturbed.jobs/done ]] || fail "a training that is done is not marked as done"
-grep -q 'n2: 1 rank' undisturbed.log || fail "the training did not run on two nodes: $(<undisturbed.log)"
+grep -q '^\[comm\] .*n2.*: 1 rank' undisturbed.log || fail "the training did not run on two nodes: $(<undisturbed.log)"
 
 # Two trainings that lose a node, one started by srun and one by mpirun. SLURM needs half a minute to notice, so they are checked at
 # the end.
