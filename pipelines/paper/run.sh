@@ -120,6 +120,17 @@ for system in "${paper_order[@]}"; do
   normalized_known+=(--hypotheses "$system=$name.no-unk.normalized.$target")
 done
 if [[ $units == subwords ]]; then known=("${all[@]}") normalized_known=("${normalized[@]}"); fi
+# The same lines, of which each sentence is translated by itself: what a system loses in the whole line, it loses because the line is long.
+sentences=$folder/test.sentences by_sentence=()
+[[ -e $sentences.$source ]] || perl "$here/by_sentence.pl" apart "$test.$source" "$sentences.$source"
+for system in "${paper_order[@]}"; do
+  name=$(basename "$(run_of "$system")")
+  test=$sentences translate "$system" "$sentences.$name.$target" --normalize
+  joined=$folder/test.$name.by-sentence.$target
+  [[ $joined -nt $sentences.$name.$target ]] ||
+    perl "$here/by_sentence.pl" together "$test.$source" "$sentences.$name.$target" "$joined"
+  by_sentence+=(--hypotheses "$system=$joined")
+done
 
 # --- Table 2: log-probabilities of a sample of the training pairs and of the dev set
 trained=() losses=()
@@ -153,6 +164,7 @@ if ! is_scored "$folder/figure3.json" || [[ ! -e $folder/seed || $(<"$folder/see
   evaluate "$folder/scores.normalized.txt" "${normalized[@]}" "${scored[@]}" "${compared[@]}"
   evaluate "$folder/scores.normalized.json" "${normalized[@]}" "${scored[@]}" --json
   evaluate "$folder/scores.no-unk.normalized.json" "${normalized_known[@]}" "${scored[@]}" --json
+  evaluate "$folder/scores.by-sentence.json" "${by_sentence[@]}" "${scored[@]}" --json
   perl "$here/long_sentences.pl" "$folder/long-sentences" "$seed" "$folder/scores.json" "$train.$source" "$train.$target" "$source $target"
   align RNNsearch-50 "$folder/test.rnnsearch-50.$target" "$(perl "$here/figure3.pl" "$seed" "$folder/scores.json")" "$folder/figure3"
   perl "$here/figure3.pl" "$seed" "$folder/scores.json" "$folder/figure3.json"
@@ -162,10 +174,10 @@ processor=
 [[ $launch == slurm || ! -r /proc/cpuinfo ]] || processor=$(sed -n 's/^model name[[:space:]]*: *//p' /proc/cpuinfo | head -n 1)
 perl "$here/table1.pl" "$folder/table1" "$folder"/scores{,.no-unk,.normalized,.no-unk.normalized}.json
 perl "$here/table2.pl" "$folder/table2" "$processor" "${trained[@]}"
-perl "$here/losses.pl" "$folder/losses" "$folder/scores.json" "${losses[@]}"
+perl "$here/difficulty.pl" "$folder/difficulty" "$folder"/scores{,.normalized,.by-sentence}.json "${losses[@]}"
 pages=()
 for system in "${paper_order[@]}"; do pages+=(--run "$system=$(run_of "$system")"); done
-for section in table1 table2 losses long-sentences; do pages+=(--section "$folder/$section.json"); done
+for section in table1 table2 difficulty long-sentences; do pages+=(--section "$folder/$section.json"); done
 "$RNNSEARCH" report --title "Neural machine translation by jointly learning to align and translate: $source to $target" \
   "${pages[@]}" --evaluation "$folder/scores.json" --alignment "$folder/figure3.json" --output "$folder/report.html" \
   --csv "$folder/csv" --markdown "$folder/report.md"
@@ -173,6 +185,6 @@ for section in table1 table2 losses long-sentences; do pages+=(--section "$folde
 cat "$folder/table1.md" "$folder/table2.md"
 say "Figure 2, as numbers"
 cat "$folder/scores.txt"
-cat "$folder/losses.md"
-say "results are in $folder: report.html shows all of them; report.md, table1.md, table2.md, losses.md, long-sentences.md, scores.txt," \
+cat "$folder/difficulty.md"
+say "results are in $folder: report.html shows all of them; report.md, table1.md, table2.md, difficulty.md, long-sentences.md, scores.txt," \
   "figure3/, csv/ and the runs"

@@ -2,6 +2,7 @@
 # Soft alignments of a model that has learnt to reverse sequences: the links are the anti-diagonal, in every output format and on
 # any number of ranks; what cannot be aligned is rejected with a one-line error, and nothing is written.
 set -euo pipefail
+: "${MPIEXEC:=mpirun}" # the launcher
 
 fail() {
   echo "$*"
@@ -78,11 +79,11 @@ python3 check.py || fail "the results are not what they should be; $(tail -n 3 t
 (($(find pictures -type f | wc -l) == 200)) || fail "not two pictures a line: $(ls pictures)"
 
 # the same bytes on any number of ranks, also for the model's own translations
-mpirun -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --json two.json --pharaoh two.links --svg two.pictures --bars
+"$MPIEXEC" -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --json two.json --pharaoh two.links --svg two.pictures --bars
 { cmp all.json two.json && cmp links two.links && diff -r pictures two.pictures; } || fail "two ranks align otherwise than one"
 own=(--model run --source text/test.source --beam 3 --batch-sentences 7 --threads 1 --json -)
 "$RNNSEARCH" align "${own[@]}" >own.json
-mpirun -n 3 "$RNNSEARCH" align "${own[@]}" | cmp - own.json || fail "three ranks align their translations otherwise than one"
+"$MPIEXEC" -n 3 "$RNNSEARCH" align "${own[@]}" | cmp - own.json || fail "three ranks align their translations otherwise than one"
 "$RNNSEARCH" translate --model run --input text/test.source --beam 3 --output translated
 python3 -c '
 import json
@@ -126,7 +127,7 @@ END_OF_SCORE
 "$RNNSEARCH" align "${pair[@]}" --gold gold --json scored.json >scored
 python3 score.py >expected || fail "the scores are not those of the definition"
 cmp expected <(head -n 1 scored) || fail "$(<expected), but the text says $(<scored)"
-mpirun -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --gold gold | cmp - scored || fail "two ranks score otherwise than one"
+"$MPIEXEC" -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --gold gold | cmp - scored || fail "two ranks score otherwise than one"
 awk '{ for (i = 1; i <= NF; ++i) { split($i, a, /[-?]/); mark = index($i, "?") ? "?" : "-"
        printf "%s%d%s%d", (i > 1 ? " " : ""), a[1] + 1, mark, a[2] + 1 } print "" }' gold >gold-from-1
 "$RNNSEARCH" align "${pair[@]}" --gold gold-from-1 --gold-first-word 1 | cmp - scored || fail "links that begin with 1"

@@ -2,6 +2,7 @@
 # The benchmark at a small size: its figures are consistent, on one rank and on two, for updates and for translation; wrong
 # options are rejected.
 set -euo pipefail
+: "${MPIEXEC:=mpirun}" # the launcher
 
 fail() {
   echo "$*"
@@ -50,7 +51,7 @@ is() {  # expected line; then the arguments of rnnsearch benchmark after its lau
 }
 
 alone=("$RNNSEARCH" benchmark "${tiny[@]}")
-together=(mpirun -n 2 "$RNNSEARCH" benchmark "${tiny[@]}")
+together=("$MPIEXEC" -n 2 "$RNNSEARCH" benchmark "${tiny[@]}")
 lengths=(--source-length 6 --target-length 4 --batch-sentences 5)
 { command -v perl >/dev/null && perl -MJSON::PP -e1; } || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
 # 6 operations per weight and row: 5 rows of s_0; 35 of two encoders and the key; 25 of query, unit, contexts and readout
@@ -106,5 +107,5 @@ expected=2 refused "--estimate-updates|--decode" "${tiny[@]}" --decode --estimat
 expected=2 refused "unknown preset" --preset smal
 refused "missing.h5" --corpus missing.h5
 status=0
-mpirun -n 2 "$RNNSEARCH" benchmark "${tiny[@]}" --lengths malformed >out 2>err || status=$?
+"$MPIEXEC" -n 2 "$RNNSEARCH" benchmark "${tiny[@]}" --lengths malformed >out 2>err || status=$?
 [[ $status == 1 && $(grep -c "malformed, line 2" err) == 1 ]] || fail "two ranks: code $status, $(<err)"

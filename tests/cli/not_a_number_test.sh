@@ -17,7 +17,7 @@ refused() {
   shift 2
   for ranks in $all; do
     launcher=()
-    ((ranks == 1)) || launcher=(mpirun -n 2)
+    ((ranks == 1)) || launcher=("$MPIEXEC" -n 2)
     code=0
     "${launcher[@]}" "$RNNSEARCH" "$@" --threads 1 >out 2>err || code=$?
     said=$(grep '^rnnsearch ' err || true)

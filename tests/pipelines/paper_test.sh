@@ -27,7 +27,8 @@ grep -q '^| Moses | – | – | – | – | 33.30 | 35.63 |' whole/table1.md || 
 grep -qE '^\| RNNencdec-30 \| 12 \| [0-9.]+ \| [0-9.]+ \| 1 rank of ' whole/table2.md || fail "Table 2: $(<whole/table2.md)"
 grep -q '^| RNNsearch-50, published | 2.88e5 | 2.2 | 111 | Quadro K-6000 | 40.7 | 38.1 |' whole/table2.md || fail "Table 2: $(<whole/table2.md)"
 grep -q '^over 60 ' whole/scores.txt || fail "Figure 2: $(<whole/scores.txt)"
-grep -qE '^\| over 60 \| [0-9]+ (\| [0-9.]+ ){4}\|$' whole/losses.md || fail "losses: $(<whole/losses.md)"
+{ grep -qE '^\| over 60 \| [0-9]+ (\| [0-9.]+ ){4}\|$' whole/difficulty.md && grep -qE '^\| all \| [0-9]+ (\| [0-9.]+ ){8}\|$' whole/difficulty.md; } ||
+  fail "losses, and BLEU by sentence: $(<whole/difficulty.md)"
 [[ $(count whole/figure3/*.svg) == 4 ]] || fail "Figure 3: $(ls whole/figure3)"
 [[ $(grep -c '^\* RNNsearch-50: ' whole/long-sentences.md) == 4 ]] || fail "long sentences: $(<whole/long-sentences.md)"
 for shown in 'Table 1' 'Table 2' 'Figure 2' '(d) Sentence' 'Long sentences' 'with the seed 1' RNNencdec-30; do
@@ -95,6 +96,15 @@ print join(" ", chosen(5, 3, 1 .. 100)) eq join(" ", chosen(5, 3, 1 .. 100)) ? "
 END
 perl place.pl "$scripts" >place.out
 [[ $(<place.out) == "11|6|5|le fraba frabb frabc frabd frabe|5|9"$'\n'same ]] || fail "places: $(<place.out)"
+
+# A line comes apart into its sentences, and together again, also an empty line.
+printf '%s\n' 'It has v. 2.5, e.g. Of it. "Really?" (Yes!) Three more. end' '' 'One.' 'Où? À Paris.' >lines.en
+perl "$scripts/by_sentence.pl" apart lines.en lines.apart
+[[ $(paste -sd '|' lines.apart) == 'It has v. 2.5, e.g. Of it.|"Really?"|(Yes!)|Three more. end||One.|Où?|À Paris.' ]] || fail "sentences: $(<lines.apart)"
+perl "$scripts/by_sentence.pl" together lines.en lines.apart lines.together
+cmp lines.en lines.together || fail "sentences came together otherwise"
+! (head -n 7 lines.apart >short && perl "$scripts/by_sentence.pl" together lines.en short lines.together) 2>short.err || fail "too few sentences"
+grep -q 'short has fewer lines than lines.en has sentences' short.err || fail "too few sentences: $(<short.err)"
 
 # Figure 3: (a) is any sentence, (b) to (d) have 10 to 20 words and no unknown words, all drawn with the seed.
 cat >chosen.pl <<'END'

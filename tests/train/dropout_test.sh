@@ -10,7 +10,7 @@ drops="$model --dropout 0.2 --dropout-kind variational --attention-dropout 0.1 -
 rate() { sed "s/--learning-rate 0.01/--learning-rate $1/"; }
 
 "$RNNSEARCH" $(train_arguments whole 28 | rate 0.002) $drops 2>/dev/null
-mpirun -n 2 "$RNNSEARCH" $(train_arguments pieces 28 | rate 0.002) $drops --accumulate 3 2>/dev/null
+"$MPIEXEC" -n 2 "$RNNSEARCH" $(train_arguments pieces 28 | rate 0.002) $drops --accumulate 3 2>/dev/null
 losses() { sed -n 's/.*"event":"update".*"loss_per_word":\([^,]*\).*/\1/p' "$1/log.jsonl"; }
 # Sums in another order differ by rounding errors, which Adam amplifies with each update; other masks would make a difference of some
 # percent from the first update on.

@@ -46,7 +46,7 @@ for tied in target source-target all; do
   expect_equal parts-$tied whole-$tied
   h5diff $(last_checkpoint parts-$tied) $(last_checkpoint whole-$tied) /average /average || fail "$tied: the averages differ"
 
-  train mpirun -n 2 "$RNNSEARCH" $(arguments two-$tied 24) $more
+  train "$MPIEXEC" -n 2 "$RNNSEARCH" $(arguments two-$tied 24) $more
   awk -v one="$(last_loss whole-$tied)" -v two="$(last_loss two-$tied)" \
     'BEGIN { exit !(one > 0 && two / one - 1 < 1e-4 && one / two - 1 < 1e-4) }' ||
     fail "$tied: the loss of update 20 is $(last_loss whole-$tied) on one rank and $(last_loss two-$tied) on two"
