@@ -24,6 +24,7 @@
 #include "rnnsearch/corpus/synthetic_batches.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/kernels/instruction_set.h"
+#include "rnnsearch/model/option_rules.h"
 #include "rnnsearch/train/measurement.h"
 #include "rnnsearch/train/schedule.h"
 #include "rnnsearch/train/shared_files.h"

@@ -23,6 +23,8 @@
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
+#include "rnnsearch/model/option_rules.h"
+#include "rnnsearch/model/systems.h"
 #include "rnnsearch/train/job_end.h"
 #include "rnnsearch/train/shared_files.h"
 #include "rnnsearch/train/trainer.h"

@@ -1,5 +1,7 @@
 #include "rnnsearch/model/cost.h"
 
+#include "rnnsearch/model/systems.h"
+
 namespace rnnsearch::model {
 namespace {
 

@@ -8,6 +8,7 @@
 #include "model/network.h"
 #include "model/weights.h"
 #include "rnnsearch/kernels/rows.h"
+#include "rnnsearch/model/option_rules.h"
 
 namespace rnnsearch::model {
 

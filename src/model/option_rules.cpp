@@ -1,4 +1,4 @@
-#include "rnnsearch/model/options.h"
+#include "rnnsearch/model/option_rules.h"
 
 namespace rnnsearch::model {
 namespace {

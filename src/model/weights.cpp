@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/walk.h"
+#include "rnnsearch/model/systems.h"
 
 namespace rnnsearch::model {
 namespace {

@@ -12,6 +12,7 @@
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/model/cost.h"
+#include "rnnsearch/model/systems.h"
 
 namespace rnnsearch::train {
 namespace {

@@ -15,6 +15,8 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
+#include "rnnsearch/model/option_rules.h"
+#include "rnnsearch/model/systems.h"
 #include "tests/model/fixtures.h"
 #include "tests/model/systems.h"
 #include "tests/support/gradient_check.h"

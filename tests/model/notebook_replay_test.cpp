@@ -20,6 +20,7 @@
 #include "model/network.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scores.h"
+#include "rnnsearch/model/option_rules.h"
 #include "tests/model/fixtures.h"
 #include "tests/model/notebook.h"
 

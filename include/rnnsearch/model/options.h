@@ -242,16 +242,6 @@ struct ModelOptions {
 /// The rows of all options, in the order of --help.
 std::span<const Option<ModelOptions>> option_table();
 
-/// Throws Error for a number out of its bounds, and for a combination that makes no sense, with the reason.
-void check(const ModelOptions& options);
-
-/// RNNsearch or RNNencdec, with the options their equations have: the systems of the decoder with fused products.
-bool is_fused(const ModelOptions& options);
-
-/// The name of this system in the literature, such as "RNNsearch" or "Luong et al. (2015)"; otherwise a description of
-/// its parts.
-std::string system_of(const ModelOptions& options);
-
 /// Throws Error naming the choices.
 Attention attention_of(const std::string& name);
 /// "none" and the names of all scores.

@@ -1,6 +1,4 @@
-#include <string>
-
-#include "rnnsearch/model/options.h"
+#include "rnnsearch/model/systems.h"
 
 namespace rnnsearch::model {
 namespace {
