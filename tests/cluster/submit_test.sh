@@ -30,10 +30,11 @@ lacks() { # FILE TEXT...
   shift
   for text; do ! grep -qF -- "$text" "$file" || fail "$file should not say '$text': $(<"$file")"; done
 }
-refuses() { # TEXT COMMAND...
-  local text=$1
+refuses() { # TEXT COMMAND...: COMMAND exits with the code $expected [2, a wrong command line] and says TEXT
+  local text=$1 code=0
   shift
-  ! "$@" >said 2>&1 || fail "not refused: $*"
+  "$@" >said 2>&1 || code=$?
+  [[ $code == "${expected:-2}" ]] || fail "'$*' exits with $code, not with ${expected:-2}: $(<said)"
   grep -qF -- "$text" said || fail "'$*' is refused without '$text': $(<said)"
   [[ $(wc -l <said) == 1 ]] || fail "'$*' is refused in more than a sentence: $(<said)"
   [[ ! -e calls ]] || fail "refused, but submitted: $(<calls)"
@@ -165,7 +166,7 @@ refuses "name the run r-full twice" "$submit" --configs "full.ini ./full.ini" tr
 refuses "has a line break" "$submit" --name $'two\nlines' train --run r
 refuses "has a line break" "$submit" train --run $'two\nlines'
 mkdir $'two\nlines'
-for place in runs /dev/full /dev/stdout; do refuses "$place is not a regular file" "$submit" --result $place evaluate --model m; done
+for place in runs /dev/full /dev/stdout; do expected=1 refuses "$place is not a regular file" "$submit" --result $place evaluate --model m; done
 refuses "cannot hold; move the corpus" "$submit" train --corpus 'a#b' --run r
 refuses "cannot hold; move the corpus" "$submit" train --run r --corpus='a#b'
 refuses "--result is not for train" "$submit" --result t.txt train --run r
@@ -174,14 +175,16 @@ refuses "train needs --run DIR" "$submit" train --corpus c
 refuses "unknown option --node " "$submit" --node 3 train --run r
 refuses "--nodes needs a value" "$submit" --nodes
 refuses "which command" "$submit" --nodes 3
-refuses "there is no file missing.ini" "$submit" --configs missing.ini train --run r
+expected=1 refuses "there is no file missing.ini" "$submit" --configs missing.ini train --run r
 refuses "not a number of jobs" "$submit" --chain many train --run r
 refuses "are for train, not for evaluate" "$submit" --chain 3 evaluate --model r
 refuses "give their number with --chain N" env AFTER_STOP=chain "$submit" train --run r
-refuses "must be requeue or chain" env AFTER_STOP=hope "$submit" train --run r
-refuses "no job of this run was submitted" "$submit" --after-run nothing evaluate --model r
-refuses "there is no program" env RNNSEARCH=/nowhere "$submit" train --run r
+expected=1 refuses "must be requeue or chain" env AFTER_STOP=hope "$submit" train --run r
+expected=1 refuses "no job of this run was submitted" "$submit" --after-run nothing evaluate --model r
+expected=1 refuses "there is no program" env RNNSEARCH=/nowhere "$submit" train --run r
 mkdir without
 for program in bash dirname realpath sed basename; do ln -s "$(command -v $program)" without/; done
-refuses "there is no sbatch here" env PATH="$PWD/without" bash "$submit" train --run r
+expected=1 refuses "there is no sbatch here" env PATH="$PWD/without" bash "$submit" train --run r
 refuses "either --prepare or --corpus" "$SOURCE/cluster/experiment" --train train.ini --set dev --folder e
+refuses "makes several runs" "$SOURCE/cluster/experiment" --train train.ini --set dev --folder e --corpus c --seeds 1-2
+refuses "--nodes needs a value" "$SOURCE/cluster/node_check" --nodes
