@@ -19,21 +19,26 @@ import ast, sys
 for node in ast.walk(ast.parse(open(sys.argv[1]).read())):
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "depends_on":
         if not any(k.arg == "type" and "test" in ast.literal_eval(k.value) for k in node.keywords):
-            print(ast.literal_eval(node.args[0]).split("@")[0].split()[0])
+            print(*ast.literal_eval(node.args[0]).split()[0].replace(":", "").split("@"))
 EOF_PYTHON
-mapfile -t found < <(sed -n 's/^find_package(\([A-Za-z0-9_]*\).*/\1/p; s/^pkg_check_modules(.* \([a-z]*\)>=.*/\1/p' "$SOURCE/CMakeLists.txt")
+mapfile -t found < <(sed -nE 's/^find_package\(([A-Za-z0-9_]+) ([0-9.]*).*/\1 \2/p; s/^pkg_check_modules\(.* ([a-z]+)>=([0-9.]+).*/\1 \2/p' "$SOURCE/CMakeLists.txt")
 ((${#found[@]} > 10)) || fail "CMakeLists.txt looks for ${#found[@]} libraries only: ${found[*]}"
-for library in "${found[@]}"; do
+for line in "${found[@]}"; do
+  read -r library version <<<"$line"
   [[ $library == Threads ]] && continue # of the C library
   package=${package_of[$library]:-}
   [[ -n $package ]] || fail "CMakeLists.txt looks for $library; add it to Spack's recipe, and its package to the table of this test"
-  grep -qx -- "$package" dependencies || fail "Spack's recipe does not depend on $package, which brings $library"
+  case $package in
+    tbb | zlib-api | pkgconfig) version='' ;; # virtual packages have versions of their own
+  esac
+  grep -qx -- "$package${version:+ $version}" dependencies ||
+    fail "Spack's recipe does not depend on $package${version:+@$version:}, which brings $library: $(grep "^$package" dependencies)"
   [[ $library == MPI ]] && continue # of the site
   name=$(sed 's/^zlib-api$/zlib/; s/^icu4c$/icu/; s/^pkgconfig$/pkgconf/' <<<"$package")
   "$SOURCE/pipelines/dependencies.sh" --list "$name" >address || fail "pipelines/dependencies.sh does not build $name, which brings $library"
 done
 if [[ -n ${SPACK_PACKAGES:-} ]]; then
-  while read -r package; do
+  while read -r package version; do
     [[ $package == c || $package == cxx ]] && continue # languages
     folder=$SPACK_PACKAGES/repos/spack_repo/builtin/packages
     [[ -d $folder/${package//-/_} ]] || grep -rqE "provides\(\"$package\"" "$folder" --include=package.py ||

@@ -14,13 +14,12 @@ class Rnnsearch(CMakePackage):
 
     version("main", branch="main")
 
-    variant("native", default=False, description="Compile for the processor of the build host")
-
     depends_on("cxx", type="build")
     depends_on("c", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("perl", type="build")  # man pages
 
     depends_on("mpi@3.1:")
     depends_on("tbb")
@@ -29,8 +28,8 @@ class Rnnsearch(CMakePackage):
     depends_on("sentencepiece@0.1.97:")
     depends_on("icu4c@60:")
     depends_on("boost@1.74: +program_options")
-    depends_on("nlohmann-json@3.11:")
-    depends_on("pugixml@1.12:")
+    depends_on("nlohmann-json@3.9:")
+    depends_on("pugixml@1.11:")
     depends_on("xxhash@0.8:")
     depends_on("zlib-api")
     depends_on("zstd@1.4:")
@@ -43,8 +42,3 @@ class Rnnsearch(CMakePackage):
 
     def cmake_args(self):
         return [self.define("BUILD_TESTING", self.run_tests)]
-
-    def flag_handler(self, name, flags):
-        if name == "cxxflags" and self.spec.satisfies("+native"):
-            flags.append("-march=native")
-        return (flags, None, None)
