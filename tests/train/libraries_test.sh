@@ -27,3 +27,8 @@ mpirun -n 3 "$RNNSEARCH" $(train_arguments both 35) $checkpoints 2>one.log || fa
 "$OTHER_MPIEXEC" -n 3 "$other" $(train_arguments both $updates) $checkpoints 2>two.log || fail "the second half: $(<two.log)"
 grep -q 'resumes from' two.log || fail "the run was not resumed: $(<two.log)"
 expect_equal both one-3
+
+# What a user sets for the library's own sums changes nothing.
+OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=2 \
+  mpirun -n 3 "$RNNSEARCH" $(train_arguments tuned $updates) $checkpoints 2>one.log || fail "another algorithm of sums: $(<one.log)"
+expect_equal tuned one-3
