@@ -97,14 +97,16 @@ int run_node_check(const Arguments& arguments) {
       }
     }
     if (const auto sentence = oversubscription(places); !sentence.empty()) {
-      findings.push_back(
-          {meant ? Level::kWarning : Level::kFailed, "threads", sentence,
-           "give fewer --threads, start fewer ranks, or bind them to more cores (mpirun --bind-to none)"});
+      findings.push_back({meant ? Level::kWarning : Level::kFailed, "threads", sentence,
+                          "give fewer --threads, start fewer ranks, or bind them to more cores (" +
+                              comm::launch_without_binding() + ")"});
     }
     for (const auto& sentence : comm::slow_bindings(places)) {
-      findings.push_back({Level::kWarning, "binding", sentence,
-                          "one thread on each core and one rank in each NUMA domain are usually fastest (HINT, "
-                          "RANKS_PER_NODE and CPUS_PER_RANK of cluster/site.sh; mpirun --map-by numa:PE=N)"});
+      findings.push_back(
+          {Level::kWarning, "binding", sentence,
+           text_of("one thread on each core and one rank in each NUMA domain are usually fastest (HINT, "
+                   "RANKS_PER_NODE and CPUS_PER_RANK of cluster/site.sh; ",
+                   comm::library_is_open_mpi() ? "mpirun --map-by numa:PE=N" : "mpiexec -bind-to numa", ")")});
     }
     add(train::cpus_findings(facts, cpus_by_host(places)));
     add(train::processor_findings(facts));

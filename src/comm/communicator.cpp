@@ -335,4 +335,9 @@ bool library_is_open_mpi() {
   return library().starts_with("Open MPI");
 }
 
+std::string launch_without_binding() {
+  return text_of(library_is_open_mpi() ? "mpirun --bind-to none" : "mpiexec -bind-to none",
+                 ", or srun --cpu-bind=none");
+}
+
 }  // namespace rnnsearch::comm

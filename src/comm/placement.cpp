@@ -9,6 +9,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/packed.h"
+#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::comm {
@@ -119,8 +120,10 @@ struct HostSummary {
   }
 };
 
-constexpr const char* kRemedy =
-    "give fewer --threads, start fewer ranks, or let the launcher bind the ranks to more cores (mpirun --bind-to none)";
+std::string remedy() {
+  return "give fewer --threads, start fewer ranks, or let the launcher bind the ranks to more cores (" +
+         launch_without_binding() + ")";
+}
 
 }  // namespace
 
@@ -228,7 +231,7 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
         }
         share_cpus(places);
         if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty()) {
-          throw Error(text_of(refusal, "; ", kRemedy, ", or say --oversubscribe if that is meant"));
+          throw Error(text_of(refusal, "; ", remedy(), ", or say --oversubscribe if that is meant"));
         }
         Packer packer;
         for (const RankPlace& place : places) packer.add(place.threads);
@@ -270,7 +273,7 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
     lines.push_back(text_of("[comm] ", list, ": ", text));
   }
   if (const std::string sentence = oversubscription(places); !sentence.empty()) {
-    lines.push_back(text_of("[comm] warning: ", sentence, "; ", kRemedy));
+    lines.push_back(text_of("[comm] warning: ", sentence, "; ", remedy()));
   }
   return lines;
 }

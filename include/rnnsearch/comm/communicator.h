@@ -118,5 +118,7 @@ class Communicator {
 std::string library();
 /// For advice that only this MPI understands.
 bool library_is_open_mpi();
+/// Commands that start ranks which may use all CPUs, in the words of this MPI's launcher and of SLURM: for advice.
+std::string launch_without_binding();
 
 }  // namespace rnnsearch::comm
