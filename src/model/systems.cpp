@@ -1,5 +1,7 @@
 #include "rnnsearch/model/systems.h"
 
+#include "rnnsearch/base/error.h"
+
 namespace rnnsearch::model {
 namespace {
 

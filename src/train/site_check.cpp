@@ -345,7 +345,7 @@ std::vector<Finding> cpus_findings(const std::vector<NodeFacts>& ranks, const st
         {Level::kWarning, "threads",
          text_of(hosts[i].first, " has ", counted(first->cpus_expected, "CPU"), " for this job, and its ",
                  counted(hosts[i].second, "rank"), " may use ", cpus_allowed[i]),
-         "start the ranks with " + comm::launch_without_binding() + ", or give each --cpus-per-task"});
+         "start the ranks with " + comm::launch_without_binding() + "; with SLURM, state --cpus-per-task"});
   }
   return findings;
 }

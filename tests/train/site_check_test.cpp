@@ -29,7 +29,8 @@ TEST(SiteCheck, WarnsOfCpusThatNoRankMayUse) {
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].level, Level::kWarning);
   EXPECT_EQ(findings[0].text, "a has 64 CPUs for this job, and its 2 ranks may use 2");
-  EXPECT_THAT(findings[0].next_step, HasSubstr("-bind-to none"));
+  EXPECT_THAT(findings[0].next_step,
+              HasSubstr(comm::library_is_open_mpi() ? "mpirun --bind-to none" : "mpiexec -bind-to none"));
 }
 
 TEST(SiteCheck, WarnsOfHostsThatComputeDifferently) {
