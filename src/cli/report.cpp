@@ -119,8 +119,8 @@ int run_report(const Arguments& arguments) {
                        "to show each score's mean over the seeds with its interval",
                .value = "FILE"});
   options.add("section", settings.section,
-              {.help = "a further section of text, tables and sentences side by side (format rnnsearch-section: "
-                       "include/rnnsearch/report/section_file.h)",
+              {.help = "a further section of text, tables and sentences side by side, in the JSON format that the "
+                       "manual page describes",
                .value = "FILE"});
   options.add("title", settings.title, {.help = "title of the page or of the chart"});
   options.add("chart", settings.chart,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Faults of the environment of a command: files beyond a size limit (as on a full disk), closed standard descriptors, and a terminal that
-# would interpret escape sequences in a file.
+# Faults of the environment of a command: files beyond a size limit (as on a full disk), closed standard descriptors, a terminal that
+# would interpret escape sequences in a file, and another version of ICU than the one that split the training text.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -54,4 +54,21 @@ for answer in prepared shown; do
 done
 for name in 't\\x1b\[31m' '\\x1b\]0;title\\x07'; do
   grep -q "$name" shown || fail "'$name' is not shown: $(cat -v shown)"
+done
+
+# Another ICU, simulated by its function of the version: commands that load the model warn once, whatever the number of ranks.
+"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \
+  --dev-target text/dev.target --tokenizer icu-words --overwrite --output corpus.h5 >out 2>&1
+"$RNNSEARCH" $(train_arguments icu 2) 2>/dev/null
+function=$(nm -D "$RNNSEARCH" | sed -n 's/.* \(u_getVersion[_0-9]*\).*/\1/p')
+[[ -n $function ]] || fail "the program does not ask ICU for its version"
+echo "void $function(unsigned char* version) { version[0] = 50, version[1] = 1, version[2] = version[3] = 0; }" >icu.c
+cc -shared -fPIC -o icu.so icu.c
+for launcher in "" "$MPIEXEC -n 2"; do
+  $launcher "$RNNSEARCH" translate --model icu --input text/test.source --threads 1 >out 2>err
+  ! grep -q 'was split into words with' err || fail "a warning without a reason: $(<err)"
+  $launcher env LD_PRELOAD="$PWD/icu.so" "$RNNSEARCH" translate --model icu --input text/test.source --threads 1 >again 2>err
+  [[ $(grep -c 'was split into words with ICU [0-9.]*, and this program has ICU 50.1: new text may be split otherwise' err) == 1 ]] ||
+    fail "'$launcher' with another ICU: $(<err)"
+  cmp out again || fail "the simulated ICU splits otherwise"
 done

@@ -177,6 +177,7 @@ refuses "--nodes needs a value" "$submit" --nodes
 refuses "which command" "$submit" --nodes 3
 expected=1 refuses "there is no file missing.ini" "$submit" --configs missing.ini train --run r
 refuses "not a number of jobs" "$submit" --chain many train --run r
+expected=1 refuses "heterogeneous jobs are not supported" env SBATCH_OPTIONS="--exclusive hetjob --constraint=big" "$submit" train --run r
 refuses "are for train, not for evaluate" "$submit" --chain 3 evaluate --model r
 refuses "give their number with --chain N" env AFTER_STOP=chain "$submit" train --run r
 expected=1 refuses "must be requeue or chain" env AFTER_STOP=hope "$submit" train --run r

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cmake --install: everything arrives under any prefix or DESTDIR, nothing refers to the build folder, and an installed tree that is moved
-# still works: the program, and the scripts for clusters, which find it.
+# cmake --install: everything arrives under any prefix or DESTDIR, nothing refers to the build folder, what the installed texts link to is
+# installed, and an installed tree that is moved still works: the program, and the scripts for clusters, which find it.
 set -euo pipefail
 fail() {
   echo "FAILED: $*" >&2
@@ -20,6 +20,12 @@ for file in bin/rnnsearch share/rnnsearch/cluster/{experiment,node_check,run,sub
   share/doc/rnnsearch/{README.md,cluster/README.md,src/cli/commands/train.md,pipelines/presets/small.ini}; do
   [[ -e $moved/$file ]] || fail "$file was not installed: $(cd "$moved" && find . -type f | sort)"
 done
+links=0
+while IFS=: read -r document link; do
+  links=$((links + 1))
+  [[ -e $(dirname "$document")/$link ]] || fail "${document#"$moved"/} links to $link, which was not installed"
+done < <(grep -roP --include='*.md' '\]\(\K(?![a-z]+:)[^()#\s]+' "$moved/share/doc")
+((links > 50)) || fail "only $links links in the installed texts"
 named=$(grep -rlF -e "$build" -e "$SOURCE" "$moved" | grep -v '/bin/rnnsearch$') || true # the program names its sources in messages
 [[ -z $named ]] || fail "these name the build folder or the sources: $named"
 paths=$(readelf -d "$moved/bin/rnnsearch" | sed -n 's/.*R\(UN\)\?PATH.*\[\(.*\)\]/\2/p')

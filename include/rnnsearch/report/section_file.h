@@ -1,15 +1,5 @@
 // A section of the page that an experiment writes itself: paragraphs, tables, and texts to compare side by side. The
-// file is JSON:
-//
-//   {"format": "rnnsearch-section", "format_version": 1, "title": "Table 2",
-//    "text": ["a paragraph", ...],
-//    "tables": [{"caption": "...", "columns": [{"title": "...", "number": true}, ...],
-//                "rows": [["heading", "cell", ...], ...], "notes": ["...", ...]}, ...],
-//    "sentences": [{"title": "Sentence 7",
-//                   "texts": [{"name": "Source", "language": "en", "text": "...", "rest": "..."}, ...]}, ...]}
-//
-// Optional members: `text`, `tables`, `notes`, `sentences`, `number` (default true), and `language` and `rest` of a
-// text. `rest` is the end of the text, which the page marks.
+// format of the file is in src/cli/commands/report.md.
 #pragma once
 
 #include <filesystem>
