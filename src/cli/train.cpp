@@ -57,6 +57,19 @@ void declare(Options& options, Settings& s) {
 /// What the root says on standard error.
 class Reporter final : public train::Progress {
  public:
+  void began_with(const train::Transferred& t, bool optimizer) override {
+    live_.say(text_of("[train] begins with the parameters of ", t.checkpoint.string(), " (update ", t.update, ") and ",
+                      optimizer ? "its" : "a new", " optimizer state"));
+    for (const auto& [side, match] : {std::pair("source", t.source), std::pair("target", t.target)}) {
+      live_.say(text_of("[train] ", side, " vocabulary: ", match.found, " of ", match.words, " words are among the ",
+                        match.other_words, " of that model, ", match.words - match.found, " are initialized anew"));
+    }
+    if (!t.other_text.empty()) {
+      live_.say(text_of("[train] warning: the text of that model was split otherwise (", t.other_text,
+                        "), so its words may have other meanings; prepare the corpus with --vocabulary-of that of the "
+                        "initial model, or with the same options"));
+    }
+  }
   void resumed(const fs::path& checkpoint, const train::TrainingState& state) override {
     live_.say(text_of("[train] resumes from ", checkpoint.string(), ": update ", state.update, ", epoch ",
                       state.position.epoch + 1, ", ", duration(state.elapsed_seconds), " of training so far"));
@@ -151,6 +164,8 @@ int run_train(const Arguments& arguments) {
   comm::root_does(
       world, [&] { deadline = train::deadline_of(s.stop_before, ::getenv, static_cast<double>(std::time(nullptr))); });
   s.corpus = fs::absolute(s.corpus).lexically_normal();
+  if (auto& initial = s.train.initial_model; !initial.empty())
+    initial = fs::absolute(initial).lexically_normal().string();
   const corpus::Corpus corpus = train::open_corpus(s.corpus, world);
   s.model.source_words = corpus.source_vocabulary().size();
   s.model.target_words = corpus.target_vocabulary().size();

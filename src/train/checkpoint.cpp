@@ -243,6 +243,11 @@ storage::File open_checkpoint(const std::filesystem::path& path, const storage::
   return file;
 }
 
+void read_accumulator(const storage::File& file, const std::string& name, const model::ParameterLayout& layout,
+                      std::span<float> block) {
+  read_block(file, "optimizer/" + name, layout, block, Values::kNumbers);
+}
+
 Config read_config(const storage::File& file) {
   Config config;
   for (const auto& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
@@ -380,9 +385,7 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
     log_line(text_of("[train] ", path.string(),
                      " holds an average of its parameters, which is dropped because average-decay is 0"));
   }
-  for (const auto& [name, values] : optimizer.accumulators()) {
-    read_block(file, "optimizer/" + name, layout, values, Values::kNumbers);
-  }
+  for (const auto& [name, values] : optimizer.accumulators()) read_accumulator(file, name, layout, values);
   optimizer.steps = file.unsigned_attribute("/optimizer", "steps");
   history = read_history(file);
   return state;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/storage/sealed_file.h"
@@ -23,5 +25,10 @@ void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline,
 
 /// The options that the checkpoint was trained with. Throws Error as check_describes_parameters does.
 Config read_config(const storage::File& file);
+
+/// Reads an accumulator of the optimizer, such as "squared_gradient", into a block of this layout. Throws Error if a
+/// dataset is missing, has another shape or holds a NaN.
+void read_accumulator(const storage::File& file, const std::string& name, const model::ParameterLayout& layout,
+                      std::span<float> block);
 
 }  // namespace rnnsearch::train

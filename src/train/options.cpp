@@ -31,6 +31,13 @@ constexpr Option<T> kOptions[]{
      "beginning; otherwise at this checkpoint",
      field<&T::resume>(),
      {.group = "Files", .placeholder = "auto|never|FILE", .in_ini = false}},
+    {"initial-model",
+     "another run, or a checkpoint, whose parameters a new run begins with, for instance to adapt a model to "
+     "another domain. Vocabularies are matched by word; all other sizes must be the same",
+     field<&T::initial_model>(),
+     {.placeholder = "RUN|FILE"}},
+    {"initial-optimizer", "begin with the state of the optimizer in that checkpoint as well, in place of a new one",
+     field<&T::initial_optimizer>()},
     {"batch-sentences",
      "number of sentence pairs in an update, on all ranks together",
      field<&T::batch_sentences>(),
@@ -194,6 +201,9 @@ constexpr Rule<T> kRules[]{
      "choose validate-every of at least 1, or early-stop-patience = 0"},
     {[](const T& o) { return o.resume.empty(); }, "resume without a value", "training begins somewhere",
      "choose auto, never, or the path of a checkpoint"},
+    {[](const T& o) { return o.initial_optimizer && o.initial_model.empty(); },
+     "initial-optimizer without initial-model", "no checkpoint is named whose optimizer state it could be",
+     "name one with initial-model, or leave initial-optimizer out"},
 };
 
 }  // namespace

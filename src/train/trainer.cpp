@@ -14,6 +14,7 @@
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/train/parameter_average.h"
 #include "rnnsearch/train/update.h"
@@ -65,8 +66,10 @@ class Trainer {
     }
     p_.communicator.broadcast(checkpoint);
     if (checkpoint.empty()) {
-      if (root_) p_.run->begin();
       p_.model.initialise(o_.seed);
+      const auto transferred = begin_with_initial_model();
+      if (root_) p_.run->begin();
+      if (transferred) record_transfer(*transferred);
       average_.begin(p_.model.parameters());
       state_.corpus_fingerprint = p_.corpus.fingerprint();
       state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
@@ -86,8 +89,7 @@ class Trainer {
     state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
     p_.communicator.broadcast(p_.model.parameters());
     if (!average_.empty()) p_.communicator.broadcast(average_.values());
-    for (const auto& [name, values] : step_.optimizer().accumulators()) p_.communicator.broadcast(values);
-    p_.communicator.broadcast(std::span(&step_.optimizer().steps, 1));
+    broadcast_optimizer();
     find_data();
     elapsed_before_ = state_.elapsed_seconds;
     time_up_ = o_.max_minutes > 0 && elapsed_before_ >= o_.max_minutes * 60;
@@ -101,6 +103,35 @@ class Trainer {
                       {"ranks", state_.world_size},
                       {"precision", kernels::name_of(kernels::precision())}});
     if (p_.progress) p_.progress->resumed(checkpoint, state_);
+  }
+
+  /// COLLECTIVE. At the root: what was transferred, if an initial model is given.
+  std::optional<Transferred> begin_with_initial_model() {
+    std::optional<Transferred> transferred;
+    if (o_.initial_model.empty()) return transferred;
+    Optimizer* const optimizer = o_.initial_optimizer ? &step_.optimizer() : nullptr;
+    comm::root_does(p_.communicator, [&] {
+      const comm::Activity activity("reads the initial model");
+      transferred = transfer(o_.initial_model, p_.corpus, o_, p_.model, optimizer);
+    });
+    p_.communicator.broadcast(p_.model.parameters());
+    if (optimizer) broadcast_optimizer();
+    return transferred;
+  }
+
+  void record_transfer(const Transferred& t) {
+    record("initial-model", {{"checkpoint", t.checkpoint.string()},
+                             {"source_words", t.source.words},
+                             {"source_words_found", t.source.found},
+                             {"target_words", t.target.words},
+                             {"target_words_found", t.target.found},
+                             {"optimizer", o_.initial_optimizer}});
+    if (p_.progress) p_.progress->began_with(t, o_.initial_optimizer);
+  }
+
+  void broadcast_optimizer() {
+    for (const auto& [name, values] : step_.optimizer().accumulators()) p_.communicator.broadcast(values);
+    p_.communicator.broadcast(std::span(&step_.optimizer().steps, 1));
   }
 
   void find_data() {

@@ -17,12 +17,13 @@ while kill -0 $job 2>/dev/null && (($(lines_of_log run) < 10)); do sleep 0.005; 
 kill -TERM $job
 wait $job && fail "a training of $endless updates ended with 0 after TERM"
 "$RNNSEARCH" $(train_arguments run $(($(newest_update run) + 10))) 2>>run.log
+"$RNNSEARCH" $(train_arguments adapted 3) --initial-model run --initial-optimizer 2>/dev/null
 # gradients that are not finite
 "$RNNSEARCH" train --corpus corpus.h5 --run diverged --max-updates 40 --validate-every 2 --embedding 8 --state 8 --alignment 8 --maxout 8 \
   --optimizer sgd --learning-rate 1e25 --clip-norm 0 --max-skipped 5 --log-every 1 --threads 1 2>diverged.log &&
   fail "a training that diverged ended with 0"
 
-"$python" - "$SOURCE/src/train/log.schema.json" run/log.jsonl diverged/log.jsonl <<'END' || fail "see above"
+"$python" - "$SOURCE/src/train/log.schema.json" {run,adapted,diverged}/log.jsonl <<'END' || fail "see above"
 import copy, json, sys
 from jsonschema import Draft202012Validator
 

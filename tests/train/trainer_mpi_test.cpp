@@ -10,6 +10,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/comm/meet.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
@@ -203,6 +204,26 @@ TEST_F(DistributedTraining, AgreesOnTheRootsValidation) {
   EXPECT_EQ(outcome.result.reason, StopReason::kPatience);
   EXPECT_EQ(outcome.result.state.update, 20U);
   EXPECT_EQ(outcome.result.state.best_score, 10);
+}
+
+TEST_F(DistributedTraining, BeginsWithTheSameInitialModelOnAllRanks) {
+  TrainOptions options = tiny_options();
+  options.max_updates = 3;
+  run("former", options);
+  options.initial_model = (folder() / "former").string();
+  options.initial_optimizer = true;
+  options.seed = 7;
+  const Outcome outcome = run("now", options);
+  std::string of_root = outcome.weights;
+  world.broadcast(of_root);
+  EXPECT_TRUE(outcome.weights == of_root);
+  // Adam divides by 1 - beta^t, so that steps and accumulators show in the first update.
+  options.initial_optimizer = false;
+  EXPECT_FALSE(run("without-optimizer", options).weights == outcome.weights);
+  options.initial_model = (folder() / "nowhere").string();
+  EXPECT_THROW(run("none", options), comm::AgreedError);
+  world.barrier();  // the root has removed the folder
+  EXPECT_FALSE(std::filesystem::exists(folder() / "none"));
 }
 
 }  // namespace

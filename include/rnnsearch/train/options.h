@@ -112,6 +112,8 @@ struct TrainOptions {
   std::uint64_t keep_checkpoints = 2;     // this many of the newest are kept, and also the best; at least 2
   std::uint64_t log_every = 10;           // updates
   std::string resume = "auto";            // auto: from the newest checkpoint, if any; never; or a checkpoint's path
+  std::string initial_model;              // run or checkpoint whose parameters a new run begins with; empty: none
+  bool initial_optimizer = false;         // whether it begins with the optimizer's state of that checkpoint, too
 };
 
 /// The rows of all options, in the order of --help.

@@ -16,6 +16,7 @@
 #include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/options.h"
 #include "rnnsearch/train/run_directory.h"
+#include "rnnsearch/train/transfer.h"
 
 namespace rnnsearch::train {
 
@@ -47,6 +48,7 @@ struct UpdateReport : UpdateFigures {
 class Progress {
  public:
   virtual ~Progress() = default;
+  virtual void began_with(const Transferred&, bool /*optimizer*/) {}
   virtual void resumed(const std::filesystem::path& /*checkpoint*/, const TrainingState&) {}
   virtual void updated(const UpdateReport&) {}
   virtual void validated(std::uint64_t /*update*/, const ValidationResult&, bool /*best*/) {}
