@@ -93,6 +93,9 @@ void check(const Options& options, const Settings& s) {
     not_both("corpus", length, "the corpus says all lengths; give one of the two");
   }
   not_both("corpus", "lengths", "both say what is in a batch; give one of the two");
+  if (s.train.batch_words > 0 && !options.given("corpus")) {
+    throw UsageError("--batch-words needs --corpus: drawn batches are counted in sentences");
+  }
   not_both("corpus", "source-words", "the corpus has its vocabularies; give one of the two");
   not_both("corpus", "target-words", "the corpus has its vocabularies; give one of the two");
   if (s.decode && options.given("estimate-updates")) {

@@ -19,15 +19,22 @@ namespace {
 struct Plan {
   std::uint64_t pairs, block, batch, pool, pools, windows;
 
-  Plan(std::uint64_t pairs_, const BatchOptions& options)
-      : pairs(pairs_),
+  Plan(const Corpus& corpus, const BatchOptions& options)
+      : pairs(corpus.train_pairs()),
         block(std::min(options.block_pairs, pairs)),
-        batch(std::min(options.batch_sentences, pairs)),
+        batch(std::min(options.batch_words == 0 ? options.batch_sentences : mean_pairs(corpus, options), pairs)),
         pool(batch * std::min(options.pool_batches, pairs / batch + 1)),
         pools(std::max<std::uint64_t>(1, (pairs + pool / 2) / pool)) {
     const std::uint64_t window = block * std::min(options.window_blocks, pairs / block + 1);
     const std::uint64_t pools_a_window = std::max<std::uint64_t>(1, window / pool);
     windows = ceil_div(pools, pools_a_window);
+  }
+
+  /// The pairs of a batch of batch_words, if all of them have the mean length of the corpus.
+  static std::uint64_t mean_pairs(const Corpus& corpus, const BatchOptions& options) {
+    const auto words = static_cast<double>(std::max(corpus.train_source_words(), corpus.train_target_words()));
+    const double mean = words / static_cast<double>(corpus.train_pairs()) + 1;
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(options.batch_words) / mean));
   }
 
   std::uint64_t first_pool(std::uint64_t window) const { return window * pools / windows; }
@@ -55,6 +62,27 @@ struct Window {
   };
   std::vector<Batch> batches;
 };
+
+/// Divides a pool, whose pairs have these ascending lengths, into batches of as many words as are allowed.
+std::vector<Window::Batch> cut_by_words(const std::vector<std::uint64_t>& lengths, std::size_t begin,
+                                        std::uint64_t words) {
+  const auto cut = [&](std::uint64_t limit) {
+    std::vector<Window::Batch> batches;
+    for (std::size_t i = 0, first = 0; i < lengths.size(); first = i) {
+      for (++i; i < lengths.size() && (i - first + 1) * (lengths[i] + 1) <= limit;) ++i;
+      batches.push_back({begin + first, begin + i});
+    }
+    return batches;
+  };
+  // The lowest limit that needs no more batches makes them even.
+  const std::size_t count = cut(words).size();
+  std::uint64_t low = 0, high = words;  // `high` is enough, `low` is not
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (cut(middle).size() <= count ? high : low) = middle;
+  }
+  return cut(high);
+}
 
 void append(const Sentences& part, Sentences& all) {
   const std::uint64_t shift = all.words.size();
@@ -90,9 +118,17 @@ class WindowReader {
       const auto from = window.order.begin() + static_cast<std::ptrdiff_t>(begin);
       std::stable_sort(from, from + static_cast<std::ptrdiff_t>(size),
                        [&](std::uint32_t a, std::uint32_t b) { return length(a) < length(b); });
-      const std::size_t count = (size + plan_.batch - 1) / plan_.batch;
       std::vector<Window::Batch> cut;
-      for (std::size_t k = 0; k < count; ++k) cut.push_back({begin + k * size / count, begin + (k + 1) * size / count});
+      if (options_.batch_words > 0) {
+        std::vector<std::uint64_t> lengths(size);
+        std::transform(from, from + static_cast<std::ptrdiff_t>(size), lengths.begin(), length);
+        cut = cut_by_words(lengths, begin, options_.batch_words);
+      } else {
+        const std::size_t count = (size + plan_.batch - 1) / plan_.batch;
+        for (std::size_t k = 0; k < count; ++k) {
+          cut.push_back({begin + k * size / count, begin + (k + 1) * size / count});
+        }
+      }
       if (options_.shuffle_batches) random.shuffle(cut);
       window.batches.insert(window.batches.end(), cut.begin(), cut.end());
     }
@@ -156,7 +192,7 @@ struct BatchSequence::Implementation {
   Implementation(const Corpus& corpus_, const BatchOptions& options_, int rank_, int ranks_)
       : corpus(corpus_),
         options(options_),
-        plan(corpus.train_pairs(), options),
+        plan(corpus, options),
         rank(static_cast<std::size_t>(rank_)),
         ranks(static_cast<std::size_t>(ranks_)),
         reader(corpus, options, plan) {}
@@ -225,10 +261,12 @@ struct BatchSequence::Implementation {
       }
     }
     if (!found) {
-      throw Error(text_of("corpus: pair ", wanted.pairs, " of epoch ", wanted.epoch, " of ", corpus.path().string(),
-                          " (", plan.pairs, " pairs) is not the start of a batch with batches of ",
-                          options.batch_sentences, ", pools of ", options.pool_batches, " and seed ", options.seed,
-                          "; resume with the batch options and the seed of the run"));
+      throw Error(text_of(
+          "corpus: pair ", wanted.pairs, " of epoch ", wanted.epoch, " of ", corpus.path().string(), " (", plan.pairs,
+          " pairs) is not the start of a batch with batches of ",
+          options.batch_words > 0 ? text_of(options.batch_words, " words") : text_of(options.batch_sentences, " pairs"),
+          ", pools of ", options.pool_batches, " and seed ", options.seed,
+          "; resume with the batch options and the seed of the run"));
     }
     position = wanted;
   }

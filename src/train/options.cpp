@@ -42,6 +42,12 @@ constexpr Option<T> kOptions[]{
      "number of sentence pairs in an update, on all ranks together",
      field<&T::batch_sentences>(),
      {.group = "Training", .bounds = kUpToABillion, .fixed = always}},
+    {"batch-words",
+     "size of an update in words instead of sentence pairs: sentence pairs times the longest sentence among them, "
+     "source or target, on all ranks together. Updates then take about the same time and memory. 0: "
+     "--batch-sentences counts",
+     field<&T::batch_words>(),
+     {.bounds = {.from = 0, .to = 1e9}, .fixed = always, .absent = "0"}},
     {"accumulate",
      "number of pieces in which each rank computes its share of a batch, one after the other; more pieces take "
      "less memory",

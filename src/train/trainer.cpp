@@ -228,7 +228,7 @@ class Trainer {
     r.reduction_seconds = interval.reduction_seconds / updates;
     r.megabytes_sent = static_cast<double>(interval.bytes_sent) / 1e6 / updates;
     r.optimizer_seconds = interval.optimizer_seconds / updates;
-    r.seconds_left = seconds_left(r.seconds);
+    r.seconds_left = seconds_left(r.seconds, static_cast<double>(interval.pairs) / updates);
     r.skipped = skipped;
     r.logged = state_.update % o_.log_every == 0;
     if (skipped) {
@@ -250,7 +250,7 @@ class Trainer {
   }
   double epochs() const { return static_cast<double>(state_.position.epoch) + epoch_share(); }
 
-  double seconds_left(double seconds_an_update) const {
+  double seconds_left(double seconds_an_update, double pairs_an_update) const {
     double left = -1;
     const auto consider = [&](double seconds) { left = left < 0 ? std::max(0.0, seconds) : std::min(left, seconds); };
     if (o_.max_minutes > 0) consider(o_.max_minutes * 60 - elapsed());
@@ -262,7 +262,7 @@ class Trainer {
       const double all = static_cast<double>(o_.max_epochs) * static_cast<double>(p_.corpus.train_pairs());
       const double done = static_cast<double>(state_.position.epoch) * static_cast<double>(p_.corpus.train_pairs()) +
                           static_cast<double>(state_.position.pairs);
-      consider(seconds_an_update * (all - done) / static_cast<double>(o_.batch_sentences));
+      consider(seconds_an_update * (all - done) / pairs_an_update);
     }
     return left;
   }
@@ -441,6 +441,7 @@ bool is_early(StopReason reason) {
 corpus::BatchOptions batch_options(const TrainOptions& options) {
   corpus::BatchOptions batches;
   batches.batch_sentences = options.batch_sentences;
+  batches.batch_words = options.batch_words;
   batches.pool_batches = options.pool_batches;
   batches.seed = options.seed;
   batches.shuffle = options.shuffle != Shuffle::kNever;

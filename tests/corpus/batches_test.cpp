@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/storage/sealed_file.h"
@@ -51,33 +52,47 @@ BatchOptions small_options() {
   return options;
 }
 
-class BatchSequenceOfSize : public testing::TestWithParam<std::size_t> {};
-INSTANTIATE_TEST_SUITE_P(Pairs, BatchSequenceOfSize, testing::Values(1, 2, 7, 8, 9, 12, 23, 36, 37, 100, 211));
+/// Pairs of the corpus, and batch_words.
+class BatchSequenceOfSize : public testing::TestWithParam<std::tuple<std::size_t, std::uint64_t>> {
+ protected:
+  std::size_t size() const { return std::get<0>(GetParam()); }
+  BatchOptions options() const {
+    BatchOptions options = small_options();
+    options.batch_words = std::get<1>(GetParam());
+    return options;
+  }
+};
+class BatchSequenceBySentences : public BatchSequenceOfSize {};
+const auto kPairs = testing::Values(1, 2, 7, 8, 9, 12, 23, 36, 37, 100, 211);
+INSTANTIATE_TEST_SUITE_P(Pairs, BatchSequenceBySentences, testing::Combine(kPairs, testing::Values(0)));
+INSTANTIATE_TEST_SUITE_P(Pairs, BatchSequenceOfSize, testing::Combine(kPairs, testing::Values(0, 60)));
 
 TEST_P(BatchSequenceOfSize, HandsOutEveryPairOnceAnEpochInBatchesThatAreNotTooLargeOrTiny) {
-  const Tiny tiny(GetParam());
-  const BatchOptions options = small_options();
+  const Tiny tiny(size());
+  const BatchOptions options = this->options();
   BatchSequence sequence(tiny.corpus, options, 0, 1);
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     EXPECT_EQ(sequence.position(), (DataPosition{epoch, 0}));
     std::map<std::string, int> seen;
     for (const auto& batch : epoch_of(tiny, sequence)) {
-      EXPECT_LE(batch.size(), options.batch_sentences);
-      EXPECT_GE(batch.size(), std::min<std::size_t>(GetParam(), options.batch_sentences / 2));
+      if (options.batch_words == 0) {
+        EXPECT_LE(batch.size(), options.batch_sentences);
+        EXPECT_GE(batch.size(), std::min<std::size_t>(size(), options.batch_sentences / 2));
+      }
       for (const std::string& name : batch) ++seen[name];
     }
-    EXPECT_EQ(seen.size(), GetParam());
+    EXPECT_EQ(seen.size(), size());
     for (const auto& [name, times] : seen) ASSERT_EQ(times, 1) << name;
   }
 }
 
 TEST_P(BatchSequenceOfSize, GivesEveryRankCountTheSameBatches) {
-  const Tiny tiny(GetParam());
-  BatchSequence alone(tiny.corpus, small_options(), 0, 1);
+  const Tiny tiny(size());
+  BatchSequence alone(tiny.corpus, options(), 0, 1);
   const Batches expected = epoch_of(tiny, alone);
   for (int ranks = 2; ranks <= 5; ++ranks) {
     std::vector<BatchSequence> sequences;
-    for (int rank = 0; rank < ranks; ++rank) sequences.emplace_back(tiny.corpus, small_options(), rank, ranks);
+    for (int rank = 0; rank < ranks; ++rank) sequences.emplace_back(tiny.corpus, options(), rank, ranks);
     for (const auto& batch : expected) {
       std::vector<std::vector<std::string>> slices;
       std::uint64_t source_words = 0, target_words = 0;
@@ -106,8 +121,8 @@ TEST_P(BatchSequenceOfSize, GivesEveryRankCountTheSameBatches) {
 }
 
 TEST_P(BatchSequenceOfSize, RepeatsTheFirstEpochWhenItIsShuffledOnceOnAnyNumberOfRanksAndAfterASeek) {
-  const Tiny tiny(GetParam());
-  BatchOptions options = small_options();
+  const Tiny tiny(size());
+  BatchOptions options = this->options();
   BatchSequence anew(tiny.corpus, options, 0, 1);
   const Batches first = epoch_of(tiny, anew), second = epoch_of(tiny, anew);
   options.reshuffle = false;
@@ -115,7 +130,7 @@ TEST_P(BatchSequenceOfSize, RepeatsTheFirstEpochWhenItIsShuffledOnceOnAnyNumberO
   EXPECT_EQ(epoch_of(tiny, once), first) << "its order is that of the first epoch";
   EXPECT_EQ(epoch_of(tiny, once), first);
   EXPECT_EQ(epoch_of(tiny, once), first);
-  if (GetParam() > 30) {
+  if (size() > 30) {
     EXPECT_NE(second, first);
   }
   for (int ranks = 1; ranks <= 3; ++ranks) {
@@ -134,14 +149,14 @@ TEST_P(BatchSequenceOfSize, RepeatsTheFirstEpochWhenItIsShuffledOnceOnAnyNumberO
   }
 }
 
-TEST_P(BatchSequenceOfSize, KeepsTheOrderOfTheCorpusInEveryEpochWhenItIsNeverShuffled) {
-  const Tiny tiny(GetParam());
+TEST_P(BatchSequenceBySentences, KeepsTheOrderOfTheCorpusInEveryEpochWhenItIsNeverShuffled) {
+  const Tiny tiny(size());
   std::vector<std::string> corpus;
-  const PairBlock pairs = tiny.corpus.read_pairs(0, GetParam());
+  const PairBlock pairs = tiny.corpus.read_pairs(0, size());
   for (std::size_t i = 0; i < pairs.source.size(); ++i) {
     corpus.push_back(tiny.corpus.source_vocabulary().word(pairs.source[i][0]));
   }
-  BatchOptions options = small_options();
+  BatchOptions options = this->options();
   options.shuffle = false;
   options.pool_batches = 1;
   BatchSequence sequence(tiny.corpus, options, 0, 1);
@@ -164,9 +179,9 @@ TEST_P(BatchSequenceOfSize, KeepsTheOrderOfTheCorpusInEveryEpochWhenItIsNeverShu
   }
 }
 
-TEST_P(BatchSequenceOfSize, HandsOutThePoolsFromShortToLongWhereItsBatchesAreNotShuffled) {
-  const Tiny tiny(GetParam());
-  BatchOptions options = small_options();
+TEST_P(BatchSequenceBySentences, HandsOutThePoolsFromShortToLongWhereItsBatchesAreNotShuffled) {
+  const Tiny tiny(size());
+  BatchOptions options = this->options();
   BatchSequence shuffled(tiny.corpus, options, 0, 1);
   Batches expected = epoch_of(tiny, shuffled);
   options.shuffle_batches = false;
@@ -186,29 +201,28 @@ TEST_P(BatchSequenceOfSize, HandsOutThePoolsFromShortToLongWhereItsBatchesAreNot
     found.push_back(tiny.names(slice));
   }
   const std::size_t pool = options.batch_sentences * options.pool_batches;
-  EXPECT_LE(falls + 1, std::max<std::size_t>(1, (GetParam() + pool / 2) / pool))
-      << "lengths fall only where a pool ends";
+  EXPECT_LE(falls + 1, std::max<std::size_t>(1, (size() + pool / 2) / pool)) << "lengths fall only where a pool ends";
   std::sort(expected.begin(), expected.end());
   std::sort(found.begin(), found.end());
   EXPECT_EQ(found, expected) << "the batches are those of the other order";
 }
 
 TEST_P(BatchSequenceOfSize, GoesOnAlikeFromEveryBoundaryAndRefusesEveryOtherPlace) {
-  const Tiny tiny(GetParam());
-  BatchSequence whole(tiny.corpus, small_options(), 0, 1);
+  const Tiny tiny(size());
+  BatchSequence whole(tiny.corpus, options(), 0, 1);
   Batches batches;
   std::vector<DataPosition> boundaries{{0, 0}};
   while (boundaries.back().epoch < 2) {
     batches.push_back(tiny.names(whole.next()));
     boundaries.push_back(whole.position());
   }
-  BatchSequence other(tiny.corpus, small_options(), 0, 1);
+  BatchSequence other(tiny.corpus, options(), 0, 1);
   for (std::size_t i = batches.size(); i-- > 0;) {
     other.seek(boundaries[i]);
     ASSERT_EQ(other.position(), boundaries[i]);
     for (std::size_t k = i; k < std::min(batches.size(), i + 5); ++k) ASSERT_EQ(tiny.names(other.next()), batches[k]);
   }
-  for (std::uint64_t pairs = 0; pairs <= GetParam() + 1; pairs += 1 + GetParam() / 40) {
+  for (std::uint64_t pairs = 0; pairs <= size() + 1; pairs += 1 + size() / 40) {
     if (std::count(boundaries.begin(), boundaries.end(), DataPosition{1, pairs})) continue;
     other.seek(boundaries[batches.size() / 2]);
     ASSERT_THAT(message_of([&] { other.seek({1, pairs}); }), testing::HasSubstr("is not the start of a batch"));
@@ -217,8 +231,8 @@ TEST_P(BatchSequenceOfSize, GoesOnAlikeFromEveryBoundaryAndRefusesEveryOtherPlac
 }
 
 TEST_P(BatchSequenceOfSize, GivesTheSameBatchesWhetherItReadsAheadOrNot) {
-  const Tiny tiny(GetParam());
-  BatchOptions options = small_options();
+  const Tiny tiny(size());
+  BatchOptions options = this->options();
   BatchSequence ahead(tiny.corpus, options, 0, 1);
   options.prefetch = false;
   BatchSequence behind(tiny.corpus, options, 0, 1);
@@ -304,6 +318,49 @@ TEST(BatchSequence, SortsPoolsByLengthSoThatBatchesAreEven) {
   }
   EXPECT_LT(static_cast<double>(padded), 1.1 * static_cast<double>(words));
   EXPECT_LT(batches_in_order, 50u) << "the batches of a pool are shuffled";
+}
+
+TEST(BatchSequence, FillsBatchesWithWordsAsEvenlyAsTheirLimitAllows) {
+  const Tiny tiny(500);
+  BatchOptions options = small_options();
+  options.pool_batches = 10;
+  options.shuffle_batches = false;
+  for (const std::uint64_t words : {5, 60, 100, 400}) {
+    options.batch_words = words;
+    BatchSequence sequence(tiny.corpus, options, 0, 1);
+    std::vector<std::size_t> pool;  // the lengths of its pairs, ascending
+    std::vector<std::uint64_t> sizes;
+    // How many batches one needs that fills each up to a limit before it begins the next.
+    const auto needed = [&](std::uint64_t limit) {
+      std::size_t count = 0;
+      for (std::size_t i = 0, first = 0; i < pool.size(); ++i) {
+        if (i == 0 || (i - first + 1) * (pool[i] + 1) > limit) ++count, first = i;
+      }
+      return count;
+    };
+    const auto end_pool = [&] {
+      EXPECT_EQ(sizes.size(), needed(words)) << words;
+      const std::uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
+      if (largest <= words) {
+        EXPECT_GT(needed(largest - 1), sizes.size()) << "a lower limit needs more";
+      }
+      pool.clear();
+      sizes.clear();
+    };
+    while (sequence.position().epoch == 0) {
+      const BatchSlice slice = sequence.next();
+      std::vector<std::size_t> lengths;
+      for (std::size_t i = 0; i < slice.source.size(); ++i) {
+        lengths.push_back(std::max(slice.source.length(i), slice.target.length(i)));
+      }
+      if (!pool.empty() && lengths.front() < pool.back()) end_pool();
+      const std::uint64_t size = lengths.size() * (lengths.back() + 1);
+      EXPECT_TRUE(lengths.size() == 1 || size <= words) << size << " of " << words;
+      pool.insert(pool.end(), lengths.begin(), lengths.end());
+      sizes.push_back(size);
+    }
+    end_pool();
+  }
 }
 
 TEST(BatchSequence, BalancesTheSlices) {

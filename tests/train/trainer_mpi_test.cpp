@@ -96,6 +96,19 @@ TEST_F(DistributedTraining, HasTheLossesOfOneProcess) {
   expect_losses(run("run", tiny_options()).updates, reference.losses);
 }
 
+TEST_F(DistributedTraining, HasTheLossesOfOneProcessInBatchesOfWords) {
+  TrainOptions options = tiny_options();
+  options.batch_words = 90;
+  Reference reference(*corpus_, options);
+  reference.train(50);
+  const auto whole = run("run", options);
+  expect_losses(whole.updates, reference.losses);
+  TrainOptions first = options;
+  first.max_updates = 33;
+  run("halves", first);
+  EXPECT_TRUE(run("halves", options).weights == whole.weights);
+}
+
 TEST_F(DistributedTraining, GivesEveryRankTheSameBits) {
   const auto all = world.gather(run("run", tiny_options(), dev_loss(*corpus_)).weights);
   for (const auto& one : all) EXPECT_TRUE(one == all.front());

@@ -5,7 +5,12 @@
 // whole number of pools of `pool_batches` batches, so that no batch is cut short at its end. Each pool is sorted by
 // max(source, target) length and divided into batches, and the batches are shuffled. (GroundHog uses pools of 20
 // batches of 80.) The last pool of an epoch holds between half a pool and one and a half; its pairs are divided evenly
-// into batches of at most `batch_sentences`. Rank r of R computes the pairs r, r + R, r + 2R, ... of a batch sorted by
+// into batches of at most `batch_sentences`.
+//
+// With `batch_words`, batches hold about as many words instead, as Marian's --mini-batch-words and fairseq's
+// --max-tokens do: pairs times the longest sentence among them, source or target with its </s>, are at most
+// `batch_words`, which is what memory and time depend on. A pool then has as many pairs as `pool_batches` batches have
+// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be. Rank r of R computes the pairs r, r + R, r + 2R, ... of a batch sorted by
 // length, so that all ranks have about the same amount of work.
 //
 // The paper shuffled its corpus once and used that order in every epoch (appendix B.2). `reshuffle = false` does the
@@ -26,6 +31,7 @@ namespace rnnsearch::corpus {
 
 struct BatchOptions {
   std::uint64_t batch_sentences = 80;  // pairs in a batch over all ranks (paper: 80)
+  std::uint64_t batch_words = 0;       // if not 0, the limit of a batch instead of batch_sentences
   std::uint64_t pool_batches = 20;     // batches that are sorted by length together (paper: 20)
   std::uint64_t block_pairs = 1024;    // consecutive pairs that the shuffling of an epoch keeps together
   std::uint64_t window_blocks = 64;    // blocks that are held in memory and whose pairs are shuffled together
