@@ -77,7 +77,7 @@ void declare(Options& options, Settings& s) {
               {.help = "take vocabularies and batches from this corpus instead of drawing them", .value = "FILE"});
   options.group("Output");
   options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
-  add_training_options(options, s, {"resume", "initial-model", "initial-optimizer"});
+  add_training_options(options, s, {"resume"});
   options.group("Machine");
   add_threads(options, s.threads);
   add_precision(options, s.precision);

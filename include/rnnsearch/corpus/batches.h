@@ -10,8 +10,9 @@
 // With `batch_words`, batches hold about as many words instead, as Marian's --mini-batch-words and fairseq's
 // --max-tokens do: pairs times the longest sentence among them, source or target with its </s>, are at most
 // `batch_words`, which is what memory and time depend on. A pool then has as many pairs as `pool_batches` batches have
-// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be. Rank r of R computes the pairs r, r + R, r + 2R, ... of a batch sorted by
-// length, so that all ranks have about the same amount of work.
+// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be. Rank r
+// of R computes the pairs r, r + R, r + 2R, ... of a batch sorted by length, so that all ranks have about the same
+// amount of work.
 //
 // The paper shuffled its corpus once and used that order in every epoch (appendix B.2). `reshuffle = false` does the
 // same: blocks, pairs and batches have the order of epoch 0 in all epochs. With `shuffle = false` the stream is the
