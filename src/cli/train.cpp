@@ -91,7 +91,8 @@ class Reporter final : public train::Progress {
     live_.say(text_of("[train] update ", update, ": dev loss ", fixed(result.loss_per_word, 4), " a word (perplexity ",
                       fixed(std::exp(result.loss_per_word), 2), ")",
                       std::isfinite(result.bleu) ? ", dev BLEU " + fixed(result.bleu, 2) : "",
-                      best ? ", the best yet" : ""));
+                      std::isfinite(result.chrf) ? ", chrF " + fixed(result.chrf, 2) : "",
+                      std::isfinite(result.ter) ? ", TER " + fixed(result.ter, 2) : "", best ? ", the best yet" : ""));
   }
   void checkpointed(const fs::path& path, double seconds) override {
     live_.show(text_of("[train] wrote ", path.filename().string(), " in ", fixed(seconds, 1), " s"));
@@ -151,9 +152,11 @@ int run_train(const Arguments& arguments) {
   if (!options.parse(arguments)) return 0;
   check_usage([&] {
     train::check(s.train);
-    if (s.train.best_metric == train::BestMetric::kBleu && !s.validation.validate_bleu) {
-      throw Error("best-metric is bleu but validate-bleu is false; set one of them otherwise");
+    if (s.train.best_metric != train::BestMetric::kLoss && !s.validation.validate_bleu) {
+      throw Error(text_of("best-metric is ", name_of(s.train.best_metric),
+                          " but validate-bleu is false; set one of them otherwise"));
     }
+    s.validation.ter = s.train.best_metric == train::BestMetric::kTer;
   });
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
 

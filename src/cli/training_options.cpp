@@ -17,7 +17,8 @@ void add_training_options(Options& options, TrainingSettings& settings,
 
   options.group("Validation");
   options.add("validate-bleu", settings.validation.validate_bleu,
-              {.help = "translate the dev set at each validation and report its BLEU"});
+              {.help = "translate the dev set at each validation and report BLEU and chrF (with --best-metric ter also "
+                       "TER, which takes longer)"});
   options.add("validate-beam", settings.validation.validate_beam,
               {.help = "beam width of these translations; 1 is greedy search", .low = 1, .high = 1000});
   options.add("validate-sentences", settings.validation.validate_sentences,

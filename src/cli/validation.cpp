@@ -11,6 +11,8 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/evaluate/bleu.h"
+#include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/ter.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -51,8 +53,9 @@ class DevSet {
     }
     world_.all_reduce(std::span<double>(sums));
     const bool scored = options_.validate_bleu && sums[2] == 0;
-    const double bleu = scored ? score(world_.gather(lines), translations) : std::nan("");
-    return {sums[0] / sums[1], bleu, false};
+    train::ValidationResult result{sums[0] / sums[1], std::nan("")};
+    if (scored) score(world_.gather(lines), translations, result);
+    return result;
   }
 
  private:
@@ -72,16 +75,19 @@ class DevSet {
     return lines;
   }
 
-  /// At the root BLEU, and all translations in the order of the dev set; NaN elsewhere.
-  double score(const std::vector<std::string>& of_ranks, std::string& translations) const {
-    if (!world_.is_root()) return std::nan("");
+  /// At the root: the scores, and all translations in the order of the dev set.
+  void score(const std::vector<std::string>& of_ranks, std::string& translations,
+             train::ValidationResult& result) const {
+    if (!world_.is_root()) return;
     std::vector<std::string> hypotheses(set_.source.size());
     for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
       std::istringstream lines(of_ranks[rank]);
       for (const std::uint32_t sentence : shares_[rank]) std::getline(lines, hypotheses[sentence]);
     }
     for (const auto& line : hypotheses) translations += line + '\n';
-    return evaluate::corpus_bleu(hypotheses, set_.references, {}).score;
+    result.bleu = evaluate::corpus_bleu(hypotheses, set_.references, {}).score;
+    result.chrf = evaluate::corpus_chrf(hypotheses, set_.references, {});
+    if (options_.ter) result.ter = evaluate::corpus_ter(hypotheses, set_.references, {});
   }
 
   const corpus::Corpus& corpus_;

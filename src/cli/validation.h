@@ -1,4 +1,4 @@
-// Dev loss and dev BLEU of a model in training, on all ranks.
+// Dev loss, BLEU, chrF and TER of a model in training, on all ranks.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 namespace rnnsearch::cli {
 
 struct ValidationOptions {
-  bool validate_bleu = true;            // translate the dev set, too
+  bool validate_bleu = true;            // translate the dev set, too, for BLEU and chrF
+  bool ter = false;                     // TER of these translations, which takes much longer than BLEU and chrF
   std::size_t validate_beam = 1;        // 1: greedy, which is enough to compare checkpoints by
   std::size_t validate_sentences = 64;  // together, on each rank
 };

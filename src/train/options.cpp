@@ -169,7 +169,9 @@ constexpr Option<T> kOptions[]{
      "number of updates between validations; 0: never",
      field<&T::validate_every>(),
      {.group = "Validation"}},
-    {"best-metric", "metric by which the best checkpoint is chosen, and training stopped early",
+    {"best-metric",
+     "metric on the dev set by which the best checkpoint is chosen, and training stopped early; of loss and ter, a "
+     "lower one is better",
      field<&T::best_metric>()},
 
     {"checkpoint-every",

@@ -47,7 +47,8 @@ void Patience::validated(double score, BestMetric metric) {
 
 bool is_gain(BestMetric metric, double score, std::optional<double> best) {
   if (!std::isfinite(score)) return false;
-  return !best || (metric == BestMetric::kLoss ? score < *best : score > *best);
+  const bool lower_is_better = metric == BestMetric::kLoss || metric == BestMetric::kTer;
+  return !best || (lower_is_better ? score < *best : score > *best);
 }
 
 }  // namespace rnnsearch::train

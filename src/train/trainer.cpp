@@ -283,12 +283,13 @@ class Trainer {
     });
     average_.exchange(p_.model.parameters());
     Longest::observe(longest_.validation_part, part.lap());
-    double agreed[] = {root_ ? result.loss_per_word : 0.0, root_ ? result.bleu : 0.0, result.interrupted ? 1.0 : 0.0};
+    double agreed[] = {result.loss_per_word, result.bleu, result.chrf, result.ter, result.interrupted ? 1.0 : 0.0};
+    if (!root_) std::fill_n(agreed, 4, 0.0);
     p_.communicator.all_reduce(std::span<double>(agreed));
-    result = {agreed[0], agreed[1], agreed[2] > 0};
+    result = {agreed[0], agreed[1], agreed[4] > 0, agreed[2], agreed[3]};
     if (result.interrupted) return;  // the resumed run validates this update
     state_.validated_update = update;
-    const double score = o_.best_metric == BestMetric::kLoss ? result.loss_per_word : result.bleu;
+    const double score = result.by(o_.best_metric);
     // A validation at a limit, between two regular ones, does not count: a run with a larger limit would not make it.
     if (update % o_.validate_every == 0) {
       state_.plateau.validated(result.loss_per_word, o_.plateau_patience);
@@ -302,7 +303,11 @@ class Trainer {
     }
     if (root_) {
       history_.validations.push_back({update, result.loss_per_word, result.bleu});
-      record("validation", {{"loss_per_word", result.loss_per_word}, {"bleu", result.bleu}, {"best", best}});
+      record("validation", {{"loss_per_word", result.loss_per_word},
+                            {"bleu", result.bleu},
+                            {"chrf", result.chrf},
+                            {"ter", result.ter},
+                            {"best", best}});
       if (p_.progress) p_.progress->validated(update, result, best);
     }
     saved_ = false;
@@ -415,6 +420,20 @@ class Trainer {
 };
 
 }  // namespace
+
+double ValidationResult::by(BestMetric metric) const {
+  switch (metric) {
+    case BestMetric::kLoss:
+      return loss_per_word;
+    case BestMetric::kBleu:
+      return bleu;
+    case BestMetric::kChrf:
+      return chrf;
+    case BestMetric::kTer:
+      return ter;
+  }
+  return loss_per_word;
+}
 
 std::string description_of(StopReason reason) {
   switch (reason) {

@@ -54,14 +54,14 @@ diverge diverged 2 0 1e25 2>/dev/null
 "$RNNSEARCH" average --run diverged --last 2 --output mean.h5 >/dev/null
 refused 1 "source, line 2: the model computes NaN" translate --model mean.h5 --input source
 
-# In training neither dev loss nor dev BLEU is a number, no checkpoint is the best, and training gives up after enough skipped updates.
-for metric in loss bleu; do
+# In training no metric of the dev set is a number, no checkpoint is the best, and training gives up after enough skipped updates.
+for metric in loss bleu ter; do
   code=0
   diverge $metric 40 2 1e25 --best-metric $metric --max-skipped 5 2>err || code=$?
   [[ $code == 1 && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "train, best by $metric: code $code: $(<err)"
   [[ $(tail -n 1 err) == *"5 updates in a row were not finite, up to update 6;"* ]] || fail "train, best by $metric: $(<err)"
   [[ $(grep -c '^\[train\] update [246]: .*NaN.*' err) == 2 ]] || fail "the validations at updates 2 and 4 do not tell of NaN: $(<err)"
-  [[ $(grep -c '"event":"validation".*"loss_per_word":null,"bleu":null,"best":false' $metric/log.jsonl) == 2 ]] ||
+  [[ $(grep -c '"event":"validation".*"loss_per_word":null,"bleu":null,"chrf":null,"ter":null,"best":false' $metric/log.jsonl) == 2 ]] ||
     fail "log.jsonl takes NaN for a score: $(grep validation $metric/log.jsonl)"
   kept=$(find $metric/checkpoints $metric/validation -type f 2>/dev/null) || true
   [[ -z $kept ]] || fail "a model that computes NaN was kept: $kept"

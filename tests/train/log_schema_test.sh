@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # src/train/log.schema.json describes every line of log.jsonl: a log with each event is valid by Debian's jsonschema, also when no member
-# is allowed that the schema does not name; the schema refuses lines that it should refuse; times do not run backwards.
+# is allowed that the schema does not name; the schema refuses lines that it should refuse; times do not run backwards; the scores of a
+# validation are those of evaluate.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -17,7 +18,8 @@ while kill -0 $job 2>/dev/null && (($(lines_of_log run) < 10)); do sleep 0.005; 
 kill -TERM $job
 wait $job && fail "a training of $endless updates ended with 0 after TERM"
 "$RNNSEARCH" $(train_arguments run $(($(newest_update run) + 10))) 2>>run.log
-"$RNNSEARCH" $(train_arguments adapted 3) --initial-model run --initial-optimizer 2>/dev/null
+"$RNNSEARCH" $(train_arguments adapted 3) --initial-model run --initial-optimizer --best-metric ter 2>/dev/null
+"$RNNSEARCH" evaluate --hypotheses dev=adapted/validation/update-00000003.txt --corpus corpus.h5 --set dev --chrf --ter --json >scores.json 2>/dev/null
 # gradients that are not finite
 "$RNNSEARCH" train --corpus corpus.h5 --run diverged --max-updates 40 --validate-every 2 --embedding 8 --state 8 --alignment 8 --maxout 8 \
   --optimizer sgd --learning-rate 1e25 --clip-norm 0 --max-skipped 5 --log-every 1 --threads 1 2>diverged.log &&
@@ -52,6 +54,11 @@ for path in sys.argv[2:]:
             an_update = record
 expected = {event["$ref"].split("/")[-1] for event in strict["oneOf"]}
 assert seen == expected, (seen, expected)
+
+[validation] = [json.loads(line) for line in open("adapted/log.jsonl") if '"event":"validation"' in line]
+[system] = json.load(open("scores.json"))["systems"]
+for name, score in ("bleu", system["all"]["bleu"]), ("chrf", system["chrF"]["score"]), ("ter", system["TER"]["score"]):
+    assert validation[name] == score > 0, (name, score, validation)
 
 validator = Draft202012Validator(schema)
 assert validator.is_valid(dict(an_update, later_figure=1)) and validator.is_valid(dict(an_update, event="later"))

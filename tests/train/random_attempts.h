@@ -65,10 +65,11 @@ class RandomAttempts {
     options_.halve_after_epochs = random_.uniform();
     options_.halve_every_epochs = 0.3;
     options_.early_stop_patience = random_.below(4);
-    options_.best_metric = one_of({BestMetric::kLoss, BestMetric::kBleu});
+    options_.best_metric = one_of({BestMetric::kLoss, BestMetric::kBleu, BestMetric::kTer});
     options_.validate_every = 2 + random_.below(6);
     options_.log_every = 1 + random_.below(8);
     options_.max_updates = 12 + random_.below(30);
+    options_.batch_words = coin() ? 100 : 0;
   }
 
   /// Does the same training at once and in attempts. `may_crash`: on several ranks the others would wait.
@@ -101,7 +102,7 @@ class RandomAttempts {
     return values.begin()[random_.below(values.size())];
   }
   bool better(double one, double other) const {
-    return options_.best_metric == BestMetric::kLoss ? one < other : one > other;
+    return options_.best_metric == BestMetric::kBleu ? one > other : one < other;
   }
 
   struct Crash : std::runtime_error {
@@ -123,6 +124,7 @@ class RandomAttempts {
       ValidationResult result = inner(model, update, stop);
       result.loss_per_word *= 0.5 + Random(options_.seed, update).uniform();  // else all are gains
       result.bleu = 100 * std::exp(-result.loss_per_word);
+      result.ter = result.loss_per_word;
       call(disturbance.after_validation, update);
       return result;
     };

@@ -408,6 +408,22 @@ TEST_F(Training, StopsEarlyAndKeepsTheBest) {
   EXPECT_EQ(load_model(checkpoints / "update-00000020.h5").update, 20U);
 }
 
+TEST_F(Training, ChoosesTheBestByAnyMetric) {
+  const auto scores = [](auto&, std::uint64_t update, const auto&) {
+    // each is best at another validation
+    return ValidationResult{update == 10 ? 1.0 : 2.0, update == 20 ? 30.0 : 20.0, false, update == 30 ? 50.0 : 40.0,
+                            update == 40 ? 60.0 : 70.0};
+  };
+  TrainOptions options = tiny_options();
+  std::uint64_t best = 0;
+  for (const auto metric : {BestMetric::kLoss, BestMetric::kBleu, BestMetric::kChrf, BestMetric::kTer}) {
+    options.best_metric = metric;
+    best += 10;
+    EXPECT_EQ(run(name_of(metric), options, scores).result.state.best_update, best) << name_of(metric);
+  }
+  EXPECT_THAT(log("ter"), testing::HasSubstr(R"("loss_per_word":2.0,"bleu":20.0,"chrf":40.0,"ter":60.0,"best":true)"));
+}
+
 TEST_F(Training, StopsByEpochsAndByTheClock) {
   TrainOptions options = tiny_options();
   options.max_updates = 0;

@@ -36,9 +36,10 @@ constexpr auto names_of(Schedule) {
   return std::array{Named{Schedule::kConstant, "constant"}, Named{Schedule::kInverseSquareRoot, "inverse-square-root"},
                     Named{Schedule::kPlateau, "plateau"}, Named{Schedule::kHalving, "halving"}};
 }
-enum class BestMetric { kLoss, kBleu };
+enum class BestMetric { kLoss, kBleu, kChrf, kTer };
 constexpr auto names_of(BestMetric) {
-  return std::array{Named{BestMetric::kLoss, "loss"}, Named{BestMetric::kBleu, "bleu"}};
+  return std::array{Named{BestMetric::kLoss, "loss"}, Named{BestMetric::kBleu, "bleu"},
+                    Named{BestMetric::kChrf, "chrf"}, Named{BestMetric::kTer, "ter"}};
 }
 enum class ReducePrecision { kFloat32, kBfloat16 };
 constexpr auto names_of(ReducePrecision) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,10 @@ struct ValidationResult {
   double loss_per_word = 0;  // nats; words include </s>
   double bleu = 0;           // 0 to 100; NaN if it was not computed
   bool interrupted = false;  // should_stop returned true; the other fields are then meaningless
+  double chrf = std::numeric_limits<double>::quiet_NaN();  // 0 to 100; NaN if it was not computed
+  double ter = std::numeric_limits<double>::quiet_NaN();   // from 0, the best; NaN if it was not computed
+
+  double by(BestMetric metric) const;
 };
 
 /// Validates the model after `update`. COLLECTIVE: every rank calls it, and every rank calls should_stop (which is
