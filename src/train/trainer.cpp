@@ -197,9 +197,17 @@ class Trainer {
     in_updates_ += seconds;
     Longest::observe(longest_.update, seconds);
     if (!result.applied && state_.skipped_in_a_row >= o_.max_skipped) {
+      std::string checkpoint;
+      if (root_) {
+        const auto checkpoints = checkpoints_of(p_.run->path());
+        checkpoint = checkpoints.empty() ? "" : checkpoints.front().filename().string();
+      }
+      p_.communicator.broadcast(checkpoint);
       throw Error(text_of("the gradients of ", state_.skipped_in_a_row,
-                          " updates in a row were not finite, up to update ", state_.update,
-                          "; resume from an earlier checkpoint with a lower learning-rate or clip-norm"));
+                          " updates in a row were not finite, up to update ", state_.update, "; ",
+                          checkpoint.empty() ? "there is no checkpoint from before, so begin again"
+                                             : "the parameters of " + checkpoint + " are finite: resume",
+                          " with a lower learning-rate or clip-norm"));
     }
   }
 
@@ -216,6 +224,7 @@ class Trainer {
     r.label_smoothing = o_.label_smoothing;
     r.gradient_norm = norm;
     r.learning_rate = rate;
+    r.skipped_share = static_cast<double>(state_.skipped_updates) / static_cast<double>(state_.update);
     r.pairs = interval.pairs;
     r.source_words = interval.source_words;
     r.target_words = interval.target_words;
@@ -237,6 +246,7 @@ class Trainer {
       record("skip", {{"skipped_updates", state_.skipped_updates}});
     }
     if (r.logged) {
+      r.parameter_norm = std::sqrt(squared_norm_of(p_.model.parameters()));
       std::vector<Json::Member> figures;
       for_each_figure(r, [&](const char* name, const auto& figure) { figures.emplace_back(name, figure); });
       record("update", std::move(figures));

@@ -223,8 +223,8 @@ class RandomAttempts {
       const Json event = Json::parse(line, "log.jsonl");
       const auto update = static_cast<std::uint64_t>(event.at("update").integer());
       std::string figures;
-      for (const char* figure : {"epoch", "epoch_share", "loss_per_word", "gradient_norm", "learning_rate", "pairs",
-                                 "source_words", "target_words", "bleu"}) {
+      for (const char* figure : {"epoch", "epoch_share", "loss_per_word", "gradient_norm", "parameter_norm",
+                                 "learning_rate", "skipped_share", "pairs", "source_words", "target_words", "bleu"}) {
         if (const Json* value = event.find(figure)) figures += text_of(figure, " ", value->dump(), " ");
       }
       if (event.at("event").string() == "update") record.logged_updates[update] = figures;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <thread>
@@ -356,17 +358,31 @@ TEST_F(Training, SkipsUpdatesWhoseGradientIsNotFinite) {
   }
 }
 
+TEST_F(Training, LogsTheNormOfTheParameters) {
+  const auto outcome = run("run", tiny_options());
+  double squares = 0;
+  for (std::size_t i = 0; i < outcome.weights.size(); i += sizeof(float)) {
+    float weight = 0;
+    std::memcpy(&weight, outcome.weights.data() + i, sizeof(float));
+    squares += static_cast<double>(weight) * static_cast<double>(weight);
+  }
+  EXPECT_NEAR(outcome.updates.back().parameter_norm / std::sqrt(squares), 1, 1e-12);
+  EXPECT_EQ(outcome.updates.back().skipped_share, 0);
+}
+
 TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
   model::Model<float> model(tiny_model_options(corpus_));
   TrainOptions options = tiny_options();
   options.max_skipped = 4;
+  options.checkpoint_every = 10;
   RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
   Breakage breakage(model, "encoder/embedding_bias", false);
   try {
     train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
     FAIL() << "it went on";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("4 updates in a row were not finite, up to update 14"));
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("4 updates in a row were not finite, up to update 14"),
+                                             testing::HasSubstr("update-00000010.h5 are finite: resume")));
   }
 }
 

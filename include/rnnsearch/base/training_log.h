@@ -18,7 +18,9 @@ struct UpdateFigures {
   double loss_per_word = 0;    // nats; words include </s>; without label smoothing, with dropout
   double label_smoothing = 0;  // affects the gradient, not loss_per_word
   double gradient_norm = 0;    // norm in the last update, after the division by `gradient_of` and before clipping
+  double parameter_norm = 0;   // norm of all parameters after the last update
   double learning_rate = 0;    // learning rate of the last update
+  double skipped_share = 0;    // share of all updates of the training that were skipped
   // Sums since the previous line, without </s>. They do not depend on the number of ranks.
   std::uint64_t pairs = 0, source_words = 0, target_words = 0;
   double source_words_per_second = 0, target_words_per_second = 0;  // without </s>, over all ranks
@@ -39,7 +41,9 @@ void for_each_figure(Figures& f, const Visit& visit) {
   visit("loss_per_word", f.loss_per_word);
   visit("label_smoothing", f.label_smoothing);
   visit("gradient_norm", f.gradient_norm);
+  visit("parameter_norm", f.parameter_norm);
   visit("learning_rate", f.learning_rate);
+  visit("skipped_share", f.skipped_share);
   visit("pairs", f.pairs);
   visit("source_words", f.source_words);
   visit("target_words", f.target_words);
