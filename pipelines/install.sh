@@ -58,6 +58,7 @@ if [[ ${1:-} == tests ]]; then
   mmdebstrap                    = the bare Debian in which that test installs the package
   charliecloud-runtime          = ch-run: starts ranks in containers, in that test
   chromium                      = opens the page of report in its test
+  tmux                          = a terminal that shows a training, in the same test
   python3-h5py                  = reads corpora and checkpoints as other programs do, in a test
   python3-numpy                 = computes alphas from the parameters of a checkpoint in that test
   python3-jsonschema            = compares log.jsonl with its schema, in a test

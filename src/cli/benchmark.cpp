@@ -26,6 +26,7 @@
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/model/option_rules.h"
 #include "rnnsearch/train/measurement.h"
+#include "rnnsearch/train/optimizer.h"
 #include "rnnsearch/train/schedule.h"
 #include "rnnsearch/train/shared_files.h"
 #include "rnnsearch/train/trainer.h"
@@ -41,7 +42,7 @@ struct Settings : TrainingSettings {
   std::optional<std::uint64_t> estimate_updates;
   fs::path lengths, corpus;
   std::size_t source_length = 25, target_length = 25;
-  bool decode = false;
+  bool decode = false, machine = true;
   decode::SearchOptions search;
   bool json = false;
   ThreadOptions threads;
@@ -58,6 +59,11 @@ void declare(Options& options, Settings& s) {
   options.add("decode", s.decode,
               {.help = "time translation instead of training; every translation is --target-length words long, because "
                        "an untrained model does not end sentences"});
+  options.add(
+      "machine", s.machine,
+      {.help = "first measure what this machine attains at products, memory and all-reduces, which takes some "
+               "three seconds and 384 MiB for each rank, and show how close each phase of an update comes to it",
+       .recorded = false});
   options.add("beam", s.search.beam, {.help = "beam width for --decode; 1 is greedy search", .low = 1, .high = 1000});
 
   options.group("Sentences (random words)");
@@ -260,6 +266,7 @@ int run_benchmark(const Arguments& arguments) {
   s.precision = measured.precision = kernels::name_of(set_precision(s.precision, world));
   measured.precision_shown = precision_in_use();
   measured.bfloat16_unit = bfloat16_unit_in_use();
+  if (s.machine) measured.machine = train::measure_machine(world);
   Batches batches = batches_of(s, world);
   comm::root_does(world, [&] { check_usage([&] { model::check(s.model); }); });
   measured.model = s.model;
@@ -267,7 +274,12 @@ int run_benchmark(const Arguments& arguments) {
   model::Model<float> model(s.model);
   model.initialise(s.train.seed);
   measured.parameters = model.parameters().size();
-  if (!s.decode) measured.parts = {model.gradient_parts().begin(), model.gradient_parts().end()};
+  if (!s.decode) {
+    measured.parts = {model.gradient_parts().begin(), model.gradient_parts().end()};
+    std::size_t dense = 0, tables = 0;
+    for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
+    measured.optimizer_bytes = train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(world.size());
+  }
   Progress progress(!world.is_root());
   train::Work work{[&] { return batches.next(); },
                    batches.of_corpus(),

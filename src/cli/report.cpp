@@ -1,11 +1,20 @@
 #include "cli/commands.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <iostream>
+#include <thread>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/report/chart_file.h"
 #include "rnnsearch/report/page.h"
+#include "rnnsearch/report/terminal_view.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -18,6 +27,8 @@ struct Settings {
   fs::path output, csv, markdown;
   fs::path chart, svg;
   std::string chart_of;
+  bool terminal = false, follow = false;
+  std::size_t every = 10;
 };
 
 // NAME=RUN, or RUN alone: then its name without folders.
@@ -65,7 +76,7 @@ bool write_chart(const Settings& settings) {
     chart.y = {.name = settings.chart_of, .from_zero = true};
     write_file_atomically(settings.svg, report::svg_file_of(chart));
     if (settings.output.empty()) {
-      if (!settings.run.empty() || !settings.evaluation.empty() || !settings.alignment.empty() ||
+      if (settings.terminal || !settings.run.empty() || !settings.evaluation.empty() || !settings.alignment.empty() ||
           !settings.round.empty() || !settings.section.empty() || !settings.csv.empty() || !settings.markdown.empty()) {
         throw UsageError(
             "these options describe a page, and --output is missing: give --output FILE.html, or only --chart "
@@ -74,12 +85,18 @@ bool write_chart(const Settings& settings) {
       return true;
     }
   }
-  if (settings.output.empty())
-    throw UsageError("there is nothing to write: give --output FILE.html, or --chart and --svg");
+  if (settings.output.empty() && !settings.terminal)
+    throw UsageError("there is nothing to write: give --output FILE.html, --terminal, or --chart and --svg");
   return false;
 }
 
 void check(const Settings& settings) {
+  if (settings.output.empty() && (!settings.csv.empty() || !settings.markdown.empty())) {
+    throw UsageError("--csv and --markdown go with a page: give --output FILE.html");
+  }
+  if ((settings.terminal || settings.follow) && settings.run.empty()) {
+    throw UsageError("--terminal and --follow show trainings: give --run RUN");
+  }
   if (settings.run.empty() && settings.evaluation.empty() && settings.alignment.empty() && settings.round.empty() &&
       settings.section.empty()) {
     throw UsageError(
@@ -98,13 +115,60 @@ void check(const Settings& settings) {
   }
 }
 
+void write_files(const Settings& settings, const report::Report& report) {
+  if (settings.output.empty()) return;
+  write_file_atomically(settings.output, report::html_page(report));
+  if (!settings.markdown.empty()) write_file_atomically(settings.markdown, report::markdown_tables(report));
+  if (settings.csv.empty()) return;
+  std::error_code reason;
+  fs::create_directories(settings.csv, reason);
+  if (reason) throw Error(text_of("cannot make the folder ", settings.csv.string(), ": ", reason.message()));
+  for (const report::CsvFile& file : report::csv_files(report)) {
+    write_file_atomically(settings.csv / file.name, file.content);
+  }
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 100;
+}
+
+// On a terminal, the view replaces the one before.
+void print_view(const report::Report& report, bool again) {
+  std::string text = again && ::isatty(STDOUT_FILENO) == 1 ? "\x1b[H\x1b[2J" : "";
+  for (const report::Run& run : report.runs) text += report::terminal_view(run, std::time(nullptr), terminal_width());
+  std::cout << text << std::flush;
+}
+
+bool all_ended(const report::Report& report) {
+  return std::all_of(report.runs.begin(), report.runs.end(), [](const auto& run) { return run.stopped.has_value(); });
+}
+
+// Writes and shows what there is until all trainings have ended. What has no update yet is waited for.
+void follow(const Settings& settings) {
+  for (bool ended = false; !ended;) {
+    try {
+      report::Report report = read_all(settings);
+      ended = all_ended(report);
+      if (!ended) report.refresh_seconds = settings.every;
+      write_files(settings, report);
+      if (settings.terminal) print_view(report, true);
+    } catch (const report::NoUpdateYet& none) {
+      if (settings.terminal) std::cout << none.what() << "\n" << std::flush;
+    }
+    if (!ended) std::this_thread::sleep_for(std::chrono::seconds(settings.every));
+  }
+}
+
 }  // namespace
 
 int run_report(const Arguments& arguments) {
   Settings settings;
   Options options("report",
                   "Makes one HTML page that needs no other file: BLEU by sentence length, scores, learning curves, "
-                  "soft alignments, best and worst sentences, and how each run was made. Runs may still be training.");
+                  "soft alignments, best and worst sentences, and how each run was made. Runs may still be training: "
+                  "--follow keeps the page up to date, and --terminal shows them as text.");
   options.group("Content");
   options.add(
       "run", settings.run,
@@ -135,22 +199,24 @@ int run_report(const Arguments& arguments) {
               {.help = "folder for the same numbers as CSV, one file for each table and curve", .value = "FOLDER"});
   options.add("markdown", settings.markdown,
               {.help = "Markdown file for all tables of scores and sections", .value = "FILE"});
+  options.add("terminal", settings.terminal,
+              {.help = "print progress, loss, scores, speed and hosts of each --run as text, a few lines for each"});
+  options.add(
+      "follow", settings.follow,
+      {.help = "write and print everything again until all trainings have ended, each time with what is new; a "
+               "browser that shows the page loads it again by itself, and the text on a terminal stays in place"});
+  options.add("every", settings.every, {.help = "seconds between two such times", .low = 1, .high = 86400});
   if (!options.parse(arguments)) return 0;
   if (write_chart(settings)) return 0;
   check(settings);
 
-  const report::Report report = read_all(settings);
-  const std::string page = report::html_page(report);
-  write_file_atomically(settings.output, page);
-  if (!settings.markdown.empty()) write_file_atomically(settings.markdown, report::markdown_tables(report));
-  if (!settings.csv.empty()) {
-    std::error_code reason;
-    fs::create_directories(settings.csv, reason);
-    if (reason) throw Error(text_of("cannot make the folder ", settings.csv.string(), ": ", reason.message()));
-    for (const report::CsvFile& file : report::csv_files(report)) {
-      write_file_atomically(settings.csv / file.name, file.content);
-    }
+  if (settings.follow) {
+    follow(settings);
+    return 0;
   }
+  const report::Report report = read_all(settings);
+  write_files(settings, report);
+  if (settings.terminal) print_view(report, false);
   return 0;
 }
 

@@ -214,6 +214,19 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
   }
 }
 
+RNNSEARCH_BFLOAT16 void arithmetic(std::size_t steps, float* sums) {
+  const auto ones = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f803f80));
+  __m512 sum[2 * kRows];
+#pragma GCC unroll 24
+  for (std::size_t i = 0; i < 2 * kRows; ++i) sum[i] = _mm512_loadu_ps(sums + i * kLanes);
+  for (std::size_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 24
+    for (std::size_t i = 0; i < 2 * kRows; ++i) sum[i] = _mm512_dpbf16_ps(sum[i], ones, ones);
+  }
+#pragma GCC unroll 24
+  for (std::size_t i = 0; i < 2 * kRows; ++i) _mm512_storeu_ps(sums + i * kLanes, sum[i]);
+}
+
 constexpr ProductTiles kTable = {kRows,
                                  1,
                                  kCols,
@@ -224,7 +237,8 @@ constexpr ProductTiles kTable = {kRows,
                                  pack_panel,
                                  pack_panel_transposed,
                                  tile,
-                                 false};
+                                 false,
+                                 arithmetic};
 
 }  // namespace vector_unit
 
@@ -324,6 +338,31 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
                    });
 }
 
+void arithmetic(std::size_t steps, float* sums) {
+  alignas(64) std::uint16_t ones[16 * kDepthStep];
+  std::fill(std::begin(ones), std::end(ones), std::uint16_t{0x3f80});
+  constexpr std::size_t kBytes = kCols * sizeof(float), kRowBytes = kDepthStep * sizeof(std::uint16_t);
+  Amx::shape(16, 16);
+  Amx::load<0>(sums, kBytes);
+  Amx::load<1>(sums + kLanes, kBytes);
+  Amx::load<2>(sums + 16 * kCols, kBytes);
+  Amx::load<3>(sums + 16 * kCols + kLanes, kBytes);
+  Amx::load<4>(ones, kRowBytes);
+  Amx::load<5>(ones, kRowBytes);
+  Amx::load<6>(ones, kRowBytes);
+  Amx::load<7>(ones, kRowBytes);
+  for (std::size_t step = 0; step < steps; ++step) {
+    Amx::multiply<0, 4, 6>();
+    Amx::multiply<1, 4, 7>();
+    Amx::multiply<2, 5, 6>();
+    Amx::multiply<3, 5, 7>();
+  }
+  Amx::store<0>(sums, kBytes);
+  Amx::store<1>(sums + kLanes, kBytes);
+  Amx::store<2>(sums + 16 * kCols, kBytes);
+  Amx::store<3>(sums + 16 * kCols + kLanes, kBytes);
+}
+
 constexpr ProductTiles kTable = {kRows,
                                  kLanes,
                                  kCols,
@@ -334,7 +373,8 @@ constexpr ProductTiles kTable = {kRows,
                                  pack_panel,
                                  pack_panel_transposed,
                                  tile,
-                                 false};
+                                 false,
+                                 arithmetic};
 
 }  // namespace matrix_unit
 

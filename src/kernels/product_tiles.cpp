@@ -93,6 +93,23 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
   for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
 }
 
+// 1 is the product of every step; the compiler must not know it.
+template <std::size_t... I, class... Sums>
+HWY_INLINE void add_ones(std::index_sequence<I...>, std::size_t steps, float* HWY_RESTRICT to, Sums... sums) {
+  const Floats d;
+  const auto one = hn::Set(d, to[0] * 0 + 1);
+  for (std::size_t step = 0; step < steps; ++step) ((sums = hn::MulAdd(one, one, sums)), ...);
+  (hn::StoreU(sums, d, to + I * kLanes), ...);
+}
+template <std::size_t... I>
+HWY_INLINE void load_and_add_ones(std::index_sequence<I...> all, std::size_t steps, float* HWY_RESTRICT sums) {
+  const Floats d;
+  add_ones(all, steps, sums, hn::LoadU(d, sums + I * kLanes)...);
+}
+void arithmetic(std::size_t steps, float* sums) {
+  load_and_add_ones(std::make_index_sequence<kRows * kVectors>(), steps, sums);
+}
+
 #if HWY_TARGET != HWY_SCALAR
 // A vector whose block b holds four elements of a row, from from[4 b] + k on.
 template <class D>
@@ -233,8 +250,8 @@ void pack_panel_rounded(std::size_t count, std::size_t depth, const float* b, st
 }
 
 constexpr ProductTiles kTable = {
-    kRows, 1,   kCols, 1, sizeof(float), pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed,
-    tile,  true};
+    kRows, 1,    kCols,     1, sizeof(float), pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed,
+    tile,  true, arithmetic};
 constexpr ProductTiles kRounded = {kRows,
                                    1,
                                    kCols,
@@ -245,7 +262,8 @@ constexpr ProductTiles kRounded = {kRows,
                                    pack_panel_rounded<pack_panel>,
                                    pack_panel_rounded<pack_panel_transposed>,
                                    tile,
-                                   false};
+                                   false,
+                                   arithmetic};
 const ProductTiles* tiles() {
   return &kTable;
 }

@@ -62,6 +62,11 @@ struct ProductTiles {
                std::size_t panel_stride, float* c, std::size_t c_stride, bool add, Ahead ahead);
   bool reads_unpacked;
 
+  /// The arithmetic of a full tile of depth steps * depth_step without its loads, which is the most that the unit can
+  /// do: adds steps * depth_step to each of sums [max_rows, cols], which it loads and stores once, in an order of its
+  /// own.
+  void (*arithmetic)(std::size_t steps, float* sums);
+
   std::size_t padded(std::size_t depth) const { return ceil_div(depth, depth_step) * depth_step; }
 };
 

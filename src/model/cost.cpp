@@ -22,7 +22,7 @@ double cell_products(const ModelOptions& o, double inputs, double n, bool encode
 
 }  // namespace
 
-double update_flop(const ModelOptions& o, const BatchSize& batch) {
+UpdateFlop update_flop(const ModelOptions& o, const BatchSize& batch) {
   const auto m = static_cast<double>(o.embedding), n = static_cast<double>(o.state);
   const auto e = static_cast<double>(o.encoder_width()), h = static_cast<double>(o.annotation_width());
   const auto l = static_cast<double>(o.maxout), rank = static_cast<double>(o.readout_rank);
@@ -30,7 +30,8 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
   const auto layers = static_cast<double>(o.layers);
 
   const double encoder_steps = batch.source_words + (o.source_start ? batch.pairs : 0);
-  double source_word = 0, sentence = 0, target_word = 0;
+  // multiplications for each source word, sentence and target word
+  double source_word = 0, sentence = 0, target_word = 0, readout_sentence = 0, readout_word = 0;
   for (std::size_t k = 0; k < o.layers; ++k) {
     source_word += (o.bidirectional() ? 2 : 1) * cell_products(o, k == 0 ? m : h, e, true);
   }
@@ -55,22 +56,28 @@ double update_flop(const ModelOptions& o, const BatchSize& batch) {
                            : o.readout_rank > 0          ? rank
                                                          : K;
   const auto product = [&](double inputs) { return inputs * per_input; };
-  const double context_products =
-      (o.state_inputs.context ? cell_products(o, C, n, false) - cell_products(o, 0, n, false) : 0) +
-      (o.readout_inputs.context ? product(C) : 0);
   // The decoder of RNNencdec multiplies the fixed context once for each sentence; the composed one does so at every
   // step.
-  (is_fused(o) && !o.attends() ? sentence : target_word) += context_products;
+  const bool once = is_fused(o) && !o.attends();
+  double decoder_sentence = 0;
+  if (o.state_inputs.context) {
+    (once ? decoder_sentence : target_word) += cell_products(o, C, n, false) - cell_products(o, 0, n, false);
+  }
+  if (o.readout_inputs.context) (once ? readout_sentence : readout_word) += product(C);
   target_word += cell_products(o, (o.state_inputs.word ? word : 0) + (o.input_feeding ? H : 0), n, false);
   target_word += (layers - 1) * cell_products(o, n, n, false);
-  target_word += (o.readout_inputs.state ? product(n) : 0) + (o.readout_inputs.word ? product(word) : 0);
-  if (o.readout == Readout::kMlp) target_word += m / 2 * m;
+  readout_word += (o.readout_inputs.state ? product(n) : 0) + (o.readout_inputs.word ? product(word) : 0);
+  if (o.readout == Readout::kMlp) readout_word += m / 2 * m;
   if (o.readout == Readout::kLinear && !o.has_linear_vector()) {
-    target_word += rank > 0 ? rank * K : 0;
+    readout_word += rank > 0 ? rank * K : 0;
   } else {
-    target_word += rank > 0 ? H * rank + rank * K : H * K;
+    readout_word += rank > 0 ? H * rank + rank * K : H * K;
   }
-  return 3 * 2 * (batch.pairs * sentence + encoder_steps * source_word + batch.target_words * target_word);
+  // forward, gradient of the inputs, gradient of the weights; a multiplication and an addition each
+  const auto flop = [](double products) { return 3 * 2 * products; };
+  return {.encoder = flop(batch.pairs * sentence + encoder_steps * source_word),
+          .decoder = flop(batch.pairs * decoder_sentence + batch.target_words * target_word),
+          .readout = flop(batch.pairs * readout_sentence + batch.target_words * readout_word)};
 }
 
 }  // namespace rnnsearch::model

@@ -225,6 +225,9 @@ std::string html_page(const Report& report) {
                        base64_of_hex(script.sha256) + "'; base-uri 'none'; form-action 'none'"}});
   add(head, "meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   add(head, "meta", {{"name", "color-scheme"}, {"content", "light dark"}});
+  if (report.refresh_seconds > 0) {
+    add(head, "meta", {{"http-equiv", "refresh"}, {"content", text_of(report.refresh_seconds)}});
+  }
   add(head, "title", {}, report.title);
   // Style and script are raw text in HTML. They are our own files, and pugixml would escape them, which is not allowed.
   return text_of("<!DOCTYPE html>\n<html lang=\"en\"><head>", html_of(head), "<style>", style.text, "</style></head>\n",

@@ -67,6 +67,16 @@ class Record {
     if (value < 0 || value > 1e15) refuse(text_of("a \"", name, "\" that is not a count"));
     count = std::isnan(value) ? 0 : static_cast<std::uint64_t>(value);
   }
+  /// What base/figures.h's utc() wrote, if it is there.
+  std::optional<std::time_t> time() const {
+    const Json* value = json_.find("time");
+    if (value == nullptr) return {};
+    std::tm date{};
+    const char* const end =
+        value->is_string() ? ::strptime(value->string().c_str(), "%Y-%m-%dT%H:%M:%SZ", &date) : nullptr;
+    if (end == nullptr || *end != '\0') refuse("a \"time\" that is not one");
+    return ::timegm(&date);
+  }
   const Json& json() const { return json_; }
 
  private:
@@ -90,6 +100,7 @@ class Log {
   void see(const Record& record) {
     const std::string event = record.event();
     const std::uint64_t update = record.update();
+    if (const auto time = record.time()) run_.logged = time;
     if (event == "update") {
       see_update(record, update);
     } else if (event == "validation") {
@@ -196,7 +207,8 @@ void read_log(const fs::path& path, Run& run) {
     log.see(record);
   }
   if (log.empty()) {
-    throw Error(text_of(path.string(), " has no update yet; wait until the training has logged one (its log-every)"));
+    throw NoUpdateYet(
+        text_of(path.string(), " has no update yet; wait until the training has logged one (its log-every)"));
   }
   log.finish();
 }
@@ -223,7 +235,7 @@ Run read_run(const fs::path& path, std::string name) {
       throw Error(text_of(file.string(), " does not hold a JSON object, so it does not belong to a run"));
   }
   if (!fs::exists(path / "log.jsonl", ignored)) {
-    throw Error(text_of(path.string(), " has no log.jsonl yet; wait until the training has logged an update"));
+    throw NoUpdateYet(text_of(path.string(), " has no log.jsonl yet; wait until the training has logged an update"));
   }
   read_log(path / "log.jsonl", run);
   return run;

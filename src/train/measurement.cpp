@@ -9,9 +9,9 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/model/cost.h"
 #include "rnnsearch/model/systems.h"
 
 namespace rnnsearch::train {
@@ -26,7 +26,91 @@ double peak_memory_bytes() {
   return std::nan("");
 }
 
+// Rates of all ranks together.
+void add_up(const comm::Communicator& world, kernels::ProductRates& rates) {
+  double sums[] = {rates.registers, rates.level1, rates.level2, rates.level3};
+  world.all_reduce(std::span<double>(sums));
+  rates = {sums[0], sums[1], sums[2], sums[3]};
+}
+
+// Bytes a second.
+double measure_sum(const comm::Communicator& world) {
+  constexpr std::size_t kCount = 4 << 20;  // 16 MiB, as much as a large part of a gradient
+  std::vector<float> values(kCount, 1.0F);
+  double least = 0;
+  for (int i = 0; i < 5; ++i) {
+    world.barrier();
+    const comm::Traffic before = world.traffic();
+    world.all_reduce(std::span<float>(values));
+    const comm::Traffic after = world.traffic();
+    std::fill(values.begin(), values.end(), 1.0F);
+    double seconds_a_byte = (after.busy_seconds - before.busy_seconds) /
+                            static_cast<double>(std::max<std::uint64_t>(1, after.bytes_sent - before.bytes_sent));
+    world.max(std::span(&seconds_a_byte, 1));
+    if (i == 0 || seconds_a_byte < least) least = seconds_a_byte;
+  }
+  return least > 0 ? 1 / least : 0;
+}
+
+Json json_of(const kernels::ProductRates& rates) {
+  Json json = Json::object(
+      {{"registers", rates.registers / 1e9}, {"level1", rates.level1 / 1e9}, {"level2", rates.level2 / 1e9}});
+  if (rates.level3 > 0) json["level3"] = rates.level3 / 1e9;
+  return json;
+}
+
+std::string text_of_rates(const kernels::ProductRates& rates) {
+  const auto gflop = [](double rate) { return fixed(rate / 1e9, rate < 1e11 ? 1 : 0); };
+  return text_of(gflop(rates.level1), " GFLOP/s with operands from L1, ", gflop(rates.level2), " from L2",
+                 rates.level3 > 0 ? text_of(", ", gflop(rates.level3), " from L3") : "", ", ", gflop(rates.registers),
+                 " without loads");
+}
+
 }  // namespace
+
+Machine measure_machine(const comm::Communicator& world) {
+  Machine machine;
+  world.barrier();
+  machine.thread = kernels::measure_products(1);
+  if (!world.is_root()) machine.thread = {};
+  add_up(world, machine.thread);  // gives the root's to all
+  world.barrier();
+  machine.all = kernels::measure_products(thread_count());
+  add_up(world, machine.all);
+  world.barrier();
+  machine.memory = kernels::measure_memory(thread_count());
+  world.all_reduce(std::span<double>(&machine.memory, 1));
+  if (world.size() > 1) machine.sum = measure_sum(world);
+  return machine;
+}
+
+std::optional<double> share_of_bound(const Measured& of, const Measurement& m, Phase phase) {
+  if (!of.machine) return {};
+  const double seconds = m.phases[static_cast<std::size_t>(phase)], updates = static_cast<double>(m.seconds.size());
+  const auto share = [](double work, double rate, double spent) -> std::optional<double> {
+    if (work <= 0 || rate <= 0 || spent <= 0) return {};
+    return work / rate / spent;
+  };
+  switch (phase) {
+    case Phase::kEncoder:
+      return share(m.flop.encoder, of.machine->all.level1, seconds);
+    case Phase::kDecoder:
+      return share(m.flop.decoder, of.machine->all.level1, seconds);
+    case Phase::kReadout:
+      return share(m.flop.readout, of.machine->all.level1, seconds);
+    case Phase::kOptimizer:
+      return share(of.optimizer_bytes * updates, of.machine->memory, seconds);
+    case Phase::kCommunication:
+      return share(m.bytes_sent, of.machine->sum, m.reduction_seconds);
+    default:
+      return {};
+  }
+}
+
+std::optional<double> share_of_bound(const Measured& of, const Measurement& m) {
+  if (!of.machine || m.flop.total() <= 0) return {};
+  return m.flop.total() / of.machine->all.level1 / m.total();
+}
 
 double Measurement::total() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
@@ -72,8 +156,11 @@ Measurement measure(const comm::Communicator& world, const Measured& measured, c
     m.source_words += source;
     m.target_words += timed.target_words;
     if (!measured.decode) {
-      m.gflop +=
-          model::update_flop(measured.model, {pairs, source_lengths(measured.model, batch), target + pairs}) / 1e9;
+      const auto flop =
+          model::update_flop(measured.model, {pairs, source_lengths(measured.model, batch), target + pairs});
+      m.flop.encoder += flop.encoder;
+      m.flop.decoder += flop.decoder;
+      m.flop.readout += flop.readout;
     }
     for (const Phase phase : kPhases) m.phases[static_cast<std::size_t>(phase)] += timed.phases.seconds(phase);
     m.bytes_sent += static_cast<double>(timed.traffic.bytes_sent);
@@ -124,9 +211,22 @@ Json json_of(const Measured& of, const Measurement& m) {
       {"phase_seconds", std::move(phases)},
   });
   if (m.waiting) result["data_seconds"] = m.mean_of(*m.waiting);
-  if (m.gflop > 0) {
-    result["gflop"] = m.mean_of(m.gflop);
-    result["gflop_per_second"] = m.gflop / m.total();
+  if (m.gflop() > 0) {
+    result["gflop"] = m.mean_of(m.gflop());
+    result["gflop_per_second"] = m.gflop() / m.total();
+  }
+  if (of.machine) {
+    Json shares = Json::object();
+    for (const Phase phase : kPhases) {
+      if (const auto share = share_of_bound(of, m, phase)) shares[name_of(phase)] = *share;
+    }
+    if (const auto share = share_of_bound(of, m)) shares["update"] = *share;
+    Json machine = Json::object({{"gflop_per_second_of_one_thread", json_of(of.machine->thread)},
+                                 {"gflop_per_second", json_of(of.machine->all)},
+                                 {"memory_bytes_per_second", of.machine->memory}});
+    if (of.machine->sum > 0) machine["all_reduce_bytes_per_second"] = of.machine->sum;
+    result["machine"] = std::move(machine);
+    result["share_of_bound"] = std::move(shares);
   }
   if (!of.decode) {
     // In the order in which backward finishes them; what scaling models need.
@@ -177,9 +277,14 @@ std::string table_of(const Measured& of, const Measurement& m) {
               seconds_text(m.maximum()), " (", m.seconds.size(), " timed after ", of.untimed, ")"));
   row("words a second",
       text_of(fixed(m.source_words / m.total(), 0), " source, ", fixed(m.target_words / m.total(), 0), " target"));
-  if (m.gflop > 0) {
-    row("GFLOP/s", text_of(fixed(m.gflop / m.total(), 1),
-                           " (the matrix products of an update: ", fixed(m.mean_of(m.gflop), 1), " GFLOP)"));
+  if (m.gflop() > 0) {
+    row("GFLOP/s", text_of(fixed(m.gflop() / m.total(), 1),
+                           " (the matrix products of an update: ", fixed(m.mean_of(m.gflop()), 1), " GFLOP)"));
+  }
+  if (const auto share = share_of_bound(of, m)) {
+    row("of this machine",
+        text_of(fixed(100 * *share, 0), "%: the products alone, with operands from the L1 cache, would take ",
+                seconds_text(*share * m.mean()), " s"));
   }
   if (m.bytes_sent > 0) {
     row("sums over ranks", text_of(fixed(m.mean_of(m.bytes_sent) / 1e6, 1), " MB sent an update by each, ",
@@ -197,17 +302,33 @@ std::string table_of(const Measured& of, const Measurement& m) {
   }
 
   text += "\n";
-  const auto phase_row = [&](std::string name, double sum) {
+  const auto phase_row = [&](std::string name, double sum, const std::string& bound = "") {
     if (sum < 0.0005 * m.total()) return;
     name.resize(20, ' ');
     std::string seconds = seconds_text(m.mean_of(sum)), share = fixed(100 * sum / m.total(), 1);
     seconds.insert(0, seconds.size() < 9 ? 9 - seconds.size() : 0, ' ');
     share.insert(0, share.size() < 6 ? 6 - share.size() : 0, ' ');
-    text += name + seconds + " s" + share + "%\n";
+    text += name + seconds + " s" + share + "%" + bound + "\n";
   };
-  for (const Phase phase : kPhases) phase_row(name_of(phase), m.phases[static_cast<std::size_t>(phase)]);
+  for (const Phase phase : kPhases) {
+    const auto share = share_of_bound(of, m, phase);
+    const char* const bound = phase == Phase::kOptimizer       ? "memory's bandwidth"
+                              : phase == Phase::kCommunication ? "the all-reduce's bandwidth, hidden or not"
+                                                               : "products from L1";
+    phase_row(name_of(phase), m.phases[static_cast<std::size_t>(phase)],
+              share ? text_of("   ", fixed(100 * *share, 0), "% of ", bound) : "");
+  }
   phase_row("other", m.other());
   phase_row(text_of("mean ", unit), m.total());
+  if (of.machine) {
+    text += "\n";
+    row("this machine", text_of("one thread: ", text_of_rates(of.machine->thread)));
+    row("", text_of(ranks == 1 ? "all threads: " : "all ranks: ", text_of_rates(of.machine->all)));
+    row("", text_of("memory ", fixed(of.machine->memory / 1e9, 1), " GB/s",
+                    of.machine->sum > 0
+                        ? text_of("; in an all-reduce each rank sends ", fixed(of.machine->sum / 1e9, 2), " GB/s")
+                        : ""));
+  }
   return text;
 }
 

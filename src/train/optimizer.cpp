@@ -286,6 +286,16 @@ double squared_norm_of(std::span<const float> gradient) {
   return total;
 }
 
+double optimizer_bytes(const TrainOptions& options, std::size_t dense, std::size_t table_elements) {
+  const bool sgd = options.optimizer == OptimizerKind::kSgd;
+  const double accumulators = !sgd ? 2 : options.momentum > 0 ? 1 : 0;
+  const bool all_rows = options.optimizer == OptimizerKind::kAdam || (sgd && options.momentum > 0);
+  const double of_state = 2 * (1 + accumulators);  // parameter and accumulators are read and written
+  constexpr double kOfGradient = 3;                // zeroed; read for the norm; read by the update
+  return sizeof(float) * (static_cast<double>(dense) * (kOfGradient + of_state) +
+                          (all_rows ? static_cast<double>(table_elements) * of_state : 0));
+}
+
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size_t size) {
   if (options.optimizer == OptimizerKind::kAdam) {
     return std::make_unique<Adam>(options.adam_beta1, options.adam_beta2, options.adam_epsilon, size);

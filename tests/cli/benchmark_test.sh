@@ -23,6 +23,15 @@ adds_up() {
       or $fail->("phases sum to $sum of $s->{mean} seconds");
     $r->{peak_memory_bytes} > 1e6 && $r->{instruction_set} && $r->{libraries} =~ /oneTBB/ && @{$r->{load_average}} == 3
       or $fail->("memory, instruction set, libraries or load is missing");
+    my ($machine, $share) = @$r{qw(machine share_of_bound)};
+    for my $rates (@$machine{qw(gflop_per_second gflop_per_second_of_one_thread)}) {
+      $_ > 0 or $fail->("the machine multiplies at $_") for @$rates{qw(registers level1 level2)};
+    }
+    $machine->{memory_bytes_per_second} > 0 && ($r->{ranks} == 1) == !exists $machine->{all_reduce_bytes_per_second}
+      or $fail->("bandwidths of the machine are missing");
+    !exists $r->{gflop} && !%$share
+      || abs($r->{gflop_per_second} / $machine->{gflop_per_second}{level1} / $share->{update} - 1) < 1e-6
+      or $fail->("the share of the machine does not follow from its rate");
     $r->{precision} eq "f32" && !defined $r->{bfloat16_unit} || $r->{precision} eq "bf16" && $r->{bfloat16_unit}
       or $fail->("precision and its unit do not go together");
     if ($r->{timed} eq "updates") {
@@ -81,6 +90,9 @@ for words in RNNsearch 'seconds an update  *median' 'words a second' 'GFLOP/s' '
   '^1 update ' '100.0%'; do
   grep -q "$words" table || fail "'$words' is not in the table: $(<table)"
 done
+
+"$RNNSEARCH" benchmark "${tiny[@]}" --updates 1 --machine false --json >json
+! grep -q -e '"machine": {' -e share_of_bound json || fail "--machine false measured the machine: $(<json)"
 
 refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |
   local facts=$1 status=0 fact

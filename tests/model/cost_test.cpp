@@ -18,20 +18,21 @@ ModelOptions paper() {
 // 2 rows inputs outputs of every product of an update, added up one by one by a program of its own (forward, gradient
 // of the input, gradient of the weights); it leaves out s_0.
 TEST(UpdateFlop, IsThatOfTheProductsOneByOne) {
-  EXPECT_NEAR(update_flop(paper(), kBatch) / 506.4e9, 1, 0.01);
+  EXPECT_NEAR(update_flop(paper(), kBatch).total() / 506.4e9, 1, 0.01);
   ModelOptions small;
   small.source_words = small.target_words = 8000;
   small.embedding = 256;
   small.state = small.alignment = 512;
   small.maxout = 256;
-  EXPECT_NEAR(update_flop(small, kBatch) / 106.4e9, 1, 0.01);
+  EXPECT_NEAR(update_flop(small, kBatch).total() / 106.4e9, 1, 0.01);
 }
 
 TEST(UpdateFlop, KnowsTheFactoredOutputMatrix) {
   ModelOptions factored = paper();
   factored.readout_rank = 620;
   const double whole = 500.0 * 30000, factors = 500.0 * 620 + 620.0 * 30000;
-  EXPECT_DOUBLE_EQ(update_flop(factored, kBatch) - update_flop(paper(), kBatch), 6 * 2000 * (factors - whole));
+  EXPECT_DOUBLE_EQ(update_flop(factored, kBatch).total() - update_flop(paper(), kBatch).total(),
+                   6 * 2000 * (factors - whole));
 }
 
 TEST(UpdateFlop, WithoutAttentionHasOneEncoderAndOneContextASentence) {
@@ -41,7 +42,7 @@ TEST(UpdateFlop, WithoutAttentionHasOneEncoderAndOneContextASentence) {
   const double source_word = 3 * n * (m + n);
   const double target_word = 3 * n * (m + n) + 2 * l * (n + m) + l * K;
   const double sentence = n * n + n * 3 * n + n * 2 * l;  // s_0, C c, C_o c
-  EXPECT_DOUBLE_EQ(update_flop(none, kBatch), 6 * (2000 * (source_word + target_word) + 80 * sentence));
+  EXPECT_DOUBLE_EQ(update_flop(none, kBatch).total(), 6 * (2000 * (source_word + target_word) + 80 * sentence));
 }
 
 TEST(UpdateFlop, KnowsTheVectorOfALinearReadoutThatIsFedBack) {
@@ -56,22 +57,30 @@ TEST(UpdateFlop, KnowsTheVectorOfALinearReadoutThatIsFedBack) {
   const double n = 16, m = 16, C = 32, K = 30000;
   const double source_word = 2 * n * (m + n) + n * C;                            // W_fwd, W_bwd, U_a
   const double target_word = n * n + n * (m + C + n) + m * (n + C + m) + m * K;  // W_a, W_dec, W_out, W_o
-  EXPECT_DOUBLE_EQ(update_flop(notebook, kBatch), 6 * 2000 * (source_word + target_word));
+  EXPECT_DOUBLE_EQ(update_flop(notebook, kBatch).total(), 6 * 2000 * (source_word + target_word));
 }
 
 TEST(UpdateFlop, CountsTheStartSymbolThatTheEncoderReads) {
   ModelOptions none = paper();
   none.attention = Attention::kNone;
   none.layers = 2;  // no network of its own, with either
-  const double without = update_flop(none, kBatch);
+  const double without = update_flop(none, kBatch).total();
   none.source_start = true;
   const double m = 620, n = 1000;
-  EXPECT_DOUBLE_EQ(update_flop(none, kBatch) - without, 6 * 80 * (3 * n * (m + n) + 3 * n * (n + n)));
+  EXPECT_DOUBLE_EQ(update_flop(none, kBatch).total() - without, 6 * 80 * (3 * n * (m + n) + 3 * n * (n + n)));
+}
+
+TEST(UpdateFlop, DividesIntoThePhasesOfAnUpdate) {
+  const UpdateFlop flop = update_flop(paper(), kBatch);
+  const double m = 620, n = 1000, A = 1000, l = 500, K = 30000;
+  EXPECT_DOUBLE_EQ(flop.encoder, 6 * (2000 * (2 * 3 * n * (m + n) + 2 * n * A) + 80 * n * n));
+  EXPECT_DOUBLE_EQ(flop.decoder, 6 * 2000 * (n * A + 3 * n * (m + n + 2 * n)));
+  EXPECT_DOUBLE_EQ(flop.readout, 6 * 2000 * (2 * l * (n + m + 2 * n) + l * K));
 }
 
 TEST(UpdateFlop, GrowsWithTheBatch) {
-  EXPECT_DOUBLE_EQ(update_flop(paper(), kTwice), 2 * update_flop(paper(), kBatch));
-  EXPECT_EQ(update_flop(paper(), {}), 0);
+  EXPECT_DOUBLE_EQ(update_flop(paper(), kTwice).total(), 2 * update_flop(paper(), kBatch).total());
+  EXPECT_EQ(update_flop(paper(), {}).total(), 0);
 }
 
 }  // namespace

@@ -66,6 +66,36 @@ cp -r search going && head -n 100 search/log.jsonl >going/log.jsonl && sed -n 10
 report --run going --output going.html || fail "a run whose last line is half written is not read"
 grep -q 'not ended' going.html || fail "a run that goes on is not called so"
 
+# as text: a line for what the log says last, and why it ended
+report --run search --run going --terminal >view
+for words in '^search: ended: max-updates reached' '^going: ' '^  update 120 of 120, epoch' '^  loss [0-9.]* ' '^  dev set: loss ' \
+  'words/s; compute [0-9]*%' '^  1 rank, 1 threads\? on 1 host: '; do
+  grep -q "$words" view || fail "--terminal does not show '$words': $(<view)"
+done
+
+# --follow: waits for the first update, writes what is new, and ends when the training does. The log is written here, in three parts.
+wait_until() { # COMMAND...: returns when it succeeds
+  local tries=0
+  until "$@"; do
+    ((++tries < 1200)) || fail "waited two minutes for: $*"
+    sleep 0.1
+  done
+}
+cp -r search live && : >live/log.jsonl
+report --run live --output live.html --terminal --follow --every 1 >live.txt &
+follower=$!
+wait_until grep -q 'has no update yet' live.txt
+[[ ! -e live.html ]] || fail "a page of nothing"
+head -n 100 search/log.jsonl >live/log.jsonl
+wait_until test -s live.html
+grep -q '<meta http-equiv="refresh" content="1" */>\|<meta http-equiv="refresh" content="1">' live.html || fail "the page is not loaded again"
+wait_until grep -q '^live: ' live.txt
+cp search/log.jsonl live/log.jsonl
+wait "$follower" || fail "--follow ended with $?"
+grep -q '^live: ended: max-updates reached' live.txt || fail "--follow does not say that the training has ended: $(tail live.txt)"
+grep -q 'http-equiv="refresh"' live.html && fail "the last page is loaded again"
+{ report --run live --output same.html && cmp live.html same.html; } || fail "the last page is not that of the whole training"
+
 # unreadable input: a one-line error, and no page
 refused() {  # FACT ARGUMENTS...: the one-line error contains FACT
   local fact=$1 answer status=0
@@ -95,6 +125,8 @@ refused 'entry 1 of systems, entry 3 of buckets has no "bleu"' --evaluation othe
 refused "cannot open missing.json" --alignment missing.json
 refused "evaluation.json and real.json score different sentences or use different options" --round real.json --round evaluation.json
 expected=2 refused "there are none" --run search --markdown none.md
+expected=2 refused "give --run RUN" --evaluation evaluation.json --follow
+expected=2 refused "give --run RUN" --evaluation evaluation.json --terminal
 sed 's/"88%"/88/' section.json >number.json
 refused 'number.json, entry 1 of tables has a cell that is not a text' --section number.json
 refused "is a file" --run search --csv page.html
@@ -118,3 +150,27 @@ if ! (cd browser && npm ci --no-audit --no-fund --prefer-offline --fetch-retries
 fi
 cd browser
 node "$SOURCE/tests/report/page_check.mjs" ../page.html ../evaluation.json "$(command -v chromium)" "$PWD"
+cd ..
+
+# a page that is kept up to date, in the browser and on a terminal: both show the end without being asked
+head -n 100 search/log.jsonl >live/log.jsonl
+report --run live --output live.html --follow --every 1 &
+follower=$!
+wait_until grep -q 'http-equiv="refresh"' live.html
+(cd browser && node "$SOURCE/tests/report/follow_check.mjs" ../live.html "$(command -v chromium)") >followed &
+browser=$!
+wait_until grep -q '^open$' followed
+if command -v tmux >/dev/null; then
+  terminal() { tmux -L "rnnsearch-$$" "$@"; }
+  terminal new-session -d -x 70 -y 20 "'$RNNSEARCH' report --run live --terminal --follow --every 1; sleep 600"
+  trap 'terminal kill-server 2>/dev/null || true; [[ -z $(jobs -p) ]] || kill $(jobs -p) 2>/dev/null || true' EXIT
+  shown() { terminal capture-pane -p | grep -q "$1"; }
+  wait_until shown '^  update 100 of 120, epoch .* left$'
+fi
+cp search/log.jsonl live/log.jsonl
+wait "$browser" || fail "the browser did not show the end: $(<followed)"
+wait "$follower" || fail "--follow ended with $?"
+if command -v tmux >/dev/null; then
+  wait_until shown '^live: ended: max-updates reached$'
+  [[ $(terminal capture-pane -p | grep -c '^live: ') == 1 ]] || fail "the view is not drawn in place: $(terminal capture-pane -p)"
+fi

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rnnsearch/train/optimizer.h"
+
 namespace rnnsearch::train {
 namespace {
 
@@ -45,7 +47,7 @@ TEST(Measurement, LeavesOutWhatIsNotTimed) {
   EXPECT_EQ(m.source_words, 18);
   EXPECT_EQ(m.target_words, 24);
   EXPECT_EQ(m.part_seconds, (std::vector<double>{1.5, 3}));
-  EXPECT_GT(m.gflop, 0);
+  EXPECT_GT(m.gflop(), 0);
   EXPECT_FALSE(m.waiting);
 }
 
@@ -70,6 +72,80 @@ TEST(Measurement, NamesHostsAndEstimateInItsTable) {
   measured.updates_to_estimate = 1000;
   EXPECT_THAT(table_of(measured, m), HasSubstr("25m00s, without validation and checkpoints"));
   EXPECT_EQ(json_of(measured, m).at("estimate").at("seconds").number(), 1500);
+}
+
+// A machine of 100 GFLOP/s with operands from L1, 10 GB/s of memory and 1 GB/s between ranks.
+Machine slow_machine() {
+  Machine machine;
+  machine.thread = {60e9, 50e9, 40e9, 30e9};
+  machine.all = {120e9, 100e9, 80e9, 60e9};
+  machine.memory = 10e9;
+  machine.sum = 1e9;
+  return machine;
+}
+
+// Two updates of 4 s each.
+Measurement slow_updates() {
+  Measurement m;
+  m.seconds = {4, 4};
+  m.pairs = m.source_words = m.target_words = 1;
+  m.flop = {.encoder = 100e9, .decoder = 200e9, .readout = 100e9};
+  m.phases[static_cast<std::size_t>(Phase::kEncoder)] = 2;
+  m.phases[static_cast<std::size_t>(Phase::kAttention)] = 1;
+  m.phases[static_cast<std::size_t>(Phase::kDecoder)] = 2;
+  m.phases[static_cast<std::size_t>(Phase::kOptimizer)] = 1;
+  m.phases[static_cast<std::size_t>(Phase::kCommunication)] = 0.5;
+  m.bytes_sent = 1e9;
+  m.reduction_seconds = 4;
+  return m;
+}
+
+TEST(ShareOfBound, IsThatOfTheBoundThatAppliesToThePhase) {
+  Measured measured = of_updates(0, 2);
+  measured.machine = slow_machine();
+  measured.optimizer_bytes = 2.5e9;
+  const Measurement m = slow_updates();
+  EXPECT_DOUBLE_EQ(share_of_bound(measured, m, Phase::kEncoder).value(), 0.5);
+  EXPECT_DOUBLE_EQ(share_of_bound(measured, m, Phase::kDecoder).value(), 1);
+  EXPECT_FALSE(share_of_bound(measured, m, Phase::kReadout)) << "it took no time";
+  EXPECT_DOUBLE_EQ(share_of_bound(measured, m, Phase::kOptimizer).value(), 0.5) << "5 GB in a second";
+  EXPECT_DOUBLE_EQ(share_of_bound(measured, m, Phase::kCommunication).value(), 0.25) << "of all reductions";
+  EXPECT_FALSE(share_of_bound(measured, m, Phase::kAttention));
+  EXPECT_DOUBLE_EQ(share_of_bound(measured, m).value(), 0.5) << "400 GFLOP in 8 s";
+}
+
+TEST(ShareOfBound, IsUnknownOfAMachineThatWasNotMeasured) {
+  const Measured measured = of_updates(0, 2);
+  EXPECT_FALSE(share_of_bound(measured, slow_updates(), Phase::kEncoder));
+  EXPECT_FALSE(share_of_bound(measured, slow_updates()));
+  EXPECT_EQ(json_of(measured, slow_updates()).find("machine"), nullptr);
+}
+
+TEST(ShareOfBound, StandsInTableAndJson) {
+  Measured measured = of_updates(0, 2);
+  measured.machine = slow_machine();
+  measured.optimizer_bytes = 2.5e9;
+  const std::string table = table_of(measured, slow_updates());
+  EXPECT_THAT(table, HasSubstr("50%: the products alone, with operands from the L1 cache, would take 2.0000 s"));
+  EXPECT_THAT(table, HasSubstr("50% of products from L1"));
+  EXPECT_THAT(table, HasSubstr("50% of memory's bandwidth"));
+  EXPECT_THAT(table, HasSubstr("100 GFLOP/s with operands from L1, 80.0 from L2, 60.0 from L3, 120 without loads"));
+  EXPECT_THAT(table, HasSubstr("memory 10.0 GB/s; in an all-reduce each rank sends 1.00 GB/s"));
+  const Json json = json_of(measured, slow_updates());
+  EXPECT_EQ(json.at("machine").at("gflop_per_second").at("level1").number(), 100);
+  EXPECT_EQ(json.at("share_of_bound").at("update").number(), 0.5);
+  EXPECT_EQ(json.at("share_of_bound").at("encoder").number(), 0.5);
+}
+
+TEST(OptimizerBytes, CountWhatEachOptimizerReadsAndWrites) {
+  TrainOptions options;  // Adadelta: gradient three times, parameter and two averages read and written
+  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * 10 * 9);
+  options.optimizer = OptimizerKind::kAdam;
+  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 9 + 1000 * 6));
+  options.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * 10 * 5);
+  options.momentum = 0.9;
+  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 7 + 1000 * 4));
 }
 
 }  // namespace

@@ -33,7 +33,6 @@ class Buffer {
     return view_;
   }
   /// The same, filled with zeros.
-  /// The same, filled with zeros.
   MatrixView<Real> zeros(std::size_t rows, std::size_t cols) {
     shape(rows, cols);
     if (rows * cols > 0) std::memset(memory_.get(), 0, rows * cols * sizeof(Real));

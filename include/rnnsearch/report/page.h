@@ -1,6 +1,7 @@
 // The report: an HTML page of trainings, scores and alignments, and its tables as Markdown and CSV.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Report {
   std::vector<AlignmentFile> alignments;
   std::vector<EvaluationFile> rounds;  // the same systems trained with different seeds; REQUIRES: check_same_test
   std::vector<SectionFile> sections;   // sections that the experiment wrote itself, in this order
+  std::size_t refresh_seconds = 0;     // the browser loads the page again after this time, without a script; 0: never
 };
 
 /// Returns a self-contained HTML 5 file: style, script and pictures are embedded, and its security policy allows no

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/training_log.h"
 
@@ -39,12 +41,18 @@ struct Run {
   std::vector<std::uint64_t> resumed;                       // the updates at which it resumed, in the order of the log
   std::uint64_t skipped_updates = 0;
   std::optional<std::string> stopped;  // the reason; empty if it is still running or was killed
+  std::optional<std::time_t> logged;   // when the last line was written; none in logs of version 1
+};
+
+/// Of a run that has not logged an update yet.
+struct NoUpdateYet : Error {
+  using Error::Error;
 };
 
 /// Of several attempts each update counts once, as it was done last: lines of updates that a restart redid are dropped.
 /// A line that was cut off is passed over where that can be: the last one (it is being written), and one after which an
 /// attempt begins (a kill cut it). Throws Error (file, line) for any other line that is no record, and for a folder
-/// that is no run or has not logged an update yet.
+/// that is no run, and NoUpdateYet.
 Run read_run(const std::filesystem::path& path, std::string name);
 
 }  // namespace rnnsearch::report

@@ -15,6 +15,8 @@
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/placement.h"
 #include "rnnsearch/corpus/batches.h"
+#include "rnnsearch/kernels/machine_rates.h"
+#include "rnnsearch/model/cost.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::train {
@@ -28,12 +30,22 @@ struct Timed {
   std::vector<double> part_seconds{};  // of each part of the gradient, from the beginning until it was known
 };
 
+/// What the processors and the network of all ranks attain: the bounds of the phases.
+struct Machine {
+  kernels::ProductRates thread;  // of one thread of the root alone
+  kernels::ProductRates all;     // of all threads of all ranks at the same time
+  double memory = 0;             // bytes a second between memory and all threads of all ranks
+  double sum = 0;                // bytes a second that each rank sends in an all-reduce; 0: there is one rank
+};
+/// COLLECTIVE. Takes some three seconds, and 384 MiB for each rank. Every rank gets the same figures.
+Machine measure_machine(const comm::Communicator& world);
+
 /// Seen by the root.
 struct Measurement {
   std::vector<double> seconds;
   // of all timed batches, words without </s>
   double pairs = 0, source_words = 0, target_words = 0;
-  double gflop = 0;                 // of all timed updates; 0: not known
+  model::UpdateFlop flop;           // of all timed updates; 0: not known
   std::optional<double> waiting{};  // before all timed updates, for their sentences; none where these were drawn
   double peak_bytes = 0;            // of the rank that has most
   std::array<double, kPhases.size()> phases{};
@@ -48,6 +60,7 @@ struct Measurement {
   double median() const;
   double mean_of(double sum) const { return sum / static_cast<double>(seconds.size()); }
   double other() const;  // seconds of no phase
+  double gflop() const { return flop.total() / 1e9; }
 };
 
 /// What was measured, and on what.
@@ -64,9 +77,18 @@ struct Measured {
   std::string instruction_set, libraries;
   std::string precision, precision_shown;  // "bf16", "bf16 (amx)"
   Json bfloat16_unit{};
+  std::optional<Machine> machine{};
+  double optimizer_bytes = 0;    // that an update moves between memory and the processors, on all ranks; 0: not known
   std::array<double, 3> load{};  // averages of 1, 5 and 15 minutes, before anything was computed
   std::vector<std::pair<std::string, std::string>> configuration{};
 };
+
+/// The share of its bound that a phase of the timed updates reaches: of the rate of products whose operands come from
+/// the L1 cache, of the bandwidth of memory, or of that of an all-reduce. None if the machine was not measured, or if
+/// no bound is known.
+std::optional<double> share_of_bound(const Measured& measured, const Measurement& measurement, Phase phase);
+/// The same for whole updates, whose bound is that of their matrix products.
+std::optional<double> share_of_bound(const Measured& measured, const Measurement& measurement);
 
 /// The sum of Tx over a batch whose sources all have words.
 double source_lengths(const model::ModelOptions& options, const corpus::BatchSlice& batch);

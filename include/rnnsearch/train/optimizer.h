@@ -47,6 +47,11 @@ class Optimizer {
   std::uint64_t steps = 0;
 };
 
+/// The bytes that zeroing a gradient of `dense` elements, its norm, and `update` read and write, if nothing stays in a
+/// cache; table_elements: of the tables, of which Adadelta and plain gradient descent touch only a few rows, which are
+/// not counted.
+double optimizer_bytes(const TrainOptions& options, std::size_t dense, std::size_t table_elements);
+
 /// Accumulators start at 0; plain gradient descent has none. `size`: number of elements of the parameter block.
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size_t size);
 
