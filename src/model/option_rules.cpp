@@ -68,6 +68,11 @@ constexpr Rule<M> kRules[]{
      "attention = {attention} without the context among state-inputs or readout-inputs",
      "nothing reads what is attended to", "add context to one of them, or choose attention = none"},
 
+    {[](const M& o) { return o.attends() && o.attention_window == AttentionWindow::kLocalM && o.right_to_left(); },
+     "attention-window = local-m with target-direction = right-to-left",
+     "the window of the i-th word that is predicted is around source word i, and that word is the i-th from the end",
+     "choose attention-window = local-p or global, or target-direction = left-to-right"},
+
     // what makes no sense without attention
     {[](const M& o) { return !o.attends() && is_local(o); },
      "attention-window = {attention-window} with attention = none", "there is nothing to look through it",

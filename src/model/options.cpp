@@ -105,6 +105,16 @@ constexpr Option<M> kOptions[]{
      field<&M::source_start>(),
      {.absent = "false"}},
     {"source-end", "let the encoder read </s> after the last source word", field<&M::source_end>(), {.absent = "true"}},
+    {"reverse-source",
+     "let the encoder read the source from its last word to the first, then </s>. This helps models without attention "
+     "(Sutskever et al. 2014). Alignments keep the order of the words",
+     field<&M::reverse_source>(),
+     {.absent = "false"}},
+    {"target-direction",
+     "order in which the words of the target are predicted. A right-to-left model reads and writes sentences in their "
+     "usual order; it serves to score or complement the translations of a left-to-right one",
+     field<&M::target_direction>(),
+     {.absent = "left-to-right"}},
     {"attend-from",
      "decoder state that the attention compares with the annotations: previous, s_{i-1} (Bahdanau), or current, "
      "s_i (Luong)",

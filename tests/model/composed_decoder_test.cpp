@@ -249,6 +249,29 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
   o.encoder = Encoder::kBidirectional;
   o.initial_state = InitialState::kProjected;
   add("lstm_normalised_bidirectional", o);
+  // The source from its last word to the first, and the target too.
+  const auto add_turned = [&](const std::string& name, ModelOptions turned) {
+    turned.reverse_source = true;
+    add((name + "_of_a_reversed_source").c_str(), turned);
+    turned.target_direction = TargetDirection::kRightToLeft;
+    if (turned.attention_window != AttentionWindow::kLocalM) add((name + "_turned_round").c_str(), turned);
+    turned.reverse_source = false;
+    if (turned.attention_window != AttentionWindow::kLocalM) add((name + "_right_to_left").c_str(), turned);
+  };
+  add_turned("notebook", notebook);
+  add_turned("seq2seq", seq2seq);
+  o = seq2seq;
+  o.source_start = true;
+  add_turned("seq2seq_from_start_symbol", o);
+  o = replication;
+  o.source_end = false;
+  add_turned("replication_of_sources_without_end_symbol", o);
+  o = luong;
+  o.window = 2;
+  o.attention_window = AttentionWindow::kLocalP;
+  add_turned("luong_local_p", o);
+  o.attention_window = AttentionWindow::kLocalM;
+  add_turned("luong_local_m", o);
   // Every tie of the embeddings, with the equations of RNNsearch, RNNencdec, Luong's (whose readout is fed back) and
   // seq2seq's.
   for (const auto tied : {TiedEmbeddings::kTarget, TiedEmbeddings::kSourceTarget, TiedEmbeddings::kAll}) {
@@ -473,6 +496,14 @@ TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheGatedDecoder) {
 INSTANTIATE_TEST_SUITE_P(Every, ComposedRnnsearch, testing::ValuesIn(variants(widths(30, 8, 12, 10, 6), 5)),
                          name_of_case);
 
+ModelOptions turned_round(ModelOptions options) {
+  options.reverse_source = true;
+  options.target_direction = TargetDirection::kRightToLeft;
+  return options;
+}
+INSTANTIATE_TEST_SUITE_P(TurnedRound, ComposedRnnsearch,
+                         testing::ValuesIn(variants(turned_round(widths(30, 8, 12, 10, 6)), 5)), name_of_case);
+
 // ---- against the sources' equations
 
 class Systems : public testing::TestWithParam<Variant> {
@@ -594,6 +625,7 @@ TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
   SearchState<double> state = model.start(encoded);
   state.select(first, std::vector<WordId>(R, kStart));
   for (std::size_t i = 0; i <= 9; ++i) {
+    const std::size_t at = model.options().right_to_left() && i < 9 ? 8 - i : i;
     std::vector<double> log_p(R * K, NAN), alpha(R * longest, NAN);
     model.predict(
         encoded, state,
@@ -601,11 +633,11 @@ TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
     std::vector<WordId> word;
     for (std::size_t row = 0; row < R; ++row) {
       const std::uint32_t b = state.sentence[row];
-      word.push_back(i < 9 ? target[b][i] : kEnd);
+      word.push_back(i < 9 ? target[b][at] : kEnd);
       scores[b] += log_p[row * K + word.back()] / 2;
       const std::size_t Tx = std::max<std::size_t>(1, source.length(b) + (model.options().source_end ? 1 : 0));
       for (std::size_t j = 0; j < longest && i % 2 == 0; ++j) {
-        const double wanted = model.options().attends() && j < Tx ? expected[b].alpha[i * Tx + j] : 0;
+        const double wanted = model.options().attends() && j < Tx ? expected[b].alpha[at * Tx + j] : 0;
         ASSERT_NEAR(alpha[row * longest + j], wanted, 1e-12) << "step " << i << ", row " << row;
       }
     }

@@ -252,6 +252,12 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
         o.state_inputs = {};
       },
       "state-inputs = none without attention", "choose a score");
+  expect_refused(
+      [](auto& o) {
+        o.attention_window = AttentionWindow::kLocalM;
+        o.target_direction = TargetDirection::kRightToLeft;
+      },
+      "that word is the i-th from the end", "local-p or global");
   expect_refused([](auto& o) { o.dropout = 1; }, "dropout is 1", "below 1");
   expect_refused([](auto& o) { o.dropout = -0.1; }, "dropout is -0.1", "at least 0");
   expect_refused([](auto& o) { o.attention_dropout = NAN; }, "attention-dropout is nan", "below 1");
@@ -295,6 +301,17 @@ TEST(NamesOfSystems, TellTheTraditionalSequenceToSequenceFromSutskevers) {
   EXPECT_EQ(system_of(o), "traditional sequence to sequence; lstm cells, forward encoder");
   o.source_start = false;
   EXPECT_EQ(system_of(o), "Sutskever et al. (2014); lstm cells, forward encoder");
+  o.reverse_source = true;
+  EXPECT_EQ(system_of(o), "Sutskever et al. (2014); lstm cells, forward encoder, reversed source");
+}
+
+TEST(NamesOfSystems, SayInWhichOrderWordsAreReadAndWritten) {
+  ModelOptions o = rnnsearch_50();
+  o.reverse_source = true;
+  o.target_direction = TargetDirection::kRightToLeft;
+  EXPECT_NO_THROW(check(o));
+  EXPECT_TRUE(is_fused(o));
+  EXPECT_EQ(system_of(o), "RNNsearch, reversed source, right to left");
 }
 
 TEST(NamesOfSystems, AreThoseOfTheLiteratureAndElseWhatTheyAreMadeOf) {

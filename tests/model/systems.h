@@ -43,7 +43,11 @@ class System {
   System(const Parameters& parameters, const ModelOptions& options, Drop dropout)
       : p(parameters), o(options), drop(std::move(dropout)) {}
 
+  /// Words and annotations in the order of the sentence, whatever the order in which the model reads and writes.
   Trace run(std::vector<WordId> source, std::vector<WordId> target) const {
+    const auto Tx = static_cast<std::ptrdiff_t>(source.size()), Ty = static_cast<std::ptrdiff_t>(target.size());
+    if (o.reverse_source) std::reverse(source.begin(), source.end());
+    if (o.target_direction == TargetDirection::kRightToLeft) std::reverse(target.begin(), target.end());
     if (o.source_start) source.insert(source.begin(), kStart);
     if (o.source_end || source.empty()) source.push_back(kEnd);
     target.push_back(kEnd);
@@ -66,6 +70,8 @@ class System {
         if (k + 1 < o.layers) x[j] = drop(Place::kEncoderOutput, k, j, x[j]);
       }
     }
+    if (o.reverse_source && !o.source_start)
+      std::reverse(x.begin(), x.begin() + Tx);  // h_1 ... h_Tx, then that of </s>
     const std::vector<Vector>& annotations = x;
     Vector fixed;
     if (!o.attends() && (o.state_inputs.context || o.readout_inputs.context)) {
@@ -131,6 +137,10 @@ class System {
       }
       trace.alpha.push_back(alpha);
       word = current;
+    }
+    if (o.target_direction == TargetDirection::kRightToLeft) {
+      std::reverse(trace.log_probabilities.begin(), trace.log_probabilities.begin() + Ty);
+      std::reverse(trace.alpha.begin(), trace.alpha.begin() + Ty);
     }
     return trace;
   }
