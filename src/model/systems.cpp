@@ -76,7 +76,7 @@ std::string system_of(const ModelOptions& o) {
   ModelOptions plain = o;
   plain.reverse_source = false;
   plain.target_direction = TargetDirection::kLeftToRight;
-  plain.dropout = plain.attention_dropout = 0;
+  plain.dropout = plain.attention_dropout = plain.source_word_dropout = plain.target_word_dropout = 0;
   plain.layer_normalization = false;
   plain.tied_embeddings = TiedEmbeddings::kNone;
   if (plain != o) {

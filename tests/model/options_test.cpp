@@ -56,6 +56,17 @@ TEST(CheckOfOptions, LetsThePapersSystemsPass) {
   }
 }
 
+TEST(CheckOfOptions, LetsTheFusedSystemsDropWords) {
+  for (const auto kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
+    ModelOptions options = rnnsearch_50();
+    options.source_word_dropout = options.target_word_dropout = 0.1;
+    options.dropout_kind = kind;
+    EXPECT_NO_THROW(check(options));
+    EXPECT_TRUE(is_fused(options));
+    EXPECT_EQ(system_of(options), "RNNsearch");
+  }
+}
+
 TEST(CheckOfOptions, LetsTablesBeOneWhereTheyFit) {
   ModelOptions options = rnnsearch_50();
   options.readout_rank = 620;
@@ -262,6 +273,21 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
   expect_refused([](auto& o) { o.dropout = -0.1; }, "dropout is -0.1", "at least 0");
   expect_refused([](auto& o) { o.attention_dropout = NAN; }, "attention-dropout is nan", "below 1");
   expect_refused([](auto& o) { o.dropout_kind = DropoutKind::kVariational; }, "nothing is dropped", "plain");
+  expect_refused([](auto& o) { o.source_word_dropout = 1; }, "source-word-dropout is 1", "below 1");
+  expect_refused(
+      [](auto& o) {
+        o.target_word_dropout = 0.1;
+        o.state_word = Step::kPrevious;
+        o.readout_state = Step::kCurrent;
+        o.feedback = Feedback::kOutput;
+      },
+      "the decoder reads no target word", "target-word-dropout = 0");
+  expect_refused(
+      [](auto& o) {
+        o.target_word_dropout = 0.1;
+        o.state_inputs.word = o.readout_inputs.word = false;
+      },
+      "the decoder reads no target word", "target-word-dropout = 0");
   expect_refused(
       [](auto& o) {
         o.attention = Attention::kNone;

@@ -43,6 +43,8 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   o.dropout = 0.2;
   o.dropout_kind = model::DropoutKind::kVariational;
   o.attention_dropout = 0.1;
+  o.source_word_dropout = 0.3;
+  o.target_word_dropout = 0.4;
   o.layer_normalization = true;
   o.initialization = model::Initialization::kXavier;
   o.tied_embeddings = model::TiedEmbeddings::kAll;

@@ -202,6 +202,10 @@ struct ModelOptions {
   DropoutKind dropout_kind = DropoutKind::kPlain;
   double attention_dropout =
       0;  // the share of attention weights that training drops, with a new mask at each time step
+  /// The share of words whose whole vector training sets to 0 where it is read; the others are divided by 1 minus the
+  /// share (Nematus: rnn_dropout_source and rnn_dropout_target). With plain masks each position is drawn for itself,
+  /// with variational ones each word of a sentence with all its occurrences (Gal and Ghahramani 2016, section 4.2).
+  double source_word_dropout = 0, target_word_dropout = 0;
   /// Normalise the summed inputs of the cells (Ba, Kiros and Hinton 2016). The gates then have biases, those of the
   /// normalisation.
   bool layer_normalization = false;
@@ -215,6 +219,9 @@ struct ModelOptions {
   /// The standard deviation of these distributions (released code: 0.01).
   double initial_deviation = 0.01;
 
+  bool drops() const {
+    return dropout > 0 || attention_dropout > 0 || source_word_dropout > 0 || target_word_dropout > 0;
+  }
   bool right_to_left() const { return target_direction == TargetDirection::kRightToLeft; }
   bool attends() const { return attention != Attention::kNone; }
   bool bidirectional() const { return encoder == Encoder::kBidirectional || (encoder == Encoder::kAuto && attends()); }
