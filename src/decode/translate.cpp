@@ -178,6 +178,16 @@ class Search {
   std::vector<Candidate> best_, survivors_;
 };
 
+// Puts the words, and the rows of the alignment, of a translation that was written from its last word to the first into
+// the order of the sentence. The row of </s> stays last.
+void reverse(Translation& translation, std::size_t source_length) {
+  const std::size_t length = translation.words.size();
+  std::reverse(translation.words.begin(), translation.words.end());
+  if (translation.alignment.empty()) return;
+  const auto row = [&](std::size_t i) { return translation.alignment.data() + i * source_length; };
+  for (std::size_t i = 0; i < length / 2; ++i) std::swap_ranges(row(i), row(i + 1), row(length - 1 - i));
+}
+
 class BatchSearch {
  public:
   BatchSearch(model::Model<float>& model, const SearchOptions& options) : model_(model), options_(options) {}
@@ -221,7 +231,11 @@ class BatchSearch {
     }
 
     std::vector<std::vector<Translation>> results;
-    for (const Search& search : searches) results.push_back(search.result());
+    for (std::size_t b = 0; b < searches.size(); ++b) {
+      results.push_back(searches[b].result());
+      if (!model_.options().right_to_left()) continue;
+      for (Translation& translation : results.back()) reverse(translation, encoded.source_length(b));
+    }
     return results;
   }
 

@@ -10,6 +10,7 @@
 #include "kernels/dropout_rows.h"
 #include "kernels/partition.h"
 #include "kernels/row_tables.h"
+#include "rnnsearch/base/random.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -103,8 +104,32 @@ void drop(const DropoutMask& mask, MatrixView<Real> x) {
   });
 }
 
+template <class Real>
+void drop_rows(const DropoutMask& mask, MatrixView<Real> x) {
+  if (!mask.drops()) return;
+  assert(mask.share < 1 && mask.sentences.size() == x.rows && (mask.steps.empty() || mask.steps.size() == x.rows));
+  const auto scale = static_cast<Real>(1 / (1 - mask.share));
+  const auto threshold = static_cast<std::uint32_t>(mask.share * 0x1p32);
+  const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
+  parallel_ranges(x.rows, rows_per_piece(x.cols), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const std::uint32_t step = mask.steps.empty() ? 0 : mask.steps[i] + mask.shift;
+      const std::uint64_t sentence = mask.sentences[i];
+      const auto words = philox({0, step, low(sentence), low(sentence >> 32)}, {low(mask.key), low(mask.key >> 32)});
+      Real* const row = x.row(i);
+      if (words[0] < threshold) {
+        std::fill_n(row, x.cols, Real{0});
+      } else {
+        for (std::size_t k = 0; k < x.cols; ++k) row[k] *= scale;
+      }
+    }
+  });
+}
+
 template void drop(const DropoutMask&, MatrixView<float>);
 template void drop(const DropoutMask&, MatrixView<double>);
+template void drop_rows(const DropoutMask&, MatrixView<float>);
+template void drop_rows(const DropoutMask&, MatrixView<double>);
 
 }  // namespace rnnsearch::kernels
 #endif

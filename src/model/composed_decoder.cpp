@@ -192,6 +192,12 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     if (part.cols > 0) kernels::add<Real>(part, to);
   }
 
+  // later: by how many time steps these words come after the words y_{i-1} of the rows.
+  void drop_words(std::span<const WordId> of, std::uint32_t later, MatrixView<Real> embedded) const {
+    kernels::drop<Real>(dropout.mask(Place::kTargetWord, 0, later), embedded);
+    kernels::drop_rows<Real>(dropout.mask_of_words(Place::kWholeTargetWord, of, later), embedded);
+  }
+
   // Writes the embeddings of the previous words of all rows into the inputs that read them. The first `without` rows
   // have none before: they get 0 or the embedding of <s>. Word y_i, where y_0 is <s>, has one dropout mask wherever it
   // is read.
@@ -201,7 +207,7 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const auto embedded = previous_embedded.shape(previous.size(), options.embedding);
     words.forward(previous, embedded);
     if (options.start == Start::kZero) kernels::zero_rows<Real>(embedded.row_range(0, without));
-    kernels::drop<Real>(dropout.mask(Place::kTargetWord), embedded);
+    drop_words(previous, 0, embedded);
     copy(embedded, readout_parts(readout_input.view()).word);
     if (!reads_current_word()) copy(embedded, state_parts(stack.input()).word);
   }
@@ -210,7 +216,7 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
     const auto embedded = current_embedded.shape(current.size(), options.embedding);
     words.forward(current, embedded);
-    kernels::drop<Real>(dropout.mask(Place::kTargetWord, 0, 1), embedded);
+    drop_words(current, 1, embedded);
     copy(embedded, state_parts(stack.input()).word);
   }
 
@@ -241,7 +247,7 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const auto add_words = [&](std::span<const WordId> of, MatrixView<Real> part, std::uint32_t later) {
       if (part.cols == 0) return;
       const std::size_t from = later == 1 ? 0 : first;
-      kernels::drop<Real>(dropout.mask(Place::kTargetWord, 0, later), part);
+      drop_words(of, later, part);
       words.backward(of.subspan(from), part.row_range(from, Y - from));
     };
     add_words(previous_words, readout_parts(inputs).word, 0);

@@ -2,10 +2,14 @@
 //   plain         drops the non-recurrent inputs of cells and the vector of the readout, with a new mask at each time
 //                 step (Zaremba, Sutskever and Vinyals 2014)
 //   variational   drops the same and h_{t-1}, with one mask for all steps of a sentence (Gal and Ghahramani 2016)
-// Attention weights have a dropout share of their own and a new mask at each step.
+// Attention weights have a dropout share of their own and a new mask at each step. So have whole words, of which all
+// units are dropped together:
+//   plain         each position of a sentence for itself (Nematus, rnn_dropout_source and rnn_dropout_target)
+//   variational   all occurrences of a word in a sentence together (Gal and Ghahramani 2016, section 4.2)
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rnnsearch/kernels/dropout.h"
@@ -22,7 +26,9 @@ enum class Place : std::uint64_t {
   kDecoderOutput,
   kDecoderState,
   kReadout,  // the vector before the softmax
-  kAttention
+  kAttention,
+  kWholeSourceWord,
+  kWholeTargetWord
 };
 
 class Dropout {
@@ -51,6 +57,9 @@ class Dropout {
   /// The mask for all packed rows of the side of this place. number: of a layer or direction. later: is added to the
   /// time steps.
   kernels::DropoutMask mask(Place place, std::uint64_t number = 0, std::uint32_t later = 0) const;
+  /// The mask for kernels::drop_rows of kWholeSourceWord or kWholeTargetWord. words: of the packed rows; they must
+  /// outlive the mask.
+  kernels::DropoutMask mask_of_words(Place place, std::span<const WordId> words, std::uint32_t later = 0) const;
 
  private:
   struct Rows {
@@ -58,6 +67,7 @@ class Dropout {
     std::vector<std::uint32_t> steps;
   };
   void lay_out(const layers::Packing& packing, Rows& rows) const;
+  kernels::DropoutMask mask_of(double share, Place place, std::uint64_t number) const;
 
   const ModelOptions& options_;
   DropoutSeed seed_;

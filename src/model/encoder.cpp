@@ -45,6 +45,7 @@ MatrixView<Real> SourceEncoder<Real>::embedded(kernels::Scratch::Frame& frame) c
   const auto words = frame.template matrix<Real>(rows_.words.size(), options_.embedding);
   words_.forward(rows_.words, words);
   kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words);
+  kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words);
   return words;
 }
 
@@ -127,6 +128,7 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
     output_gradient = input_gradient;
   }
   scope.change(Phase::kEmbedding);
+  kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
   words_.backward(rows_.words, words_gradient);
 }
 

@@ -54,6 +54,7 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const auto embedded = reads_current_word() ? embedded_words.shape(Y, m) : frame.template matrix<Real>(Y, m);
     const auto previous = previous_words.shape(Y, m);
     words.forward(target.words, embedded);
+    kernels::drop_rows<Real>(dropout.mask_of_words(Place::kWholeTargetWord, target.words, 1), embedded);
     layers::shift_forward<Real>(packing, embedded, previous);
 
     scope.change(Phase::kDecoder);
@@ -91,6 +92,7 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
                                     gradients.annotations, gradients.keys});
     scope.change(Phase::kEmbedding);
     layers::shift_backward<Real>(target.packing, previous, embedded);
+    kernels::drop_rows<Real>(dropout.mask_of_words(Place::kWholeTargetWord, target.words, 1), embedded);
     words.backward(target.words, embedded);
   }
 
@@ -168,7 +170,8 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
   }
 
   using DecoderParts<Real>::options, DecoderParts<Real>::weights, DecoderParts<Real>::gradient;
-  using DecoderParts<Real>::words, DecoderParts<Real>::scratch, DecoderParts<Real>::phases;
+  using DecoderParts<Real>::words, DecoderParts<Real>::dropout, DecoderParts<Real>::scratch;
+  using DecoderParts<Real>::phases;
 
   const std::size_t n, A, C;
   Buffer<Real> embedded_words, previous_words, first_states, fixed_context;

@@ -1,5 +1,6 @@
 #include "rnnsearch/model/model.h"
 
+#include <algorithm>
 #include <cassert>
 #include <numeric>
 #include <utility>
@@ -121,11 +122,15 @@ std::vector<Alignment<Real>> Model<Real>::align(const Sentences& source, const S
   // Only the columns of a sentence's own words are copied.
   const ConstMatrixView<Real> alpha = network_->decoder->alpha();
   const auto& packing = network_->target.packing;
+  for (std::size_t b = 0; b < scores.size(); ++b) {
+    alignments[b].alpha.resize((target.length(b) + 1) * network_->batch.source_length(b));
+  }
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     for (std::size_t p = 0; p < packing.active[t]; ++p) {
       const std::uint32_t b = packing.order[p];
-      const Real* row = alpha.row(packing.first_row[t] + p);
-      alignments[b].alpha.insert(alignments[b].alpha.end(), row, row + network_->batch.source_length(b));
+      const std::size_t Tx = network_->batch.source_length(b);
+      const std::size_t i = place_at(t, target.length(b), options().right_to_left());
+      std::copy_n(alpha.row(packing.first_row[t] + p), Tx, alignments[b].alpha.data() + i * Tx);
     }
   }
   return alignments;

@@ -127,7 +127,8 @@ void Network<Real>::run_decoder(const Sentences& target_sentences, kernels::Scra
     const PhaseTimes::Scope scope(&phases, Phase::kPacking);
     check_words(target_sentences, options.target_words, "target");
     target.packing = layers::Packing(layers::lengths_with_end(target_sentences));
-    target.words = layers::pack_words(target.packing, target_sentences);
+    target.words = layers::pack_words(
+        target.packing, options.right_to_left() ? with_last_word_first(target_sentences) : target_sentences);
     dropout.lay_out_target(target.packing);
     losses.resize(target.words.size());
   }

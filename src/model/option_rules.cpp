@@ -27,9 +27,20 @@ bool is_local(const M& o) {
 }
 
 constexpr Rule<M> kRules[]{
-    {[](const M& o) { return o.dropout_kind == DropoutKind::kVariational && o.dropout == 0; },
+    {[](const M& o) {
+       return o.dropout_kind == DropoutKind::kVariational && o.dropout == 0 && o.source_word_dropout == 0 &&
+              o.target_word_dropout == 0;
+     },
      "dropout-kind = variational with dropout = 0", "nothing is dropped",
-     "choose a dropout above 0, or leave dropout-kind at plain"},
+     "choose a dropout or word dropout above 0, or leave dropout-kind at plain"},
+    {[](const M& o) {
+       const bool reads = (o.state_inputs.word || o.readout_inputs.word) && o.feedback == Feedback::kWord;
+       return o.target_word_dropout > 0 && !reads;
+     },
+     "target-word-dropout above 0 with feedback = {feedback}, state-inputs = {state-inputs} and readout-inputs = "
+     "{readout-inputs}",
+     "the decoder reads no target word",
+     "choose target-word-dropout = 0, or feedback = word with word among state-inputs or readout-inputs"},
     {[](const M& o) { return o.cell == Cell::kMlp && (o.state % 2 != 0 || o.encoder_width() % 2 != 0); },
      "cell = mlp with a state of odd width", "its hidden layer is half as wide", "choose an even state"},
     {[](const M& o) { return o.readout == Readout::kMlp && o.embedding % 2 != 0; },
@@ -67,6 +78,11 @@ constexpr Rule<M> kRules[]{
     {[](const M& o) { return o.attends() && !o.state_inputs.context && !o.readout_inputs.context; },
      "attention = {attention} without the context among state-inputs or readout-inputs",
      "nothing reads what is attended to", "add context to one of them, or choose attention = none"},
+
+    {[](const M& o) { return o.attends() && o.attention_window == AttentionWindow::kLocalM && o.right_to_left(); },
+     "attention-window = local-m with target-direction = right-to-left",
+     "the window of the i-th word that is predicted is around source word i, and that word is the i-th from the end",
+     "choose attention-window = local-p or global, or target-direction = left-to-right"},
 
     // what makes no sense without attention
     {[](const M& o) { return !o.attends() && is_local(o); },

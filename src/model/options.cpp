@@ -105,6 +105,16 @@ constexpr Option<M> kOptions[]{
      field<&M::source_start>(),
      {.absent = "false"}},
     {"source-end", "let the encoder read </s> after the last source word", field<&M::source_end>(), {.absent = "true"}},
+    {"reverse-source",
+     "let the encoder read the source from its last word to the first, then </s>. This helps models without attention "
+     "(Sutskever et al. 2014). Alignments keep the order of the words",
+     field<&M::reverse_source>(),
+     {.absent = "false"}},
+    {"target-direction",
+     "order in which the words of the target are predicted. A right-to-left model reads and writes sentences in their "
+     "usual order; it serves to score or complement the translations of a left-to-right one",
+     field<&M::target_direction>(),
+     {.absent = "left-to-right"}},
     {"attend-from",
      "decoder state that the attention compares with the annotations: previous, s_{i-1} (Bahdanau), or current, "
      "s_i (Luong)",
@@ -173,12 +183,22 @@ constexpr Option<M> kOptions[]{
      {.bounds = kShare, .absent = "0"}},
     {"dropout-kind",
      "plain: a dropout mask for each time step, recurrent connections excepted; variational: one mask for all "
-     "time steps of a sentence, recurrent connections included",
+     "time steps of a sentence, recurrent connections included, and whole words dropped with all their occurrences",
      field<&M::dropout_kind>(),
      {.absent = "plain"}},
     {"attention-dropout",
      "share of attention weights dropped in training",
      field<&M::attention_dropout>(),
+     {.bounds = kShare, .absent = "0"}},
+    {"source-word-dropout",
+     "share of source words dropped in training as wholes: their vectors are zero where they are read. Some 0.1 helps "
+     "on small corpora",
+     field<&M::source_word_dropout>(),
+     {.bounds = kShare, .absent = "0"}},
+    {"target-word-dropout",
+     "share of target words dropped in training as wholes where the decoder reads them as previous words; the words to "
+     "predict stay",
+     field<&M::target_word_dropout>(),
      {.bounds = kShare, .absent = "0"}},
     {"tied-embeddings",
      "share embedding matrices. target: the target embeddings are the output matrix; source-target: both sides "

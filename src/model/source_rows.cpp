@@ -28,7 +28,9 @@ void SourceRows::lay_out(const Sentences& source, const ModelOptions& options, s
     for (std::size_t& length : lengths) ++length;
   }
   packing = layers::Packing(lengths);
-  words = layers::pack_words(packing, with_start ? with_start_symbols(source) : source);
+  const Sentences reversed = options.reverse_source ? with_last_word_first(source) : Sentences();
+  const Sentences& read = options.reverse_source ? reversed : source;
+  words = layers::pack_words(packing, with_start ? with_start_symbols(read) : read);
   packed_row.resize(with_start ? 0 : packing.words());
   encoded_row.resize(packed_row.size());
   first_word_row.resize(B);
@@ -38,7 +40,7 @@ void SourceRows::lay_out(const Sentences& source, const ModelOptions& options, s
       const std::uint32_t b = packing.order[p];
       const std::size_t packed = packing.first_row[t] + p;
       if (!with_start) {
-        const std::size_t row = offsets[b] + t;
+        const std::size_t row = offsets[b] + place_at(t, source.length(b), options.reverse_source);
         packed_row[row] = static_cast<std::uint32_t>(packed);
         encoded_row[packed] = static_cast<std::uint32_t>(row);
       }

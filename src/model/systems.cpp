@@ -72,15 +72,19 @@ std::string name_in_literature(const ModelOptions& o) {
 }  // namespace
 
 std::string system_of(const ModelOptions& o) {
-  // What regularises a system does not make it another.
+  // What regularises a system, and the order of the words, does not make it another.
   ModelOptions plain = o;
-  plain.dropout = plain.attention_dropout = 0;
+  plain.reverse_source = false;
+  plain.target_direction = TargetDirection::kLeftToRight;
+  plain.dropout = plain.attention_dropout = plain.source_word_dropout = plain.target_word_dropout = 0;
   plain.layer_normalization = false;
   plain.tied_embeddings = TiedEmbeddings::kNone;
   if (plain != o) {
     std::string text = system_of(plain);
     if (o.layer_normalization) text += ", layer normalisation";
     if (o.tied_embeddings != TiedEmbeddings::kNone) text += ", tied embeddings (" + name_of(o.tied_embeddings) + ")";
+    if (o.reverse_source) text += ", reversed source";
+    if (o.right_to_left()) text += ", right to left";
     return text;
   }
   const std::string name = name_in_literature(o);

@@ -18,9 +18,9 @@ namespace {
 
 /// What may differ between the two models: sizes of the vocabularies, and options that say nothing of the parameters
 /// that a training ends with.
-constexpr std::array<std::string_view, 7> kFree{"source-words",     "target-words",      "dropout",
-                                                "dropout-kind",     "attention-dropout", "initialization",
-                                                "initial-deviation"};
+constexpr std::array<std::string_view, 9> kFree{"source-words",        "target-words",        "dropout",
+                                                "dropout-kind",        "attention-dropout",   "initialization",
+                                                "source-word-dropout", "target-word-dropout", "initial-deviation"};
 
 void check_same_model(const std::filesystem::path& checkpoint, const Config& then, const Config& now) {
   for (const auto& [name, value] : now) {

@@ -90,6 +90,21 @@ import json
 for sentence in json.load(open("own.json"))["sentences"]: print(" ".join(sentence["target"][:-1]))' | cmp - translated ||
   fail "the translations that are aligned are not those of translate"
 
+# A model that reads the source and writes the target from their last word to the first: links still count from the first words.
+train --run turned --max-updates 600 --reverse-source --target-direction right-to-left
+"$RNNSEARCH" align --model turned --source text/test.source --target text/test.target --pharaoh - --json turned.json >turned.links
+paste text/test.source turned.links | awk -F '\t' '
+  { n = split($1, words, " "); all += n
+    for (y = 0; y < n; ++y) right += index(" " $2 " ", " " n - 1 - y "-" y " ") > 0 }
+  END { if (right < 0.95 * all) { print right " of " all " links are on the anti-diagonal"; exit 1 } }' >&2 ||
+  fail "links of the model that writes from right to left; $(tail -n 3 train.log)"
+"$RNNSEARCH" score --model turned --source text/test.source --target text/test.target >turned.scores
+python3 -c '
+import json
+for sentence, score in zip(json.load(open("turned.json"))["sentences"], open("turned.scores")):
+    assert abs(sentence["log_probability"] - float(score)) < 2e-4, (sentence["log_probability"], score)' ||
+  fail "scores of the model that writes from right to left"
+
 # selected lines, as text and as JSON
 "$RNNSEARCH" align "${pair[@]}" --lines 7,3-4,4 --pharaoh - >some
 cmp some <(sed -n '3p;4p;7p' links) || fail "--lines 7,3-4,4 gives $(<some)"

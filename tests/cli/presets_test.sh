@@ -20,10 +20,10 @@ system_of() {
     replication-c) echo 'replication with perceptrons, mlp, c: nothing sees the previous word; mlp cells, bidirectional encoder' ;;
     replication-d) echo 'replication with perceptrons, mlp, d: the state sees itself alone; mlp cells, bidirectional encoder' ;;
     seq2seq) echo 'traditional sequence to sequence; lstm cells, forward encoder' ;;
-    sutskever) echo 'Sutskever et al. (2014); 2 layers of lstm cells, forward encoder' ;;
+    sutskever) echo 'Sutskever et al. (2014); 2 layers of lstm cells, forward encoder, reversed source' ;;
     stacked-gru) echo 'Dive into Deep Learning, stacked GRU, additive; 2 layers of gru cells, forward encoder' ;;
-    luong-local-p) echo 'Luong et al. (2015), local-p, general; 2 layers of lstm cells, forward encoder' ;;
-    luong-*) echo "Luong et al. (2015), global, ${1#luong-}; 2 layers of lstm cells, forward encoder" ;;
+    luong-local-p) echo 'Luong et al. (2015), local-p, general; 2 layers of lstm cells, forward encoder, reversed source' ;;
+    luong-*) echo "Luong et al. (2015), global, ${1#luong-}; 2 layers of lstm cells, forward encoder, reversed source" ;;
     *) fail "this test knows no name for the system of the preset $1" ;;
   esac
 }

@@ -70,6 +70,50 @@ TEST_P(BothSystems, FindsTranslationsAsProbableAsTheModelScoresThem) {
   EXPECT_GT(finished, 10u);
 }
 
+/// A model that reads or writes the last word first returns words and alignments in the order of the sentence.
+TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
+  for (const bool reverse_source : {false, true}) {
+    for (const auto direction : {model::TargetDirection::kLeftToRight, model::TargetDirection::kRightToLeft}) {
+      SCOPED_TRACE(testing::Message() << reverse_source << ", " << name_of(direction));
+      model::ModelOptions options = random_model(13).options();
+      options.reverse_source = reverse_source;
+      options.target_direction = direction;
+      model::Model<float> turned(options), plain(random_model(13).options());
+      Random random(1);
+      for (float& weight : turned.parameters()) weight = static_cast<float>(0.6 * random.normal());
+      std::copy(turned.parameters().begin(), turned.parameters().end(), plain.parameters().begin());
+      const Sentences source = some_sentences(20, 7);
+      const auto found = translate(turned, source, {.beam = 4, .n_best = 4, .batch_sentences = 6, .alignments = true});
+      // the same weights without the options, and the words turned round by hand
+      const auto expected = translate(plain, reverse_source ? with_last_word_first(source) : source,
+                                      {.beam = 4, .n_best = 4, .batch_sentences = 6, .alignments = true});
+      std::size_t finished = 0, long_ones = 0;
+      for (std::size_t i = 0; i < source.size(); ++i) {
+        ASSERT_EQ(found[i].size(), expected[i].size());
+        for (std::size_t k = 0; k < found[i].size(); ++k) {
+          const Translation& t = found[i][k];
+          std::vector<WordId> words = expected[i][k].words;
+          if (options.right_to_left()) std::reverse(words.begin(), words.end());
+          EXPECT_EQ(t.words, words);
+          EXPECT_NEAR(t.log_probability, expected[i][k].log_probability, 1e-4);
+          if (!t.finished) continue;
+          ++finished;
+          long_ones += t.words.size() > 2 ? 1 : 0;
+          EXPECT_NEAR(t.log_probability, score_of(turned, source[i], t.words), 1e-4);
+          Sentences one_source, one_target;
+          one_source.add(source[i]);
+          one_target.add(t.words);
+          const auto alignment = turned.align(one_source, one_target).front().alpha;
+          ASSERT_EQ(t.alignment.size(), alignment.size());
+          for (std::size_t j = 0; j < alignment.size(); ++j) EXPECT_NEAR(t.alignment[j], alignment[j], 1e-5) << j;
+        }
+      }
+      EXPECT_GT(finished, 10u);
+      EXPECT_GT(long_ones, 5u);
+    }
+  }
+}
+
 // log p(word | prefix) of every next word, stepping through the model one sentence and one hypothesis at a time.
 std::vector<float> next_word(model::Model<float>& model, std::span<const WordId> source,
                              const std::vector<WordId>& prefix) {

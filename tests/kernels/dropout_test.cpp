@@ -76,6 +76,40 @@ TYPED_TEST(DropoutKernel, LeavesEverythingWithoutAShareAndHidesNoNaNThatIsKept) 
   }
 }
 
+TYPED_TEST(DropoutKernel, DropsWholeRowsByTheirFirstUnit) {
+  using Real = TypeParam;
+  Random random(3);
+  std::vector<std::uint64_t> sentences;
+  std::vector<std::uint32_t> steps;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    sentences.push_back(i % 3 == 0 ? (1ull << 40) + i : i);
+    steps.push_back(i % 7);
+  }
+  for (const std::size_t width : lengths()) {
+    for (const bool stepwise : {false, true}) {
+      Guarded<Real> x(sentences.size(), width);
+      x.normal(random);
+      std::vector<double> expected = x.values();
+      std::size_t dropped = 0;
+      for (std::size_t i = 0; i < sentences.size(); ++i) {
+        const bool drops = is_dropped(0.3, sentences[i], stepwise ? steps[i] + 2 : 0, 0);
+        dropped += drops;
+        for (std::size_t k = 0; k < width; ++k) expected[i * width + k] *= drops ? 0 : 1 / 0.7;
+      }
+      EXPECT_TRUE(dropped > 3 && dropped < 25) << dropped;
+      DropoutMask mask{.share = 0.3, .key = kKey, .sentences = sentences, .shift = 2};
+      if (stepwise) mask.steps = steps;
+      drop_rows<Real>(mask, x.view());
+      if (!close(x, expected, bound<Real>(0, 1e-6), "width " + std::to_string(width))) return;
+    }
+  }
+  Guarded<Real> x(2, 9);
+  x.normal(random);
+  const std::vector<double> before = x.values();
+  drop_rows<Real>({}, x.view());
+  EXPECT_EQ(x.values(), before);
+}
+
 TEST(DropoutMasks, KeepTheirShareAndTheExpectation) {
   constexpr std::size_t R = 400, W = 1000;
   std::vector<std::uint64_t> sentences(R);

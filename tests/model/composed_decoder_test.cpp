@@ -249,6 +249,29 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
   o.encoder = Encoder::kBidirectional;
   o.initial_state = InitialState::kProjected;
   add("lstm_normalised_bidirectional", o);
+  // The source from its last word to the first, and the target too.
+  const auto add_turned = [&](const std::string& name, ModelOptions turned) {
+    turned.reverse_source = true;
+    add((name + "_of_a_reversed_source").c_str(), turned);
+    turned.target_direction = TargetDirection::kRightToLeft;
+    if (turned.attention_window != AttentionWindow::kLocalM) add((name + "_turned_round").c_str(), turned);
+    turned.reverse_source = false;
+    if (turned.attention_window != AttentionWindow::kLocalM) add((name + "_right_to_left").c_str(), turned);
+  };
+  add_turned("notebook", notebook);
+  add_turned("seq2seq", seq2seq);
+  o = seq2seq;
+  o.source_start = true;
+  add_turned("seq2seq_from_start_symbol", o);
+  o = replication;
+  o.source_end = false;
+  add_turned("replication_of_sources_without_end_symbol", o);
+  o = luong;
+  o.window = 2;
+  o.attention_window = AttentionWindow::kLocalP;
+  add_turned("luong_local_p", o);
+  o.attention_window = AttentionWindow::kLocalM;
+  add_turned("luong_local_m", o);
   // Every tie of the embeddings, with the equations of RNNsearch, RNNencdec, Luong's (whose readout is fed back) and
   // seq2seq's.
   for (const auto tied : {TiedEmbeddings::kTarget, TiedEmbeddings::kSourceTarget, TiedEmbeddings::kAll}) {
@@ -296,8 +319,28 @@ std::vector<Variant> dropping_systems(const ModelOptions& widths) {
     if (o.attends()) o.attention_dropout = 0.2;
     all.push_back({name + "_" + name_of(kind), o});
   };
+  const auto add_words_alone = [&](const std::string& name, ModelOptions o, DropoutKind kind) {
+    o.dropout_kind = kind;
+    o.source_word_dropout = 0.3;
+    const bool reads = (o.state_inputs.word || o.readout_inputs.word) && o.feedback == Feedback::kWord;
+    o.target_word_dropout = reads ? 0.25 : 0;
+    all.push_back({name + "_words_" + name_of(kind), o});
+  };
   for (const Variant& system : all_systems(widths)) {
     add(system.name, system.options, all.size() % 2 == 0 ? DropoutKind::kVariational : DropoutKind::kPlain);
+    if (all.size() % 3 == 0) add_words_alone(system.name, system.options, all.back().options.dropout_kind);
+  }
+  for (const DropoutKind kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
+    for (const Step word : {Step::kPrevious, Step::kCurrent}) {
+      for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
+        ModelOptions o = widths;
+        o.state_word = word;
+        o.attention = attention;
+        add_words_alone("rnn_" + name_of(attention) + "_" + name_of(word), o, kind);
+        o.dropout = 0.2;
+        add_words_alone("rnn_with_units_" + name_of(attention) + "_" + name_of(word), o, kind);
+      }
+    }
   }
   for (const Cell cell : {Cell::kGru, Cell::kLstm, Cell::kTanh}) {
     for (const DropoutKind kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
@@ -438,6 +481,8 @@ std::string name_of_case(const testing::TestParamInfo<Variant>& chosen) {
 
 // ---- against GatedDecoder
 
+constexpr DropoutSeed kDropoutSeed{.seed = 7, .update = 1000, .first_pair = 2, .pair_stride = 3};
+
 class ComposedRnnsearch : public testing::TestWithParam<Variant> {};
 
 TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheGatedDecoder) {
@@ -455,7 +500,9 @@ TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheGatedDecoder) {
   }
   Random random(4);
   const Sentences source = random_sentences(random, 6, 9, 30), target = random_sentences(random, 6, 9, 31);
-  const Loss expected = gated.accumulate_gradient(source, target), found = other.accumulate_gradient(source, target);
+  const GradientOptions how{.dropout_seed = kDropoutSeed};
+  const Loss expected = gated.accumulate_gradient(source, target, how);
+  const Loss found = other.accumulate_gradient(source, target, how);
   EXPECT_NEAR(found.negative_log_likelihood, expected.negative_log_likelihood, 1e-11);
   EXPECT_EQ(found.words, expected.words);
   const auto expected_gradient = whole_gradient(gated), found_gradient = whole_gradient(other);
@@ -472,6 +519,28 @@ TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheGatedDecoder) {
 
 INSTANTIATE_TEST_SUITE_P(Every, ComposedRnnsearch, testing::ValuesIn(variants(widths(30, 8, 12, 10, 6), 5)),
                          name_of_case);
+
+ModelOptions dropping_words(ModelOptions options, DropoutKind kind) {
+  options.source_word_dropout = 0.3;
+  options.target_word_dropout = 0.25;
+  options.dropout_kind = kind;
+  return options;
+}
+INSTANTIATE_TEST_SUITE_P(DroppingWords, ComposedRnnsearch,
+                         testing::ValuesIn(variants(dropping_words(widths(30, 8, 12, 10, 6), DropoutKind::kPlain), 5)),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(DroppingWordsTogether, ComposedRnnsearch,
+                         testing::ValuesIn(variants(dropping_words(widths(30, 8, 12, 10, 6), DropoutKind::kVariational),
+                                                    5)),
+                         name_of_case);
+
+ModelOptions turned_round(ModelOptions options) {
+  options.reverse_source = true;
+  options.target_direction = TargetDirection::kRightToLeft;
+  return options;
+}
+INSTANTIATE_TEST_SUITE_P(TurnedRound, ComposedRnnsearch,
+                         testing::ValuesIn(variants(turned_round(widths(30, 8, 12, 10, 6)), 5)), name_of_case);
 
 // ---- against the sources' equations
 
@@ -594,6 +663,7 @@ TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
   SearchState<double> state = model.start(encoded);
   state.select(first, std::vector<WordId>(R, kStart));
   for (std::size_t i = 0; i <= 9; ++i) {
+    const std::size_t at = model.options().right_to_left() && i < 9 ? 8 - i : i;
     std::vector<double> log_p(R * K, NAN), alpha(R * longest, NAN);
     model.predict(
         encoded, state,
@@ -601,11 +671,11 @@ TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
     std::vector<WordId> word;
     for (std::size_t row = 0; row < R; ++row) {
       const std::uint32_t b = state.sentence[row];
-      word.push_back(i < 9 ? target[b][i] : kEnd);
+      word.push_back(i < 9 ? target[b][at] : kEnd);
       scores[b] += log_p[row * K + word.back()] / 2;
       const std::size_t Tx = std::max<std::size_t>(1, source.length(b) + (model.options().source_end ? 1 : 0));
       for (std::size_t j = 0; j < longest && i % 2 == 0; ++j) {
-        const double wanted = model.options().attends() && j < Tx ? expected[b].alpha[i * Tx + j] : 0;
+        const double wanted = model.options().attends() && j < Tx ? expected[b].alpha[at * Tx + j] : 0;
         ASSERT_NEAR(alpha[row * longest + j], wanted, 1e-12) << "step " << i << ", row " << row;
       }
     }
@@ -683,8 +753,6 @@ class DroppingSystems : public testing::TestWithParam<Variant> {
   void TearDown() override { set_thread_count(allowed_cpus()); }
 };
 
-constexpr DropoutSeed kDropoutSeed{.seed = 7, .update = 1000, .first_pair = 2, .pair_stride = 3};
-
 /// What the masks leave of one sentence, unit by unit.
 systems::Drop drop_of(const ModelOptions& options, const DropoutSeed& seed, std::uint64_t sentence) {
   return [&options, seed, sentence](Place place, std::size_t number, std::size_t step, systems::Vector x) {
@@ -692,6 +760,14 @@ systems::Drop drop_of(const ModelOptions& options, const DropoutSeed& seed, std:
     const Dropout::Batch batch(dropout, seed);
     kernels::DropoutMask mask = dropout.mask(place, number);
     const auto at = static_cast<std::uint32_t>(step);
+    if (place == Place::kWholeSourceWord || place == Place::kWholeTargetWord) {
+      const auto word = static_cast<WordId>(number);
+      mask = dropout.mask_of_words(place, {});
+      mask.sentences = {&sentence, 1};
+      mask.steps = {options.dropout_kind == DropoutKind::kPlain ? &at : &word, 1};
+      kernels::drop_rows<double>(mask, {x.data(), 1, x.size()});
+      return x;
+    }
     const bool each_step = options.dropout_kind == DropoutKind::kPlain || place == Place::kAttention;
     mask.sentences = {&sentence, 1};
     if (each_step) mask.steps = {&at, 1};
@@ -759,7 +835,7 @@ TEST_P(DroppingSystems, DropTheSameHoweverABatchIsCut) {
 /// What is computed without a gradient has the bits of the model without dropout, before and after one.
 TEST_P(DroppingSystems, DropNothingInInference) {
   ModelOptions without = GetParam().options;
-  without.dropout = without.attention_dropout = 0;
+  without.dropout = without.attention_dropout = without.source_word_dropout = without.target_word_dropout = 0;
   without.dropout_kind = DropoutKind::kPlain;
   Model<float> model = composed<float>(GetParam().options), plain = composed<float>(without);
   fill(model, 91);

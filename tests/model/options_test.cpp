@@ -56,6 +56,17 @@ TEST(CheckOfOptions, LetsThePapersSystemsPass) {
   }
 }
 
+TEST(CheckOfOptions, LetsTheFusedSystemsDropWords) {
+  for (const auto kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
+    ModelOptions options = rnnsearch_50();
+    options.source_word_dropout = options.target_word_dropout = 0.1;
+    options.dropout_kind = kind;
+    EXPECT_NO_THROW(check(options));
+    EXPECT_TRUE(is_fused(options));
+    EXPECT_EQ(system_of(options), "RNNsearch");
+  }
+}
+
 TEST(CheckOfOptions, LetsTablesBeOneWhereTheyFit) {
   ModelOptions options = rnnsearch_50();
   options.readout_rank = 620;
@@ -252,10 +263,31 @@ TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
         o.state_inputs = {};
       },
       "state-inputs = none without attention", "choose a score");
+  expect_refused(
+      [](auto& o) {
+        o.attention_window = AttentionWindow::kLocalM;
+        o.target_direction = TargetDirection::kRightToLeft;
+      },
+      "that word is the i-th from the end", "local-p or global");
   expect_refused([](auto& o) { o.dropout = 1; }, "dropout is 1", "below 1");
   expect_refused([](auto& o) { o.dropout = -0.1; }, "dropout is -0.1", "at least 0");
   expect_refused([](auto& o) { o.attention_dropout = NAN; }, "attention-dropout is nan", "below 1");
   expect_refused([](auto& o) { o.dropout_kind = DropoutKind::kVariational; }, "nothing is dropped", "plain");
+  expect_refused([](auto& o) { o.source_word_dropout = 1; }, "source-word-dropout is 1", "below 1");
+  expect_refused(
+      [](auto& o) {
+        o.target_word_dropout = 0.1;
+        o.state_word = Step::kPrevious;
+        o.readout_state = Step::kCurrent;
+        o.feedback = Feedback::kOutput;
+      },
+      "the decoder reads no target word", "target-word-dropout = 0");
+  expect_refused(
+      [](auto& o) {
+        o.target_word_dropout = 0.1;
+        o.state_inputs.word = o.readout_inputs.word = false;
+      },
+      "the decoder reads no target word", "target-word-dropout = 0");
   expect_refused(
       [](auto& o) {
         o.attention = Attention::kNone;
@@ -295,6 +327,17 @@ TEST(NamesOfSystems, TellTheTraditionalSequenceToSequenceFromSutskevers) {
   EXPECT_EQ(system_of(o), "traditional sequence to sequence; lstm cells, forward encoder");
   o.source_start = false;
   EXPECT_EQ(system_of(o), "Sutskever et al. (2014); lstm cells, forward encoder");
+  o.reverse_source = true;
+  EXPECT_EQ(system_of(o), "Sutskever et al. (2014); lstm cells, forward encoder, reversed source");
+}
+
+TEST(NamesOfSystems, SayInWhichOrderWordsAreReadAndWritten) {
+  ModelOptions o = rnnsearch_50();
+  o.reverse_source = true;
+  o.target_direction = TargetDirection::kRightToLeft;
+  EXPECT_NO_THROW(check(o));
+  EXPECT_TRUE(is_fused(o));
+  EXPECT_EQ(system_of(o), "RNNsearch, reversed source, right to left");
 }
 
 TEST(NamesOfSystems, AreThoseOfTheLiteratureAndElseWhatTheyAreMadeOf) {

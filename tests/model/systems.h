@@ -34,7 +34,8 @@ struct Trace {
   }
 };
 
-/// What dropout makes of x, which stands at this place of the network at this time step.
+/// What dropout makes of x, which stands at this place of the network at this time step. number: of the layer and
+/// direction; at kWholeSourceWord and kWholeTargetWord the word.
 using Drop = std::function<Vector(Place place, std::size_t number, std::size_t step, Vector x)>;
 
 class System {
@@ -43,14 +44,21 @@ class System {
   System(const Parameters& parameters, const ModelOptions& options, Drop dropout)
       : p(parameters), o(options), drop(std::move(dropout)) {}
 
+  /// Words and annotations in the order of the sentence, whatever the order in which the model reads and writes.
   Trace run(std::vector<WordId> source, std::vector<WordId> target) const {
+    const auto Tx = static_cast<std::ptrdiff_t>(source.size()), Ty = static_cast<std::ptrdiff_t>(target.size());
+    if (o.reverse_source) std::reverse(source.begin(), source.end());
+    if (o.target_direction == TargetDirection::kRightToLeft) std::reverse(target.begin(), target.end());
     if (o.source_start) source.insert(source.begin(), kStart);
     if (o.source_end || source.empty()) source.push_back(kEnd);
     target.push_back(kEnd);
 
     // Encoder: each layer reads the outputs of the one below.
     std::vector<Vector> x;
-    for (const WordId word : source) x.push_back(drop(Place::kSourceWord, 0, x.size(), embedding("encoder", word)));
+    for (const WordId word : source) {
+      const Vector whole = drop(Place::kWholeSourceWord, word, x.size(), embedding("encoder", word));
+      x.push_back(drop(Place::kSourceWord, 0, x.size(), whole));
+    }
     std::vector<State> forward_last, backward_first;  // by layer
     for (std::size_t k = 0; k < o.layers; ++k) {
       const auto forward = read("encoder/" + layer(k) + "forward/", x, 2 * k);
@@ -66,6 +74,8 @@ class System {
         if (k + 1 < o.layers) x[j] = drop(Place::kEncoderOutput, k, j, x[j]);
       }
     }
+    if (o.reverse_source && !o.source_start)
+      std::reverse(x.begin(), x.begin() + Tx);  // h_1 ... h_Tx, then that of </s>
     const std::vector<Vector>& annotations = x;
     Vector fixed;
     if (!o.attends() && (o.state_inputs.context || o.readout_inputs.context)) {
@@ -105,7 +115,7 @@ class System {
 
     Trace trace;
     Vector word = o.start == Start::kEmbedded ? embedding("decoder", kStart) : Vector(o.embedding, 0.0);
-    word = drop(Place::kTargetWord, 0, 0, word);
+    word = drop(Place::kTargetWord, 0, 0, drop(Place::kWholeTargetWord, kStart, 0, word));
     Vector fed;
     if (o.input_feeding || o.feedback == Feedback::kOutput) {
       const std::size_t H = o.readout == Readout::kMaxout ? o.maxout
@@ -116,8 +126,11 @@ class System {
     }
     for (std::size_t i = 0; i < target.size(); ++i) {
       if (o.feedback == Feedback::kOutput) word = fed;
-      const Vector current =
-          o.feedback == Feedback::kOutput ? fed : drop(Place::kTargetWord, 0, i + 1, embedding("decoder", target[i]));
+      Vector current = fed;
+      if (o.feedback == Feedback::kWord) {
+        const Vector whole = drop(Place::kWholeTargetWord, target[i], i + 1, embedding("decoder", target[i]));
+        current = drop(Place::kTargetWord, 0, i + 1, whole);
+      }
       Vector c = fixed, alpha;
       if (o.readout_state == Step::kPrevious) {  // Bahdanau: look, say, then go on
         if (o.attends()) c = attend(states.back().h, annotations, i, alpha);
@@ -131,6 +144,10 @@ class System {
       }
       trace.alpha.push_back(alpha);
       word = current;
+    }
+    if (o.target_direction == TargetDirection::kRightToLeft) {
+      std::reverse(trace.log_probabilities.begin(), trace.log_probabilities.begin() + Ty);
+      std::reverse(trace.alpha.begin(), trace.alpha.begin() + Ty);
     }
     return trace;
   }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# --dropout: the same masks on any number of ranks, micro-batches and threads and after an interruption, and no dropout outside of
+# --dropout and word dropout: the same masks on any number of ranks, micro-batches and threads and after an interruption, and no dropout outside of
 # training.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 model="--cell lstm --layers 2 --encoder forward --initial-state final"
-drops="$model --dropout 0.2 --dropout-kind variational --attention-dropout 0.1 --layer-normalization"
+drops="$model --dropout 0.2 --dropout-kind variational --attention-dropout 0.1 --layer-normalization
+  --source-word-dropout 0.1 --target-word-dropout 0.1"
 rate() { sed "s/--learning-rate 0.01/--learning-rate $1/"; }
 
 "$RNNSEARCH" $(train_arguments whole 28 | rate 0.002) $drops 2>/dev/null
@@ -31,9 +32,24 @@ expect_equal threads whole
   fail "the training does not say once that layer normalisation magnifies rounding: $(<normalised.err)"
 [[ $(losses plain) != $(losses whole | head -1) ]] || fail "nothing is dropped"
 
+# Dropped words alone, with the equations of RNNsearch: in pieces and on two ranks as on one, and after an interruption.
+words="--source-word-dropout 0.2 --target-word-dropout 0.2"
+"$RNNSEARCH" $(train_arguments words 16) $words 2>/dev/null
+"$MPIEXEC" -n 2 "$RNNSEARCH" $(train_arguments words_in_pieces 16) $words --accumulate 2 2>/dev/null
+paste <(losses words) <(losses words_in_pieces) |
+  awk '{ d = $1 / $2 - 1; d = d < 0 ? -d : d; worst = d > worst ? d : worst } END { exit !(NR == 16 && worst < 1e-4) }' ||
+  fail "two ranks in pieces drop other words than one"
+"$RNNSEARCH" $(train_arguments words_in_halves 7) $words 2>/dev/null
+"$RNNSEARCH" $(train_arguments words_in_halves 16) $words 2>/dev/null
+expect_equal words_in_halves words
+for side in source target; do
+  "$RNNSEARCH" $(train_arguments only_$side 1) --$side-word-dropout 0.2 2>/dev/null
+  [[ $(losses only_$side) != $(losses words | head -1) ]] || fail "the words of the other side of $side are not dropped"
+done
+
 # Both runs still have their initial weights, so outside of training the one with dropout gives the same results as the other.
 for run in dropping keeping; do
-  "$RNNSEARCH" $(train_arguments $run 1 | rate 1e-30) $model $([[ $run == keeping ]] || echo --dropout 0.5) 2>/dev/null
+  "$RNNSEARCH" $(train_arguments $run 1 | rate 1e-30) $model $([[ $run == keeping ]] || echo --dropout 0.5 --source-word-dropout 0.5 --target-word-dropout 0.5) 2>/dev/null
   "$RNNSEARCH" score --model $run --source text/test.source --target text/test.target >$run.scores 2>/dev/null
   "$RNNSEARCH" translate --model $run --input text/test.source --output $run.words 2>/dev/null
 done
@@ -48,6 +64,8 @@ refused() {  # REASON OPTION...
 refused "at least 0 and below 1" --dropout 1
 refused "at least 0 and below 1" --dropout -0.1
 refused "nothing is dropped" --dropout-kind variational
+refused "at least 0 and below 1" --target-word-dropout 1
+refused "the decoder reads no target word" --target-word-dropout 0.1 --state-inputs context --readout-inputs state,context
 refused "no weights to drop" --attention none --attention-dropout 0.1
 refused "choose gru-reset = after" --layer-normalization
 refused "those of gru, lstm and tanh cells" --layer-normalization --cell mlp

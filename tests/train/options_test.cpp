@@ -24,6 +24,8 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   o.encoder_state = 7;
   o.source_start = true;
   o.source_end = false;
+  o.reverse_source = true;
+  o.target_direction = model::TargetDirection::kRightToLeft;
   o.layers = 3;
   o.attention = model::attention_of("scaled-dot");
   o.attend_from = model::Step::kCurrent;
@@ -41,6 +43,8 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   o.dropout = 0.2;
   o.dropout_kind = model::DropoutKind::kVariational;
   o.attention_dropout = 0.1;
+  o.source_word_dropout = 0.3;
+  o.target_word_dropout = 0.4;
   o.layer_normalization = true;
   o.initialization = model::Initialization::kXavier;
   o.tied_embeddings = model::TiedEmbeddings::kAll;
@@ -75,6 +79,7 @@ TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   }
   EXPECT_EQ(model_options_of(old), o);
   Config expected = config_of(o);
+  expected["batch-words"] = "0";
   expected["shuffle"] = "every-epoch";
   expected["batch-order"] = "shuffled";
   EXPECT_EQ(completed(old), expected);

@@ -1,6 +1,7 @@
 // Sentences of word ids in one array: sentence i is words[offsets[i]] to words[offsets[i + 1]] (exclusive).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,5 +36,22 @@ struct Sentences {
     offsets.assign(1, 0);
   }
 };
+
+/// The place in a sentence of `length` words of the word that is read or written at `step`, from the first word to the
+/// last one, or from the last to the first. What follows the words, </s>, keeps its place either way.
+inline std::size_t place_at(std::size_t step, std::size_t length, bool last_word_first) {
+  return last_word_first && step < length ? length - 1 - step : step;
+}
+
+/// The sentences with the words of each in reverse order.
+inline Sentences with_last_word_first(const Sentences& sentences) {
+  Sentences reversed = sentences;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const auto words = sentences[i];
+    std::reverse_copy(words.begin(), words.end(),
+                      reversed.words.begin() + static_cast<std::ptrdiff_t>(sentences.offsets[i]));
+  }
+  return reversed;
+}
 
 }  // namespace rnnsearch

@@ -32,7 +32,7 @@ struct SearchOptions {
 };
 
 struct Translation {
-  std::vector<WordId> words;     // without </s>
+  std::vector<WordId> words;     // without </s>, in the order of the sentence, whatever the direction of the search
   double log_probability = 0;    // natural logarithm, including </s> if finished; NaN if the model computed NaN
   bool finished = true;          // false: cut off at the maximum length, because no hypothesis ended in any search
   std::size_t retries = 0;       // number of searches of this sentence without a result; 0 if not finished

@@ -33,4 +33,8 @@ struct DropoutMask {
 template <class Real>
 void drop(const DropoutMask& mask, MatrixView<Real> x);
 
+/// Drops whole rows: row i of x is 0 where the mask drops its first unit, and divided by 1 - P elsewhere.
+template <class Real>
+void drop_rows(const DropoutMask& mask, MatrixView<Real> x);
+
 }  // namespace rnnsearch::kernels

@@ -140,13 +140,15 @@ class Model {
   /// The result for a pair does not depend on the other pairs, except for rounding. Without attention alpha is empty.
   std::vector<Alignment<Real>> align(const Sentences& source, const Sentences& target);
 
-  /// Encodes sentences in any order; the rows of the result are in the caller's order.
+  /// Encodes sentences in any order; the rows of the result are in the caller's order, and those of a sentence in the
+  /// order of its words, also with options().reverse_source.
   Encoded<Real> encode(const Sentences& source);
   /// The state of a search before its first step: one row for each sentence, in their order. Weights must not change
   /// between `start` and the last step, because `start` prepares the matrices for all steps.
   SearchState<Real> start(const Encoded<Real>& encoded);
   /// The first half of a decoder step: the distribution of the next word y_i of every row. It also completes `state`
-  /// for `advance`. encoded: what `start` was given.
+  /// for `advance`. encoded: what `start` was given. A model with options().right_to_left() predicts the last word of
+  /// the sentence first; all other functions take and return targets in the order of their words.
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
   /// The second half of the step, after state.select(...) has chosen y_i: s_i, and y_i becomes the previous word.
   void advance(SearchState<Real>& state);

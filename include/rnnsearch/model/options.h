@@ -34,6 +34,11 @@ constexpr auto names_of(Step) {
   return std::array{Named{Step::kPrevious, "previous"}, Named{Step::kCurrent, "current"}};
 }
 using StateWord = Step;
+enum class TargetDirection { kLeftToRight, kRightToLeft };
+constexpr auto names_of(TargetDirection) {
+  return std::array{Named{TargetDirection::kLeftToRight, "left-to-right"},
+                    Named{TargetDirection::kRightToLeft, "right-to-left"}};
+}
 enum class AttentionWindow { kGlobal, kLocalM, kLocalP };
 constexpr auto names_of(AttentionWindow) {
   return std::array{Named{AttentionWindow::kGlobal, "global"}, Named{AttentionWindow::kLocalM, "local-m"},
@@ -134,6 +139,15 @@ struct ModelOptions {
   /// Tx of a source of so many words. A source without words is always read as </s> alone.
   std::size_t source_length(std::size_t words) const { return source_end || words == 0 ? words + 1 : words; }
 
+  /// The encoder reads the last source word first, x_Tx to x_1 and then </s> (Sutskever, Vinyals and Le 2014, section
+  /// 3.3). Annotations, alignments and the positions of local windows keep the order of the sentence.
+  bool reverse_source = false;
+  /// The order in which the target is predicted. right-to-left: y_Ty to y_1 and then </s> (Liu, Utiyama, Finch and
+  /// Sumita 2016, "Agreement on target-bidirectional neural machine translation"; Sennrich, Haddow and Birch 2016,
+  /// arXiv 1606.02891, "target-bidirectional translation"). Sentences and alignments outside the model keep their
+  /// order.
+  TargetDirection target_direction = TargetDirection::kLeftToRight;
+
   /// additive: RNNsearch. none: RNNencdec, in which every decoder step and the readout see one fixed context c.
   /// The others: src/kernels/scores/.
   Attention attention = Attention::kAdditive;
@@ -188,6 +202,10 @@ struct ModelOptions {
   DropoutKind dropout_kind = DropoutKind::kPlain;
   double attention_dropout =
       0;  // the share of attention weights that training drops, with a new mask at each time step
+  /// The share of words whose whole vector training sets to 0 where it is read; the others are divided by 1 minus the
+  /// share (Nematus: rnn_dropout_source and rnn_dropout_target). With plain masks each position is drawn for itself,
+  /// with variational ones each word of a sentence with all its occurrences (Gal and Ghahramani 2016, section 4.2).
+  double source_word_dropout = 0, target_word_dropout = 0;
   /// Normalise the summed inputs of the cells (Ba, Kiros and Hinton 2016). The gates then have biases, those of the
   /// normalisation.
   bool layer_normalization = false;
@@ -201,6 +219,10 @@ struct ModelOptions {
   /// The standard deviation of these distributions (released code: 0.01).
   double initial_deviation = 0.01;
 
+  bool drops() const {
+    return dropout > 0 || attention_dropout > 0 || source_word_dropout > 0 || target_word_dropout > 0;
+  }
+  bool right_to_left() const { return target_direction == TargetDirection::kRightToLeft; }
   bool attends() const { return attention != Attention::kNone; }
   bool bidirectional() const { return encoder == Encoder::kBidirectional || (encoder == Encoder::kAuto && attends()); }
   std::size_t encoder_width() const { return encoder_state > 0 ? encoder_state : state; }  // of each direction
