@@ -3,6 +3,7 @@
 
   scaling.py measure --rnnsearch PROGRAM --tool PROGRAM --output measured.json
   scaling.py predict --measured measured.json --simulator PROGRAM [--simulate-up-to RANKS]
+  scaling.py shards  --measured measured.json
   scaling.py verify  --simulator PROGRAM
   scaling.py check   --rnnsearch PROGRAM --measured measured.json --simulator PROGRAM
 
