@@ -11,7 +11,7 @@
 namespace rnnsearch::train {
 namespace {
 
-constexpr std::size_t kSize = 40'000;  // several blocks of the parallel loop
+constexpr std::size_t kSize = 17'000;  // two blocks of the parallel loop
 
 std::vector<float> gradient_of(std::uint64_t shard) {
   Random random(3, shard);
