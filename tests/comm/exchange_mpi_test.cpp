@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -107,7 +108,13 @@ TEST_P(OnGrids, SendsAsManyBytesForShardsAsForRanks) {
   const std::uint64_t in_rank_order = exchange.bytes_sent();
   exchange.begin(MPI_COMM_WORLD, grid, 2, {values, {}, 4 * static_cast<std::uint64_t>(world.size()), {}});
   finish(exchange);
-  EXPECT_EQ(exchange.bytes_sent(), in_rank_order);
+  // The shards of a line of ranks are one node where its length is a power of two, else a few.
+  if (grid.dimensions() == 1 || std::has_single_bit(static_cast<unsigned>(grid.width(0)))) {
+    EXPECT_EQ(exchange.bytes_sent(), in_rank_order);
+  } else {
+    EXPECT_GT(exchange.bytes_sent(), in_rank_order);
+    EXPECT_LT(exchange.bytes_sent(), 2 * in_rank_order);
+  }
 }
 
 TEST_P(OnGrids, OvertakesItself) {
