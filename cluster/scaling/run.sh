@@ -41,3 +41,4 @@ if [[ -z $measured ]]; then
   python3 "$here/scaling.py" check --rnnsearch "$rnnsearch" --measured "$measured" --simulator "$output/simulate"
 fi
 python3 "$here/scaling.py" predict --measured "$measured" --simulator "$output/simulate" --simulate-up-to "$up_to"
+python3 "$here/scaling.py" shards --measured "$measured"

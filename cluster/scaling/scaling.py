@@ -3,6 +3,7 @@
 
   scaling.py measure --rnnsearch PROGRAM --tool PROGRAM --output measured.json
   scaling.py predict --measured measured.json --simulator PROGRAM [--simulate-up-to RANKS]
+  scaling.py shards  --measured measured.json
   scaling.py verify  --simulator PROGRAM
   scaling.py check   --rnnsearch PROGRAM --measured measured.json --simulator PROGRAM
 
@@ -400,6 +401,40 @@ def predict(arguments):
         print(f"\nanalytic and simulated seconds of an update differ by {worst:.1f}% at most")
 
 
+# ------------------------------------------------------------------------------------------------ reproducible shards
+
+# `train --reproducible-shards`: memory accesses for each value of the dense gradient when a shard's gradient is added to the sum of
+# former shards: read both, write one, set the other to 0 (src/train/shard_sums.cpp).
+BYTES_PER_SUM = 16
+
+
+def with_shards(measured, node, ranks, each, network):
+    """Seconds of an update of 80 pairs a rank in `each` shards a rank. Only the last shard hides all-reduces; each rank sends as
+    much as without shards."""
+    computed = node.computed(80 / each)
+    case = case_of(measured, node, ranks, 80, network)
+    case.parts = parts_of(measured["configuration"], computed, ranks * 80 * 25)
+    case.compute = case.parts[-1][0]
+    dense = sum(part["elements"] for part in computed if part["table"] < 0)
+    bytes_per_second = measured["parameters"] * NODE["bytes_per_weight"] / node.optimiser()
+    return (each - 1) * (computed[-1]["seconds"] + dense * BYTES_PER_SUM / bytes_per_second) + analytic(case)
+
+
+def shards(arguments):
+    measured = json.loads(pathlib.Path(arguments.measured).read_text())
+    for name, node in {"one thread, measured": Node(measured), NODE["name"]: Node.assumed(measured)}.items():
+        for network in NETWORKS.values():
+            print(f"\nweak scaling, {network.name}, a rank is {name}: time of an update, without shards = 1")
+            print("| " + " | ".join(["shards a rank", *(f"{ranks} ranks" for ranks in arguments.ranks)]) + " |")
+            print("| " + " | ".join(["---"] * (1 + len(arguments.ranks))) + " |")
+            for each in (1, 2, 4, 8, 16):
+                cells = []
+                for ranks in arguments.ranks:
+                    without = analytic(case_of(measured, node, ranks, 80, network))
+                    cells.append(f"{with_shards(measured, node, ranks, each, network) / without:.2f}")
+                print("| " + " | ".join([f"{each} of {80 // each} pairs", *cells]) + " |", flush=True)
+
+
 # ------------------------------------------------------------------------------------------------- against real updates
 
 # Small enough that all-reduces are a large part of an update.
@@ -522,8 +557,11 @@ def main():
     one.add_argument("--scaling", choices=["weak", "strong"])
     one.add_argument("--network")
     one.add_argument("--variant", nargs="+", choices=list(VARIANTS))
+    one = commands.add_parser("shards")
+    one.add_argument("--measured", required=True)
+    one.add_argument("--ranks", type=int, nargs="+", default=[16, 64, 256, 1024])
     arguments = parser.parse_args()
-    {"measure": measure, "check": check, "verify": verify, "predict": predict}[arguments.command](arguments)
+    {"measure": measure, "check": check, "verify": verify, "predict": predict, "shards": shards}[arguments.command](arguments)
 
 
 if __name__ == "__main__":

@@ -117,8 +117,8 @@ class Batches {
  public:
   explicit Batches(std::vector<corpus::BatchSlice> drawn) : drawn_(std::move(drawn)) {}
   Batches(std::unique_ptr<const corpus::Corpus> corpus, const corpus::BatchOptions& options,
-          const comm::Communicator& world)
-      : corpus_(std::move(corpus)), sequence_(std::in_place, *corpus_, options, world.rank(), world.size()) {
+          const comm::Communicator& world, std::uint64_t run)
+      : corpus_(std::move(corpus)), sequence_(std::in_place, *corpus_, options, world.rank(), world.size(), run) {
     sequence_->seek({});  // as before a training's first update
   }
 
@@ -134,11 +134,12 @@ class Batches {
 
 /// COLLECTIVE. May set the sizes of the vocabularies.
 Batches batches_of(Settings& s, const comm::Communicator& world) {
+  const std::uint64_t run = s.decode ? 1 : train::shards_of_rank(s.train, world.size());
   if (!s.corpus.empty()) {
     auto corpus = std::make_unique<const corpus::Corpus>(train::open_corpus(s.corpus, world));
     s.model.source_words = corpus->source_vocabulary().size();
     s.model.target_words = corpus->target_vocabulary().size();
-    return {std::move(corpus), train::batch_options(s.train), world};
+    return {std::move(corpus), train::batch_options(s.train), world, run};
   }
   corpus::SyntheticOptions synthetic;
   synthetic.lengths = {{s.source_length, s.target_length}};
@@ -157,7 +158,7 @@ Batches batches_of(Settings& s, const comm::Communicator& world) {
   synthetic.seed = s.train.seed;
   return Batches(corpus::synthetic_batches(synthetic, s.untimed_updates + s.updates,
                                            static_cast<std::size_t>(world.rank()),
-                                           static_cast<std::size_t>(world.size())));
+                                           static_cast<std::size_t>(world.size()), run));
 }
 
 /// Updates of an untrained model by the code that trains.
@@ -266,6 +267,7 @@ int run_benchmark(const Arguments& arguments) {
   s.precision = measured.precision = kernels::name_of(set_precision(s.precision, world));
   measured.precision_shown = precision_in_use();
   measured.bfloat16_unit = bfloat16_unit_in_use();
+  if (!s.decode) comm::root_does(world, [&] { check_usage([&] { train::check_ranks(s.train, world.size()); }); });
   if (s.machine) measured.machine = train::measure_machine(world);
   Batches batches = batches_of(s, world);
   comm::root_does(world, [&] { check_usage([&] { model::check(s.model); }); });

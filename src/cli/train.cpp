@@ -157,11 +157,13 @@ int run_train(const Arguments& arguments) {
                           " but validate-bleu is false; set one of them otherwise"));
     }
     s.validation.ter = s.train.best_metric == train::BestMetric::kTer;
+    s.validation.same_on_any_ranks = s.train.reproducible_shards > 0;
   });
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
 
   const comm::Communicator world;
   check_same_options(world, options);
+  comm::root_does(world, [&] { check_usage([&] { train::check_ranks(s.train, world.size()); }); });
   const auto places = settle_threads(s.threads, world);
   train::Deadline deadline;
   comm::root_does(
@@ -217,7 +219,10 @@ int run_train(const Arguments& arguments) {
       reporter->say(text_of("[train] label smoothing ", s.train.label_smoothing,
                             " of the gradient; reported losses are without it, in training and in validation"));
     }
-    if (s.model.layer_normalization) {
+    if (const auto shards = s.train.reproducible_shards; shards > 0) {
+      reporter->say(text_of("[train] ", shards, " shards of each batch, ", train::shards_of_rank(s.train, world.size()),
+                            " for each rank: any number of ranks that divides ", shards, " computes the same bits"));
+    } else if (s.model.layer_normalization) {
       reporter->say(
           "[train] layer normalisation magnifies rounding in the first updates: only runs on the same number of "
           "ranks, with the same --accumulate, have the same losses");

@@ -27,38 +27,58 @@ class DevSet {
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return set_.source.length(a) < set_.source.length(b); });
-    const auto ranks = static_cast<std::size_t>(world.size());
+    const auto ranks = static_cast<std::size_t>(world.size()), chunk = options.validate_sentences;
+    // What is computed together may decide roundings, so groups that are the same on any number of ranks are cut before
+    // they are dealt out. Otherwise each rank cuts its share, so that all have as much to do.
     shares_.resize(ranks);
-    for (std::size_t i = 0; i < order.size(); ++i) shares_[i % ranks].push_back(order[i]);
+    if (options.same_on_any_ranks) {
+      for (std::size_t i = 0; i < order.size(); ++i) add(order[i], i % chunk == 0, shares_[i / chunk % ranks]);
+    } else {
+      for (std::size_t i = 0; i < order.size(); ++i) add(order[i], i / ranks % chunk == 0, shares_[i % ranks]);
+    }
   }
 
   train::ValidationResult validate(model::Model<float>& model, const std::function<bool()>& should_stop,
                                    std::string& translations) const {
     const auto& share = shares_[static_cast<std::size_t>(world_.rank())];
-    const std::size_t chunk = options_.validate_sentences;
-    double sums[] = {0, 0, 0};  // negative log-likelihood, words, sentences whose translation is NaN
+    const std::size_t turns = shares_.front().size();
+    std::vector<double> losses(turns);  // negative log-likelihoods
+    double sums[] = {0, 0};             // words, sentences whose translation is NaN
     std::string lines;
-    // Rank 0 has the largest share; all ranks make as many turns, for should_stop asks all of them.
-    for (std::size_t first = 0; first < shares_.front().size(); first += chunk) {
+    // Rank 0 has the most groups; all ranks make as many turns, for should_stop asks all of them.
+    for (std::size_t turn = 0; turn < turns; ++turn) {
       if (should_stop()) return {0, 0, true};
+      if (turn == share.size()) continue;  // it has one group less
       Sentences source, target;
-      for (std::size_t i = first; i < std::min(first + chunk, share.size()); ++i) {
-        source.add(set_.source[share[i]]);
-        target.add(set_.target[share[i]]);
+      for (const std::uint32_t sentence : share[turn]) {
+        source.add(set_.source[sentence]);
+        target.add(set_.target[sentence]);
       }
       const model::Loss part = model.loss(source, target);
-      sums[0] += part.negative_log_likelihood;
-      sums[1] += static_cast<double>(part.words);
-      if (options_.validate_bleu) lines += translated(model, source, sums[2]);
+      losses[turn] = part.negative_log_likelihood;
+      sums[0] += static_cast<double>(part.words);
+      if (options_.validate_bleu) lines += translated(model, source, sums[1]);
     }
     world_.all_reduce(std::span<double>(sums));
-    const bool scored = options_.validate_bleu && sums[2] == 0;
-    train::ValidationResult result{sums[0] / sums[1], std::nan("")};
+    const std::vector<double> of_ranks = world_.all_gather(losses);
+    double loss = 0;
+    for (std::size_t turn = 0; turn < turns; ++turn) {  // in the order of the groups
+      for (std::size_t rank = 0; rank < shares_.size(); ++rank) loss += of_ranks[rank * turns + turn];
+    }
+    const bool scored = options_.validate_bleu && sums[1] == 0;
+    train::ValidationResult result{loss / sums[0], std::nan("")};
     if (scored) score(world_.gather(lines), translations, result);
     return result;
   }
 
  private:
+  using Group = std::vector<std::uint32_t>;  // sentences that are computed together
+
+  static void add(std::uint32_t sentence, bool begins, std::vector<Group>& groups) {
+    if (begins) groups.emplace_back();
+    groups.back().push_back(sentence);
+  }
+
   /// One line a sentence; adds to `nan` those for which the model computes NaN.
   std::string translated(model::Model<float>& model, const Sentences& source, double& nan) const {
     decode::SearchOptions search;
@@ -82,7 +102,9 @@ class DevSet {
     std::vector<std::string> hypotheses(set_.source.size());
     for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
       std::istringstream lines(of_ranks[rank]);
-      for (const std::uint32_t sentence : shares_[rank]) std::getline(lines, hypotheses[sentence]);
+      for (const Group& group : shares_[rank]) {
+        for (const std::uint32_t sentence : group) std::getline(lines, hypotheses[sentence]);
+      }
     }
     for (const auto& line : hypotheses) translations += line + '\n';
     result.bleu = evaluate::corpus_bleu(hypotheses, set_.references, {}).score;
@@ -94,7 +116,7 @@ class DevSet {
   const comm::Communicator& world_;
   ValidationOptions options_;
   corpus::EvaluationSet set_;
-  std::vector<std::vector<std::uint32_t>> shares_;  // of each rank: sentences of the set
+  std::vector<std::vector<Group>> shares_;  // of each rank
 };
 
 }  // namespace

@@ -17,9 +17,11 @@ struct ValidationOptions {
   bool ter = false;                     // TER of these translations, which takes much longer than BLEU and chrF
   std::size_t validate_beam = 1;        // 1: greedy, which is enough to compare checkpoints by
   std::size_t validate_sentences = 64;  // together, on each rank
+  bool same_on_any_ranks = false;       // the bits of the result do not depend on the number of ranks
 };
 
-/// Each rank takes every size-th sentence of the dev set, sorted by length. `corpus` and `world` outlive the validator.
+/// Each rank takes every size-th sentence of the dev set, sorted by length, or, with same_on_any_ranks, every size-th
+/// group of validate_sentences of them. `corpus` and `world` outlive the validator.
 /// `keep` gets the translations, one line a sentence, at the root. Throws Error when the corpus has no dev set.
 train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& world,
                                 const ValidationOptions& options,

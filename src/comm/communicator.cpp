@@ -73,12 +73,8 @@ std::string waits_too_long(const char* call, double seconds) {
 /// values = combine(... combine(values of rank 0, values of rank 1) ..., values of the last rank), on every rank.
 /// MPI_Allreduce may combine them in any order, which differs from library to library and with it the bits of a sum.
 void reduce(std::span<double> values, double (*combine)(double, double)) {
-  if (!with_mpi() || values.empty()) return;
-  const ProgressThread::Watched watched(progress_thread(), "in a sum of a few numbers");
-  const auto count = static_cast<int>(values.size());
-  std::vector<double> all(values.size() * static_cast<std::size_t>(Communicator().size()));
-  check(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD),
-        "MPI_Allgather");
+  if (!with_mpi()) return;
+  const std::vector<double> all = Communicator().all_gather(values);
   std::copy_n(all.begin(), values.size(), values.begin());
   for (std::size_t i = values.size(); i < all.size(); ++i) {
     double& value = values[i % values.size()];
@@ -208,6 +204,11 @@ Communicator::Ticket Communicator::begin_all_reduce(std::span<float> values, std
   return progress_thread() ? progress_thread()->begin(values, residual) : 0;
 }
 
+Communicator::Ticket Communicator::begin_tree_reduce(std::uint64_t shards,
+                                                     std::span<const std::span<float>> nodes) const {
+  return progress_thread() ? progress_thread()->begin(shards, nodes) : 0;
+}
+
 Communicator::Ticket Communicator::begin_or_reduce(std::span<std::uint64_t> bits) const {
   return progress_thread() ? progress_thread()->begin(bits) : 0;
 }
@@ -238,6 +239,16 @@ void Communicator::all_reduce(std::span<double> values) const {
 
 void Communicator::max(std::span<double> values) const {
   reduce(values, [](double most, double value) { return std::max(most, value); });
+}
+
+std::vector<double> Communicator::all_gather(std::span<const double> values) const {
+  if (!with_mpi() || values.empty()) return {values.begin(), values.end()};
+  const ProgressThread::Watched watched(progress_thread(), "in a sum of a few numbers");
+  const auto count = static_cast<int>(values.size());
+  std::vector<double> all(values.size() * static_cast<std::size_t>(size()));
+  check(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD),
+        "MPI_Allgather");
+  return all;
 }
 
 void Communicator::barrier() const {

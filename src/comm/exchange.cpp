@@ -11,6 +11,8 @@ namespace {
 
 /// Elements in a cache line; every part of a block begins at a cache line of that block.
 constexpr std::size_t kLine = 16;
+/// Elements that are added at a time: they fit into the L1 cache.
+constexpr std::size_t kPiece = 2048;
 
 // The loops over a block run on the progress thread and must keep up with the network, so they are also compiled for
 // wide vectors. They only add, subtract and round, so every clone gives the same bits.
@@ -90,6 +92,7 @@ Exchange::Range Exchange::part(int dimension, int coordinate) const {
 
 void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, const Block& block) {
   assert(done() && (block.residual.empty() || block.residual.size() == block.values.size()));
+  assert(block.shards == 0 || (block.residual.empty() && block.shards % static_cast<unsigned>(grid.ranks()) == 0));
   comm_ = comm;
   grid_ = &grid;
   number_ = number;
@@ -98,6 +101,9 @@ void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, cons
   ranges_[0] = {0, block.values.size()};
   bytes_sent_ = 0;
   complete_ = 0;
+  addends_.clear();
+  for (const auto& sum : block.earlier) addends_.push_back({sum.data(), 0});
+  addends_.push_back({block.values.data(), 0});
   if (grid.dimensions() == 0 || block.values.empty()) return;
   stage_ = Stage::kReduce;
   begin_reduce();
@@ -140,8 +146,19 @@ void Exchange::test() {
   complete_ += static_cast<std::uint64_t>(count);
 }
 
+std::vector<ShardRange> Exchange::nodes_at(int dimension, int coordinate) const {
+  if (block_.shards == 0) return {ShardRange{}};
+  const ShardTree tree(block_.shards);
+  const bool lines = dimension == 1;  // lines of ranks have been added to one another
+  const int first = lines ? coordinate * grid_->width(0) : grid_->neighbour(0, coordinate);
+  return tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(first),
+                                      lines ? static_cast<std::uint64_t>(grid_->width(0)) : 1,
+                                      static_cast<std::uint64_t>(grid_->ranks())));
+}
+
 // The tag tells apart sums that overtake each other, and the two stages of one sum. It need not name the dimension,
-// because the dimensions have different neighbours.
+// because the dimensions have different neighbours, nor the node, because MPI keeps the order of messages between two
+// ranks.
 int Exchange::tag(Stage stage) const {
   return static_cast<int>(number_ % kNumbers * 2 + (stage == Stage::kGather ? 1 : 0));
 }
@@ -172,7 +189,13 @@ void Exchange::begin_reduce() {
   const int width = grid_->width(dimension_), coordinate = grid_->coordinate(dimension_);
   const Range own = ranges_[dimension_ + 1] = part(dimension_, coordinate);
   const Range whole = ranges_[dimension_];
-  const auto slots = static_cast<std::size_t>(width) * own.size;
+  std::vector<std::size_t> first_slot(static_cast<std::size_t>(width) + 1);  // of each coordinate
+  for (int from = 0; from < width; ++from) {
+    const auto at = static_cast<std::size_t>(from);
+    first_slot[at + 1] = first_slot[at] + nodes_at(dimension_, from).size();
+  }
+  assert(nodes_at(dimension_, coordinate).size() == addends_.size());
+  const std::size_t slots = first_slot.back() * own.size;
   requests_.clear();
   if (sends_bfloat16()) {
     sent_bf16_.resize(std::max(sent_bf16_.size(), whole.size));
@@ -183,29 +206,41 @@ void Exchange::begin_reduce() {
   // Each rank starts with its right neighbour, so that the ranks do not all send to the first rank at once.
   for (int step = 1; step < width; ++step) {
     const int from = (coordinate - step + width) % width;
-    const std::size_t slot = static_cast<std::size_t>(from) * own.size;
-    receive(sends_bfloat16() ? static_cast<void*>(received_bf16_.data() + slot) : received_.data() + slot, own.size,
-            grid_->neighbour(dimension_, from));
+    const int rank = grid_->neighbour(dimension_, from);
+    for (std::size_t i = first_slot[static_cast<std::size_t>(from)]; i < first_slot[static_cast<std::size_t>(from) + 1];
+         ++i) {
+      const std::size_t slot = i * own.size;
+      receive(sends_bfloat16() ? static_cast<void*>(received_bf16_.data() + slot) : received_.data() + slot, own.size,
+              rank);
+    }
   }
   for (int step = 1; step < width; ++step) {
     const int to = (coordinate + step) % width;
     const Range theirs = part(dimension_, to);
-    const void* data = values_in(theirs).data();
+    const int rank = grid_->neighbour(dimension_, to);
     if (sends_bfloat16()) {
       std::uint16_t* here = sent_bf16_.data() + (theirs.first - whole.first);
       round_with_residual(values_in(theirs).data(), block_.residual.data() + theirs.first, here, theirs.size);
-      data = here;
+      send(here, theirs.size, rank);
+      continue;
     }
-    send(data, theirs.size, grid_->neighbour(dimension_, to));
+    for (const Addend& sum : addends_) send(sum.values + (theirs.first - sum.first), theirs.size, rank);
   }
   posted();
 }
 
 void Exchange::end_reduce() {
+  const auto own = values_in(ranges_[dimension_ + 1]);
+  if (block_.shards == 0) {
+    add_in_rank_order(own);
+  } else {
+    add_in_tree_order(own);
+  }
+}
+
+void Exchange::add_in_rank_order(std::span<float> own) {
   const auto width = static_cast<std::size_t>(grid_->width(dimension_));
   const auto coordinate = static_cast<std::size_t>(grid_->coordinate(dimension_));
-  const auto own = values_in(ranges_[dimension_ + 1]);
-  constexpr std::size_t kPiece = 2048;  // fits into the L1 cache
   std::array<float, kPiece> sum;
   for (std::size_t first = 0; first < own.size(); first += kPiece) {
     const std::size_t size = std::min(kPiece, own.size() - first);
@@ -222,6 +257,50 @@ void Exchange::end_reduce() {
     }
     std::copy_n(sum.data(), size, own.data() + first);
   }
+}
+
+void Exchange::add_in_tree_order(std::span<float> own) {
+  const Range range = ranges_[dimension_ + 1];
+  struct Step {
+    const float* values;    // of a node
+    std::size_t additions;  // that it makes possible
+  };
+  std::vector<Step> steps;
+  NodeStack nodes{ShardTree(block_.shards)};
+  std::size_t slot = 0, depth = 0;
+  for (int from = 0; from < grid_->width(dimension_); ++from) {
+    const bool here = from == grid_->coordinate(dimension_);
+    const auto theirs = nodes_at(dimension_, from);
+    for (std::size_t i = 0; i < theirs.size(); ++i, ++slot) {
+      const float* values =
+          here ? addends_[i].values + (range.first - addends_[i].first) : received_.data() + slot * own.size();
+      steps.push_back({values, nodes.push(theirs[i])});
+      depth = std::max(depth, nodes.nodes().size());
+    }
+  }
+  const std::size_t sums = nodes.nodes().size();
+  std::vector<float>& kept = kept_[static_cast<std::size_t>(dimension_)];
+  kept.resize(std::max(kept.size(), (sums - 1) * own.size()));
+  std::vector<float> stack((depth + 1) * kPiece);
+  for (std::size_t first = 0; first < own.size(); first += kPiece) {
+    const std::size_t size = std::min(kPiece, own.size() - first);
+    float* top = stack.data();  // past the last node
+    for (const Step& step : steps) {
+      if (step.additions == 0) {
+        std::copy_n(step.values + first, size, top);
+        top += kPiece;
+        continue;
+      }
+      add(step.values + first, top - kPiece, size);
+      for (std::size_t i = 1; i < step.additions; ++i, top -= kPiece) add(top - kPiece, top - 2 * kPiece, size);
+    }
+    for (std::size_t i = 0; i < sums; ++i) {
+      std::copy_n(stack.data() + i * kPiece, size, i + 1 < sums ? kept.data() + i * own.size() + first : &own[first]);
+    }
+  }
+  addends_.clear();
+  for (std::size_t i = 0; i + 1 < sums; ++i) addends_.push_back({kept.data() + i * own.size(), range.first});
+  addends_.push_back({block_.values.data(), 0});
 }
 
 void Exchange::begin_gather() {

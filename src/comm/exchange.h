@@ -9,6 +9,9 @@
 // or twice a prime, has no nearly square grid; choose another number for more than a few hundred ranks.) The order of
 // every addition depends only on the number of ranks: not on timing, network, buckets or the placement of ranks on
 // hosts.
+//
+// With `shards`, the parts are added in the order of a ShardTree instead, which does not depend on the number of ranks
+// either. Where the shards of a rank, or of a line of ranks, are several nodes of the tree, it sends the sum of each.
 #pragma once
 
 #include <mpi.h>
@@ -18,6 +21,8 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "rnnsearch/comm/shard_tree.h"
 
 namespace rnnsearch::comm {
 
@@ -29,6 +34,7 @@ class Grid {
 
   /// 0 for one rank.
   int dimensions() const { return dimensions_; }
+  int ranks() const { return dimensions_ == 0 ? 1 : width_[0] * width_[1]; }
   int width(int dimension) const { return width_[dimension]; }
   /// The coordinate of this rank in a dimension.
   int coordinate(int dimension) const { return coordinate_[dimension]; }
@@ -50,6 +56,10 @@ class Exchange {
     /// [values.size()], zero before the first sum and kept by the caller between sums: messages are bfloat16, additions
     /// are float32, and each rounding error is added to what this rank sends in the next sum.
     std::span<float> residual{};
+    /// 0: sums are added in the order of the ranks. Otherwise in the order of ShardTree(shards), and `values` is the
+    /// sum of this rank's last node. REQUIRES: the number of ranks divides it, and there is no residual.
+    std::uint64_t shards = 0;
+    std::vector<std::span<const float>> earlier{};  // the sums of the rank's other nodes, each [values.size()]
   };
 
   /// Message tags hold the block number modulo this; no two blocks in progress at the same time may share a tag.
@@ -70,10 +80,17 @@ class Exchange {
   struct Range {
     std::size_t first = 0, size = 0;
   };
+  /// The sum of a node of the tree, from element `first` of the block on.
+  struct Addend {
+    const float* values = nullptr;
+    std::size_t first = 0;
+  };
 
   Range part(int dimension, int coordinate) const;
   std::span<float> values_in(Range range) const { return block_.values.subspan(range.first, range.size); }
   bool sends_bfloat16() const { return !block_.residual.empty(); }
+  /// The nodes that the rank at this coordinate of a dimension holds before that dimension; one without shards.
+  std::vector<ShardRange> nodes_at(int dimension, int coordinate) const;
   int tag(Stage stage) const;
   void send(const void* data, std::size_t count, int to);
   void receive(void* data, std::size_t count, int from);
@@ -81,6 +98,8 @@ class Exchange {
   void posted();
   void begin_reduce();
   void end_reduce();
+  void add_in_rank_order(std::span<float> own);
+  void add_in_tree_order(std::span<float> own);
   void begin_gather();
   void end_gather();
 
@@ -95,7 +114,10 @@ class Exchange {
   std::vector<int> finished_;         // output of MPI_Testsome
   std::vector<MPI_Status> statuses_;  // output of MPI_Testsome
   std::size_t open_ = 0;              // requests_ that are not complete yet
-  std::vector<float> received_;       // the parts received, ordered by coordinate; each has the size of the own part
+  // The parts received, ordered by coordinate and for each coordinate by node; each has the size of the own part.
+  std::vector<float> received_;
+  std::vector<Addend> addends_;             // the sums that this rank holds, one for each of its nodes
+  std::array<std::vector<float>, 2> kept_;  // after a dimension, all of them but the last, which is in `values`
   std::vector<std::uint16_t> sent_bf16_, received_bf16_;
   std::uint64_t bytes_sent_ = 0, complete_ = 0;
 };

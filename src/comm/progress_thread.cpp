@@ -67,6 +67,23 @@ std::uint64_t ProgressThread::begin(std::span<float> values, std::span<float> re
   return begun_;
 }
 
+std::uint64_t ProgressThread::begin(std::uint64_t shards, std::span<const std::span<float>> nodes) {
+  const std::lock_guard lock(mutex_);
+  const std::span<float> values = nodes.back();
+  for (std::size_t first = 0; first < values.size(); first += kBlock) {
+    const std::size_t size = std::min(kBlock, values.size() - first);
+    Job job;
+    job.ticket = ++begun_;
+    job.sum.values = values.subspan(first, size);
+    job.sum.shards = shards;
+    for (const auto& node : nodes.first(nodes.size() - 1)) job.sum.earlier.push_back(node.subspan(first, size));
+    queue_.push_back(std::move(job));
+    ++entered_;
+  }
+  work_.notify_one();
+  return begun_;
+}
+
 std::uint64_t ProgressThread::begin(std::span<std::uint64_t> bits) {
   const std::lock_guard lock(mutex_);
   if (bits.empty()) return begun_;
@@ -133,7 +150,7 @@ bool ProgressThread::take_jobs() {
       {
         const std::lock_guard lock(mutex_);
         if (queue_.empty()) continue;
-        slot.job = queue_.front();
+        slot.job = std::move(queue_.front());
         queue_.pop_front();
       }
       slot.busy = true;

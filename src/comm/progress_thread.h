@@ -38,6 +38,7 @@ class ProgressThread {
 
   // For the main thread.
   std::uint64_t begin(std::span<float> values, std::span<float> residual);
+  std::uint64_t begin(std::uint64_t shards, std::span<const std::span<float>> nodes);
   std::uint64_t begin(std::span<std::uint64_t> bits);
   void wait(std::uint64_t ticket);
   std::uint64_t begun() const { return begun_; }  // needs no lock: only the main thread changes it

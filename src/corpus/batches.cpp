@@ -178,7 +178,7 @@ struct BatchSequence::Implementation {
   const Corpus& corpus;
   const BatchOptions options;
   const Plan plan;
-  const std::size_t rank, ranks;
+  const std::size_t rank, ranks, run;
 
   DataPosition position;
   Window window;
@@ -189,12 +189,13 @@ struct BatchSequence::Implementation {
   std::atomic<bool> stop = false;  // tells the background thread that `ahead` is no longer needed
   std::future<Window> ahead;       // the window after `window`
 
-  Implementation(const Corpus& corpus_, const BatchOptions& options_, int rank_, int ranks_)
+  Implementation(const Corpus& corpus_, const BatchOptions& options_, int rank_, int ranks_, std::uint64_t run_)
       : corpus(corpus_),
         options(options_),
         plan(corpus, options),
         rank(static_cast<std::size_t>(rank_)),
         ranks(static_cast<std::size_t>(ranks_)),
+        run(run_),
         reader(corpus, options, plan) {}
   ~Implementation() { forget_ahead(); }
 
@@ -230,13 +231,13 @@ struct BatchSequence::Implementation {
     const auto& [source, target] = window.pairs;
     BatchSlice slice;
     slice.batch_pairs = batch.end - batch.begin;
-    slice.first_pair = rank;
-    slice.pair_stride = ranks;
+    slice.first_pair = rank * run;
+    slice.pair_stride = ranks * run;
     for (std::size_t i = batch.begin; i < batch.end; ++i) {
       const std::uint32_t pair = window.order[i];
       slice.batch_source_words += source.length(pair);
       slice.batch_target_words += target.length(pair);
-      if ((i - batch.begin) % ranks != rank) continue;
+      if ((i - batch.begin) / run % ranks != rank) continue;
       slice.source.add(source[pair]);
       slice.target.add(target[pair]);
     }
@@ -272,8 +273,9 @@ struct BatchSequence::Implementation {
   }
 };
 
-BatchSequence::BatchSequence(const Corpus& corpus, const BatchOptions& options, int rank, int ranks) {
-  assert(0 <= rank && rank < ranks);
+BatchSequence::BatchSequence(const Corpus& corpus, const BatchOptions& options, int rank, int ranks,
+                             std::uint64_t run) {
+  assert(0 <= rank && rank < ranks && run > 0);
   if (corpus.train_pairs() == 0)
     throw Error(
         text_of("corpus: ", corpus.path().string(), " has no training pairs; make it again with rnnsearch prepare"));
@@ -282,7 +284,7 @@ BatchSequence::BatchSequence(const Corpus& corpus, const BatchOptions& options, 
                                     {"block-pairs", options.block_pairs},
                                     {"window-blocks", options.window_blocks}})
     if (value == 0) throw Error(text_of("corpus: ", name, " is 0, but must be at least 1"));
-  implementation_ = std::make_unique<Implementation>(corpus, options, rank, ranks);
+  implementation_ = std::make_unique<Implementation>(corpus, options, rank, ranks, run);
 }
 BatchSequence::~BatchSequence() = default;
 BatchSequence::BatchSequence(BatchSequence&&) noexcept = default;

@@ -72,7 +72,7 @@ std::vector<PairLength> read_pair_lengths(std::string_view text, const std::stri
 }
 
 std::vector<BatchSlice> synthetic_batches(const SyntheticOptions& options, std::size_t count, std::size_t rank,
-                                          std::size_t ranks) {
+                                          std::size_t ranks, std::size_t run) {
   assert(rank < ranks && !options.lengths.empty());
   Random random(options.seed);
   PairStream stream(options.lengths, random);
@@ -89,15 +89,15 @@ std::vector<BatchSlice> synthetic_batches(const SyntheticOptions& options, std::
     for (std::size_t k = 0; k < order.size() && slices.size() < count; ++k) {
       BatchSlice& slice = slices.emplace_back();
       slice.batch_pairs = options.batch_sentences;
-      slice.first_pair = rank;
-      slice.pair_stride = ranks;
+      slice.first_pair = rank * run;
+      slice.pair_stride = ranks * run;
       for (std::size_t i = 0; i < options.batch_sentences; ++i) {
         const PairLength pair = pool[order[k] * options.batch_sentences + i];
         slice.batch_source_words += pair.source;
         slice.batch_target_words += pair.target;
         const auto source = draw_sentence(pair.source, options.source_words, random);
         const auto target = draw_sentence(pair.target, options.target_words, random);
-        if (i % ranks != rank) continue;
+        if (i / run % ranks != rank) continue;
         slice.source.add(source);
         slice.target.add(target);
       }

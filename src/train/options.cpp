@@ -1,5 +1,6 @@
 #include "rnnsearch/train/options.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "rnnsearch/base/error.h"
@@ -156,6 +157,13 @@ constexpr Option<T> kOptions[]{
      "precision in which gradients travel between ranks. bf16 halves the bytes; sums stay in float32 and "
      "rounding errors are carried to the next update, but a resumed run is no longer bit-identical",
      field<&T::reduce_precision>()},
+    {"reproducible-shards",
+     "number of shards into which each batch is divided so that the result is bit-identical on any number of ranks "
+     "that divides it, also when a run is resumed on another number of ranks. Take the largest number of ranks that "
+     "you may use: a rank computes its shards one after the other, which takes longer the smaller they are. 0: the "
+     "result depends on the number of ranks in its last bits",
+     field<&T::reproducible_shards>(),
+     {.bounds = {.from = 0, .to = 65536}, .fixed = always, .absent = "0"}},
 
     {"max-updates",
      "number of updates",
@@ -207,6 +215,16 @@ constexpr Rule<T> kRules[]{
     {[](const T& o) { return o.early_stop_patience > 0 && o.validate_every == 0; },
      "early-stop-patience = {early-stop-patience} with validate-every = 0", "it counts validations",
      "choose validate-every of at least 1, or early-stop-patience = 0"},
+    {[](const T& o) { return o.reproducible_shards > 0 && o.accumulate > 1; },
+     "reproducible-shards = {reproducible-shards} with accumulate = {accumulate}",
+     "each rank already computes its shards one after the other",
+     "choose accumulate = 1, and more shards to save memory"},
+    {[](const T& o) { return o.reproducible_shards > 0 && o.reduce_precision == ReducePrecision::kBfloat16; },
+     "reproducible-shards = {reproducible-shards} with reduce-precision = {reduce-precision}",
+     "what rounding to bfloat16 takes away depends on the number of ranks", "choose reduce-precision = f32"},
+    {[](const T& o) { return o.batch_words == 0 && o.reproducible_shards > o.batch_sentences; },
+     "reproducible-shards = {reproducible-shards} with batch-sentences = {batch-sentences}",
+     "some shards would never have a sentence pair", "choose at most as many shards as sentence pairs"},
     {[](const T& o) { return o.resume.empty(); }, "resume without a value", "training begins somewhere",
      "choose auto, never, or the path of a checkpoint"},
     {[](const T& o) { return o.initial_optimizer && o.initial_model.empty(); },
@@ -223,6 +241,22 @@ std::span<const Option<TrainOptions>> option_table() {
 void check(const TrainOptions& options) {
   check_bounds(option_table(), "", options);
   check_rules(kRules, option_table(), {}, "", options);
+}
+
+void check_ranks(const TrainOptions& options, int ranks) {
+  const std::uint64_t shards = options.reproducible_shards;
+  if (shards % static_cast<std::uint64_t>(ranks) == 0) return;
+  std::string divisors;
+  for (std::uint64_t n = 1; n < shards; ++n) {
+    if (shards % n == 0) divisors += (divisors.empty() ? "" : ", ") + std::to_string(n);
+  }
+  throw Error(text_of("reproducible-shards = ", shards, " on ", ranks, " ranks: each rank needs the same number of ",
+                      "shards; start ", divisors, divisors.empty() ? "" : " or ", shards,
+                      " ranks, or choose a multiple of ", ranks, " for another run"));
+}
+
+std::uint64_t shards_of_rank(const TrainOptions& options, int ranks) {
+  return std::max<std::uint64_t>(1, options.reproducible_shards / static_cast<std::uint64_t>(ranks));
 }
 
 Config config_of(const model::ModelOptions& options) {

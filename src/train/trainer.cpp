@@ -45,7 +45,8 @@ class Trainer {
         root_(parts.communicator.is_root()),
         step_(parts.communicator, parts.model, o_),
         average_(o_.average_decay, parts.model.parameters().size()),
-        batches_(parts.corpus, batch_options(o_), parts.communicator.rank(), parts.communicator.size()) {}
+        batches_(parts.corpus, batch_options(o_), parts.communicator.rank(), parts.communicator.size(),
+                 shards_of_rank(o_, parts.communicator.size())) {}
 
   TrainingResult run() {
     start();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rnnsearch/base/stopwatch.h"
+#include "train/shard_sums.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -32,6 +33,12 @@ bool has_empty_sentence(const Sentences& sentences) {
 
 }  // namespace
 
+struct UpdateStep::Shards {
+  ShardPlan plan;
+  ShardSums dense{};
+  std::vector<ShardSums> tables{};  // of the model's table_gradients
+};
+
 void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
                                    const model::Model<float>::TableGradient& table, const UpdateInput& input,
                                    const model::ModelOptions& options) {
@@ -49,18 +56,22 @@ void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
   const bool target_start = table.target && !input.target.empty() && options.start == model::Start::kEmbedded;
   if (source_start || target_start) touch(kStart);
   or_ticket = communicator.begin_or_reduce(bits);
+  united = false;
 }
 
-void UpdateStep::Rows::begin_all_reduce(const comm::Communicator& communicator, const layers::RowGradient<float>& own) {
-  communicator.wait(or_ticket);
-  words.clear();
-  place.resize(own.table_rows());
-  for (std::size_t b = 0; b < bits.size(); ++b) {
-    for (std::uint64_t left = bits[b]; left != 0; left &= left - 1) {
-      const auto word = static_cast<WordId>(b * kBits + static_cast<std::size_t>(std::countr_zero(left)));
-      place[word] = static_cast<std::uint32_t>(words.size());
-      words.push_back(word);
+void UpdateStep::Rows::set(const comm::Communicator& communicator, const layers::RowGradient<float>& own) {
+  if (!united) {
+    communicator.wait(or_ticket);
+    words.clear();
+    place.resize(own.table_rows());
+    for (std::size_t b = 0; b < bits.size(); ++b) {
+      for (std::uint64_t left = bits[b]; left != 0; left &= left - 1) {
+        const auto word = static_cast<WordId>(b * kBits + static_cast<std::size_t>(std::countr_zero(left)));
+        place[word] = static_cast<std::uint32_t>(words.size());
+        words.push_back(word);
+      }
     }
+    united = true;
   }
   rows.assign(words.size() * own.cols(), 0.0F);
   for (std::size_t i = 0; i < own.words().size(); ++i) {
@@ -68,7 +79,6 @@ void UpdateStep::Rows::begin_all_reduce(const comm::Communicator& communicator, 
     assert(bits[word / kBits] >> word % kBits & 1U);
     std::copy_n(own.rows().row(i), own.cols(), rows.data() + place[word] * own.cols());
   }
-  communicator.begin_all_reduce(rows);
 }
 
 UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options)
@@ -80,31 +90,67 @@ UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<floa
   if (options.reduce_precision == ReducePrecision::kBfloat16 && communicator.size() > 1) {
     residual_.assign(model.gradient().size(), 0.0F);
   }
+  if (options.reproducible_shards == 0) return;
+  check_ranks(options, communicator.size());
+  shards_ = std::make_unique<Shards>(
+      Shards{ShardPlan(options.reproducible_shards, communicator.rank(), communicator.size())});
+  shards_->tables.resize(rows_.size());
 }
+
+UpdateStep::~UpdateStep() = default;
 
 void UpdateStep::begin_all_reduce(std::size_t part) {
   const auto& [first, size, table] = model_.gradient_parts()[part];
   const PhaseTimes::Scope scope(&model_.phases(), Phase::kCommunication);
+  const auto index = static_cast<std::size_t>(table);
+  if (table >= 0) rows_[index].set(communicator_, model_.table_gradients()[index].rows);
+  if (shards_) {
+    const ShardPlan& plan = shards_->plan;
+    if (table >= 0 && plan.count() == 1) shards_->tables[index].begin(rows_[index].rows.size());
+    communicator_.begin_tree_reduce(
+        plan.shards(), table < 0 ? shards_->dense.finish(plan, first, model_.gradient().subspan(first, size))
+                                 : shards_->tables[index].finish(plan, 0, rows_[index].rows));
+    return;
+  }
   if (table < 0) {
     communicator_.begin_all_reduce(model_.gradient().subspan(first, size),
                                    residual_.empty() ? std::span<float>() : std::span(residual_).subspan(first, size));
     return;
   }
-  const auto index = static_cast<std::size_t>(table);
-  rows_[index].begin_all_reduce(communicator_, model_.table_gradients()[index].rows);
+  communicator_.begin_all_reduce(rows_[index].rows);
 }
 
-model::Loss UpdateStep::accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished) {
-  const std::size_t pieces = options_.accumulate;
+void UpdateStep::put_aside(std::size_t shard) {
+  const PhaseTimes::Scope scope(&model_.phases(), Phase::kOptimizer);
+  shards_->dense.take(shards_->plan, shard, model_.gradient());
+  // A row that a shard does not use counts as zeros, because which rows the other shards of a rank use depends on the
+  // number of ranks, and -0 + 0 is 0.
+  const auto tables = model_.table_gradients();
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    rows_[i].set(communicator_, tables[i].rows);
+    if (shard == 0) shards_->tables[i].begin(rows_[i].rows.size());
+    shards_->tables[i].take(shards_->plan, shard, rows_[i].rows);
+    tables[i].rows.clear();
+  }
+}
+
+std::vector<model::Loss> UpdateStep::accumulate(const UpdateInput& input,
+                                                const std::function<void(std::size_t part)>& finished) {
+  const std::size_t pieces = shards_ ? shards_->plan.count() : options_.accumulate;
+  if (shards_) {
+    assert(input.first_pair == shards_->plan.own().first && input.pair_stride == shards_->plan.shards());
+    shards_->dense.begin(model_.gradient().size());
+  }
   model::GradientOptions how;
   how.label_smoothing = options_.label_smoothing;
   how.dropout_seed = {options_.seed, input.update, input.first_pair, input.pair_stride};
   if (pieces == 1) {
     how.finished = finished;
-    return model_.accumulate_gradient(input.source, input.target, how);
+    return {model_.accumulate_gradient(input.source, input.target, how)};
   }
-  how.dropout_seed.pair_stride *= pieces;
-  model::Loss loss;
+  const std::uint64_t apart = shards_ ? 1 : input.pair_stride;  // pairs of two successive pieces
+  if (!shards_) how.dropout_seed.pair_stride *= pieces;
+  std::vector<model::Loss> losses(shards_ ? pieces : 1);
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     // The share is sorted by length, so taking every pieces-th pair gives pieces of about equal size.
     Sentences source, target;
@@ -113,12 +159,14 @@ model::Loss UpdateStep::accumulate(const UpdateInput& input, const std::function
       target.add(input.target[i]);
     }
     if (piece + 1 == pieces) how.finished = finished;
-    how.dropout_seed.first_pair = input.first_pair + piece * input.pair_stride;
+    how.dropout_seed.first_pair = input.first_pair + piece * apart;
     const model::Loss part = model_.accumulate_gradient(source, target, how);
+    model::Loss& loss = losses[shards_ ? piece : 0];
     loss.negative_log_likelihood += part.negative_log_likelihood;
     loss.words += part.words;
+    if (shards_ && piece + 1 < pieces) put_aside(piece);
   }
-  return loss;
+  return losses;
 }
 
 UpdateResult UpdateStep::run(const UpdateInput& input) {
@@ -155,13 +203,16 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
     begin_all_reduce(part);
     begin_seconds += begin.seconds();
   };
-  const model::Loss loss = accumulate(input, finished);
+  const std::vector<model::Loss> losses = accumulate(input, finished);
   result.compute_seconds = watch.lap() - begin_seconds;
 
   if (input.vote) input.vote();
-  // One reduction for the loss, the words and the votes.
-  std::vector<double> sums{loss.negative_log_likelihood, static_cast<double>(loss.words)};
-  sums.insert(sums.end(), input.votes.begin(), input.votes.end());
+  // One message for the votes, the loss and the words. They are added in the order of ranks, and the loss and the words
+  // in that of shards.
+  std::vector<double> own(input.votes.begin(), input.votes.end());
+  for (const model::Loss& loss : losses) {
+    own.insert(own.end(), {loss.negative_log_likelihood, static_cast<double>(loss.words)});
+  }
   {
     const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
     if (!options_.overlap) {
@@ -169,7 +220,15 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
     }
     // wait_for_all comes first, because it sleeps, while MPI's blocking reduction would keep this core busy.
     communicator_.wait_for_all();
-    communicator_.all_reduce(std::span<double>(sums));
+    std::fill(input.votes.begin(), input.votes.end(), 0.0);
+    const std::vector<double> all = communicator_.all_gather(own);
+    for (auto value = all.begin(); value != all.end();) {
+      for (double& vote : input.votes) vote += *value++;
+      for (std::size_t i = 0; i < losses.size(); ++i) {
+        result.negative_log_likelihood += *value++;
+        result.words += *value++;
+      }
+    }
     tables_.clear();
     for (std::size_t i = 0; i < tables.size(); ++i) {
       tables_.push_back(
@@ -178,9 +237,6 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   }
   const comm::Traffic after = communicator_.traffic();
   result.traffic = {after.bytes_sent - before.bytes_sent, after.busy_seconds - before.busy_seconds};
-  result.negative_log_likelihood = sums[0];
-  result.words = sums[1];
-  std::copy(sums.begin() + 2, sums.end(), input.votes.begin());
   result.communication_seconds = begin_seconds + watch.lap();
 
   {

@@ -10,6 +10,7 @@
 #include "comm/chunks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
+#include "rnnsearch/comm/shard_tree.h"
 #include "tests/support/mpi_main.h"
 
 namespace rnnsearch::comm {
@@ -65,6 +66,35 @@ TEST(Sum, AddsWhatAllRanksHave) {
   world.max(largest);
   EXPECT_EQ(largest[0], world.size() - 1);
   EXPECT_EQ(largest[1], 0.0);
+}
+
+TEST(Sum, OfShardsIsThatOfTheirTreeInSeveralBlocksAtATime) {
+  // 3 shards a rank: two nodes each. Values are whole numbers, so that every order gives the same sum.
+  constexpr std::size_t kCount = (std::size_t{1} << 22) + 5;  // more than a block
+  const auto ranks = static_cast<std::uint64_t>(world.size());
+  const ShardTree tree(3 * ranks);
+  const auto nodes = tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(world.rank()), 1, ranks));
+  std::vector<std::vector<float>> sums;
+  for (const auto& [first, end] : nodes) {
+    std::vector<float>& values = sums.emplace_back(kCount);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      for (std::uint64_t shard = first; shard < end; ++shard) values[i] += static_cast<float>(shard * (i % 7));
+    }
+  }
+  world.wait(world.begin_tree_reduce(tree.shards(), std::vector<std::span<float>>{sums.begin(), sums.end()}));
+  const auto all = static_cast<float>(tree.shards() * (tree.shards() - 1) / 2);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < kCount; ++i) wrong += sums.back()[i] == all * static_cast<float>(i % 7) ? 0 : 1;
+  EXPECT_EQ(wrong, 0U);
+}
+
+TEST(Communicator, GathersNumbersInTheOrderOfRanksOnAll) {
+  const auto rank = static_cast<double>(world.rank());
+  const std::vector<double> all = world.all_gather(std::vector<double>{rank, -rank});
+  ASSERT_EQ(all.size(), 2 * static_cast<std::size_t>(world.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i], (i % 2 == 0 ? 1 : -1) * static_cast<double>(i / 2));
+  }
 }
 
 TEST(Sum, AddsDoublesInTheOrderOfRanks) {

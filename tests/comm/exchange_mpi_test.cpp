@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -55,6 +56,64 @@ TEST_P(OnGrids, SumsInTheOrderOfTheRanks) {
     finish(exchange);
     const auto expected = sum_in_order(grid, count);
     EXPECT_TRUE(count == 0 || std::memcmp(values.data(), expected.data(), count * sizeof(float)) == 0) << count;
+  }
+}
+
+// Neighbours in pairs, level by level (shard_tree.h).
+std::vector<float> sum_in_pairs(std::uint64_t first, std::uint64_t end, std::size_t count) {
+  std::vector<std::vector<float>> level;
+  for (std::uint64_t shard = first; shard < end; ++shard) {
+    level.push_back(values_of(static_cast<int>(shard), count));
+    if (count > 0 && shard % 2 == 0) level.back()[0] = -0.0F;
+  }
+  while (level.size() > 1) {
+    std::vector<std::vector<float>> next;
+    for (std::size_t i = 0; i < level.size(); i += 2) {
+      next.push_back(level[i]);
+      if (i + 1 == level.size()) continue;
+      for (std::size_t k = 0; k < count; ++k) next.back()[k] = level[i][k] + level[i + 1][k];
+    }
+    level = next;
+  }
+  return level.front();
+}
+
+TEST_P(OnGrids, SumsShardsInAnOrderThatDoesNotDependOnTheRanks) {
+  const Grid grid(world.rank(), world.size(), GetParam());
+  const auto ranks = static_cast<std::uint64_t>(world.size());
+  Exchange exchange;
+  std::uint64_t number = 0;
+  for (const std::uint64_t each : {1, 2, 3, 5, 8}) {
+    const ShardTree tree(each * ranks);
+    const auto nodes = tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(world.rank()), 1, ranks));
+    for (const std::size_t count : {0, 1, 17, 33, 1000, 100'003}) {
+      std::vector<std::vector<float>> sums;
+      for (const auto& [first, end] : nodes) sums.push_back(sum_in_pairs(first, end, count));
+      Exchange::Block block{sums.back(), {}, tree.shards(), {sums.begin(), sums.end() - 1}};
+      exchange.begin(MPI_COMM_WORLD, grid, number++, block);
+      finish(exchange);
+      const auto expected = sum_in_pairs(0, tree.shards(), count);
+      EXPECT_TRUE(count == 0 || std::memcmp(sums.back().data(), expected.data(), count * sizeof(float)) == 0)
+          << each << " shards for each rank, " << count << " values";
+    }
+  }
+}
+
+TEST_P(OnGrids, SendsAsManyBytesForShardsAsForRanks) {
+  const Grid grid(world.rank(), world.size(), GetParam());
+  std::vector<float> values(100'003);
+  Exchange exchange;
+  exchange.begin(MPI_COMM_WORLD, grid, 1, {values});
+  finish(exchange);
+  const std::uint64_t in_rank_order = exchange.bytes_sent();
+  exchange.begin(MPI_COMM_WORLD, grid, 2, {values, {}, 4 * static_cast<std::uint64_t>(world.size()), {}});
+  finish(exchange);
+  // The shards of a line of ranks are one node where its length is a power of two, else a few.
+  if (grid.dimensions() == 1 || std::has_single_bit(static_cast<unsigned>(grid.width(0)))) {
+    EXPECT_EQ(exchange.bytes_sent(), in_rank_order);
+  } else {
+    EXPECT_GT(exchange.bytes_sent(), in_rank_order);
+    EXPECT_LT(exchange.bytes_sent(), 2 * in_rank_order);
   }
 }
 

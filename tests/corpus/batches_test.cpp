@@ -120,6 +120,32 @@ TEST_P(BatchSequenceOfSize, GivesEveryRankCountTheSameBatches) {
   }
 }
 
+TEST_P(BatchSequenceOfSize, DealsOutRunsSoThatAShardHasTheSamePairsOnAnyNumberOfRanks) {
+  const Tiny tiny(size());
+  constexpr std::uint64_t kShards = 12;
+  BatchSequence alone(tiny.corpus, options(), 0, 1);
+  const Batches expected = epoch_of(tiny, alone);
+  for (const int ranks : {1, 2, 3, 4, 12}) {
+    const std::uint64_t run = kShards / static_cast<std::uint64_t>(ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+      BatchSequence sequence(tiny.corpus, options(), rank, ranks, run);
+      for (const auto& batch : expected) {
+        const BatchSlice slice = sequence.next();
+        EXPECT_EQ(slice.first_pair, static_cast<std::uint64_t>(rank) * run);
+        EXPECT_EQ(slice.pair_stride, kShards);
+        // Every run-th pair belongs to the same shard: pairs s, s + S, s + 2S, ... of the batch.
+        const auto names = tiny.names(slice);
+        for (std::uint64_t k = 0; k < run; ++k) {
+          std::vector<std::string> found, shard;
+          for (std::size_t i = k; i < names.size(); i += run) found.push_back(names[i]);
+          for (std::size_t i = slice.first_pair + k; i < batch.size(); i += kShards) shard.push_back(batch[i]);
+          ASSERT_EQ(found, shard) << "shard " << slice.first_pair + k << " on " << ranks << " ranks";
+        }
+      }
+    }
+  }
+}
+
 TEST_P(BatchSequenceOfSize, RepeatsTheFirstEpochWhenItIsShuffledOnceOnAnyNumberOfRanksAndAfterASeek) {
   const Tiny tiny(size());
   BatchOptions options = this->options();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -82,6 +83,7 @@ TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   expected["batch-words"] = "0";
   expected["shuffle"] = "every-epoch";
   expected["batch-order"] = "shuffled";
+  expected["reproducible-shards"] = "0";
   EXPECT_EQ(completed(old), expected);
   EXPECT_NO_THROW(check_describes_parameters(old, "old.h5"));
 }
@@ -134,6 +136,35 @@ TEST(TrainingOptions, AreRefusedWhereFloat32CannotHoldThem) {
   adam.optimizer = OptimizerKind::kAdam;
   adam.learning_rate = 1e38;
   EXPECT_THAT(message_of([&] { check(adam); }), testing::HasSubstr("divided by 1 - adam-beta1"));
+}
+
+TEST(ReproducibleShards, AreRefusedWhereTheRanksCannotShareThemEvenlyOrTheResultWouldDependOnTheRanks) {
+  TrainOptions o;
+  EXPECT_NO_THROW(check_ranks(o, 7));
+  EXPECT_EQ(shards_of_rank(o, 7), 1U);
+  o.reproducible_shards = 12;
+  EXPECT_NO_THROW(check(o));
+  for (const int ranks : {1, 2, 3, 4, 6, 12}) {
+    EXPECT_NO_THROW(check_ranks(o, ranks));
+    EXPECT_EQ(shards_of_rank(o, ranks), 12U / static_cast<unsigned>(ranks));
+  }
+  for (const int ranks : {5, 8, 24}) {
+    EXPECT_THAT(message_of([&] { check_ranks(o, ranks); }),
+                testing::StartsWith(text_of("reproducible-shards = 12 on ", ranks,
+                                            " ranks: each rank needs the same number of shards; start 1, 2, 3, 4, 6 or "
+                                            "12 ranks, or choose a multiple of ",
+                                            ranks)));
+  }
+  const auto refusal = [&](const std::function<void(TrainOptions&)>& change) {
+    TrainOptions changed = o;
+    change(changed);
+    return message_of([&] { check(changed); });
+  };
+  EXPECT_THAT(refusal([](auto& c) { c.accumulate = 2; }), testing::HasSubstr("one after the other"));
+  EXPECT_THAT(refusal([](auto& c) { c.reduce_precision = ReducePrecision::kBfloat16; }),
+              testing::HasSubstr("choose reduce-precision = f32"));
+  EXPECT_THAT(refusal([](auto& c) { c.batch_sentences = 11; }), testing::HasSubstr("never have a sentence pair"));
+  EXPECT_EQ(refusal([](auto& c) { c.batch_sentences = 11, c.batch_words = 90; }), message_of([] {}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/whole_gradient.h"
@@ -144,6 +145,93 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
       EXPECT_TRUE(with == weights_after_updates(options, sizes)) << name_of(travels);
     }
   }
+}
+
+/// A batch of 19 pairs, or of 7 in update 3, so that some shards are empty. Pair i belongs to shard i mod S.
+std::pair<Sentences, Sentences> shard_of(std::uint64_t shard, std::uint64_t shards, std::uint64_t update) {
+  std::pair<Sentences, Sentences> result;
+  for (std::uint64_t i = shard; i < (update == 3 ? 7U : 19U); i += shards) {
+    result.first.add(sentences(1000 * update + i)[i % 3]);
+    result.second.add(sentences(1000 * update + 500 + i)[(i + 1) % 3]);
+  }
+  return result;
+}
+
+/// The same, written down once more for one process: the gradient of each shard alone, then neighbours added
+/// in pairs, level by level.
+std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptions& options,
+                                          const model::ModelOptions& sizes, std::vector<double>& losses) {
+  model::Model<float> model(sizes);
+  model.initialise(1);
+  const auto optimizer = make_optimizer(options, model.parameters().size());
+  for (std::uint64_t update = 0; update < 5; ++update) {
+    std::vector<std::vector<float>> level;
+    losses.push_back(0);
+    for (std::uint64_t shard = 0; shard < shards; ++shard) {
+      const auto [source, target] = shard_of(shard, shards, update);
+      model.zero_gradient();
+      model::GradientOptions how;
+      how.dropout_seed = {options.seed, update, shard, shards};
+      losses.back() += model.accumulate_gradient(source, target, how).negative_log_likelihood;
+      level.push_back(whole_gradient(model));
+    }
+    while (level.size() > 1) {
+      std::vector<std::vector<float>> next;
+      for (std::size_t i = 0; i < level.size(); i += 2) {
+        next.push_back(level[i]);
+        if (i + 1 == level.size()) continue;
+        for (std::size_t k = 0; k < next.back().size(); ++k) next.back()[k] = level[i][k] + level[i + 1][k];
+      }
+      level = next;
+    }
+    optimizer->update(model.parameters(), level.front(), 0.1, 1);
+  }
+  return {model.parameters().begin(), model.parameters().end()};
+}
+
+TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
+  const auto rank = static_cast<std::uint64_t>(world.rank()), ranks = static_cast<std::uint64_t>(world.size());
+  for (const std::uint64_t each : {1, 2, 3, 4}) {
+    for (const double dropout : {0.0, 0.3}) {
+      for (const bool overlap : {true, false}) {
+        SCOPED_TRACE(testing::Message() << each << " shards a rank, dropout " << dropout << ", overlap " << overlap);
+        auto sizes = model_options();
+        sizes.dropout = dropout;
+        TrainOptions options;
+        options.optimizer = OptimizerKind::kSgd;
+        options.clip_norm = 0;
+        options.reproducible_shards = each * ranks;
+        options.overlap = overlap;
+        model::Model<float> model(sizes);
+        model.initialise(1);
+        UpdateStep step(world, model, options);
+        std::vector<double> losses, expected_losses;
+        for (std::uint64_t update = 0; update < 5; ++update) {
+          Sentences source, target;
+          for (std::uint64_t place = 0; place < 19; ++place) {  // runs of one pair of each shard
+            for (std::uint64_t shard = rank * each; shard < (rank + 1) * each; ++shard) {
+              const auto pairs = shard_of(shard, each * ranks, update);
+              if (place >= pairs.first.size()) continue;
+              source.add(pairs.first[place]);
+              target.add(pairs.second[place]);
+            }
+          }
+          const auto result = step.run({source, target, 19, 0.1, {}, {}, update, rank * each, each * ranks});
+          EXPECT_TRUE(result.applied);
+          losses.push_back(result.negative_log_likelihood);
+        }
+        const auto expected = weights_of_one_process(each * ranks, options, sizes, expected_losses);
+        EXPECT_EQ(losses, expected_losses);
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), model.parameters().begin()));
+      }
+    }
+  }
+}
+
+TEST_F(Update, RefusesShardsThatTheRanksCannotShareEvenly) {
+  TrainOptions options;
+  options.reproducible_shards = static_cast<std::uint64_t>(2 * world.size() + 1);
+  EXPECT_THROW(UpdateStep(world, model_, options), Error);
 }
 
 TEST_F(Update, LeavesAllRanksWithTheSameWeights) {

@@ -87,6 +87,11 @@ class Communicator {
   /// a residual, values are sent in bfloat16 (half the bytes) and added in float32; each rounding error is added to the
   /// values of the next call.
   Ticket begin_all_reduce(std::span<float> values, std::span<float> residual = {}) const;
+  /// The same with an order of additions that does not depend on the number of ranks either: that of ShardTree(shards)
+  /// (shard_tree.h). nodes: the sums of this rank's nodes, which are those of the shards [rank S / R, (rank + 1) S / R)
+  /// of S shards and R ranks, from left to right, all of the same size. The sum over all shards replaces the last one.
+  /// REQUIRES: R divides S.
+  Ticket begin_tree_reduce(std::uint64_t shards, std::span<const std::span<float>> nodes) const;
   /// Starts an asynchronous all-reduce with bitwise OR, in place; the rules of begin_all_reduce apply.
   Ticket begin_or_reduce(std::span<std::uint64_t> bits) const;
   /// Returns when this operation and all operations started before it are complete. A failure logs MPI's reason and
@@ -104,6 +109,8 @@ class Communicator {
   void all_reduce(std::span<float> values) const;  // begin_all_reduce, then wait
   void all_reduce(std::span<double> values) const;
   void max(std::span<double> values) const;
+  /// On every rank the values of all ranks, in rank order. Every rank gives as many.
+  std::vector<double> all_gather(std::span<const double> values) const;
   void barrier() const;
   void broadcast(std::string& text, int from = 0) const;
   void broadcast(std::span<float> values, int from = 0) const;

@@ -10,9 +10,10 @@
 // With `batch_words`, batches hold about as many words instead, as Marian's --mini-batch-words and fairseq's
 // --max-tokens do: pairs times the longest sentence among them, source or target with its </s>, are at most
 // `batch_words`, which is what memory and time depend on. A pool then has as many pairs as `pool_batches` batches have
-// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be. Rank r
-// of R computes the pairs r, r + R, r + 2R, ... of a batch sorted by length, so that all ranks have about the same
-// amount of work.
+// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be.
+//
+// The pairs of a batch, sorted by length, are dealt out to the ranks in turn, so that all ranks have about the same
+// amount of work: one at a time, or `run` consecutive ones.
 //
 // The paper shuffled its corpus once and used that order in every epoch (appendix B.2). `reshuffle = false` does the
 // same: blocks, pairs and batches have the order of epoch 0 in all epochs. With `shuffle = false` the stream is the
@@ -56,7 +57,9 @@ struct DataPosition {
 struct BatchSlice {
   Sentences source, target;
   std::uint64_t batch_pairs = 0;  // pairs in the global batch
-  std::uint64_t first_pair = 0;   // pair i of the slice is pair first_pair + i * pair_stride of the global batch
+  // With runs of one pair, pair i of the slice is pair first_pair + i * pair_stride of the global batch. Otherwise
+  // `first_pair` and `pair_stride` are those of the first pairs of the runs.
+  std::uint64_t first_pair = 0;
   std::uint64_t pair_stride = 1;
   std::uint64_t batch_source_words = 0;  // words in the global batch, without </s>
   std::uint64_t batch_target_words = 0;
@@ -66,8 +69,9 @@ struct BatchSlice {
 /// Not thread-safe.
 class BatchSequence {
  public:
-  /// `corpus` must outlive this object and must not be moved. Throws Error if the corpus has no training pairs.
-  BatchSequence(const Corpus& corpus, const BatchOptions& options, int rank, int ranks);
+  /// `corpus` must outlive this object and must not be moved. run: the number of consecutive pairs of a batch that a
+  /// rank gets at a time. Throws Error if the corpus has no training pairs.
+  BatchSequence(const Corpus& corpus, const BatchOptions& options, int rank, int ranks, std::uint64_t run = 1);
   ~BatchSequence();
   BatchSequence(BatchSequence&&) noexcept;
   BatchSequence& operator=(BatchSequence&&) noexcept;

@@ -30,10 +30,11 @@ struct SyntheticOptions {
 };
 
 /// `count` batches, as BatchSequence makes them of a corpus with such lengths: pairs in a drawn order, pools
-/// sorted by length and cut, the batches of a pool shuffled; of each the share of rank `rank` of `ranks`. Words are
+/// sorted by length and cut, the batches of a pool shuffled; of each the share of rank `rank` of `ranks`, which gets
+/// `run` pairs at a time. Words are
 /// drawn with probabilities that fall as 1 / rank in the vocabulary (Zipf's law), so that few are most of the text. A
 /// function of the options alone: all ranks hold shares of the same batches. `after` is not set.
 std::vector<BatchSlice> synthetic_batches(const SyntheticOptions& options, std::size_t count, std::size_t rank,
-                                          std::size_t ranks);
+                                          std::size_t ranks, std::size_t run = 1);
 
 }  // namespace rnnsearch::corpus

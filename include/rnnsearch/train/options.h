@@ -91,6 +91,10 @@ struct TrainOptions {
   /// halves the bytes, and rounding errors are added to the next sum (error feedback: Seide et al. 2014, section 3).
   /// Checkpoints do not hold these errors, so a resumed run then differs in its last bits from an uninterrupted one.
   ReducePrecision reduce_precision = ReducePrecision::kFloat32;
+  /// If not 0, the number of shards of each batch (pair i belongs to shard i mod S). The gradient of each is computed
+  /// alone, and they are added in the order of comm/shard_tree.h, so that any number of ranks that divides this one
+  /// computes the same bits.
+  std::uint64_t reproducible_shards = 0;
 
   Schedule schedule = Schedule::kConstant;
   std::uint64_t warmup_updates =
@@ -123,6 +127,12 @@ std::span<const Option<TrainOptions>> option_table();
 
 /// Throws Error for a number out of its bounds, and for a combination that makes no sense.
 void check(const TrainOptions& options);
+
+/// Throws Error unless the shards can be dealt out evenly to so many ranks.
+void check_ranks(const TrainOptions& options, int ranks);
+/// The number of shards of each rank; 1 without shards. It is also the number of consecutive pairs of a batch that a
+/// rank gets at a time.
+std::uint64_t shards_of_rank(const TrainOptions& options, int ranks);
 
 using rnnsearch::Config;
 

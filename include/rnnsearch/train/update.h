@@ -27,7 +27,8 @@ struct UpdateInput {
   /// If set, it is called after the gradient was computed and writes `votes` as late as possible.
   std::function<void()> vote{};
   // For dropout: the number of the update, and the positions of the share's pairs in the global batch. Pair i of the
-  // share is pair first_pair + i * pair_stride of the batch.
+  // share is pair first_pair + i * pair_stride of the batch. With reproducible_shards, pairs come in runs of one from
+  // each shard of this rank, and these numbers are those of the first pairs of the runs (corpus/batches.h).
   std::uint64_t update = 0, first_pair = 0, pair_stride = 1;
 };
 
@@ -48,8 +49,12 @@ struct UpdateResult {
 class UpdateStep {
  public:
   /// All arguments must outlive this object. Of the options it reads those of the optimiser, accumulate, seed (for
-  /// dropout), gradient_of, label_smoothing, clip_norm, overlap and reduce_precision.
+  /// dropout), gradient_of, label_smoothing, clip_norm, overlap, reduce_precision and reproducible_shards. Throws Error
+  /// as check_ranks does.
   UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options);
+  ~UpdateStep();
+  UpdateStep(const UpdateStep&) = delete;
+  UpdateStep& operator=(const UpdateStep&) = delete;
 
   /// COLLECTIVE, with the same batch_pairs, learning_rate and number of votes on every rank. Throws Error; the other
   /// ranks may then wait, so the caller must end all ranks.
@@ -64,20 +69,25 @@ class UpdateStep {
     /// Starts to unite the sets of words that the ranks use. Needs the words of this rank, but not yet their gradient.
     void begin_union(const comm::Communicator& communicator, const model::Model<float>::TableGradient& table,
                      const UpdateInput& input, const model::ModelOptions& options);
-    /// Starts the sum of the rows when the gradient of this rank is known.
-    void begin_all_reduce(const comm::Communicator& communicator, const layers::RowGradient<float>& own);
+    /// Sets `rows` to the gradient of this rank, or of one of its shards. Waits for the union the first time.
+    void set(const comm::Communicator& communicator, const layers::RowGradient<float>& own);
 
     std::vector<std::uint64_t> bits;  // one bit for each word: some rank uses it
     comm::Communicator::Ticket or_ticket = 0;
+    bool united = false;               // `place` and `words` are those of this update
     std::vector<std::uint32_t> place;  // for each used word, its index in `words`
     std::vector<WordId> words;
     std::vector<float> rows;
   };
 
+  struct Shards;
+
   UpdateResult update(const UpdateInput& input);
-  /// Adds the gradient of this rank's share to that of the model, in options.accumulate pieces. `finished` is called
-  /// for the gradient parts of the last piece.
-  model::Loss accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished);
+  /// Computes the gradient of this rank's share in options.accumulate pieces, or shard by shard, and returns the loss
+  /// of all pieces together, or of each shard. `finished` is called for the gradient parts of the last piece or shard.
+  std::vector<model::Loss> accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished);
+  /// Puts the gradient of a shard, but the last one, aside; the model's gradient is 0 afterwards.
+  void put_aside(std::size_t shard);
   void begin_all_reduce(std::size_t part);
 
   const comm::Communicator& communicator_;
@@ -87,6 +97,7 @@ class UpdateStep {
   std::vector<Rows> rows_;             // one for each of the model's table_gradients
   std::vector<TableGradient> tables_;  // the table gradients of the current update
   std::vector<float> residual_;        // error-feedback residual of gradient(), if it is sent in bfloat16
+  std::unique_ptr<Shards> shards_;     // with reproducible_shards
 };
 
 }  // namespace rnnsearch::train
