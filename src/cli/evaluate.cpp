@@ -186,6 +186,7 @@ void check(const Options& options, Settings& settings) {
       throw UsageError("--references and --source are not for --corpus, whose sets hold both");
     }
   }
+  check_translation_options(options, settings.translation);
   auto& evaluation = settings.evaluation;
   evaluate::check_edges(evaluation.edges);
   for (const std::string& what : settings.breakdown) {
@@ -212,9 +213,8 @@ void check(const Options& options, Settings& settings) {
   evaluation.significance.seed = evaluation.bootstrap.seed;
   evaluate::check_systems(evaluation, names);
   // What would be ignored is refused.
-  for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
-                           "maximum-length-ratio", "batch-sentences"}) {
-    if (settings.model.empty() && options.given(name)) {
+  for (const std::string& name : options.given_in("Search")) {
+    if (settings.model.empty()) {
       throw UsageError(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
     }
   }

@@ -7,12 +7,12 @@
 #include <memory>
 #include <optional>
 
+#include "cli/n_best.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/waiting_input.h"
@@ -91,6 +91,7 @@ std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::s
 int run_translate(const Arguments& arguments) {
   fs::path model, input, output;
   decode::TranslationOptions translation;
+  NBestFormat n_best_format = NBestFormat::kPlain;
   ThreadOptions threads;
   std::string precision;
   Options options(
@@ -109,15 +110,22 @@ int run_translate(const Arguments& arguments) {
       "output", output,
       {.help = "file for the translations, which appears when all are done [standard output]", .value = "FILE"});
   options.add("n-best", translation.search.n_best,
-              {.help = "number of translations of each line, printed as 'line ||| text ||| score'; lines count from 0, "
-                       "the score is the natural logarithm of the probability",
+              {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
                .low = 1,
                .high = 1000});
+  options.add(
+      "n-best-format", n_best_format,
+      {.help = "format of --n-best [1]. plain: 'line ||| text ||| score', where the score is the natural logarithm of "
+               "the probability, or what --normalize, penalties and bonus make of it. moses: 'line ||| text ||| "
+               "features ||| score ||| alignment ||| word scores'. json: one JSON object a translation"});
   add_translation_options(options, translation);
   options.group("Machine");
   add_threads(options, threads);
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
+  check_translation_options(options, translation);
+  const bool n_best = options.given("n-best") || options.given("n-best-format");
+  translation.details = n_best_format != NBestFormat::kPlain;
   if (translation.search.n_best > translation.search.beam) {
     throw UsageError(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
                              ": a beam holds no more translations than its width"));
@@ -167,12 +175,12 @@ int run_translate(const Arguments& arguments) {
       stopped = early != 0;
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
-      if (!options.given("n-best")) {
+      if (!n_best) {
         sink->write(translations[i].front().text + "\n");
         continue;
       }
-      for (const decode::LineTranslation& line : translations[i]) {
-        sink->write(text_of(before + i, " ||| ", line.text, " ||| ", fixed(line.score, 6), "\n"));
+      for (std::size_t rank = 0; rank < translations[i].size(); ++rank) {
+        sink->write(n_best_line(n_best_format, before + i, rank, translations[i][rank]) + "\n");
       }
     }
     for (const auto& line : translations) {

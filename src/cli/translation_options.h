@@ -9,6 +9,8 @@ namespace rnnsearch::cli {
 
 /// Declares them, in a group of their own; n-best is left to the command.
 void add_translation_options(Options& options, decode::TranslationOptions& translation);
+/// After parsing. Throws UsageError for those that exclude each other.
+void check_translation_options(const Options& options, const decode::TranslationOptions& translation);
 
 /// The parts of a checkpoint that translate. `loaded` outlives the result.
 inline decode::Translator translator_of(train::LoadedModel& loaded) {

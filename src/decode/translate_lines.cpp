@@ -15,20 +15,43 @@ namespace {
 
 LineTranslation in_words(const Translator& translator, const std::vector<std::string>& source,
                          const Translation& translation, const TranslationOptions& options) {
+  LineTranslation line;
   std::vector<std::string> words;
-  const std::size_t Tx = translator.model.options().source_length(source.size());
   for (std::size_t i = 0; i < translation.words.size(); ++i) {
     const WordId id = translation.words[i];
-    words.push_back(translator.target_vocabulary.word_in_text(id));
-    if (id == kUnknown && options.replace_unknown) {
-      const auto j = aligned_word(std::span(translation.alignment).subspan(i * Tx, Tx), source.size());
-      if (j) words.back() = source[*j];
+    std::string word = translator.target_vocabulary.word_in_text(id);
+    if (!translation.attended.empty() && translation.attended[i] < source.size()) {
+      const std::uint32_t j = translation.attended[i];
+      line.links.push_back({j, static_cast<std::uint32_t>(i)});
+      if (id == kUnknown && options.replace_unknown) word = source[j];
     }
+    words.push_back(std::move(word));
   }
-  const std::size_t length = std::max<std::size_t>(1, translation.words.size() + (translation.finished ? 1 : 0));
-  return {translator.pipeline.to_text(words),
-          translation.log_probability / (options.search.normalize ? static_cast<double>(length) : 1.0),
-          translation.retries > 0, !translation.finished};
+  line.text = translator.pipeline.to_text(words);
+  line.score = translation.score(options.search);
+  line.retried = translation.retries > 0;
+  line.cut_off = !translation.finished;
+  if (!options.details) {
+    line.links.clear();
+    return line;
+  }
+  line.source_words = source;
+  line.words = std::move(words);
+  line.word_scores = translation.word_scores;
+  if (line.words.size() < line.word_scores.size()) {
+    line.words.push_back(translator.target_vocabulary.word(kEnd));
+  }
+  return line;
+}
+
+void pack_words(Packer& packer, const std::vector<std::string>& words) {
+  packer.add(std::uint64_t{words.size()});
+  for (const std::string& word : words) packer.add_text(word);
+}
+
+void unpack_words(Unpacker& unpacker, std::vector<std::string>& words) {
+  words.resize(unpacker.next<std::uint64_t>());
+  for (std::string& word : words) word = unpacker.next_text();
 }
 
 }  // namespace
@@ -40,6 +63,10 @@ void pack(Packer& packer, const std::vector<LineTranslation>& translations) {
     packer.add(translation.score);
     packer.add(translation.retried);
     packer.add(translation.cut_off);
+    pack_words(packer, translation.source_words);
+    pack_words(packer, translation.words);
+    packer.add_list(translation.word_scores);
+    packer.add_list(translation.links);
   }
 }
 
@@ -47,9 +74,13 @@ void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations) {
   translations.resize(unpacker.next<std::uint64_t>());
   for (LineTranslation& translation : translations) {
     translation.text = unpacker.next_text();
-    translation.score = unpacker.next<double>();
+    translation.score = unpacker.next<Score>();
     translation.retried = unpacker.next<bool>();
     translation.cut_off = unpacker.next<bool>();
+    unpack_words(unpacker, translation.source_words);
+    unpack_words(unpacker, translation.words);
+    translation.word_scores = unpacker.next_list<float>();
+    translation.links = unpacker.next_list<Link>();
   }
 }
 
@@ -67,15 +98,18 @@ std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,
     const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done) {
-  if (options.replace_unknown && translator.model.options().attention == model::Attention::kNone) {
-    throw Error("--replace-unknown needs a model with attention, and this one was trained with attention = none");
+  const bool attends = translator.model.options().attention != model::Attention::kNone;
+  for (const auto& [asked, option] : {std::pair{options.replace_unknown, "--replace-unknown"},
+                                      {options.search.coverage_penalty != 0, "--coverage-penalty"}}) {
+    if (!asked || attends) continue;
+    throw Error(text_of(option, " needs a model with attention, and this one was trained with attention = none"));
   }
   if (options.replace_unknown && translator.pipeline.source_subwords) {
     throw Error("--replace-unknown is for models of words, and this one splits them into subwords; leave it out");
   }
   using Translations = std::vector<LineTranslation>;
   SearchOptions search = options.search;
-  search.alignments = options.replace_unknown;
+  search.attended = attends && (options.replace_unknown || options.details);
   const auto translated = [&](const std::vector<const std::string*>& lines) {
     std::vector<std::vector<std::string>> words;
     Sentences source;
@@ -102,7 +136,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   std::optional<std::size_t> nan_line;
   std::vector<Translations> all;
   for (const auto& of_line : results) {
-    if (of_line && std::isnan(of_line->front().score) && !nan_line) nan_line = all.size();
+    if (of_line && std::isnan(of_line->front().score.log_probability) && !nan_line) nan_line = all.size();
     all.push_back(of_line.value_or(Translations()));
   }
   refuse_nan(world, nan_line, input.place);

@@ -1,6 +1,7 @@
 // A trained model at work on raw lines, on any number of ranks.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@ namespace rnnsearch::decode {
 struct TranslationOptions {
   SearchOptions search;
   bool replace_unknown = false;
+  bool details = false;  // fill in the details of each LineTranslation
 };
 
 /// What translates: parts of a checkpoint, which outlive this.
@@ -28,11 +30,25 @@ struct Translator {
   const corpus::TextPipeline& pipeline;
 };
 
+/// A source word and the target word that attended to it, counted from 0.
+struct Link {
+  std::uint32_t source = 0, target = 0;
+
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
 struct LineTranslation {
   std::string text;
-  double score = 0;      // log-probability, divided by length with `normalize`
+  Score score;
   bool retried = false;  // found by a search after the first, in which no hypothesis had ended
   bool cut_off = false;  // at the maximum length: no hypothesis ended in any search
+
+  // The details.
+  std::vector<std::string> source_words;  // of the line, as the model reads them, without </s>
+  std::vector<std::string> words;         // as the model wrote them, with </s> where it wrote it; [score.length]
+  std::vector<float> word_scores;         // [score.length] log-probability of each word after those before it
+  /// Of each word but </s>, with the source word of its largest weight. None if that is </s>, or without attention.
+  std::vector<Link> links;
 };
 
 /// For messages between ranks.
@@ -53,8 +69,8 @@ struct InputLines {
 
 /// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each
 /// line, at least one, best first and in order, are at the root, nothing elsewhere. A line without words has one empty
-/// translation. Throws Error where --replace-unknown is not for this model; AgreedError, naming the line, when the
-/// model computes NaN.
+/// translation. Throws Error where --replace-unknown or --coverage-penalty is not for this model; AgreedError, naming
+/// the line, when the model computes NaN.
 /// A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
 /// `done` is told at the root how many lines of its own share are finished, and how many there are.
 std::vector<std::vector<LineTranslation>> translate_lines(
