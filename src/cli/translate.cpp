@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/models.h"
 #include "cli/n_best.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
@@ -20,7 +21,6 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/corpus/text_stream.h"
-#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -89,22 +89,22 @@ std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::s
 }  // namespace
 
 int run_translate(const Arguments& arguments) {
-  fs::path model, input, output;
+  ModelChoice models;
+  fs::path input, output;
   decode::TranslationOptions translation;
   NBestFormat n_best_format = NBestFormat::kPlain;
   ThreadOptions threads;
   std::string precision;
   Options options(
       "translate",
-      "Translates text, one sentence a line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained model. "
+      "Translates text, one sentence a line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained model, "
+      "or "
+      "an ensemble. "
       "Under mpirun the lines are distributed over the ranks; the output is in the order of the input. Lines without "
       "words give empty lines. After SIGTERM or SIGUSR1 it finishes the sentences it is working on, writes the "
       "finished lines to OUTPUT.partial (or standard output), says how many they are, and ends with exit code 85.");
   options.group("Files");
-  options.add("model", model,
-              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file",
-               .value = "RUN|FILE",
-               .required = true});
+  add_models(options, models);
   options.add("input", input, {.help = "text to translate [standard input]", .value = "FILE"});
   options.add(
       "output", output,
@@ -123,6 +123,7 @@ int run_translate(const Arguments& arguments) {
   add_threads(options, threads);
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
+  check_models(options, models);
   check_translation_options(options, translation);
   const bool n_best = options.given("n-best") || options.given("n-best-format");
   translation.details = n_best_format != NBestFormat::kPlain;
@@ -135,7 +136,8 @@ int run_translate(const Arguments& arguments) {
   check_same_options(world, options);
   settle_threads(threads, world);
   set_precision(precision, world);
-  auto loaded = train::open_model(model, world);
+  OpenModels opened(models, world);
+  const decode::Translator translator = opened.translator();
   std::optional<Input> source;
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
@@ -163,7 +165,7 @@ int run_translate(const Arguments& arguments) {
     more = count == portion;
     if (count == 0) break;
     auto translations = decode::translate_lines(
-        translator_of(loaded), {std::move(lines), {source ? source->name() : "", before}}, translation, world,
+        translator, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
         [&](std::size_t done, std::size_t) {
           progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });

@@ -219,24 +219,23 @@ class Search {
 
 class BatchSearch {
  public:
-  BatchSearch(model::Model<float>& model, const SearchOptions& options) : model_(model), options_(options) {}
+  BatchSearch(const Ensemble& ensemble, const SearchOptions& options) : ensemble_(ensemble), options_(options) {}
 
   // The rows of all matrices are the live hypotheses of sentence 0, then those of sentence 1, and so on.
   std::vector<std::vector<Translation>> run(const Sentences& source) {
-    const auto encoded = model_.encode(source);
+    EnsembleSteps steps(ensemble_, source);
     std::vector<Search> searches;
     std::size_t longest = 0;
     for (std::size_t b = 0; b < source.size(); ++b) {
-      searches.emplace_back(encoded.source_length(b), options_);
-      longest = std::max(longest, encoded.source_length(b));
+      searches.emplace_back(steps.source_length(b), options_);
+      longest = std::max(longest, steps.source_length(b));
     }
     std::vector<std::uint32_t> parent;
     std::vector<WordId> word;
-    auto state = model_.start(encoded);
-    for (std::size_t step = 0; state.rows() > 0; ++step) {
-      const auto log_probabilities = log_probabilities_.shape(state.rows(), model_.options().target_words);
-      const auto alpha = needs_weights(options_) ? alpha_.shape(state.rows(), longest) : MatrixView<float>();
-      model_.predict(encoded, state, {log_probabilities, alpha});
+    for (std::size_t step = 0; steps.rows() > 0; ++step) {
+      const auto log_probabilities = log_probabilities_.shape(steps.rows(), ensemble_.target_words());
+      const auto alpha = needs_weights(options_) ? alpha_.shape(steps.rows(), longest) : MatrixView<float>();
+      steps.predict(log_probabilities, alpha);
 
       std::vector<std::size_t> first_row(searches.size() + 1, 0);
       for (std::size_t b = 0; b < searches.size(); ++b) first_row[b + 1] = first_row[b] + searches[b].live();
@@ -255,8 +254,7 @@ class BatchSearch {
           word.push_back(survivor.word);
         }
       }
-      state.select(parent, word);
-      model_.advance(state);
+      steps.advance(parent, word);
     }
 
     std::vector<std::vector<Translation>> results;
@@ -265,7 +263,7 @@ class BatchSearch {
   }
 
  private:
-  model::Model<float>& model_;
+  const Ensemble& ensemble_;
   const SearchOptions& options_;
   kernels::Buffer<float> alpha_, log_probabilities_;
 };
@@ -310,7 +308,7 @@ double coverage_of(std::span<const double> weights) {
   return sum;
 }
 
-std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
+std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done) {
   assert(options.beam > 0 && options.n_best > 0 && options.batch_sentences > 0);
@@ -331,7 +329,7 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
   for (SearchOptions attempt = options;; ++retries) {
     const bool last = !next_attempt(attempt, options).has_value();
     const std::size_t batch_sentences = sentences_together(attempt, options);
-    BatchSearch search(model, attempt);
+    BatchSearch search(ensemble, attempt);
     std::vector<std::size_t> unfinished;
     for (std::size_t first = 0; first < order.size(); first += batch_sentences) {
       const std::size_t count = std::min(batch_sentences, order.size() - first);
@@ -348,7 +346,7 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
         const std::size_t at = order[first + i];
         if (!results[i].front().finished && !results[i].front().is_nan()) {
           if (retries == 0) cut_off[at] = std::move(results[i]);
-          const std::size_t Tx = model.options().source_length(source.length(at));
+          const std::size_t Tx = ensemble.source_length(source.length(at));
           const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options);
           if (can_end && !last) {
             unfinished.push_back(at);

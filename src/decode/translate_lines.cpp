@@ -98,7 +98,7 @@ std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,
     const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done) {
-  const bool attends = translator.model.options().attention != model::Attention::kNone;
+  const bool attends = translator.ensemble.attends();
   for (const auto& [asked, option] : {std::pair{options.replace_unknown, "--replace-unknown"},
                                       {options.search.coverage_penalty != 0, "--coverage-penalty"}}) {
     if (!asked || attends) continue;
@@ -118,7 +118,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
       words.push_back(translator.pipeline.to_words(*line, corpus::Side::kSource));
       source.add(ids_of(words.back(), translator.source_vocabulary));
     }
-    const auto found = translate(translator.model, source, search, [&](std::size_t count) {
+    const auto found = translate(translator.ensemble, source, search, [&](std::size_t count) {
       if (done && world.is_root()) done(count, source.size());
       return !stop_signal_came();
     });
@@ -168,10 +168,10 @@ std::vector<WordPair> word_pairs(const Translator& translator, std::span<const s
   std::vector<WordPair> pairs(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     stop_if_signal_came();
-    const auto& [model, source_vocabulary, target_vocabulary, pipeline] = translator;
-    pairs[i].source = ids_of(pipeline.to_words(sources[i], corpus::Side::kSource), source_vocabulary);
+    const corpus::TextPipeline& pipeline = translator.pipeline;
+    pairs[i].source = ids_of(pipeline.to_words(sources[i], corpus::Side::kSource), translator.source_vocabulary);
     if (targets.empty()) continue;
-    pairs[i].target = ids_of(pipeline.to_words(targets[i], corpus::Side::kTarget), target_vocabulary);
+    pairs[i].target = ids_of(pipeline.to_words(targets[i], corpus::Side::kTarget), translator.target_vocabulary);
   }
   return pairs;
 }

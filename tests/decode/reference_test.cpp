@@ -16,12 +16,13 @@ namespace {
 constexpr double kTolerance = 1e-5;  // relative above 1
 constexpr std::size_t kSourceWords = 12;
 
-model::Model<float> random_model(std::size_t target_words, model::Attention attention, std::uint64_t seed) {
+model::Model<float> random_model(std::size_t target_words, model::Attention attention, std::uint64_t seed,
+                                 std::size_t state = 6) {
   model::ModelOptions options;
   options.source_words = kSourceWords;
   options.target_words = target_words;
   options.embedding = 5;
-  options.state = 6;
+  options.state = state;
   options.alignment = 7;
   options.maxout = 4;
   options.attention = attention;
@@ -136,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Search, Reference, testing::ValuesIn(cases()), name_of_
 TEST_P(Reference, HasEveryNumberOfTheHypotheses) {
   auto model = random_model(13, model::Attention::kAdditive, 1);
   const std::vector<reference::System> systems{system_of(model)};
-  const Sentences source = some_sentences(200, 7);
+  const Sentences source = some_sentences(GetParam().name == "all" ? 200 : 40, 7);
   const SearchOptions& options = GetParam().options;
   const auto found = translate(model, source, options);
   std::size_t finished = 0, reordered = 0;
@@ -173,6 +174,81 @@ TEST(Search, GivesTheBestOfAllTranslationsUnderEveryPenaltyWhenTheBeamIsWide) {
       ASSERT_EQ(found[i].size(), expected.size());
       ASSERT_FALSE(expected.empty());
       for (std::size_t k = 0; k < found[i].size(); ++k) expect_same(found[i][k], expected[k], options, one.name);
+    }
+  }
+}
+
+/// An RNNsearch, an RNNencdec and a wider RNNsearch that reads the previous word in its state.
+struct Trio {
+  std::vector<model::Model<float>> models;
+  std::vector<double> weights{1, 0.5, 2.5};
+  std::vector<reference::System> systems;
+
+  explicit Trio(std::size_t target_words) {
+    models.push_back(random_model(target_words, model::Attention::kNone, 21));
+    models.push_back(random_model(target_words, model::Attention::kAdditive, 22));
+    models.push_back(random_model(target_words, model::Attention::kAdditive, 23, 9));
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      models[m].parameters()[models[m].layout().find("readout/b_w").offset + kEnd] = 1.5;  // so that something ends
+      systems.push_back(system_of(models[m], weights[m]));
+    }
+  }
+  Ensemble ensemble(EnsembleOf of) {
+    std::vector<model::Model<float>*> pointers;
+    for (auto& model : models) pointers.push_back(&model);
+    return {pointers, weights, of};
+  }
+};
+
+TEST(EnsembleReference, HasEveryNumberOfTheHypotheses) {
+  Trio trio(13);
+  std::size_t finished = 0;
+  for (const Case& one : cases()) {
+    if (one.name != "log_probability" && one.name != "all" && one.name != "greedy") continue;
+    const Sentences source = some_sentences(one.name == "all" ? 200 : 40, 7);
+    for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+      const Ensemble ensemble = trio.ensemble(of);
+      const auto found = translate(ensemble, source, one.options);
+      Sentences sources, targets;
+      std::vector<double> expected_scores;
+      for (std::size_t i = 0; i < source.size(); ++i) {
+        auto settings = settings_of(one.options, source.length(i));
+        settings.average_logarithms = of == EnsembleOf::kLogarithms;
+        const auto expected = reference::beam_search(trio.systems, source[i], settings);
+        ASSERT_EQ(found[i].size(), std::min(expected.size(), one.options.n_best)) << "sentence " << i;
+        for (std::size_t k = 0; k < found[i].size(); ++k) {
+          expect_same(found[i][k], expected[k], one.options,
+                      one.name + " of " + name_of(of) + ", sentence " + std::to_string(i));
+          if (!found[i][k].finished) continue;
+          sources.add(source[i]);
+          targets.add(found[i][k].words);
+          expected_scores.push_back(expected[k].log_probability);
+        }
+      }
+      const auto scores = score(ensemble, sources, targets);
+      finished += scores.size();
+      for (std::size_t i = 0; i < scores.size(); ++i) expect_close(scores[i], expected_scores[i], "score");
+    }
+  }
+  EXPECT_GT(finished, 500u);
+}
+
+TEST(EnsembleReference, FindsTheBestOfAllTranslationsWhenTheBeamIsWide) {
+  Trio trio(6);
+  Sentences source;
+  source.add(std::vector<WordId>{5});
+  source.add(std::vector<WordId>{3});
+  for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+    SearchOptions options{.beam = 500, .n_best = 500, .length_penalty = 0.8, .coverage_penalty = 0.4};
+    options.maximum_length_ratio = 2;
+    options.alignments = options.attended = true;
+    const auto found = translate(trio.ensemble(of), source, options);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      auto settings = settings_of(options, source.length(i));
+      settings.average_logarithms = of == EnsembleOf::kLogarithms;
+      const auto expected = reference::exhaustive_search(trio.systems, source[i], settings);
+      ASSERT_EQ(found[i].size(), expected.size());
+      for (std::size_t k = 0; k < found[i].size(); ++k) expect_same(found[i][k], expected[k], options, name_of(of));
     }
   }
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
-#include "rnnsearch/model/model.h"
+#include "rnnsearch/decode/ensemble.h"
 
 namespace rnnsearch::decode {
 
@@ -97,7 +97,7 @@ struct Translation {
 ///   with the number of finished sentences. If it returns false, the search ends, and the remaining sentences,
 ///   including those that wait for a retry, have no translation. A Interruptible ends the search in the middle
 ///   of a batch with the same result, or, without `done`, with its exception.
-std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
+std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done = {});
 

@@ -23,9 +23,9 @@ struct TranslationOptions {
   bool details = false;  // fill in the details of each LineTranslation
 };
 
-/// What translates: parts of a checkpoint, which outlive this.
+/// What translates: parts of a checkpoint, or of several that have the same vocabularies, which outlive this.
 struct Translator {
-  model::Model<float>& model;
+  Ensemble ensemble;
   const corpus::Vocabulary &source_vocabulary, &target_vocabulary;
   const corpus::TextPipeline& pipeline;
 };
