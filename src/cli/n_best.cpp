@@ -53,6 +53,7 @@ std::string json_line(std::size_t line, std::size_t rank, const decode::LineTran
                        {"coverage_penalty", number(score.coverage_penalty)},
                        {"word_bonus", number(score.word_bonus)},
                        {"finished", !translation.cut_off},
+                       {"parts", translation.parts},
                        {"source_words", json_of(translation.source_words)},
                        {"words", json_of(translation.words)},
                        {"word_scores", std::move(word_scores)},

@@ -101,8 +101,9 @@ int run_translate(const Arguments& arguments) {
       "or "
       "an ensemble. "
       "Under mpirun the lines are distributed over the ranks; the output is in the order of the input. Lines without "
-      "words give empty lines. After SIGTERM or SIGUSR1 it finishes the sentences it is working on, writes the "
-      "finished lines to OUTPUT.partial (or standard output), says how many they are, and ends with exit code 85.");
+      "words give empty lines. After SIGTERM or SIGUSR1 it stops at once, also inside a sentence, writes the finished "
+      "lines to "
+      "OUTPUT.partial (or standard output), says how many they are, and ends with exit code 85.");
   options.group("Files");
   add_models(options, models);
   options.add("input", input, {.help = "text to translate [standard input]", .value = "FILE"});
@@ -119,6 +120,7 @@ int run_translate(const Arguments& arguments) {
                "the probability, or what --normalize, penalties and bonus make of it. moses: 'line ||| text ||| "
                "features ||| score ||| alignment ||| word scores'. json: one JSON object a translation"});
   add_translation_options(options, translation);
+  add_maximum_source_length(options, translation);
   options.group("Machine");
   add_threads(options, threads);
   add_precision(options, precision);
@@ -149,7 +151,7 @@ int run_translate(const Arguments& arguments) {
   const std::size_t portion = 64 * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
   std::size_t before = 0;
   bool stopped = false;
-  std::size_t retried = 0, cut_off = 0;  // lines
+  std::size_t retried = 0, cut_off = 0, in_parts = 0;  // lines
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
     std::vector<std::string> lines;
@@ -188,6 +190,7 @@ int run_translate(const Arguments& arguments) {
     for (const auto& line : translations) {
       retried += line.front().retried ? 1 : 0;
       cut_off += line.front().cut_off ? 1 : 0;
+      in_parts += line.front().parts > 1 ? 1 : 0;
     }
     if (sink && !sink->flush()) {
       throw Error(sentence_of_stop(output.empty()
@@ -199,6 +202,9 @@ int run_translate(const Arguments& arguments) {
     if (stopped) break;
   }
   if (const auto sentence = sentence_of_retries(retried, cut_off, translation.search.retry_below); !sentence.empty()) {
+    progress.say("[translate] " + sentence);
+  }
+  if (const auto sentence = sentence_of_parts(in_parts, translation); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
   if (stopped) throw comm::Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");

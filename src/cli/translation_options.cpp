@@ -1,6 +1,7 @@
 #include "cli/translation_options.h"
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
 
 namespace rnnsearch::cli {
 
@@ -56,6 +57,21 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
               {.help = "number of sentences that a rank searches together; affects memory and speed, not the result",
                .low = 1,
                .high = 100000});
+}
+
+void add_maximum_source_length(Options& options, decode::TranslationOptions& translation) {
+  options.add("maximum-source-length", translation.maximum_source_length,
+              {.help = "split a line of more words than this where sentences end, translate the parts on their own and "
+                       "join them, because the time of a search grows with the square of the length; 0: never split",
+               .low = 0,
+               .high = 1e6});
+}
+
+std::string sentence_of_parts(std::size_t lines, const decode::TranslationOptions& translation) {
+  if (lines == 0) return "";
+  return text_of(counted(lines, "line"), lines == 1 ? " has" : " have", " more words than --maximum-source-length, ",
+                 translation.maximum_source_length, ", and ", lines == 1 ? "was" : "were",
+                 " translated in parts, split where sentences end");
 }
 
 void check_translation_options(const Options& options, const decode::TranslationOptions& translation) {

@@ -8,40 +8,81 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/decode/parts.h"
 #include "rnnsearch/decode/spread.h"
 
 namespace rnnsearch::decode {
 namespace {
 
-LineTranslation in_words(const Translator& translator, const std::vector<std::string>& source,
-                         const Translation& translation, const TranslationOptions& options) {
+/// A line, the ends of the parts in which it is translated, and what translates each.
+struct Parts {
+  const std::vector<std::string>& source;
+  std::span<const std::size_t> ends;
+  std::vector<const Translation*> translations;
+};
+
+LineTranslation in_words(const Translator& translator, const Parts& parts, const TranslationOptions& options) {
   LineTranslation line;
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < translation.words.size(); ++i) {
-    const WordId id = translation.words[i];
-    std::string word = translator.target_vocabulary.word_in_text(id);
-    if (!translation.attended.empty() && translation.attended[i] < source.size()) {
-      const std::uint32_t j = translation.attended[i];
-      line.links.push_back({j, static_cast<std::uint32_t>(i)});
-      if (id == kUnknown && options.replace_unknown) word = source[j];
+  line.parts = static_cast<std::uint32_t>(parts.ends.size());
+  std::vector<std::string> words;  // without </s>
+  double log_probability = 0, coverage = 0;
+  std::size_t length = 0, first = 0;  // `first`: of the source words of a part
+  for (std::size_t p = 0; p < parts.ends.size(); ++p) {
+    const Translation& translation = *parts.translations[p];
+    for (std::size_t i = 0; i < translation.words.size(); ++i) {
+      const WordId id = translation.words[i];
+      std::string word = translator.target_vocabulary.word_in_text(id);
+      if (!translation.attended.empty() && first + translation.attended[i] < parts.ends[p]) {
+        const std::size_t j = first + translation.attended[i];
+        if (options.details) {
+          line.links.push_back({static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(line.words.size())});
+        }
+        if (id == kUnknown && options.replace_unknown) word = parts.source[j];
+      }
+      if (options.details) line.words.push_back(word);
+      words.push_back(std::move(word));
     }
-    words.push_back(std::move(word));
+    const std::vector<float>& scores = translation.word_scores;
+    if (options.details) {
+      if (scores.size() > translation.words.size()) line.words.push_back(translator.target_vocabulary.word(kEnd));
+      line.word_scores.insert(line.word_scores.end(), scores.begin(), scores.end());
+    }
+    log_probability += translation.log_probability;
+    length += scores.size();
+    coverage += translation.coverage;
+    line.retried = line.retried || translation.retries > 0;
+    line.cut_off = line.cut_off || !translation.finished;
+    first = parts.ends[p];
   }
+  if (options.details) line.source_words = parts.source;
   line.text = translator.pipeline.to_text(words);
-  line.score = translation.score(options.search);
-  line.retried = translation.retries > 0;
-  line.cut_off = !translation.finished;
-  if (!options.details) {
-    line.links.clear();
-    return line;
-  }
-  line.source_words = source;
-  line.words = std::move(words);
-  line.word_scores = translation.word_scores;
-  if (line.words.size() < line.word_scores.size()) {
-    line.words.push_back(translator.target_vocabulary.word(kEnd));
-  }
+  line.score = score_of(log_probability, length, coverage, options.search);
   return line;
+}
+
+/// The translations of a line, best first; none if a part has none because a signal came. `of_parts`: those of each
+/// part.
+std::optional<std::vector<LineTranslation>> in_words(const Translator& translator,
+                                                     const std::vector<std::string>& source,
+                                                     std::span<const std::size_t> ends,
+                                                     std::span<const std::vector<Translation>> of_parts,
+                                                     const TranslationOptions& options) {
+  std::size_t count = 0;
+  for (const auto& of_part : of_parts) {
+    if (of_part.empty()) return std::nullopt;
+    count = std::max(count, of_part.size());
+  }
+  std::vector<LineTranslation> lines;
+  for (std::size_t k = 0; k < count; ++k) {
+    Parts parts{source, ends, {}};
+    for (const auto& of_part : of_parts) parts.translations.push_back(&of_part[std::min(k, of_part.size() - 1)]);
+    lines.push_back(in_words(translator, parts, options));
+  }
+  if (of_parts.size() > 1) {
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const auto& a, const auto& b) { return a.score.value() > b.score.value(); });
+  }
+  return lines;
 }
 
 void pack_words(Packer& packer, const std::vector<std::string>& words) {
@@ -63,6 +104,7 @@ void pack(Packer& packer, const std::vector<LineTranslation>& translations) {
     packer.add(translation.score);
     packer.add(translation.retried);
     packer.add(translation.cut_off);
+    packer.add(translation.parts);
     pack_words(packer, translation.source_words);
     pack_words(packer, translation.words);
     packer.add_list(translation.word_scores);
@@ -77,6 +119,7 @@ void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations) {
     translation.score = unpacker.next<Score>();
     translation.retried = unpacker.next<bool>();
     translation.cut_off = unpacker.next<bool>();
+    translation.parts = unpacker.next<std::uint32_t>();
     unpack_words(unpacker, translation.source_words);
     unpack_words(unpacker, translation.words);
     translation.word_scores = unpacker.next_list<float>();
@@ -112,22 +155,29 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   search.attended = attends && (options.replace_unknown || options.details);
   const auto translated = [&](const std::vector<const std::string*>& lines) {
     std::vector<std::vector<std::string>> words;
-    Sentences source;
+    std::vector<std::vector<std::size_t>> ends;  // of the parts of each line
+    Sentences source;                            // the parts
     for (const std::string* line : lines) {
       stop_if_signal_came();
       words.push_back(translator.pipeline.to_words(*line, corpus::Side::kSource));
-      source.add(ids_of(words.back(), translator.source_vocabulary));
+      ends.push_back(part_ends(words.back(), options.maximum_source_length));
+      const auto ids = ids_of(words.back(), translator.source_vocabulary);
+      std::size_t first = 0;
+      for (const std::size_t end : ends.back()) {
+        source.add(std::span(ids).subspan(first, end - first));
+        first = end;
+      }
     }
     const auto found = translate(translator.ensemble, source, search, [&](std::size_t count) {
-      if (done && world.is_root()) done(count, source.size());
+      if (done && world.is_root()) done(count * lines.size() / source.size(), lines.size());
       return !stop_signal_came();
     });
-    std::vector<std::optional<Translations>> results(lines.size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      for (const auto& translation : found[i]) {
-        if (!results[i]) results[i].emplace();
-        results[i]->push_back(in_words(translator, words[i], translation, options));
-      }
+    std::vector<std::optional<Translations>> results;
+    std::size_t first = 0;  // part
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const auto of_parts = std::span(found).subspan(first, ends[i].size());
+      results.push_back(in_words(translator, words[i], ends[i], of_parts, options));
+      first += ends[i].size();
     }
     return results;
   };

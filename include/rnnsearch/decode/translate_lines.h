@@ -21,6 +21,9 @@ struct TranslationOptions {
   SearchOptions search;
   bool replace_unknown = false;
   bool details = false;  // fill in the details of each LineTranslation
+  /// A line of more words is split as part_ends says; its parts are translated on their own and joined. The time of a
+  /// search grows with the square of the length, and no model was trained on such sentences. 0: never split.
+  std::size_t maximum_source_length = 1000;
 };
 
 /// What translates: parts of a checkpoint, or of several that have the same vocabularies, which outlive this.
@@ -40,8 +43,9 @@ struct Link {
 struct LineTranslation {
   std::string text;
   Score score;
-  bool retried = false;  // found by a search after the first, in which no hypothesis had ended
-  bool cut_off = false;  // at the maximum length: no hypothesis ended in any search
+  bool retried = false;     // found by a search after the first, in which no hypothesis had ended
+  bool cut_off = false;     // at the maximum length: no hypothesis ended in any search
+  std::uint32_t parts = 1;  // in which the line was translated, because it is longer than the maximum source length
 
   // The details.
   std::vector<std::string> source_words;  // of the line, as the model reads them, without </s>
@@ -71,7 +75,9 @@ struct InputLines {
 /// line, at least one, best first and in order, are at the root, nothing elsewhere. A line without words has one empty
 /// translation. Throws Error where --replace-unknown or --coverage-penalty is not for this model; AgreedError, naming
 /// the line, when the model computes NaN.
-/// A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
+/// Translation k of a line that was split joins the k-th ones of its parts, or the last ones of those that have fewer:
+/// log-probabilities, lengths, coverage and bonus add up, and the score follows from the sums. There is an </s> for
+/// each part. A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
 /// `done` is told at the root how many lines of its own share are finished, and how many there are.
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,
