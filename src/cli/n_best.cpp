@@ -20,7 +20,7 @@ std::string moses_fields(const decode::LineTranslation& translation) {
               " WordBonus= ", fixed(score.word_bonus, kDigits), " ||| ", fixed(score.value(), kDigits), " |||");
   for (const decode::Link& link : translation.links) fields += text_of(" ", link.source, "-", link.target);
   fields += " |||";
-  for (const float word : translation.word_scores) fields += " " + fixed(static_cast<double>(word), kDigits);
+  for (const float word : translation.word_scores) fields += text_of(" ", fixed(static_cast<double>(word), kDigits));
   return fields;
 }
 
