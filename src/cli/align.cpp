@@ -110,6 +110,7 @@ void check(const Settings& settings, const Options& options) {
     throw UsageError(text_of("--json and --pharaoh both go to ", settings.json.string(), "; name a file for each"));
   }
   if (settings.bars && settings.svg.empty()) throw UsageError("--bars needs --svg FOLDER, where its pictures go");
+  check_translation_options(options, settings.translation);
   if (options.given("threshold") && settings.links != "threshold") {
     throw UsageError(text_of("--threshold applies to --links threshold, but --links is ", settings.links));
   }

@@ -151,6 +151,7 @@ void declare(Options& options, Settings& settings) {
   options.add("json", settings.json, {.help = "print JSON instead of a table"});
   options.add("sentences", settings.evaluation.sentences, {.help = "add every sentence with its scores to --json"});
   add_translation_options(options, settings.translation);
+  add_maximum_source_length(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
   add_precision(options, settings.precision);
@@ -186,6 +187,7 @@ void check(const Options& options, Settings& settings) {
       throw UsageError("--references and --source are not for --corpus, whose sets hold both");
     }
   }
+  check_translation_options(options, settings.translation);
   auto& evaluation = settings.evaluation;
   evaluate::check_edges(evaluation.edges);
   for (const std::string& what : settings.breakdown) {
@@ -212,9 +214,8 @@ void check(const Options& options, Settings& settings) {
   evaluation.significance.seed = evaluation.bootstrap.seed;
   evaluate::check_systems(evaluation, names);
   // What would be ignored is refused.
-  for (const char* name : {"beam", "retry-below", "normalize", "no-unknown", "replace-unknown", "minimum-length-ratio",
-                           "maximum-length-ratio", "batch-sentences"}) {
-    if (settings.model.empty() && options.given(name)) {
+  for (const std::string& name : options.given_in("Search")) {
+    if (settings.model.empty()) {
       throw UsageError(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
     }
   }
@@ -274,7 +275,14 @@ int run_evaluate(const Arguments& arguments) {
         });
     if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; nothing was evaluated");
     auto& lines = systems.emplace_back();
-    for (const auto& best : translations) lines.push_back(best.front().text);
+    std::size_t in_parts = 0;
+    for (const auto& best : translations) {
+      lines.push_back(best.front().text);
+      in_parts += best.front().parts > 1 ? 1 : 0;
+    }
+    if (const auto sentence = sentence_of_parts(in_parts, settings.translation); !sentence.empty()) {
+      progress.say("[evaluate] " + name + ": " + sentence);
+    }
   }
   if (!world.is_root()) return 0;
 

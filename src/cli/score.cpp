@@ -5,35 +5,33 @@
 #include <numeric>
 #include <optional>
 
+#include "cli/models.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/spread.h"
-#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 
 int run_score(const Arguments& arguments) {
-  std::filesystem::path model, source_path, target_path;
+  ModelChoice models;
+  std::filesystem::path source_path, target_path;
   std::size_t batch_sentences = 80;
   ThreadOptions threads;
   std::string precision;
   bool json = false;
-  Options options("score",
-                  "Prints, for each line, the natural logarithm of the probability that a model gives to a "
-                  "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are "
-                  "distributed over the ranks. After SIGTERM or SIGUSR1 it ends with exit code 85 and prints nothing.");
+  Options options(
+      "score",
+      "Prints, for each line, the natural logarithm of the probability that a model, or an ensemble, gives to a "
+      "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are "
+      "distributed over the ranks. After SIGTERM or SIGUSR1 it ends with exit code 85 and prints nothing.");
   options.group("Files");
-  options.add("model", model,
-              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file",
-               .value = "RUN|FILE",
-               .required = true});
+  add_models(options, models);
   options.add("source", source_path,
               {.help = "source sentences, one a line, or a WMT test set (FILE.sgm, FILE.xml)",
                .value = "FILE",
@@ -47,6 +45,7 @@ int run_score(const Arguments& arguments) {
   add_threads(options, threads);
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
+  check_models(options, models);
 
   const comm::Communicator world;
   check_same_options(world, options);
@@ -62,18 +61,19 @@ int run_score(const Arguments& arguments) {
                                {target_path, corpus::TestSetPart::kReference, targets.size()});
     });
   }
-  auto loaded = train::open_model(model, world);
+  OpenModels opened(models, world);
+  const decode::Translator translator = opened.translator();
   std::vector<decode::WordPair> pairs;
   std::size_t words = 0;  // of the targets, </s> counted
   if (world.is_root()) {
-    decode::until_stopped([&] { pairs = decode::word_pairs(translator_of(loaded), sources, targets); });
+    decode::until_stopped([&] { pairs = decode::word_pairs(translator, sources, targets); });
     for (const auto& pair : pairs) words += pair.target.size() + 1;
   }
   Progress progress(!world.is_root());
   std::size_t before = 0;  // the first pair of the root's next batch, in the order in which they are dealt out
   const auto score_batch = [&](const std::vector<const decode::WordPair*>& batch) {
     const auto [source, target] = decode::sentences_of(batch);
-    const auto found = loaded.model.score(source, target);
+    const auto found = decode::score(translator.ensemble, source, target);
     progress.show(text_of("[score] ", before + batch.size(), " of ", pairs.size(), " pairs"));
     before += static_cast<std::size_t>(world.size()) * batch_sentences;
     return std::vector<std::optional<double>>(found.begin(), found.end());

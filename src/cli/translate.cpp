@@ -7,12 +7,13 @@
 #include <memory>
 #include <optional>
 
+#include "cli/models.h"
+#include "cli/n_best.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/waiting_input.h"
@@ -20,7 +21,6 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/corpus/text_stream.h"
-#include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -89,35 +89,46 @@ std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::s
 }  // namespace
 
 int run_translate(const Arguments& arguments) {
-  fs::path model, input, output;
+  ModelChoice models;
+  fs::path input, output;
   decode::TranslationOptions translation;
+  NBestFormat n_best_format = NBestFormat::kPlain;
   ThreadOptions threads;
   std::string precision;
   Options options(
       "translate",
-      "Translates text, one sentence a line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained model. "
+      "Translates text, one sentence a line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained model, "
+      "or "
+      "an ensemble. "
       "Under mpirun the lines are distributed over the ranks; the output is in the order of the input. Lines without "
-      "words give empty lines. After SIGTERM or SIGUSR1 it finishes the sentences it is working on, writes the "
-      "finished lines to OUTPUT.partial (or standard output), says how many they are, and ends with exit code 85.");
+      "words give empty lines. After SIGTERM or SIGUSR1 it stops at once, also inside a sentence, writes the finished "
+      "lines to "
+      "OUTPUT.partial (or standard output), says how many they are, and ends with exit code 85.");
   options.group("Files");
-  options.add("model", model,
-              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file",
-               .value = "RUN|FILE",
-               .required = true});
+  add_models(options, models);
   options.add("input", input, {.help = "text to translate [standard input]", .value = "FILE"});
   options.add(
       "output", output,
       {.help = "file for the translations, which appears when all are done [standard output]", .value = "FILE"});
   options.add("n-best", translation.search.n_best,
-              {.help = "number of translations of each line, printed as 'line ||| text ||| score'; lines count from 0, "
-                       "the score is the natural logarithm of the probability",
+              {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
                .low = 1,
                .high = 1000});
+  options.add(
+      "n-best-format", n_best_format,
+      {.help = "format of --n-best [1]. plain: 'line ||| text ||| score', where the score is the natural logarithm of "
+               "the probability, or what --normalize, penalties and bonus make of it. moses: 'line ||| text ||| "
+               "features ||| score ||| alignment ||| word scores'. json: one JSON object a translation"});
   add_translation_options(options, translation);
+  add_maximum_source_length(options, translation);
   options.group("Machine");
   add_threads(options, threads);
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
+  check_models(options, models);
+  check_translation_options(options, translation);
+  const bool n_best = options.given("n-best") || options.given("n-best-format");
+  translation.details = n_best_format != NBestFormat::kPlain;
   if (translation.search.n_best > translation.search.beam) {
     throw UsageError(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
                              ": a beam holds no more translations than its width"));
@@ -127,7 +138,8 @@ int run_translate(const Arguments& arguments) {
   check_same_options(world, options);
   settle_threads(threads, world);
   set_precision(precision, world);
-  auto loaded = train::open_model(model, world);
+  OpenModels opened(models, world);
+  const decode::Translator translator = opened.translator();
   std::optional<Input> source;
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
@@ -139,7 +151,7 @@ int run_translate(const Arguments& arguments) {
   const std::size_t portion = 64 * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
   std::size_t before = 0;
   bool stopped = false;
-  std::size_t retried = 0, cut_off = 0;  // lines
+  std::size_t retried = 0, cut_off = 0, in_parts = 0;  // lines
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
     std::vector<std::string> lines;
@@ -155,7 +167,7 @@ int run_translate(const Arguments& arguments) {
     more = count == portion;
     if (count == 0) break;
     auto translations = decode::translate_lines(
-        translator_of(loaded), {std::move(lines), {source ? source->name() : "", before}}, translation, world,
+        translator, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
         [&](std::size_t done, std::size_t) {
           progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
@@ -167,17 +179,18 @@ int run_translate(const Arguments& arguments) {
       stopped = early != 0;
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
-      if (!options.given("n-best")) {
+      if (!n_best) {
         sink->write(translations[i].front().text + "\n");
         continue;
       }
-      for (const decode::LineTranslation& line : translations[i]) {
-        sink->write(text_of(before + i, " ||| ", line.text, " ||| ", fixed(line.score, 6), "\n"));
+      for (std::size_t rank = 0; rank < translations[i].size(); ++rank) {
+        sink->write(n_best_line(n_best_format, before + i, rank, translations[i][rank]) + "\n");
       }
     }
     for (const auto& line : translations) {
       retried += line.front().retried ? 1 : 0;
       cut_off += line.front().cut_off ? 1 : 0;
+      in_parts += line.front().parts > 1 ? 1 : 0;
     }
     if (sink && !sink->flush()) {
       throw Error(sentence_of_stop(output.empty()
@@ -189,6 +202,9 @@ int run_translate(const Arguments& arguments) {
     if (stopped) break;
   }
   if (const auto sentence = sentence_of_retries(retried, cut_off, translation.search.retry_below); !sentence.empty()) {
+    progress.say("[translate] " + sentence);
+  }
+  if (const auto sentence = sentence_of_parts(in_parts, translation); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
   if (stopped) throw comm::Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");

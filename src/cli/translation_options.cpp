@@ -1,5 +1,8 @@
 #include "cli/translation_options.h"
 
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+
 namespace rnnsearch::cli {
 
 void add_translation_options(Options& options, decode::TranslationOptions& translation) {
@@ -19,7 +22,24 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
        .low = 0,
        .high = 1000});
   options.add("normalize", search.normalize,
-              {.help = "rank hypotheses by log-probability divided by length, instead of by log-probability"});
+              {.help = "rank hypotheses by log-probability divided by length, instead of by log-probability; not "
+                       "together with --length-penalty"});
+  options.add("length-penalty", search.length_penalty,
+              {.help = "rank hypotheses by log-probability divided by ((5 + length) / 6)^X (Wu et al. 2016, equation "
+                       "14): 0 prefers short translations, 1 comes close to --normalize. Lengths count </s>",
+               .low = 0,
+               .high = 10});
+  options.add("coverage-penalty", search.coverage_penalty,
+              {.help = "add X times the sum over source words of log(min(attention, 1)), where attention is the sum of "
+                       "the word's weights (Wu et al. 2016, equation 14), so that words left untranslated cost "
+                       "something; needs a model with attention",
+               .low = 0,
+               .high = 100});
+  options.add("word-bonus", search.word_bonus,
+              {.help = "add X for each word, </s> too, when hypotheses are ranked; a positive number prefers long "
+                       "translations (Murray and Chiang 2018)",
+               .low = -100,
+               .high = 100});
   options.add(
       "no-unknown", search.no_unknown,
       {.help = "give unknown words probability zero, so that no translation has one, unless --retry-below needs them"});
@@ -29,10 +49,43 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
               {.help = "shortest translation, as a multiple of the source length", .low = 0, .high = 100});
   options.add("maximum-length-ratio", search.maximum_length_ratio,
               {.help = "longest translation, as a multiple of the source length", .low = 0.01, .high = 100});
+  options.add("minimum-length", search.minimum_length,
+              {.help = "shortest translation in words, in addition to the ratio", .low = 0, .high = 1e6});
+  options.add("maximum-length", search.maximum_length,
+              {.help = "longest translation in words, counting </s>, in addition to the ratio", .low = 1, .high = 1e6});
   options.add("batch-sentences", search.batch_sentences,
               {.help = "number of sentences that a rank searches together; affects memory and speed, not the result",
                .low = 1,
                .high = 100000});
+}
+
+void add_maximum_source_length(Options& options, decode::TranslationOptions& translation) {
+  options.add("maximum-source-length", translation.maximum_source_length,
+              {.help = "split a line of more words than this where sentences end, translate the parts on their own and "
+                       "join them, because the time of a search grows with the square of the length; 0: never split",
+               .low = 0,
+               .high = 1e6});
+}
+
+std::string sentence_of_parts(std::size_t lines, const decode::TranslationOptions& translation) {
+  if (lines == 0) return "";
+  return text_of(counted(lines, "line"), lines == 1 ? " has" : " have", " more words than --maximum-source-length, ",
+                 translation.maximum_source_length, ", and ", lines == 1 ? "was" : "were",
+                 " translated in parts, split where sentences end");
+}
+
+void check_translation_options(const Options& options, const decode::TranslationOptions& translation) {
+  const decode::SearchOptions& search = translation.search;
+  if (search.normalize && options.given("length-penalty")) {
+    throw UsageError(
+        "--normalize and --length-penalty both divide log-probabilities by a function of the length; give one of the "
+        "two");
+  }
+  if (search.maximum_length && *search.maximum_length <= search.minimum_length) {
+    throw UsageError(text_of("--maximum-length is ", *search.maximum_length, " but --minimum-length is ",
+                             search.minimum_length,
+                             ": no translation can end, because </s> is one of the words of the maximum"));
+  }
 }
 
 }  // namespace rnnsearch::cli

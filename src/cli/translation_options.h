@@ -9,6 +9,12 @@ namespace rnnsearch::cli {
 
 /// Declares them, in a group of their own; n-best is left to the command.
 void add_translation_options(Options& options, decode::TranslationOptions& translation);
+/// Declares --maximum-source-length, of commands that translate lines of text.
+void add_maximum_source_length(Options& options, decode::TranslationOptions& translation);
+/// "2 lines have more than 1000 words and were translated in parts", for `lines` of them; empty if there are none.
+std::string sentence_of_parts(std::size_t lines, const decode::TranslationOptions& translation);
+/// After parsing. Throws UsageError for those that exclude each other.
+void check_translation_options(const Options& options, const decode::TranslationOptions& translation);
 
 /// The parts of a checkpoint that translate. `loaded` outlives the result.
 inline decode::Translator translator_of(train::LoadedModel& loaded) {

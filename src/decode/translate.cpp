@@ -17,12 +17,15 @@ namespace {
 struct Node {
   std::size_t parent;
   WordId word;
+  float score;             // log-probability of the word
+  std::uint32_t attended;  // source position with the largest attention weight, if requested
 };
 constexpr std::size_t kRoot = std::numeric_limits<std::size_t>::max();
 
 struct Hypothesis {
-  double score;      // log-probability so far
-  std::size_t node;  // node of its last word; kRoot before the first
+  double score;         // log-probability so far
+  std::size_t node;     // node of its last word; kRoot before the first
+  double coverage = 0;  // coverage_of its weights, once it has ended
 };
 
 struct Candidate {
@@ -38,12 +41,18 @@ struct Candidate {
 
 // The number of words among which </s> is not allowed.
 std::size_t minimum_length(std::size_t Tx, const SearchOptions& options) {
-  return static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(Tx));
+  return std::max(static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(Tx)),
+                  options.minimum_length);
 }
 
 // The maximum number of words, including </s>.
 std::size_t maximum_length(std::size_t Tx, const SearchOptions& options) {
-  return std::max<std::size_t>(1, static_cast<std::size_t>(options.maximum_length_ratio * static_cast<double>(Tx)));
+  const auto by_ratio = static_cast<std::size_t>(options.maximum_length_ratio * static_cast<double>(Tx));
+  return std::max<std::size_t>(1, std::min(by_ratio, options.maximum_length.value_or(by_ratio)));
+}
+
+bool needs_weights(const SearchOptions& options) {
+  return options.alignments || options.attended || options.coverage_penalty != 0;
 }
 
 // The search for one sentence.
@@ -56,7 +65,9 @@ class Search {
         minimum_(minimum_length(source_length, options)),
         maximum_(maximum_length(source_length, options)),
         live_{{0.0, kRoot}},
-        cut_off_(live_) {}
+        cut_off_(live_) {
+    if (options.coverage_penalty != 0) coverage_.assign(source_length_, 0.0);
+  }
 
   std::size_t live() const { return live_.size(); }
 
@@ -73,15 +84,18 @@ class Search {
     }
     select(step, log_probabilities);
     std::vector<Hypothesis> next;
+    std::vector<double> next_coverage;
     survivors_.clear();
     for (const Candidate& candidate : best_) {
-      nodes_.push_back({live_[candidate.hypothesis].node, candidate.word});
-      if (options_.alignments) {
-        const float* row = alpha.row(candidate.hypothesis);
-        alpha_.insert(alpha_.end(), row, row + source_length_);
-      }
-      const Hypothesis extended{candidate.score, nodes_.size() - 1};
+      nodes_.push_back({live_[candidate.hypothesis].node, candidate.word,
+                        log_probabilities.row(candidate.hypothesis)[candidate.word], 0});
+      if (alpha.cols > 0) read_weights(alpha.row(candidate.hypothesis), candidate.hypothesis, next_coverage);
+      Hypothesis extended{candidate.score, nodes_.size() - 1};
       if (candidate.word == kEnd) {
+        if (!coverage_.empty()) {
+          extended.coverage = coverage_of(row_of(next_coverage, next.size()));
+          next_coverage.resize(next.size() * source_length_);
+        }
         finished_.push_back(extended);
         --wanted_;
       } else {
@@ -89,10 +103,11 @@ class Search {
         survivors_.push_back(candidate);
       }
     }
-    if (next.empty() && finished_.empty()) cut_off_ = live_;  // no continuation is allowed and possible
+    if (next.empty() && finished_.empty()) cut_off();  // no continuation is allowed and possible
     live_ = std::move(next);
+    if (!coverage_.empty()) coverage_ = std::move(next_coverage);
     if (wanted_ == 0 || live_.empty() || step + 1 == maximum_) {
-      if (finished_.empty() && !live_.empty()) cut_off_ = live_;
+      if (finished_.empty() && !live_.empty()) cut_off();
       live_.clear();
       survivors_.clear();
     }
@@ -112,10 +127,7 @@ class Search {
     for (const Hypothesis& hypothesis : finished_.empty() ? cut_off_ : finished_) {
       translations.push_back(translation_of(hypothesis));
     }
-    const auto rank = [&](const Translation& t) {
-      const std::size_t length = std::max<std::size_t>(1, t.words.size() + (t.finished ? 1 : 0));
-      return options_.normalize ? t.log_probability / static_cast<double>(length) : t.log_probability;
-    };
+    const auto rank = [&](const Translation& t) { return t.score(options_).value(); };
     std::stable_sort(translations.begin(), translations.end(),
                      [&](const Translation& a, const Translation& b) { return rank(a) > rank(b); });
     translations.resize(std::min(translations.size(), options_.n_best));
@@ -148,14 +160,40 @@ class Search {
     std::sort_heap(best_.begin(), best_.end(), worse_on_top);
   }
 
+  std::span<const double> row_of(const std::vector<double>& coverage, std::size_t hypothesis) const {
+    return std::span(coverage).subspan(hypothesis * source_length_, source_length_);
+  }
+
+  // Of the word of the last node, which extends this hypothesis: what of its weights is wanted. Appends a row to
+  // `coverage`.
+  void read_weights(const float* row, std::size_t hypothesis, std::vector<double>& coverage) {
+    if (options_.alignments) alpha_.insert(alpha_.end(), row, row + source_length_);
+    if (options_.attended) {
+      nodes_.back().attended = static_cast<std::uint32_t>(std::max_element(row, row + source_length_) - row);
+    }
+    if (coverage_.empty()) return;
+    const auto before = row_of(coverage_, hypothesis);
+    for (std::size_t j = 0; j < source_length_; ++j) coverage.push_back(before[j] + static_cast<double>(row[j]));
+  }
+
+  void cut_off() {
+    cut_off_ = live_;
+    for (std::size_t i = 0; i < cut_off_.size() && !coverage_.empty(); ++i) {
+      cut_off_[i].coverage = coverage_of(row_of(coverage_, i));
+    }
+  }
+
   Translation translation_of(const Hypothesis& hypothesis) const {
     Translation translation;
     translation.log_probability = hypothesis.score;
+    translation.coverage = hypothesis.coverage;
     std::vector<std::size_t> path;
     for (std::size_t node = hypothesis.node; node != kRoot; node = nodes_[node].parent) path.push_back(node);
     std::reverse(path.begin(), path.end());
     for (const std::size_t node : path) {
       if (nodes_[node].word != kEnd) translation.words.push_back(nodes_[node].word);
+      translation.word_scores.push_back(nodes_[node].score);
+      if (options_.attended) translation.attended.push_back(nodes_[node].attended);
       if (options_.alignments) {
         const auto row = alpha_.begin() + static_cast<std::ptrdiff_t>(node * source_length_);
         translation.alignment.insert(translation.alignment.end(), row,
@@ -171,7 +209,8 @@ class Search {
   std::size_t wanted_;         // remaining size of the beam
   std::size_t minimum_, maximum_;
   std::vector<Node> nodes_;
-  std::vector<float> alpha_;  // [nodes, source_length_]
+  std::vector<float> alpha_;      // [nodes, source_length_]
+  std::vector<double> coverage_;  // [live, source_length_] sums of weights; empty without a coverage penalty
   std::vector<Hypothesis> live_, finished_;
   std::vector<Hypothesis> cut_off_;  // the result if no hypothesis is finished; never empty
   bool is_nan_ = false;              // the model computed NaN, so hypotheses cannot be compared
@@ -190,24 +229,23 @@ void reverse(Translation& translation, std::size_t source_length) {
 
 class BatchSearch {
  public:
-  BatchSearch(model::Model<float>& model, const SearchOptions& options) : model_(model), options_(options) {}
+  BatchSearch(const Ensemble& ensemble, const SearchOptions& options) : ensemble_(ensemble), options_(options) {}
 
   // The rows of all matrices are the live hypotheses of sentence 0, then those of sentence 1, and so on.
   std::vector<std::vector<Translation>> run(const Sentences& source) {
-    const auto encoded = model_.encode(source);
+    EnsembleSteps steps(ensemble_, source);
     std::vector<Search> searches;
     std::size_t longest = 0;
     for (std::size_t b = 0; b < source.size(); ++b) {
-      searches.emplace_back(encoded.source_length(b), options_);
-      longest = std::max(longest, encoded.source_length(b));
+      searches.emplace_back(steps.source_length(b), options_);
+      longest = std::max(longest, steps.source_length(b));
     }
     std::vector<std::uint32_t> parent;
     std::vector<WordId> word;
-    auto state = model_.start(encoded);
-    for (std::size_t step = 0; state.rows() > 0; ++step) {
-      const auto log_probabilities = log_probabilities_.shape(state.rows(), model_.options().target_words);
-      const auto alpha = options_.alignments ? alpha_.shape(state.rows(), longest) : MatrixView<float>();
-      model_.predict(encoded, state, {log_probabilities, alpha});
+    for (std::size_t step = 0; steps.rows() > 0; ++step) {
+      const auto log_probabilities = log_probabilities_.shape(steps.rows(), ensemble_.target_words());
+      const auto alpha = needs_weights(options_) ? alpha_.shape(steps.rows(), longest) : MatrixView<float>();
+      steps.predict(log_probabilities, alpha);
 
       std::vector<std::size_t> first_row(searches.size() + 1, 0);
       for (std::size_t b = 0; b < searches.size(); ++b) first_row[b + 1] = first_row[b] + searches[b].live();
@@ -215,7 +253,7 @@ class BatchSearch {
         const std::size_t live = searches[b].live();
         if (live == 0) return;
         searches[b].extend(step, log_probabilities.row_range(first_row[b], live),
-                           options_.alignments ? alpha.row_range(first_row[b], live) : MatrixView<float>());
+                           alpha.cols > 0 ? alpha.row_range(first_row[b], live) : MatrixView<float>());
       });
 
       parent.clear();
@@ -226,8 +264,7 @@ class BatchSearch {
           word.push_back(survivor.word);
         }
       }
-      state.select(parent, word);
-      model_.advance(state);
+      steps.advance(parent, word);
     }
 
     std::vector<std::vector<Translation>> results;
@@ -240,7 +277,7 @@ class BatchSearch {
   }
 
  private:
-  model::Model<float>& model_;
+  const Ensemble& ensemble_;
   const SearchOptions& options_;
   kernels::Buffer<float> alpha_, log_probabilities_;
 };
@@ -267,7 +304,25 @@ std::size_t sentences_together(const SearchOptions& attempt, const SearchOptions
 
 }  // namespace
 
-std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
+Score score_of(double log_probability, std::size_t length, double coverage, const SearchOptions& options) {
+  assert(!options.normalize || options.length_penalty == 0);
+  const auto words = static_cast<double>(length);
+  Score score{log_probability, length};
+  if (options.normalize) score.length_penalty = std::max(1.0, words);
+  if (options.length_penalty != 0) score.length_penalty = std::pow((5 + words) / 6, options.length_penalty);
+  score.coverage_penalty = options.coverage_penalty * coverage;
+  score.word_bonus = options.word_bonus * words;
+  return score;
+}
+
+double coverage_of(std::span<const double> weights) {
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  double sum = 0;
+  for (const double weight : weights) sum += std::log(std::clamp(weight, kLeast, 1.0));
+  return sum;
+}
+
+std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done) {
   assert(options.beam > 0 && options.n_best > 0 && options.batch_sentences > 0);
@@ -288,7 +343,7 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
   for (SearchOptions attempt = options;; ++retries) {
     const bool last = !next_attempt(attempt, options).has_value();
     const std::size_t batch_sentences = sentences_together(attempt, options);
-    BatchSearch search(model, attempt);
+    BatchSearch search(ensemble, attempt);
     std::vector<std::size_t> unfinished;
     for (std::size_t first = 0; first < order.size(); first += batch_sentences) {
       const std::size_t count = std::min(batch_sentences, order.size() - first);
@@ -305,7 +360,7 @@ std::vector<std::vector<Translation>> translate(model::Model<float>& model, cons
         const std::size_t at = order[first + i];
         if (!results[i].front().finished && !results[i].front().is_nan()) {
           if (retries == 0) cut_off[at] = std::move(results[i]);
-          const std::size_t Tx = model.options().source_length(source.length(at));
+          const std::size_t Tx = ensemble.source_length(source.length(at));
           const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options);
           if (can_end && !last) {
             unfinished.push_back(at);

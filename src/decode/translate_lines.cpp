@@ -8,27 +8,91 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/decode/parts.h"
 #include "rnnsearch/decode/spread.h"
 
 namespace rnnsearch::decode {
 namespace {
 
-LineTranslation in_words(const Translator& translator, const std::vector<std::string>& source,
-                         const Translation& translation, const TranslationOptions& options) {
-  std::vector<std::string> words;
-  const std::size_t Tx = translator.model.options().source_length(source.size());
-  for (std::size_t i = 0; i < translation.words.size(); ++i) {
-    const WordId id = translation.words[i];
-    words.push_back(translator.target_vocabulary.word_in_text(id));
-    if (id == kUnknown && options.replace_unknown) {
-      const auto j = aligned_word(std::span(translation.alignment).subspan(i * Tx, Tx), source.size());
-      if (j) words.back() = source[*j];
+/// A line, the ends of the parts in which it is translated, and what translates each.
+struct Parts {
+  const std::vector<std::string>& source;
+  std::span<const std::size_t> ends;
+  std::vector<const Translation*> translations;
+};
+
+LineTranslation in_words(const Translator& translator, const Parts& parts, const TranslationOptions& options) {
+  LineTranslation line;
+  line.parts = static_cast<std::uint32_t>(parts.ends.size());
+  std::vector<std::string> words;  // without </s>
+  double log_probability = 0, coverage = 0;
+  std::size_t length = 0, first = 0;  // `first`: of the source words of a part
+  for (std::size_t p = 0; p < parts.ends.size(); ++p) {
+    const Translation& translation = *parts.translations[p];
+    for (std::size_t i = 0; i < translation.words.size(); ++i) {
+      const WordId id = translation.words[i];
+      std::string word = translator.target_vocabulary.word_in_text(id);
+      if (!translation.attended.empty() && first + translation.attended[i] < parts.ends[p]) {
+        const std::size_t j = first + translation.attended[i];
+        if (options.details) {
+          line.links.push_back({static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(line.words.size())});
+        }
+        if (id == kUnknown && options.replace_unknown) word = parts.source[j];
+      }
+      if (options.details) line.words.push_back(word);
+      words.push_back(std::move(word));
     }
+    const std::vector<float>& scores = translation.word_scores;
+    if (options.details) {
+      if (scores.size() > translation.words.size()) line.words.push_back(translator.target_vocabulary.word(kEnd));
+      line.word_scores.insert(line.word_scores.end(), scores.begin(), scores.end());
+    }
+    log_probability += translation.log_probability;
+    length += scores.size();
+    coverage += translation.coverage;
+    line.retried = line.retried || translation.retries > 0;
+    line.cut_off = line.cut_off || !translation.finished;
+    first = parts.ends[p];
   }
-  const std::size_t length = std::max<std::size_t>(1, translation.words.size() + (translation.finished ? 1 : 0));
-  return {translator.pipeline.to_text(words),
-          translation.log_probability / (options.search.normalize ? static_cast<double>(length) : 1.0),
-          translation.retries > 0, !translation.finished};
+  if (options.details) line.source_words = parts.source;
+  line.text = translator.pipeline.to_text(words);
+  line.score = score_of(log_probability, length, coverage, options.search);
+  return line;
+}
+
+/// The translations of a line, best first; none if a part has none because a signal came. `of_parts`: those of each
+/// part.
+std::optional<std::vector<LineTranslation>> in_words(const Translator& translator,
+                                                     const std::vector<std::string>& source,
+                                                     std::span<const std::size_t> ends,
+                                                     std::span<const std::vector<Translation>> of_parts,
+                                                     const TranslationOptions& options) {
+  std::size_t count = 0;
+  for (const auto& of_part : of_parts) {
+    if (of_part.empty()) return std::nullopt;
+    count = std::max(count, of_part.size());
+  }
+  std::vector<LineTranslation> lines;
+  for (std::size_t k = 0; k < count; ++k) {
+    Parts parts{source, ends, {}};
+    for (const auto& of_part : of_parts) parts.translations.push_back(&of_part[std::min(k, of_part.size() - 1)]);
+    lines.push_back(in_words(translator, parts, options));
+  }
+  if (of_parts.size() > 1) {
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const auto& a, const auto& b) { return a.score.value() > b.score.value(); });
+  }
+  return lines;
+}
+
+void pack_words(Packer& packer, const std::vector<std::string>& words) {
+  packer.add(std::uint64_t{words.size()});
+  for (const std::string& word : words) packer.add_text(word);
+}
+
+void unpack_words(Unpacker& unpacker, std::vector<std::string>& words) {
+  words.resize(unpacker.next<std::uint64_t>());
+  for (std::string& word : words) word = unpacker.next_text();
 }
 
 }  // namespace
@@ -40,6 +104,11 @@ void pack(Packer& packer, const std::vector<LineTranslation>& translations) {
     packer.add(translation.score);
     packer.add(translation.retried);
     packer.add(translation.cut_off);
+    packer.add(translation.parts);
+    pack_words(packer, translation.source_words);
+    pack_words(packer, translation.words);
+    packer.add_list(translation.word_scores);
+    packer.add_list(translation.links);
   }
 }
 
@@ -47,9 +116,14 @@ void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations) {
   translations.resize(unpacker.next<std::uint64_t>());
   for (LineTranslation& translation : translations) {
     translation.text = unpacker.next_text();
-    translation.score = unpacker.next<double>();
+    translation.score = unpacker.next<Score>();
     translation.retried = unpacker.next<bool>();
     translation.cut_off = unpacker.next<bool>();
+    translation.parts = unpacker.next<std::uint32_t>();
+    unpack_words(unpacker, translation.source_words);
+    unpack_words(unpacker, translation.words);
+    translation.word_scores = unpacker.next_list<float>();
+    translation.links = unpacker.next_list<Link>();
   }
 }
 
@@ -67,33 +141,43 @@ std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,
     const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done) {
-  if (options.replace_unknown && translator.model.options().attention == model::Attention::kNone) {
-    throw Error("--replace-unknown needs a model with attention, and this one was trained with attention = none");
+  const bool attends = translator.ensemble.attends();
+  for (const auto& [asked, option] : {std::pair{options.replace_unknown, "--replace-unknown"},
+                                      {options.search.coverage_penalty != 0, "--coverage-penalty"}}) {
+    if (!asked || attends) continue;
+    throw Error(text_of(option, " needs a model with attention, and this one was trained with attention = none"));
   }
   if (options.replace_unknown && translator.pipeline.source_subwords) {
     throw Error("--replace-unknown is for models of words, and this one splits them into subwords; leave it out");
   }
   using Translations = std::vector<LineTranslation>;
   SearchOptions search = options.search;
-  search.alignments = options.replace_unknown;
+  search.attended = attends && (options.replace_unknown || options.details);
   const auto translated = [&](const std::vector<const std::string*>& lines) {
     std::vector<std::vector<std::string>> words;
-    Sentences source;
+    std::vector<std::vector<std::size_t>> ends;  // of the parts of each line
+    Sentences source;                            // the parts
     for (const std::string* line : lines) {
       stop_if_signal_came();
       words.push_back(translator.pipeline.to_words(*line, corpus::Side::kSource));
-      source.add(ids_of(words.back(), translator.source_vocabulary));
+      ends.push_back(part_ends(words.back(), options.maximum_source_length));
+      const auto ids = ids_of(words.back(), translator.source_vocabulary);
+      std::size_t first = 0;
+      for (const std::size_t end : ends.back()) {
+        source.add(std::span(ids).subspan(first, end - first));
+        first = end;
+      }
     }
-    const auto found = translate(translator.model, source, search, [&](std::size_t count) {
-      if (done && world.is_root()) done(count, source.size());
+    const auto found = translate(translator.ensemble, source, search, [&](std::size_t count) {
+      if (done && world.is_root()) done(count * lines.size() / source.size(), lines.size());
       return !stop_signal_came();
     });
-    std::vector<std::optional<Translations>> results(lines.size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      for (const auto& translation : found[i]) {
-        if (!results[i]) results[i].emplace();
-        results[i]->push_back(in_words(translator, words[i], translation, options));
-      }
+    std::vector<std::optional<Translations>> results;
+    std::size_t first = 0;  // part
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const auto of_parts = std::span(found).subspan(first, ends[i].size());
+      results.push_back(in_words(translator, words[i], ends[i], of_parts, options));
+      first += ends[i].size();
     }
     return results;
   };
@@ -102,7 +186,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   std::optional<std::size_t> nan_line;
   std::vector<Translations> all;
   for (const auto& of_line : results) {
-    if (of_line && std::isnan(of_line->front().score) && !nan_line) nan_line = all.size();
+    if (of_line && std::isnan(of_line->front().score.log_probability) && !nan_line) nan_line = all.size();
     all.push_back(of_line.value_or(Translations()));
   }
   refuse_nan(world, nan_line, input.place);
@@ -134,10 +218,10 @@ std::vector<WordPair> word_pairs(const Translator& translator, std::span<const s
   std::vector<WordPair> pairs(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     stop_if_signal_came();
-    const auto& [model, source_vocabulary, target_vocabulary, pipeline] = translator;
-    pairs[i].source = ids_of(pipeline.to_words(sources[i], corpus::Side::kSource), source_vocabulary);
+    const corpus::TextPipeline& pipeline = translator.pipeline;
+    pairs[i].source = ids_of(pipeline.to_words(sources[i], corpus::Side::kSource), translator.source_vocabulary);
     if (targets.empty()) continue;
-    pairs[i].target = ids_of(pipeline.to_words(targets[i], corpus::Side::kTarget), target_vocabulary);
+    pairs[i].target = ids_of(pipeline.to_words(targets[i], corpus::Side::kTarget), translator.target_vocabulary);
   }
   return pairs;
 }

@@ -69,7 +69,22 @@ void scale_row(std::size_t n, T factor, T* x) {
 }
 
 template <class T>
-constexpr SoftmaxRows<T> kSoftmaxRows = {add_bias<T>, sum_of_exp<T>, exp_and_sum<T>, subtract_row<T>, scale_row<T>};
+void mix_row(std::size_t n, T log_rest, T log_share, const T* from, T* to) {
+  for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto a = hn::Add(hn::LoadU(d, to + i), hn::Set(d, log_rest));
+    const auto b = hn::Add(hn::LoadU(d, from + i), hn::Set(d, log_share));
+    // The comparison with a NaN is false, so a NaN in `a` stays; one in `b` is put back at the end.
+    const auto above_a = hn::Gt(b, a);
+    const auto most = hn::IfThenElse(above_a, b, a), least = hn::IfThenElse(above_a, a, b);
+    const auto sum = hn::Add(most, hn::Log1p(d, exp_of(d, hn::Sub(least, most))));
+    const auto never = hn::Eq(most, hn::Set(d, -std::numeric_limits<T>::infinity()));
+    hn::StoreU(hn::IfThenElse(hn::IsNaN(b), b, hn::IfThenElse(never, most, sum)), d, to + i);
+  });
+}
+
+template <class T>
+constexpr SoftmaxRows<T> kSoftmaxRows = {add_bias<T>,     sum_of_exp<T>, exp_and_sum<T>,
+                                         subtract_row<T>, scale_row<T>,  mix_row<T>};
 RNNSEARCH_ROW_TABLE(float_softmax, kSoftmaxRows<float>)
 RNNSEARCH_ROW_TABLE(double_softmax, kSoftmaxRows<double>)
 
@@ -101,6 +116,25 @@ void log_softmax(std::span<const Real> bias, MatrixView<Real> logits) {
     const Real largest = rows.add_bias(logits.cols, bias.data(), row);
     const double sum = static_cast<double>(rows.sum_of_exp(logits.cols, largest, row));
     rows.subtract(logits.cols, largest, static_cast<Real>(std::log(sum)), row);
+  });
+}
+
+template <class Real>
+void mix_log_probabilities(ConstMatrixView<Real> from, double share, MatrixView<Real> to) {
+  assert(from.rows == to.rows && from.cols == to.cols && share >= 0 && share <= 1);
+  const SoftmaxRows<Real>& rows = row_table<SoftmaxRows<Real>>();
+  const auto log_rest = static_cast<Real>(std::log1p(-share)), log_share = static_cast<Real>(std::log(share));
+  parallel_for(to.rows, [&](std::size_t i) { rows.mix(to.cols, log_rest, log_share, from.row(i), to.row(i)); });
+}
+
+template <class Real>
+void interpolate(ConstMatrixView<Real> from, double share, MatrixView<Real> to) {
+  assert(from.rows == to.rows && from.cols == to.cols);
+  const auto rest = static_cast<Real>(1 - share), part = static_cast<Real>(share);
+  for_each_row(to.rows, to.cols, [&](std::size_t i) {
+    const Real* source = from.row(i);
+    Real* target = to.row(i);
+    for (std::size_t k = 0; k < to.cols; ++k) target[k] = rest * target[k] + part * source[k];
   });
 }
 
@@ -161,8 +195,10 @@ void maxout_backward(ConstMatrixView<Real> x, ConstMatrixView<Real> t_gradient, 
 
 #define RNNSEARCH_INSTANTIATE(Real)                                                                            \
   template void log_softmax(std::span<const Real>, MatrixView<Real>);                                          \
+  template void mix_log_probabilities(ConstMatrixView<Real>, double, MatrixView<Real>);                        \
   template void softmax_cross_entropy(std::span<const Real>, MatrixView<Real>, std::span<const std::uint32_t>, \
                                       std::span<double>, double);                                              \
+  template void interpolate(ConstMatrixView<Real>, double, MatrixView<Real>);                                  \
   template void softmax_loss(std::span<const Real>, MatrixView<Real>, std::span<const std::uint32_t>,          \
                              std::span<double>);                                                               \
   template void maxout_forward(ConstMatrixView<Real>, MatrixView<Real>);                                       \

@@ -17,6 +17,8 @@ struct SoftmaxRows {
   void (*subtract)(std::size_t n, T largest, T log, T* x);
   /// x = factor x
   void (*scale)(std::size_t n, T factor, T* x);
+  /// to = log(exp(to + log_rest) + exp(from + log_share))
+  void (*mix)(std::size_t n, T log_rest, T log_share, const T* from, T* to);
 };
 
 }  // namespace rnnsearch::kernels

@@ -114,6 +114,21 @@ std::vector<double> Model<Real>::score(const Sentences& source, const Sentences&
 }
 
 template <class Real>
+std::vector<std::vector<double>> Model<Real>::word_scores(const Sentences& source, const Sentences& target) {
+  assert(source.size() == target.size());
+  std::vector<std::vector<double>> scores(source.size());
+  if (source.empty()) return scores;
+  network_->forward(source, target);
+  const auto& packing = network_->target.packing;
+  for (std::size_t t = 0; t < packing.steps(); ++t) {
+    for (std::size_t p = 0; p < packing.active[t]; ++p) {
+      scores[packing.order[p]].push_back(-network_->losses[packing.first_row[t] + p]);
+    }
+  }
+  return scores;
+}
+
+template <class Real>
 std::vector<Alignment<Real>> Model<Real>::align(const Sentences& source, const Sentences& target) {
   const std::vector<double> scores = score(source, target);
   std::vector<Alignment<Real>> alignments(scores.size());

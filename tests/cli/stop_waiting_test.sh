@@ -57,8 +57,10 @@ for _ in {1..3000}; do head -n 1 text/dev.source; done | tr "\n" " " >long
 echo >>long
 has_begun() { [[ -n $(find . -name ".output.tmp-*") ]]; }
 for ranks in 1 2; do
-  stopped $ranks has_begun translate "${model[@]}" --beam 500 --minimum-length-ratio 90 \
-    --maximum-length-ratio 100 --input long --output output
+  for maximum in 0 1000; do  # whole, in parts
+    stopped $ranks has_begun translate "${model[@]}" --beam 500 --minimum-length-ratio 90 \
+      --maximum-length-ratio 100 --maximum-source-length $maximum --input long --output output
+  done
   [[ ! -e output && ! -e output.partial && -z $(find . -name '.output.tmp-*') ]] || fail "something was written"
 done
 kill $writer

@@ -278,5 +278,67 @@ TEST(MaxoutBackward, EqualsCentralDifferences) {
   support::expect_gradient(variables, gradient.values(), loss, {.name = "x"});
 }
 
+/// log((1 - share) p + share q) in double; rows of several lengths, among them -inf, and equal values.
+TYPED_TEST(SoftmaxTest, MixesDistributionsWhoseLogarithmsAreGiven) {
+  using Real = TypeParam;
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  Random random(7);
+  for (const std::size_t K : vocabularies()) {
+    Guarded<Real> from(kRows, K, K % 5, K % 4), to(kRows, K, K % 3, K % 7);
+    from.normal(random, 30);
+    to.normal(random, 30);
+    if (K > 3) {
+      from.view()(0, 0) = to.view()(0, 0);
+      from.view()(0, 1) = static_cast<Real>(kNever);
+      to.view()(0, 2) = static_cast<Real>(kNever);
+      from.view()(0, 3) = to.view()(0, 3) = static_cast<Real>(kNever);
+    }
+    for (const double share : {0.5, 0.25, 0.999}) {
+      const Matrix a = to.values(), b = from.values();
+      Guarded<Real> mixed = to, mean = to;
+      mix_log_probabilities<Real>(from.view(), share, mixed.view());
+      Matrix expected(a.size());
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        const double most = std::max(a[i], b[i]);
+        expected[i] = most == kNever
+                          ? kNever
+                          : most + std::log((1 - share) * std::exp(a[i] - most) + share * std::exp(b[i] - most));
+      }
+      const Matrix found = mixed.values();
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        if (expected[i] == kNever) {
+          EXPECT_EQ(found[i], kNever);
+        } else {
+          const double bound = std::is_same_v<Real, float> ? 1e-6 + 2e-7 * std::abs(expected[i]) : 1e-12;
+          ASSERT_NEAR(found[i], expected[i], bound) << "K = " << K << ", share " << share;
+        }
+      }
+      interpolate<Real>(from.view(), share, mean.view());
+      const Matrix means = mean.values();
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        const double exact = (1 - share) * a[i] + share * b[i];
+        if (!std::isfinite(exact)) continue;
+        ASSERT_NEAR(means[i], exact, 1e-6 + 3e-7 * (std::abs(a[i]) + std::abs(b[i])));
+      }
+    }
+  }
+}
+
+TYPED_TEST(SoftmaxTest, MixesNothingWithANan) {
+  using Real = TypeParam;
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  for (std::size_t k = 0; k < 40; ++k) {
+    std::vector<Real> good(40, -1), bad(40, -2);
+    bad[k] = nan;
+    auto to_bad = bad, to_good = good;
+    mix_log_probabilities<Real>({good.data(), 1, 40}, 0.5, {to_bad.data(), 1, 40});
+    mix_log_probabilities<Real>({bad.data(), 1, 40}, 0.5, {to_good.data(), 1, 40});
+    for (std::size_t i = 0; i < 40; ++i) {
+      EXPECT_EQ(std::isnan(to_bad[i]), i == k);
+      EXPECT_EQ(std::isnan(to_good[i]), i == k);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rnnsearch::kernels

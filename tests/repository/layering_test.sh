@@ -41,7 +41,7 @@ LIBRARIES
 operating_system='dlfcn.h errno.h fcntl.h malloc.h poll.h pthread.h sched.h signal.h time.h unistd.h sys/'
 top_level='CMakeLists.txt README.md src include pipelines cluster data tests build* runs'  # runs: what pipelines make
 # C++ tests of a property of a whole room, not of one thing in it
-properties='model/gradient model/gradient_parts model/notebook_replay model/reference model/steps model/threads base/gradient_check base/watchdog'
+properties='model/gradient model/gradient_parts model/notebook_replay model/reference model/steps model/threads decode/reference base/gradient_check base/watchdog'
 
 check() {  # folder: prints what breaks a rule, nothing when all is well
   (cd "$1" && RULES=$rules LIBRARIES=$libraries SYSTEM=$operating_system TOP=$top_level PROPERTIES=$properties perl -e '

@@ -3,24 +3,35 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
-#include "rnnsearch/model/model.h"
+#include "rnnsearch/decode/ensemble.h"
 
 namespace rnnsearch::decode {
 
-/// Lengths, including Tx, count </s>. Limits and retries are those of sample.py in the released code of Bahdanau, Cho
-/// and Bengio (2015) (GroundHog, experiments/nmt, BeamSearch.search and sample). Its --beam-size has no default and the
-/// paper does not state its beam size, so the default is our own.
+/// Lengths, including Tx, count </s>. Limits by ratio and retries are those of sample.py in the released code of
+/// Bahdanau, Cho and Bengio (2015) (GroundHog, experiments/nmt, BeamSearch.search and sample). Its --beam-size has no
+/// default and the paper does not state its beam size, so the default is our own.
+///
+/// `normalize`, the penalties and the bonus rank finished hypotheses (see Score), or those that were cut off when there
+/// are none. While hypotheses grow they have equal lengths, and the search compares their log-probabilities.
 struct SearchOptions {
   std::size_t beam = 10;              // number of hypotheses, including finished ones; 1: greedy search
   std::size_t n_best = 1;             // translations returned for each sentence, at most `beam`
-  bool normalize = false;             // rank finished hypotheses by log-probability divided by length, including </s>
+  bool normalize = false;             // divide log-probabilities by length; not together with length_penalty
+  double length_penalty = 0;          // alpha of Wu et al. (2016), equation 14; 0: log-probabilities stay as they are
+  double coverage_penalty = 0;        // beta of the same equation; other than 0 only for a model with attention
+  double word_bonus = 0;              // added to the score for each word
   bool no_unknown = false;            // never produce <unk>
   double minimum_length_ratio = 0.5;  // </s> cannot be among the first floor(ratio * Tx) words
   double maximum_length_ratio = 3.0;  // at most floor(ratio * Tx) words, including </s>
+  std::size_t minimum_length = 0;     // </s> cannot be among the first `minimum_length` words either
+  std::optional<std::size_t> maximum_length{};  // nor are there more words than this, including </s>
   /// If no hypothesis of a sentence ends within its maximum length, the sentence is searched again: first with <unk>
   /// allowed (if no_unknown is set), then with a doubled beam as long as the beam is smaller than this number. The
   /// largest beam is therefore less than twice this number, and all retries together cost less than four times a single
@@ -29,7 +40,30 @@ struct SearchOptions {
   std::size_t retry_below = 500;
   std::size_t batch_sentences = 32;  // sentences searched together; affects speed and memory, not the result
   bool alignments = false;           // return the attention weights
+  bool attended = false;             // return for each word the source position with the largest weight
 };
+
+/// The score by which hypotheses are ranked, and what it is made of.
+struct Score {
+  double log_probability = 0;   // natural logarithm, including </s> if finished; NaN if the model computed NaN
+  std::size_t length = 0;       // |Y|, the number of words, including </s> if finished
+  double length_penalty = 1;    // lp(Y): the length if `normalize`, otherwise ((5 + |Y|) / 6)^alpha
+  double coverage_penalty = 0;  // cp(X, Y) = beta sum_j log(min(sum_i alpha_ij, 1))
+  double word_bonus = 0;        // the bonus of all words, |Y| of them
+
+  /// s(Y, X) = log P(Y|X) / lp(Y) + cp(X, Y) (Wu et al. 2016, Google's neural machine translation system, equation 14)
+  /// plus the bonus (Murray and Chiang 2018, Correcting length bias in neural machine translation, section 3.2).
+  double value() const { return log_probability / length_penalty + coverage_penalty + word_bonus; }
+};
+
+/// The score of a hypothesis of `length` words. `coverage`: the sum of coverage_of over what it translates; 0 if the
+/// options have no coverage penalty.
+Score score_of(double log_probability, std::size_t length, double coverage, const SearchOptions& options);
+
+/// sum_j log(min(weights[j], 1)), where weights[j] is the sum of alpha_ij over the words i of a hypothesis. All Tx
+/// source positions count, </s> too if the encoder reads it. A weight below the smallest normal float counts as that
+/// (a logarithm of -87.3), because a word that a local window never reached has the weight 0.
+double coverage_of(std::span<const double> weights);
 
 struct Translation {
   std::vector<WordId> words;     // without </s>, in the order of the sentence, whatever the direction of the search
@@ -37,8 +71,17 @@ struct Translation {
   bool finished = true;          // false: cut off at the maximum length, because no hypothesis ended in any search
   std::size_t retries = 0;       // number of searches of this sentence without a result; 0 if not finished
   std::vector<float> alignment;  // [words, plus </s> if finished, Tx] row-major, if requested; 0 without attention
+  /// [words, plus </s> if finished] log-probability of each word after those before it. Their sum is log_probability.
+  std::vector<float> word_scores{};
+  /// [words, plus </s> if finished] the source position with the largest weight, the first of several, if requested.
+  std::vector<std::uint32_t> attended{};
+  double coverage = 0;  // coverage_of its weights; 0 without a coverage penalty
 
   bool is_nan() const { return std::isnan(log_probability); }
+  /// Of an empty source sentence, and of a translation that is NaN, the length is 0.
+  Score score(const SearchOptions& options) const {
+    return score_of(log_probability, word_scores.size(), coverage, options);
+  }
 };
 
 /// Returns, in the caller's order, 1 to `n_best` translations of each source sentence, best first.
@@ -54,7 +97,7 @@ struct Translation {
 ///   with the number of finished sentences. If it returns false, the search ends, and the remaining sentences,
 ///   including those that wait for a retry, have no translation. A Interruptible ends the search in the middle
 ///   of a batch with the same result, or, without `done`, with its exception.
-std::vector<std::vector<Translation>> translate(model::Model<float>& model, const Sentences& source,
+std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done = {});
 

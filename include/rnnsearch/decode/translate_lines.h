@@ -1,6 +1,7 @@
 // A trained model at work on raw lines, on any number of ranks.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -19,20 +20,39 @@ namespace rnnsearch::decode {
 struct TranslationOptions {
   SearchOptions search;
   bool replace_unknown = false;
+  bool details = false;  // fill in the details of each LineTranslation
+  /// A line of more words is split as part_ends says; its parts are translated on their own and joined. The time of a
+  /// search grows with the square of the length, and no model was trained on such sentences. 0: never split.
+  std::size_t maximum_source_length = 1000;
 };
 
-/// What translates: parts of a checkpoint, which outlive this.
+/// What translates: parts of a checkpoint, or of several that have the same vocabularies, which outlive this.
 struct Translator {
-  model::Model<float>& model;
+  Ensemble ensemble;
   const corpus::Vocabulary &source_vocabulary, &target_vocabulary;
   const corpus::TextPipeline& pipeline;
 };
 
+/// A source word and the target word that attended to it, counted from 0.
+struct Link {
+  std::uint32_t source = 0, target = 0;
+
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
 struct LineTranslation {
   std::string text;
-  double score = 0;      // log-probability, divided by length with `normalize`
-  bool retried = false;  // found by a search after the first, in which no hypothesis had ended
-  bool cut_off = false;  // at the maximum length: no hypothesis ended in any search
+  Score score;
+  bool retried = false;     // found by a search after the first, in which no hypothesis had ended
+  bool cut_off = false;     // at the maximum length: no hypothesis ended in any search
+  std::uint32_t parts = 1;  // in which the line was translated, because it is longer than the maximum source length
+
+  // The details.
+  std::vector<std::string> source_words;  // of the line, as the model reads them, without </s>
+  std::vector<std::string> words;         // as the model wrote them, with </s> where it wrote it; [score.length]
+  std::vector<float> word_scores;         // [score.length] log-probability of each word after those before it
+  /// Of each word but </s>, with the source word of its largest weight. None if that is </s>, or without attention.
+  std::vector<Link> links;
 };
 
 /// For messages between ranks.
@@ -53,9 +73,11 @@ struct InputLines {
 
 /// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each
 /// line, at least one, best first and in order, are at the root, nothing elsewhere. A line without words has one empty
-/// translation. Throws Error where --replace-unknown is not for this model; AgreedError, naming the line, when the
-/// model computes NaN.
-/// A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
+/// translation. Throws Error where --replace-unknown or --coverage-penalty is not for this model; AgreedError, naming
+/// the line, when the model computes NaN.
+/// Translation k of a line that was split joins the k-th ones of its parts, or the last ones of those that have fewer:
+/// log-probabilities, lengths, coverage and bonus add up, and the score follows from the sums. There is an </s> for
+/// each part. A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
 /// `done` is told at the root how many lines of its own share are finished, and how many there are.
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,

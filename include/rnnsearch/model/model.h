@@ -136,8 +136,11 @@ class Model {
   Loss loss(const Sentences& source, const Sentences& target);
   /// log p(target | source) of each pair, including </s>.
   std::vector<double> score(const Sentences& source, const Sentences& target);
-  /// The same, with the attention weights of each target word (section 3.1, equation 6), including </s> on both sides.
-  /// The result for a pair does not depend on the other pairs, except for rounding. Without attention alpha is empty.
+  /// The summands of each: log p of every target word after those before it, that of </s> last.
+  std::vector<std::vector<double>> word_scores(const Sentences& source, const Sentences& target);
+  /// The same as `score`, with the attention weights of each target word (section 3.1, equation 6), including </s> on
+  /// both sides. The result for a pair does not depend on the other pairs, except for rounding. Without attention alpha
+  /// is empty.
   std::vector<Alignment<Real>> align(const Sentences& source, const Sentences& target);
 
   /// Encodes sentences in any order; the rows of the result are in the caller's order, and those of a sentence in the

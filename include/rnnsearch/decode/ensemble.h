@@ -1,0 +1,88 @@
+// Models that translate together: at each step of a search their distributions of the next word become one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rnnsearch/base/matrix.h"
+#include "rnnsearch/base/option.h"
+#include "rnnsearch/base/sentences.h"
+#include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/model/model.h"
+
+namespace rnnsearch::decode {
+
+/// With weights w_m that sum to 1, the score of word y is
+///   probabilities: log sum_m w_m p_m(y), the logarithm of the mean probability (a linear mixture);
+///   logarithms:    sum_m w_m log p_m(y), the logarithm of the geometric mean. It is not normalised again, so the
+///                  probabilities of all words sum to at most 1.
+enum class EnsembleOf { kProbabilities, kLogarithms };
+constexpr auto names_of(EnsembleOf) {
+  return std::array{Named{EnsembleOf::kProbabilities, "probabilities"}, Named{EnsembleOf::kLogarithms, "logarithms"}};
+}
+
+/// One model or several. They have the same vocabularies, but may be different systems of any sizes. A copy refers to
+/// the same models, which outlive it. Not thread-safe, like a Model.
+class Ensemble {
+ public:
+  /// One model, whose results are its own to the bit.
+  Ensemble(model::Model<float>& model);  // NOLINT(google-explicit-constructor): a model is an ensemble of one
+  /// `weights`: positive, one for each model; they are divided by their sum. REQUIRES: at least one model, and all with
+  /// the same numbers of source and target words.
+  Ensemble(std::vector<model::Model<float>*> models, std::vector<double> weights, EnsembleOf of);
+
+  std::size_t size() const { return models_.size(); }
+  model::Model<float>& model(std::size_t m) const { return *models_[m]; }
+  double weight(std::size_t m) const { return weights_[m]; }
+  EnsembleOf of() const { return of_; }
+  std::size_t target_words() const { return models_.front()->options().target_words; }
+  /// Tx of a source of so many words, for limits and alignments: that of the model with the longest, because some may
+  /// read </s> and others not.
+  std::size_t source_length(std::size_t words) const;
+  /// Whether some model has attention.
+  bool attends() const;
+
+ private:
+  std::vector<model::Model<float>*> models_;
+  std::vector<double> weights_;  // their sum is 1
+  EnsembleOf of_ = EnsembleOf::kProbabilities;
+};
+
+/// The steps of a search with all models: the encoded sentences, and one row for each hypothesis in each model.
+class EnsembleSteps {
+ public:
+  /// Encodes the sentences, and has a row for each.
+  EnsembleSteps(const Ensemble& ensemble, const Sentences& source);
+
+  std::size_t rows() const { return members_.front().state.rows(); }
+  std::size_t target_words() const { return ensemble_.target_words(); }
+  /// Tx of sentence b, as Ensemble::source_length.
+  std::size_t source_length(std::size_t b) const;
+
+  /// The scores of the next word of every row. log_probabilities [R, K]; alpha [R, at least the longest Tx], or empty
+  /// if not needed: the mean of the weights of the models that have attention, 0 if none has.
+  void predict(MatrixView<float> log_probabilities, MatrixView<float> alpha);
+  /// Row k continues row parent[k] with the word chosen[k].
+  void advance(std::span<const std::uint32_t> parent, std::span<const WordId> chosen);
+
+ private:
+  struct Member {
+    model::Model<float>* model;
+    model::Encoded<float> encoded;
+    model::SearchState<float> state;
+    bool attends;
+  };
+
+  const Ensemble& ensemble_;
+  std::vector<Member> members_;
+  kernels::Buffer<float> log_probabilities_, alpha_;  // of the models after the first
+};
+
+/// The score of each pair in forced decoding, </s> included: the sum of its words' scores. Of one model, its
+/// Model::score.
+std::vector<double> score(const Ensemble& ensemble, const Sentences& source, const Sentences& target);
+
+}  // namespace rnnsearch::decode

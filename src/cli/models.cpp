@@ -1,0 +1,93 @@
+#include "cli/models.h"
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/train/shared_files.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+/// How the words differ: "its word 17 is 'x', not 'y'"; empty if they do not.
+std::string difference(const corpus::Vocabulary& other, const corpus::Vocabulary& first) {
+  if (other.size() != first.size()) return text_of("it holds ", other.size(), " words, not ", first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::string &word = other.words()[i], &expected = first.words()[i];
+    if (word != expected) {
+      return text_of("its word ", i, " is '", printable(word), "', not '", printable(expected), "'");
+    }
+  }
+  return "";
+}
+
+void check_same_text(const train::LoadedModel& other, const std::string& path, const train::LoadedModel& first,
+                     const std::string& first_path) {
+  const auto refuse = [&](const std::string& what) {
+    throw comm::AgreedError(text_of("--model ", path, " and --model ", first_path, " cannot translate together: ", what,
+                                    "; train the models of an ensemble on one corpus, or on corpora that prepare "
+                                    "--vocabulary-of made alike"));
+  };
+  const std::string target = difference(other.target_vocabulary, first.target_vocabulary);
+  if (!target.empty()) refuse(text_of(path, " has another target vocabulary (", target, ")"));
+  const std::string source = difference(other.source_vocabulary, first.source_vocabulary);
+  if (!source.empty()) refuse(text_of(path, " has another source vocabulary (", source, ")"));
+  if (other.pipeline != first.pipeline) {
+    refuse(text_of(path, " splits text into words otherwise (languages, tokenizer, normalization, case or subwords)"));
+  }
+}
+
+std::vector<double> weights_of(const ModelChoice& choice) {
+  std::vector<double> weights;
+  for (const std::string& text : choice.model_weight) {
+    if (!value::read(text, weights.emplace_back()) || !(weights.back() > 0)) {
+      throw UsageError(text_of("--model-weight is '", text, "' but must be a number above 0"));
+    }
+  }
+  if (weights.empty()) weights.assign(choice.model.size(), 1.0);
+  return weights;
+}
+
+}  // namespace
+
+void add_models(Options& options, ModelChoice& choice) {
+  options.add("model", choice.model,
+              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file; several are an "
+                       "ensemble, and must have the same vocabularies",
+               .value = "RUN|FILE",
+               .required = true});
+  options.add("ensemble-of", choice.ensemble_of,
+              {.help = "what several models average at each word: their probabilities, or the logarithms of these"});
+  options.add(
+      "model-weight", choice.model_weight,
+      {.help = "weight of a model in the average, one for each --model in their order [equal weights]", .value = "X"});
+}
+
+void check_models(const Options& options, const ModelChoice& choice) {
+  const auto weights = weights_of(choice);
+  for (const char* option : {"ensemble-of", "model-weight"}) {
+    if (choice.model.size() == 1 && options.given(option)) {
+      throw UsageError(text_of("--", option, " is for an ensemble: give --model more than once"));
+    }
+  }
+  if (weights.size() != choice.model.size()) {
+    throw UsageError(text_of("--model is given ", choice.model.size(), " times, but --model-weight ", weights.size(),
+                             " times; give one weight for each model, in their order"));
+  }
+}
+
+OpenModels::OpenModels(const ModelChoice& choice, const comm::Communicator& world)
+    : weights_(weights_of(choice)), of_(choice.ensemble_of) {
+  for (const std::string& path : choice.model) {
+    loaded_.push_back(train::open_model(path, world));
+    check_same_text(loaded_.back(), path, loaded_.front(), choice.model.front());
+  }
+}
+
+decode::Translator OpenModels::translator() {
+  std::vector<model::Model<float>*> models;
+  for (train::LoadedModel& loaded : loaded_) models.push_back(&loaded.model);
+  const train::LoadedModel& first = loaded_.front();
+  return {{std::move(models), weights_, of_}, first.source_vocabulary, first.target_vocabulary, first.pipeline};
+}
+
+}  // namespace rnnsearch::cli

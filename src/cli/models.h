@@ -1,0 +1,41 @@
+// The models of a command: one, or an ensemble.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rnnsearch/cli/options.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/decode/ensemble.h"
+#include "rnnsearch/decode/translate_lines.h"
+#include "rnnsearch/train/checkpoint.h"
+
+namespace rnnsearch::cli {
+
+struct ModelChoice {
+  std::vector<std::string> model, model_weight;
+  decode::EnsembleOf ensemble_of = decode::EnsembleOf::kProbabilities;
+};
+
+/// Declares --model, --ensemble-of and --model-weight.
+void add_models(Options& options, ModelChoice& choice);
+/// After parsing. Throws UsageError for weights that are no weights or of which there are too many or too few, and for
+/// options of ensembles with one model.
+void check_models(const Options& options, const ModelChoice& choice);
+
+class OpenModels {
+ public:
+  /// COLLECTIVE. Opens all of them, as train::open_model. Throws AgreedError if two of them have different
+  /// vocabularies or text pipelines, naming both. REQUIRES: check_models.
+  OpenModels(const ModelChoice& choice, const comm::Communicator& world);
+
+  /// Refers to this object, which outlives it.
+  decode::Translator translator();
+
+ private:
+  std::vector<train::LoadedModel> loaded_;
+  std::vector<double> weights_;
+  decode::EnsembleOf of_;
+};
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,74 @@
+#include "cli/n_best.h"
+
+#include <charconv>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/json.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+constexpr int kDigits = 6;
+
+std::string moses_fields(const decode::LineTranslation& translation) {
+  const decode::Score& score = translation.score;
+  std::string fields =
+      text_of("LogProbability= ", fixed(score.log_probability, kDigits), " Length= ", score.length,
+              " LengthPenalty= ", fixed(score.length_penalty, kDigits),
+              " CoveragePenalty= ", fixed(score.coverage_penalty, kDigits),
+              " WordBonus= ", fixed(score.word_bonus, kDigits), " ||| ", fixed(score.value(), kDigits), " |||");
+  for (const decode::Link& link : translation.links) fields += text_of(" ", link.source, "-", link.target);
+  fields += " |||";
+  for (const float word : translation.word_scores) fields += text_of(" ", fixed(static_cast<double>(word), kDigits));
+  return fields;
+}
+
+// With as many digits as Moses's fields: further ones depend on which sentences were searched together.
+Json number(double value) {
+  const std::string text = fixed(value, kDigits);
+  double rounded = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return Json(rounded);
+}
+
+Json json_of(const std::vector<std::string>& words) {
+  Json list = Json::array();
+  for (const std::string& word : words) list.push_back(word);
+  return list;
+}
+
+std::string json_line(std::size_t line, std::size_t rank, const decode::LineTranslation& translation) {
+  const decode::Score& score = translation.score;
+  Json word_scores = Json::array(), links = Json::array();
+  for (const float word : translation.word_scores) word_scores.push_back(number(static_cast<double>(word)));
+  for (const decode::Link& link : translation.links) links.push_back(Json::array({link.source, link.target}));
+  return Json::object({{"line", line},
+                       {"rank", rank + 1},
+                       {"text", translation.text},
+                       {"score", number(score.value())},
+                       {"log_probability", number(score.log_probability)},
+                       {"length", score.length},
+                       {"length_penalty", number(score.length_penalty)},
+                       {"coverage_penalty", number(score.coverage_penalty)},
+                       {"word_bonus", number(score.word_bonus)},
+                       {"finished", !translation.cut_off},
+                       {"parts", translation.parts},
+                       {"source_words", json_of(translation.source_words)},
+                       {"words", json_of(translation.words)},
+                       {"word_scores", std::move(word_scores)},
+                       {"alignment", std::move(links)}})
+      .dump();
+}
+
+}  // namespace
+
+std::string n_best_line(NBestFormat format, std::size_t line, std::size_t rank,
+                        const decode::LineTranslation& translation) {
+  if (format == NBestFormat::kJson) return json_line(line, rank, translation);
+  const std::string begin = text_of(line, " ||| ", translation.text, " ||| ");
+  if (format == NBestFormat::kMoses) return begin + moses_fields(translation);
+  return begin + fixed(translation.score.value(), kDigits);
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,139 @@
+#include "rnnsearch/decode/ensemble.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/random.h"
+#include "rnnsearch/decode/translate.h"
+
+namespace rnnsearch::decode {
+namespace {
+
+// That the numbers are right is in reference_test.cpp.
+
+model::Model<float> random_model(std::uint64_t seed, model::Attention attention = model::Attention::kAdditive,
+                                 bool source_end = true) {
+  model::ModelOptions options;
+  options.source_words = 12;
+  options.target_words = 12;
+  options.embedding = 5;
+  options.state = 6;
+  options.alignment = 7;
+  options.maxout = 4;
+  options.attention = attention;
+  options.source_end = source_end;
+  model::Model<float> model(options);
+  Random random(seed);
+  for (float& weight : model.parameters()) weight = static_cast<float>(0.6 * random.normal());
+  return model;
+}
+
+Sentences some_sentences(std::size_t count, std::size_t longest) {
+  Random random(2);
+  Sentences sentences;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<WordId> words(1 + random.below(longest));
+    for (WordId& word : words) word = static_cast<WordId>(3 + random.below(9));
+    sentences.add(words);
+  }
+  return sentences;
+}
+
+void expect_same_bits(const std::vector<std::vector<Translation>>& one,
+                      const std::vector<std::vector<Translation>>& two) {
+  ASSERT_EQ(one.size(), two.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    ASSERT_EQ(one[i].size(), two[i].size()) << "sentence " << i;
+    for (std::size_t k = 0; k < one[i].size(); ++k) {
+      EXPECT_EQ(one[i][k].words, two[i][k].words) << "sentence " << i;
+      EXPECT_EQ(one[i][k].log_probability, two[i][k].log_probability) << "sentence " << i;
+      EXPECT_EQ(one[i][k].word_scores, two[i][k].word_scores) << "sentence " << i;
+      EXPECT_EQ(one[i][k].alignment, two[i][k].alignment) << "sentence " << i;
+      EXPECT_EQ(one[i][k].coverage, two[i][k].coverage) << "sentence " << i;
+    }
+  }
+}
+
+TEST(Ensemble, OfOneModelIsThatModelToTheBit) {
+  auto model = random_model(1);
+  const Sentences source = some_sentences(20, 7);
+  const SearchOptions options{.beam = 4, .n_best = 4, .coverage_penalty = 0.2, .alignments = true};
+  for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+    const Ensemble one({&model}, {7.5}, of);
+    expect_same_bits(translate(one, source, options), translate(model, source, options));
+    EXPECT_EQ(score(one, source, source), model.score(source, source));
+  }
+}
+
+TEST(Ensemble, OfEqualModelsHasTheScoresOfOne) {
+  auto model = random_model(1);
+  const Sentences source = some_sentences(20, 7);
+  const auto alone = translate(model, source, {.beam = 3});
+  for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+    const Ensemble three({&model, &model, &model}, {1, 2, 3}, of);
+    const auto together = translate(three, source, {.beam = 3});
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      EXPECT_EQ(together[i][0].words, alone[i][0].words);
+      EXPECT_NEAR(together[i][0].log_probability, alone[i][0].log_probability, 1e-5);
+    }
+  }
+}
+
+TEST(Ensemble, GivesTheSameBitsOnAnyNumberOfThreadsAndInAnyBatches) {
+  auto first = random_model(1), second = random_model(2, model::Attention::kNone), third = random_model(3);
+  const Sentences source = some_sentences(20, 9);
+  SearchOptions options{.beam = 4, .n_best = 4, .length_penalty = 1, .coverage_penalty = 0.2, .alignments = true};
+  const Ensemble ensemble({&first, &second, &third}, {1, 1, 2}, EnsembleOf::kProbabilities);
+  const std::size_t threads = thread_count();
+  set_thread_count(1);
+  const auto one = translate(ensemble, source, options);
+  set_thread_count(3);
+  expect_same_bits(translate(ensemble, source, options), one);
+  set_thread_count(threads);
+  for (const std::size_t batch_sentences : {1u, 3u, 20u}) {
+    options.batch_sentences = batch_sentences;
+    const auto again = translate(ensemble, source, options);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      EXPECT_EQ(again[i][0].words, one[i][0].words) << "sentence " << i;
+      EXPECT_NEAR(again[i][0].log_probability, one[i][0].log_probability, 1e-5);
+    }
+  }
+}
+
+TEST(Ensemble, HasTheLongestOfItsModelsSources) {
+  auto with_end = random_model(1), without = random_model(2, model::Attention::kAdditive, false);
+  const Ensemble both({&without, &with_end}, {1, 1}, EnsembleOf::kLogarithms);
+  EXPECT_EQ(both.source_length(3), 4u);
+  EXPECT_EQ(both.source_length(0), 1u);
+  const auto translations = translate(both, some_sentences(5, 4), {.beam = 2, .alignments = true});
+  const Sentences source = some_sentences(5, 4);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const Translation& best = translations[i][0];
+    const std::size_t Tx = source.length(i) + 1;
+    ASSERT_EQ(best.alignment.size(), best.word_scores.size() * Tx);
+    for (std::size_t k = 0; k < best.word_scores.size(); ++k) {
+      float sum = 0;
+      for (std::size_t j = 0; j < Tx; ++j) sum += best.alignment[k * Tx + j];
+      EXPECT_NEAR(sum, 1, 1e-5) << "the model that does not read </s> gives it no weight";
+      EXPECT_LE(best.alignment[k * Tx + Tx - 1], 0.5 + 1e-5);
+    }
+  }
+}
+
+TEST(Ensemble, IsNanWhereOneOfItsModelsIs) {
+  for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+    for (const bool first_is_nan : {true, false}) {
+      auto good = random_model(1), bad = random_model(2);
+      bad.parameters()[bad.layout().find("readout/b_w").offset] = std::numeric_limits<float>::quiet_NaN();
+      const Ensemble ensemble({first_is_nan ? &bad : &good, first_is_nan ? &good : &bad}, {1, 1}, of);
+      EXPECT_TRUE(translate(ensemble, some_sentences(3, 4), {.beam = 2})[0].at(0).is_nan());
+      EXPECT_TRUE(std::isnan(score(ensemble, some_sentences(1, 4), some_sentences(1, 4))[0]));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::decode

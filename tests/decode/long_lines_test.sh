@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# A line of more words than --maximum-source-length is translated as its parts on their own would be, and translate and evaluate say so;
+# the parts end where sentences end. The same on any number of ranks.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+"$SOURCE/data/reversal.sh" text --vocabulary 10 --max-length 7 --train 600 --dev 16 --test 16 >/dev/null
+for side in source target; do
+  awk 'NR % 3 == 0 {print $0 " ."; next} 1' text/train.$side >train.$side # the model knows the full stop
+done
+"$RNNSEARCH" prepare --train-source train.source --train-target train.target --dev-source text/dev.source --dev-target text/dev.target \
+  --tokenizer none --output corpus.h5 >/dev/null
+"$RNNSEARCH" $(train_arguments run 40) 2>/dev/null
+
+# Sentences of at most 8 words, one a line; then lines of 1 to 5 of them, empty lines, and a line that has no sentence end.
+for _ in 1 2 3 4; do sed 's/$/ ./' text/dev.source; done >sentences
+awk '{line = line (line == "" ? "" : " ") $0; if (++n > NR / 3 % 5) {print line; line = ""; n = 0}}
+  NR % 16 == 0 {print ""}
+  END {print line}' sentences >lines
+printf '1 2 3 4 5 6 7 8 9 1 2 3\n' >>lines
+longest=8
+# The parts: as many sentences as fit, by a reading of the text alone.
+awk -v longest=$longest '
+  {
+    n = split($0, word, " "); part = sentence = ""; words = length_of_sentence = parts = 0
+    for (i = 1; i <= n; ++i) {
+      sentence = sentence (sentence == "" ? "" : " ") word[i]; ++length_of_sentence
+      if (word[i] != "." && length_of_sentence < longest && i < n) continue
+      if (words > 0 && words + length_of_sentence > longest) {print NR, part; part = ""; words = 0}
+      part = part (part == "" ? "" : " ") sentence; words += length_of_sentence
+      sentence = ""; length_of_sentence = 0
+    }
+    print NR, part
+  }' lines >numbered
+cut -d ' ' -f 2- -s numbered >parts
+search="--precision f32 --threads 1 --beam 4 --normalize"
+"$RNNSEARCH" translate --model run --input parts --output of-parts $search
+paste -d ' ' <(cut -d ' ' -f 1 numbered) of-parts |
+  awk 'BEGIN {line = 1} {n = $1; sub(/^[0-9]+ ?/, ""); while (line < n) {print text; text = ""; ++line}
+    text = text (text == "" || $0 == "" ? "" : " ") $0} END {print text}' >expected
+
+"$RNNSEARCH" translate --model run --input lines --output found $search --maximum-source-length $longest 2>said
+cmp expected found || fail "a line is not translated as its parts are: $(diff expected found | head -n 4)"
+long=$(awk -v longest=$longest 'NF > longest' lines | wc -l)
+said="\[translate\] $long lines have more words than --maximum-source-length, $longest, and were translated in parts"
+grep -qx "$said, split where sentences end" said || fail "it does not speak of $long lines: $(<said)"
+((long > 5)) || fail "only $long lines are long"
+for ranks in 2 3; do
+  "$MPIEXEC" -n $ranks "$RNNSEARCH" translate --model run --input lines --output of-ranks $search --maximum-source-length $longest \
+    2>said || fail "$ranks ranks: $(<said)"
+  cmp found of-ranks || fail "$ranks ranks translate otherwise"
+  grep -q "\[translate\] $long lines have" said || fail "$ranks ranks do not speak of $long lines: $(<said)"
+done
+
+# Nothing is split unless it must be.
+"$RNNSEARCH" translate --model run --input lines --output whole $search --maximum-source-length 0 2>said
+"$RNNSEARCH" translate --model run --input lines --output default $search 2>>said
+cmp whole default || fail "1,000 words are not the default, or short lines are split"
+! grep 'in parts' said || fail "lines are split without need"
+! cmp -s whole found || fail "the whole lines are translated as their parts are"
+
+# The numbers of n-best lists.
+"$RNNSEARCH" translate --model run --input lines --output list $search --n-best 3 --n-best-format json --maximum-source-length $longest \
+  2>/dev/null
+python3 - <<'PYTHON' || fail "the n-best list of lines in parts"
+import json
+lines = open("lines").read().split("\n")[:-1]
+found = open("found").read().split("\n")[:-1]
+parts = [0] * len(lines)
+for line in open("numbered"): parts[int(line.split()[0]) - 1] += 1
+before = None
+for text in open("list"):
+    one = json.loads(text)
+    i = one["line"]
+    assert one["source_words"] == lines[i].split() and one["parts"] == parts[i], one
+    assert len(one["words"]) == len(one["word_scores"]) == one["length"]
+    if one["finished"] and one["length"]: assert one["words"].count("</s>") == parts[i]
+    assert " ".join(word for word in one["words"] if word != "</s>") == one["text"]
+    assert abs(sum(one["word_scores"]) - one["log_probability"]) < 2e-5 * max(1, -one["log_probability"])
+    assert all(s < len(one["source_words"]) and one["words"][t] != "</s>" for s, t in one["alignment"])
+    if one["length"]: assert abs(one["score"] - one["log_probability"] / one["length"]) < 1e-5
+    if one["rank"] == 1: assert one["text"] == found[i]
+    else: assert before["line"] == i and before["score"] >= one["score"]
+    before = one
+PYTHON
+
+"$RNNSEARCH" evaluate --model run --corpus corpus.h5 --set dev --maximum-source-length 2 2>said >/dev/null
+grep -q '^\[evaluate\] run: [0-9]* lines have more words than --maximum-source-length, 2,' said || fail "evaluate: $(<said)"

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# N-best lists: the three formats say the same, their numbers add up and agree with `score`, and neither ranks, threads nor batches change
+# them. Options that exclude each other, or the model, are refused.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+make_corpus
+"$RNNSEARCH" $(train_arguments run 40) 2>/dev/null
+for _ in 1 2 3; do cat text/dev.source; echo; done >source
+
+ranking="--beam 5 --length-penalty 0.7 --coverage-penalty 0.3 --word-bonus 0.1 --minimum-length 2 --maximum-length 14"
+# listed NAME FORMAT OPTIONS...: writes an n-best list to NAME
+listed() {
+  "$RNNSEARCH" translate --model run --input source --output "$1" --precision f32 --n-best 4 --n-best-format "$2" \
+    "${@:3}" 2>err || fail "$1: $(<err)"
+}
+listed json json $ranking
+listed moses moses $ranking
+listed plain plain $ranking
+"$RNNSEARCH" translate --model run --input source --output best --precision f32 $ranking
+"$RNNSEARCH" translate --model run --input source --output one.json --precision f32 $ranking --n-best-format json
+
+for ranks in 2 3; do
+  "$MPIEXEC" -n $ranks "$RNNSEARCH" translate --model run --input source --output of-ranks --precision f32 --n-best 4 \
+    --n-best-format json --threads 1 $ranking 2>err || fail "$ranks ranks: $(<err)"
+  cmp json of-ranks || fail "$ranks ranks write another list"
+done
+listed threads json $ranking --batch-sentences 7 --threads 2
+cmp json threads || fail "two threads, or batches of 7, write another list"
+listed alone json $ranking --batch-sentences 1
+cmp json alone || fail "batches of 1 write another list"
+
+
+# What was found, scored by forced decoding: words are text here.
+python3 - <<'PYTHON' >pairs || fail "the lists do not agree"
+import json, math
+lines = [json.loads(line) for line in open("json")]
+def fields_of(name): return [[field.strip() for field in line.split("|||")] for line in open(name)]
+moses, plain = fields_of("moses"), fields_of("plain")
+source = open("source").read().split("\n")[:-1]
+assert len(lines) == len(moses) == len(plain)
+def near(a, b, tolerance=2e-6): assert abs(a - b) <= tolerance * max(1, abs(b)), (a, b)
+before = None
+targets = open("pairs.target", "w"), open("pairs.expected", "w")
+finished = 0
+for found, fields, short in zip(lines, moses, plain):
+    assert found["source_words"] == source[found["line"]].split()
+    words = found["words"]
+    if not source[found["line"]]:
+        assert found["text"] == "" and found["score"] == 0 and found["length"] == 0 and words == [], found
+        continue
+    assert found["length"] == len(words) == len(found["word_scores"])
+    assert found["finished"] == (words[-1] == "</s>")
+    text = words[:-1] if found["finished"] else words
+    assert found["text"] == " ".join(text)
+    assert 2 <= len(text) and found["length"] <= 14
+    near(sum(found["word_scores"]), found["log_probability"], 2e-5)
+    near(found["length_penalty"], ((5 + found["length"]) / 6) ** 0.7)
+    near(found["word_bonus"], 0.1 * found["length"])
+    assert found["coverage_penalty"] <= 0
+    near(found["score"], found["log_probability"] / found["length_penalty"] + found["coverage_penalty"] + found["word_bonus"], 1e-5)
+    assert all(s < len(found["source_words"]) and t < len(text) for s, t in found["alignment"])
+    if found["rank"] > 1: assert found["line"] == before["line"] and found["score"] <= before["score"]
+    before = found
+    if found["finished"]:
+        finished += 1
+        print(source[found["line"]])
+        print(found["text"], file=targets[0])
+        print(found["log_probability"], file=targets[1])
+    features = fields[2].split()
+    names, values = features[0::2], [float(value) for value in features[1::2]]
+    assert names == ["LogProbability=", "Length=", "LengthPenalty=", "CoveragePenalty=", "WordBonus="], names
+    assert values == [found[key] for key in ("log_probability", "length", "length_penalty", "coverage_penalty", "word_bonus")]
+    assert (int(fields[0]), fields[1], float(fields[3])) == (found["line"], found["text"], found["score"])
+    assert fields[4].split() == ["%d-%d" % tuple(link) for link in found["alignment"]]
+    assert [float(word) for word in fields[5].split()] == found["word_scores"]
+    assert (int(short[0]), short[1], float(short[2])) == (found["line"], found["text"], found["score"])
+assert finished > 100, finished
+best = open("best").read().split("\n")[:-1]
+ones = [json.loads(line) for line in open("one.json")]
+assert [one["text"] for one in ones] == best and ones == [found for found in lines if found["rank"] == 1]
+PYTHON
+"$RNNSEARCH" score --model run --source pairs --target pairs.target --precision f32 >scores
+paste scores pairs.expected | awk '{d = $1 - $2; if (d < -1e-4 || d > 1e-4) {print "score: " $1 ", translate: " $2; bad = 1}}
+  END {exit bad}' || fail "score does not agree with the log-probabilities of what was found"
+
+# An option changes the ranking, and only what it is for.
+listed unranked plain --beam 5
+! cmp -s unranked plain || fail "the penalties change nothing"
+listed normalized plain --beam 5 --normalize
+listed penalised plain --beam 5 --length-penalty 1
+! cmp -s normalized penalised || fail "a length penalty of 1 is not a division by the length"
+
+misused() { # FACTS OPTION...: translate refuses these options with one sentence that has the facts
+  local facts=$1 fact code=0
+  "$RNNSEARCH" translate --model "${model:-run}" --input source "${@:2}" >out 2>err || code=$?
+  [[ $code == "${expected:-2}" && ! -s out && $(grep -c . err) == 1 ]] || fail "${*:2}: code $code: $(<err)"
+  while IFS= read -r -d '|' fact; do
+    [[ $(<err) == *"$fact"* ]] || fail "${*:2}: '$fact' is not in: $(<err)"
+  done <<<"$facts|"
+}
+misused "--normalize|--length-penalty|one of the two" --normalize --length-penalty 0.5
+misused "--maximum-length is 3|--minimum-length is 3" --minimum-length 3 --maximum-length 3
+misused "--n-best-format|'xml'|plain, moses or json" --n-best-format xml
+misused "--length-penalty|'-1'" --length-penalty -1
+"$RNNSEARCH" $(train_arguments fixed 4) --attention none 2>/dev/null
+model=fixed expected=1 misused "--coverage-penalty needs a model with attention" --coverage-penalty 0.1
+"$RNNSEARCH" translate --model fixed --input source --n-best-format json >out
+! grep -v '"alignment":\[\]' out || fail "a model without attention has alignments"
+code=0
+"$RNNSEARCH" evaluate --hypotheses best --references best --length-penalty 1 2>err || code=$?
+[[ $code == 2 && $(<err) == *"--length-penalty is for --model"* ]] || fail "evaluate without a model: code $code: $(<err)"
