@@ -31,6 +31,11 @@ void check_same_text(const train::LoadedModel& other, const std::string& path, c
   if (!target.empty()) refuse(text_of(path, " has another target vocabulary (", target, ")"));
   const std::string source = difference(other.source_vocabulary, first.source_vocabulary);
   if (!source.empty()) refuse(text_of(path, " has another source vocabulary (", source, ")"));
+  if (other.model.options().right_to_left() != first.model.options().right_to_left()) {
+    throw comm::AgreedError(text_of("--model ", path, " and --model ", first_path,
+                                    " cannot translate together: one predicts targets from left to right, the other "
+                                    "from right to left; let one translate, and the other one score its n-best list"));
+  }
   if (other.pipeline != first.pipeline) {
     refuse(text_of(path, " splits text into words otherwise (languages, tokenizer, normalization, case or subwords)"));
   }

@@ -37,6 +37,7 @@ Ensemble::Ensemble(std::vector<model::Model<float>*> models, std::vector<double>
   for ([[maybe_unused]] const auto* model : models_) {
     assert(model->options().source_words == models_.front()->options().source_words);
     assert(model->options().target_words == target_words());
+    assert(model->options().right_to_left() == right_to_left());
   }
 }
 

@@ -217,11 +217,16 @@ class Search {
   std::vector<Candidate> best_, survivors_;
 };
 
-// Puts the words, and the rows of the alignment, of a translation that was written from its last word to the first into
-// the order of the sentence. The row of </s> stays last.
+// Puts the words of a translation that was written from its last word to the first, and what belongs to them, into the
+// order of the sentence. What belongs to </s> stays last.
 void reverse(Translation& translation, std::size_t source_length) {
   const std::size_t length = translation.words.size();
-  std::reverse(translation.words.begin(), translation.words.end());
+  const auto reverse_words = [length](auto& values) {
+    if (!values.empty()) std::reverse(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(length));
+  };
+  reverse_words(translation.words);
+  reverse_words(translation.word_scores);
+  reverse_words(translation.attended);
   if (translation.alignment.empty()) return;
   const auto row = [&](std::size_t i) { return translation.alignment.data() + i * source_length; };
   for (std::size_t i = 0; i < length / 2; ++i) std::swap_ranges(row(i), row(i + 1), row(length - 1 - i));
@@ -270,8 +275,8 @@ class BatchSearch {
     std::vector<std::vector<Translation>> results;
     for (std::size_t b = 0; b < searches.size(); ++b) {
       results.push_back(searches[b].result());
-      if (!model_.options().right_to_left()) continue;
-      for (Translation& translation : results.back()) reverse(translation, encoded.source_length(b));
+      if (!ensemble_.right_to_left()) continue;
+      for (Translation& translation : results.back()) reverse(translation, steps.source_length(b));
     }
     return results;
   }

@@ -120,9 +120,11 @@ std::vector<std::vector<double>> Model<Real>::word_scores(const Sentences& sourc
   if (source.empty()) return scores;
   network_->forward(source, target);
   const auto& packing = network_->target.packing;
+  for (std::size_t b = 0; b < target.size(); ++b) scores[b].resize(target.length(b) + 1);
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     for (std::size_t p = 0; p < packing.active[t]; ++p) {
-      scores[packing.order[p]].push_back(-network_->losses[packing.first_row[t] + p]);
+      const std::size_t b = packing.order[p], i = place_at(t, target.length(b), options().right_to_left());
+      scores[b][i] = -network_->losses[packing.first_row[t] + p];
     }
   }
   return scores;

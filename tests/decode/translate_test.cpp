@@ -83,7 +83,8 @@ TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
       for (float& weight : turned.parameters()) weight = static_cast<float>(0.6 * random.normal());
       std::copy(turned.parameters().begin(), turned.parameters().end(), plain.parameters().begin());
       const Sentences source = some_sentences(20, 7);
-      const auto found = translate(turned, source, {.beam = 4, .n_best = 4, .batch_sentences = 6, .alignments = true});
+      const auto found = translate(
+          turned, source, {.beam = 4, .n_best = 4, .batch_sentences = 6, .alignments = true, .attended = true});
       // the same weights without the options, and the words turned round by hand
       const auto expected = translate(plain, reverse_source ? with_last_word_first(source) : source,
                                       {.beam = 4, .n_best = 4, .batch_sentences = 6, .alignments = true});
@@ -106,6 +107,15 @@ TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
           const auto alignment = turned.align(one_source, one_target).front().alpha;
           ASSERT_EQ(t.alignment.size(), alignment.size());
           for (std::size_t j = 0; j < alignment.size(); ++j) EXPECT_NEAR(t.alignment[j], alignment[j], 1e-5) << j;
+          const auto word_scores = turned.word_scores(one_source, one_target).front();
+          ASSERT_EQ(t.word_scores.size(), word_scores.size());
+          ASSERT_EQ(t.attended.size(), word_scores.size());
+          const std::size_t Tx = alignment.size() / word_scores.size();
+          for (std::size_t w = 0; w < word_scores.size(); ++w) {
+            EXPECT_NEAR(static_cast<double>(t.word_scores[w]), word_scores[w], 1e-4) << w;
+            const auto row = t.alignment.begin() + static_cast<std::ptrdiff_t>(w * Tx);
+            EXPECT_EQ(t.attended[w], std::max_element(row, row + static_cast<std::ptrdiff_t>(Tx)) - row) << w;
+          }
         }
       }
       EXPECT_GT(finished, 10u);

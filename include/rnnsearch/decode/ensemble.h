@@ -31,7 +31,7 @@ class Ensemble {
   /// One model, whose results are its own to the bit.
   Ensemble(model::Model<float>& model);  // NOLINT(google-explicit-constructor): a model is an ensemble of one
   /// `weights`: positive, one for each model; they are divided by their sum. REQUIRES: at least one model, and all with
-  /// the same numbers of source and target words.
+  /// the same numbers of source and target words and the same direction of the target.
   Ensemble(std::vector<model::Model<float>*> models, std::vector<double> weights, EnsembleOf of);
 
   std::size_t size() const { return models_.size(); }
@@ -44,6 +44,8 @@ class Ensemble {
   std::size_t source_length(std::size_t words) const;
   /// Whether some model has attention.
   bool attends() const;
+  /// Whether the models predict the last word of a target first.
+  bool right_to_left() const { return models_.front()->options().right_to_left(); }
 
  private:
   std::vector<model::Model<float>*> models_;

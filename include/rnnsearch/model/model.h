@@ -136,7 +136,7 @@ class Model {
   Loss loss(const Sentences& source, const Sentences& target);
   /// log p(target | source) of each pair, including </s>.
   std::vector<double> score(const Sentences& source, const Sentences& target);
-  /// The summands of each: log p of every target word after those before it, that of </s> last.
+  /// The summands of each: log p of every target word after those that were predicted before it, that of </s> last.
   std::vector<std::vector<double>> word_scores(const Sentences& source, const Sentences& target);
   /// The same as `score`, with the attention weights of each target word (section 3.1, equation 6), including </s> on
   /// both sides. The result for a pair does not depend on the other pairs, except for rounding. Without attention alpha
