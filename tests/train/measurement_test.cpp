@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cassert>
+
 namespace rnnsearch::train {
 namespace {
 
@@ -70,6 +72,16 @@ TEST(Measurement, NamesHostsAndEstimateInItsTable) {
   measured.updates_to_estimate = 1000;
   EXPECT_THAT(table_of(measured, m), HasSubstr("25m00s, without validation and checkpoints"));
   EXPECT_EQ(json_of(measured, m).at("estimate").at("seconds").number(), 1500);
+}
+
+TEST(Measurement, SaysWhetherAssertionsWereOn) {
+  bool checks = false;
+  assert((checks = true));
+  std::size_t calls = 0;
+  const Measured measured = of_updates(0, 1);
+  const auto m = measure(comm::Communicator(), measured, work_of(calls));
+  EXPECT_EQ(json_of(measured, m).at("assertions"), Json(checks));
+  EXPECT_EQ(table_of(measured, m).find("assertions are on") != std::string::npos, checks);
 }
 
 }  // namespace
