@@ -1,34 +1,52 @@
 #!/usr/bin/env bash
-# tests/sanitize.sh address|thread [CTEST_ARGUMENT...]: builds tests with a sanitizer and assertions in a folder of their own
-# (build/address, build/thread), and runs them.
+# tests/sanitize.sh address|thread [--rooms ROOM,...] [CTEST_ARGUMENT...]: builds tests with a sanitizer and assertions in a folder of
+# their own (build/address, build/thread), and runs them.
 #   address  AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer: the unit tests of all rooms and their MPI tests, the
 #            fuzzers' seeds, and the end-to-end script cli_reversal_test
 #   thread   ThreadSanitizer: the unit and MPI tests of kernels, comm, corpus and train
+#   --rooms  builds and runs the unit and MPI tests of these rooms only, such as base,comm; what .ci/run does
 # For instance tests/sanitize.sh thread -R '^comm'. A finding fails its test; tests/sanitizers/*.txt suppresses findings in libraries.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 lane=${1:-}
 shift $(($# > 0))
+rooms=
+if [[ ${1:-} == --rooms ]]; then
+  rooms=${2:?"sanitize.sh: --rooms needs a list such as base,comm"}
+  shift 2
+fi
 case $lane in
   address)
     sanitizers=address,undefined
     targets=(rnnsearch unit_tests unit_mpi_tests)
     tests="^($(printf '%s\n' src/*/ | cut -d/ -f2 | paste -sd '|'))$" # an entry for each room
     # One number of ranks is enough, because memory errors do not depend on it.
-    mpi_tests='_mpi_3$|^cli_reversal_test$'
+    worlds=3
+    mpi_tests="_mpi_$worlds\$|^cli_reversal_test\$"
     ;;
   thread)
     sanitizers=thread
     targets=({kernels,comm,corpus,train}_test {comm,train}_mpi_test)
     tests='^(kernels|comm|corpus|train)$'
-    mpi_tests='^(comm|train)_mpi_[23]$'
+    worlds='[23]'
+    mpi_tests="^(comm|train)_mpi_$worlds\$"
     ;;
   *)
-    echo "sanitize.sh: say which: tests/sanitize.sh address|thread [CTEST_ARGUMENT...]" >&2
-    exit 1
+    echo "sanitize.sh: say which: tests/sanitize.sh address|thread [--rooms ROOM,...] [CTEST_ARGUMENT...]" >&2
+    exit 2
     ;;
 esac
+if [[ -n $rooms ]]; then
+  targets=()
+  for room in ${rooms//,/ }; do
+    [[ -d src/$room ]] || { echo "sanitize.sh: there is no room $room in src" >&2 && exit 2; }
+    targets+=("${room}_test")
+    ! compgen -G "tests/$room/*_mpi_test.cpp" >/dev/null || targets+=("${room}_mpi_test")
+  done
+  tests="^(${rooms//,/|})\$"
+  mpi_tests="^(${rooms//,/|})_mpi_$worlds\$"
+fi
 
 pipelines/install.sh tests
 build=${RNNSEARCH_BUILD:-build}/$lane
@@ -48,7 +66,7 @@ export TSAN_OPTIONS=suppressions=$lists/races.txt:second_deadlock_stack=1:ignore
 cd "$build"
 [[ $(ctest -N -R "$tests|$mpi_tests" "$@") != *"Total Tests: 0"* ]] || { echo "sanitize.sh: no test matches: $*" >&2 && exit 1; }
 failed=0
-ctest --output-on-failure -R "$tests" "$@" || failed=1
+ctest --output-on-failure -j "$(nproc)" -R "$tests" "$@" || failed=1
 # Open MPI keeps memory to the end in modules that it unloads before, so that no suppression can name them.
-ASAN_OPTIONS+=:detect_leaks=0 ctest --output-on-failure -R "$mpi_tests" "$@" || failed=1
+ASAN_OPTIONS+=:detect_leaks=0 ctest --output-on-failure -j "$(nproc)" -R "$mpi_tests" "$@" || failed=1
 exit $failed

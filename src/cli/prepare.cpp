@@ -196,6 +196,7 @@ int run_prepare(const Arguments& arguments) {
     if (world.size() > 1) throw UsageError("--merge is for one process; start it without a launcher, or with -n 1");
     const corpus::MergeReport report =
         corpus::merge({{merged.begin(), merged.end()}, settings.output, settings.shard_pairs, settings.overwrite});
+    for (const std::string& warning : report.warnings) std::cerr << "[prepare] warning: " << warning << "\n";
     show(report, settings.output, json);
     return 0;
   }

@@ -52,6 +52,16 @@ std::string difference(const Corpus& a, const Corpus& b) {
   return "";
 }
 
+/// Says that different versions of libraries split the texts of these corpora; empty if they did not, or if one of the
+/// corpora is too old to tell.
+std::string other_libraries(const Corpus& a, const Corpus& b) {
+  const std::string &in_a = a.pipeline().libraries.text, &in_b = b.pipeline().libraries.text;
+  if (in_a == in_b || in_a == kUnknownLibraries || in_b == kUnknownLibraries) return "";
+  return text_of("the text of ", b.path().string(), " was split into words with ", in_b, ", that of ",
+                 a.path().string(), " with ", in_a,
+                 ": the same text may be split otherwise; prepare both with the same version");
+}
+
 }  // namespace
 
 MergeReport merge(const MergeOptions& options) {
@@ -65,11 +75,13 @@ MergeReport merge(const MergeOptions& options) {
   CorpusHead head{first.source_vocabulary(), first.target_vocabulary(), first.joint_vocabulary(), first.pipeline(),
                   selection_of(first)};
   std::vector<RawSet> sets = sets_of(first);
+  std::vector<std::string> warnings;
   for (std::size_t i = 1; i < corpora.size(); ++i) {
     const Corpus& corpus = corpora[i];
     if (const std::string what = difference(first, corpus); !what.empty())
       throw Error(text_of("corpus: ", corpus.path().string(), " cannot be merged: ", what,
                           "; prepare it again with the same options and --vocabulary-of ", first.path().string()));
+    if (std::string warning = other_libraries(first, corpus); !warning.empty()) warnings.push_back(std::move(warning));
     head.source = add_counts(head.source, corpus.source_vocabulary());
     head.target = add_counts(head.target, corpus.target_vocabulary());
     head.selection.pairs_read += selection_of(corpus).pairs_read;
@@ -88,7 +100,8 @@ MergeReport merge(const MergeOptions& options) {
   CorpusWriter writer(options.output, head, options.shard_pairs);
   for (const Corpus& corpus : corpora) writer.add(corpus);
   for (const RawSet& set : sets) writer.add_set(set);
-  MergeReport report{writer.pairs(), writer.source_words(), writer.target_words(), head.selection, ""};
+  MergeReport report{writer.pairs(),     writer.source_words(), writer.target_words(), head.selection, "",
+                     std::move(warnings)};
   report.fingerprint = writer.publish([&] {
     if (!options.overwrite) check_still_absent(options.output);
   });

@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <type_traits>
 
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
@@ -14,33 +15,49 @@ namespace {
 
 using Sums = std::array<std::uint64_t, Counts::kMaxWidth>;
 
-// sums += times[i] * row i, for rows of a width that is known at compile time.
+// Calls act(width), where a usual width is a constant, so that the compiler can unroll the loops over a row.
 template <std::size_t kWidth>
-void add_rows(const std::uint32_t* rows, const std::vector<std::uint32_t>& times, std::uint64_t* into) {
-  std::array<std::uint64_t, kWidth> sums{};
+using Width = std::integral_constant<std::size_t, kWidth>;
+void with_width(std::size_t width, const auto& act) {
+  switch (width) {
+    case 2:
+      return act(Width<2>{});  // TER
+    case 10:
+      return act(Width<10>{});  // BLEU
+    case 18:
+      return act(Width<18>{});  // chrF
+    case 24:
+      return act(Width<24>{});  // chrF++
+    default:
+      return act(width);
+  }
+}
+template <class T>
+constexpr std::size_t kLargest = Counts::kMaxWidth;
+template <std::size_t kWidth>
+constexpr std::size_t kLargest<Width<kWidth>> = kWidth;
+
+// sums = the sum of times[i] * row i
+template <class W>
+void sum_rows(W width, const std::uint32_t* rows, const std::vector<std::uint32_t>& times, std::uint64_t* into) {
+  std::array<std::uint64_t, kLargest<W>> sums{};
   for (std::size_t i = 0; i < times.size(); ++i) {
     const std::uint64_t of_row = times[i];
-    for (std::size_t v = 0; v < kWidth; ++v) sums[v] += of_row * rows[i * kWidth + v];
+    for (std::size_t v = 0; v < width; ++v) sums[v] += of_row * rows[i * width + v];
   }
-  std::copy_n(sums.begin(), kWidth, into);
-}
-
-template <std::size_t kWidth = 1>
-void add_rows(std::size_t width, const std::uint32_t* rows, const std::vector<std::uint32_t>& times,
-              std::uint64_t* into) {
-  if (width == kWidth) return add_rows<kWidth>(rows, times, into);
-  if constexpr (kWidth < Counts::kMaxWidth) add_rows<kWidth + 1>(width, rows, times, into);
+  std::copy_n(sums.begin(), width, into);
 }
 
 // The sums of trials: sums[t] += every row whose bit is set in trial t. The sums of the 256 subsets of eight sentences
 // are computed once for all trials; each trial then adds one subset instead of eight rows.
 constexpr std::size_t kBlock = 8, kSubsets = 256, kBits = 64;
 
-template <std::size_t kWidth>
-void add_subsets(const std::vector<std::int64_t>& rows, std::vector<Random>& randoms, std::vector<std::int64_t>& sums) {
+template <class W>
+void add_subsets(W width, const std::vector<std::int64_t>& rows, std::vector<Random>& randoms,
+                 std::vector<std::int64_t>& sums) {
   constexpr std::size_t kBlocks = kBits / kBlock;
-  std::vector<std::array<std::int64_t, kWidth>> subsets(kBlocks * kSubsets);
-  const std::size_t count = rows.size() / kWidth;
+  std::vector<std::array<std::int64_t, kLargest<W>>> subsets(kBlocks * kSubsets);
+  const std::size_t count = rows.size() / width;
   for (std::size_t first = 0; first < count; first += kBits) {
     for (std::size_t block = 0; block < kBlocks; ++block) {
       auto* of_block = subsets.data() + block * kSubsets;
@@ -48,28 +65,21 @@ void add_subsets(const std::vector<std::int64_t>& rows, std::vector<Random>& ran
       for (std::size_t bit = 0; bit < kBlock; ++bit) {
         const std::size_t row = first + block * kBlock + bit, without = std::size_t{1} << bit;
         for (std::size_t subset = without; subset < 2 * without; ++subset) {
-          for (std::size_t v = 0; v < kWidth; ++v) {
-            of_block[subset][v] = of_block[subset - without][v] + (row < count ? rows[row * kWidth + v] : 0);
+          for (std::size_t v = 0; v < width; ++v) {
+            of_block[subset][v] = of_block[subset - without][v] + (row < count ? rows[row * width + v] : 0);
           }
         }
       }
     }
     for (std::size_t trial = 0; trial < randoms.size(); ++trial) {
       std::uint64_t bits = randoms[trial].next();
-      std::int64_t* sum = sums.data() + trial * kWidth;
+      std::int64_t* sum = sums.data() + trial * width;
       for (std::size_t block = 0; block < kBlocks; ++block, bits >>= kBlock) {
         const auto& added = subsets[block * kSubsets + (bits & (kSubsets - 1))];
-        for (std::size_t v = 0; v < kWidth; ++v) sum[v] += added[v];
+        for (std::size_t v = 0; v < width; ++v) sum[v] += added[v];
       }
     }
   }
-}
-
-template <std::size_t kWidth = 1>
-void add_subsets(std::size_t width, const std::vector<std::int64_t>& rows, std::vector<Random>& randoms,
-                 std::vector<std::int64_t>& sums) {
-  if (width == kWidth) return add_subsets<kWidth>(rows, randoms, sums);
-  if constexpr (kWidth < Counts::kMaxWidth) add_subsets<kWidth + 1>(width, rows, randoms, sums);
 }
 
 std::vector<std::uint32_t> chosen(const Counts& counts, std::span<const std::size_t> sentences) {
@@ -188,7 +198,7 @@ std::vector<std::vector<double>> bootstrap_scores(std::span<const Counts* const>
     }
     Sums sums;
     for (std::size_t t = 0; t < tables.size(); ++t) {
-      add_rows(tables[t]->width, rows[t].data(), times, sums.data());
+      with_width(tables[t]->width, [&](auto width) { sum_rows(width, rows[t].data(), times, sums.data()); });
       scores[t][sample] = tables[t]->score(sums.data());
     }
   });
@@ -214,7 +224,7 @@ std::vector<double> randomized_differences(const Counts& a, const Counts& b, std
     std::vector<Random> randoms;
     for (std::size_t trial = begin; trial < end; ++trial) randoms.emplace_back(seed, trial);
     std::vector<std::int64_t> sums((end - begin) * width);
-    add_subsets(width, changes, randoms, sums);
+    with_width(width, [&](auto constant) { add_subsets(constant, changes, randoms, sums); });
     for (std::size_t trial = begin; trial < end; ++trial) {
       Sums one{}, other{};
       for (std::size_t v = 0; v < width; ++v) {

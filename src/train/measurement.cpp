@@ -188,6 +188,7 @@ Json json_of(const Measured& of, const Measurement& m) {
       {"timed", of.decode ? "batches translated" : "updates"},
       {"version", kVersion},
       {"compiler", kCompiler},
+      {"assertions", kAssertions},
       {"instruction_set", of.instruction_set},
       {"precision", of.precision},
       {"bfloat16_unit", of.bfloat16_unit},
@@ -266,7 +267,8 @@ std::string table_of(const Measured& of, const Measurement& m) {
                   fixed(m.target_words / m.pairs, 1), " words, ", of.method, "\n", counted(ranks, "rank"), " of ",
                   counted(of.threads, "thread"), ranks == 1 ? "" : " each",
                   hosts > 1 ? text_of(" on ", hosts, " hosts") : "", "; ", of.instruction_set, ", ", of.precision_shown,
-                  ", ", of.libraries, "; load average ", fixed(of.load[0], 2), " at the start\n\n");
+                  ", ", of.libraries, kAssertions ? "; assertions are on, which takes time" : "", "; load average ",
+                  fixed(of.load[0], 2), " at the start\n\n");
 
   const auto row = [&](std::string name, const std::string& value) {
     name.resize(20, ' ');

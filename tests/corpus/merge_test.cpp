@@ -7,9 +7,11 @@
 #include <functional>
 #include <utility>
 
+#include "corpus/corpus_writer.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "rnnsearch/text/unicode.h"
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
@@ -17,7 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 /// Two texts, and a corpus whose vocabularies know most of their words.
 struct Texts {
@@ -106,6 +110,32 @@ TEST(Merge, SaysInWhatCorporaDiffer) {
   EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("already exists"));
   both.overwrite = true;
   EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("one of the input files"));
+}
+
+TEST(Merge, WarnsOfTextThatAnotherVersionOfALibrarySplit) {
+  const Texts texts;
+  PrepareOptions one = texts.prepared("one.h5", {texts.one});
+  one.vocabulary_of.clear();
+  one.pipeline.normalization = "nfc";  // which is ICU's
+  prepare(one);
+  const Corpus corpus(one.output);
+  const auto merged_with = [&](const std::string& libraries) {
+    CorpusHead head{corpus.source_vocabulary(), corpus.target_vocabulary(), corpus.joint_vocabulary(),
+                    corpus.pipeline(), selection_of(corpus)};
+    head.pipeline.libraries.text = libraries;
+    const fs::path changed = texts.scratch / "changed.h5", output = texts.scratch / "merged.h5";
+    fs::remove(changed);
+    fs::remove(output);
+    CorpusWriter writer(changed, head, 1000);
+    writer.add(corpus);
+    writer.publish([] {});
+    return merge({{one.output, changed}, output}).warnings;
+  };
+  EXPECT_THAT(merged_with(text::icu()), IsEmpty());
+  EXPECT_THAT(merged_with(kUnknownLibraries), IsEmpty());
+  EXPECT_THAT(merged_with("ICU 50.1"), ElementsAre(AllOf(HasSubstr("changed.h5 was split into words with ICU 50.1"),
+                                                         HasSubstr("one.h5 with " + text::icu()))));
+  EXPECT_EQ(Corpus(texts.scratch / "merged.h5").pipeline().libraries.text, text::icu());
 }
 
 TEST(Append, IsAsIfBothTextsHadBeenPreparedAtOnce) {

@@ -55,7 +55,8 @@ double score(const ChrfStatistics& sum) {
 
 template <class Statistics>
 std::vector<double> slow_bootstrap(const std::vector<Statistics>& all, const std::vector<std::size_t>& chosen,
-                                   std::size_t samples, std::uint64_t seed) {
+                                   std::size_t samples, std::uint64_t seed,
+                                   double (*score_of)(const Statistics&) = score) {
   std::vector<double> scores;
   for (std::size_t s = 0; s < samples; ++s) {
     Random random(seed, s);
@@ -64,14 +65,15 @@ std::vector<double> slow_bootstrap(const std::vector<Statistics>& all, const std
       const long double fraction = static_cast<long double>(random.next()) / 18446744073709551616.0L;
       sum += all[chosen[static_cast<std::size_t>(fraction * static_cast<long double>(chosen.size()))]];
     }
-    scores.push_back(score(sum));
+    scores.push_back(score_of(sum));
   }
   return scores;
 }
 
 template <class Statistics>
 std::vector<double> slow_randomization(const std::vector<Statistics>& a, const std::vector<Statistics>& b,
-                                       const std::vector<std::size_t>& chosen, std::size_t trials, std::uint64_t seed) {
+                                       const std::vector<std::size_t>& chosen, std::size_t trials, std::uint64_t seed,
+                                       double (*score_of)(const Statistics&) = score) {
   std::vector<double> differences;
   for (std::size_t t = 0; t < trials; ++t) {
     Random random(seed, t);
@@ -83,7 +85,7 @@ std::vector<double> slow_randomization(const std::vector<Statistics>& a, const s
       one += (change ? b : a)[chosen[i]];
       other += (change ? a : b)[chosen[i]];
     }
-    differences.push_back(std::abs(score(one) - score(other)));
+    differences.push_back(std::abs(score_of(one) - score_of(other)));
   }
   return differences;
 }
@@ -118,6 +120,18 @@ TEST(RandomizedDifferences, AreThoseOfTheSentencesThatChangeSides) {
   const auto a = sentences(300, 15), b = sentences(300, 16);
   EXPECT_EQ(randomized_differences(counts_of(a, {}), counts_of(b, {}), every_third(300), 60, 5),
             slow_randomization(a, b, every_third(300), 60, 5));
+}
+
+TEST(Resampling, TakesRowsOfAnyWidth) {
+  const auto a = chrf_sentences(100, 41), b = chrf_sentences(100, 42);
+  const auto chosen = every_third(100);
+  const auto check = [&](const ChrfOptions& options, double (*score_of)(const ChrfStatistics&)) {
+    const Counts of_a = counts_of(a, options), of_b = counts_of(b, options);
+    EXPECT_EQ(bootstrap_scores(std::vector{&of_a}, chosen, 20, 9).front(), slow_bootstrap(a, chosen, 20, 9, score_of));
+    EXPECT_EQ(randomized_differences(of_a, of_b, chosen, 20, 9), slow_randomization(a, b, chosen, 20, 9, score_of));
+  };
+  check({}, [](const ChrfStatistics& sum) { return chrf_of(sum, {}); });
+  check({.word_orders = 1}, [](const ChrfStatistics& sum) { return chrf_of(sum, {.word_orders = 1}); });
 }
 
 TEST(RandomizedDifferences, AreTheSameOnAnyNumberOfThreads) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cassert>
+
 #include "rnnsearch/train/optimizer.h"
 
 namespace rnnsearch::train {
@@ -146,6 +148,16 @@ TEST(OptimizerBytes, CountWhatEachOptimizerReadsAndWrites) {
   EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * 10 * 5);
   options.momentum = 0.9;
   EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 7 + 1000 * 4));
+}
+
+TEST(Measurement, SaysWhetherAssertionsWereOn) {
+  bool checks = false;
+  assert((checks = true));
+  std::size_t calls = 0;
+  const Measured measured = of_updates(0, 1);
+  const auto m = measure(comm::Communicator(), measured, work_of(calls));
+  EXPECT_EQ(json_of(measured, m).at("assertions"), Json(checks));
+  EXPECT_EQ(table_of(measured, m).find("assertions are on") != std::string::npos, checks);
 }
 
 }  // namespace

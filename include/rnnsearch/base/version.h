@@ -12,4 +12,11 @@ inline constexpr const char* kCompiler = __VERSION__;
 inline constexpr const char* kCompiler = "GCC " __VERSION__;
 #endif
 
+/// Whether assert() checks, which makes the program slower (RNNSEARCH_ASSERTIONS of CMakeLists.txt).
+#ifdef NDEBUG
+inline constexpr bool kAssertions = false;
+#else
+inline constexpr bool kAssertions = true;
+#endif
+
 }  // namespace rnnsearch
