@@ -77,6 +77,7 @@ TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   Config expected = config_of(o);
   expected["shuffle"] = "every-epoch";
   expected["batch-order"] = "shuffled";
+  expected["batch-words"] = "0";
   EXPECT_EQ(completed(old), expected);
   EXPECT_NO_THROW(check_describes_parameters(old, "old.h5"));
 }
