@@ -71,6 +71,7 @@ std::unique_ptr<Pool>& pool() {
 }
 
 thread_local const std::function<bool()>* asks_to_stop = nullptr;
+thread_local bool is_alone = false;
 
 // ThreadSanitizer sees no synchronization inside oneTBB, which is not instrumented, nor is this file. So it is told
 // what parallel_for guarantees: all pieces begin after the call and end before its return. Two pieces remain unordered.
@@ -103,6 +104,11 @@ Interruptible::~Interruptible() {
   asks_to_stop = outer_;
 }
 
+OnThisThreadAlone::OnThisThreadAlone() : outer_(std::exchange(is_alone, true)) {}
+OnThisThreadAlone::~OnThisThreadAlone() {
+  is_alone = outer_;
+}
+
 std::size_t allowed_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -131,7 +137,7 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
     if (stop && (*stop)()) throw Interrupted();
     piece(i);
   };
-  if (pieces <= 1 || thread_count() == 1) {
+  if (pieces <= 1 || is_alone || thread_count() == 1) {
     for (std::size_t i = 0; i < pieces; ++i) run(i);
     return;
   }

@@ -94,8 +94,9 @@ class Reporter final : public train::Progress {
                       std::isfinite(result.chrf) ? ", chrF " + fixed(result.chrf, 2) : "",
                       std::isfinite(result.ter) ? ", TER " + fixed(result.ter, 2) : "", best ? ", the best yet" : ""));
   }
-  void checkpointed(const fs::path& path, double seconds) override {
-    live_.show(text_of("[train] wrote ", path.filename().string(), " in ", fixed(seconds, 1), " s"));
+  void checkpointed(const fs::path& path, double seconds, double pause_seconds) override {
+    live_.show(text_of("[train] wrote ", path.filename().string(), " in ", fixed(seconds, 1),
+                       " s, of which updates waited ", fixed(pause_seconds, 2), " s"));
   }
   void say(const std::string& line) { live_.say(line); }
 
@@ -213,6 +214,10 @@ int run_train(const Arguments& arguments) {
     reporter->say(text_of("[train] ", model::system_of(s.model), ", ", model.parameters().size(), " parameters"));
     reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", name_of(s.train.optimizer), ", ",
                           instruction_set, ", ", precision_in_use(), "; run folder ", s.run.string()));
+    if (const double bytes = train::snapshot_bytes(s.train, model.parameters().size()); bytes > 0) {
+      reporter->say(text_of("[train] checkpoints are written in the background, from a copy that takes ",
+                            fixed(bytes / 1e9, 2), " GB of memory on rank 0 (none with --synchronous-checkpoints)"));
+    }
     if (!deadline.line.empty()) reporter->say("[train] " + deadline.line);
     if (!precision_line.empty()) reporter->say(precision_line);
     if (s.train.label_smoothing > 0) {

@@ -292,19 +292,17 @@ namespace {
 void write_checkpoint(storage::File& file, const CheckpointSource& source) {
   const storage::Exclusive alone;  // otherwise the prefetch of a slow corpus could delay every single write below
   Config config = config_of(source.options);
-  config.merge(config_of(source.model.options()));
+  config.merge(config_of(source.model_options));
   config[kPrecision] = kernels::name_of(kernels::precision());
   begin_checkpoint(file, source.pipeline, !source.average.empty(), source.state.update, config);
   corpus::write_vocabulary(file, "source", source.source_vocabulary);
   corpus::write_vocabulary(file, "target", source.target_vocabulary);
   corpus::write_pipeline(file, source.pipeline);
 
-  const auto& layout = source.model.layout();
-  write_block(file, "parameters", layout, source.model.parameters());
-  if (!source.average.empty()) write_block(file, "average", layout, source.average);
-  for (const auto& [name, values] : source.optimizer.accumulators())
-    write_block(file, "optimizer/" + name, layout, values);
-  file.write_attribute("/optimizer", "steps", source.optimizer.steps);
+  write_block(file, "parameters", source.layout, source.parameters);
+  if (!source.average.empty()) write_block(file, "average", source.layout, source.average);
+  for (const auto& [name, values] : source.accumulators) write_block(file, "optimizer/" + name, source.layout, values);
+  file.write_attribute("/optimizer", "steps", source.optimizer_steps);
   const auto write = [&](const char* name, const auto& field) {
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, bool>) {
       file.write_attribute("/state", name, std::uint64_t{field});
@@ -320,12 +318,30 @@ void write_checkpoint(storage::File& file, const CheckpointSource& source) {
 
 }  // namespace
 
+CheckpointSource::CheckpointSource(const model::Model<float>& model, Optimizer& optimizer,
+                                   const TrainingState& training_state, const History& training_history,
+                                   const corpus::Vocabulary& words_of_source, const corpus::Vocabulary& words_of_target,
+                                   const corpus::TextPipeline& text_pipeline, const TrainOptions& train_options,
+                                   std::span<const float> moving_average)
+    : model_options(model.options()),
+      layout(model.layout()),
+      source_vocabulary(words_of_source),
+      target_vocabulary(words_of_target),
+      pipeline(text_pipeline),
+      options(train_options),
+      state(training_state),
+      history(training_history),
+      optimizer_steps(optimizer.steps),
+      parameters(model.parameters()),
+      average(moving_average) {
+  for (const auto& [name, values] : optimizer.accumulators()) accumulators.push_back({name, values});
+}
+
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source) {
-  const auto& layout = source.model.layout();
-  expect_values("parameters", layout, source.model.parameters(), source.state.update);
-  if (!source.average.empty()) expect_values("average", layout, source.average, source.state.update);
-  for (const auto& [name, values] : source.optimizer.accumulators()) {
-    expect_values("optimizer/" + name, layout, values, source.state.update, Values::kNumbers);
+  expect_values("parameters", source.layout, source.parameters, source.state.update);
+  if (!source.average.empty()) expect_values("average", source.layout, source.average, source.state.update);
+  for (const auto& [name, values] : source.accumulators) {
+    expect_values("optimizer/" + name, source.layout, values, source.state.update, Values::kNumbers);
   }
   storage::SealedWriter writer(path);
   write_checkpoint(writer.file(), source);

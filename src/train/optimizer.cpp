@@ -35,7 +35,8 @@ void for_blocks(std::size_t size, const Range& range) {
 //
 // Where g is 0, p does not change and g2 and d2 are multiplied by rho. These multiplications are deferred for table
 // rows without a gradient: a row that gets a gradient after k updates without one is first multiplied by rho k times,
-// with the same k roundings.
+// with the same k roundings. Every update also completes some rows in turn, so that little is left when a checkpoint
+// needs all of them: training waits for that.
 class Adadelta final : public Optimizer {
  public:
   Adadelta(double rho, double epsilon, std::size_t size)
@@ -63,14 +64,17 @@ class Adadelta final : public Optimizer {
         tables_[t].done[table.words[i]] = updates_ + 1;
       });
     }
+    const std::size_t turn = updates_ % kTurns;
     ++updates_;
     ++steps;
+    for (Table& table : tables_) {
+      const std::size_t rows = table.done.size(), first = rows * turn / kTurns, last = rows * (turn + 1) / kTurns;
+      complete(table, first, last);
+    }
   }
 
   std::vector<Accumulator> accumulators() override {
-    for (Table& table : tables_) {
-      parallel_for(table.done.size(), [&](std::size_t row) { catch_up(table, row, updates_); });
-    }
+    for (Table& table : tables_) complete(table, 0, table.done.size());
     return {{"squared_gradient", squared_gradient_}, {"squared_delta", squared_delta_}};
   }
 
@@ -83,6 +87,13 @@ class Adadelta final : public Optimizer {
     std::size_t offset, cols;
     std::vector<std::uint64_t> done;  // for each row, the number of updates (of updates_) applied to it
   };
+
+  static constexpr std::size_t kTurns = 16;  // updates until every row is completed once
+
+  // Completes the deferred updates of the rows [first, last).
+  void complete(Table& table, std::size_t first, std::size_t last) {
+    parallel_for(last - first, [&](std::size_t i) { catch_up(table, first + i, updates_); });
+  }
 
   // Updates `count` elements of the parameter block from `first` on.
   void run(const Step& step, std::size_t first, const float* gradient, std::size_t count) {
@@ -302,6 +313,11 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size
   }
   if (options.optimizer == OptimizerKind::kSgd) return std::make_unique<GradientDescent>(options.momentum, size);
   return std::make_unique<Adadelta>(options.rho, options.epsilon, size);
+}
+
+std::size_t accumulators_of(const TrainOptions& options) {
+  if (options.optimizer == OptimizerKind::kSgd) return options.momentum > 0 ? 1 : 0;
+  return 2;
 }
 
 }  // namespace rnnsearch::train

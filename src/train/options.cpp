@@ -190,6 +190,10 @@ constexpr Option<T> kOptions[]{
      "minutes between checkpoints; 0: by updates alone",
      field<&T::checkpoint_minutes>(),
      {.bounds = kAtLeast0}},
+    {"synchronous-checkpoints",
+     "let training wait while a checkpoint is written. Otherwise it is written in the background, from a copy that "
+     "takes as much memory on rank 0 as the parameters, their average and the state of the optimizer together",
+     field<&T::synchronous_checkpoints>()},
     {"keep-checkpoints",
      "number of newest checkpoints that are kept; the best one is kept as well",
      field<&T::keep_checkpoints>(),

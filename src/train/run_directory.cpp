@@ -272,7 +272,7 @@ void RunDirectory::write_pointer(const char* pointer, const std::string& checkpo
   if (pointed_at(path) != checkpoint) write_file_atomically(path, checkpoint + "\n");
 }
 
-void RunDirectory::published(std::uint64_t update, std::uint64_t best_update) {
+void RunDirectory::published(std::uint64_t update, std::uint64_t best_update) const {
   check_attempt();
   write_pointer("latest", checkpoint_name(update));
   if (has_checkpoint(best_update)) {

@@ -18,6 +18,7 @@
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/train/parameter_average.h"
 #include "rnnsearch/train/update.h"
+#include "train/snapshot.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -32,9 +33,13 @@ struct Longest {
 
   static void observe(double& longest, double seconds) { longest = std::max(longest, seconds); }
   /// Upper bound of the time from a check that lets the run continue until the checkpoint after the next check is
-  /// written: a checkpoint that is due, an update or a part of a validation, the check, the rest of that update, and
-  /// the last checkpoint.
-  double until_saved() const { return checkpoint + std::max(update, validation_part) + update + checkpoint; }
+  /// written: the rest of a checkpoint that is being written, one that is due, an update or a part of a validation, the
+  /// check, the rest of that update, and the last checkpoint. What is written in the background slows the updates down
+  /// at the same time, but by no more than the time that it would take alone.
+  double until_saved(const CheckpointWriter& writer) const {
+    const double one = std::max(checkpoint, writer.seconds());
+    return (writer.busy() ? one : 0) + one + std::max(update, validation_part) + update + one;
+  }
 };
 
 class Trainer {
@@ -50,12 +55,14 @@ class Trainer {
 
   TrainingResult run() {
     start();
+    if (root_ && !o_.synchronous_checkpoints) writer_.reserve(checkpoint_source(state_, history_));
     should_stop_early();
     for (;;) {
       if (!reason_to_stop() && validation_is_due()) validate();
       if (const auto reason = reason_to_stop()) return finish(*reason);
-      if (checkpoint_is_due()) save();
+      if (checkpoint_is_due()) save(o_.synchronous_checkpoints);
       update();
+      collect(false);
     }
   }
 
@@ -157,6 +164,7 @@ class Trainer {
     double votes[3] = {};
     const double rate = learning_rate(o_, {state_.update + 1, epochs(), state_.plateau.factor});
     const auto vote = [&] {
+      writer_.copied();  // the weights change after this
       votes[0] = signals_.received() != 0 ? 1 : 0;
       votes[1] = root_ && time_is_up() ? 1 : 0;
       votes[2] = deadline_is_near() ? 1 : 0;
@@ -199,6 +207,7 @@ class Trainer {
     Longest::observe(longest_.update, seconds);
     if (!result.applied && state_.skipped_in_a_row >= o_.max_skipped) {
       std::string checkpoint;
+      collect(true);
       if (root_) {
         const auto checkpoints = checkpoints_of(p_.run->path());
         checkpoint = checkpoints.empty() ? "" : checkpoints.front().filename().string();
@@ -265,7 +274,7 @@ class Trainer {
     double left = -1;
     const auto consider = [&](double seconds) { left = left < 0 ? std::max(0.0, seconds) : std::min(left, seconds); };
     if (o_.max_minutes > 0) consider(o_.max_minutes * 60 - elapsed());
-    if (p_.deadline) consider(*p_.deadline - longest_.until_saved() - unix_seconds());
+    if (p_.deadline) consider(*p_.deadline - longest_.until_saved(writer_) - unix_seconds());
     if (o_.max_updates > 0) {
       consider(seconds_an_update * (static_cast<double>(o_.max_updates) - static_cast<double>(state_.update)));
     }
@@ -287,6 +296,7 @@ class Trainer {
     const comm::Activity activity("validates");
     const std::uint64_t update = state_.update;
     Stopwatch part;
+    writer_.copied();
     average_.exchange(p_.model.parameters());
     ValidationResult result = p_.validator(p_.model, update, [&] {
       Longest::observe(longest_.validation_part, part.lap());
@@ -322,7 +332,7 @@ class Trainer {
       if (p_.progress) p_.progress->validated(update, result, best);
     }
     saved_ = false;
-    if (best) save();
+    if (best) save(o_.synchronous_checkpoints);
   }
 
   /// COLLECTIVE. Checks for signals on all ranks and for the deadline. Returns true if the run must stop early.
@@ -336,7 +346,7 @@ class Trainer {
 
   /// Uses the root's clock; false on the other ranks.
   bool deadline_is_near() const {
-    return root_ && p_.deadline && unix_seconds() + longest_.until_saved() >= *p_.deadline;
+    return root_ && p_.deadline && unix_seconds() + longest_.until_saved(writer_) >= *p_.deadline;
   }
 
   /// Depends only on values that are equal on all ranks.
@@ -362,27 +372,55 @@ class Trainer {
            (o_.checkpoint_minutes > 0 && since_checkpoint_.seconds() >= o_.checkpoint_minutes * 60);
   }
 
-  void save() {
+  CheckpointSource checkpoint_source(const TrainingState& state, const History& history) {
+    return {p_.model,
+            step_.optimizer(),
+            state,
+            history,
+            p_.corpus.source_vocabulary(),
+            p_.corpus.target_vocabulary(),
+            p_.corpus.pipeline(),
+            o_,
+            average_.values()};
+  }
+
+  /// Writes a checkpoint in the background, or while training waits if `wait` is set. One is written at a time: the one
+  /// before is waited for. Nothing that it holds may then change before writer_.copied().
+  void save(bool wait) {
     if (!root_) return;
-    const comm::Activity activity("writes a checkpoint");
-    Stopwatch watch;
+    collect(true);
     state_.elapsed_seconds = elapsed();
-    const auto path = p_.run->checkpoint_path(state_.update);
+    const auto source = [this, state = state_, history = history_] { return checkpoint_source(state, history); };
+    writer_.begin(state_.update, source, wait);
+    saved_ = true;
+    since_checkpoint_ = {};
+    if (wait) collect(true);
+  }
+
+  /// Writes a checkpoint and makes it the newest one of the run. Called by the thread of writer_: it uses nothing else
+  /// that training changes.
+  void write(const CheckpointSource& source) const {
     p_.run->check_attempt();
     try {
-      save_checkpoint(path, {p_.model, step_.optimizer(), state_, history_, p_.corpus.source_vocabulary(),
-                             p_.corpus.target_vocabulary(), p_.corpus.pipeline(), o_, average_.values()});
+      save_checkpoint(p_.run->checkpoint_path(source.state.update), source);
     } catch (const Error&) {
       p_.run->check_attempt();  // if another attempt removed the temporary file, report that instead
       throw;
     }
-    p_.run->published(state_.update, state_.best_update);
-    saved_ = true;
-    since_checkpoint_ = {};
-    const double seconds = watch.seconds();
-    Longest::observe(longest_.checkpoint, seconds);
-    record("checkpoint", {{"file", path.filename().string()}, {"seconds", seconds}});
-    if (p_.progress) p_.progress->checkpointed(path, seconds);
+    p_.run->published(source.state.update, source.state.best_update);
+  }
+
+  /// Records a checkpoint that has been written since the last call. With `wait`, waits for one that is being written.
+  void collect(bool wait) {
+    const comm::Activity activity("writes a checkpoint");
+    const auto written = writer_.finished(wait);
+    if (!written) return;
+    Longest::observe(longest_.checkpoint, written->seconds);
+    const auto path = p_.run->checkpoint_path(written->update);
+    record(
+        "checkpoint", written->update,
+        {{"file", path.filename().string()}, {"seconds", written->seconds}, {"pause_seconds", written->pause_seconds}});
+    if (p_.progress) p_.progress->checkpointed(path, written->seconds, written->pause_seconds);
   }
 
   TrainingResult finish(StopReason reason) {
@@ -391,7 +429,8 @@ class Trainer {
     // run will be resumed anyway.
     const bool unseen = p_.validator && o_.validate_every > 0 && state_.validated_update < state_.update;
     if (!is_early(reason) && unseen) validate();
-    if (!saved_ && state_.update > 0) save();
+    if (!saved_ && state_.update > 0) save(true);
+    collect(true);
     if (root_)
       record("stop", {{"reason", description_of(reason)},
                       {"elapsed_seconds", elapsed()},
@@ -405,8 +444,11 @@ class Trainer {
   }
 
   void record(const char* event, std::vector<Json::Member> members) {
+    record(event, state_.update, std::move(members));
+  }
+  void record(const char* event, std::uint64_t update, std::vector<Json::Member> members) {
     std::vector<Json::Member> all{
-        {"event", event}, {"update", state_.update}, {"time", utc(std::time(nullptr))}, {"schema", kLogSchema}};
+        {"event", event}, {"update", update}, {"time", utc(std::time(nullptr))}, {"schema", kLogSchema}};
     std::move(members.begin(), members.end(), std::back_inserter(all));
     p_.run->log(Json::object(std::move(all)));
   }
@@ -427,7 +469,9 @@ class Trainer {
   double elapsed_before_ = 0;
   double in_updates_ = 0;  // seconds of this attempt spent in updates
   double waited_ = 0;      // the part of in_updates_ spent waiting for sentences
-  bool saved_ = false;     // the newest checkpoint of the run holds the current state
+  bool saved_ = false;     // the newest checkpoint of the run holds the current state, or is being written and will
+  // Used at the root only. Declared last, because its destructor waits for a thread that uses the members above.
+  CheckpointWriter writer_{[this](const CheckpointSource& source) { write(source); }};
 };
 
 }  // namespace
@@ -466,6 +510,12 @@ std::string description_of(StopReason reason) {
 
 bool is_early(StopReason reason) {
   return reason == StopReason::kSignal || reason == StopReason::kDeadline;
+}
+
+double snapshot_bytes(const TrainOptions& options, std::size_t parameters) {
+  if (options.synchronous_checkpoints) return 0;
+  const std::size_t blocks = 1 + (options.average_decay > 0 ? 1 : 0) + accumulators_of(options);
+  return static_cast<double>(blocks * parameters * sizeof(float));
 }
 
 corpus::BatchOptions batch_options(const TrainOptions& options) {

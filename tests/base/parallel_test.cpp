@@ -74,6 +74,22 @@ TEST_P(ParallelFor, MayBeNested) {
   EXPECT_EQ(total, 20);
 }
 
+TEST_P(ParallelFor, StaysOnAThreadThatIsToWorkAlone) {
+  const auto others = [] {
+    std::atomic<std::size_t> count = 0;
+    parallel_for(1000, [&, own = std::this_thread::get_id()](std::size_t) {
+      if (std::this_thread::get_id() != own) ++count;
+    });
+    return count.load();
+  };
+  const OnThisThreadAlone alone;
+  {
+    const OnThisThreadAlone nested;
+    EXPECT_EQ(others(), 0U);
+  }
+  EXPECT_EQ(others(), 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelFor, testing::Values(1, 2, 4));
 
 TEST(Threads, AreAsManyAsWereSet) {

@@ -11,7 +11,7 @@
 # determine the instruction, so reproducing a failure with its seed may take several attempts.
 #
 # After each attempt, at most 200 s after the fault, none of its processes runs; the newest checkpoint can be read, is not older than
-# any in the log, nor more than an interval older than the last update in the log; and the attempt had resumed from the newest
+# any in the log, nor more than two intervals older than the last update in the log; and the attempt had resumed from the newest
 # checkpoint. The run ends with the bits of an undisturbed run if the number of ranks stayed the same, and otherwise with the same
 # batches and a similar loss. Where no virtual hosts are possible (tests/support/lab) faults are limited to processes.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
@@ -242,7 +242,8 @@ nothing_is_lost() {
     "$RNNSEARCH" inspect "$(last_checkpoint "$run")" >inspected || fail "the latest checkpoint is damaged"
   fi
   ((there >= $(highest checkpoint))) || fail "update $(highest checkpoint) was saved, but the newest checkpoint is $there"
-  ((there >= $(last update) - interval)) || fail "update $(last update) was done, but the newest checkpoint is $there"
+  # one interval, and another one while the checkpoint of the first is written
+  ((there >= $(last update) - 2 * interval)) || fail "update $(last update) was done, but the newest checkpoint is $there"
   ((code != 85 || there == $(last update))) || fail "it stopped after $(last update) and saved only $there"
   for resumed in $(logged resume $((began_after + 1))); do
     ((resumed >= newest_before)) || fail "attempt $attempts went on from $resumed, though there was $newest_before"

@@ -249,23 +249,67 @@ bool in_time(double seconds, const Try& try_with) {
   return false;
 }
 
+TEST_F(Training, WritesTheSameCheckpointsInTheBackgroundAsSynchronously) {
+  TrainOptions options = tiny_options();
+  options.max_updates = 30;
+  options.checkpoint_every = 4;
+  options.keep_checkpoints = 20;
+  options.average_decay = 0.9;
+  for (const bool synchronous : {false, true}) {
+    options.synchronous_checkpoints = synchronous;
+    run(synchronous ? "synchronous" : "background", options, dev_loss(corpus_));
+  }
+  const auto found = checkpoints_of(scratch_ / "background"), expected = checkpoints_of(scratch_ / "synchronous");
+  ASSERT_EQ(found.size(), 9U);  // of updates 4, 8, ..., 28, of the best validation at 10, and of the end
+  ASSERT_EQ(expected.size(), found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].filename(), expected[i].filename());
+    const auto in_state = [&](const std::filesystem::path& path) {
+      model::Model<float> model(tiny_model_options(corpus_));
+      const auto optimizer = make_optimizer(options, model.parameters().size());
+      std::vector<float> average(model.parameters().size());
+      History history;
+      TrainingState state =
+          resume_checkpoint(path, corpus_.fingerprint(), options, model, *optimizer, history, average);
+      state.elapsed_seconds = 0;
+      for (double* seconds :
+           {&state.interval.data_seconds, &state.interval.compute_seconds, &state.interval.communication_seconds,
+            &state.interval.optimizer_seconds, &state.interval.reduction_seconds}) {
+        *seconds = 0;
+      }
+      std::string bytes = bytes_of(model.parameters()) + bytes_of(average) + packed(state);
+      for (const auto& accumulator : optimizer->accumulators()) bytes += bytes_of(accumulator.values);
+      return text_of(bytes, history.updates.size(), history.validations.size());
+    };
+    EXPECT_TRUE(in_state(found[i]) == in_state(expected[i])) << found[i];
+    EXPECT_THAT(log("background"), testing::HasSubstr(found[i].filename().string()));
+  }
+  for (const char* pointer : {"checkpoints/best", "checkpoints/latest"}) {
+    EXPECT_EQ(read_file(scratch_ / "background" / pointer), "update-00000030.h5\n") << pointer;
+  }
+}
+
 TEST_F(Training, WritesItsCheckpointBeforeTheDeadline) {
   TrainOptions options = tiny_options();
-  ASSERT_TRUE(in_time(1, [&](double seconds) {
-    std::filesystem::remove_all(scratch_ / "run");
-    options.max_updates = 0;
-    const double deadline = unix_seconds() + seconds;
-    const auto stopped = attempt(corpus_, scratch_ / "run", options, dev_loss(corpus_), deadline);
-    const bool early = unix_seconds() < deadline;
-    EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
-    EXPECT_TRUE(is_early(stopped.result.reason));
-    options.max_updates = stopped.result.state.update + 5;
-    return early && stopped.result.state.update > 0;
-  }));
-  EXPECT_THAT(log("run"), testing::HasSubstr("\"reason\":\"the job's end is near\""));
-  const auto resumed = run("run", options, dev_loss(corpus_));
-  EXPECT_EQ(resumed.result.reason, StopReason::kUpdates);
-  EXPECT_TRUE(resumed.weights == run("whole", options, dev_loss(corpus_)).weights);
+  for (const std::uint64_t checkpoint_every : {0U, 1U}) {  // with 1, another one is always being written
+    options.checkpoint_every = checkpoint_every;
+    ASSERT_TRUE(in_time(1, [&](double seconds) {
+      std::filesystem::remove_all(scratch_ / "run");
+      options.max_updates = 0;
+      const double deadline = unix_seconds() + seconds;
+      const auto stopped = attempt(corpus_, scratch_ / "run", options, dev_loss(corpus_), deadline);
+      const bool early = unix_seconds() < deadline;
+      EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
+      EXPECT_TRUE(is_early(stopped.result.reason));
+      options.max_updates = stopped.result.state.update + 5;
+      return early && stopped.result.state.update > 0;
+    }));
+    EXPECT_THAT(log("run"), testing::HasSubstr("\"reason\":\"the job's end is near\""));
+    const auto resumed = run("run", options, dev_loss(corpus_));
+    EXPECT_EQ(resumed.result.reason, StopReason::kUpdates);
+    std::filesystem::remove_all(scratch_ / "whole");
+    EXPECT_TRUE(resumed.weights == run("whole", options, dev_loss(corpus_)).weights);
+  }
 }
 
 TEST_F(Training, LeavesTheTimeOfItsLongestPartBeforeTheDeadline) {

@@ -36,6 +36,19 @@ class Interruptible {
   const std::function<bool()>* outer_;
 };
 
+/// While the object exists, parallel_for uses no other thread where the thread that created it is the caller: a
+/// background thread leaves them to the others.
+class OnThisThreadAlone {
+ public:
+  OnThisThreadAlone();
+  ~OnThisThreadAlone();
+  OnThisThreadAlone(const OnThisThreadAlone&) = delete;
+  OnThisThreadAlone& operator=(const OnThisThreadAlone&) = delete;
+
+ private:
+  bool outer_;
+};
+
 /// Calls piece(0) ... piece(pieces - 1), in any order, on all threads, and returns when all are done. The first
 /// exception is rethrown, and pieces that have not started by then are skipped. A thread starts with the pieces that it
 /// had in an earlier call with the same number of pieces, because their data may still be in its cache; then it helps

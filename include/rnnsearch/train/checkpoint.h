@@ -69,17 +69,34 @@ struct History {
   std::vector<Validation> validations;
 };
 
-/// The content of a checkpoint, as views of objects that the trainer owns.
+/// The content of a checkpoint: its small parts, and views of what is large or never changes, which others own.
 struct CheckpointSource {
-  const model::Model<float>& model;
-  Optimizer& optimizer;  // not const, because Optimizer::accumulators() first completes deferred rows
-  const TrainingState& state;
-  const History& history;
+  struct Accumulator {
+    std::string name;  // as in Optimizer::Accumulator
+    std::span<const float> values;
+  };
+
+  /// Completes the deferred updates of the optimizer (Optimizer::accumulators). `moving_average`
+  /// (parameter_average.h) is empty if the training keeps none.
+  CheckpointSource(const model::Model<float>& model, Optimizer& optimizer, const TrainingState& training_state,
+                   const History& training_history, const corpus::Vocabulary& words_of_source,
+                   const corpus::Vocabulary& words_of_target, const corpus::TextPipeline& text_pipeline,
+                   const TrainOptions& train_options, std::span<const float> moving_average = {});
+
+  // What no update changes.
+  const model::ModelOptions& model_options;
+  const model::ParameterLayout& layout;
   const corpus::Vocabulary& source_vocabulary;
   const corpus::Vocabulary& target_vocabulary;
   const corpus::TextPipeline& pipeline;
   const TrainOptions& options;
-  std::span<const float> average{};  // moving average of the parameters (parameter_average.h); empty: none
+
+  TrainingState state;
+  History history;
+  std::uint64_t optimizer_steps;
+
+  std::span<const float> parameters, average;
+  std::vector<Accumulator> accumulators;
 };
 
 /// The libraries that results of this program depend on, with their versions, for records:

@@ -54,5 +54,7 @@ double optimizer_bytes(const TrainOptions& options, std::size_t dense, std::size
 
 /// Accumulators start at 0; plain gradient descent has none. `size`: number of elements of the parameter block.
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size_t size);
+/// The number of accumulators of that optimiser.
+std::size_t accumulators_of(const TrainOptions& options);
 
 }  // namespace rnnsearch::train

@@ -115,6 +115,7 @@ struct TrainOptions {
 
   std::uint64_t checkpoint_every = 1000;  // updates; 0: only by time
   double checkpoint_minutes = 15;         // since the last checkpoint; 0: only by updates
+  bool synchronous_checkpoints = false;   // written while training waits, in place of in the background from a copy
   std::uint64_t keep_checkpoints = 2;     // this many of the newest are kept, and also the best; at least 2
   std::uint64_t log_every = 10;           // updates
   std::string resume = "auto";            // auto: from the newest checkpoint, if any; never; or a checkpoint's path

@@ -26,6 +26,7 @@ std::vector<std::filesystem::path> checkpoints_of(const std::filesystem::path& r
 /// A checkpoint as it is; of a run directory its `best` checkpoint, or `latest` where none was validated. Throws Error.
 std::filesystem::path checkpoint_of(const std::filesystem::path& run_or_checkpoint);
 
+/// Used by one thread, except that another one may call checkpoint_path, check_attempt and published at any time.
 class RunDirectory {
  public:
   /// Creates the folder, or opens the folder of the same run. Takes the right to write from earlier attempts and
@@ -62,7 +63,7 @@ class RunDirectory {
   /// Call it after a checkpoint was saved. It points `latest` to that checkpoint and `best` to the one of best_update
   /// (or removes `best` if that does not exist), and removes the checkpoints that are neither the best nor among the
   /// newest `keep_checkpoints`.
-  void published(std::uint64_t update, std::uint64_t best_update);
+  void published(std::uint64_t update, std::uint64_t best_update) const;
   bool has_checkpoint(std::uint64_t update) const;
 
   /// Appends one line to log.jsonl. Throws Error, for example for a full disk.

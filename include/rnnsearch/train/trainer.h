@@ -57,7 +57,8 @@ class Progress {
   virtual void resumed(const std::filesystem::path& /*checkpoint*/, const TrainingState&) {}
   virtual void updated(const UpdateReport&) {}
   virtual void validated(std::uint64_t /*update*/, const ValidationResult&, bool /*best*/) {}
-  virtual void checkpointed(const std::filesystem::path&, double /*seconds*/) {}
+  /// seconds: the time to write it; pause_seconds: the part of it in which training waited.
+  virtual void checkpointed(const std::filesystem::path&, double /*seconds*/, double /*pause_seconds*/) {}
 };
 
 struct TrainerParts {
@@ -72,6 +73,10 @@ struct TrainerParts {
   /// that no update, part of a validation or checkpoint takes longer than the longest one of this attempt so far.
   std::optional<double> deadline{};
 };
+
+/// The memory of the copy from which the root writes checkpoints in the background, in bytes; 0 if they are
+/// synchronous.
+double snapshot_bytes(const TrainOptions& options, std::size_t parameters);
 
 /// The batch options of a training with these options.
 corpus::BatchOptions batch_options(const TrainOptions& options);
