@@ -83,7 +83,7 @@ TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   expected["batch-words"] = "0";
   expected["shuffle"] = "every-epoch";
   expected["batch-order"] = "shuffled";
-  expected["reproducible-shards"] = "0";
+  expected["batch-words"] = expected["reproducible-shards"] = "0";
   EXPECT_EQ(completed(old), expected);
   EXPECT_NO_THROW(check_describes_parameters(old, "old.h5"));
 }
