@@ -27,6 +27,8 @@ void for_blocks(std::size_t size, const Range& range) {
                [&](std::size_t i) { range(i * kBlock, std::min(size, (i + 1) * kBlock)); });
 }
 
+constexpr std::size_t kTurns = 16;  // updates until Adadelta has completed every row once
+
 // Zeiler (2012), algorithm 1, with the paper's rho = 0.95 and epsilon = 1e-6:
 //   g2 = rho g2 + (1 - rho) g^2
 //   d  = sqrt(d2 + epsilon) / sqrt(g2 + epsilon) g
@@ -87,8 +89,6 @@ class Adadelta final : public Optimizer {
     std::size_t offset, cols;
     std::vector<std::uint64_t> done;  // for each row, the number of updates (of updates_) applied to it
   };
-
-  static constexpr std::size_t kTurns = 16;  // updates until every row is completed once
 
   // Completes the deferred updates of the rows [first, last).
   void complete(Table& table, std::size_t first, std::size_t last) {
@@ -298,13 +298,17 @@ double squared_norm_of(std::span<const float> gradient) {
 }
 
 double optimizer_bytes(const TrainOptions& options, std::size_t dense, std::size_t table_elements) {
-  const bool sgd = options.optimizer == OptimizerKind::kSgd;
-  const double accumulators = !sgd ? 2 : options.momentum > 0 ? 1 : 0;
-  const bool all_rows = options.optimizer == OptimizerKind::kAdam || (sgd && options.momentum > 0);
+  const auto accumulators = static_cast<double>(accumulators_of(options));
   const double of_state = 2 * (1 + accumulators);  // parameter and accumulators are read and written
   constexpr double kOfGradient = 3;                // zeroed; read for the norm; read by the update
-  return sizeof(float) * (static_cast<double>(dense) * (kOfGradient + of_state) +
-                          (all_rows ? static_cast<double>(table_elements) * of_state : 0));
+  double of_tables = 0;
+  if (options.optimizer == OptimizerKind::kAdadelta) {
+    of_tables = 2 * accumulators / kTurns;
+  } else if (accumulators > 0) {
+    of_tables = of_state;
+  }
+  return sizeof(float) *
+         (static_cast<double>(dense) * (kOfGradient + of_state) + static_cast<double>(table_elements) * of_tables);
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size_t size) {

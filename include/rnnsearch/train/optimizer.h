@@ -48,8 +48,8 @@ class Optimizer {
 };
 
 /// The bytes that zeroing a gradient of `dense` elements, its norm, and `update` read and write, if nothing stays in a
-/// cache; table_elements: of the tables, of which Adadelta and plain gradient descent touch only a few rows, which are
-/// not counted.
+/// cache; table_elements: of the tables, of which plain gradient descent touches only a few rows, which are not
+/// counted, and Adadelta besides them a sixteenth.
 double optimizer_bytes(const TrainOptions& options, std::size_t dense, std::size_t table_elements);
 
 /// Accumulators start at 0; plain gradient descent has none. `size`: number of elements of the parameter block.
