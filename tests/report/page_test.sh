@@ -82,7 +82,7 @@ wait_until() { # COMMAND...: returns when it succeeds
   done
 }
 cp -r search live && : >live/log.jsonl
-report --run live --output live.html --terminal --follow --every 1 >live.txt &
+"$RNNSEARCH" report --run live --output live.html --terminal --follow --every 1 >live.txt &
 follower=$!
 wait_until grep -q 'has no update yet' live.txt
 [[ ! -e live.html ]] || fail "a page of nothing"
@@ -154,7 +154,7 @@ cd ..
 
 # a page that is kept up to date, in the browser and on a terminal: both show the end without being asked
 head -n 100 search/log.jsonl >live/log.jsonl
-report --run live --output live.html --follow --every 1 &
+"$RNNSEARCH" report --run live --output live.html --follow --every 1 &
 follower=$!
 wait_until grep -q 'http-equiv="refresh"' live.html
 (cd browser && node "$SOURCE/tests/report/follow_check.mjs" ../live.html "$(command -v chromium)") >followed &
@@ -165,7 +165,7 @@ if command -v tmux >/dev/null; then
   terminal new-session -d -x 70 -y 20 "'$RNNSEARCH' report --run live --terminal --follow --every 1; sleep 600"
   trap 'terminal kill-server 2>/dev/null || true; [[ -z $(jobs -p) ]] || kill $(jobs -p) 2>/dev/null || true' EXIT
   shown() { terminal capture-pane -p | grep -q "$1"; }
-  wait_until shown '^  update 100 of 120, epoch .* left$'
+  wait_until shown '^  update [0-9]* of 120, epoch .* left$'
 fi
 cp search/log.jsonl live/log.jsonl
 wait "$browser" || fail "the browser did not show the end: $(<followed)"
