@@ -63,8 +63,8 @@ make_corpus
 "$lab" up 14
 "$lab" slurm
 # Slows the cables, so that also a fast machine does not finish before the faults: an update sends 62 kB in each direction,
-# which takes 40 ms, and 300 updates 12 s.
-for ((i = 1; i <= 10; ++i)); do "$lab" slow n$i 12; done
+# which takes 100 ms, and 300 updates 30 s. SLURM may need ten seconds until it preempts a job.
+for ((i = 1; i <= 10; ++i)); do "$lab" slow n$i 5; done
 # n11 and n12 are for trainings that must last, n13 and n14 for node_check, which sends much.
 export SBATCH_OPTIONS="--exclude=n[11-14]"
 
