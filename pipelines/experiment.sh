@@ -206,14 +206,29 @@ train_on_ranks() {
   done
   trap - TERM INT
 }
+# in_queue JOB...: whether one of these jobs (12, or 12_3 of an array) waits or runs. SLURM forgets old jobs and then calls their numbers
+# invalid. If it gives no answer, the script ends, because a training that is in the queue must not be submitted again.
+in_queue() {
+  local numbers found
+  numbers=$(printf '%s\n' "${@%%_*}" | sort -u | paste -sd,)
+  found=$(squeue -h -o %i -j "$numbers" 2>&1) || [[ $found == *"Invalid job id"* ]] ||
+    fail "squeue does not say whether the jobs $numbers are in the queue: ${found:-it printed nothing}; run the same command again"
+  [[ -n $found && $found != *"Invalid job id"* ]]
+}
 submit_trainings() {
-  local system run job waiting=
+  local system run job jobs queued waiting=
   for system; do
     training_of "$system"
     run=$(run_of "$system")
+    queued=
+    # The queue is asked before the mark is looked for: a training that ends between the two questions then counts as done.
+    if [[ -s $run.jobs/jobs ]]; then
+      mapfile -t jobs <"$run.jobs/jobs"
+      if in_queue "${jobs[@]}"; then queued=yes; fi
+    fi
     if [[ -e $run.jobs/done ]]; then continue; fi
     waiting=yes
-    if [[ -s $run.jobs/jobs ]] && [[ -n $(squeue -h -o %i -j "$(sed 's/_.*//' "$run.jobs/jobs" | paste -sd,)" 2>/dev/null) ]]; then
+    if [[ -n $queued ]]; then
       say "$system is in the queue: jobs $(paste -sd ' ' "$run.jobs/jobs")"
     else
       job=$(LOGS=$folder/logs "$project/cluster/submit" ${chain:+--chain "$chain"} train "${options[@]}" | paste -sd ' ') # if submit fails, the script ends here

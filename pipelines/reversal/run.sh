@@ -100,19 +100,23 @@ train_rounds() {
   finish_trainings "$failed" "${started[@]}"
 }
 submit_rounds() {
-  local system round run job waiting='' left queued
+  local system round run job waiting='' left queued jobs
   for system in $systems; do
     options_of_rounds "$system"
-    left='' queued=''
+    jobs=()
     for ((round = 1; round <= rounds; ++round)); do
       run=$(run_of_round "$system" "$round")
-      [[ ! -e $run.jobs/done ]] || continue
-      left+=${left:+,}$round
-      [[ ! -s $run.jobs/jobs ]] || queued+=" $(<"$run.jobs/jobs")"
+      [[ ! -s $run.jobs/jobs ]] || mapfile -tO ${#jobs[@]} jobs <"$run.jobs/jobs"
+    done
+    # As in experiment.sh, the queue is asked before the marks are looked for.
+    queued='' left=''
+    if ((${#jobs[@]} > 0)) && in_queue "${jobs[@]}"; then queued=yes; fi
+    for ((round = 1; round <= rounds; ++round)); do
+      [[ -e $(run_of_round "$system" "$round").jobs/done ]] || left+=${left:+,}$round
     done
     [[ -n $left ]] || continue
     waiting=yes
-    if [[ -n $queued && -n $(squeue -h -o %i -j "$(tr ' ' '\n' <<<"${queued# }" | sed 's/_.*//' | sort -u | paste -sd,)" 2>/dev/null) ]]; then
+    if [[ -n $queued ]]; then
       say "$system, rounds $left: in the queue"
     else
       # One rank each, because a round is small, and because the result is then the same as on this machine.

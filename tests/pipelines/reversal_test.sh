@@ -85,7 +85,19 @@ grep -q 'again when these are done' slurm.out || fail "$(<slurm.out)"
 echo 101_1 >queue
 PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || fail "$(<slurm.out)"
 { [[ $(wc -l <calls) == 2 ]] && grep -q 'replication, rounds 1,3: in the queue' slurm.out; } || fail "submitted twice: $(<calls) $(<slurm.out)"
+# SLURM that does not answer: nothing is submitted, because the jobs may be in the queue.
+printf '#!/bin/sh\necho "slurm_load_jobs error: Unable to contact slurm controller" >&2\nexit 1\n' >bin/squeue
+code=0
+PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || code=$?
+{ [[ $code == 1 && $(wc -l <calls) == 2 ]] && grep -q 'squeue does not say whether .* Unable to contact' slurm.out; } ||
+  fail "no answer of squeue: code $code: $(<calls) $(<slurm.out)"
+# Jobs that end while the queue is asked: SLURM has forgotten them, and all that they had to train is done.
+cat >bin/squeue <<'END'
+#!/bin/sh
 for task in few/*-seed-?.jobs; do touch "$task/done"; done
+echo "slurm_load_jobs error: Invalid job id specified" >&2
+exit 1
+END
 code=0
 PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || code=$?
 { [[ $code == 1 && $(wc -l <calls) == 2 ]] && grep -q '^| replication | 3 |' slurm.out; } || fail "no tables after the jobs: $(<slurm.out)"
