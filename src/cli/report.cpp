@@ -65,6 +65,11 @@ report::Report read_all(const Settings& settings) {
   return report;
 }
 
+bool has_content(const Settings& settings) {
+  return !settings.run.empty() || !settings.evaluation.empty() || !settings.alignment.empty() ||
+         !settings.round.empty() || !settings.section.empty();
+}
+
 // Returns whether that was all there was to do.
 bool write_chart(const Settings& settings) {
   if (settings.chart.empty() != settings.svg.empty()) {
@@ -76,8 +81,7 @@ bool write_chart(const Settings& settings) {
     chart.y = {.name = settings.chart_of, .from_zero = true};
     write_file_atomically(settings.svg, report::svg_file_of(chart));
     if (settings.output.empty()) {
-      if (settings.terminal || !settings.run.empty() || !settings.evaluation.empty() || !settings.alignment.empty() ||
-          !settings.round.empty() || !settings.section.empty() || !settings.csv.empty() || !settings.markdown.empty()) {
+      if (settings.terminal || has_content(settings) || !settings.csv.empty() || !settings.markdown.empty()) {
         throw UsageError(
             "these options describe a page, and --output is missing: give --output FILE.html, or only --chart "
             "and --svg");
@@ -97,8 +101,7 @@ void check(const Settings& settings) {
   if ((settings.terminal || settings.follow) && settings.run.empty()) {
     throw UsageError("--terminal and --follow show trainings: give --run RUN");
   }
-  if (settings.run.empty() && settings.evaluation.empty() && settings.alignment.empty() && settings.round.empty() &&
-      settings.section.empty()) {
+  if (!has_content(settings)) {
     throw UsageError(
         "nothing to report: give --run RUN, --evaluation or --round FILE (of evaluate --json), --alignment FILE (of "
         "align --json) or --section FILE");
