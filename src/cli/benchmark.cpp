@@ -2,7 +2,10 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/benchmark_options.h"
 #include "cli/benchmark_work.h"
@@ -19,9 +22,77 @@
 #include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/measurement.h"
 #include "rnnsearch/train/optimizer.h"
+#include "rnnsearch/train/thread_scaling.h"
 #include "rnnsearch/train/trainer.h"
 
 namespace rnnsearch::cli {
+
+namespace {
+
+train::Measured described(const BenchmarkSettings& s) {
+  train::Measured measured;
+  measured.decode = s.decode;
+  measured.untimed = s.untimed_updates;
+  measured.timed = s.updates;
+  if (!s.decode) measured.updates_to_estimate = s.estimate_updates.value_or(s.train.max_updates);
+  measured.method = !s.decode            ? name_of(s.train.optimizer)
+                    : s.search.beam == 1 ? "greedy"
+                                         : text_of("beam ", s.search.beam);
+  if (::getloadavg(measured.load.data(), static_cast<int>(measured.load.size())) < 0) measured.load = {};
+  measured.instruction_set = kernels::instruction_set();
+  measured.libraries = train::libraries();
+  return measured;
+}
+
+// COLLECTIVE. 0: this rank's share of the CPUs.
+std::vector<comm::RankPlace> settle(std::uint64_t threads, BenchmarkSettings& s, const comm::Communicator& world) {
+  s.threads.threads.reset();
+  if (threads > 0) s.threads.threads = threads;
+  return settle_threads(s.threads, world);
+}
+
+// COLLECTIVE. The numbers of threads to measure; 0: this rank's share of the CPUs. One number may be another one on
+// each rank, but of several all ranks must have the same. The largest is settled, so that too many threads are refused
+// before anything is timed.
+std::vector<std::uint64_t> agreed_threads(BenchmarkSettings& s, const comm::Communicator& world) {
+  const std::vector<std::uint64_t> counts = s.thread_counts.value_or(std::vector<std::uint64_t>{0});
+  double most = static_cast<double>(counts.size());
+  world.max(std::span(&most, 1));
+  if (most > 1) {
+    comm::agree_on_lines(world, "options", "give all ranks the same --threads",
+                         [&] { return std::vector{text_of("threads = ", value::write(counts))}; });
+  }
+  settle(counts.back(), s, world);
+  return counts;
+}
+
+// COLLECTIVE. Times the batches with a model that is made anew on this number of threads (0: this rank's share of the
+// CPUs), so that its memory lies where its threads touch it first.
+train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batches& batches, BenchmarkSettings& s,
+                          const comm::Communicator& world, Progress& progress) {
+  measured.places = settle(threads, s, world);
+  measured.threads = thread_count();
+  model::Model<float> model(s.model);
+  model.initialise(s.train.seed);
+  measured.parameters = model.parameters().size();
+  if (!s.decode) {
+    measured.parts = {model.gradient_parts().begin(), model.gradient_parts().end()};
+    std::size_t dense = 0, tables = 0;
+    for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
+    measured.optimizer_bytes = train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(world.size());
+  }
+  const train::Work work{[&] { return batches.next(); }, batches.of_corpus(), work_of(s, world, model),
+                         [&](std::size_t done, double seconds) {
+                           progress.show(text_of("[benchmark] ", done, " of ", s.untimed_updates + s.updates, " on ",
+                                                 counted(measured.threads, "thread"), ": ", fixed(seconds, 3), " s"));
+                         }};
+  const train::Measurement m = train::measure(world, measured, work);
+  // Only now, because it takes memory, which is no part of the peak that was measured.
+  if (s.machine) measured.machine = train::measure_machine(world);
+  return {std::move(measured), m};
+}
+
+}  // namespace
 
 int run_benchmark(const Arguments& arguments) {
   BenchmarkSettings s;
@@ -36,22 +107,11 @@ int run_benchmark(const Arguments& arguments) {
   options.offer_presets();
   if (!options.parse(arguments)) return 0;
   check(options, s);
-  train::Measured measured;
-  measured.decode = s.decode;
-  measured.untimed = s.untimed_updates;
-  measured.timed = s.updates;
-  if (!s.decode) measured.updates_to_estimate = s.estimate_updates.value_or(s.train.max_updates);
-  measured.method = !s.decode            ? name_of(s.train.optimizer)
-                    : s.search.beam == 1 ? "greedy"
-                                         : text_of("beam ", s.search.beam);
-  if (::getloadavg(measured.load.data(), static_cast<int>(measured.load.size())) < 0) measured.load = {};
-  measured.instruction_set = kernels::instruction_set();
-  measured.libraries = train::libraries();
+  train::Measured measured = described(s);
 
   const comm::Communicator world;
   check_same_options(world, options);
-  measured.places = settle_threads(s.threads, world);
-  measured.threads = thread_count();
+  const auto counts = agreed_threads(s, world);
   s.precision = measured.precision = kernels::name_of(set_precision(s.precision, world));
   measured.precision_shown = precision_in_use();
   measured.bfloat16_unit = bfloat16_unit_in_use();
@@ -60,29 +120,32 @@ int run_benchmark(const Arguments& arguments) {
   comm::root_does(world, [&] { check_usage([&] { model::check(s.model); }); });
   measured.model = s.model;
   measured.configuration = options.values();
-  model::Model<float> model(s.model);
-  model.initialise(s.train.seed);
-  measured.parameters = model.parameters().size();
-  if (!s.decode) {
-    measured.parts = {model.gradient_parts().begin(), model.gradient_parts().end()};
-    std::size_t dense = 0, tables = 0;
-    for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
-    measured.optimizer_bytes = train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(world.size());
-  }
   Progress progress(!world.is_root());
-  const train::Work work{[&] { return batches.next(); }, batches.of_corpus(), work_of(s, world, model),
-                         [&](std::size_t done, double seconds) {
-                           progress.show(text_of("[benchmark] ", done, " of ", s.untimed_updates + s.updates, ": ",
-                                                 fixed(seconds, 3), " s"));
-                         }};
-  const train::Measurement m = train::measure(world, measured, work);
-  // Only now, because it takes memory, which is no part of the peak that was measured.
-  if (s.machine) measured.machine = train::measure_machine(world);
+  std::vector<train::OnThreads> runs;
+  for (const std::uint64_t threads : counts) {
+    if (!runs.empty()) batches.rewind();
+    runs.push_back(timed_on(threads, measured, batches, s, world, progress));
+    auto& measurement = runs.back().measurement;
+    // The peak includes what the machine was measured with before.
+    if (runs.size() > 1) measurement.peak_bytes = 0;
+    const double first = runs.front().measurement.loss;
+    if (measurement.loss != first) {
+      throw comm::AgreedError(text_of("on ", threads, " threads the last update has loss ", measurement.loss, ", on ",
+                                      counts.front(), " ", first,
+                                      ", though threads must not change it: a defect of this program, please report "
+                                      "it with this command line"));
+    }
+  }
   if (!world.is_root()) return 0;
-  for (const auto& line : describe(measured.places)) {
+  for (const auto& line : describe(runs.back().measured.places)) {
     if (line.find("warning") != line.npos) std::cerr << line << "\n";
   }
-  std::cout << (s.json ? train::json_of(measured, m).dump(2) + "\n" : train::table_of(measured, m));
+  if (runs.size() == 1) {
+    const auto& [of, m] = runs.front();
+    std::cout << (s.json ? train::json_of(of, m).dump(2) + "\n" : train::table_of(of, m));
+  } else {
+    std::cout << (s.json ? train::json_of(runs).dump(2) + "\n" : train::table_of(runs));
+  }
   return 0;
 }
 

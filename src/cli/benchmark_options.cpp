@@ -1,5 +1,7 @@
 #include "cli/benchmark_options.h"
 
+#include <algorithm>
+
 #include "cli/precision.h"
 #include "rnnsearch/base/error.h"
 
@@ -41,11 +43,16 @@ void declare(Options& options, BenchmarkSettings& s) {
   options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
   add_training_options(options, s, {"resume"});
   options.group("Machine");
-  add_threads(options, s.threads);
+  options.add("threads", s.thread_counts,
+              {.help = "number of threads of each rank [the CPUs it may use, divided by the ranks of its host that may "
+                       "use them, too]; several numbers, such as 1,2,4,8, time the same updates on each of them and "
+                       "show how an update scales with threads",
+               .recorded = false});
+  add_thread_limits(options, s.threads);
   add_precision(options, s.precision);
 }
 
-void check(const Options& options, const BenchmarkSettings& s) {
+void check(const Options& options, BenchmarkSettings& s) {
   const auto not_both = [&](const char* one, const char* other, const char* reason) {
     if (options.given(one) && options.given(other))
       throw UsageError(text_of("--", one, " and --", other, ": ", reason));
@@ -65,6 +72,17 @@ void check(const Options& options, const BenchmarkSettings& s) {
         "--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
   }
   if (!s.decode && options.given("beam")) throw UsageError("--beam applies to translation; give it with --decode");
+  if (s.thread_counts) {
+    std::vector<std::uint64_t>& counts = *s.thread_counts;
+    std::sort(counts.begin(), counts.end());
+    if (counts.empty() || counts.front() < 1 || counts.back() > kMostThreads) {
+      throw UsageError(text_of("--threads is '", value::write(counts), "' but must be whole numbers from 1 to ",
+                               kMostThreads, " with commas between them"));
+    }
+    if (std::adjacent_find(counts.begin(), counts.end()) != counts.end()) {
+      throw UsageError(text_of("--threads has a number twice (", value::write(counts), "); give each once"));
+    }
+  }
   check_usage([&] { train::check(s.train); });
 }
 

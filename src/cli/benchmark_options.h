@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/ranks.h"
 #include "cli/training_options.h"
@@ -22,11 +23,12 @@ struct BenchmarkSettings : TrainingSettings {
   bool decode = false, machine = true;
   decode::SearchOptions search;
   bool json = false;
-  ThreadOptions threads;
+  std::optional<std::vector<std::uint64_t>> thread_counts;  // of each rank, ascending after `check`, none twice
+  ThreadOptions threads;                                    // the number at hand, and what holds for all
   std::string precision;
 };
 void declare(Options& options, BenchmarkSettings& settings);
-/// Throws UsageError for options that contradict each other.
-void check(const Options& options, const BenchmarkSettings& settings);
+/// Throws UsageError for options that contradict each other. Sorts thread_counts.
+void check(const Options& options, BenchmarkSettings& settings);
 
 }  // namespace rnnsearch::cli

@@ -36,7 +36,12 @@ class Updates {
                                       " is not finite, so updates cannot be timed; try a lower "
                                       "learning-rate or initial-deviation"));
     }
-    return {seconds, static_cast<double>(slice.batch_target_words), result.phases, result.traffic, result.part_seconds};
+    return {seconds,
+            static_cast<double>(slice.batch_target_words),
+            result.negative_log_likelihood,
+            result.phases,
+            result.traffic,
+            result.part_seconds};
   }
 
  private:

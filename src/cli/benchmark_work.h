@@ -29,7 +29,12 @@ class Batches {
   }
 
   bool of_corpus() const { return sequence_.has_value(); }
-  corpus::BatchSlice next() { return sequence_ ? sequence_->next() : std::move(drawn_[drawn_index_++]); }
+  corpus::BatchSlice next() { return sequence_ ? sequence_->next() : drawn_[drawn_index_++]; }
+  /// The next batch is the first one again.
+  void rewind() {
+    if (sequence_) sequence_->seek({});
+    drawn_index_ = 0;
+  }
 
  private:
   std::vector<corpus::BatchSlice> drawn_;
