@@ -45,7 +45,11 @@ void add_threads(Options& options, ThreadOptions& threads) {
                        "use them, too]",
                .recorded = false,
                .low = 1,
-               .high = 4096});
+               .high = kMostThreads});
+  add_thread_limits(options, threads);
+}
+
+void add_thread_limits(Options& options, ThreadOptions& threads) {
   options.add("oversubscribe", threads.oversubscribe,
               {.help = "allow more threads than CPUs, which is refused otherwise", .recorded = false});
   options.add("stall-timeout", threads.stall_timeout,

@@ -23,6 +23,8 @@ void check_same_options(const comm::Communicator& world, const Options& options)
 /// of the error. (After MPI_Abort, srun returns a code of its own.) An error that came later is thrown again.
 [[noreturn]] void fail_with_the_others(const comm::Communicator& world, std::exception_ptr error);
 
+inline constexpr std::size_t kMostThreads = 4096;  // of a rank, that --threads accepts
+
 /// --threads, --oversubscribe and --stall-timeout.
 struct ThreadOptions {
   std::optional<std::size_t> threads;  // of each rank; not given: its share of the CPUs
@@ -31,6 +33,8 @@ struct ThreadOptions {
 };
 /// Declares them in the group at hand.
 void add_threads(Options& options, ThreadOptions& threads);
+/// Declares all but --threads, for a command that has its own.
+void add_thread_limits(Options& options, ThreadOptions& threads);
 
 /// More threads than CPUs are refused unless this is true: the option, or RNNSEARCH_OVERSUBSCRIBE=1 in the environment
 /// (tests on small machines).

@@ -155,6 +155,7 @@ Measurement measure(const comm::Communicator& world, const Measured& measured, c
     m.pairs += pairs;
     m.source_words += source;
     m.target_words += timed.target_words;
+    m.loss = timed.loss;
     if (!measured.decode) {
       const auto flop =
           model::update_flop(measured.model, {pairs, source_lengths(measured.model, batch), target + pairs});
@@ -208,9 +209,9 @@ Json json_of(const Measured& of, const Measurement& m) {
                                 {"all", Json::array(std::vector<Json>(m.seconds.begin(), m.seconds.end()))}})},
       {"source_words_per_second", m.source_words / m.total()},
       {"target_words_per_second", m.target_words / m.total()},
-      {"peak_memory_bytes", std::llround(m.peak_bytes)},
-      {"phase_seconds", std::move(phases)},
   });
+  if (m.peak_bytes > 0) result["peak_memory_bytes"] = std::llround(m.peak_bytes);
+  result["phase_seconds"] = std::move(phases);
   if (m.waiting) result["data_seconds"] = m.mean_of(*m.waiting);
   if (m.gflop() > 0) {
     result["gflop"] = m.mean_of(m.gflop());
@@ -237,6 +238,7 @@ Json json_of(const Measured& of, const Measurement& m) {
           {{"elements", of.parts[i].size}, {"table", of.parts[i].table}, {"seconds", m.mean_of(m.part_seconds[i])}}));
     }
     result["gradient_parts"] = std::move(parts);
+    result["last_loss"] = m.loss;
     result["bytes_sent"] = std::llround(m.mean_of(m.bytes_sent));
     result["reduction_seconds"] = m.mean_of(m.reduction_seconds);
     result["visible_reduction_seconds"] = m.mean_of(m.visible_seconds);
@@ -248,27 +250,29 @@ Json json_of(const Measured& of, const Measurement& m) {
   return result;
 }
 
-std::string table_of(const Measured& of, const Measurement& m) {
-  const std::size_t hosts = comm::cpus_by_host(of.places).size();
+std::string heading_of(const Measured& of, const Measurement& m, const std::string& threads) {
+  const std::size_t hosts = comm::cpus_by_host(of.places).size(), ranks = of.places.size();
   const model::ModelOptions& o = of.model;
-  const bool attends = o.attends();
-  const std::size_t ranks = of.places.size();
-  const char* unit = of.decode ? "batch" : "update";
-  const auto seconds_text = [&](double seconds) { return fixed(seconds, m.mean() < 0.1 ? 6 : 4); };
-
   const auto parameters = static_cast<double>(of.parameters);
   std::string text = text_of(model::system_of(o), ", ",
                              parameters < 1e6 ? text_of(of.parameters) : fixed(parameters / 1e6, 1) + " million",
                              " parameters: embedding ", o.embedding, ", state ", o.state,
-                             attends ? text_of(", alignment ", o.alignment) : "", ", maxout ", o.maxout);
+                             o.attends() ? text_of(", alignment ", o.alignment) : "", ", maxout ", o.maxout);
   if (o.readout_rank > 0) text += text_of(", readout-rank ", o.readout_rank);
-  text += text_of("\n", o.source_words, " source and ", o.target_words, " target words in the vocabularies; ",
-                  fixed(m.mean_of(m.pairs), 0), " pairs of ", fixed(m.source_words / m.pairs, 1), " and ",
-                  fixed(m.target_words / m.pairs, 1), " words, ", of.method, "\n", counted(ranks, "rank"), " of ",
-                  counted(of.threads, "thread"), ranks == 1 ? "" : " each",
-                  hosts > 1 ? text_of(" on ", hosts, " hosts") : "", "; ", of.instruction_set, ", ", of.precision_shown,
-                  ", ", of.libraries, kAssertions ? "; assertions are on, which takes time" : "", "; load average ",
-                  fixed(of.load[0], 2), " at the start\n\n");
+  return text += text_of("\n", o.source_words, " source and ", o.target_words, " target words in the vocabularies; ",
+                         fixed(m.mean_of(m.pairs), 0), " pairs of ", fixed(m.source_words / m.pairs, 1), " and ",
+                         fixed(m.target_words / m.pairs, 1), " words, ", of.method, "\n", counted(ranks, "rank"),
+                         " of ", threads, ranks == 1 ? "" : " each", hosts > 1 ? text_of(" on ", hosts, " hosts") : "",
+                         "; ", of.instruction_set, ", ", of.precision_shown, ", ", of.libraries,
+                         kAssertions ? "; assertions are on, which takes time" : "", "; load average ",
+                         fixed(of.load[0], 2), " at the start\n");
+}
+
+std::string table_of(const Measured& of, const Measurement& m) {
+  const std::size_t ranks = of.places.size();
+  const char* unit = of.decode ? "batch" : "update";
+  const auto seconds_text = [&](double seconds) { return fixed(seconds, m.mean() < 0.1 ? 6 : 4); };
+  std::string text = heading_of(of, m, counted(of.threads, "thread")) + "\n";
 
   const auto row = [&](std::string name, const std::string& value) {
     name.resize(20, ' ');

@@ -100,5 +100,26 @@ TEST(Threads, AreAsManyAsWereSet) {
   EXPECT_GE(allowed_cpus(), 1u);
 }
 
+// As `benchmark --threads 1,2,4` does it: after another number, in either direction.
+TEST(Threads, WorkInTheNumberThatWasSetLast) {
+  const std::size_t before = thread_count();
+  for (const std::size_t count : {4u, 1u, 3u, 2u, 4u}) {
+    set_thread_count(count);
+    std::atomic<std::size_t> begun = 0, running = 0, most = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    parallel_for(8 * count, [&](std::size_t) {
+      const std::size_t now = ++running;
+      for (std::size_t known = most; known < now && !most.compare_exchange_weak(known, now);) {
+      }
+      ++begun;
+      // The first pieces wait for each other: there must be a thread for each of them.
+      while (begun < count && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      --running;
+    });
+    EXPECT_EQ(most, count) << "threads at once";
+  }
+  set_thread_count(before);
+}
+
 }  // namespace
 }  // namespace rnnsearch

@@ -94,6 +94,30 @@ done
 "$RNNSEARCH" benchmark "${tiny[@]}" --updates 1 --machine false --json >json
 ! grep -q -e '"machine": {' -e share_of_bound json || fail "--machine false measured the machine: $(<json)"
 
+# A list of threads: every number of them has its run, ascending, and the last update the same loss.
+"${alone[@]:0:${#alone[@]}-2}" "${lengths[@]}" --updates 2 --threads 3,1,2 --json >json 2>log || fail "--threads 3,1,2: $(<log)"
+found=$(perl -MJSON::PP -e '
+  local $/; my $r = decode_json(<STDIN>);
+  my ($curve, $runs) = @$r{qw(thread_scaling runs)};
+  my @threads = map { $_->{threads} } @$curve;
+  for my $i (0 .. $#$runs) {
+    my ($point, $run) = ($curve->[$i], $runs->[$i]);
+    my $right = $run->{threads} == $threads[$i] && $run->{places}[0]{threads} == $threads[$i] &&
+      @{$run->{seconds}{all}} == 2 && $point->{seconds} == $run->{seconds}{median} && $run->{machine} &&
+      abs($point->{share_of_bound} / $run->{share_of_bound}{update} - 1) < 1e-9 &&
+      abs($point->{speed_up} / $point->{efficiency} / $threads[$i] - 1) < 1e-9 &&
+      exists $point->{gain_of_added_threads} == ($i > 0) && $run->{last_loss} == $runs->[0]{last_loss};
+    $right or do { print "run $i is inconsistent"; exit 1 };
+  }
+  $runs->[0]{last_loss} > 0 && grep { $r->{worthwhile_threads} == $_ } @threads or do { print "loss or limit is missing"; exit 1 };
+  print "@threads, ", scalar @$runs, " runs. ", $r->{conclusion} =~ /^More threads pay up to [123]/ ? "concluded" : ""' <json) ||
+  fail "--threads 3,1,2: $found: $(<json)"
+[[ $found == "1 2 3, 3 runs. concluded" ]] || fail "--threads 3,1,2: $found"
+"$MPIEXEC" -n 2 "$RNNSEARCH" benchmark --config run/config.ini --updates 1 --threads 1,2 --machine false >table 2>log ||
+  fail "two ranks with --threads 1,2: $(<log)"
+{ grep -q '^2 ranks of 1, 2 threads each; ' table && [[ $(grep -cE '^ +[12] +[0-9.]+ +[0-9.]+ +[0-9]+% +[0-9]+$' table) == 2 ]] &&
+  grep -q '^More threads pay up to [12]' table; } || fail "the scaling of two ranks: $(<table)"
+
 refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |
   local facts=$1 status=0 fact
   shift
@@ -116,6 +140,10 @@ expected=2 refused "--lengths|--target-length" "${tiny[@]}" --lengths lengths --
 expected=2 refused "--corpus|--source-words" "${tiny[@]}" --corpus corpus.h5
 expected=2 refused "--beam|--decode" "${tiny[@]}" --beam 2
 expected=2 refused "--estimate-updates|--decode" "${tiny[@]}" --decode --estimate-updates 5
+expected=2 refused "--threads|'0,2'" "${tiny[@]:0:12}" --threads 2,0
+expected=2 refused "--threads|twice|1,1,2" "${tiny[@]:0:12}" --threads 1,2,1
+expected=2 refused "--threads is '1,,2'" "${tiny[@]:0:12}" --threads 1,,2
+RNNSEARCH_OVERSUBSCRIBE='' refused "4096 threads" "${tiny[@]:0:12}" --threads 1,4096
 expected=2 refused "unknown preset" --preset smal
 refused "missing.h5" --corpus missing.h5
 status=0

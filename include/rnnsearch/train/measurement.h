@@ -25,6 +25,7 @@ namespace rnnsearch::train {
 struct Timed {
   double seconds = 0;
   double target_words = 0;  // all ranks
+  double loss = 0;          // of an update: nats, all ranks
   PhaseTimes phases;
   comm::Traffic traffic{};
   std::vector<double> part_seconds{};  // of each part of the gradient, from the beginning until it was known
@@ -47,7 +48,8 @@ struct Measurement {
   double pairs = 0, source_words = 0, target_words = 0;
   model::UpdateFlop flop;           // of all timed updates; 0: not known
   std::optional<double> waiting{};  // before all timed updates, for their sentences; none where these were drawn
-  double peak_bytes = 0;            // of the rank that has most
+  double peak_bytes = 0;            // of the rank that has most; 0: not known
+  double loss = 0;                  // of the last update, in nats
   std::array<double, kPhases.size()> phases{};
   double bytes_sent = 0, reduction_seconds = 0;  // by the root in sums of gradients; hidden or not
   double visible_seconds = 0;                    // of communication, on the rank that came last and so waited for none
@@ -103,7 +105,9 @@ struct Work {
 Measurement measure(const comm::Communicator& world, const Measured& measured, const Work& work);
 
 Json json_of(const Measured& measured, const Measurement& measurement);
-/// The table, for people.
+/// What was measured on what, three lines for people; `threads` are those of each rank: "2 threads".
+std::string heading_of(const Measured& measured, const Measurement& measurement, const std::string& threads);
+/// The table, for people, with its heading.
 std::string table_of(const Measured& measured, const Measurement& measurement);
 
 }  // namespace rnnsearch::train

@@ -1,0 +1,89 @@
+#include "cli/benchmark_options.h"
+
+#include <algorithm>
+
+#include "cli/precision.h"
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::cli {
+
+void declare(Options& options, BenchmarkSettings& s) {
+  options.group("Measurement");
+  options.add("updates", s.updates, {.help = "number of updates that are timed", .low = 1, .high = 1e6});
+  options.add("untimed-updates", s.untimed_updates,
+              {.help = "number of updates before them, in which buffers are made", .low = 0, .high = 1e6});
+  options.add("estimate-updates", s.estimate_updates,
+              {.help = "print how long this number of updates would take [max-updates]", .low = 1});
+  options.add("decode", s.decode,
+              {.help = "time translation instead of training; every translation is --target-length words long, because "
+                       "an untrained model does not end sentences"});
+  options.add(
+      "machine", s.machine,
+      {.help = "afterwards measure what this machine attains at products, memory and all-reduces, which takes some "
+               "three seconds and 384 MiB for each rank, and show how close each phase of an update comes to it",
+       .recorded = false});
+  options.add("beam", s.search.beam, {.help = "beam width for --decode; 1 is greedy search", .low = 1, .high = 1000});
+
+  options.group("Sentences (random words)");
+  options.add("source-length", s.source_length,
+              {.help = "words in each source sentence, without </s>", .low = 1, .high = 1e5});
+  options.add("target-length", s.target_length,
+              {.help = "words in each target sentence, without </s>", .low = 1, .high = 1e5});
+  options.add("lengths", s.lengths,
+              {.help = "file with lengths of real pairs: 'SOURCE TARGET' on each line, in words without </s>; pools "
+                       "are sorted by length as in training",
+               .value = "FILE"});
+  options.add("source-words", s.model.source_words,
+              {.help = "size of the source vocabulary, including special symbols", .low = 4, .high = 1e8});
+  options.add("target-words", s.model.target_words,
+              {.help = "size of the target vocabulary, including special symbols", .low = 4, .high = 1e8});
+  options.add("corpus", s.corpus,
+              {.help = "take vocabularies and batches from this corpus instead of drawing them", .value = "FILE"});
+  options.group("Output");
+  options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
+  add_training_options(options, s, {"resume"});
+  options.group("Machine");
+  options.add("threads", s.thread_counts,
+              {.help = "number of threads of each rank [the CPUs it may use, divided by the ranks of its host that may "
+                       "use them, too]; several numbers, such as 1,2,4,8, time the same updates on each of them and "
+                       "show how an update scales with threads",
+               .recorded = false});
+  add_thread_limits(options, s.threads);
+  add_precision(options, s.precision);
+}
+
+void check(const Options& options, BenchmarkSettings& s) {
+  const auto not_both = [&](const char* one, const char* other, const char* reason) {
+    if (options.given(one) && options.given(other))
+      throw UsageError(text_of("--", one, " and --", other, ": ", reason));
+  };
+  for (const char* length : {"source-length", "target-length"}) {
+    not_both("lengths", length, "the file says all lengths; give one of the two");
+    not_both("corpus", length, "the corpus says all lengths; give one of the two");
+  }
+  not_both("corpus", "lengths", "both say what is in a batch; give one of the two");
+  if (s.train.batch_words > 0 && !options.given("corpus")) {
+    throw UsageError("--batch-words needs --corpus: drawn batches are counted in sentences");
+  }
+  not_both("corpus", "source-words", "the corpus has its vocabularies; give one of the two");
+  not_both("corpus", "target-words", "the corpus has its vocabularies; give one of the two");
+  if (s.decode && options.given("estimate-updates")) {
+    throw UsageError(
+        "--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
+  }
+  if (!s.decode && options.given("beam")) throw UsageError("--beam applies to translation; give it with --decode");
+  if (s.thread_counts) {
+    std::vector<std::uint64_t>& counts = *s.thread_counts;
+    std::sort(counts.begin(), counts.end());
+    if (counts.empty() || counts.front() < 1 || counts.back() > kMostThreads) {
+      throw UsageError(text_of("--threads is '", value::write(counts), "' but must be whole numbers from 1 to ",
+                               kMostThreads, " with commas between them"));
+    }
+    if (std::adjacent_find(counts.begin(), counts.end()) != counts.end()) {
+      throw UsageError(text_of("--threads has a number twice (", value::write(counts), "); give each once"));
+    }
+  }
+  check_usage([&] { train::check(s.train); });
+}
+
+}  // namespace rnnsearch::cli

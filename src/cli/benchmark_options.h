@@ -1,0 +1,34 @@
+// The options of `benchmark`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/ranks.h"
+#include "cli/training_options.h"
+#include "rnnsearch/cli/options.h"
+#include "rnnsearch/decode/translate.h"
+
+namespace rnnsearch::cli {
+
+struct BenchmarkSettings : TrainingSettings {
+  std::size_t updates = 10, untimed_updates = 2;
+  std::optional<std::uint64_t> estimate_updates;
+  std::filesystem::path lengths, corpus;
+  std::size_t source_length = 25, target_length = 25;
+  bool decode = false, machine = true;
+  decode::SearchOptions search;
+  bool json = false;
+  std::optional<std::vector<std::uint64_t>> thread_counts;  // of each rank, ascending after `check`, none twice
+  ThreadOptions threads;                                    // the number at hand, and what holds for all
+  std::string precision;
+};
+void declare(Options& options, BenchmarkSettings& settings);
+/// Throws UsageError for options that contradict each other. Sorts thread_counts.
+void check(const Options& options, BenchmarkSettings& settings);
+
+}  // namespace rnnsearch::cli

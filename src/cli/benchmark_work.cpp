@@ -1,0 +1,138 @@
+#include "cli/benchmark_work.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/phases.h"
+#include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/synthetic_batches.h"
+#include "rnnsearch/decode/translate.h"
+#include "rnnsearch/train/schedule.h"
+#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/trainer.h"
+#include "rnnsearch/train/update.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+/// Updates of an untrained model by the code that trains.
+class Updates {
+ public:
+  Updates(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
+      : train_(s.train), step_(world, model, s.train) {}
+
+  train::Timed run(const corpus::BatchSlice& slice) {
+    const double rate = train::learning_rate(train_, {.update = ++update_});
+    const Stopwatch watch;
+    const auto result = step_.run(
+        {slice.source, slice.target, slice.batch_pairs, rate, {}, {}, update_, slice.first_pair, slice.pair_stride});
+    const double seconds = watch.seconds();
+    if (!result.applied) {
+      throw comm::AgreedError(text_of("the gradient of update ", update_,
+                                      " is not finite, so updates cannot be timed; try a lower "
+                                      "learning-rate or initial-deviation"));
+    }
+    return {seconds,
+            static_cast<double>(slice.batch_target_words),
+            result.negative_log_likelihood,
+            result.phases,
+            result.traffic,
+            result.part_seconds};
+  }
+
+ private:
+  const train::TrainOptions& train_;
+  train::UpdateStep step_;
+  std::uint64_t update_ = 0;
+};
+
+/// Translations by an untrained model, all of the length that the targets of a batch have in proportion to its sources.
+class Translations {
+ public:
+  Translations(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
+      : search_(s.search), world_(world), model_(model) {
+    search_.n_best = 1;
+    search_.retry_below = 0;  // an untrained model ends nothing
+  }
+
+  train::Timed run(const corpus::BatchSlice& slice) {
+    const double Tx = train::source_lengths(model_.options(), slice);
+    // A little more, so that the product with Tx does not fall below a whole number.
+    search_.maximum_length_ratio = (static_cast<double>(slice.batch_target_words) + 1e-6) / Tx;
+    search_.minimum_length_ratio = search_.maximum_length_ratio;
+    search_.batch_sentences = std::max<std::size_t>(slice.source.size(), 1);
+    train::Timed timed;
+    PhaseTimes& phases = model_.phases();
+    phases.clear();
+    const Stopwatch watch;
+    const auto translations = decode::translate(model_, slice.source, search_);
+    {
+      const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
+      double sums[] = {0, 0};  // words, translations that are NaN
+      for (const auto& best : translations) {
+        sums[0] += static_cast<double>(best.front().words.size());
+        sums[1] += best.front().is_nan() ? 1 : 0;
+      }
+      world_.all_reduce(std::span<double>(sums));  // waits for the slowest rank
+      timed.target_words = sums[0];
+      if (sums[1] > 0) {
+        throw comm::AgreedError(
+            "the untrained model computes NaN, so translation cannot be timed; try a lower "
+            "initial-deviation");
+      }
+    }
+    timed.seconds = watch.seconds();
+    timed.phases = phases;
+    return timed;
+  }
+
+ private:
+  decode::SearchOptions search_;
+  const comm::Communicator& world_;
+  model::Model<float>& model_;
+};
+
+}  // namespace
+
+Batches batches_of(BenchmarkSettings& s, const comm::Communicator& world) {
+  const std::uint64_t run = s.decode ? 1 : train::shards_of_rank(s.train, world.size());
+  if (!s.corpus.empty()) {
+    auto corpus = std::make_unique<const corpus::Corpus>(train::open_corpus(s.corpus, world));
+    s.model.source_words = corpus->source_vocabulary().size();
+    s.model.target_words = corpus->target_vocabulary().size();
+    return {std::move(corpus), train::batch_options(s.train), world, run};
+  }
+  corpus::SyntheticOptions synthetic;
+  synthetic.lengths = {{s.source_length, s.target_length}};
+  if (!s.lengths.empty()) {  // the root reads it: the file need not be visible to the other ranks
+    const std::string text = comm::at_root(world, [&] {
+      std::string read = read_file(s.lengths);
+      corpus::read_pair_lengths(read, s.lengths.string());
+      return read;
+    });
+    synthetic.lengths = corpus::read_pair_lengths(text, s.lengths.string());
+  }
+  synthetic.source_words = s.model.source_words;
+  synthetic.target_words = s.model.target_words;
+  synthetic.batch_sentences = s.train.batch_sentences;
+  synthetic.pool_batches = s.train.pool_batches;
+  synthetic.seed = s.train.seed;
+  return Batches(corpus::synthetic_batches(synthetic, s.untimed_updates + s.updates,
+                                           static_cast<std::size_t>(world.rank()),
+                                           static_cast<std::size_t>(world.size()), run));
+}
+
+std::function<train::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& s,
+                                                               const comm::Communicator& world,
+                                                               model::Model<float>& model) {
+  if (s.decode) {
+    return [timed = Translations(s, world, model)](const auto& batch) mutable { return timed.run(batch); };
+  }
+  return [timed = std::make_shared<Updates>(s, world, model)](const auto& batch) { return timed->run(batch); };
+}
+
+}  // namespace rnnsearch::cli
