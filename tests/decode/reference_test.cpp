@@ -6,42 +6,14 @@
 #include <ostream>
 #include <string>
 
-#include "rnnsearch/base/random.h"
 #include "rnnsearch/decode/translate.h"
+#include "tests/decode/random_model.h"
 #include "tests/support/reference_search.h"
 
 namespace rnnsearch::decode {
 namespace {
 
 constexpr double kTolerance = 1e-5;  // relative above 1
-constexpr std::size_t kSourceWords = 12;
-
-model::Model<float> random_model(std::size_t target_words, model::Attention attention, std::uint64_t seed,
-                                 std::size_t state = 6) {
-  model::ModelOptions options;
-  options.source_words = kSourceWords;
-  options.target_words = target_words;
-  options.embedding = 5;
-  options.state = state;
-  options.alignment = 7;
-  options.maxout = 4;
-  options.attention = attention;
-  model::Model<float> model(options);
-  Random random(seed);
-  for (float& weight : model.parameters()) weight = static_cast<float>(0.6 * random.normal());
-  return model;
-}
-
-Sentences some_sentences(std::size_t count, std::size_t longest) {
-  Random random(2);
-  Sentences sentences;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<WordId> words(1 + random.below(longest));
-    for (WordId& word : words) word = static_cast<WordId>(3 + random.below(kSourceWords - 3));
-    sentences.add(words);
-  }
-  return sentences;
-}
 
 reference::System system_of(const model::Model<float>& model, double weight = 1) {
   reference::System system{{}, reference::StateReads::kCurrentWord, weight};
@@ -135,7 +107,7 @@ class Reference : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Search, Reference, testing::ValuesIn(cases()), name_of_case);
 
 TEST_P(Reference, HasEveryNumberOfTheHypotheses) {
-  auto model = random_model(13, model::Attention::kAdditive, 1);
+  auto model = random_model({.target_words = 13, .seed = 1});
   const std::vector<reference::System> systems{system_of(model)};
   const Sentences source = some_sentences(GetParam().name == "all" ? 200 : 40, 7);
   const SearchOptions& options = GetParam().options;
@@ -163,7 +135,7 @@ TEST(Search, GivesTheBestOfAllTranslationsUnderEveryPenaltyWhenTheBeamIsWide) {
     options.maximum_length_ratio = 2;
     if (options.maximum_length) options.maximum_length = 4;
     if (one.name == "cut_off") continue;
-    auto model = random_model(6, model::Attention::kAdditive, 5);
+    auto model = random_model({.target_words = 6, .seed = 5});
     const std::vector<reference::System> systems{system_of(model)};
     Sentences source;
     source.add(std::vector<WordId>{5});
@@ -185,9 +157,9 @@ struct Trio {
   std::vector<reference::System> systems;
 
   explicit Trio(std::size_t target_words) {
-    models.push_back(random_model(target_words, model::Attention::kNone, 21));
-    models.push_back(random_model(target_words, model::Attention::kAdditive, 22));
-    models.push_back(random_model(target_words, model::Attention::kAdditive, 23, 9));
+    models.push_back(random_model({.target_words = target_words, .attention = model::Attention::kNone, .seed = 21}));
+    models.push_back(random_model({.target_words = target_words, .seed = 22}));
+    models.push_back(random_model({.target_words = target_words, .seed = 23, .state = 9}));
     for (std::size_t m = 0; m < models.size(); ++m) {
       models[m].parameters()[models[m].layout().find("readout/b_w").offset + kEnd] = 1.5;  // so that something ends
       systems.push_back(system_of(models[m], weights[m]));
@@ -259,7 +231,7 @@ TEST(Coverage, CountsAWordThatNothingAttendedToAsTheSmallestNormalNumber) {
 }
 
 TEST(Score, OfAnEmptySourceIsZeroWhateverThePenalties) {
-  auto model = random_model(13, model::Attention::kAdditive, 1);
+  auto model = random_model({.target_words = 13, .seed = 1});
   Sentences source;
   source.add({});
   for (const Case& one : cases()) {
