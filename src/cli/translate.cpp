@@ -1,10 +1,7 @@
 #include "cli/commands.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <optional>
 
 #include "cli/models.h"
@@ -12,52 +9,17 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/translation_input.h"
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/output_file.h"
-#include "rnnsearch/base/signals.h"
-#include "rnnsearch/base/waiting_input.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Where the lines come from, at the root.
-class Input {
- public:
-  explicit Input(const fs::path& path) : path_(path) {
-    if (const auto test_set = corpus::test_set_name(path)) {
-      segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource).lines;
-      return;
-    }
-    if (path.empty()) {
-      stream_ = std::make_unique<WaitingStream>(STDIN_FILENO, name(), stop_if_signal_came);
-    } else {
-      stream_ = corpus::open_text(path, stop_if_signal_came);
-    }
-    lines_.emplace(*stream_, name());
-  }
-  std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
-  std::vector<std::string> next(std::size_t count) {
-    if (lines_) return lines_->next(count);
-    const auto first = segments_->begin() + static_cast<std::ptrdiff_t>(given_);
-    const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, segments_->size() - given_));
-    given_ += static_cast<std::size_t>(last - first);
-    return {std::make_move_iterator(first), std::make_move_iterator(last)};
-  }
-
- private:
-  fs::path path_;
-  std::unique_ptr<std::istream> stream_;
-  std::optional<corpus::LineSource> lines_;
-  std::optional<std::vector<std::string>> segments_;  // of a test set, in place of the stream
-  std::size_t given_ = 0;                             // of them, so far
-};
 
 /// Standard output has its lines already; a file gets them under another name. `why`: "a signal asked to stop"
 std::string sentence_of_stop(const std::string& why, std::size_t lines, OutputFile& output) {
@@ -86,6 +48,18 @@ std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::s
   return sentence;
 }
 
+void check_stream(const Options& options, bool stream, InputFormat input_format, NBestFormat n_best_format) {
+  if (input_format == InputFormat::kJson && !stream) throw UsageError("--input-format json is for --stream; give both");
+  if (input_format == InputFormat::kJson && options.given("n-best-format") && n_best_format != NBestFormat::kJson) {
+    throw UsageError("--input-format json answers in JSON; leave --n-best-format out, or let it be json");
+  }
+  for (const char* option : {"input", "output"}) {
+    if (stream && options.given(option)) {
+      throw UsageError(text_of("--stream translates from standard input to standard output; leave --", option, " out"));
+    }
+  }
+}
+
 }  // namespace
 
 int run_translate(const Arguments& arguments) {
@@ -93,6 +67,8 @@ int run_translate(const Arguments& arguments) {
   fs::path input, output;
   decode::TranslationOptions translation;
   NBestFormat n_best_format = NBestFormat::kPlain;
+  bool stream = false;
+  InputFormat input_format = InputFormat::kPlain;
   ThreadOptions threads;
   std::string precision;
   Options options(
@@ -110,6 +86,13 @@ int run_translate(const Arguments& arguments) {
   options.add(
       "output", output,
       {.help = "file for the translations, which appears when all are done [standard output]", .value = "FILE"});
+  options.add(
+      "stream", stream,
+      {.help = "translate lines of standard input as they come, for a service or a prompt: each round takes the "
+               "lines that are there, at most --batch-sentences a rank, and writes their translations at once"});
+  options.add("input-format", input_format,
+              {.help = "of --stream [plain]. plain: a sentence a line. json: an object a line, {\"id\": 7, \"source\": "
+                       "\"a sentence\"}, answered by {\"id\": 7, \"translation\": ...}"});
   options.add("n-best", translation.search.n_best,
               {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
                .low = 1,
@@ -127,8 +110,9 @@ int run_translate(const Arguments& arguments) {
   if (!options.parse(arguments)) return 0;
   check_models(options, models);
   check_translation_options(options, translation);
+  check_stream(options, stream, input_format, n_best_format);
   const bool n_best = options.given("n-best") || options.given("n-best-format");
-  translation.details = n_best_format != NBestFormat::kPlain;
+  translation.details = n_best_format != NBestFormat::kPlain || (n_best && input_format == InputFormat::kJson);
   if (translation.search.n_best > translation.search.beam) {
     throw UsageError(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
                              ": a beam holds no more translations than its width"));
@@ -140,36 +124,43 @@ int run_translate(const Arguments& arguments) {
   set_precision(precision, world);
   OpenModels opened(models, world);
   const decode::Translator translator = opened.translator();
-  std::optional<Input> source;
+  std::optional<TranslationInput> source;
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
-    source.emplace(input);
+    if (stream) {
+      source.emplace(input_format);
+    } else {
+      source.emplace(input);
+    }
     sink.emplace("--output", output, std::cout);
   });
 
-  // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths.
-  const std::size_t portion = 64 * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
+  // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths, unless
+  // somebody waits for each translation.
+  const std::size_t portion =
+      (stream ? 1 : 64) * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
   std::size_t before = 0;
   bool stopped = false;
   std::size_t retried = 0, cut_off = 0, in_parts = 0;  // lines
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
-    std::vector<std::string> lines;
+    Portion read;
     try {
       const PatienceForPipes patience({input}, threads.stall_timeout, world);
-      comm::root_does(world, [&] { lines = source->next(portion); });
+      comm::root_does(world, [&] { read = source->next(portion); });
     } catch (const comm::Stopped&) {
       stopped = true;
       break;
     }
-    std::uint64_t count = lines.size();
+    std::uint64_t count = read.lines.size();
     world.broadcast(std::span(&count, 1));
-    more = count == portion;
+    more = stream || count == portion;
     if (count == 0) break;
     auto translations = decode::translate_lines(
-        translator, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
+        translator, {std::move(read.lines), {source ? source->name() : "", before}}, translation, world,
         [&](std::size_t done, std::size_t) {
-          progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
+          if (!stream)
+            progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
     if (comm::stop_signal_came_anywhere(world)) {
       const auto left_out = [](const auto& line) { return line.empty(); };
@@ -179,6 +170,10 @@ int run_translate(const Arguments& arguments) {
       stopped = early != 0;
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
+      if (input_format == InputFormat::kJson) {
+        sink->write(answer_line(read.requests[i], before + i, n_best, translations[i]) + "\n");
+        continue;
+      }
       if (!n_best) {
         sink->write(translations[i].front().text + "\n");
         continue;
