@@ -53,6 +53,11 @@ void check_stream(const Options& options, bool stream, InputFormat input_format,
   if (input_format == InputFormat::kJson && options.given("n-best-format") && n_best_format != NBestFormat::kJson) {
     throw UsageError("--input-format json answers in JSON; leave --n-best-format out, or let it be json");
   }
+  if (stream && options.given("prefix")) {
+    throw UsageError(
+        "--stream takes no --prefix; give each line its own: --input-format json, {\"source\": ..., "
+        "\"prefix\": ...}");
+  }
   for (const char* option : {"input", "output"}) {
     if (stream && options.given(option)) {
       throw UsageError(text_of("--stream translates from standard input to standard output; leave --", option, " out"));
@@ -64,9 +69,10 @@ void check_stream(const Options& options, bool stream, InputFormat input_format,
 
 int run_translate(const Arguments& arguments) {
   ModelChoice models;
-  fs::path input, output;
+  fs::path input, output, prefix;
   decode::TranslationOptions translation;
   NBestFormat n_best_format = NBestFormat::kPlain;
+  SamplingOptions sampling;
   bool stream = false;
   InputFormat input_format = InputFormat::kPlain;
   ThreadOptions threads;
@@ -91,8 +97,12 @@ int run_translate(const Arguments& arguments) {
       {.help = "translate lines of standard input as they come, for a service or a prompt: each round takes the "
                "lines that are there, at most --batch-sentences a rank, and writes their translations at once"});
   options.add("input-format", input_format,
-              {.help = "of --stream [plain]. plain: a sentence a line. json: an object a line, {\"id\": 7, \"source\": "
+              {.help = "format of the lines of --stream. plain: a sentence. json: an object, {\"id\": 7, \"source\": "
                        "\"a sentence\"}, answered by {\"id\": 7, \"translation\": ...}"});
+  options.add("prefix", prefix,
+              {.help = "text with the words that the translation of each line begins with, line by line; an empty line "
+                       "is no prefix. The model continues it, and its words count in the score",
+               .value = "FILE"});
   options.add("n-best", translation.search.n_best,
               {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
                .low = 1,
@@ -104,6 +114,7 @@ int run_translate(const Arguments& arguments) {
                "features ||| score ||| alignment ||| word scores'. json: one JSON object a translation"});
   add_translation_options(options, translation);
   add_maximum_source_length(options, translation);
+  add_sampling_options(options, sampling);
   options.group("Machine");
   add_threads(options, threads);
   add_precision(options, precision);
@@ -113,7 +124,8 @@ int run_translate(const Arguments& arguments) {
   check_stream(options, stream, input_format, n_best_format);
   const bool n_best = options.given("n-best") || options.given("n-best-format");
   translation.details = n_best_format != NBestFormat::kPlain || (n_best && input_format == InputFormat::kJson);
-  if (translation.search.n_best > translation.search.beam) {
+  take_sampling_options(options, sampling, translation.search);
+  if (!sampling.sample && translation.search.n_best > translation.search.beam) {
     throw UsageError(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
                              ": a beam holds no more translations than its width"));
   }
@@ -124,13 +136,15 @@ int run_translate(const Arguments& arguments) {
   set_precision(precision, world);
   OpenModels opened(models, world);
   const decode::Translator translator = opened.translator();
+  const bool takes_prefixes = !translator.ensemble.right_to_left();
+  if (!prefix.empty() && !takes_prefixes) throw comm::AgreedError(text_of("--prefix: ", kNoPrefix));
   std::optional<TranslationInput> source;
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
     if (stream) {
-      source.emplace(input_format);
+      source.emplace(input_format, takes_prefixes);
     } else {
-      source.emplace(input);
+      source.emplace(input, prefix);
     }
     sink.emplace("--output", output, std::cout);
   });
@@ -146,7 +160,7 @@ int run_translate(const Arguments& arguments) {
   for (bool more = true; more;) {
     Portion read;
     try {
-      const PatienceForPipes patience({input}, threads.stall_timeout, world);
+      const PatienceForPipes patience({input, prefix.empty() ? input : prefix}, threads.stall_timeout, world);
       comm::root_does(world, [&] { read = source->next(portion); });
     } catch (const comm::Stopped&) {
       stopped = true;
@@ -157,8 +171,8 @@ int run_translate(const Arguments& arguments) {
     more = stream || count == portion;
     if (count == 0) break;
     auto translations = decode::translate_lines(
-        translator, {std::move(read.lines), {source ? source->name() : "", before}}, translation, world,
-        [&](std::size_t done, std::size_t) {
+        translator, {std::move(read.lines), {source ? source->name() : "", before}, std::move(read.prefixes)},
+        translation, world, [&](std::size_t done, std::size_t) {
           if (!stream)
             progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });

@@ -17,6 +17,9 @@
 
 namespace rnnsearch::cli {
 
+/// Why a model takes no prefixes.
+extern const char* const kNoPrefix;
+
 enum class InputFormat { kPlain, kJson };
 constexpr auto names_of(InputFormat) {
   return std::array{Named{InputFormat::kPlain, "plain"}, Named{InputFormat::kJson, "json"}};
@@ -29,16 +32,18 @@ struct Request {
 };
 
 struct Portion {
-  std::vector<std::string> lines;   // empty where there is an error
-  std::vector<Request> requests{};  // of JSON, one for each line; otherwise none
+  std::vector<std::string> lines;       // empty where there is an error
+  std::vector<Request> requests{};      // of JSON, one for each line; otherwise none
+  std::vector<std::string> prefixes{};  // of JSON or a file of prefixes, one for each line; otherwise none
 };
 
 class TranslationInput {
  public:
-  /// A text or a test set; standard input if the path is empty.
-  explicit TranslationInput(const std::filesystem::path& path);
-  /// Standard input, line by line.
-  explicit TranslationInput(InputFormat format);
+  /// A text or a test set; standard input if the path is empty. `prefixes`: a text with a prefix for each line; empty:
+  /// none.
+  TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes);
+  /// Standard input, line by line. `takes_prefixes`: whether a line of JSON may have one.
+  TranslationInput(InputFormat format, bool takes_prefixes);
 
   std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
   /// At most `count` further lines. Of a text there are fewer only at the end. Of arriving lines there are those that
@@ -48,14 +53,16 @@ class TranslationInput {
 
  private:
   Portion arrived(std::size_t count);
+  std::vector<std::string> prefixes_of(std::size_t lines, std::size_t count);
 
-  std::filesystem::path path_;
+  std::filesystem::path path_, prefixes_path_;
   InputFormat format_ = InputFormat::kPlain;
-  std::unique_ptr<std::istream> stream_;
-  std::optional<corpus::LineSource> lines_;
+  bool takes_prefixes_ = false;
+  std::unique_ptr<std::istream> stream_, prefixes_stream_;
+  std::optional<corpus::LineSource> lines_, prefixes_;
   std::optional<std::vector<std::string>> segments_;  // of a test set
   std::optional<corpus::ArrivingLines> arriving_;
-  std::size_t given_ = 0;  // segments or arrived lines, so far
+  std::size_t given_ = 0;  // lines, so far
   std::string problem_;    // of the next arrived line
 };
 

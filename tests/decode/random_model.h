@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rnnsearch/base/random.h"
@@ -49,6 +50,23 @@ inline Sentences some_sentences(std::size_t count, std::size_t longest, std::uin
     sentences.add(words);
   }
   return sentences;
+}
+
+/// log p(word | prefix) of every next word, stepping through the model one sentence and one hypothesis at a time.
+inline std::vector<float> next_word(model::Model<float>& model, std::span<const WordId> source,
+                                    const std::vector<WordId>& prefix) {
+  Sentences one;
+  one.add(source);
+  const auto encoded = model.encode(one);
+  auto state = model.start(encoded);
+  std::vector<float> log_probabilities(model.options().target_words);
+  const std::vector<std::uint32_t> same{0};
+  for (std::size_t k = 0;; ++k) {
+    model.predict(encoded, state, {{log_probabilities.data(), 1, log_probabilities.size()}});
+    if (k == prefix.size()) return log_probabilities;
+    state.select(same, std::vector<WordId>{prefix[k]});
+    model.advance(state);
+  }
 }
 
 }  // namespace rnnsearch::decode

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "rnnsearch/base/random.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
 #include "tests/support/reference_search.h"
@@ -147,6 +151,72 @@ TEST(Search, GivesTheBestOfAllTranslationsUnderEveryPenaltyWhenTheBeamIsWide) {
       ASSERT_FALSE(expected.empty());
       for (std::size_t k = 0; k < found[i].size(); ++k) expect_same(found[i][k], expected[k], options, one.name);
     }
+  }
+}
+
+bool begins_with(std::span<const WordId> words, std::span<const WordId> prefix) {
+  return words.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), words.begin());
+}
+
+TEST(Prefix, IsFollowedByTheBestOfAllContinuationsUnderEveryPenaltyWhenTheBeamIsWide) {
+  for (const Case& one : cases()) {
+    SearchOptions options = one.options;
+    options.beam = options.n_best = 6000;
+    options.maximum_length_ratio = 2;
+    if (options.maximum_length) options.maximum_length = 4;
+    if (one.name == "cut_off") continue;
+    auto model = random_model({.target_words = 6, .seed = 5});
+    const std::vector<reference::System> systems{system_of(model)};
+    Sentences source;
+    PerSentence of;
+    const std::vector<std::pair<std::vector<WordId>, std::vector<WordId>>> sentences{
+        {{5}, {4}}, {{3, 4}, {3, 5}}, {{4, 3}, {kUnknown}}, {{3}, {}}};
+    for (const auto& [words, prefix] : sentences) {
+      source.add(words);
+      of.prefixes.add(prefix);
+    }
+    const auto found = translate(model, source, options, {}, of);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      auto expected = reference::exhaustive_search(systems, source[i], settings_of(options, source.length(i)));
+      std::erase_if(expected, [&](const auto& hypothesis) { return !begins_with(hypothesis.words, of.prefixes[i]); });
+      ASSERT_EQ(found[i].size(), expected.size());
+      ASSERT_FALSE(expected.empty());
+      for (std::size_t k = 0; k < found[i].size(); ++k) expect_same(found[i][k], expected[k], options, one.name);
+    }
+  }
+}
+
+TEST(Prefix, StandsWholeInATranslationWhateverLengthsAndWordsAreAllowed) {
+  auto model = random_model({.target_words = 13, .seed = 1});
+  const Sentences source = some_sentences(20, 3);
+  PerSentence of;
+  Random random(4);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    std::vector<WordId> prefix(i % 6, kUnknown);
+    for (WordId& word : prefix) word = static_cast<WordId>(random.below(3) == 0 ? kUnknown : 3 + random.below(10));
+    of.prefixes.add(prefix);
+  }
+  SearchOptions options{.beam = 3, .n_best = 3, .no_unknown = true, .minimum_length = 2, .maximum_length = 3};
+  options.retry_below = 0;
+  for (const bool sample : {false, true}) {
+    if (sample) options.sampling.emplace();
+    const auto found = translate(model, source, options, {}, of);
+    std::size_t finished = 0;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      for (const Translation& translation : found[i]) {
+        ASSERT_TRUE(begins_with(translation.words, of.prefixes[i])) << "sentence " << i;
+        EXPECT_LE(translation.word_scores.size(), std::max<std::size_t>(3, of.prefixes.length(i) + 1));
+        const auto rest = std::span(translation.words).subspan(of.prefixes.length(i));
+        EXPECT_EQ(std::count(rest.begin(), rest.end(), kUnknown), 0);
+        if (!translation.finished) continue;
+        ++finished;
+        Sentences one_source, one_target;
+        one_source.add(source[i]);
+        one_target.add(translation.words);
+        expect_close(translation.log_probability, model.score(one_source, one_target).front(), "score");
+      }
+    }
+    EXPECT_GT(finished, 5u);
   }
 }
 

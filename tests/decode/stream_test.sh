@@ -67,15 +67,19 @@ code=0
 "$RNNSEARCH" translate "${model[@]}" --stream --beam 3 <broken >out 2>err || code=$?
 [[ $code == 1 && $(<err) == *"standard input, line 3, byte 3: not valid UTF-8"* ]] || fail "bad UTF-8: code $code: $(<err)"
 head -n 2 whole | cmp - out || fail "the lines before a bad one are not translated"
-begin 1
-ask "3 4"
-ask "4 5"
-kill -TERM $job
-code=0
-wait $job || code=$?
-[[ $code == 85 && $(<err) == *"the translations of the first 2 lines are in standard output; translate the input from line 3 on"* ]] ||
-  fail "SIGTERM: code $code: $(<err)"
-exec 3>&- 4<&-
+for ranks in 1 2; do
+  begin $ranks
+  ask "3 4"
+  ask "4 5"
+  signal=TERM
+  ((ranks == 1)) || signal=USR1 # mpirun passes USR1 on, and ends at TERM
+  kill -$signal $job
+  code=0
+  wait $job || code=$?
+  [[ $code == 85 && $(<err) == *"the translations of the first 2 lines are in standard output; translate the input from line 3 on"* ]] ||
+    fail "SIG$signal: code $code: $(<err)"
+  exec 3>&- 4<&-
+done
 
 # JSON: ids, n-best entries, errors.
 for ranks in 1 2; do
@@ -98,10 +102,10 @@ for ranks in 1 2; do
   }
   bad 'no JSON' "not valid JSON"
   [[ $answer == '{"id":null,'* ]] || fail "an error without an id: $answer"
-  bad '[1, 2]' 'not an object with a string'
-  bad '{"id": 3}' 'not an object with a string'
+  bad '[1, 2]' 'not an object with a'
+  bad '{"id": 3}' 'not an object with a'
   [[ $answer == '{"id":3,'* ]] || fail "the error of a line whose id can be read: $answer"
-  bad '{"id": 3, "source": 4}' 'not an object with a string'
+  bad '{"id": 3, "source": 4}' 'is no string'
   bad '{"id": [3], "source": "4"}' 'neither a string nor a number'
   bad '{"id": 3, "source": "a\u0000b"}' 'a NUL character'
   bad '' 'not valid JSON'
@@ -128,5 +132,6 @@ misused() { # FACTS OPTION...: translate refuses these options with one sentence
 }
 misused "--stream|standard input to standard output|leave --input out" --stream --input source
 misused "leave --output out" --stream --output out
+misused "--stream takes no --prefix|--input-format json" --stream --prefix source
 misused "--input-format json is for --stream" --input-format json
 misused "--input-format json|--n-best-format" --stream --input-format json --n-best-format moses
