@@ -4,7 +4,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/figures.h"
-#include "rnnsearch/base/json.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -38,7 +37,9 @@ Json json_of(const std::vector<std::string>& words) {
   return list;
 }
 
-std::string json_line(std::size_t line, std::size_t rank, const decode::LineTranslation& translation) {
+}  // namespace
+
+Json n_best_entry(std::size_t line, std::size_t rank, const decode::LineTranslation& translation) {
   const decode::Score& score = translation.score;
   Json word_scores = Json::array(), links = Json::array();
   for (const float word : translation.word_scores) word_scores.push_back(number(static_cast<double>(word)));
@@ -57,15 +58,12 @@ std::string json_line(std::size_t line, std::size_t rank, const decode::LineTran
                        {"source_words", json_of(translation.source_words)},
                        {"words", json_of(translation.words)},
                        {"word_scores", std::move(word_scores)},
-                       {"alignment", std::move(links)}})
-      .dump();
+                       {"alignment", std::move(links)}});
 }
-
-}  // namespace
 
 std::string n_best_line(NBestFormat format, std::size_t line, std::size_t rank,
                         const decode::LineTranslation& translation) {
-  if (format == NBestFormat::kJson) return json_line(line, rank, translation);
+  if (format == NBestFormat::kJson) return n_best_entry(line, rank, translation).dump();
   const std::string begin = text_of(line, " ||| ", translation.text, " ||| ");
   if (format == NBestFormat::kMoses) return begin + moses_fields(translation);
   return begin + fixed(translation.score.value(), kDigits);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/decode/translate_lines.h"
 
@@ -29,5 +30,8 @@ constexpr auto names_of(NBestFormat) {
 /// Without the line end. `line` and `rank` (0: the best) count from 0; JSON has ranks from 1.
 std::string n_best_line(NBestFormat format, std::size_t line, std::size_t rank,
                         const decode::LineTranslation& translation);
+
+/// The object of the JSON format, with the same numbers of line and rank.
+Json n_best_entry(std::size_t line, std::size_t rank, const decode::LineTranslation& translation);
 
 }  // namespace rnnsearch::cli

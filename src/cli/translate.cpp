@@ -1,10 +1,7 @@
 #include "cli/commands.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <optional>
 
 #include "cli/models.h"
@@ -12,52 +9,17 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/translation_input.h"
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/output_file.h"
-#include "rnnsearch/base/signals.h"
-#include "rnnsearch/base/waiting_input.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Where the lines come from, at the root.
-class Input {
- public:
-  explicit Input(const fs::path& path) : path_(path) {
-    if (const auto test_set = corpus::test_set_name(path)) {
-      segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource).lines;
-      return;
-    }
-    if (path.empty()) {
-      stream_ = std::make_unique<WaitingStream>(STDIN_FILENO, name(), stop_if_signal_came);
-    } else {
-      stream_ = corpus::open_text(path, stop_if_signal_came);
-    }
-    lines_.emplace(*stream_, name());
-  }
-  std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
-  std::vector<std::string> next(std::size_t count) {
-    if (lines_) return lines_->next(count);
-    const auto first = segments_->begin() + static_cast<std::ptrdiff_t>(given_);
-    const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, segments_->size() - given_));
-    given_ += static_cast<std::size_t>(last - first);
-    return {std::make_move_iterator(first), std::make_move_iterator(last)};
-  }
-
- private:
-  fs::path path_;
-  std::unique_ptr<std::istream> stream_;
-  std::optional<corpus::LineSource> lines_;
-  std::optional<std::vector<std::string>> segments_;  // of a test set, in place of the stream
-  std::size_t given_ = 0;                             // of them, so far
-};
 
 /// Standard output has its lines already; a file gets them under another name. `why`: "a signal asked to stop"
 std::string sentence_of_stop(const std::string& why, std::size_t lines, OutputFile& output) {
@@ -86,13 +48,33 @@ std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::s
   return sentence;
 }
 
+void check_stream(const Options& options, bool stream, InputFormat input_format, NBestFormat n_best_format) {
+  if (input_format == InputFormat::kJson && !stream) throw UsageError("--input-format json is for --stream; give both");
+  if (input_format == InputFormat::kJson && options.given("n-best-format") && n_best_format != NBestFormat::kJson) {
+    throw UsageError("--input-format json answers in JSON; leave --n-best-format out, or let it be json");
+  }
+  if (stream && options.given("prefix")) {
+    throw UsageError(
+        "--stream takes no --prefix; give each line its own: --input-format json, {\"source\": ..., "
+        "\"prefix\": ...}");
+  }
+  for (const char* option : {"input", "output"}) {
+    if (stream && options.given(option)) {
+      throw UsageError(text_of("--stream translates from standard input to standard output; leave --", option, " out"));
+    }
+  }
+}
+
 }  // namespace
 
 int run_translate(const Arguments& arguments) {
   ModelChoice models;
-  fs::path input, output;
+  fs::path input, output, prefix;
   decode::TranslationOptions translation;
   NBestFormat n_best_format = NBestFormat::kPlain;
+  SamplingOptions sampling;
+  bool stream = false;
+  InputFormat input_format = InputFormat::kPlain;
   ThreadOptions threads;
   std::string precision;
   Options options(
@@ -110,6 +92,17 @@ int run_translate(const Arguments& arguments) {
   options.add(
       "output", output,
       {.help = "file for the translations, which appears when all are done [standard output]", .value = "FILE"});
+  options.add(
+      "stream", stream,
+      {.help = "translate lines of standard input as they come, for a service or a prompt: each round takes the "
+               "lines that are there, at most --batch-sentences a rank, and writes their translations at once"});
+  options.add("input-format", input_format,
+              {.help = "format of the lines of --stream. plain: a sentence. json: an object, {\"id\": 7, \"source\": "
+                       "\"a sentence\"}, answered by {\"id\": 7, \"translation\": ...}"});
+  options.add("prefix", prefix,
+              {.help = "text with the words that the translation of each line begins with, line by line; an empty line "
+                       "is no prefix. The model continues it, and its words count in the score",
+               .value = "FILE"});
   options.add("n-best", translation.search.n_best,
               {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
                .low = 1,
@@ -121,15 +114,18 @@ int run_translate(const Arguments& arguments) {
                "features ||| score ||| alignment ||| word scores'. json: one JSON object a translation"});
   add_translation_options(options, translation);
   add_maximum_source_length(options, translation);
+  add_sampling_options(options, sampling);
   options.group("Machine");
   add_threads(options, threads);
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;
   check_models(options, models);
   check_translation_options(options, translation);
+  check_stream(options, stream, input_format, n_best_format);
   const bool n_best = options.given("n-best") || options.given("n-best-format");
-  translation.details = n_best_format != NBestFormat::kPlain;
-  if (translation.search.n_best > translation.search.beam) {
+  translation.details = n_best_format != NBestFormat::kPlain || (n_best && input_format == InputFormat::kJson);
+  take_sampling_options(options, sampling, translation.search);
+  if (!sampling.sample && translation.search.n_best > translation.search.beam) {
     throw UsageError(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
                              ": a beam holds no more translations than its width"));
   }
@@ -140,36 +136,45 @@ int run_translate(const Arguments& arguments) {
   set_precision(precision, world);
   OpenModels opened(models, world);
   const decode::Translator translator = opened.translator();
-  std::optional<Input> source;
+  const bool takes_prefixes = !translator.ensemble.right_to_left();
+  if (!prefix.empty() && !takes_prefixes) throw comm::AgreedError(text_of("--prefix: ", kNoPrefix));
+  std::optional<TranslationInput> source;
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
-    source.emplace(input);
+    if (stream) {
+      source.emplace(input_format, takes_prefixes);
+    } else {
+      source.emplace(input, prefix);
+    }
     sink.emplace("--output", output, std::cout);
   });
 
-  // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths.
-  const std::size_t portion = 64 * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
+  // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths, unless
+  // somebody waits for each translation.
+  const std::size_t portion =
+      (stream ? 1 : 64) * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
   std::size_t before = 0;
   bool stopped = false;
   std::size_t retried = 0, cut_off = 0, in_parts = 0;  // lines
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
-    std::vector<std::string> lines;
+    Portion read;
     try {
-      const PatienceForPipes patience({input}, threads.stall_timeout, world);
-      comm::root_does(world, [&] { lines = source->next(portion); });
+      const PatienceForPipes patience({input, prefix.empty() ? input : prefix}, threads.stall_timeout, world);
+      comm::root_does(world, [&] { read = source->next(portion); });
     } catch (const comm::Stopped&) {
       stopped = true;
       break;
     }
-    std::uint64_t count = lines.size();
+    std::uint64_t count = read.lines.size();
     world.broadcast(std::span(&count, 1));
-    more = count == portion;
+    more = stream || count == portion;
     if (count == 0) break;
     auto translations = decode::translate_lines(
-        translator, {std::move(lines), {source ? source->name() : "", before}}, translation, world,
-        [&](std::size_t done, std::size_t) {
-          progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
+        translator, {std::move(read.lines), {source ? source->name() : "", before}, std::move(read.prefixes)},
+        translation, world, [&](std::size_t done, std::size_t) {
+          if (!stream)
+            progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
     if (comm::stop_signal_came_anywhere(world)) {
       const auto left_out = [](const auto& line) { return line.empty(); };
@@ -179,6 +184,10 @@ int run_translate(const Arguments& arguments) {
       stopped = early != 0;
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
+      if (input_format == InputFormat::kJson) {
+        sink->write(answer_line(read.requests[i], before + i, n_best, translations[i]) + "\n");
+        continue;
+      }
       if (!n_best) {
         sink->write(translations[i].front().text + "\n");
         continue;

@@ -67,6 +67,37 @@ void add_maximum_source_length(Options& options, decode::TranslationOptions& tra
                .high = 1e6});
 }
 
+void add_sampling_options(Options& options, SamplingOptions& sampling) {
+  options.group("Sampling");
+  options.add(
+      "sample", sampling.sample,
+      {.help = "draw each word at random from the model's distribution in place of a search, as "
+               "back-translation does (Edunov et al. 2018); --n-best N draws N independent translations. The same "
+               "on any number of threads and ranks and in batches of any size"});
+  options.add("temperature", sampling.sampling.temperature,
+              {.help = "draw from softmax(score / X): below 1 favours probable words, above 1 improbable ones",
+               .low = 0.01,
+               .high = 100});
+  options.add(
+      "top-k", sampling.sampling.top_k,
+      {.help = "draw only from the N most probable words (Fan et al. 2018); 0: from all", .low = 0, .high = 1e9});
+  options.add("sampling-seed", sampling.sampling.seed, {.help = "seed of the random numbers"});
+}
+
+void take_sampling_options(const Options& options, const SamplingOptions& sampling, decode::SearchOptions& search) {
+  for (const char* option : {"temperature", "top-k", "sampling-seed"}) {
+    if (!sampling.sample && options.given(option))
+      throw UsageError(text_of("--", option, " is for --sample; give both"));
+  }
+  for (const char* option : {"beam", "retry-below"}) {
+    if (sampling.sample && options.given(option)) {
+      throw UsageError(text_of("--", option, " is for a search, and --sample draws words in place of one; leave --",
+                               option, " out (--n-best is the number of samples)"));
+    }
+  }
+  if (sampling.sample) search.sampling = sampling.sampling;
+}
+
 std::string sentence_of_parts(std::size_t lines, const decode::TranslationOptions& translation) {
   if (lines == 0) return "";
   return text_of(counted(lines, "line"), lines == 1 ? " has" : " have", " more words than --maximum-source-length, ",

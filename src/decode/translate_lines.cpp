@@ -1,6 +1,7 @@
 #include "rnnsearch/decode/translate_lines.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -14,30 +15,57 @@
 namespace rnnsearch::decode {
 namespace {
 
-/// A line, the ends of the parts in which it is translated, and what translates each.
+/// A line to translate, as it travels to its rank.
+struct Line {
+  std::uint64_t number;  // among all lines
+  std::string text, prefix;
+};
+void pack(Packer& packer, const Line& line) {
+  packer.add(line.number);
+  packer.add_text(line.text);
+  packer.add_text(line.prefix);
+}
+void unpack(Unpacker& unpacker, Line& line) {
+  line.number = unpacker.next<std::uint64_t>();
+  line.text = unpacker.next_text();
+  line.prefix = unpacker.next_text();
+}
+
+/// The words of a line and of its prefix, and the ends of the parts in which it is translated.
+struct SplitLine {
+  std::vector<std::string> source, prefix;
+  std::vector<std::size_t> ends;
+};
+
+/// The number of part `part` of a line, from which its random streams are made: no other part of any line has it.
+std::uint64_t stream_number(std::uint64_t line, std::size_t part) {
+  return line + (std::uint64_t{part} << 40);
+}
+
+/// A line, and what translates each of its parts.
 struct Parts {
-  const std::vector<std::string>& source;
-  std::span<const std::size_t> ends;
+  const SplitLine& line;
   std::vector<const Translation*> translations;
 };
 
 LineTranslation in_words(const Translator& translator, const Parts& parts, const TranslationOptions& options) {
   LineTranslation line;
-  line.parts = static_cast<std::uint32_t>(parts.ends.size());
+  line.parts = static_cast<std::uint32_t>(parts.line.ends.size());
   std::vector<std::string> words;  // without </s>
   double log_probability = 0, coverage = 0;
   std::size_t length = 0, first = 0;  // `first`: of the source words of a part
-  for (std::size_t p = 0; p < parts.ends.size(); ++p) {
+  for (std::size_t p = 0; p < parts.line.ends.size(); ++p) {
     const Translation& translation = *parts.translations[p];
     for (std::size_t i = 0; i < translation.words.size(); ++i) {
       const WordId id = translation.words[i];
-      std::string word = translator.target_vocabulary.word_in_text(id);
-      if (!translation.attended.empty() && first + translation.attended[i] < parts.ends[p]) {
+      const bool given = p == 0 && i < parts.line.prefix.size();
+      std::string word = given ? parts.line.prefix[i] : translator.target_vocabulary.word_in_text(id);
+      if (!translation.attended.empty() && first + translation.attended[i] < parts.line.ends[p]) {
         const std::size_t j = first + translation.attended[i];
         if (options.details) {
           line.links.push_back({static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(line.words.size())});
         }
-        if (id == kUnknown && options.replace_unknown) word = parts.source[j];
+        if (id == kUnknown && options.replace_unknown && !given) word = parts.line.source[j];
       }
       if (options.details) line.words.push_back(word);
       words.push_back(std::move(word));
@@ -52,9 +80,9 @@ LineTranslation in_words(const Translator& translator, const Parts& parts, const
     coverage += translation.coverage;
     line.retried = line.retried || translation.retries > 0;
     line.cut_off = line.cut_off || !translation.finished;
-    first = parts.ends[p];
+    first = parts.line.ends[p];
   }
-  if (options.details) line.source_words = parts.source;
+  if (options.details) line.source_words = parts.line.source;
   line.text = translator.pipeline.to_text(words);
   line.score = score_of(log_probability, length, coverage, options.search);
   return line;
@@ -62,9 +90,7 @@ LineTranslation in_words(const Translator& translator, const Parts& parts, const
 
 /// The translations of a line, best first; none if a part has none because a signal came. `of_parts`: those of each
 /// part.
-std::optional<std::vector<LineTranslation>> in_words(const Translator& translator,
-                                                     const std::vector<std::string>& source,
-                                                     std::span<const std::size_t> ends,
+std::optional<std::vector<LineTranslation>> in_words(const Translator& translator, const SplitLine& split,
                                                      std::span<const std::vector<Translation>> of_parts,
                                                      const TranslationOptions& options) {
   std::size_t count = 0;
@@ -74,11 +100,11 @@ std::optional<std::vector<LineTranslation>> in_words(const Translator& translato
   }
   std::vector<LineTranslation> lines;
   for (std::size_t k = 0; k < count; ++k) {
-    Parts parts{source, ends, {}};
+    Parts parts{split, {}};
     for (const auto& of_part : of_parts) parts.translations.push_back(&of_part[std::min(k, of_part.size() - 1)]);
     lines.push_back(in_words(translator, parts, options));
   }
-  if (of_parts.size() > 1) {
+  if (of_parts.size() > 1 && !options.search.sampling) {
     std::stable_sort(lines.begin(), lines.end(),
                      [](const auto& a, const auto& b) { return a.score.value() > b.score.value(); });
   }
@@ -150,39 +176,50 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   if (options.replace_unknown && translator.pipeline.source_subwords) {
     throw Error("--replace-unknown is for models of words, and this one splits them into subwords; leave it out");
   }
+  assert(input.prefixes.empty() ||
+         (input.prefixes.size() == input.lines.size() && !translator.ensemble.right_to_left()));
   using Translations = std::vector<LineTranslation>;
   SearchOptions search = options.search;
   search.attended = attends && (options.replace_unknown || options.details);
-  const auto translated = [&](const std::vector<const std::string*>& lines) {
-    std::vector<std::vector<std::string>> words;
-    std::vector<std::vector<std::size_t>> ends;  // of the parts of each line
-    Sentences source;                            // the parts
-    for (const std::string* line : lines) {
+  const auto translated = [&](const std::vector<const Line*>& lines) {
+    std::vector<SplitLine> split;
+    Sentences source;  // the parts
+    PerSentence of;
+    for (const Line* line : lines) {
       stop_if_signal_came();
-      words.push_back(translator.pipeline.to_words(*line, corpus::Side::kSource));
-      ends.push_back(part_ends(words.back(), options.maximum_source_length));
-      const auto ids = ids_of(words.back(), translator.source_vocabulary);
+      const auto source_words = translator.pipeline.to_words(line->text, corpus::Side::kSource);
+      split.push_back({source_words, translator.pipeline.to_words(line->prefix, corpus::Side::kTarget),
+                       part_ends(source_words, options.maximum_source_length)});
+      const auto ids = ids_of(source_words, translator.source_vocabulary);
       std::size_t first = 0;
-      for (const std::size_t end : ends.back()) {
+      for (std::size_t part = 0; part < split.back().ends.size(); ++part) {
+        const std::size_t end = split.back().ends[part];
         source.add(std::span(ids).subspan(first, end - first));
+        of.prefixes.add(part == 0 ? ids_of(split.back().prefix, translator.target_vocabulary) : std::vector<WordId>());
+        of.numbers.push_back(stream_number(line->number, part));
         first = end;
       }
     }
-    const auto found = translate(translator.ensemble, source, search, [&](std::size_t count) {
+    if (of.prefixes.words.empty()) of.prefixes.clear();
+    const auto count_done = [&](std::size_t count) {
       if (done && world.is_root()) done(count * lines.size() / source.size(), lines.size());
       return !stop_signal_came();
-    });
+    };
+    const auto found = translate(translator.ensemble, source, search, count_done, of);
     std::vector<std::optional<Translations>> results;
     std::size_t first = 0;  // part
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const auto of_parts = std::span(found).subspan(first, ends[i].size());
-      results.push_back(in_words(translator, words[i], ends[i], of_parts, options));
-      first += ends[i].size();
+    for (const SplitLine& line : split) {
+      results.push_back(in_words(translator, line, std::span(found).subspan(first, line.ends.size()), options));
+      first += line.ends.size();
     }
     return results;
   };
-  const auto deal = in_turn(input.lines.size(), static_cast<std::size_t>(world.size()));
-  const auto results = spread<std::string, Translations>(world, input.lines, deal, translated);
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < input.lines.size(); ++i) {
+    lines.push_back({input.place.before + i, input.lines[i], input.prefixes.empty() ? "" : input.prefixes[i]});
+  }
+  const auto deal = in_turn(lines.size(), static_cast<std::size_t>(world.size()));
+  const auto results = spread<Line, Translations>(world, lines, deal, translated);
   std::optional<std::size_t> nan_line;
   std::vector<Translations> all;
   for (const auto& of_line : results) {

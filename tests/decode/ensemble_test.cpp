@@ -6,41 +6,13 @@
 #include <limits>
 
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
 #include "rnnsearch/decode/translate.h"
+#include "tests/decode/random_model.h"
 
 namespace rnnsearch::decode {
 namespace {
 
 // That the numbers are right is in reference_test.cpp.
-
-model::Model<float> random_model(std::uint64_t seed, model::Attention attention = model::Attention::kAdditive,
-                                 bool source_end = true) {
-  model::ModelOptions options;
-  options.source_words = 12;
-  options.target_words = 12;
-  options.embedding = 5;
-  options.state = 6;
-  options.alignment = 7;
-  options.maxout = 4;
-  options.attention = attention;
-  options.source_end = source_end;
-  model::Model<float> model(options);
-  Random random(seed);
-  for (float& weight : model.parameters()) weight = static_cast<float>(0.6 * random.normal());
-  return model;
-}
-
-Sentences some_sentences(std::size_t count, std::size_t longest) {
-  Random random(2);
-  Sentences sentences;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<WordId> words(1 + random.below(longest));
-    for (WordId& word : words) word = static_cast<WordId>(3 + random.below(9));
-    sentences.add(words);
-  }
-  return sentences;
-}
 
 void expect_same_bits(const std::vector<std::vector<Translation>>& one,
                       const std::vector<std::vector<Translation>>& two) {
@@ -58,7 +30,7 @@ void expect_same_bits(const std::vector<std::vector<Translation>>& one,
 }
 
 TEST(Ensemble, OfOneModelIsThatModelToTheBit) {
-  auto model = random_model(1);
+  auto model = random_model({.seed = 1});
   const Sentences source = some_sentences(20, 7);
   const SearchOptions options{.beam = 4, .n_best = 4, .coverage_penalty = 0.2, .alignments = true};
   for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
@@ -69,7 +41,7 @@ TEST(Ensemble, OfOneModelIsThatModelToTheBit) {
 }
 
 TEST(Ensemble, OfEqualModelsHasTheScoresOfOne) {
-  auto model = random_model(1);
+  auto model = random_model({.seed = 1});
   const Sentences source = some_sentences(20, 7);
   const auto alone = translate(model, source, {.beam = 3});
   for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
@@ -83,7 +55,8 @@ TEST(Ensemble, OfEqualModelsHasTheScoresOfOne) {
 }
 
 TEST(Ensemble, GivesTheSameBitsOnAnyNumberOfThreadsAndInAnyBatches) {
-  auto first = random_model(1), second = random_model(2, model::Attention::kNone), third = random_model(3);
+  auto first = random_model({.seed = 1}), second = random_model({.attention = model::Attention::kNone, .seed = 2}),
+       third = random_model({.seed = 3});
   const Sentences source = some_sentences(20, 9);
   SearchOptions options{.beam = 4, .n_best = 4, .length_penalty = 1, .coverage_penalty = 0.2, .alignments = true};
   const Ensemble ensemble({&first, &second, &third}, {1, 1, 2}, EnsembleOf::kProbabilities);
@@ -104,7 +77,7 @@ TEST(Ensemble, GivesTheSameBitsOnAnyNumberOfThreadsAndInAnyBatches) {
 }
 
 TEST(Ensemble, HasTheLongestOfItsModelsSources) {
-  auto with_end = random_model(1), without = random_model(2, model::Attention::kAdditive, false);
+  auto with_end = random_model({.seed = 1}), without = random_model({.seed = 2, .source_end = false});
   const Ensemble both({&without, &with_end}, {1, 1}, EnsembleOf::kLogarithms);
   EXPECT_EQ(both.source_length(3), 4u);
   EXPECT_EQ(both.source_length(0), 1u);
@@ -126,7 +99,7 @@ TEST(Ensemble, HasTheLongestOfItsModelsSources) {
 TEST(Ensemble, IsNanWhereOneOfItsModelsIs) {
   for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
     for (const bool first_is_nan : {true, false}) {
-      auto good = random_model(1), bad = random_model(2);
+      auto good = random_model({.seed = 1}), bad = random_model({.seed = 2});
       bad.parameters()[bad.layout().find("readout/b_w").offset] = std::numeric_limits<float>::quiet_NaN();
       const Ensemble ensemble({first_is_nan ? &bad : &good, first_is_nan ? &good : &bad}, {1, 1}, of);
       EXPECT_TRUE(translate(ensemble, some_sentences(3, 4), {.beam = 2})[0].at(0).is_nan());

@@ -4,44 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/decode/translate.h"
+#include "tests/decode/random_model.h"
 #include "tests/support/reference_search.h"
 
 namespace rnnsearch::decode {
 namespace {
 
 constexpr double kTolerance = 1e-5;  // relative above 1
-constexpr std::size_t kSourceWords = 12;
-
-model::Model<float> random_model(std::size_t target_words, model::Attention attention, std::uint64_t seed,
-                                 std::size_t state = 6) {
-  model::ModelOptions options;
-  options.source_words = kSourceWords;
-  options.target_words = target_words;
-  options.embedding = 5;
-  options.state = state;
-  options.alignment = 7;
-  options.maxout = 4;
-  options.attention = attention;
-  model::Model<float> model(options);
-  Random random(seed);
-  for (float& weight : model.parameters()) weight = static_cast<float>(0.6 * random.normal());
-  return model;
-}
-
-Sentences some_sentences(std::size_t count, std::size_t longest) {
-  Random random(2);
-  Sentences sentences;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<WordId> words(1 + random.below(longest));
-    for (WordId& word : words) word = static_cast<WordId>(3 + random.below(kSourceWords - 3));
-    sentences.add(words);
-  }
-  return sentences;
-}
 
 reference::System system_of(const model::Model<float>& model, double weight = 1) {
   reference::System system{{}, reference::StateReads::kCurrentWord, weight};
@@ -135,7 +111,7 @@ class Reference : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Search, Reference, testing::ValuesIn(cases()), name_of_case);
 
 TEST_P(Reference, HasEveryNumberOfTheHypotheses) {
-  auto model = random_model(13, model::Attention::kAdditive, 1);
+  auto model = random_model({.target_words = 13, .seed = 1});
   const std::vector<reference::System> systems{system_of(model)};
   const Sentences source = some_sentences(GetParam().name == "all" ? 200 : 40, 7);
   const SearchOptions& options = GetParam().options;
@@ -163,7 +139,7 @@ TEST(Search, GivesTheBestOfAllTranslationsUnderEveryPenaltyWhenTheBeamIsWide) {
     options.maximum_length_ratio = 2;
     if (options.maximum_length) options.maximum_length = 4;
     if (one.name == "cut_off") continue;
-    auto model = random_model(6, model::Attention::kAdditive, 5);
+    auto model = random_model({.target_words = 6, .seed = 5});
     const std::vector<reference::System> systems{system_of(model)};
     Sentences source;
     source.add(std::vector<WordId>{5});
@@ -178,6 +154,72 @@ TEST(Search, GivesTheBestOfAllTranslationsUnderEveryPenaltyWhenTheBeamIsWide) {
   }
 }
 
+bool begins_with(std::span<const WordId> words, std::span<const WordId> prefix) {
+  return words.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), words.begin());
+}
+
+TEST(Prefix, IsFollowedByTheBestOfAllContinuationsUnderEveryPenaltyWhenTheBeamIsWide) {
+  for (const Case& one : cases()) {
+    SearchOptions options = one.options;
+    options.beam = options.n_best = 6000;
+    options.maximum_length_ratio = 2;
+    if (options.maximum_length) options.maximum_length = 4;
+    if (one.name == "cut_off") continue;
+    auto model = random_model({.target_words = 6, .seed = 5});
+    const std::vector<reference::System> systems{system_of(model)};
+    Sentences source;
+    PerSentence of;
+    const std::vector<std::pair<std::vector<WordId>, std::vector<WordId>>> sentences{
+        {{5}, {4}}, {{3, 4}, {3, 5}}, {{4, 3}, {kUnknown}}, {{3}, {}}};
+    for (const auto& [words, prefix] : sentences) {
+      source.add(words);
+      of.prefixes.add(prefix);
+    }
+    const auto found = translate(model, source, options, {}, of);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      auto expected = reference::exhaustive_search(systems, source[i], settings_of(options, source.length(i)));
+      std::erase_if(expected, [&](const auto& hypothesis) { return !begins_with(hypothesis.words, of.prefixes[i]); });
+      ASSERT_EQ(found[i].size(), expected.size());
+      ASSERT_FALSE(expected.empty());
+      for (std::size_t k = 0; k < found[i].size(); ++k) expect_same(found[i][k], expected[k], options, one.name);
+    }
+  }
+}
+
+TEST(Prefix, StandsWholeInATranslationWhateverLengthsAndWordsAreAllowed) {
+  auto model = random_model({.target_words = 13, .seed = 1});
+  const Sentences source = some_sentences(20, 3);
+  PerSentence of;
+  Random random(4);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    std::vector<WordId> prefix(i % 6, kUnknown);
+    for (WordId& word : prefix) word = static_cast<WordId>(random.below(3) == 0 ? kUnknown : 3 + random.below(10));
+    of.prefixes.add(prefix);
+  }
+  SearchOptions options{.beam = 3, .n_best = 3, .no_unknown = true, .minimum_length = 2, .maximum_length = 3};
+  options.retry_below = 0;
+  for (const bool sample : {false, true}) {
+    if (sample) options.sampling.emplace();
+    const auto found = translate(model, source, options, {}, of);
+    std::size_t finished = 0;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      for (const Translation& translation : found[i]) {
+        ASSERT_TRUE(begins_with(translation.words, of.prefixes[i])) << "sentence " << i;
+        EXPECT_LE(translation.word_scores.size(), std::max<std::size_t>(3, of.prefixes.length(i) + 1));
+        const auto rest = std::span(translation.words).subspan(of.prefixes.length(i));
+        EXPECT_EQ(std::count(rest.begin(), rest.end(), kUnknown), 0);
+        if (!translation.finished) continue;
+        ++finished;
+        Sentences one_source, one_target;
+        one_source.add(source[i]);
+        one_target.add(translation.words);
+        expect_close(translation.log_probability, model.score(one_source, one_target).front(), "score");
+      }
+    }
+    EXPECT_GT(finished, 5u);
+  }
+}
+
 /// An RNNsearch, an RNNencdec and a wider RNNsearch that reads the previous word in its state.
 struct Trio {
   std::vector<model::Model<float>> models;
@@ -185,9 +227,9 @@ struct Trio {
   std::vector<reference::System> systems;
 
   explicit Trio(std::size_t target_words) {
-    models.push_back(random_model(target_words, model::Attention::kNone, 21));
-    models.push_back(random_model(target_words, model::Attention::kAdditive, 22));
-    models.push_back(random_model(target_words, model::Attention::kAdditive, 23, 9));
+    models.push_back(random_model({.target_words = target_words, .attention = model::Attention::kNone, .seed = 21}));
+    models.push_back(random_model({.target_words = target_words, .seed = 22}));
+    models.push_back(random_model({.target_words = target_words, .seed = 23, .state = 9}));
     for (std::size_t m = 0; m < models.size(); ++m) {
       models[m].parameters()[models[m].layout().find("readout/b_w").offset + kEnd] = 1.5;  // so that something ends
       systems.push_back(system_of(models[m], weights[m]));
@@ -259,7 +301,7 @@ TEST(Coverage, CountsAWordThatNothingAttendedToAsTheSmallestNormalNumber) {
 }
 
 TEST(Score, OfAnEmptySourceIsZeroWhateverThePenalties) {
-  auto model = random_model(13, model::Attention::kAdditive, 1);
+  auto model = random_model({.target_words = 13, .seed = 1});
   Sentences source;
   source.add({});
   for (const Case& one : cases()) {

@@ -11,38 +11,10 @@
 
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
+#include "tests/decode/random_model.h"
 
 namespace rnnsearch::decode {
 namespace {
-
-// Weights large enough that words differ in probability and no two hypotheses tie.
-model::Model<float> random_model(std::size_t target_words, model::Attention attention = model::Attention::kAdditive,
-                                 double scale = 0.6, std::uint64_t seed = 1, bool source_start = false) {
-  model::ModelOptions options;
-  options.source_start = source_start;
-  options.source_words = 12;
-  options.target_words = target_words;
-  options.embedding = 5;
-  options.state = 6;
-  options.alignment = 7;
-  options.maxout = 4;
-  options.attention = attention;
-  model::Model<float> model(options);
-  Random random(seed);
-  for (float& weight : model.parameters()) weight = static_cast<float>(scale * random.normal());
-  return model;
-}
-
-Sentences some_sentences(std::size_t count, std::size_t longest, std::uint64_t seed = 2) {
-  Random random(seed);
-  Sentences sentences;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<WordId> words(1 + random.below(longest));
-    for (WordId& word : words) word = static_cast<WordId>(3 + random.below(9));
-    sentences.add(words);
-  }
-  return sentences;
-}
 
 double score_of(model::Model<float>& model, std::span<const WordId> source, const std::vector<WordId>& target) {
   Sentences sources, targets;
@@ -55,7 +27,7 @@ class BothSystems : public testing::TestWithParam<model::Attention> {};
 INSTANTIATE_TEST_SUITE_P(Search, BothSystems, testing::Values(model::Attention::kAdditive, model::Attention::kNone));
 
 TEST_P(BothSystems, FindsTranslationsAsProbableAsTheModelScoresThem) {
-  auto model = random_model(13, GetParam());
+  auto model = random_model({.target_words = 13, .attention = GetParam()});
   const Sentences source = some_sentences(20, 7);
   const auto translations = translate(model, source, {.beam = 4, .n_best = 4, .batch_sentences = 6});
   ASSERT_EQ(translations.size(), source.size());
@@ -75,10 +47,10 @@ TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
   for (const bool reverse_source : {false, true}) {
     for (const auto direction : {model::TargetDirection::kLeftToRight, model::TargetDirection::kRightToLeft}) {
       SCOPED_TRACE(testing::Message() << reverse_source << ", " << name_of(direction));
-      model::ModelOptions options = random_model(13).options();
+      model::ModelOptions options = random_model({.target_words = 13}).options();
       options.reverse_source = reverse_source;
       options.target_direction = direction;
-      model::Model<float> turned(options), plain(random_model(13).options());
+      model::Model<float> turned(options), plain(random_model({.target_words = 13}).options());
       Random random(1);
       for (float& weight : turned.parameters()) weight = static_cast<float>(0.6 * random.normal());
       std::copy(turned.parameters().begin(), turned.parameters().end(), plain.parameters().begin());
@@ -124,25 +96,8 @@ TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
   }
 }
 
-// log p(word | prefix) of every next word, stepping through the model one sentence and one hypothesis at a time.
-std::vector<float> next_word(model::Model<float>& model, std::span<const WordId> source,
-                             const std::vector<WordId>& prefix) {
-  Sentences one;
-  one.add(source);
-  const auto encoded = model.encode(one);
-  auto state = model.start(encoded);
-  std::vector<float> log_probabilities(model.options().target_words);
-  const std::vector<std::uint32_t> same{0};
-  for (std::size_t k = 0;; ++k) {
-    model.predict(encoded, state, {{log_probabilities.data(), 1, log_probabilities.size()}});
-    if (k == prefix.size()) return log_probabilities;
-    state.select(same, std::vector<WordId>{prefix[k]});
-    model.advance(state);
-  }
-}
-
 TEST_P(BothSystems, IsGreedyWithABeamOfOne) {
-  auto model = random_model(9, GetParam());
+  auto model = random_model({.target_words = 9, .attention = GetParam()});
   const Sentences source = some_sentences(6, 5);
   const auto translations = translate(model, source, {.beam = 1, .retry_below = 0});
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -163,7 +118,7 @@ TEST_P(BothSystems, IsGreedyWithABeamOfOne) {
 
 // Every translation of up to the maximum length, by brute force, against a beam that can hold them all.
 TEST_P(BothSystems, FindsTheTrueOptimumWhenTheBeamIsWide) {
-  auto model = random_model(6, GetParam());
+  auto model = random_model({.target_words = 6, .attention = GetParam()});
   Sentences source;
   source.add(std::vector<WordId>{5});  // Tx = 2: at least 1 word, at most 4 with </s>
   source.add(std::vector<WordId>{3});
@@ -194,7 +149,7 @@ TEST_P(BothSystems, FindsTheTrueOptimumWhenTheBeamIsWide) {
 }
 
 TEST(Search, ReturnsSortedDistinctTranslationsWithinTheLimits) {
-  auto model = random_model(9);
+  auto model = random_model({.target_words = 9});
   const Sentences source = some_sentences(30, 8);
   for (const bool normalize : {false, true}) {
     const auto translations = translate(model, source, {.beam = 6, .n_best = 5, .normalize = normalize});
@@ -219,7 +174,7 @@ TEST(Search, ReturnsSortedDistinctTranslationsWithinTheLimits) {
 }
 
 TEST(Search, NeverSaysUnknownWhenToldNotTo) {
-  auto model = random_model(9);
+  auto model = random_model({.target_words = 9});
   const auto& b_w = model.layout().find("readout/b_w");
   model.parameters()[b_w.offset + kUnknown] = 8;  // what it would say above all
   const Sentences source = some_sentences(10, 6);
@@ -236,7 +191,7 @@ TEST(Search, NeverSaysUnknownWhenToldNotTo) {
 }
 
 TEST(Search, OfASourceWithAStartSymbolIsThatOfForcedDecodingAndHasTheSameLimits) {
-  auto model = random_model(13, model::Attention::kNone, 0.6, 1, true);
+  auto model = random_model({.target_words = 13, .attention = model::Attention::kNone, .source_start = true});
   const Sentences source = some_sentences(20, 7);
   const auto translations =
       translate(model, source, {.beam = 4, .n_best = 4, .minimum_length_ratio = 1, .batch_sentences = 6});
@@ -258,7 +213,7 @@ TEST(Search, OfASourceWithAStartSymbolIsThatOfForcedDecodingAndHasTheSameLimits)
 }
 
 TEST(Search, CutsOffWhatDoesNotEnd) {
-  auto model = random_model(9);
+  auto model = random_model({.target_words = 9});
   model.parameters()[model.layout().find("readout/b_w").offset + kEnd] = -200;
   const Sentences source = some_sentences(5, 4);
   const auto translations = translate(model, source, {.beam = 3, .n_best = 3, .retry_below = 0, .alignments = true});
@@ -272,7 +227,7 @@ TEST(Search, CutsOffWhatDoesNotEnd) {
 }
 
 TEST(Search, GivesAnEmptySourceOneEmptyTranslationInItsPlace) {
-  auto model = random_model(9);
+  auto model = random_model({.target_words = 9});
   Sentences source;
   source.add({});
   source.add(std::vector<WordId>{4, 5});
@@ -286,7 +241,7 @@ TEST(Search, GivesAnEmptySourceOneEmptyTranslationInItsPlace) {
 }
 
 TEST(Search, LeavesOffAfterTheSentencesUnderWay) {
-  auto model = random_model(9);
+  auto model = random_model({.target_words = 9});
   const Sentences source = some_sentences(33, 9);
   const auto part = translate(model, source, {.beam = 2, .retry_below = 0, .batch_sentences = 5},
                               [](std::size_t done) { return done < 10; });
@@ -301,7 +256,7 @@ TEST(Search, LeavesOffAfterTheSentencesUnderWay) {
 }
 
 TEST(Search, EndsInTheMiddleOfASentenceWhenItIsToldTo) {
-  auto model = random_model(13);
+  auto model = random_model({.target_words = 13});
   const Sentences source = some_sentences(3, 7);
   std::atomic<int> asked = 0;
   const auto translated = [&](int stop_after) {
@@ -322,7 +277,7 @@ TEST(Search, EndsInTheMiddleOfASentenceWhenItIsToldTo) {
 }
 
 TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
-  auto model = random_model(9);
+  auto model = random_model({.target_words = 9});
   const Sentences source = some_sentences(33, 9);
   const auto one = translate(model, source, {.beam = 4, .n_best = 2, .batch_sentences = 1});
   for (const std::size_t batch_sentences : {5u, 32u, 100u}) {
@@ -341,7 +296,7 @@ TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
 }
 
 TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
-  auto model = random_model(9);
+  auto model = random_model({.target_words = 9});
   const Sentences source = some_sentences(20, 9);
   const std::size_t threads = thread_count();
   set_thread_count(1);
@@ -356,7 +311,7 @@ TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(Search, PrefersTheLowerIdAmongEquallyProbableWords) {
-  auto model = random_model(9, model::Attention::kAdditive, 0.0);  // zero weights: every word is as probable
+  auto model = random_model({.target_words = 9, .scale = 0.0});  // zero weights: every word is as probable
   Sentences source;
   source.add(std::vector<WordId>{4, 5, 6});
   const auto translations = translate(model, source, {.beam = 3, .n_best = 3});
@@ -366,7 +321,7 @@ TEST(Search, PrefersTheLowerIdAmongEquallyProbableWords) {
 }
 
 TEST(Search, GivesAlignmentsWhoseRowsSumToOne) {
-  auto model = random_model(9);
+  auto model = random_model({.target_words = 9});
   const Sentences source = some_sentences(10, 7);
   const auto translations = translate(model, source, {.beam = 4, .n_best = 2, .alignments = true});
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -384,7 +339,7 @@ TEST(Search, GivesAlignmentsWhoseRowsSumToOne) {
 }
 
 TEST(Search, AlignsAsTheModelDoesWhenItIsMadeToWriteTheSame) {
-  auto model = random_model(13);
+  auto model = random_model({.target_words = 13});
   const Sentences source = some_sentences(20, 7);
   Sentences target;
   const auto translations = translate(model, source, {.beam = 4, .batch_sentences = 6, .alignments = true});
@@ -612,7 +567,7 @@ TEST(Retry, FindsTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Search, GivesAnEmptyTranslationWhereNoWordIsAllowed) {
-  auto model = random_model(3);  // <unk>, <s> and </s> alone, and the first word must be none of them
+  auto model = random_model({.target_words = 3});  // <unk>, <s> and </s> alone, and the first word must be none of them
   const SearchOptions options{.beam = 3, .no_unknown = true, .retry_below = 0};
   expect_cut_off(translate(model, sentences_of({3}), options)[0].at(0), {});
 }
@@ -620,7 +575,7 @@ TEST(Search, GivesAnEmptyTranslationWhereNoWordIsAllowed) {
 /// The model computes NaN once it has said a word whose embedding is NaN, as a hypothesis of a wide beam does.
 TEST(Search, GivesOneTranslationThatIsNanWhereTheModelComputesNan) {
   for (const std::size_t beam : {1u, 4u, 12u}) {
-    auto model = random_model(9);
+    auto model = random_model({.target_words = 9});
     const Sentences source = some_sentences(8, 4);
     const auto whole = translate(model, source, {.beam = beam, .n_best = beam, .retry_below = 50});
     const auto& embedding = model.layout().find("decoder/embedding");

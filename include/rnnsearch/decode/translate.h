@@ -11,6 +11,7 @@
 
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/decode/ensemble.h"
+#include "rnnsearch/decode/sampling.h"
 
 namespace rnnsearch::decode {
 
@@ -41,6 +42,20 @@ struct SearchOptions {
   std::size_t batch_sentences = 32;  // sentences searched together; affects speed and memory, not the result
   bool alignments = false;           // return the attention weights
   bool attended = false;             // return for each word the source position with the largest weight
+  /// Draw `n_best` translations word by word, in place of a search: `beam` and retries do not count. Words that the
+  /// options exclude are never drawn; scores are those of the model, whatever the temperature.
+  std::optional<Sampling> sampling{};
+};
+
+/// What holds for single sentences.
+struct PerSentence {
+  /// The words with which their translations begin, whose scores count: forced decoding up to there (Wuebker et al.
+  /// 2016, Models and inference for prefix-constrained machine translation, section 3). Any words but <s> and </s>,
+  /// also <unk>, whatever the options exclude. Where the maximum length has no room for prefix and </s>, it is raised
+  /// to that. Empty: there are no prefixes.
+  Sentences prefixes{};
+  /// From which their random streams are made, in sampling. Empty: 0, 1, 2 ...
+  std::vector<std::uint64_t> numbers{};
 };
 
 /// The score by which hypotheses are ranked, and what it is made of.
@@ -84,7 +99,8 @@ struct Translation {
   }
 };
 
-/// Returns, in the caller's order, 1 to `n_best` translations of each source sentence, best first.
+/// Returns, in the caller's order, 1 to `n_best` translations of each source sentence, best first; in sampling
+/// `n_best`, which are independent, in the order of their numbers.
 /// - An empty source sentence gives one empty translation.
 /// - A sentence for which the model computes NaN at any word of any hypothesis, because its training diverged, has one
 ///   translation without words for which is_nan() holds.
@@ -97,8 +113,13 @@ struct Translation {
 ///   with the number of finished sentences. If it returns false, the search ends, and the remaining sentences,
 ///   including those that wait for a retry, have no translation. A Interruptible ends the search in the middle
 ///   of a batch with the same result, or, without `done`, with its exception.
+/// - In sampling, the word at a step is a function of seed, the sentence's number, the sample's number, the step and
+/// the
+///   scores of the model.
+/// REQUIRES: prefixes only for models that predict the first word first.
 std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
-                                                const std::function<bool(std::size_t done)>& done = {});
+                                                const std::function<bool(std::size_t done)>& done = {},
+                                                const PerSentence& of = {});
 
 }  // namespace rnnsearch::decode

@@ -69,6 +69,11 @@ struct LinesPlace {
 struct InputLines {
   std::vector<std::string> lines;
   LinesPlace place;
+  /// With what the translation of each line begins, in plain text: whole words, which the target's pipeline splits.
+  /// They stand in the translation as it reads them, also those that the model does not know. The translation of a line
+  /// that is split has the prefix in its first part, and a line without words has a translation without words. Empty:
+  /// no line has a prefix. REQUIRES: a model that predicts the first word first.
+  std::vector<std::string> prefixes{};
 };
 
 /// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each
@@ -77,7 +82,8 @@ struct InputLines {
 /// the line, when the model computes NaN.
 /// Translation k of a line that was split joins the k-th ones of its parts, or the last ones of those that have fewer:
 /// log-probabilities, lengths, coverage and bonus add up, and the score follows from the sums. There is an </s> for
-/// each part. A rank to which a signal came leaves off at once, and the lines that it leaves out have no translation.
+/// each part. In sampling, the random streams of a line depend on its number in all lines (place.before counts). A rank
+/// to which a signal came leaves off at once, and the lines that it leaves out have no translation.
 /// `done` is told at the root how many lines of its own share are finished, and how many there are.
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,

@@ -1,0 +1,148 @@
+#include "cli/translation_input.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "cli/n_best.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/base/waiting_input.h"
+#include "rnnsearch/corpus/text_stream.h"
+
+namespace rnnsearch::cli {
+
+const char* const kNoPrefix =
+    "a prefix needs a model that predicts the first word first, and this one predicts targets from right to left";
+
+namespace {
+
+/// The text of a member of an object, in which line ends count as spaces; empty if it has none.
+std::string text_in(const Json& object, const char* member, const std::string& place) {
+  const Json* const found = object.find(member);
+  if (!found) return "";
+  if (!found->is_string()) throw Error(text_of(place, ": its \"", member, "\" is no string"));
+  std::string text = found->string();
+  if (text.find('\0') != std::string::npos) throw Error(text_of(place, ": its \"", member, "\" has a NUL character"));
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// Sets `source` and `prefix` unless there is an error. `place` names the line.
+Request request_of(const corpus::ArrivedLine& line, const std::string& place, bool takes_prefixes, std::string& source,
+                   std::string& prefix) {
+  Request request;
+  try {
+    const auto refuse = [&](const std::string& why) { throw Error(text_of(place, ": ", why)); };
+    if (!line.problem.empty()) refuse(line.problem);
+    const Json object = Json::parse(line.text, place);
+    const Json* const id = object.find("id");
+    if (id && (id->is_string() || id->is_number())) request.id = *id;
+    if (!object.find("source")) {
+      refuse("not an object with a \"source\"; expected {\"id\": 7, \"source\": \"a sentence\"}");
+    }
+    if (id && !id->is_null() && request.id.is_null()) refuse("its \"id\" is neither a string nor a number");
+    const std::string text = text_in(object, "source", place), begin = text_in(object, "prefix", place);
+    if (!begin.empty() && !takes_prefixes) refuse(kNoPrefix);
+    source = text;
+    prefix = begin;
+  } catch (const Error& error) {
+    request.error = error.what();
+  }
+  return request;
+}
+
+}  // namespace
+
+TranslationInput::TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes)
+    : path_(path), prefixes_path_(prefixes) {
+  if (!prefixes.empty()) {
+    prefixes_stream_ = corpus::open_text(prefixes, stop_if_signal_came);
+    prefixes_.emplace(*prefixes_stream_, prefixes.string());
+  }
+  if (const auto test_set = corpus::test_set_name(path)) {
+    segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource).lines;
+    return;
+  }
+  if (path.empty()) {
+    stream_ = std::make_unique<WaitingStream>(STDIN_FILENO, name(), stop_if_signal_came);
+  } else {
+    stream_ = corpus::open_text(path, stop_if_signal_came);
+  }
+  lines_.emplace(*stream_, name());
+}
+
+TranslationInput::TranslationInput(InputFormat format, bool takes_prefixes)
+    : format_(format), takes_prefixes_(takes_prefixes) {
+  arriving_.emplace(STDIN_FILENO, name(), stop_if_signal_came);
+}
+
+Portion TranslationInput::next(std::size_t count) {
+  if (arriving_) return arrived(count);
+  Portion portion;
+  if (lines_) {
+    portion.lines = lines_->next(count);
+  } else {
+    const auto first = segments_->begin() + static_cast<std::ptrdiff_t>(given_);
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, segments_->size() - given_));
+    portion.lines.assign(std::make_move_iterator(first), std::make_move_iterator(last));
+  }
+  portion.prefixes = prefixes_of(portion.lines.size(), count);
+  given_ += portion.lines.size();
+  return portion;
+}
+
+// Of the next lines; fewer than `count` are the last ones.
+std::vector<std::string> TranslationInput::prefixes_of(std::size_t lines, std::size_t count) {
+  if (!prefixes_) return {};
+  auto prefixes = prefixes_->next(lines);
+  if (prefixes.size() < lines || (lines < count && !prefixes_->next(1).empty())) {
+    const bool few = prefixes.size() < lines;
+    throw Error(text_of("--prefix ", prefixes_path_.string(), " has ", few ? "" : "more than ",
+                        given_ + prefixes.size(), " lines but ", name(), " has ", few ? "more" : "no more",
+                        "; line i of one must belong to line i of the other, and be empty for no prefix"));
+  }
+  return prefixes;
+}
+
+Portion TranslationInput::arrived(std::size_t count) {
+  const auto place = [&] { return text_of(name(), ", line ", given_ + 1); };
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(text_of(place(), ", ", problem, "; the text must be plain UTF-8, one sentence a line"));
+  };
+  if (!problem_.empty()) refuse(problem_);
+  Portion portion;
+  for (corpus::ArrivedLine& line : arriving_->next(count)) {
+    if (format_ == InputFormat::kJson) {
+      std::string prefix;
+      portion.requests.push_back(request_of(line, place(), takes_prefixes_, portion.lines.emplace_back(), prefix));
+      if (takes_prefixes_) portion.prefixes.push_back(std::move(prefix));
+    } else if (line.problem.empty()) {
+      portion.lines.push_back(std::move(line.text));
+    } else {
+      if (portion.lines.empty()) refuse(line.problem);
+      problem_ = line.problem;
+      break;
+    }
+    ++given_;
+  }
+  return portion;
+}
+
+std::string answer_line(const Request& request, std::size_t line, bool n_best,
+                        const std::vector<decode::LineTranslation>& translations) {
+  Json answer = Json::object({{"id", request.id}});
+  if (!request.error.empty()) {
+    answer["error"] = request.error;
+    return answer.dump();
+  }
+  answer["translation"] = translations.front().text;
+  for (std::size_t rank = 0; n_best && rank < translations.size(); ++rank) {
+    answer["n_best"].push_back(n_best_entry(line, rank, translations[rank]));
+  }
+  return answer.dump();
+}
+
+}  // namespace rnnsearch::cli

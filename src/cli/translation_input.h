@@ -1,0 +1,75 @@
+// What translate reads: a file, or lines as they come.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/option.h"
+#include "rnnsearch/corpus/arriving_lines.h"
+#include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/decode/translate_lines.h"
+
+namespace rnnsearch::cli {
+
+/// Why a model takes no prefixes.
+extern const char* const kNoPrefix;
+
+enum class InputFormat { kPlain, kJson };
+constexpr auto names_of(InputFormat) {
+  return std::array{Named{InputFormat::kPlain, "plain"}, Named{InputFormat::kJson, "json"}};
+}
+
+/// What a line of JSON asks, besides its source.
+struct Request {
+  Json id{};            // a string or a number; null: none
+  std::string error{};  // why the line asks nothing, a sentence that names it; empty if it does
+};
+
+struct Portion {
+  std::vector<std::string> lines;       // empty where there is an error
+  std::vector<Request> requests{};      // of JSON, one for each line; otherwise none
+  std::vector<std::string> prefixes{};  // of JSON or a file of prefixes, one for each line; otherwise none
+};
+
+class TranslationInput {
+ public:
+  /// A text or a test set; standard input if the path is empty. `prefixes`: a text with a prefix for each line; empty:
+  /// none.
+  TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes);
+  /// Standard input, line by line. `takes_prefixes`: whether a line of JSON may have one.
+  TranslationInput(InputFormat format, bool takes_prefixes);
+
+  std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
+  /// At most `count` further lines. Of a text there are fewer only at the end. Of arriving lines there are those that
+  /// have arrived, one at least, and none at the end. Throws Error (file, line, byte) for what is no text, but only
+  /// when the arriving lines before it were returned; of JSON such a line is a Request with an error.
+  Portion next(std::size_t count);
+
+ private:
+  Portion arrived(std::size_t count);
+  std::vector<std::string> prefixes_of(std::size_t lines, std::size_t count);
+
+  std::filesystem::path path_, prefixes_path_;
+  InputFormat format_ = InputFormat::kPlain;
+  bool takes_prefixes_ = false;
+  std::unique_ptr<std::istream> stream_, prefixes_stream_;
+  std::optional<corpus::LineSource> lines_, prefixes_;
+  std::optional<std::vector<std::string>> segments_;  // of a test set
+  std::optional<corpus::ArrivingLines> arriving_;
+  std::size_t given_ = 0;  // lines, so far
+  std::string problem_;    // of the next arrived line
+};
+
+/// {"id": ..., "translation": "..."}, with "n_best", the n-best entries, if wanted; {"id": ..., "error": "..."} for a
+/// request with an error. Without the line end. `line` counts from 0. With n-best entries LineTranslation must have its
+/// details.
+std::string answer_line(const Request& request, std::size_t line, bool n_best,
+                        const std::vector<decode::LineTranslation>& translations);
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,210 @@
+#include "decode/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rnnsearch::decode {
+namespace {
+
+constexpr std::size_t kRoot = std::numeric_limits<std::size_t>::max();
+constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+std::size_t minimum_length(std::size_t Tx, const SearchOptions& options) {
+  return std::max(static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(Tx)),
+                  options.minimum_length);
+}
+
+std::size_t maximum_length(std::size_t Tx, const SearchOptions& options, std::size_t prefix) {
+  const auto by_ratio = static_cast<std::size_t>(options.maximum_length_ratio * static_cast<double>(Tx));
+  return std::max(prefix + 1, std::min(by_ratio, options.maximum_length.value_or(by_ratio)));
+}
+
+bool needs_weights(const SearchOptions& options) {
+  return options.alignments || options.attended || options.coverage_penalty != 0;
+}
+
+Search::Search(std::size_t source_length, const SearchOptions& options, const Guide& guide)
+    : options_(options),
+      guide_(guide),
+      source_length_(source_length),
+      wanted_(options.sampling ? options.n_best : options.beam),
+      minimum_(minimum_length(source_length, options)),
+      maximum_(maximum_length(source_length, options, guide.prefix.size())),
+      live_{{0.0, kRoot}},
+      cut_off_(live_) {
+  if (options.coverage_penalty != 0) coverage_.assign(source_length_, 0.0);
+}
+
+void Search::extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha) {
+  // The log-softmax subtracts the same number from the whole row, so either all of a row is NaN or nothing.
+  for (std::size_t row = 0; row < live_.size(); ++row)
+    is_nan_ = is_nan_ || std::isnan(log_probabilities.row(row)[kEnd]);
+  if (is_nan_) {
+    live_.clear();
+    survivors_.clear();
+    return;
+  }
+  select(step, log_probabilities);
+  std::vector<Hypothesis> next;
+  std::vector<double> next_coverage;
+  survivors_.clear();
+  for (const Candidate& candidate : best_) {
+    nodes_.push_back({live_[candidate.hypothesis].node, candidate.word,
+                      log_probabilities.row(candidate.hypothesis)[candidate.word], 0});
+    if (alpha.cols > 0) read_weights(alpha.row(candidate.hypothesis), candidate.hypothesis, next_coverage);
+    Hypothesis extended{candidate.score, nodes_.size() - 1, 0, candidate.sample};
+    if (candidate.word == kEnd) {
+      if (!coverage_.empty()) {
+        extended.coverage = coverage_of(row_of(next_coverage, next.size()));
+        next_coverage.resize(next.size() * source_length_);
+      }
+      finished_.push_back(extended);
+      --wanted_;
+    } else {
+      next.push_back(extended);
+      survivors_.push_back(candidate);
+    }
+  }
+  if (next.empty() && finished_.empty()) cut_off_all();  // no continuation is allowed and possible
+  live_ = std::move(next);
+  if (!coverage_.empty()) coverage_ = std::move(next_coverage);
+  if (wanted_ == 0 || live_.empty() || step + 1 == maximum_) {
+    if (options_.sampling) {
+      for (std::size_t i = 0; i < live_.size(); ++i) finished_.push_back(cut_off(i));
+    } else if (finished_.empty() && !live_.empty()) {
+      cut_off_all();
+    }
+    live_.clear();
+    survivors_.clear();
+  }
+}
+
+std::vector<Translation> Search::result() const {
+  std::vector<Translation> translations;
+  if (is_nan_) {
+    translations.emplace_back().log_probability = std::numeric_limits<double>::quiet_NaN();
+    translations.front().finished = false;
+    return translations;
+  }
+  std::vector<Hypothesis> ended = finished_.empty() ? cut_off_ : finished_;
+  if (options_.sampling) {
+    std::sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
+  }
+  for (const Hypothesis& hypothesis : ended) {
+    translations.push_back(translation_of(hypothesis));
+  }
+  if (options_.sampling) return translations;
+  const auto rank = [&](const Translation& t) { return t.score(options_).value(); };
+  std::stable_sort(translations.begin(), translations.end(),
+                   [&](const Translation& a, const Translation& b) { return rank(a) > rank(b); });
+  translations.resize(std::min(translations.size(), options_.n_best));
+  return translations;
+}
+
+bool Search::is_allowed(std::size_t step, WordId word) const {
+  if (word == kStart || (word == kEnd && step < minimum_)) return false;
+  return word != kUnknown || !options_.no_unknown;
+}
+
+// Sets best_ to the `wanted_` best continuations, best first; to the next word of the prefix; or to what was drawn.
+void Search::select(std::size_t step, MatrixView<const float> log_probabilities) {
+  const auto worse_on_top = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
+  best_.clear();
+  if (step < guide_.prefix.size()) {
+    const WordId word = guide_.prefix[step];
+    best_.push_back({live_.front().score + static_cast<double>(log_probabilities.row(0)[word]), 0, word});
+    return;
+  }
+  if (options_.sampling) return draw_words(step, log_probabilities);
+  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+    const float* row = log_probabilities.row(hypothesis);
+    const double score = live_[hypothesis].score;
+    for (WordId word = 0; word < log_probabilities.cols; ++word) {
+      // A later candidate loses a tie, so it must be strictly better than the worst one that is kept.
+      if (best_.size() == wanted_ && !(score + static_cast<double>(row[word]) > best_.front().score)) continue;
+      if (!(row[word] > kNever) || !is_allowed(step, word)) continue;
+      if (best_.size() == wanted_) {
+        std::pop_heap(best_.begin(), best_.end(), worse_on_top);
+        best_.pop_back();
+      }
+      best_.push_back({score + static_cast<double>(row[word]), hypothesis, word});
+      std::push_heap(best_.begin(), best_.end(), worse_on_top);
+    }
+  }
+  std::sort_heap(best_.begin(), best_.end(), worse_on_top);
+}
+
+// Behind the prefix there is one hypothesis, which all samples extend; later there is one for each that has not ended.
+void Search::draw_words(std::size_t step, MatrixView<const float> log_probabilities) {
+  const bool first = step == guide_.prefix.size();
+  std::vector<float> scores(log_probabilities.cols);
+  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+    const float* row = log_probabilities.row(hypothesis);
+    for (WordId word = 0; word < scores.size(); ++word) scores[word] = is_allowed(step, word) ? row[word] : kNever;
+    const auto begin = first ? 0 : live_[hypothesis].sample;
+    const auto end = first ? static_cast<std::uint32_t>(options_.n_best) : begin + 1;
+    for (std::uint32_t sample = begin; sample < end; ++sample) {
+      const double uniform =
+          uniform_of(options_.sampling->seed, guide_.number, sample, static_cast<std::uint32_t>(step));
+      if (const auto word = draw(scores, *options_.sampling, uniform)) {
+        best_.push_back({live_[hypothesis].score + static_cast<double>(row[*word]), hypothesis, *word, sample});
+      } else {  // no word is allowed and possible
+        finished_.push_back(cut_off(hypothesis));
+        finished_.back().sample = sample;
+        --wanted_;
+      }
+    }
+  }
+}
+
+std::span<const double> Search::row_of(const std::vector<double>& coverage, std::size_t hypothesis) const {
+  return std::span(coverage).subspan(hypothesis * source_length_, source_length_);
+}
+
+// Of the word of the last node, which extends this hypothesis: what of its weights is wanted. Appends a row to
+// `coverage`.
+void Search::read_weights(const float* row, std::size_t hypothesis, std::vector<double>& coverage) {
+  if (options_.alignments) alpha_.insert(alpha_.end(), row, row + source_length_);
+  if (options_.attended) {
+    nodes_.back().attended = static_cast<std::uint32_t>(std::max_element(row, row + source_length_) - row);
+  }
+  if (coverage_.empty()) return;
+  const auto before = row_of(coverage_, hypothesis);
+  for (std::size_t j = 0; j < source_length_; ++j) coverage.push_back(before[j] + static_cast<double>(row[j]));
+}
+
+Search::Hypothesis Search::cut_off(std::size_t hypothesis) const {
+  Hypothesis ended = live_[hypothesis];
+  if (!coverage_.empty()) ended.coverage = coverage_of(row_of(coverage_, hypothesis));
+  return ended;
+}
+
+void Search::cut_off_all() {
+  cut_off_.clear();
+  for (std::size_t i = 0; i < live_.size(); ++i) cut_off_.push_back(cut_off(i));
+}
+
+Translation Search::translation_of(const Hypothesis& hypothesis) const {
+  Translation translation;
+  translation.log_probability = hypothesis.score;
+  translation.coverage = hypothesis.coverage;
+  std::vector<std::size_t> path;
+  for (std::size_t node = hypothesis.node; node != kRoot; node = nodes_[node].parent) path.push_back(node);
+  std::reverse(path.begin(), path.end());
+  for (const std::size_t node : path) {
+    if (nodes_[node].word != kEnd) translation.words.push_back(nodes_[node].word);
+    translation.word_scores.push_back(nodes_[node].score);
+    if (options_.attended) translation.attended.push_back(nodes_[node].attended);
+    if (options_.alignments) {
+      const auto row = alpha_.begin() + static_cast<std::ptrdiff_t>(node * source_length_);
+      translation.alignment.insert(translation.alignment.end(), row, row + static_cast<std::ptrdiff_t>(source_length_));
+    }
+  }
+  translation.finished = !path.empty() && nodes_[path.back()].word == kEnd;
+  return translation;
+}
+
+}  // namespace rnnsearch::decode

@@ -1,0 +1,97 @@
+// The search for the translations of one sentence: its hypotheses, and how a step extends them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rnnsearch/base/matrix.h"
+#include "rnnsearch/decode/translate.h"
+
+namespace rnnsearch::decode {
+
+/// What holds for one sentence, as PerSentence. The prefix outlives the search.
+struct Guide {
+  std::span<const WordId> prefix{};
+  std::uint64_t number = 0;
+};
+
+/// A word that extends a hypothesis, given by its index.
+struct Candidate {
+  double score;
+  std::uint32_t hypothesis;
+  WordId word;
+  std::uint32_t sample = 0;  // its number, in sampling
+
+  bool better_than(const Candidate& other) const {
+    if (score != other.score) return score > other.score;
+    return hypothesis != other.hypothesis ? hypothesis < other.hypothesis : word < other.word;
+  }
+};
+
+/// The number of words among which </s> is not allowed.
+std::size_t minimum_length(std::size_t Tx, const SearchOptions& options);
+/// The maximum number of words, including </s>; there is always room for the prefix and </s>.
+std::size_t maximum_length(std::size_t Tx, const SearchOptions& options, std::size_t prefix);
+/// Whether the search reads attention weights.
+bool needs_weights(const SearchOptions& options);
+
+class Search {
+ public:
+  /// `options` outlives this.
+  Search(std::size_t source_length, const SearchOptions& options, const Guide& guide);
+
+  std::size_t live() const { return live_.size(); }
+
+  /// Extends the hypotheses by word number `step` (from 0). Row i of log_probabilities and alpha belongs to hypothesis
+  /// i. Finished hypotheses leave the beam, which shrinks accordingly.
+  void extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha);
+
+  /// For each live hypothesis, the index of the hypothesis that it extends (before the last `extend`), and the word.
+  const std::vector<Candidate>& survivors() const { return survivors_; }
+
+  /// Returns at least one translation.
+  std::vector<Translation> result() const;
+
+ private:
+  // A word of a hypothesis; the chain of parents is its history. The parent of the first word is kRoot.
+  struct Node {
+    std::size_t parent;
+    WordId word;
+    float score;             // log-probability of the word
+    std::uint32_t attended;  // source position with the largest attention weight, if requested
+  };
+
+  struct Hypothesis {
+    double score;              // log-probability so far
+    std::size_t node;          // node of its last word; kRoot before the first
+    double coverage = 0;       // coverage_of its weights, once it has ended
+    std::uint32_t sample = 0;  // its number, in sampling
+  };
+
+  bool is_allowed(std::size_t step, WordId word) const;
+  void select(std::size_t step, MatrixView<const float> log_probabilities);
+  void draw_words(std::size_t step, MatrixView<const float> log_probabilities);
+  std::span<const double> row_of(const std::vector<double>& coverage, std::size_t hypothesis) const;
+  void read_weights(const float* row, std::size_t hypothesis, std::vector<double>& coverage);
+  Hypothesis cut_off(std::size_t hypothesis) const;
+  void cut_off_all();
+  Translation translation_of(const Hypothesis& hypothesis) const;
+
+  const SearchOptions& options_;
+  Guide guide_;
+  std::size_t source_length_;  // Tx
+  std::size_t wanted_;         // remaining size of the beam, or samples that have not ended
+  std::size_t minimum_, maximum_;
+  std::vector<Node> nodes_;
+  std::vector<float> alpha_;      // [nodes, source_length_]
+  std::vector<double> coverage_;  // [live, source_length_] sums of weights; empty without a coverage penalty
+  std::vector<Hypothesis> live_;
+  std::vector<Hypothesis> finished_;  // in sampling also those that were cut off
+  std::vector<Hypothesis> cut_off_;   // the result if no hypothesis is finished; never empty
+  bool is_nan_ = false;               // the model computed NaN, so hypotheses cannot be compared
+  std::vector<Candidate> best_, survivors_;
+};
+
+}  // namespace rnnsearch::decode

@@ -1,0 +1,72 @@
+// Small models with random weights, and sentences for them: what the tests of this folder translate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/sentences.h"
+#include "rnnsearch/model/model.h"
+
+namespace rnnsearch::decode {
+
+inline constexpr std::size_t kSourceWords = 12;
+
+struct RandomModel {
+  std::size_t target_words = 12;
+  model::Attention attention = model::Attention::kAdditive;
+  std::uint64_t seed = 1;
+  double scale = 0.6;  // large enough that words differ in probability and no two hypotheses tie
+  std::size_t state = 6;
+  bool source_start = false, source_end = true;
+};
+
+inline model::Model<float> random_model(const RandomModel& wanted = {}) {
+  model::ModelOptions options;
+  options.source_words = kSourceWords;
+  options.target_words = wanted.target_words;
+  options.embedding = 5;
+  options.state = wanted.state;
+  options.alignment = 7;
+  options.maxout = 4;
+  options.attention = wanted.attention;
+  options.source_start = wanted.source_start;
+  options.source_end = wanted.source_end;
+  model::Model<float> model(options);
+  Random random(wanted.seed);
+  for (float& weight : model.parameters()) weight = static_cast<float>(wanted.scale * random.normal());
+  return model;
+}
+
+/// Of 1 to `longest` words, none of them special.
+inline Sentences some_sentences(std::size_t count, std::size_t longest, std::uint64_t seed = 2) {
+  Random random(seed);
+  Sentences sentences;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<WordId> words(1 + random.below(longest));
+    for (WordId& word : words) word = static_cast<WordId>(3 + random.below(kSourceWords - 3));
+    sentences.add(words);
+  }
+  return sentences;
+}
+
+/// log p(word | prefix) of every next word, stepping through the model one sentence and one hypothesis at a time.
+inline std::vector<float> next_word(model::Model<float>& model, std::span<const WordId> source,
+                                    const std::vector<WordId>& prefix) {
+  Sentences one;
+  one.add(source);
+  const auto encoded = model.encode(one);
+  auto state = model.start(encoded);
+  std::vector<float> log_probabilities(model.options().target_words);
+  const std::vector<std::uint32_t> same{0};
+  for (std::size_t k = 0;; ++k) {
+    model.predict(encoded, state, {{log_probabilities.data(), 1, log_probabilities.size()}});
+    if (k == prefix.size()) return log_probabilities;
+    state.select(same, std::vector<WordId>{prefix[k]});
+    model.advance(state);
+  }
+}
+
+}  // namespace rnnsearch::decode
