@@ -27,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   accepted([&] { weights = read_weights(text, "weights"); });
   NBestList list;
   if (!accepted([&] { list = read_n_best_list(lines_of(text), "a list"); })) return 0;
+  if (list.lines.empty()) return 0;  // an empty file, which commands refuse
   const std::vector<std::string> added{"added-1"};
   if (!accepted([&] { check_feature_names(list, added); })) return 0;
   std::vector<double> values;
