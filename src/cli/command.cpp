@@ -37,6 +37,8 @@ constexpr Command kCommands[] = {
      run_train},
     {"translate", "translate text by greedy or beam search", Ranks::kAny, true, run_translate},
     {"score", "print log-probabilities of given translations", Ranks::kAny, true, run_score},
+    {"rescore", "score n-best lists with further models and rank them by weights", Ranks::kAny, true, run_rescore},
+    {"tune", "fit the weights of the features of n-best lists to BLEU", Ranks::kOne, false, run_tune},
     {"evaluate", "compute BLEU, chrF and TER, overall and by sentence length, with tests of significance", Ranks::kAny,
      true, run_evaluate},
     {"align", "show attention weights: matrices, links, heat maps, alignment error rate", Ranks::kAny, true, run_align},

@@ -14,8 +14,10 @@ int run_inspect(const Arguments& arguments);
 int run_node_check(const Arguments& arguments);
 int run_prepare(const Arguments& arguments);
 int run_report(const Arguments& arguments);
+int run_rescore(const Arguments& arguments);
 int run_score(const Arguments& arguments);
 int run_train(const Arguments& arguments);
 int run_translate(const Arguments& arguments);
+int run_tune(const Arguments& arguments);
 
 }  // namespace rnnsearch::cli

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/named_path.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
@@ -39,22 +40,6 @@ struct Settings {
   ThreadOptions threads;
   std::string precision;
 };
-
-struct Named {
-  std::string name;
-  fs::path path;
-};
-
-// NAME=FILE, or FILE alone: then its name without folders and extension. A run directory has no extension.
-Named named(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals != std::string::npos && equals > 0 && text.find('/') >= equals && !fs::exists(text)) {
-    return {text.substr(0, equals), text.substr(equals + 1)};
-  }
-  const fs::path path = text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
-  std::error_code ignored;
-  return {(fs::is_directory(path, ignored) ? path.filename() : path.stem()).string(), path};
-}
 
 // What hypotheses are compared with.
 struct Test {
@@ -159,8 +144,8 @@ void declare(Options& options, Settings& settings) {
 
 std::vector<std::string> names_of(const Settings& settings) {
   std::vector<std::string> names;
-  for (const std::string& text : settings.hypotheses) names.push_back(named(text).name);
-  for (const std::string& text : settings.model) names.push_back(named(text).name);
+  for (const std::string& text : settings.hypotheses) names.push_back(named_path(text).name);
+  for (const std::string& text : settings.model) names.push_back(named_path(text).name);
   return names;
 }
 
@@ -251,13 +236,13 @@ int run_evaluate(const Arguments& arguments) {
   std::vector<std::vector<std::string>> systems;
   {
     std::vector<fs::path> texts(settings.references.begin(), settings.references.end());
-    for (const std::string& text : settings.hypotheses) texts.push_back(named(text).path);
+    for (const std::string& text : settings.hypotheses) texts.push_back(named_path(text).path);
     if (!settings.source.empty()) texts.push_back(settings.source);
     const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
     comm::root_does(world, [&] {
       test = test_of(settings);
       for (const std::string& text : settings.hypotheses) {
-        const fs::path path = named(text).path;
+        const fs::path path = named_path(text).path;
         systems.push_back(corpus::read_lines(path, corpus::TestSetPart::kHypothesis));
         corpus::check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
                                  {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
@@ -265,7 +250,7 @@ int run_evaluate(const Arguments& arguments) {
     });
   }
   for (const std::string& text : settings.model) {
-    const auto [name, path] = named(text);
+    const auto [name, path] = named_path(text);
     auto loaded = train::open_model(path, world);
     Progress progress(!world.is_root());
     const auto translations = decode::translate_lines(

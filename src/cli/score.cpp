@@ -3,7 +3,6 @@
 #include <cmath>
 #include <iostream>
 #include <numeric>
-#include <optional>
 
 #include "cli/models.h"
 #include "cli/precision.h"
@@ -14,6 +13,7 @@
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/decode/score_pairs.h"
 #include "rnnsearch/decode/spread.h"
 
 namespace rnnsearch::cli {
@@ -70,25 +70,14 @@ int run_score(const Arguments& arguments) {
     for (const auto& pair : pairs) words += pair.target.size() + 1;
   }
   Progress progress(!world.is_root());
-  std::size_t before = 0;  // the first pair of the root's next batch, in the order in which they are dealt out
-  const auto score_batch = [&](const std::vector<const decode::WordPair*>& batch) {
-    const auto [source, target] = decode::sentences_of(batch);
-    const auto found = decode::score(translator.ensemble, source, target);
-    progress.show(text_of("[score] ", before + batch.size(), " of ", pairs.size(), " pairs"));
-    before += static_cast<std::size_t>(world.size()) * batch_sentences;
-    return std::vector<std::optional<double>>(found.begin(), found.end());
-  };
-  const auto found = decode::spread<decode::WordPair, double>(
-      world, pairs, decode::by_length(decode::target_lengths(pairs), batch_sentences), score_batch);
+  const auto found = decode::score_pairs(translator.ensemble, pairs, batch_sentences, world, [&](std::size_t done) {
+    progress.show(text_of("[score] ", done, " of ", pairs.size(), " pairs"));
+  });
   if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; no score was printed");
-  std::vector<double> scores;
-  std::optional<std::size_t> nan_line;
-  for (const auto& of_pair : found) {
-    if (!std::isfinite(*of_pair) && !nan_line) nan_line = scores.size();
-    scores.push_back(*of_pair);
-  }
-  decode::refuse_nan(world, nan_line, {source_path.string()});
+  decode::refuse_nan(world, decode::first_nan(found), {source_path.string()});
   if (!world.is_root()) return 0;
+  std::vector<double> scores;
+  for (const auto& of_pair : found) scores.push_back(*of_pair);
 
   if (!json) {
     for (const double score : scores) std::cout << fixed(score, 6) << "\n";

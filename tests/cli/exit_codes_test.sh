@@ -40,17 +40,18 @@ done
 declare -A without=( # what a command line without options lacks
   [prepare]="--output is missing" [train]="--corpus is missing" [translate]="--model is missing" [score]="--model is missing"
   [evaluate]="nothing to score" [align]="--model is missing" [report]="nothing to" [average]="--output is missing"
-  [inspect]="--file is missing"
+  [inspect]="--file is missing" [rescore]="--list is missing" [tune]="--list is missing"
 )
 declare -A missing=( # a command line that names a file that does not exist
   [prepare]="--train-tsv nowhere --output x.h5" [train]="--corpus nowhere --run run" [translate]="--model nowhere"
   [score]="--model nowhere --source nowhere --target nowhere" [evaluate]="--hypotheses nowhere --references nowhere"
   [align]="--model nowhere --source nowhere" [report]="--run nowhere --output x.html"
   [average]="--run nowhere --last 2 --output x.h5" [inspect]=nowhere [benchmark]="--corpus nowhere"
+  [rescore]="--list nowhere --weight F=1" [tune]="--list nowhere --references nowhere --output x.json"
 )
 for command in "${commands[@]}"; do
   for ranks in 1 2; do
-    if [[ $ranks == 2 && $command =~ ^(report|average|inspect)$ ]]; then
+    if [[ $ranks == 2 && $command =~ ^(report|average|inspect|tune)$ ]]; then
       expect 2 "was started in 2 processes, and is for one" 2 "$command" --output x
       continue
     fi
@@ -74,4 +75,4 @@ for command in prepare inspect train; do
 done
 FLUX_TASK_RANK=1 run 1 prepare --output x.h5
 [[ $status == 1 && ! -s out && ! -s err ]] || fail "the second of three processes: code $status: $(<out) $(<err)"
-[[ ! -e x.h5 && ! -e x.html && ! -e run ]] || fail "something was written"
+[[ ! -e x.h5 && ! -e x.html && ! -e x.json && ! -e run ]] || fail "something was written"

@@ -38,6 +38,8 @@ refused "1 2" "text/test.source, line 1: the model computes NaN" align "${model[
 refused 1 "text/test.source, line 1: the model computes NaN" align "${model[@]}" --source text/test.source --target text/test.target --json output
 refused "1 2" "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target
 refused 1 "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target --json
+awk '{print NR - 1 " ||| " $0 " ||| F= 1 ||| 1"}' text/test.target >list
+refused 1 "list, line 1: the model computes NaN" rescore "${model[@]}" --list list --source text/test.source
 untrained=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --target-words 50 --source-length 4 --target-length 4
   --initialization gaussian --initial-deviation 1e25)
 refused 1 "the gradient of update 1 is not finite" benchmark "${untrained[@]}"

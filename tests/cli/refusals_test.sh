@@ -66,7 +66,7 @@ misused "--beam|'0'" translate --model run --beam 0
 cp -r run bestless
 rm bestless/checkpoints/update-00000002.h5
 refused "bestless/checkpoints/|names update-00000002.h5|which is not there" translate --model bestless --input text/test.source
-for command in train translate score evaluate align benchmark; do
+for command in train translate score rescore evaluate align benchmark; do
   misused "--precision|'f16'|f32, bf16 or auto" $command --precision f16
 done
 misused "--n-best is 5|--beam is 2" translate --model run --n-best 5 --beam 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SIGTERM and SIGUSR1 end translate, score, align and evaluate with code 85 and one line: finished lines of a translation are kept, in
-# order; scores, alignments and evaluations write nothing. --stop-before ends a training in time.
+# SIGTERM and SIGUSR1 end translate, score, rescore, align and evaluate with code 85 and one line: finished lines of a translation are
+# kept, in order; scores, lists, alignments and evaluations write nothing. --stop-before ends a training in time.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -78,6 +78,10 @@ stop USR1 2 at_gate translate "${search[@]}" --input source --output output --co
 # Commands that write all of their output or nothing.
 yes "$(<text/dev.source)" | head -n 200000 >many-source || true
 yes "$(<text/dev.target)" | head -n 200000 >many-target || true
+awk '{print NR - 1 " ||| " $0 " ||| F= 1 ||| 1"}' many-target >many-list
+stop USR1 2 'sleep 1.5' rescore --list many-list --model run --source many-source --batch-sentences 1 --threads 1 --output output \
+  --weight F=1 --n-best-output -
+[[ ! -s out && ! -e output ]] || fail "rescore wrote something"
 for ranks in 1 2; do
   stop USR1 $ranks 'sleep 1.5' score --model run --source many-source --target many-target --batch-sentences 1 --threads 1
   [[ ! -s out ]] || fail "score printed something"

@@ -1,0 +1,52 @@
+#include "cli/weights.h"
+
+#include <algorithm>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/corpus/text_lines.h"
+
+namespace rnnsearch::cli {
+
+void add_weights(Options& options, WeightOptions& weights, const std::string& help) {
+  options.add("weights", weights.file, {.help = help, .value = "FILE"});
+  options.add("weight", weights.weight,
+              {.help = "weight of one feature; takes precedence over --weights", .value = "NAME=X"});
+}
+
+std::vector<evaluate::FeatureWeight> given_weights(const WeightOptions& weights) {
+  std::vector<evaluate::FeatureWeight> given;
+  for (const std::string& text : weights.weight) {
+    const std::size_t equals = text.rfind('=');
+    double number = 0;
+    if (equals == std::string::npos || equals == 0 || !value::read(text.substr(equals + 1), number)) {
+      throw UsageError(text_of("--weight is '", printable(text), "' but must be NAME=X, a feature and a number"));
+    }
+    const std::string name = text.substr(0, equals);
+    if (std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.first == name; })) {
+      throw UsageError(text_of("--weight is given twice for ", printable(name), "; give each feature one weight"));
+    }
+    given.emplace_back(name, number);
+  }
+  return given;
+}
+
+std::vector<double> read_weights(const WeightOptions& weights, const std::vector<evaluate::FeatureWeight>& given,
+                                 const evaluate::NBestList& list, const std::string& list_name) {
+  std::vector<evaluate::FeatureWeight> all;
+  if (!weights.file.empty()) {
+    std::string text;
+    for (const std::string& line : corpus::read_lines(weights.file, corpus::TestSetPart::kSource)) text += line + "\n";
+    all = evaluate::read_weights(text, weights.file.string());
+  }
+  all.insert(all.end(), given.begin(), given.end());
+  return evaluate::weights_of(list, list_name, all);
+}
+
+evaluate::NBestList read_list(const std::filesystem::path& path) {
+  return evaluate::read_n_best_list(corpus::read_lines(path, corpus::TestSetPart::kHypothesis), path.string(),
+                                    stop_if_signal_came);
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,276 @@
+#include "rnnsearch/evaluate/n_best_list.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/option.h"
+#include "rnnsearch/base/printable.h"
+
+namespace rnnsearch::evaluate {
+namespace {
+
+constexpr std::string_view kBar = " ||| ";
+/// The largest magnitude of a feature, so that squares and weighted sums are finite.
+constexpr double kLargest = 1e100;
+
+/// Members of the objects that translate writes, and what the other format calls them.
+constexpr std::array<std::pair<const char*, const char*>, 5> kJsonFeatures{{{"log_probability", "LogProbability"},
+                                                                            {"length", "Length"},
+                                                                            {"length_penalty", "LengthPenalty"},
+                                                                            {"coverage_penalty", "CoveragePenalty"},
+                                                                            {"word_bonus", "WordBonus"}}};
+
+/// A hypothesis, and what its record says besides.
+struct Record {
+  std::uint64_t line = 0;
+  std::vector<std::string> names;
+  Hypothesis hypothesis;
+};
+
+/// The fields of a line in Moses's format; `rest` is what follows the score, with its bars.
+struct MosesFields {
+  std::string_view line, text, features, score, rest;
+};
+
+MosesFields moses_fields(std::string_view record) {
+  MosesFields fields;
+  std::string_view left = record;
+  for (std::string_view* field : {&fields.line, &fields.text, &fields.features}) {
+    const std::size_t bar = left.find(kBar);
+    if (bar == std::string_view::npos) {
+      throw Error(
+          "it has fewer than the four fields 'line ||| text ||| features ||| score'; take a list that translate "
+          "--n-best-format moses or json wrote");
+    }
+    *field = left.substr(0, bar);
+    left.remove_prefix(bar + kBar.size());
+  }
+  const std::size_t bar = left.find(" |||");
+  fields.score = left.substr(0, bar);
+  if (bar != std::string_view::npos) fields.rest = left.substr(bar);
+  return fields;
+}
+
+[[noreturn]] void refuse_value(const std::string& name, const std::string& value) {
+  throw Error(text_of("feature ", printable(name), " is ", printable(value), ", not a number of at most ", kLargest));
+}
+
+double number_of(const std::string& name, const std::string& text) {
+  double number = 0;
+  if (!value::read(text, number) || std::abs(number) > kLargest) refuse_value(name, text_of("'", text, "'"));
+  return number;
+}
+
+/// "Name= value Name= value value"
+void read_features(std::string_view text, Record& record) {
+  std::string name;
+  std::vector<double> values;
+  const auto complete = [&] {
+    if (!name.empty() && values.empty()) throw Error(text_of("feature ", printable(name), " has no value"));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      record.names.push_back(values.size() == 1 ? name : text_of(name, ".", i + 1));
+      record.hypothesis.features.push_back(values[i]);
+    }
+    values.clear();
+  };
+  while (true) {
+    const std::size_t begin = text.find_first_not_of(' ');
+    if (begin == std::string_view::npos) break;
+    text.remove_prefix(begin);
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size());
+    if (word.size() > 1 && word.ends_with('=')) {
+      complete();
+      name = word.substr(0, word.size() - 1);
+      continue;
+    }
+    if (name.empty()) {
+      throw Error(text_of("the third field should hold features such as 'Name= value', but begins with '",
+                          printable(std::string(word)), "' (a text with ||| in it needs the json format)"));
+    }
+    values.push_back(number_of(name, std::string(word)));
+  }
+  complete();
+}
+
+Record moses_record(const std::string& text) {
+  const MosesFields fields = moses_fields(text);
+  Record record;
+  if (!value::read(std::string(fields.line), record.line)) {
+    throw Error(text_of("its first field is '", printable(std::string(fields.line)), "', not a line number from 0"));
+  }
+  record.hypothesis.text = fields.text;
+  read_features(fields.features, record);
+  return record;
+}
+
+Record json_record(const std::string& text) {
+  const Json object = Json::parse(text, "JSON");
+  Record record;
+  const std::int64_t line = object.at("line").integer();
+  if (line < 0) throw Error(text_of("its line is ", line, ", not a line number from 0"));
+  record.line = static_cast<std::uint64_t>(line);
+  record.hypothesis.text = object.at("text").string();
+  const auto add = [&](const std::string& name, const Json& number) {
+    if (!number.is_number() || std::abs(number.number()) > kLargest) refuse_value(name, number.dump());
+    record.names.push_back(name);
+    record.hypothesis.features.push_back(number.number());
+  };
+  for (const auto& [member, name] : kJsonFeatures) {
+    if (const Json* number = object.find(member)) add(name, *number);
+  }
+  if (const Json* further = object.find("features")) {
+    for (const auto& [name, number] : further->members()) add(name, number);
+  }
+  return record;
+}
+
+std::string listed(std::span<const std::string> names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + printable(name);
+  return list.empty() ? "none" : list;
+}
+
+}  // namespace
+
+NBestList read_n_best_list(std::span<const std::string> lines, const std::string& name,
+                           const std::function<void()>& check_stop) {
+  NBestList list;
+  if (!lines.empty() && lines.front().starts_with('{')) list.format = ListFormat::kJson;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (check_stop) check_stop();
+    try {
+      Record record = list.format == ListFormat::kJson ? json_record(lines[i]) : moses_record(lines[i]);
+      const std::size_t next = list.lines.size();
+      if (record.line != next && record.line + 1 != next) {
+        throw Error(text_of("it translates source line ", record.line, ", but ",
+                            next == 0 ? "a list begins with line 0"
+                                      : text_of("after those of line ", next - 1, " line ", next, " is expected"),
+                            "; take a list of whole texts, in order"));
+      }
+      if (record.line == next) list.lines.emplace_back();
+      if (i == 0) {
+        list.features = record.names;
+        check_feature_names({}, list.features);
+      } else if (record.names != list.features) {
+        throw Error(text_of("its features are ", listed(record.names), ", but those of line 1 are ",
+                            listed(list.features), "; all translations of a list need the same ones, in one order"));
+      }
+      record.hypothesis.record = lines[i];
+      list.lines.back().push_back(std::move(record.hypothesis));
+    } catch (const Error& error) {
+      throw Error(text_of(name, ", line ", i + 1, ": ", error.what()));
+    }
+  }
+  list.features_read = list.features.size();
+  return list;
+}
+
+void check_line_count(const NBestList& list, const std::string& name, std::size_t lines, const std::string& other) {
+  if (list.lines.size() == lines) return;
+  throw Error(text_of(name, " holds translations of ", list.lines.size(), " source lines, but ", other, " has ", lines,
+                      " lines; both must belong to the same text"));
+}
+
+void check_feature_names(const NBestList& list, std::span<const std::string> added) {
+  std::vector<std::string> all = list.features;
+  for (const std::string& name : added) {
+    if (name.empty() || name.find_first_of(" \t=|") != std::string::npos) {
+      throw Error(text_of("'", printable(name),
+                          "' cannot be the name of a feature: it must have at least one letter, and "
+                          "no space, '=' or '|'"));
+    }
+    if (std::find(all.begin(), all.end(), name) != all.end()) {
+      throw Error(text_of("two features are named ", printable(name), "; give each another name"));
+    }
+    all.push_back(name);
+  }
+}
+
+void add_feature(NBestList& list, const std::string& name, std::span<const double> values) {
+  list.features.push_back(name);
+  std::size_t i = 0;
+  for (auto& line : list.lines) {
+    for (Hypothesis& hypothesis : line) hypothesis.features.push_back(values[i++]);
+  }
+  assert(i == values.size());
+}
+
+std::string written(const NBestList& list, const Hypothesis& hypothesis, std::size_t rank,
+                    const std::optional<double>& score) {
+  if (list.format == ListFormat::kJson) {
+    Json object = Json::parse(hypothesis.record, "JSON");
+    object["rank"] = rank + 1;
+    if (score) object["score"] = *score;
+    for (std::size_t k = list.features_read; k < list.features.size(); ++k) {
+      object["features"][list.features[k]] = hypothesis.features[k];
+    }
+    return object.dump();
+  }
+  const MosesFields fields = moses_fields(hypothesis.record);
+  std::string features(fields.features);
+  for (std::size_t k = list.features_read; k < list.features.size(); ++k) {
+    features += text_of(features.empty() ? "" : " ", list.features[k], "= ", value::write(hypothesis.features[k]));
+  }
+  return text_of(fields.line, kBar, fields.text, kBar, features, kBar,
+                 score ? value::write(*score) : std::string(fields.score), fields.rest);
+}
+
+std::vector<double> weights_of(const NBestList& list, const std::string& name, std::span<const FeatureWeight> weights) {
+  std::vector<double> all(list.features.size());
+  for (const auto& [feature, weight] : weights) {
+    const auto found = std::find(list.features.begin(), list.features.end(), feature);
+    if (found == list.features.end()) {
+      throw Error(text_of("there is a weight for ", printable(feature), ", but the features of ", name, " are ",
+                          listed(list.features),
+                          "; give the models the names that they had when the weights were tuned"));
+    }
+    all[static_cast<std::size_t>(found - list.features.begin())] = weight;
+  }
+  return all;
+}
+
+double weighted_sum(std::span<const double> features, std::span<const double> weights) {
+  double sum = 0;
+  for (std::size_t k = 0; k < features.size(); ++k) sum += features[k] * weights[k];
+  return sum;
+}
+
+std::vector<std::size_t> ranking(std::span<const Hypothesis> hypotheses, std::span<const double> weights) {
+  std::vector<double> sums;
+  for (const Hypothesis& hypothesis : hypotheses) {
+    const double sum = weighted_sum(hypothesis.features, weights);
+    sums.push_back(std::isnan(sum) ? -std::numeric_limits<double>::infinity() : sum);  // of enormous weights
+  }
+  std::vector<std::size_t> order(hypotheses.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  return order;
+}
+
+std::vector<FeatureWeight> read_weights(const std::string& text, const std::string& name) {
+  const Json file = Json::parse(text, name);
+  const Json* const weights = file.find("weights");
+  if (!weights || !weights->is_object()) {
+    throw Error(text_of(name,
+                        " has no object \"weights\"; take a file that tune wrote, or write {\"weights\": {\"Name\": "
+                        "number}}"));
+  }
+  std::vector<FeatureWeight> result;
+  for (const auto& [feature, weight] : weights->members()) {
+    if (!weight.is_number()) {
+      throw Error(text_of(name, ": the weight of ", printable(feature), " is not a number"));
+    }
+    result.emplace_back(feature, weight.number());
+  }
+  return result;
+}
+
+}  // namespace rnnsearch::evaluate

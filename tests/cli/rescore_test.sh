@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# The pipeline of src/cli/commands/rescore.md: n-best lists of dev and test, rescored by a right-to-left model and by one of another
+# corpus, weights fitted on dev, and the re-ranked test set evaluated. Features are the scores of `score` to the last bit, on any number of
+# ranks and threads, in both formats, and the BLEU that tune reports is that of evaluate.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+make_corpus
+"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none --target-words 7 \
+  --output other.h5 >/dev/null
+"$RNNSEARCH" $(train_arguments left 40) 2>/dev/null
+"$RNNSEARCH" $(train_arguments right 60) --target-direction right-to-left --reverse-source --seed 7 2>/dev/null
+"$RNNSEARCH" train --corpus other.h5 --run encdec --attention none --max-updates 20 --embedding 8 --state 8 --maxout 8 \
+  --batch-sentences 12 --checkpoint-minutes 0 --threads 1 --precision f32 2>/dev/null
+for set in dev test; do
+  { cat text/$set.source; echo; } >$set.source # the last line has no words
+  { cat text/$set.target; echo; } >$set.target
+  for format in moses json; do
+    "$RNNSEARCH" translate --model left --input $set.source --output $set.$format --precision f32 --beam 8 --n-best 8 \
+      --length-penalty 0.6 --n-best-format $format
+  done
+done
+
+# rescored NAME LIST OPTIONS...: writes LIST with two more features to NAME
+models=(--model right --model other=encdec --batch-sentences 20 --precision f32)
+rescored() {
+  "${launcher[@]}" "$RNNSEARCH" rescore --list "$2" --source "${2%.*}".source "${models[@]}" --n-best-output "$1" "${@:3}" 2>err ||
+    fail "$1: $(<err)"
+}
+launcher=()
+rescored dev.features dev.moses --threads 1
+rescored dev.features-json dev.json
+for ranks in 2 3; do
+  launcher=("$MPIEXEC" -n "$ranks")
+  rescored of-ranks dev.moses --threads 1
+  cmp dev.features of-ranks || fail "$ranks ranks write another list"
+done
+launcher=()
+"$RNNSEARCH" rescore --list dev.moses --source dev.source "${models[@]}" --threads 2 2>/dev/null | cmp - dev.features ||
+  fail "two threads, or standard output, give another list"
+
+python3 -c '
+source = open("dev.source").read().split("\n")
+with open("pairs", "w") as pairs, open("pairs.target", "w") as targets:
+  for line in open("dev.moses"):
+    number, text = line.split(" ||| ")[:2]
+    print(source[int(number)], file=pairs)
+    print(text, file=targets)'
+"$RNNSEARCH" score --model right --source pairs --target pairs.target --batch-sentences 20 --precision f32 --json >right.json
+"$RNNSEARCH" score --model encdec --source pairs --target pairs.target --batch-sentences 20 --precision f32 --json >other.json
+cat >compare.py <<'PYTHON'
+import json
+right, other = (json.load(open(name + ".json"))["lines"] for name in ("right", "other"))
+before, moses = open("dev.moses").read().split("\n")[:-1], open("dev.features").read().split("\n")[:-1]
+objects = [json.loads(line) for line in open("dev.features-json")]
+plain = [json.loads(line) for line in open("dev.json")]
+assert len(right) == len(other) == len(before) == len(moses) == len(objects) > 100, len(right)
+assert len(set(right)) > 50
+for r, o, was, line, found, without in zip(right, other, before, moses, objects, plain):
+    fields = line.split(" ||| ", 3)
+    features = fields[2].split()
+    assert features[-4::2] == ["right=", "other="], features
+    assert (float(features[-3]), float(features[-1])) == (r, o), (features, r, o)
+    assert was == " ||| ".join(fields[:2] + [" ".join(features[:-4])] + fields[3:])
+    assert found.pop("features") == {"right": r, "other": o} and found == without
+PYTHON
+python3 compare.py || fail "the features are not the scores of score, or something else has changed"
+
+# bleu FILE: the BLEU of a translation of dev, every digit
+bleu() {
+  "$RNNSEARCH" evaluate --hypotheses "$1" --references dev.target --bootstrap 0 --json |
+    python3 -c 'import json, sys; print(repr(float(json.load(sys.stdin)["systems"][0]["all"]["bleu"])))'
+}
+of_weights() { python3 -c 'import json, sys; print(repr(float(json.load(open(sys.argv[1]))[sys.argv[2]])))' "$@"; }
+"$RNNSEARCH" tune --list dev.features --references dev.target --output weights.json --threads 1 >said
+"$RNNSEARCH" tune --list dev.features-json --references dev.target --output again.json --threads 3 >said-again
+cmp weights.json again.json || fail "three threads, or the json format, give other weights"
+cmp said said-again || fail "three threads, or the json format, say something else"
+awk '$1 != last {last = $1; sub(/^[^|]*\|\|\| /, ""); sub(/ \|\|\|.*/, ""); print}' last=none dev.moses >first
+"$RNNSEARCH" rescore --list dev.features --weight LogProbability=1 --output start
+"$RNNSEARCH" rescore --list dev.features --weights weights.json --output tuned --n-best-output dev.ranked
+of_first=$(bleu first) of_start=$(bleu start) of_tuned=$(bleu tuned)
+[[ $of_start == $(of_weights weights.json start_bleu) ]] || fail "evaluate says $of_start of the start: $(<weights.json)"
+[[ $of_tuned == $(of_weights weights.json bleu) ]] || fail "evaluate says $of_tuned of the tuned weights: $(<weights.json)"
+expected=$(printf 'BLEU %.2f of the first translation of each line, %.2f at the start, %.2f with' "$of_first" "$of_start" "$of_tuned")
+grep -q "^$expected the tuned" said || fail "'$expected' is not in: $(<said)"
+awk -v start="$of_start" -v tuned="$of_tuned" 'BEGIN {exit !(tuned > start)}' || fail "two more models gain nothing: $(<said)"
+
+# The list is ranked by the sum of weight times feature, and has the same hypotheses.
+cat >ranked.py <<'PYTHON'
+import json
+weights = json.load(open("weights.json"))["weights"]
+assert abs(sum(abs(weight) for weight in weights.values()) - 1) < 1e-9, weights
+def lines_of(name): return [line.split(" ||| ", 3) for line in open(name).read().split("\n")[:-1]]
+ranked, best, before = lines_of("dev.ranked"), [], None
+for number, text, features, rest in ranked:
+    words = features.split()
+    total = sum(weights[name[:-1]] * float(value) for name, value in zip(words[::2], words[1::2]))
+    score = float(rest.split(" |||")[0])
+    assert abs(score - total) < 1e-9 * max(1, abs(total)), (score, total)
+    if before and before[0] == number: assert before[1] >= score
+    else: best.append(text)
+    before = number, score
+assert best == open("tuned").read().split("\n")[:-1]
+assert sorted(line[:3] for line in ranked) == sorted(line[:3] for line in lines_of("dev.features"))
+PYTHON
+python3 ranked.py || fail "the list is not ranked by the weights"
+
+# The test set, in one go, and evaluated.
+"$RNNSEARCH" rescore --list test.json --source test.source "${models[@]}" --weights weights.json >test.out 2>err || fail "$(<err)"
+[[ $(wc -l <test.out) == 17 ]] || fail "17 lines have $(wc -l <test.out) translations"
+"$RNNSEARCH" evaluate --hypotheses after=test.out --references test.target >/dev/null
+
+refused() { # CODE FACTS ARGUMENT...: these arguments are refused with one sentence that has the facts, and nothing is written
+  local facts=$2 fact code=0
+  "$RNNSEARCH" "${@:3}" >out 2>err </dev/null || code=$?
+  [[ $code == "$1" && ! -s out && $(grep -c . err) == 1 && ! -e nothing ]] || fail "${*:3}: code $code: $(<err)"
+  while IFS= read -r -d '|' fact; do
+    [[ $(<err) == *"$fact"* ]] || fail "${*:3}: '$fact' is not in: $(<err)"
+  done <<<"$facts|"
+}
+refused 2 "nothing to do|--model|--weights" rescore --list dev.moses
+refused 2 "--source is missing" rescore --list dev.moses --model right
+refused 2 "--output is for the best" rescore --list dev.moses --source dev.source --model right --output nothing
+refused 2 "both go to standard output" rescore --list dev.moses --weight Length=1 --output - --n-best-output -
+refused 2 "--weight is 'Length'|NAME=X" rescore --list dev.moses --weight Length
+refused 2 "given twice for Length" rescore --list dev.moses --weight Length=1 --weight Length=2
+refused 1 "weight for left|LogProbability, Length" rescore --list dev.moses --weight left=1 --output nothing
+refused 1 "two features are named Length" rescore --list dev.moses --source dev.source --model Length=right
+head -n 16 dev.source >short
+refused 1 "17 source lines|short has 16" rescore --list dev.moses --source short --model right --n-best-output nothing
+refused 1 "17 source lines|short has 16" tune --list dev.moses --references short --output nothing
+printf '0 ||| a ||| -1\n' >plain
+refused 1 "plain, line 1|four fields|--n-best-format" tune --list plain --references short --output nothing
+echo '{"bleu": 1}' >empty.json
+refused 1 'empty.json has no object "weights"' rescore --list dev.moses --weights empty.json --output nothing
