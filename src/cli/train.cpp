@@ -185,9 +185,15 @@ int run_train(const Arguments& arguments) {
   comm::root_does(world, [&] {
     check_usage([&] {
       model::check(s.model);
+      train::check(s.train, s.model);
       options.ini();  // the record of the run holds it: refuses what it cannot hold
     });
   });
+  if (s.train.guided_alignment > 0 && !corpus.has_alignments()) {
+    throw comm::AgreedError(text_of("", s.corpus.string(),
+                                    " has no word alignments, which guided-alignment needs; prepare it with "
+                                    "--train-alignments, or choose guided-alignment = 0"));
+  }
   const auto sets = corpus.set_names();
   const bool has_dev = std::find(sets.begin(), sets.end(), "dev") != sets.end();
   if (!has_dev && (s.train.early_stop_patience > 0 || s.train.schedule == train::Schedule::kPlateau)) {

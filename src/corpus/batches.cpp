@@ -162,6 +162,7 @@ class WindowReader {
       const PairBlock block = corpus_.read_pairs(blocks_[i] * plan_.block + from - start_of(i), to - from);
       append(block.source, pairs.source);
       append(block.target, pairs.target);
+      append(block.links, pairs.links);
     }
   }
 
@@ -228,7 +229,7 @@ struct BatchSequence::Implementation {
   BatchSlice next() {
     if (next_batch == window.batches.size()) enter(take(position.epoch, plan.window_of(position.pairs)));
     const Window::Batch batch = window.batches[next_batch++];
-    const auto& [source, target] = window.pairs;
+    const auto& [source, target, links] = window.pairs;
     BatchSlice slice;
     slice.batch_pairs = batch.end - batch.begin;
     slice.first_pair = rank * run;
@@ -240,6 +241,7 @@ struct BatchSequence::Implementation {
       if ((i - batch.begin) / run % ranks != rank) continue;
       slice.source.add(source[pair]);
       slice.target.add(target[pair]);
+      if (!links.empty()) slice.links.add(links[pair]);
     }
     position.pairs += slice.batch_pairs;
     if (position.pairs == plan.pairs) position = {position.epoch + 1, 0};

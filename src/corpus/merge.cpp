@@ -72,8 +72,8 @@ MergeReport merge(const MergeOptions& options) {
   std::vector<Corpus> corpora;
   for (const auto& path : options.corpora) corpora.emplace_back(path);
   const Corpus& first = corpora.front();
-  CorpusHead head{first.source_vocabulary(), first.target_vocabulary(), first.joint_vocabulary(), first.pipeline(),
-                  selection_of(first)};
+  CorpusHead head{first.source_vocabulary(), first.target_vocabulary(), first.joint_vocabulary(),
+                  first.pipeline(),          selection_of(first),       first.has_alignments()};
   std::vector<RawSet> sets = sets_of(first);
   std::vector<std::string> warnings;
   for (std::size_t i = 1; i < corpora.size(); ++i) {
@@ -82,6 +82,7 @@ MergeReport merge(const MergeOptions& options) {
       throw Error(text_of("corpus: ", corpus.path().string(), " cannot be merged: ", what,
                           "; prepare it again with the same options and --vocabulary-of ", first.path().string()));
     if (std::string warning = other_libraries(first, corpus); !warning.empty()) warnings.push_back(std::move(warning));
+    head.aligned = head.aligned || corpus.has_alignments();
     head.source = add_counts(head.source, corpus.source_vocabulary());
     head.target = add_counts(head.target, corpus.target_vocabulary());
     head.selection.pairs_read += selection_of(corpus).pairs_read;

@@ -170,7 +170,7 @@ class Trainer {
       votes[2] = deadline_is_near() ? 1 : 0;
     };
     const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote,
-                                           state_.update + 1, slice.first_pair, slice.pair_stride});
+                                           state_.update + 1, slice.first_pair, slice.pair_stride, slice.links});
     interval.compute_seconds += result.compute_seconds;
     interval.communication_seconds += result.communication_seconds;
     interval.bytes_sent += result.traffic.bytes_sent;
