@@ -206,7 +206,7 @@ TEST(Append, RefusesInPlaceWhenAnotherProcessChangedTheCorpusMeanwhile) {
   EXPECT_THAT(message_of([&] { prepare(more, append); }),
               AllOf(HasSubstr("one.h5 was changed by another process"), HasSubstr("append the text again")));
   EXPECT_TRUE(read_file(one.output) == others) << "the other's pairs are lost";
-  EXPECT_EQ(texts.scratch.files(), 6u) << "a temporary is left";  // four texts, words.h5 and one.h5
+  EXPECT_EQ(texts.scratch.files(), 7u) << "a temporary is left";  // four texts, links, words.h5 and one.h5
 }
 
 TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
