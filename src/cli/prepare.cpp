@@ -70,7 +70,7 @@ void show(const auto& report, const fs::path& output, bool json) {
 int run_prepare(const Arguments& arguments) {
   corpus::PrepareOptions settings;
   fs::path dev_source, dev_target, both_models, both_codes;
-  std::vector<std::string> train_source, train_target, train_tsv, tests, merged;
+  std::vector<std::string> train_source, train_target, train_tsv, train_alignments, tests, merged;
   ThreadOptions threads;
   std::size_t memory = settings.memory >> 20;
   bool json = false;
@@ -93,6 +93,11 @@ int run_prepare(const Arguments& arguments) {
       "train-tsv", train_tsv,
       {.help = "training text with both sides on each line: source, tab, translation; repeat it for several files",
        .value = "FILE"});
+  options.add("train-alignments", train_alignments,
+              {.help = "word alignments of --train-source and --train-target, for train --guided-alignment: on each "
+                       "line the links of a pair, such as 0-0 1-2, source word first, counted from 0 in the words that "
+                       "--tokenizer gives (or pieces, with subwords); given as often as --train-source",
+               .value = "FILE"});
   options.add("dev-source", dev_source,
               {.help = "development set, by which training chooses the best checkpoint", .value = "FILE"});
   options.add("dev-target", dev_target, {.help = "translation of --dev-source", .value = "FILE"});
@@ -214,8 +219,17 @@ int run_prepare(const Arguments& arguments) {
     throw UsageError(text_of("--train-source is given ", train_source.size(), " times and --train-target ",
                              train_target.size(), " times; every file needs its translation"));
   }
-  for (std::size_t i = 0; i < train_source.size(); ++i) settings.train.push_back({train_source[i], train_target[i]});
-  for (const std::string& file : train_tsv) settings.train.push_back({file, {}});
+  if (!train_alignments.empty() && train_alignments.size() != train_source.size()) {
+    throw UsageError(text_of("--train-source is given ", train_source.size(), " times and --train-alignments ",
+                             train_alignments.size(), " times; every file needs its alignments, or none"));
+  }
+  for (std::size_t i = 0; i < train_source.size(); ++i) {
+    settings.train.push_back({train_source[i], train_target[i], {}});
+    if (train_alignments.empty()) continue;
+    if (train_alignments[i].empty()) throw UsageError("--train-alignments is empty; name a file");
+    settings.train.back().alignments = train_alignments[i];
+  }
+  for (const std::string& file : train_tsv) settings.train.push_back({file, {}, {}});
   if (settings.train.empty()) {
     throw UsageError("there is no training text; give --train-source and --train-target, or --train-tsv");
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/mixture_options.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
@@ -36,6 +37,7 @@ namespace fs = std::filesystem;
 
 struct Settings : TrainingSettings {
   fs::path corpus, run;
+  std::vector<std::string> mix;
   ThreadOptions threads;
   std::string precision;
 };
@@ -43,6 +45,7 @@ struct Settings : TrainingSettings {
 void declare(Options& options, Settings& s) {
   options.group("Files");
   options.add("corpus", s.corpus, {.help = "corpus file made by rnnsearch prepare", .value = "FILE", .required = true});
+  add_mixture(options, s.mix);
   options.add("run", s.run,
               {.help = "run directory; created, or resumed if it holds a run",
                .value = "DIR",
@@ -105,7 +108,7 @@ class Reporter final : public train::Progress {
 };
 
 Json environment_of(const Settings& s, const Arguments& arguments, const std::vector<comm::RankPlace>& places,
-                    const corpus::Corpus& corpus, std::size_t parameters) {
+                    const std::string& fingerprint, std::size_t parameters) {
   std::string command = "rnnsearch train";
   for (const auto& argument : arguments) command += " " + argument;
   Json ranks = Json::array();
@@ -122,7 +125,7 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
                        {"command", command},
                        {"folder", fs::current_path().string()},
                        {"corpus", s.corpus.string()},
-                       {"corpus_fingerprint", corpus.fingerprint()},
+                       {"corpus_fingerprint", fingerprint},
                        {"seed", s.train.seed},
                        {"parameters", parameters},
                        {"ranks", std::move(ranks)}});
@@ -152,6 +155,7 @@ int run_train(const Arguments& arguments) {
   options.offer_presets();
   if (!options.parse(arguments)) return 0;
   check_usage([&] {
+    check_mixture_options(s.mix);
     train::check(s.train);
     if (s.train.best_metric != train::BestMetric::kLoss && !s.validation.validate_bleu) {
       throw Error(text_of("best-metric is ", name_of(s.train.best_metric),
@@ -173,6 +177,7 @@ int run_train(const Arguments& arguments) {
   if (auto& initial = s.train.initial_model; !initial.empty())
     initial = fs::absolute(initial).lexically_normal().string();
   const corpus::Corpus corpus = train::open_corpus(s.corpus, world);
+  const Mixture mixture(s.mix, corpus, world);
   s.model.source_words = corpus.source_vocabulary().size();
   s.model.target_words = corpus.target_vocabulary().size();
   if (s.model.ties_sides() && corpus.source_vocabulary().words() != corpus.target_vocabulary().words()) {
@@ -185,9 +190,15 @@ int run_train(const Arguments& arguments) {
   comm::root_does(world, [&] {
     check_usage([&] {
       model::check(s.model);
+      train::check(s.train, s.model);
       options.ini();  // the record of the run holds it: refuses what it cannot hold
     });
   });
+  if (s.train.guided_alignment > 0 && !mixture.has_alignments()) {
+    throw comm::AgreedError(text_of("", s.corpus.string(),
+                                    " has no word alignments, which guided-alignment needs; prepare it with "
+                                    "--train-alignments, or choose guided-alignment = 0"));
+  }
   const auto sets = corpus.set_names();
   const bool has_dev = std::find(sets.begin(), sets.end(), "dev") != sets.end();
   if (!has_dev && (s.train.early_stop_patience > 0 || s.train.schedule == train::Schedule::kPlateau)) {
@@ -208,12 +219,15 @@ int run_train(const Arguments& arguments) {
   s.precision = kernels::name_of(set_precision(s.precision, world));
   model::Model<float> model(s.model);
   if (world.is_root()) {
-    run->set_record(options.ini(), environment_of(s, arguments, places, corpus, model.parameters().size()));
+    run->set_record(options.ini(),
+                    environment_of(s, arguments, places, corpus::fingerprint_of(corpus, mixture.others()),
+                                   model.parameters().size()));
     reporter = std::make_unique<Reporter>();
     for (const auto& line : describe(places)) reporter->say(line);
     reporter->say(text_of("[train] ", model::system_of(s.model), ", ", model.parameters().size(), " parameters"));
     reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", name_of(s.train.optimizer), ", ",
                           instruction_set, ", ", precision_in_use(), "; run folder ", s.run.string()));
+    for (const auto& line : mixture.lines()) reporter->say("[train] " + line);
     if (const double bytes = train::snapshot_bytes(s.train, model.parameters().size()); bytes > 0) {
       reporter->say(text_of("[train] checkpoints are written in the background, from a copy that takes ",
                             fixed(bytes / 1e9, 2), " GB of memory on rank 0 (none with --synchronous-checkpoints)"));
@@ -247,8 +261,8 @@ int run_train(const Arguments& arguments) {
                           return std::string();
                         }});
   }
-  const auto result = train::train(
-      {world, corpus, model, s.train, run.get(), std::move(validator), reporter.get(), deadline.unix_seconds});
+  const auto result = train::train({world, corpus, model, s.train, run.get(), std::move(validator), reporter.get(),
+                                    deadline.unix_seconds, mixture.others()});
   if (reporter) {
     reporter->say(text_of("[train] ", description_of(result.reason), " after update ", result.state.update, ", ",
                           duration(result.state.elapsed_seconds), " of training; checkpoints in ",

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cassert>
 #include <future>
-#include <numeric>
 #include <utility>
 
+#include "corpus/pair_stream.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
@@ -19,10 +19,10 @@ namespace {
 struct Plan {
   std::uint64_t pairs, block, batch, pool, pools, windows;
 
-  Plan(const Corpus& corpus, const BatchOptions& options)
-      : pairs(corpus.train_pairs()),
+  Plan(std::uint64_t epoch_pairs, double mean_words, const BatchOptions& options)
+      : pairs(epoch_pairs),
         block(std::min(options.block_pairs, pairs)),
-        batch(std::min(options.batch_words == 0 ? options.batch_sentences : mean_pairs(corpus, options), pairs)),
+        batch(std::min(options.batch_words == 0 ? options.batch_sentences : mean_pairs(mean_words, options), pairs)),
         pool(batch * std::min(options.pool_batches, pairs / batch + 1)),
         pools(std::max<std::uint64_t>(1, (pairs + pool / 2) / pool)) {
     const std::uint64_t window = block * std::min(options.window_blocks, pairs / block + 1);
@@ -30,11 +30,10 @@ struct Plan {
     windows = ceil_div(pools, pools_a_window);
   }
 
-  /// The pairs of a batch of batch_words, if all of them have the mean length of the corpus.
-  static std::uint64_t mean_pairs(const Corpus& corpus, const BatchOptions& options) {
-    const auto words = static_cast<double>(std::max(corpus.train_source_words(), corpus.train_target_words()));
-    const double mean = words / static_cast<double>(corpus.train_pairs()) + 1;
-    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(options.batch_words) / mean));
+  /// The pairs of a batch of batch_words, if all of them have the mean length.
+  static std::uint64_t mean_pairs(double mean_words, const BatchOptions& options) {
+    return std::max<std::uint64_t>(1,
+                                   static_cast<std::uint64_t>(static_cast<double>(options.batch_words) / mean_words));
   }
 
   std::uint64_t first_pool(std::uint64_t window) const { return window * pools / windows; }
@@ -45,12 +44,6 @@ struct Plan {
     return ((pool_index + 1) * windows - 1) / pools;  // the last w with first_pool(w) <= pool_index
   }
 };
-
-/// The number of a random stream of the seed. The highest bit keeps it apart from streams that other code numbers from
-/// 0.
-std::uint64_t stream_number(std::uint64_t epoch, std::uint64_t part) {
-  return (std::uint64_t{1} << 63) | (epoch << 32) | part;
-}
 
 /// Consecutive pools of an epoch's stream: their pairs, shuffled, sorted and divided into batches.
 struct Window {
@@ -84,31 +77,46 @@ std::vector<Window::Batch> cut_by_words(const std::vector<std::uint64_t>& length
   return cut(high);
 }
 
-void append(const Sentences& part, Sentences& all) {
-  const std::uint64_t shift = all.words.size();
-  all.words.insert(all.words.end(), part.words.begin(), part.words.end());
-  for (std::size_t i = 1; i < part.offsets.size(); ++i) all.offsets.push_back(part.offsets[i] + shift);
+/// The corpora of a mixture, the first one first.
+std::vector<const Corpus*> all_of(const Corpus& first, std::span<const MixedCorpus> others) {
+  std::vector<const Corpus*> corpora{&first};
+  for (const MixedCorpus& other : others) corpora.push_back(other.corpus);
+  return corpora;
+}
+
+/// Words of the longer side and </s>, in the mean over the pairs of an epoch.
+double mean_words(const std::vector<const Corpus*>& corpora, const Shares& shares) {
+  double source = 0, target = 0;
+  for (std::size_t k = 0; k < corpora.size(); ++k) {
+    const double times = static_cast<double>(shares.pairs_of(k)) / static_cast<double>(corpora[k]->train_pairs());
+    source += times * static_cast<double>(corpora[k]->train_source_words());
+    target += times * static_cast<double>(corpora[k]->train_target_words());
+  }
+  return std::max(source, target) / static_cast<double>(shares.pairs()) + 1;
 }
 
 /// Reads windows. Any thread may use it, but only one at a time.
 class WindowReader {
  public:
-  WindowReader(const Corpus& corpus, const BatchOptions& options, const Plan& plan)
-      : corpus_(corpus), options_(options), plan_(plan) {}
+  WindowReader(const std::vector<const Corpus*>& corpora, const Shares& shares, const BatchOptions& options,
+               const Plan& plan)
+      : shares_(shares), options_(options), plan_(plan) {
+    for (const Corpus* corpus : corpora) {
+      streams_.emplace_back(*corpus, options, streams_.size());
+      links_ = links_ || corpus->has_alignments();
+    }
+  }
 
   /// Reads window `number` of an epoch. Once `stop` is set it returns early, with an incomplete window.
   Window read(std::uint64_t epoch, std::uint64_t number, const std::atomic<bool>& stop) {
-    order_blocks(epoch);
     const std::uint64_t first_pool = plan_.first_pool(number), last_pool = plan_.first_pool(number + 1);
     const std::uint64_t first = plan_.first_pair(first_pool), last = plan_.first_pair(last_pool);
     Window window;
     window.epoch = epoch;
     window.number = number;
-    read_stream(first, last, stop, window.pairs);
+    read_pairs(epoch, first, last, stop, window);
     if (stop) return window;
-    window.order.resize(last - first);
-    std::iota(window.order.begin(), window.order.end(), 0u);
-    Random random(options_.seed, stream_number(drawn(epoch), number + 1));
+    Random random(options_.seed, stream_number(drawn_epoch(options_, epoch), number + 1));
     if (options_.shuffle) random.shuffle(window.order);
     const auto length = [&](std::uint32_t pair) {
       return std::max(window.pairs.source.length(pair), window.pairs.target.length(pair));
@@ -136,40 +144,28 @@ class WindowReader {
   }
 
  private:
-  /// The epoch whose order is used in `epoch`.
-  std::uint64_t drawn(std::uint64_t epoch) const { return options_.reshuffle ? epoch : 0; }
-
-  void order_blocks(std::uint64_t epoch) {
-    epoch = drawn(epoch);
-    if (blocks_epoch_ == epoch) return;
-    blocks_.resize((plan_.pairs + plan_.block - 1) / plan_.block);
-    std::iota(blocks_.begin(), blocks_.end(), 0u);
-    if (options_.shuffle) Random(options_.seed, stream_number(epoch, 0)).shuffle(blocks_);
-    blocks_epoch_ = epoch;
-  }
-
-  /// Reads pairs [first, last) of the epoch's stream.
-  void read_stream(std::uint64_t first, std::uint64_t last, const std::atomic<bool>& stop, PairBlock& pairs) const {
-    const std::uint64_t short_block = blocks_.size() - 1;  // the last block of the corpus may have fewer pairs
-    const std::uint64_t lacking = blocks_.size() * plan_.block - plan_.pairs;
-    const auto short_place =
-        static_cast<std::uint64_t>(std::find(blocks_.begin(), blocks_.end(), short_block) - blocks_.begin());
-    const auto start_of = [&](std::uint64_t i) { return i * plan_.block - (i > short_place ? lacking : 0); };
-    std::uint64_t i = first / plan_.block;  // behind the short block it may be one more
-    while (start_of(i + 1) <= first) ++i;
-    for (; start_of(i) < last && !stop; ++i) {
-      const std::uint64_t from = std::max(first, start_of(i)), to = std::min(last, start_of(i + 1));
-      const PairBlock block = corpus_.read_pairs(blocks_[i] * plan_.block + from - start_of(i), to - from);
-      append(block.source, pairs.source);
-      append(block.target, pairs.target);
+  /// Reads pairs [first, last) of an epoch, corpus after corpus, and puts them into the order in which these take
+  /// turns.
+  void read_pairs(std::uint64_t epoch, std::uint64_t first, std::uint64_t last, const std::atomic<bool>& stop,
+                  Window& window) {
+    const auto begin = shares_.among_first(first), end = shares_.among_first(last);
+    std::vector<std::uint64_t> place;  // of each corpus: where its next pair is in window.pairs
+    for (std::size_t k = 0; k < streams_.size(); ++k) {
+      place.push_back(window.pairs.source.size());
+      const std::uint64_t before = epoch * shares_.pairs_of(k);
+      streams_[k].read(before + begin[k], before + end[k], links_, stop, window.pairs);
+    }
+    window.order.reserve(last - first);
+    for (std::uint64_t pair = first; pair < last; ++pair) {
+      window.order.push_back(static_cast<std::uint32_t>(place[shares_.corpus_of(pair)]++));
     }
   }
 
-  const Corpus& corpus_;
+  const Shares& shares_;
   const BatchOptions& options_;
   const Plan& plan_;
-  std::vector<std::uint32_t> blocks_;  // the blocks in the order of epoch blocks_epoch_
-  std::uint64_t blocks_epoch_ = ~0ull;
+  std::vector<PairStream> streams_;  // of each corpus
+  bool links_ = false;               // some corpus has alignments
 };
 
 }  // namespace
@@ -177,6 +173,7 @@ class WindowReader {
 struct BatchSequence::Implementation {
   const Corpus& corpus;
   const BatchOptions options;
+  const Shares shares;
   const Plan plan;
   const std::size_t rank, ranks, run;
 
@@ -189,14 +186,16 @@ struct BatchSequence::Implementation {
   std::atomic<bool> stop = false;  // tells the background thread that `ahead` is no longer needed
   std::future<Window> ahead;       // the window after `window`
 
-  Implementation(const Corpus& corpus_, const BatchOptions& options_, int rank_, int ranks_, std::uint64_t run_)
+  Implementation(const Corpus& corpus_, std::span<const MixedCorpus> others, const BatchOptions& options_, int rank_,
+                 int ranks_, std::uint64_t run_)
       : corpus(corpus_),
         options(options_),
-        plan(corpus, options),
+        shares(corpus, others),
+        plan(shares.pairs(), mean_words(all_of(corpus, others), shares), options),
         rank(static_cast<std::size_t>(rank_)),
         ranks(static_cast<std::size_t>(ranks_)),
         run(run_),
-        reader(corpus, options, plan) {}
+        reader(all_of(corpus, others), shares, options, plan) {}
   ~Implementation() { forget_ahead(); }
 
   void forget_ahead() {
@@ -228,7 +227,7 @@ struct BatchSequence::Implementation {
   BatchSlice next() {
     if (next_batch == window.batches.size()) enter(take(position.epoch, plan.window_of(position.pairs)));
     const Window::Batch batch = window.batches[next_batch++];
-    const auto& [source, target] = window.pairs;
+    const auto& [source, target, links] = window.pairs;
     BatchSlice slice;
     slice.batch_pairs = batch.end - batch.begin;
     slice.first_pair = rank * run;
@@ -240,6 +239,7 @@ struct BatchSequence::Implementation {
       if ((i - batch.begin) / run % ranks != rank) continue;
       slice.source.add(source[pair]);
       slice.target.add(target[pair]);
+      if (!links.empty()) slice.links.add(links[pair]);
     }
     position.pairs += slice.batch_pairs;
     if (position.pairs == plan.pairs) position = {position.epoch + 1, 0};
@@ -273,8 +273,8 @@ struct BatchSequence::Implementation {
   }
 };
 
-BatchSequence::BatchSequence(const Corpus& corpus, const BatchOptions& options, int rank, int ranks,
-                             std::uint64_t run) {
+BatchSequence::BatchSequence(const Corpus& corpus, const BatchOptions& options, int rank, int ranks, std::uint64_t run,
+                             std::span<const MixedCorpus> others) {
   assert(0 <= rank && rank < ranks && run > 0);
   if (corpus.train_pairs() == 0)
     throw Error(
@@ -284,7 +284,8 @@ BatchSequence::BatchSequence(const Corpus& corpus, const BatchOptions& options, 
                                     {"block-pairs", options.block_pairs},
                                     {"window-blocks", options.window_blocks}})
     if (value == 0) throw Error(text_of("corpus: ", name, " is 0, but must be at least 1"));
-  implementation_ = std::make_unique<Implementation>(corpus, options, rank, ranks, run);
+  check_mixture(corpus, others);
+  implementation_ = std::make_unique<Implementation>(corpus, others, options, rank, ranks, run);
 }
 BatchSequence::~BatchSequence() = default;
 BatchSequence::BatchSequence(BatchSequence&&) noexcept = default;
@@ -295,6 +296,9 @@ BatchSlice BatchSequence::next() {
 }
 DataPosition BatchSequence::position() const {
   return implementation_->position;
+}
+std::uint64_t BatchSequence::epoch_pairs() const {
+  return implementation_->plan.pairs;
 }
 void BatchSequence::seek(const DataPosition& position) {
   implementation_->seek(position);

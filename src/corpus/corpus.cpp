@@ -22,6 +22,7 @@ struct SideData {
 struct Shard {
   std::uint64_t first = 0;  // number of its first pair in the training part
   SideData source, target;
+  std::optional<SideData> alignment;
   std::uint64_t pairs() const { return source.pairs; }
 };
 
@@ -79,6 +80,26 @@ void read_side(const storage::File& file, const SideData& data, std::uint64_t fi
   for (std::size_t i = 1; i < offsets.size(); ++i) sentences.offsets.push_back(offsets[i] + shift);
 }
 
+/// Appends the links of pairs [first, first + count), which are the last ones of `block`.
+void read_links(const storage::File& file, const SideData& data, std::uint64_t first, std::uint64_t count,
+                PairBlock& block) {
+  const auto offsets = read_offsets(file, data, first, count, Lengths::kAny);
+  const auto positions = file.read_range<WordId>(data.words_path, offsets.front(), offsets.back() - offsets.front());
+  const std::size_t pair_of_first = block.source.size() - count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto links = std::span(positions).subspan(offsets[i] - offsets.front(), offsets[i + 1] - offsets[i]);
+    const std::uint64_t ends[] = {block.source.length(pair_of_first + i), block.target.length(pair_of_first + i)};
+    bool sound = links.size() % 2 == 0;
+    for (std::size_t k = 0; k < links.size(); ++k) sound = sound && links[k] < ends[k % 2];
+    if (!sound)
+      throw Error(text_of("corpus: ", data.words_path, " of ", file.name(),
+                          " does not hold links between the words of "
+                          "pair ",
+                          first + i, kRemedy));
+    block.links.add(links);
+  }
+}
+
 }  // namespace
 
 struct Corpus::Implementation {
@@ -111,7 +132,8 @@ struct Corpus::Implementation {
     const std::size_t count = file.children("/train").size();
     for (std::size_t i = 0; i < count; ++i) {
       const std::string group = shard_path(i);
-      Shard shard{pairs, inspect_side(file, group, "source"), inspect_side(file, group, "target")};
+      Shard shard{pairs, inspect_side(file, group, "source"), inspect_side(file, group, "target"), {}};
+      if (file.exists(group + "/alignment_words")) shard.alignment = inspect_side(file, group, "alignment");
       expect_pairs(group, shard);
       pairs += shard.pairs();
       source_words += shard.source.words;
@@ -124,10 +146,19 @@ struct Corpus::Implementation {
     return selection && selection->cleaning.keep_empty_targets ? Lengths::kAny : Lengths::kPositive;
   }
 
-  void expect_pairs(const std::string& group, const Shard& shard) const {
+  void expect_same_pairs(const std::string& group, const Shard& shard) const {
     if (shard.source.pairs != shard.target.pairs)
       throw Error(text_of("corpus: ", group, " of ", file.name(), " has ", shard.source.pairs, " source and ",
                           shard.target.pairs, " target sentences", kRemedy));
+  }
+
+  /// Of a shard of the training part: either all of them have alignments or none.
+  void expect_pairs(const std::string& group, const Shard& shard) const {
+    expect_same_pairs(group, shard);
+    const bool aligned = shards.empty() ? shard.alignment.has_value() : shards.front().alignment.has_value();
+    if (shard.alignment.has_value() != aligned || (aligned && shard.alignment->pairs != shard.pairs()))
+      throw Error(text_of("corpus: ", group, " of ", file.name(), " has ", shard.alignment ? shard.alignment->pairs : 0,
+                          " alignments for ", shard.pairs(), " pairs", kRemedy));
   }
 
   /// Calls take(shard, first pair within the shard, number of pairs) for each shard that has some of the pairs [first,
@@ -197,6 +228,9 @@ std::uint64_t Corpus::train_source_words() const {
 std::uint64_t Corpus::train_target_words() const {
   return implementation_->target_words;
 }
+bool Corpus::has_alignments() const {
+  return !implementation_->shards.empty() && implementation_->shards.front().alignment;
+}
 std::vector<std::string> Corpus::set_names() const {
   return implementation_->set_names();
 }
@@ -207,6 +241,7 @@ PairBlock Corpus::read_pairs(std::uint64_t first, std::uint64_t count) const {
   it.for_each_part(first, count, [&](const Shard& shard, std::uint64_t start, std::uint64_t part) {
     read_side(it.file, shard.source, start, part, it.source_vocabulary.size(), Lengths::kPositive, block.source);
     read_side(it.file, shard.target, start, part, it.target_vocabulary.size(), it.target_lengths(), block.target);
+    if (shard.alignment) read_links(it.file, *shard.alignment, start, part, block);
   });
   return block;
 }
@@ -235,8 +270,8 @@ EvaluationSet Corpus::read_set(const std::string& name) const {
   const std::string group = "/" + name;
   EvaluationSet set;
   set.name = name;
-  const Shard shard{0, inspect_side(it.file, group, "source"), inspect_side(it.file, group, "target")};
-  it.expect_pairs(group, shard);
+  const Shard shard{0, inspect_side(it.file, group, "source"), inspect_side(it.file, group, "target"), {}};
+  it.expect_same_pairs(group, shard);
   read_side(it.file, shard.source, 0, shard.pairs(), it.source_vocabulary.size(), Lengths::kAny, set.source);
   read_side(it.file, shard.target, 0, shard.pairs(), it.target_vocabulary.size(), Lengths::kAny, set.target);
   const auto texts = [&](const std::string& path) {

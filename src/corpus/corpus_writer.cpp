@@ -1,6 +1,7 @@
 #include "corpus/corpus_writer.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string_view>
 #include <utility>
 
@@ -124,22 +125,29 @@ CorpusWriter::CorpusWriter(const std::filesystem::path& output, const CorpusHead
   write_selection(file, head.selection);
 }
 
-void CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> target) {
+void CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> target,
+                       std::span<const std::uint32_t> links) {
+  assert(head_.aligned || links.empty());
   if (pairs_ % shard_pairs_ == 0) {
     if (shard_) shard_->close();
-    shard_.emplace(writer_.file(), shard_path(pairs_ / shard_pairs_));
+    shard_.emplace(writer_.file(), shard_path(pairs_ / shard_pairs_), head_.aligned);
   }
   ++pairs_;
   shard_->source.add(source);
   shard_->target.add(target);
   source_.add(source);
   target_.add(target);
+  if (!head_.aligned) return;
+  shard_->alignment->add(links);
+  links_.add(links);
 }
 
 void CorpusWriter::add(const Corpus& corpus) {
   for (std::uint64_t first = 0; first < corpus.train_pairs(); first += kCopiedPairs) {
     const PairBlock block = corpus.read_pairs(first, std::min(kCopiedPairs, corpus.train_pairs() - first));
-    for (std::size_t i = 0; i < block.source.size(); ++i) add(block.source[i], block.target[i]);
+    for (std::size_t i = 0; i < block.source.size(); ++i) {
+      add(block.source[i], block.target[i], block.links.empty() ? std::span<const WordId>() : block.links[i]);
+    }
   }
 }
 
@@ -180,6 +188,7 @@ std::string CorpusWriter::fingerprint() const {
   }
   add_text(source_.digest.hex());
   add_text(target_.digest.hex());
+  if (head_.aligned) add_text(links_.digest.hex());
   return digest.hex();
 }
 

@@ -20,7 +20,7 @@
 
 namespace rnnsearch::corpus {
 
-/// Writes SIDE_words and SIDE_offset of a shard or a set.
+/// Writes SIDE_words and SIDE_offset of a shard or a set; the words of "alignment" are positions.
 class SideWriter {
  public:
   SideWriter(storage::File& file, const std::string& group, const std::string& side);
@@ -35,11 +35,15 @@ class SideWriter {
 
 struct PairWriter {
   SideWriter source, target;
-  PairWriter(storage::File& file, const std::string& group)
-      : source(file, group, "source"), target(file, group, "target") {}
+  std::optional<SideWriter> alignment;
+  PairWriter(storage::File& file, const std::string& group, bool aligned = false)
+      : source(file, group, "source"), target(file, group, "target") {
+    if (aligned) alignment.emplace(file, group, "alignment");
+  }
   void close() {
     source.close();
     target.close();
+    if (alignment) alignment->close();
   }
 };
 
@@ -49,6 +53,7 @@ struct CorpusHead {
   bool joint = false;
   TextPipeline pipeline;
   Selection selection;
+  bool aligned = false;  // whether pairs have links
 };
 
 /// A development or test set as text.
@@ -63,7 +68,8 @@ class CorpusWriter {
   /// `head` must outlive this object.
   CorpusWriter(const std::filesystem::path& output, const CorpusHead& head, std::uint64_t shard_pairs);
 
-  void add(std::span<const WordId> source, std::span<const WordId> target);
+  /// links: positions as read_links gives them; none unless head.aligned.
+  void add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {});
   /// Adds all training pairs of a corpus with the same vocabularies.
   void add(const Corpus& corpus);
   void add_set(const RawSet& set);
@@ -87,7 +93,7 @@ class CorpusWriter {
   std::uint64_t shard_pairs_, pairs_ = 0;
   storage::SealedWriter writer_;
   std::optional<PairWriter> shard_;
-  Side source_, target_;
+  Side source_, target_, links_;
 };
 
 std::vector<RawSet> sets_of(const Corpus& corpus);

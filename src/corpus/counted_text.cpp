@@ -34,6 +34,10 @@ std::string key_of(const PrepareOptions& options, const Corpus* given) {
             fs::last_write_time(file_named(file)).time_since_epoch().count());
       }
     }
+    if (!text.alignments.empty()) {  // they decide nothing that is counted, except that they were found to be sound
+      add(fs::absolute(text.alignments).string(), " ", fs::file_size(text.alignments), " ",
+          fs::last_write_time(text.alignments).time_since_epoch().count());
+    }
   }
   add(options.source_words.value_or(0), " ", options.target_words.value_or(0), " ", options.joint_vocabulary);
   const PrepareOptions::SubwordOptions& subwords = options.subwords;  // given models are part of the pipeline

@@ -8,34 +8,20 @@
 #include "corpus/corpus_writer.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/mixture.h"
 
 namespace rnnsearch::corpus {
 namespace {
 
-/// Describes the first difference between two corpora, such as "word 7 of the source vocabulary is x there and y in
-/// a.h5", where "there" is `b`. Empty if they can be merged.
+/// Describes the first difference that forbids to merge two corpora, as difference_of_words does; empty if there is
+/// none.
 std::string difference(const Corpus& a, const Corpus& b) {
+  if (std::string words = difference_of_words(a, b); !words.empty()) return words;
   const auto differ = [&](const std::string& what, const auto& in_a, const auto& in_b) {
     std::ostringstream text;
     text << std::boolalpha << what << " is " << in_b << " there and " << in_a << " in " << a.path().string();
     return std::move(text).str();
   };
-  const TextPipeline &p = a.pipeline(), &q = b.pipeline();
-  if (p.source_language != q.source_language) return differ("source-language", p.source_language, q.source_language);
-  if (p.target_language != q.target_language) return differ("target-language", p.target_language, q.target_language);
-  if (p.tokenizer != q.tokenizer) return differ("tokenizer", p.tokenizer, q.tokenizer);
-  if (p.normalization != q.normalization) return differ("normalization", p.normalization, q.normalization);
-  if (p.lowercase != q.lowercase) return differ("lowercase", p.lowercase, q.lowercase);
-  if (!(p == q)) return "its subwords differ from those of " + a.path().string();
-  if (a.joint_vocabulary() != b.joint_vocabulary())
-    return differ("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());
-  for (const auto& [side, x, y] : {std::tuple{"source", &a.source_vocabulary(), &b.source_vocabulary()},
-                                   {"target", &a.target_vocabulary(), &b.target_vocabulary()}}) {
-    const auto [at, there] = std::mismatch(x->words().begin(), x->words().end(), y->words().begin(), y->words().end());
-    if (at != x->words().end() && there != y->words().end())
-      return differ(text_of("word ", at - x->words().begin(), " of the ", side, " vocabulary"), *at, *there);
-    if (x->size() != y->size()) return differ(text_of("the size of the ", side, " vocabulary"), x->size(), y->size());
-  }
   const CleaningOptions &c = selection_of(a).cleaning, &d = selection_of(b).cleaning;
   const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
   if (c.max_length != d.max_length) return differ("max-length", c.max_length, d.max_length);
@@ -52,16 +38,6 @@ std::string difference(const Corpus& a, const Corpus& b) {
   return "";
 }
 
-/// Says that different versions of libraries split the texts of these corpora; empty if they did not, or if one of the
-/// corpora is too old to tell.
-std::string other_libraries(const Corpus& a, const Corpus& b) {
-  const std::string &in_a = a.pipeline().libraries.text, &in_b = b.pipeline().libraries.text;
-  if (in_a == in_b || in_a == kUnknownLibraries || in_b == kUnknownLibraries) return "";
-  return text_of("the text of ", b.path().string(), " was split into words with ", in_b, ", that of ",
-                 a.path().string(), " with ", in_a,
-                 ": the same text may be split otherwise; prepare both with the same version");
-}
-
 }  // namespace
 
 MergeReport merge(const MergeOptions& options) {
@@ -72,8 +48,8 @@ MergeReport merge(const MergeOptions& options) {
   std::vector<Corpus> corpora;
   for (const auto& path : options.corpora) corpora.emplace_back(path);
   const Corpus& first = corpora.front();
-  CorpusHead head{first.source_vocabulary(), first.target_vocabulary(), first.joint_vocabulary(), first.pipeline(),
-                  selection_of(first)};
+  CorpusHead head{first.source_vocabulary(), first.target_vocabulary(), first.joint_vocabulary(),
+                  first.pipeline(),          selection_of(first),       first.has_alignments()};
   std::vector<RawSet> sets = sets_of(first);
   std::vector<std::string> warnings;
   for (std::size_t i = 1; i < corpora.size(); ++i) {
@@ -82,6 +58,7 @@ MergeReport merge(const MergeOptions& options) {
       throw Error(text_of("corpus: ", corpus.path().string(), " cannot be merged: ", what,
                           "; prepare it again with the same options and --vocabulary-of ", first.path().string()));
     if (std::string warning = other_libraries(first, corpus); !warning.empty()) warnings.push_back(std::move(warning));
+    head.aligned = head.aligned || corpus.has_alignments();
     head.source = add_counts(head.source, corpus.source_vocabulary());
     head.target = add_counts(head.target, corpus.target_vocabulary());
     head.selection.pairs_read += selection_of(corpus).pairs_read;

@@ -24,6 +24,7 @@ std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts)
   for (const TextFiles& text : texts) {
     files.push_back(text.source);
     if (!text.target.empty()) files.push_back(text.target);
+    if (!text.alignments.empty()) files.push_back(text.alignments);
   }
   return files;
 }
@@ -40,6 +41,18 @@ std::unique_ptr<LineReader> target_of(const TextFiles& text) {
   return std::make_unique<LineReader>(text.target, TestSetPart::kReference);
 }
 
+std::unique_ptr<LineReader> alignments_of(const TextFiles& text) {
+  if (text.alignments.empty()) return nullptr;
+  return std::make_unique<LineReader>(text.alignments);
+}
+
+[[noreturn]] void fail_on_count_of_alignments(LineReader& source, LineReader& alignments) {
+  const std::uint64_t pairs = source.lines() + source.skip_rest();
+  const std::uint64_t lines = alignments.lines() + alignments.skip_rest();
+  throw Error(text_of("corpus: ", alignments.path().string(), " has ", lines, " lines but ", source.path().string(),
+                      " has ", pairs, "; line i must hold the links of pair i, and be empty if it has none"));
+}
+
 }  // namespace
 
 PairReader::PairReader(std::vector<TextFiles> texts, std::vector<std::optional<LineIndex>> index, int rank, int ranks)
@@ -51,6 +64,7 @@ PairReader::PairReader(std::vector<TextFiles> texts, std::vector<std::optional<L
   for (const TextFiles& text : texts_) {  // open all texts now, so that a missing file is not found after an hour
     size_ += source_of(text)->size();
     if (const auto target = target_of(text)) size_ += target->size();
+    if (const auto alignments = alignments_of(text)) size_ += alignments->size();
   }
 }
 
@@ -67,15 +81,18 @@ void PairReader::open_text() {
     target_index_ = next_index();
     check_same_segments(*source_, *target_);
   }
+  alignments_ = alignments_of(text);
+  if (alignments_) alignments_index_ = next_index();
   round_ = 0;
   in_unit_ = false;
 }
 
 void PairReader::close_text() {
   pairs_before_ += source_->lines();
-  bytes_before_ += source_->size() + (target_ ? target_->size() : 0);
+  bytes_before_ += source_->size() + (target_ ? target_->size() : 0) + (alignments_ ? alignments_->size() : 0);
   source_.reset();
   target_.reset();
+  alignments_.reset();
 }
 
 PairReader::Found PairReader::begin_unit() {
@@ -87,9 +104,23 @@ PairReader::Found PairReader::begin_unit() {
       fail_on_counts(*source_, *target_);
     }
   }
+  if (alignments_) {
+    alignments_->skip_to(first, alignments_index_);
+    if (source_->lines() != alignments_->lines() || source_->at_end() != alignments_->at_end()) {
+      fail_on_count_of_alignments(*source_, *alignments_);
+    }
+  }
   unit_end_ = first + kPairs;
   if (source_->lines() == first && !source_->at_end()) return Found::kUnit;
   return source_->lines() > round_begin ? Found::kEmptyRound : Found::kNoRound;
+}
+
+// Appends the links of the next pair, if there are alignments and there is `more` text. Returns `more`.
+bool PairReader::append_links(bool more, TextBlock& block) {
+  if (!alignments_) return more;
+  if (more != alignments_->append(block.alignments.bytes)) fail_on_count_of_alignments(*source_, *alignments_);
+  if (more) block.alignments.ends.push_back(block.alignments.bytes.size());
+  return more;
 }
 
 // Appends the next pair of the current text. Returns false at its end.
@@ -97,10 +128,10 @@ bool PairReader::append(TextBlock& block) {
   if (target_) {
     const bool more = source_->append(block.source.bytes);
     if (more != target_->append(block.target.bytes)) fail_on_counts(*source_, *target_);
-    if (!more) return false;
+    if (!append_links(more, block)) return false;
   } else {
     line_.clear();
-    if (!source_->append(line_)) return false;
+    if (!append_links(source_->append(line_), block)) return false;
     const std::size_t tab = line_.find('\t');
     if (tab == std::string::npos)
       throw Error(text_of("corpus: ", source_->path().string(), " line ", source_->lines(),
@@ -128,9 +159,11 @@ void PairReader::read_unit(TextBlock& block) {
     const std::size_t whole = std::min(block.source.ends.size(), block.target.ends.size());
     block.source.resize(whole);
     block.target.resize(whole);
+    if (alignments_) block.alignments.resize(whole);
     error_ = std::current_exception();
   }
-  block.bytes_read = bytes_before_ + source_->bytes() + (target_ ? target_->bytes() : 0);
+  block.bytes_read =
+      bytes_before_ + source_->bytes() + (target_ ? target_->bytes() : 0) + (alignments_ ? alignments_->bytes() : 0);
   in_unit_ = error_ || (more && source_->lines() < unit_end_);
   block.ends_round = !in_unit_ || ranks_ == 1;
   if (!in_unit_) ++round_;
@@ -141,6 +174,7 @@ bool PairReader::next(TextBlock& block) {
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   block.source.clear();
   block.target.clear();
+  block.alignments.clear();
   for (Found found = Found::kUnit;;) {
     if (!source_) {
       if (next_text_ == texts_.size()) return false;
@@ -149,6 +183,7 @@ bool PairReader::next(TextBlock& block) {
     if (!in_unit_) found = begin_unit();
     block.source.path = source_->path();
     block.target.path = target_ ? target_->path() : source_->path();
+    if (alignments_) block.alignments.path = alignments_->path();
     block.columns = !target_;
     block.first_line = source_->lines() + 1;
     block.first_pair = pairs_before_ + source_->lines();

@@ -38,6 +38,7 @@ struct TextBlock {
     }
   };
   Side source, target;
+  Side alignments;               // without lines if the text has none
   bool columns = false;          // both sides are columns of one file, separated by a tab
   std::uint64_t first_line = 1;  // line number of the first pair in its files, from 1
   std::uint64_t first_pair = 0;  // number of the first pair over all texts, from 0
@@ -47,7 +48,7 @@ struct TextBlock {
   std::size_t size() const { return source.ends.size(); }
 };
 
-/// The files of the texts: source and target, or the one file of tab-separated values.
+/// The files of the texts: source and target, or the one file of tab-separated values, and the alignments.
 std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts);
 
 /// Reads one process's share of the text. A text is divided into units of kPairs pairs, which are distributed in
@@ -77,6 +78,7 @@ class PairReader {
   void close_text();
   Found begin_unit();
   bool append(TextBlock& block);
+  bool append_links(bool more, TextBlock& block);
   void read_unit(TextBlock& block);
 
   std::vector<TextFiles> texts_;
@@ -84,7 +86,8 @@ class PairReader {
   std::uint64_t rank_, ranks_;
   std::size_t next_text_ = 0, next_file_ = 0;
   std::unique_ptr<LineReader> source_, target_;  // files of the current text; tab-separated values have no target_
-  const LineIndex *source_index_ = nullptr, *target_index_ = nullptr;
+  std::unique_ptr<LineReader> alignments_;       // if the current text has them
+  const LineIndex *source_index_ = nullptr, *target_index_ = nullptr, *alignments_index_ = nullptr;
   std::uint64_t round_ = 0;     // round in the current text
   std::uint64_t unit_end_ = 0;  // number of the pair after the last one of the current unit
   bool in_unit_ = false;

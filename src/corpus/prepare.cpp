@@ -22,6 +22,7 @@
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/links.h"
 #include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/storage/sealed_file.h"
@@ -55,6 +56,8 @@ void split(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairS
     side->sizes.clear();
   }
   piece.dropped = {};
+  piece.links.sizes.clear();
+  piece.links.positions.clear();
   text::WordList source, target;
   for (std::size_t i = first; i < last; ++i) {
     check_pair(block, i);
@@ -72,6 +75,13 @@ void split(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairS
       for (std::size_t k = 0; k < words->size(); ++k) side->words.add((*words)[k]);
       side->sizes.push_back(static_cast<std::uint32_t>(words->size()));
     }
+    if (block.alignments.ends.empty()) continue;
+    const std::size_t before = piece.links.positions.size();
+    const std::string wrong = read_links(block.alignments[i], source.size(), target.size(), piece.links.positions);
+    if (!wrong.empty())
+      throw Error(text_of("corpus: ", block.alignments.path.string(), " line ", block.first_line + i, ": ", wrong,
+                          "; links are between the words of a pair as --tokenizer splits them, such as 0-0 1-2"));
+    piece.links.sizes.push_back(static_cast<std::uint32_t>(piece.links.positions.size() - before));
   }
 }
 
@@ -500,6 +510,9 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   std::optional<LastPairs> appended_before;
   at_root(team, [&] {
     if (file && !report.counted_before) file->write(counted);
+    counted.head.aligned = (appends && given->has_alignments()) ||
+                           std::any_of(options.train.begin(), options.train.end(),
+                                       [](const TextFiles& files) { return !files.alignments.empty(); });
     writer.emplace(options.output, counted.head, options.shard_pairs);
     if (appends) writer->add(*given);
     std::error_code ignored;
@@ -516,11 +529,13 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   };
   write.collect = [&](const std::vector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
-      std::size_t source_begin = 0, target_begin = 0;
+      std::size_t source_begin = 0, target_begin = 0, links_begin = 0;
       for (std::size_t i = 0; i < piece.kept(); ++i) {
         const auto source = std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]);
         const auto target = std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]);
-        writer->add(source, target);
+        const std::size_t positions = piece.links.sizes.empty() ? 0 : piece.links.sizes[i];
+        writer->add(source, target, std::span(piece.links.positions).subspan(links_begin, positions));
+        links_begin += positions;
         if (appended_before) appended_before->add(source, target);
         source_begin += piece.source.sizes[i];
         target_begin += piece.target.sizes[i];

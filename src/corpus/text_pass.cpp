@@ -29,6 +29,9 @@ storage::ShortDigest digest_of(const TextBlock& block) {
   for (const TextBlock::Side* side : {&block.source, &block.target}) {
     digest.add(side->bytes).add(std::as_bytes(std::span(side->ends)));
   }
+  if (!block.alignments.ends.empty()) {
+    digest.add(block.alignments.bytes).add(std::as_bytes(std::span(block.alignments.ends)));
+  }
   return storage::short_digest(digest.hex());
 }
 
@@ -47,6 +50,8 @@ std::string pack(const Round& round, const std::vector<Piece>& pieces, bool with
       packer.add_list(side->sizes);
       packer.add_list(side->ids);
     }
+    packer.add_list(piece.links.sizes);
+    packer.add_list(piece.links.positions);
     packer.add_list(piece.digests);
   }
   return packer.take();
@@ -68,6 +73,8 @@ Round unpack(std::string_view packed, std::vector<Piece>& pieces) {
       side->sizes = unpacker.next_list<std::uint32_t>();
       side->ids = unpacker.next_list<WordId>();
     }
+    piece.links.sizes = unpacker.next_list<std::uint32_t>();
+    piece.links.positions = unpacker.next_list<std::uint32_t>();
     piece.digests = unpacker.next_list<storage::ShortDigest>();
   }
   return round;

@@ -29,6 +29,9 @@ struct Piece {
     std::vector<WordId> ids;           // used in the pass that writes ids
   };
   Side source, target;
+  struct Links {
+    std::vector<std::uint32_t> sizes, positions;  // of each pair that is kept; empty if the corpus has no alignments
+  } links;
   std::vector<storage::ShortDigest> digests;  // one for every pair, in the pass that searches repeated pairs
   DropCounts dropped;
   std::exception_ptr error;

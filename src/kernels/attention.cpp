@@ -66,14 +66,15 @@ void forward_row(std::size_t Tx, std::size_t A, std::size_t C, const Memory* key
 template <class T, class Memory>
 void backward_row(std::size_t Tx, std::size_t A, std::size_t C, const Memory* keys, std::size_t keys_stride,
                   const Memory* annotations, std::size_t annotations_stride, const T* v_a, const T* query,
-                  const T* alpha, const T* context_gradient, T* energy_gradient, T* query_gradient, T* keys_gradient,
-                  std::size_t keys_gradient_stride, T* v_a_gradient) {
+                  const T* alpha, const T* guide, const T* context_gradient, T* energy_gradient, T* query_gradient,
+                  T* keys_gradient, std::size_t keys_gradient_stride, T* v_a_gradient) {
   T mean = 0;  // mean of dL/dalpha weighted by alpha, which the backward pass of softmax subtracts
   for (std::size_t j = 0; j < Tx; ++j) {
     energy_gradient[j] = dot(C, context_gradient, annotations + j * annotations_stride);
     mean += alpha[j] * energy_gradient[j];
   }
   for (std::size_t j = 0; j < Tx; ++j) energy_gradient[j] = alpha[j] * (energy_gradient[j] - mean);
+  if (guide) add_guide(Tx, alpha, guide, energy_gradient);
   for_each<T>(A, [&](auto d, std::size_t i) HWY_ATTR {
     const auto one = hn::Set(d, T{1});
     const auto q = hn::LoadU(d, query + i);
@@ -199,9 +200,9 @@ void attention_backward(const AttentionMemory<Real>& memory, std::span<const std
       energy_gradient.resize(Tx);
       row_table<AttentionRows<Real, Memory>>().backward(
           Tx, of.query.cols, of.context_gradient.cols, keys.row(first), keys.stride, annotations.row(first),
-          annotations.stride, memory.v_a.data(), of.query.row(row), of.alpha.row(row), of.context_gradient.row(row),
-          energy_gradient.data(), of.query_gradient.row(row), of.keys_gradient.row(first), of.keys_gradient.stride,
-          of.v_a_gradient.row(b));
+          annotations.stride, memory.v_a.data(), of.query.row(row), of.alpha.row(row),
+          of.guide.data ? of.guide.row(row) : nullptr, of.context_gradient.row(row), energy_gradient.data(),
+          of.query_gradient.row(row), of.keys_gradient.row(first), of.keys_gradient.stride, of.v_a_gradient.row(b));
     });
   });
 }

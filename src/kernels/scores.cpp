@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/attention_rows.h"
 #include "kernels/row_tables.h"
 #include "kernels/scores_rows.h"
 #include "kernels/vector-inl.h"
@@ -121,9 +122,9 @@ void score_forward_row(const ScoreRow<T>& row, T* alpha, T* dropped, T* context)
 }
 
 template <class T>
-void score_backward_row(const ScoreRow<T>& row, const T* alpha, const T* dropped, const T* context_gradient,
-                        T* energy_gradient, T* weight_gradient, T* query_gradient, T* keys_gradient,
-                        std::size_t keys_gradient_stride, T* v_gradient) {
+void score_backward_row(const ScoreRow<T>& row, const T* alpha, const T* guide, const T* dropped,
+                        const T* context_gradient, T* energy_gradient, T* weight_gradient, T* query_gradient,
+                        T* keys_gradient, std::size_t keys_gradient_stride, T* v_gradient) {
   // The context's weights are w = mask o window o softmax(e), so that dL/de = w o dL/dw - softmax(e) sum(w o dL/dw).
   T sum = 0;
   for (std::size_t j = 0; j < row.Tx; ++j) {
@@ -138,6 +139,7 @@ void score_backward_row(const ScoreRow<T>& row, const T* alpha, const T* dropped
     const T softmax = row.window ? alpha[j] / row.window[j] : alpha[j];
     energy_gradient[j] = weight_gradient[j] - softmax * sum;
   }
+  if (guide) add_guide(row.Tx, alpha, guide, energy_gradient);
   kEnergies<T>[row.score].backward(row, energy_gradient, query_gradient, keys_gradient, keys_gradient_stride,
                                    v_gradient);
 }
@@ -228,6 +230,7 @@ void scored_attention_forward(const ScoredMemory<Real>& memory, std::span<const 
 template <class Real>
 void scored_attention_backward(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                                const Windows<Real>& windows, const ScoredAttentionBackward<Real>& of) {
+  assert(!of.guide.data || windows.first.empty());
   parallel_for(sentence.size(), [&](std::size_t i) {
     thread_local std::vector<Real> room, energy_gradient, weight_gradient;
     const AttendedWords<Real> seen(memory, sentence, windows, of.query, i, room);
@@ -235,9 +238,10 @@ void scored_attention_backward(const ScoredMemory<Real>& memory, std::span<const
     weight_gradient.resize(seen.row.Tx);
     const ConstMatrixView<Real>& weights = of.dropped.data ? of.dropped : of.alpha;
     row_table<ScoreRows<Real>>().backward(
-        seen.row, of.alpha.row(i) + seen.column, weights.row(i) + seen.column, of.context_gradient.row(i),
-        energy_gradient.data(), weight_gradient.data(), of.query_gradient.row(i), of.keys_gradient.row(seen.first_word),
-        of.keys_gradient.stride, of.v_gradient.data ? of.v_gradient.row(sentence[i]) : nullptr);
+        seen.row, of.alpha.row(i) + seen.column, of.guide.data ? of.guide.row(i) : nullptr,
+        weights.row(i) + seen.column, of.context_gradient.row(i), energy_gradient.data(), weight_gradient.data(),
+        of.query_gradient.row(i), of.keys_gradient.row(seen.first_word), of.keys_gradient.stride,
+        of.v_gradient.data ? of.v_gradient.row(sentence[i]) : nullptr);
     if (windows.centre.empty()) return;
     Real sum = 0;
     for (std::size_t j = 0; j < seen.row.Tx; ++j) sum += weight_gradient[j] * seen.distance_of(windows, i, j);

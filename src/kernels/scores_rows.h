@@ -23,9 +23,9 @@ template <class T>
 struct ScoreRows {
   // dropped may be nullptr.
   void (*forward)(const ScoreRow<T>& row, T* alpha, T* dropped, T* context);
-  // dropped: the weights of the context. energy_gradient, weight_gradient: scratch memory, [Tx]. On return,
-  // weight_gradient holds w o dL/dw for the context weights w. v_gradient may be nullptr.
-  void (*backward)(const ScoreRow<T>& row, const T* alpha, const T* dropped, const T* context_gradient,
+  // guide: [Tx] or nullptr. dropped: the weights of the context. energy_gradient, weight_gradient: scratch memory,
+  // [Tx]. On return, weight_gradient holds w o dL/dw for the context weights w. v_gradient may be nullptr.
+  void (*backward)(const ScoreRow<T>& row, const T* alpha, const T* guide, const T* dropped, const T* context_gradient,
                    T* energy_gradient, T* weight_gradient, T* query_gradient, T* keys_gradient,
                    std::size_t keys_gradient_stride, T* v_gradient);
 };

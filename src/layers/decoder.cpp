@@ -112,9 +112,10 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
                                 kernels::Into::kAdd);
       }
       const PhaseTimes::Scope scope(input.phases, Phase::kAttention);
-      kernels::attention_backward<Real>(*input.memory, {packing.order.data(), active},
-                                        {packing.step(query, t), packing.step(alpha, t), context_gradient_t,
-                                         fused_gradient_t.columns(0, A), gradients.keys, v_a_gradient});
+      kernels::attention_backward<Real>(
+          *input.memory, {packing.order.data(), active},
+          {packing.step(query, t), packing.step(alpha, t), context_gradient_t, fused_gradient_t.columns(0, A),
+           gradients.keys, v_a_gradient, gradients.guide.data ? packing.step(gradients.guide, t) : gradients.guide});
     }
     kernels::multiply<Real>(fused_gradient_t, U_query_gates, previous_gradient_t, kernels::Into::kAdd);
   }

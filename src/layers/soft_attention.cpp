@@ -118,7 +118,9 @@ void SoftAttention<Real>::forward(std::size_t first, const SoftAttentionMemory<R
 }
 
 template <class Real>
-void SoftAttention<Real>::begin_backward(std::size_t sentences) {
+void SoftAttention<Real>::begin_backward(std::size_t sentences, ConstMatrixView<Real> guide) {
+  assert(!guide.data || kind_ == WindowKind::kGlobal);
+  guide_ = guide;
   query_gradient_.shape(query_.view().rows, A_);
   if (score_.has_v) v_gradient_.zeros(sentences, A_);
   if (kind_ == WindowKind::kLocalP) {
@@ -139,7 +141,8 @@ void SoftAttention<Real>::backward(std::size_t first, const SoftAttentionMemory<
       scored(memory), sentence, windows(first, R),
       {query_.view().row_range(first, R), alpha_.view().row_range(first, R), context_gradient, query_gradient,
        keys_gradient, score_.has_v ? v_gradient_.view() : MatrixView<Real>(),
-       predicts ? std::span<Real>(sum.data, R) : std::span<Real>(), dropped(first, R)});
+       predicts ? std::span<Real>(sum.data, R) : std::span<Real>(), dropped(first, R),
+       guide_.data ? guide_.row_range(first, R) : guide_});
   if (score_.projects_query) {
     kernels::multiply_transposed<Real>(query_gradient, weights_.W_a, state_gradient, Into::kAdd);
   } else {

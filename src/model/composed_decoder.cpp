@@ -90,7 +90,7 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
       Scratch::Frame frame(scratch);
       stack.begin_backward(frame);
       gradients.contexts = context_gradient.zeros(Y, widths.context);
-      if (options.attends()) attention->begin_backward(packing.sentences());
+      if (options.attends()) attention->begin_backward(packing.sentences(), gradients.guide);
       const auto memory = memory_of(encoded);
       for (std::size_t t = packing.steps(); t-- > 0;) step_backward(packing, t, memory, inputs, gradients.keys);
       stack.accumulate();

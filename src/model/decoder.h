@@ -30,6 +30,7 @@ struct SourceGradients {
   MatrixView<Real> keys;                 // with attention: [X, A] ADDS
   std::vector<MatrixView<Real>> states;  // out: for each layer that of s_0, in the first B rows in packed order
   MatrixView<Real> contexts;             // out: [Y, C], of c_i at every step
+  ConstMatrixView<Real> guide{};         // in: [Y, longest source] as in kernels::AttentionBackward, or empty
 };
 
 /// What a decoder is made of. The references must outlive it.

@@ -89,7 +89,7 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const auto embedded = frame.template zeros<Real>(target.words.size(), m);
     layers::decoder_backward<Real>(weights.gated, gradient.gated, target.packing, input, activations,
                                    {states, gradients.contexts, reads_current_word() ? embedded : previous,
-                                    gradients.annotations, gradients.keys});
+                                    gradients.annotations, gradients.keys, gradients.guide});
     scope.change(Phase::kEmbedding);
     layers::shift_backward<Real>(target.packing, previous, embedded);
     kernels::drop_rows<Real>(dropout.mask_of_words(Place::kWholeTargetWord, target.words, 1), embedded);

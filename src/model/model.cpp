@@ -86,7 +86,7 @@ Loss Model<Real>::accumulate_gradient(const Sentences& source, const Sentences& 
   network_->forward_and_backward(source, target, how);
   assert(network_->parts_finished == gradient_parts().size());
   const auto& losses = network_->losses;
-  return {std::accumulate(losses.begin(), losses.end(), 0.0), losses.size()};
+  return {std::accumulate(losses.begin(), losses.end(), 0.0), losses.size(), network_->alignment_cost};
 }
 
 template <class Real>

@@ -1,5 +1,9 @@
 #include "model/network.h"
 
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "model/composed_decoder.h"
@@ -131,11 +135,42 @@ void Network<Real>::run_decoder(const Sentences& target_sentences, kernels::Scra
         target.packing, options.right_to_left() ? with_last_word_first(target_sentences) : target_sentences);
     dropout.lay_out_target(target.packing);
     losses.resize(target.words.size());
+    target_lengths.resize(target_sentences.size());
+    for (std::size_t b = 0; b < target_lengths.size(); ++b) target_lengths[b] = target_sentences.length(b);
   }
   const auto begin_readout = [&] { readout.begin(target.words.size(), frame, dropout.mask(Place::kReadout)); };
   if (options.feeds()) begin_readout();
   decoder->forward(batch, target, frame);
   if (!options.feeds()) begin_readout();  // only now, so that both can use the same temporary memory
+}
+
+template <class Real>
+ConstMatrixView<Real> Network<Real>::guide(const GuidedAlignment& guided, kernels::Scratch::Frame& frame) {
+  alignment_cost = 0;
+  if (guided.weight == 0 || !guided.links || guided.links->words.empty()) return {};
+  assert(options.attends() && options.attention_window == AttentionWindow::kGlobal);
+  const ConstMatrixView<Real> alpha = decoder->alpha();
+  const auto links = frame.template zeros<Real>(target.words.size(), alpha.cols);
+  std::vector<std::uint32_t> count;  // the number of links of each target word of a sentence
+  for (std::size_t p = 0; p < target.packing.sentences(); ++p) {
+    const std::uint32_t b = target.packing.order[p];
+    const auto all = (*guided.links)[b];
+    const std::size_t Ty = target_lengths[b];
+    count.assign(Ty, 0);
+    for (std::size_t k = 0; k + 1 < all.size(); k += 2) {
+      assert(all[k] < batch.source_length(b) && all[k + 1] < Ty);
+      ++count[all[k + 1]];
+    }
+    for (std::size_t k = 0; k + 1 < all.size(); k += 2) {
+      const std::size_t t = place_at(all[k + 1], Ty, options.right_to_left());
+      const std::size_t row = target.packing.first_row[t] + p;
+      const double A = 1 / static_cast<double>(count[all[k + 1]]);
+      links(row, all[k]) += static_cast<Real>(guided.weight * A);
+      const auto weight = std::max(alpha(row, all[k]), std::numeric_limits<Real>::min());
+      alignment_cost -= guided.weight * A * std::log(static_cast<double>(weight));
+    }
+  }
+  return links;
 }
 
 template <class Real>
@@ -171,6 +206,7 @@ void Network<Real>::forward_and_backward(const Sentences& source, const Sentence
   SourceGradients<Real> gradients;
   gradients.annotations = frame.template zeros<Real>(attended, widths.annotation);
   gradients.keys = frame.template zeros<Real>(attended, widths.score);
+  gradients.guide = guide(how.guided_alignment, frame);
   decoder->backward(batch, target, inputs, gradients);
   finish(how.finished, Stage::kDecoder);
 

@@ -51,7 +51,9 @@ class Network {
 
   Encoded<Real> batch;  // the batch that is scored or trained on
   TargetRows target;
+  std::vector<std::size_t> target_lengths;  // by sentence, without </s>
   std::vector<double> losses;
+  double alignment_cost = 0;  // Loss::alignment of the last call of forward_and_backward
 
  private:
   /// When a part of the gradient is final, in the order of the backward pass.
@@ -64,6 +66,8 @@ class Network {
   /// Reports the parts that are final after this stage.
   void finish(const Finished& finished, Stage stage);
   void run_decoder(const Sentences& target_sentences, kernels::Scratch::Frame& frame);
+  /// Computes alignment_cost of the batch that the decoder has run, and the matrix for SourceGradients::guide.
+  ConstMatrixView<Real> guide(const GuidedAlignment& guided, kernels::Scratch::Frame& frame);
 
   const Widths widths;
   const Weights<Real> weights, gradient;

@@ -366,7 +366,7 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   if (state.corpus_fingerprint != corpus_fingerprint) {
     throw Error(text_of("checkpoint: ", path.string(), " was trained on another corpus (fingerprint ",
                         state.corpus_fingerprint, ", this one has ", corpus_fingerprint,
-                        "); use that corpus, or another run folder"));
+                        "); use that corpus, with the same --mix if there was one, or another run folder"));
   }
   if (const auto update = file.unsigned_attribute("/", "update"); update != state.update) {
     throw Error(text_of("checkpoint: ", path.string(), " is from update ", update, ", but its /state is from update ",

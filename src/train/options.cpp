@@ -113,6 +113,12 @@ constexpr Option<T> kOptions[]{
      "without it. Some 0.1 often improves BLEU. 0: none",
      field<&T::label_smoothing>(),
      {.bounds = kShare}},
+    {"guided-alignment",
+     "weight of the cost between the links of the corpus (prepare --train-alignments) and the weights of attention "
+     "(Chen et al. 2016), where the weight of the cross entropy is 1; reported losses are without it. Some 0.1 to 1. "
+     "0: none",
+     field<&T::guided_alignment>(),
+     {.bounds = {.from = 0, .to = 1e6}, .fixed = always, .absent = "0"}},
     {"clip-norm",
      "clip the gradient to this norm; 0: no clipping",
      field<&T::clip_norm>(),
@@ -261,6 +267,20 @@ void check_ranks(const TrainOptions& options, int ranks) {
 
 std::uint64_t shards_of_rank(const TrainOptions& options, int ranks) {
   return std::max<std::uint64_t>(1, options.reproducible_shards / static_cast<std::uint64_t>(ranks));
+}
+
+void check(const TrainOptions& options, const model::ModelOptions& model) {
+  if (options.guided_alignment == 0) return;
+  const bool global = model.attention_window == model::AttentionWindow::kGlobal;
+  if (model.attends() && global) return;
+  throw Error(text_of("guided-alignment = ", options.guided_alignment,
+                      model.attends() ? text_of(" with attention-window = ", name_of(model.attention_window))
+                                      : " with attention = none",
+                      " makes no sense: ",
+                      model.attends() ? "a word outside the window has no weight that a link could raise"
+                                      : "there are no weights to guide",
+                      "; choose ", model.attends() ? "attention-window = global" : "a score",
+                      ", or guided-alignment = 0"));
 }
 
 Config config_of(const model::ModelOptions& options) {

@@ -51,7 +51,8 @@ class Trainer {
         step_(parts.communicator, parts.model, o_),
         average_(o_.average_decay, parts.model.parameters().size()),
         batches_(parts.corpus, batch_options(o_), parts.communicator.rank(), parts.communicator.size(),
-                 shards_of_rank(o_, parts.communicator.size())) {}
+                 shards_of_rank(o_, parts.communicator.size()), parts.mix),
+        fingerprint_(corpus::fingerprint_of(parts.corpus, parts.mix)) {}
 
   TrainingResult run() {
     start();
@@ -79,7 +80,7 @@ class Trainer {
       if (root_) p_.run->begin();
       if (transferred) record_transfer(*transferred);
       average_.begin(p_.model.parameters());
-      state_.corpus_fingerprint = p_.corpus.fingerprint();
+      state_.corpus_fingerprint = fingerprint_;
       state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
       find_data();
       return;
@@ -88,8 +89,8 @@ class Trainer {
     std::string state;
     if (root_) {
       const comm::Activity activity("reads a checkpoint");
-      state_ = resume_checkpoint(checkpoint, p_.corpus.fingerprint(), o_, p_.model, step_.optimizer(), history_,
-                                 average_.values());
+      state_ =
+          resume_checkpoint(checkpoint, fingerprint_, o_, p_.model, step_.optimizer(), history_, average_.values());
       state = packed(state_);
     }
     p_.communicator.broadcast(state);
@@ -170,7 +171,7 @@ class Trainer {
       votes[2] = deadline_is_near() ? 1 : 0;
     };
     const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote,
-                                           state_.update + 1, slice.first_pair, slice.pair_stride});
+                                           state_.update + 1, slice.first_pair, slice.pair_stride, slice.links});
     interval.compute_seconds += result.compute_seconds;
     interval.communication_seconds += result.communication_seconds;
     interval.bytes_sent += result.traffic.bytes_sent;
@@ -266,7 +267,7 @@ class Trainer {
   }
 
   double epoch_share() const {
-    return static_cast<double>(state_.position.pairs) / static_cast<double>(p_.corpus.train_pairs());
+    return static_cast<double>(state_.position.pairs) / static_cast<double>(batches_.epoch_pairs());
   }
   double epochs() const { return static_cast<double>(state_.position.epoch) + epoch_share(); }
 
@@ -279,10 +280,8 @@ class Trainer {
       consider(seconds_an_update * (static_cast<double>(o_.max_updates) - static_cast<double>(state_.update)));
     }
     if (o_.max_epochs > 0) {
-      const double all = static_cast<double>(o_.max_epochs) * static_cast<double>(p_.corpus.train_pairs());
-      const double done = static_cast<double>(state_.position.epoch) * static_cast<double>(p_.corpus.train_pairs()) +
-                          static_cast<double>(state_.position.pairs);
-      consider(seconds_an_update * (all - done) / pairs_an_update);
+      const double left_epochs = static_cast<double>(o_.max_epochs) - epochs();
+      consider(seconds_an_update * left_epochs * static_cast<double>(batches_.epoch_pairs()) / pairs_an_update);
     }
     return left;
   }
@@ -460,6 +459,7 @@ class Trainer {
   UpdateStep step_;
   ParameterAverage average_;
   corpus::BatchSequence batches_;
+  const std::string fingerprint_;  // of the corpora
   TrainingState state_;
   History history_;  // used at the root only
   // All ranks agree on these three.

@@ -86,6 +86,33 @@ TEST_P(BatchSequenceOfSize, HandsOutEveryPairOnceAnEpochInBatchesThatAreNotTooLa
   }
 }
 
+TEST(BatchSequence, GivesEveryPairItsLinks) {
+  const Scratch scratch;
+  PrepareOptions options = Tiny::shards_of(tiny_options(scratch, 211));
+  options.train[0].alignments = write_links(scratch / "links", options.train[0]);
+  prepare(options);
+  const Corpus corpus(options.output);
+  std::map<std::string, std::vector<WordId>> expected;  // by the first source word
+  const PairBlock all = corpus.read_pairs(0, 211);
+  std::size_t links = 0;
+  for (std::size_t i = 0; i < 211; ++i) {
+    expected[corpus.source_vocabulary().word(all.source[i][0])] = {all.links[i].begin(), all.links[i].end()};
+    links += all.links[i].size() / 2;
+  }
+  EXPECT_EQ(links, 211 / 7 * 21 + 0u + 1u * (211 % 7 > 1));
+  for (const int rank : {0, 1, 2}) {
+    BatchSequence sequence(corpus, small_options(), rank, 3);
+    for (int batch = 0; batch < 60; ++batch) {
+      const BatchSlice slice = sequence.next();
+      ASSERT_EQ(slice.links.size(), slice.source.size());
+      for (std::size_t i = 0; i < slice.source.size(); ++i) {
+        EXPECT_THAT(slice.links[i],
+                    testing::ElementsAreArray(expected.at(corpus.source_vocabulary().word(slice.source[i][0]))));
+      }
+    }
+  }
+}
+
 TEST_P(BatchSequenceOfSize, GivesEveryRankCountTheSameBatches) {
   const Tiny tiny(size());
   BatchSequence alone(tiny.corpus, options(), 0, 1);

@@ -36,6 +36,7 @@ struct Texts {
       target[i % 3 == 0] += text_of(i % 13 == 0 ? "" : "x ", i % 13 == 0 ? "" : text_of("y", i % 90), "\n");
     }
     one = {write_text(scratch / "1.src", source[0]), write_text(scratch / "1.tgt", target[0])};
+    one.alignments = write_links(scratch / "1.links", one);  // the second text has none
     two = {write_text(scratch / "2.src", source[1]), write_text(scratch / "2.tgt", target[1])};
     options.pipeline.tokenizer = "none";
     options.cleaning.max_length = 3;
@@ -71,6 +72,7 @@ TEST(Merge, WritesTheBitsOfOneCorpus) {
   EXPECT_TRUE(read_file(texts.scratch / "merged.h5") == read_file(whole.output));
   const Corpus corpus(whole.output);
   EXPECT_EQ(report.pairs, corpus.train_pairs());
+  EXPECT_TRUE(corpus.has_alignments());
   EXPECT_EQ(report.fingerprint, corpus.fingerprint());
   EXPECT_EQ(report.pairs + report.selection.dropped.total(), 6000u);
   EXPECT_GT(report.selection.dropped[Drop::kLongSource], 0u);
@@ -121,7 +123,7 @@ TEST(Merge, WarnsOfTextThatAnotherVersionOfALibrarySplit) {
   const Corpus corpus(one.output);
   const auto merged_with = [&](const std::string& libraries) {
     CorpusHead head{corpus.source_vocabulary(), corpus.target_vocabulary(), corpus.joint_vocabulary(),
-                    corpus.pipeline(), selection_of(corpus)};
+                    corpus.pipeline(),          selection_of(corpus),       corpus.has_alignments()};
     head.pipeline.libraries.text = libraries;
     const fs::path changed = texts.scratch / "changed.h5", output = texts.scratch / "merged.h5";
     fs::remove(changed);
@@ -204,7 +206,7 @@ TEST(Append, RefusesInPlaceWhenAnotherProcessChangedTheCorpusMeanwhile) {
   EXPECT_THAT(message_of([&] { prepare(more, append); }),
               AllOf(HasSubstr("one.h5 was changed by another process"), HasSubstr("append the text again")));
   EXPECT_TRUE(read_file(one.output) == others) << "the other's pairs are lost";
-  EXPECT_EQ(texts.scratch.files(), 6u) << "a temporary is left";  // four texts, words.h5 and one.h5
+  EXPECT_EQ(texts.scratch.files(), 7u) << "a temporary is left";  // four texts, links, words.h5 and one.h5
 }
 
 TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {

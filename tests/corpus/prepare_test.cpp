@@ -75,6 +75,50 @@ TEST(Prepare, WritesWhatTheTextHolds) {
   EXPECT_THAT(message_of([&] { corpus.read_set("tests"); }), AllOf(HasSubstr("'tests'"), HasSubstr("dev, test/news")));
 }
 
+TEST(Prepare, KeepsTheLinksOfThePairsThatItKeeps) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "a b\na b c d\nc\n\na a\n", "x\ny\nx y\nx\ny y\n");
+  options.train[0].alignments = write_text(scratch / "links", "1-0 0-0\n3-0\n0-1\nof a pair that is dropped\n\n");
+  options.cleaning.max_length = 3;
+  options.shard_pairs = 2;
+  const std::string with = prepare(options).fingerprint;
+  const Corpus corpus(options.output);
+  EXPECT_TRUE(corpus.has_alignments());
+  ASSERT_EQ(corpus.train_pairs(), 3u);
+  const PairBlock block = corpus.read_pairs(0, 3);
+  ASSERT_EQ(block.links.size(), 3u);
+  EXPECT_THAT(block.links[0], ElementsAre(1, 0, 0, 0));
+  EXPECT_THAT(block.links[1], ElementsAre(0, 1));
+  EXPECT_THAT(block.links[2], ElementsAre());
+  EXPECT_THAT(corpus.read_pairs(1, 2).links[0], ElementsAre(0, 1));
+
+  options.overwrite = true;
+  options.train[0].alignments = write_text(scratch / "links", "1-0\n\n0-1\n\n\n");
+  EXPECT_NE(prepare(options).fingerprint, with);
+  options.train[0].alignments.clear();
+  const std::string without = prepare(options).fingerprint;
+  EXPECT_NE(without, with);
+  EXPECT_FALSE(Corpus(options.output).has_alignments());
+  EXPECT_TRUE(Corpus(options.output).read_pairs(0, 3).links.empty());
+}
+
+TEST(Prepare, RefusesLinksThatAreNoneOfTheirPairs) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "a b\nc\n", "x\ny\n");
+  const auto said_of = [&](const std::string& links) {
+    options.train[0].alignments = write_text(scratch / "links", links);
+    return message_of([&] { prepare(options); });
+  };
+  EXPECT_THAT(
+      said_of("0-0\n1-0\n"),
+      AllOf(HasSubstr("links line 2"), HasSubstr("1-0 is past the 1 words of the source"), HasSubstr("--tokenizer")));
+  EXPECT_THAT(said_of("0-0\n0 0\n"), AllOf(HasSubstr("links line 2"), HasSubstr("'0' is not a link")));
+  EXPECT_THAT(said_of("0-0\n"),
+              AllOf(HasSubstr("links has 1 lines"), HasSubstr("has 2"), HasSubstr("links of pair i")));
+  EXPECT_THAT(said_of("0-0\n0-0\n0-0\n"), AllOf(HasSubstr("links has 3 lines"), HasSubstr("has 2")));
+  EXPECT_FALSE(std::filesystem::exists(options.output));
+}
+
 TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   const Scratch scratch;
   PrepareOptions all = options_of(scratch, "b a a d\nc b a\n", "x\nx y\n");

@@ -109,7 +109,8 @@ PrepareOptions several_texts(const Scratch& scratch, std::size_t pairs) {
 TEST(Team, WritesTheBitsOfOneProcess) {
   const Scratch scratch;
   for (const std::size_t pairs : {8192, 30000}) {
-    const PrepareOptions options = several_texts(scratch, pairs);
+    PrepareOptions options = several_texts(scratch, pairs);
+    options.train[0].alignments = write_links(scratch / "links", options.train[0]);  // of the first text alone
     const PrepareReport alone = prepare(options);
     EXPECT_EQ(alone.dropped[Drop::kRepeated] > 0 && alone.dropped[Drop::kRatio] > 0, true);
     const std::string bytes = read_file(options.output);

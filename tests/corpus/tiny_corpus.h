@@ -1,6 +1,7 @@
 // Small corpora and what the tests of this room share.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -38,6 +39,24 @@ inline PrepareOptions tiny_options(const Scratch& scratch, std::size_t pairs, st
   options.pipeline.tokenizer = "none";
   options.source_words = std::nullopt;
   return options;
+}
+
+/// Writes some links for each pair of these files, and returns the name of the file: of pair i links that can be told
+/// from those of other pairs of such lengths, and every seventh pair has none.
+inline std::filesystem::path write_links(const std::filesystem::path& path, const TextFiles& files) {
+  std::ifstream source(files.source), target(files.target);
+  std::string text;
+  const auto words = [](const std::string& line) {
+    return static_cast<std::size_t>(std::count(line.begin(), line.end(), ' ')) + 1;
+  };
+  std::string x, y;
+  for (std::size_t i = 0; std::getline(source, x) && std::getline(target, y); ++i) {
+    for (std::size_t k = 0; k < i % 7; ++k) {
+      text += (k > 0 ? " " : "") + std::to_string((i + k) % words(x)) + "-" + std::to_string((i + 3 * k) % words(y));
+    }
+    text += "\n";
+  }
+  return write_text(path, text);
 }
 
 }  // namespace rnnsearch::corpus

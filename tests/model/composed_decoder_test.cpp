@@ -746,6 +746,134 @@ TEST_P(Systems, FinishEachPartOfTheGradientOnce) {
 INSTANTIATE_TEST_SUITE_P(Every, Systems, testing::ValuesIn(all_systems(widths(12, 6, 8, 5, 3))), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Combined, Systems, testing::ValuesIn(all_combinations(widths(12, 4, 6, 5, 3))), name_of_case);
 
+// ---- with guided alignment
+
+/// For each pair some links: of words with one, several and no links, and one link twice over.
+Sentences random_links(Random& random, const Sentences& source, const Sentences& target) {
+  Sentences links;
+  for (std::size_t b = 0; b < source.size(); ++b) {
+    std::vector<WordId> of_pair;
+    for (std::size_t i = 0; i < target.length(b) && source.length(b) > 0; ++i) {
+      for (std::uint64_t k = random.below(4); k > 0; --k) {
+        of_pair.push_back(static_cast<WordId>(random.below(source.length(b))));
+        of_pair.push_back(static_cast<WordId>(i));
+      }
+    }
+    links.add(of_pair);
+  }
+  return links;
+}
+
+/// Systems whose attention sees the whole sentence, with and without dropout, in every order of words.
+std::vector<Variant> guided_systems(const ModelOptions& widths) {
+  std::vector<Variant> all;
+  for (const auto& systems : {all_systems(widths), dropping_systems(widths)}) {
+    for (const Variant& system : systems) {
+      if (!system.options.attends() || system.options.attention_window != AttentionWindow::kGlobal) continue;
+      all.push_back(system);
+    }
+  }
+  for (const bool turned : {false, true}) {
+    ModelOptions o = widths;
+    o.reverse_source = turned;
+    o.target_direction = turned ? TargetDirection::kRightToLeft : TargetDirection::kLeftToRight;
+    all.push_back({turned ? "rnnsearch_turned_round" : "rnnsearch", o});
+  }
+  return all;
+}
+
+class GuidedSystems : public testing::TestWithParam<Variant> {
+ protected:
+  void TearDown() override { set_thread_count(allowed_cpus()); }
+};
+
+/// Equation: see GuidedAlignment; the weights of attention are those of `align`.
+double alignment_cost_of(Model<double>& model, double weight, const Sentences& source, const Sentences& target,
+                         const Sentences& links) {
+  double cost = 0;
+  const auto alignments = model.align(source, target);
+  for (std::size_t b = 0; b < source.size(); ++b) {
+    const std::size_t Tx = std::max<std::size_t>(1, source.length(b) + (model.options().source_end ? 1 : 0));
+    for (std::size_t i = 0; i < target.length(b); ++i) {
+      std::vector<std::size_t> to;
+      for (std::size_t k = 0; k < links[b].size(); k += 2) {
+        if (links[b][k + 1] == i) to.push_back(links[b][k]);
+      }
+      for (const std::size_t j : to) cost -= std::log(alignments[b].alpha[i * Tx + j]) / static_cast<double>(to.size());
+    }
+  }
+  return weight * cost;
+}
+
+TEST_P(GuidedSystems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
+  set_thread_count(1);
+  Model<double> gated(GetParam().options), other = composed<double>(GetParam().options);
+  for (Model<double>* const model : {&gated, &other}) {
+    Random random(23);
+    Sentences source, target;
+    for (const std::size_t length : {3u, 1u, 0u, 5u, 3u}) source.add(random_sentence(random, length, 12));
+    for (const std::size_t length : {2u, 4u, 1u, 0u, 6u}) target.add(random_sentence(random, length, 13));
+    const Sentences links = random_links(random, source, target);
+    const GradientOptions how{.dropout_seed = kDropoutSeed, .guided_alignment = {.weight = 0.7, .links = &links}};
+    fill(*model, 24);
+    const Loss loss = model->accumulate_gradient(source, target, how);
+    EXPECT_GT(loss.alignment, 1);
+    if (!GetParam().options.drops()) {
+      EXPECT_NEAR(loss.alignment, alignment_cost_of(*model, 0.7, source, target, links), 1e-10);
+      EXPECT_NEAR(loss.negative_log_likelihood, model->loss(source, target).negative_log_likelihood, 1e-10);
+    }
+    const std::vector<double> gradient = whole_gradient(*model);
+    for (const Parameter& parameter : model->layout().parameters) {
+      std::vector<std::size_t> places;
+      for (std::size_t i = 0; i < parameter.rows(); ++i) {
+        for (std::size_t j = 0; j < parameter.cols(); ++j) {
+          places.push_back(parameter.offset + i * parameter.stride + j);
+        }
+      }
+      std::vector<double> values, found;
+      for (const std::size_t place : places) {
+        values.push_back(model->parameters()[place]);
+        found.push_back(gradient[place]);
+      }
+      const auto write = [&] {
+        for (std::size_t i = 0; i < places.size(); ++i) model->parameters()[places[i]] = values[i];
+      };
+      support::expect_gradient(values, found,
+                               [&] {
+                                 write();
+                                 const Loss at = model->accumulate_gradient(source, target, how);
+                                 return at.negative_log_likelihood + at.alignment;
+                               },
+                               {.tolerance = 1e-6, .floor = 1e-8, .maximum_elements = 2, .name = parameter.name});
+      write();
+    }
+  }
+}
+
+/// Without links, and with a weight of 0, the bits are those of a gradient without guided alignment.
+TEST_P(GuidedSystems, ComputeWithoutLinksWhatUnguidedOnesDo) {
+  Random random(25);
+  const Sentences source = random_sentences(random, 6, 9, 12), target = random_sentences(random, 6, 9, 13);
+  const Sentences links = random_links(random, source, target);
+  Sentences none;
+  for (std::size_t b = 0; b < source.size(); ++b) none.add({});
+  std::vector<std::vector<float>> gradients;
+  for (const GuidedAlignment& guided :
+       {GuidedAlignment{}, GuidedAlignment{0, &links}, GuidedAlignment{1, &none}, GuidedAlignment{1, &links}}) {
+    Model<float> model = composed<float>(GetParam().options);
+    fill(model, 26);
+    const Loss loss =
+        model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed, .guided_alignment = guided});
+    EXPECT_EQ(loss.alignment > 0, gradients.size() == 3);
+    gradients.push_back(whole_gradient(model));
+  }
+  EXPECT_EQ(gradients[1], gradients[0]);
+  EXPECT_EQ(gradients[2], gradients[0]);
+  EXPECT_NE(gradients[3], gradients[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, GuidedSystems, testing::ValuesIn(guided_systems(widths(12, 6, 8, 5, 3))), name_of_case);
+
 // ---- with dropout
 
 class DroppingSystems : public testing::TestWithParam<Variant> {

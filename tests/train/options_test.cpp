@@ -80,7 +80,7 @@ TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   }
   EXPECT_EQ(model_options_of(old), o);
   Config expected = config_of(o);
-  expected["batch-words"] = "0";
+  expected["guided-alignment"] = "0";
   expected["shuffle"] = "every-epoch";
   expected["batch-order"] = "shuffled";
   expected["batch-words"] = expected["reproducible-shards"] = "0";

@@ -19,15 +19,20 @@
 // same: blocks, pairs and batches have the order of epoch 0 in all epochs. With `shuffle = false` the stream is the
 // corpus in its own order, for corpora whose order is a curriculum; the batches of a pool may still be shuffled.
 //
+// Other corpora may be mixed in (mixture.h). An epoch is then one of the mixture, a window holds pairs of all corpora
+// in the shares of the mixture, and everything above holds for these pairs. Without shuffling, the corpora take turns.
+//
 // While the batches of one window are used, a background thread reads, shuffles, sorts and divides the next window.
 // Memory: these two windows, and the order of the blocks with 4 bytes for each block (160 kB for 40 million pairs).
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/mixture.h"
 
 namespace rnnsearch::corpus {
 
@@ -56,6 +61,7 @@ struct DataPosition {
 /// nevertheless.
 struct BatchSlice {
   Sentences source, target;
+  Sentences links{};              // of each pair, as in PairBlock, if one of the corpora has alignments
   std::uint64_t batch_pairs = 0;  // pairs in the global batch
   // With runs of one pair, pair i of the slice is pair first_pair + i * pair_stride of the global batch. Otherwise
   // `first_pair` and `pair_stride` are those of the first pairs of the runs.
@@ -69,9 +75,11 @@ struct BatchSlice {
 /// Not thread-safe.
 class BatchSequence {
  public:
-  /// `corpus` must outlive this object and must not be moved. run: the number of consecutive pairs of a batch that a
-  /// rank gets at a time. Throws Error if the corpus has no training pairs.
-  BatchSequence(const Corpus& corpus, const BatchOptions& options, int rank, int ranks, std::uint64_t run = 1);
+  /// The corpora must outlive this object and must not be moved. run: the number of consecutive pairs of a batch that a
+  /// rank gets at a time. others: corpora that are mixed in. Throws Error if the corpus has no training pairs, and as
+  /// check_mixture does.
+  BatchSequence(const Corpus& corpus, const BatchOptions& options, int rank, int ranks, std::uint64_t run = 1,
+                std::span<const MixedCorpus> others = {});
   ~BatchSequence();
   BatchSequence(BatchSequence&&) noexcept;
   BatchSequence& operator=(BatchSequence&&) noexcept;
@@ -81,6 +89,7 @@ class BatchSequence {
   /// including errors of the background thread.
   BatchSlice next();
   DataPosition position() const;
+  std::uint64_t epoch_pairs() const;  // pairs in an epoch, of all corpora
   /// Moves to a position, which costs the reading of one window. Throws Error, with nothing changed, if the position is
   /// not the start of a batch.
   void seek(const DataPosition& position);

@@ -23,6 +23,8 @@ namespace rnnsearch::corpus {
 struct TextFiles {
   std::filesystem::path source;
   std::filesystem::path target;  // if empty, each line of `source` is a source sentence, a tab and its translation
+  /// If not empty, line i holds the links between the words of pair i (links.h), as the pipeline splits them.
+  std::filesystem::path alignments{};
 };
 struct EvaluationFiles {
   std::string name;
@@ -124,10 +126,10 @@ struct PrepareProgress {
 /// so text never yields a special symbol. Development and test sets keep every pair, whatever its length. Throws Error,
 /// with nothing written and an existing output unchanged, for: files that are missing, folders, empty, damaged, not
 /// UTF-8, or hold NUL bytes or lines longer than 16 MiB; files with different numbers of lines; tab-separated lines
-/// without a tab; text that changes while it is read; text of which no pair is kept; fewer distinct words than
-/// requested; a `vocabulary_of` that is not a valid corpus or whose pipeline differs from the requested one; an output
-/// that exists or cannot be written; text that was already appended to the same file; an output that another process
-/// writes or changes at the same time.
+/// without a tab; alignments that are none of their pairs; text that changes while it is read; text of which no pair is
+/// kept; fewer distinct words than requested; a `vocabulary_of` that is not a valid corpus or whose pipeline differs
+/// from the requested one; an output that exists or cannot be written; text that was already appended to the same file;
+/// an output that another process writes or changes at the same time.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 /// COLLECTIVE. The same on several processes, which must all see the same files. Rank 0 alone writes the corpus, with

@@ -40,6 +40,7 @@ struct AttentionBackward {
   MatrixView<Real> query_gradient;         // [R, A] out
   MatrixView<Real> keys_gradient;          // [words, A] ADDS
   MatrixView<Real> v_a_gradient;           // [B, A] ADDS to the row of the sentence, so that threads do not conflict
+  ConstMatrixView<Real> guide{};           // [R, Tx] g_j, at least 0: adds the cost -sum_j g_j log alpha_j; or empty
 };
 /// Computes all gradients except that of the annotations. REQUIRES: no sentence occurs twice in `sentence`.
 template <class Real>

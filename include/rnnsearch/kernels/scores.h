@@ -76,6 +76,7 @@ struct ScoredAttentionBackward {
   MatrixView<Real> v_gradient;             // [B, A] ADDS to the row of the sentence; empty if not needed
   std::span<Real> centre_gradient;         // [R] out; empty without centres
   ConstMatrixView<Real> dropped{};         // from the forward pass
+  ConstMatrixView<Real> guide{};           // as in AttentionBackward; only without windows
 };
 /// Computes all gradients except that of the annotations, which annotations_backward of attention.h computes for all
 /// steps at once.

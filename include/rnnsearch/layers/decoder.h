@@ -55,6 +55,8 @@ struct DecoderGradients {
   MatrixView<Real> words;        // [Y, m] ADDS
   MatrixView<Real> annotations;  // with attention: [source words, C] ADDS, sentence by sentence
   MatrixView<Real> keys;         // with attention: [source words, A] ADDS
+  /// in: with attention, [Y, longest source] as in kernels::AttentionBackward, or empty
+  ConstMatrixView<Real> guide{};
 };
 /// ADDS to `gradient`.
 template <class Real>

@@ -60,7 +60,9 @@ class SoftAttention {
   /// The weights from which the contexts are computed: alpha, after dropout if there is any.
   ConstMatrixView<Real> context_weights() const { return dropout_.drops() ? dropped_.view() : alpha_.view(); }
 
-  void begin_backward(std::size_t sentences);
+  /// guide: see kernels::AttentionBackward, for the rows of all steps; only with global attention. It must outlive the
+  /// backward pass.
+  void begin_backward(std::size_t sentences, ConstMatrixView<Real> guide = {});
   /// ADDS to state_gradient [R, n] and keys_gradient [words, A]. REQUIRES: no sentence occurs twice in `sentence`.
   void backward(std::size_t first, const SoftAttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                 ConstMatrixView<Real> context_gradient, MatrixView<Real> state_gradient,
@@ -89,6 +91,7 @@ class SoftAttention {
   std::vector<std::uint32_t> first_word_, last_word_;  // the local window of each row
   std::vector<Real> centre_;
   kernels::DropoutMask dropout_;
+  ConstMatrixView<Real> guide_;
   kernels::Buffer<Real> query_, alpha_, dropped_, query_gradient_, v_gradient_;
   kernels::Buffer<Real> centre_hidden_, centre_hidden_gradient_, centre_sum_;
 };

@@ -29,6 +29,7 @@ namespace rnnsearch::model {
 struct Loss {
   double negative_log_likelihood = 0;  // nats
   std::uint64_t words = 0;             // target words, </s> included
+  double alignment = 0;                // the alignment cost of guided alignment, with its weight, in nats
 };
 
 /// The encoded source sentences of a batch. Model::encode creates it; the caller owns it and must not change it.
@@ -71,6 +72,17 @@ struct DropoutSeed {
   std::uint64_t first_pair = 0, pair_stride = 1;  // pair i of this share has number first_pair + i * pair_stride
 };
 
+/// Guided alignment (Chen, Matusov, Khadivi and Peter 2016, arXiv 1607.01628): the cost of a batch is
+///   sum_i -log p(y_i | ...)  +  weight * sum_i sum_j -A_ij log alpha_ij,
+/// where A_ij is 1 divided by the number of links of target word i, if one of them goes to source word j, and else 0.
+/// Words without links and </s> add nothing.
+struct GuidedAlignment {
+  double weight = 0;  // at least 0; 0: none
+  /// For each pair its links, each as the positions of a source word and of a target word, from 0 in the order of the
+  /// sentence: s, t, s, t, ... It must outlive the call.
+  const Sentences* links = nullptr;
+};
+
 /// Options of accumulate_gradient.
 struct GradientOptions {
   /// If set, finished(i) is called when this batch adds nothing more to gradient_parts()[i]. It is called for all
@@ -78,7 +90,8 @@ struct GradientOptions {
   std::function<void(std::size_t part)> finished{};
   /// At least 0 and below 1. The gradient is that of the smoothed cost (kernels/softmax.h); the loss is not smoothed.
   double label_smoothing = 0;
-  DropoutSeed dropout_seed{};  // used if options() have dropout
+  DropoutSeed dropout_seed{};          // used if options() have dropout
+  GuidedAlignment guided_alignment{};  // REQUIRES: no weight without global attention
 };
 
 /// The parameters of a Model(options), without allocating them. Throws Error as check(options) does.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "rnnsearch/base/training_log.h"
@@ -72,6 +73,8 @@ struct TrainerParts {
   /// Seconds since 1970 by the root's clock. The run stops early enough to write its last checkpoint by then, provided
   /// that no update, part of a validation or checkpoint takes longer than the longest one of this attempt so far.
   std::optional<double> deadline{};
+  /// Corpora that are mixed into `corpus` (corpus/mixture.h).
+  std::span<const corpus::MixedCorpus> mix{};
 };
 
 /// The memory of the copy from which the root writes checkpoints in the background, in bytes; 0 if they are

@@ -30,6 +30,9 @@ struct UpdateInput {
   // share is pair first_pair + i * pair_stride of the batch. With reproducible_shards, pairs come in runs of one from
   // each shard of this rank, and these numbers are those of the first pairs of the runs (corpus/batches.h).
   std::uint64_t update = 0, first_pair = 0, pair_stride = 1;
+  /// For guided alignment: the links of the pairs, as in model::GuidedAlignment, or empty.
+  const Sentences& links = kNoLinks;
+  static inline const Sentences kNoLinks{};
 };
 
 struct UpdateResult {
@@ -49,8 +52,8 @@ struct UpdateResult {
 class UpdateStep {
  public:
   /// All arguments must outlive this object. Of the options it reads those of the optimiser, accumulate, seed (for
-  /// dropout), gradient_of, label_smoothing, clip_norm, overlap, reduce_precision and reproducible_shards. Throws Error
-  /// as check_ranks does.
+  /// dropout), gradient_of, label_smoothing, guided_alignment, clip_norm, overlap, reduce_precision and
+  /// reproducible_shards. Throws Error as check_ranks does.
   UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options);
   ~UpdateStep();
   UpdateStep(const UpdateStep&) = delete;

@@ -1,0 +1,46 @@
+#include "rnnsearch/corpus/links.h"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
+
+namespace rnnsearch::corpus {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r";
+
+/// Reads "source-target" as a whole.
+bool read_link(std::string_view text, std::uint32_t& source, std::uint32_t& target) {
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, source);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return false;
+  const auto second = std::from_chars(first.ptr + 1, end, target);
+  return second.ec == std::errc() && second.ptr == end;
+}
+
+}  // namespace
+
+std::string read_links(std::string_view line, std::size_t source_words, std::size_t target_words,
+                       std::vector<std::uint32_t>& links) {
+  for (std::size_t begin = line.find_first_not_of(kSpaces); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(kSpaces, begin), line.size());
+    const std::string_view link = line.substr(begin, end - begin);
+    std::uint32_t source = 0, target = 0;
+    if (!read_link(link, source, target)) return text_of("'", printable(link), "' is not a link such as 0-0");
+    for (const auto& [position, words, side] :
+         {std::tuple{source, source_words, "source"}, {target, target_words, "target"}}) {
+      if (position >= words) {
+        return text_of("the link ", link, " is past the ", words, " words of the ", side, ", which are counted from 0");
+      }
+    }
+    links.push_back(source);
+    links.push_back(target);
+    begin = line.find_first_not_of(kSpaces, end);
+  }
+  return {};
+}
+
+}  // namespace rnnsearch::corpus

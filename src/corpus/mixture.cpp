@@ -1,0 +1,101 @@
+#include "rnnsearch/corpus/mixture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <tuple>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/option.h"
+
+namespace rnnsearch::corpus {
+
+std::string difference_of_words(const Corpus& a, const Corpus& b) {
+  const auto differ = [&](const std::string& what, const auto& in_a, const auto& in_b) {
+    std::ostringstream text;
+    text << std::boolalpha << what << " is " << in_b << " there and " << in_a << " in " << a.path().string();
+    return std::move(text).str();
+  };
+  const TextPipeline &p = a.pipeline(), &q = b.pipeline();
+  if (p.source_language != q.source_language) return differ("source-language", p.source_language, q.source_language);
+  if (p.target_language != q.target_language) return differ("target-language", p.target_language, q.target_language);
+  if (p.tokenizer != q.tokenizer) return differ("tokenizer", p.tokenizer, q.tokenizer);
+  if (p.normalization != q.normalization) return differ("normalization", p.normalization, q.normalization);
+  if (p.lowercase != q.lowercase) return differ("lowercase", p.lowercase, q.lowercase);
+  if (!(p == q)) return "its subwords differ from those of " + a.path().string();
+  if (a.joint_vocabulary() != b.joint_vocabulary())
+    return differ("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());
+  for (const auto& [side, x, y] : {std::tuple{"source", &a.source_vocabulary(), &b.source_vocabulary()},
+                                   {"target", &a.target_vocabulary(), &b.target_vocabulary()}}) {
+    const auto [at, there] = std::mismatch(x->words().begin(), x->words().end(), y->words().begin(), y->words().end());
+    if (at != x->words().end() && there != y->words().end())
+      return differ(text_of("word ", at - x->words().begin(), " of the ", side, " vocabulary"), *at, *there);
+    if (x->size() != y->size()) return differ(text_of("the size of the ", side, " vocabulary"), x->size(), y->size());
+  }
+  return "";
+}
+
+std::string other_libraries(const Corpus& a, const Corpus& b) {
+  const std::string &in_a = a.pipeline().libraries.text, &in_b = b.pipeline().libraries.text;
+  if (in_a == in_b || in_a == kUnknownLibraries || in_b == kUnknownLibraries) return "";
+  return text_of("the text of ", b.path().string(), " was split into words with ", in_b, ", that of ",
+                 a.path().string(), " with ", in_a,
+                 ": the same text may be split otherwise; prepare both with the same version");
+}
+
+void check_mixture(const Corpus& first, std::span<const MixedCorpus> others) {
+  for (const auto& [corpus, weight] : others) {
+    const std::string path = corpus->path().string();
+    if (!(weight > 0))
+      throw Error(text_of("corpus: ", path, " is mixed in with the weight ", weight, ", which must be above 0"));
+    if (corpus->train_pairs() == 0)
+      throw Error(text_of("corpus: ", path, " has no training pairs; make it again with rnnsearch prepare"));
+    if (const std::string what = difference_of_words(first, *corpus); !what.empty())
+      throw Error(text_of("corpus: ", path, " cannot be mixed into ", first.path().string(), ": ", what,
+                          "; prepare it again with the same options and --vocabulary-of ", first.path().string()));
+  }
+  const Shares counted(first, others);
+}
+
+std::string fingerprint_of(const Corpus& first, std::span<const MixedCorpus> others) {
+  std::string all = first.fingerprint();
+  for (const auto& [corpus, weight] : others) all += " + " + value::write(weight) + " * " + corpus->fingerprint();
+  return all;
+}
+
+Shares::Shares(const Corpus& first, std::span<const MixedCorpus> others) : ends_{first.train_pairs()} {
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<std::uint32_t>::max());
+  for (const auto& [corpus, weight] : others) {
+    const double pairs = std::max(1.0, std::round(weight * static_cast<double>(first.train_pairs())));
+    if (static_cast<double>(ends_.back()) + pairs > kMost)
+      throw Error(text_of("corpus: an epoch of ", first.path().string(), " with ", corpus->path().string(),
+                          " of weight ", weight, " has more than ", std::numeric_limits<std::uint32_t>::max(),
+                          " pairs; choose a lower weight"));
+    ends_.push_back(ends_.back() + static_cast<std::uint64_t>(pairs));
+  }
+}
+
+// The corpora up to k - 1 have floor(x e[k-1] / e[k]) of the first x pairs of those up to k, where e[k] are the pairs
+// an epoch of the corpora up to k. This number grows by 0 or 1 with each pair, because e[k-1] <= e[k].
+std::vector<std::uint64_t> Shares::among_first(std::uint64_t pairs) const {
+  std::vector<std::uint64_t> counts(corpora());
+  for (std::size_t k = corpora(); k-- > 1;) {
+    const std::uint64_t rest = pairs * ends_[k - 1] / ends_[k];
+    counts[k] = pairs - rest;
+    pairs = rest;
+  }
+  counts[0] = pairs;
+  return counts;
+}
+
+std::size_t Shares::corpus_of(std::uint64_t pair) const {
+  for (std::size_t k = corpora(); k-- > 1;) {
+    const std::uint64_t rest = pair * ends_[k - 1] / ends_[k];
+    if ((pair + 1) * ends_[k - 1] / ends_[k] == rest) return k;
+    pair = rest;
+  }
+  return 0;
+}
+
+}  // namespace rnnsearch::corpus
