@@ -20,6 +20,8 @@ set=${RNNSEARCH_SET:-dev}                 # the set that is translated: dev or t
 subwords=${RNNSEARCH_SUBWORDS:-4000}      # size of each vocabulary, in subwords
 max_length=${RNNSEARCH_MAX_LENGTH:-200}   # training pairs with more subwords on either side are left out
 beam=${RNNSEARCH_BEAM:-10}                # beam width of rnnsearch's translations; a peer decides itself
+# rnnsearch translate --retry-below. A model of the first minutes ends few sentences, and searching for all of them again would take hours.
+retry_below=${RNNSEARCH_RETRY_BELOW:-0}
 
 say() { printf '[time-to-bleu] %3d:%02d %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
 fail() {
@@ -103,7 +105,7 @@ while IFS=$'\t' read -r seconds checkpoint; do
   [[ ! -e $work/rnnsearch/$seconds ]] || continue
   say "rnnsearch: translating the $set set with the model of second $seconds"
   in_parallel "$rnnsearch" translate --model "$checkpoint" --input "$text/$set.$source" --output "$work/rnnsearch/$seconds" \
-    --beam "$beam" --normalize --threads 1 </dev/null
+    --beam "$beam" --retry-below "$retry_below" --normalize --threads 1 </dev/null
 done <"$work/checkpoints.tsv"
 
 if ((${#peers[@]} > 0)); then
