@@ -27,11 +27,10 @@
 //      source_words          uint32[words]    ids without </s>
 //      source_offset         uint64[pairs+1]  words of pair i are [offset[i], offset[i+1])
 //      target_words, target_offset
-//      alignment_words       uint32[]         only if the text had alignments: links between words as positions,
-//      counted alignment_offset      uint64[pairs+1]  from 0: source, target, source, target, ...; links of pair i are
-//      elements
-//                                             [offset[i], offset[i+1]). They are part of the fingerprint. Readers that
-//                                             do not know them read the same pairs
+//      alignment_words       uint32[]         only if the text had word alignments: each link is the position of a
+//                                             source word and that of a target word, from 0. Readers that do not know
+//                                             them read the same pairs; they are part of the fingerprint
+//      alignment_offset      uint64[pairs+1]  the links of pair i are [offset[i], offset[i+1])
 //   /dev, /test/NAME         as a shard, where the target is the first reference, and in addition:
 //      source_text           string[pairs]    raw lines
 //      reference_text        string[pairs]    raw lines; further references are reference_text_1, reference_text_2, ...

@@ -113,8 +113,7 @@ struct Translation {
 ///   with the number of finished sentences. If it returns false, the search ends, and the remaining sentences,
 ///   including those that wait for a retry, have no translation. A Interruptible ends the search in the middle
 ///   of a batch with the same result, or, without `done`, with its exception.
-/// - In sampling, the word at a step is a function of seed, the sentence's number, the sample's number, the step and
-/// the
+/// - In sampling, the word at a step is a function of the seed, the numbers of sentence, sample and step, and the
 ///   scores of the model.
 /// REQUIRES: prefixes only for models that predict the first word first.
 std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
