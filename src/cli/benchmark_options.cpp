@@ -41,7 +41,7 @@ void declare(Options& options, BenchmarkSettings& s) {
               {.help = "take vocabularies and batches from this corpus instead of drawing them", .value = "FILE"});
   options.group("Output");
   options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
-  add_training_options(options, s, {"resume", "guided-alignment"});
+  add_training_options(options, s, {"resume"});
   options.group("Machine");
   options.add("threads", s.thread_counts,
               {.help = "number of threads of each rank [the CPUs it may use, divided by the ranks of its host that may "
