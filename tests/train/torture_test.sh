@@ -265,7 +265,7 @@ sweep() {
 
 # meet FAULT: causes this fault of the plan
 meet() {
-  local ranks victim host at from old old_job next next_job
+  local ranks victim host at from old old_job holder next next_job
   kind=${kind_of[$1]}
   ranks=${ranks_of[$1]} victim=${victim_of[$1]}
   if ! runs; then start "$1"; fi
@@ -328,7 +328,7 @@ meet() {
     power-loss) "$lab" kill "$host" ;;
     moved) # the host is cut off, and its ranks do not notice, because they need no other host
       "$lab" cut "$host"
-      old=$attempts old_job=$job
+      old=$attempts old_job=$job holder=$(<"$run/attempt")
       ;;
   esac
 
@@ -348,6 +348,17 @@ meet() {
 
   if [[ $kind == moved ]]; then
     start $(($1 + 1))
+    # The former attempt writes log lines, too, so these do not show that the next one has begun. The next one may end early where Open
+    # MPI's ranks fail to connect, and is then started again, as by cluster/run.
+    while [[ $(<"$run/attempt") == "$holder" ]]; do
+      (($(since "$at") < limit * 10)) || fail "attempt $attempts does not take over the run"
+      if ! runs; then
+        echo "attempt $attempts ended before it took over: $(grep -m 1 '^\[comm\]\|^rnnsearch' "$run.$attempts.log")"
+        start $(($1 + 1))
+      fi
+      sleep 0.02
+    done
+    log_before=$(lines_of_log "$run")
     gets_on 8
     # the former attempt has to notice the takeover
     next=$attempts next_job=$job
