@@ -31,7 +31,8 @@ ShardPlan::ShardPlan(std::uint64_t shards, int rank, int ranks)
 
 void ShardSums::take(const ShardPlan& plan, std::size_t shard, std::span<float> gradient) {
   assert(shard + 1 < plan.count() && gradient.size() == size_);
-  const auto [held, additions] = plan.step(shard);
+  const ShardPlan::Step& step = plan.step(shard);
+  const std::size_t held = step.held, additions = step.additions;
   const std::size_t to = held - additions;
   if (held_.size() <= to) held_.resize(to + 1);
   if (additions == 0) held_[to].resize(size_);
@@ -53,7 +54,8 @@ void ShardSums::take(const ShardPlan& plan, std::size_t shard, std::span<float> 
 
 std::vector<std::span<float>> ShardSums::finish(const ShardPlan& plan, std::size_t first, std::span<float> gradient) {
   assert(first + gradient.size() <= size_);
-  const auto [held, additions] = plan.step(plan.count() - 1);
+  const ShardPlan::Step& step = plan.step(plan.count() - 1);
+  const std::size_t held = step.held, additions = step.additions;
   for_blocks(gradient.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = held; k-- > held - additions;) {
       const float* const left = held_[k].data() + first;
