@@ -95,9 +95,10 @@ if [[ ! -e $work/checkpoints.tsv ]]; then
   begun=$EPOCHREALTIME
   in_parallel "$rnnsearch" train --config "$config" --corpus "$corpus" --run "$run" --threads 1 --max-minutes "$minutes" \
     --max-updates "$updates" --checkpoint-minutes "$every" --checkpoint-every "$every_updates" --keep-checkpoints 100000 "$@"
-  # The time of a checkpoint is that of its last byte, so starting the program and writing the file count.
+  # The time of a checkpoint is that of its last byte, so starting the program and writing the file count. It is the name of the
+  # translation, so it has more digits than anybody needs: no two checkpoints may have the same.
   for checkpoint in "$run"/checkpoints/update-*.h5; do
-    printf '%s\t%s\n' "$(perl -e 'printf "%.1f", $ARGV[1] - $ARGV[0]' "$begun" "$(stat -c %.6Y "$checkpoint")")" "$checkpoint"
+    printf '%s\t%s\n' "$(perl -e 'printf "%.6f", $ARGV[1] - $ARGV[0]' "$begun" "$(stat -c %.6Y "$checkpoint")")" "$checkpoint"
   done >"$work/checkpoints.tsv.new"
   mv "$work/checkpoints.tsv.new" "$work/checkpoints.tsv"
 fi
