@@ -1,0 +1,120 @@
+#include "train/run_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <iterator>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/log.h"
+#include "rnnsearch/kernels/precision.h"
+
+namespace rnnsearch::train {
+
+UpdateReport report_of(const TrainingState& state, const TrainOptions& options, const UpdateResult& result,
+                       double learning_rate, double epoch_share) {
+  const LogInterval& interval = state.interval;
+  const double updates = static_cast<double>(interval.updates);
+  const double wall =
+      interval.data_seconds + interval.compute_seconds + interval.communication_seconds + interval.optimizer_seconds;
+  UpdateReport r;
+  r.update = state.update;
+  r.epoch = state.position.epoch;
+  r.epoch_share = epoch_share;
+  r.loss_per_word = interval.words > 0 ? interval.negative_log_likelihood / interval.words : std::nan("");
+  r.label_smoothing = options.label_smoothing;
+  r.gradient_norm = result.gradient_norm;
+  r.learning_rate = learning_rate;
+  r.skipped_share = static_cast<double>(state.skipped_updates) / static_cast<double>(state.update);
+  r.pairs = interval.pairs;
+  r.source_words = interval.source_words;
+  r.target_words = interval.target_words;
+  r.source_words_per_second = static_cast<double>(r.source_words) / wall;
+  r.target_words_per_second = static_cast<double>(r.target_words) / wall;
+  r.seconds = wall / updates;
+  r.data_seconds = interval.data_seconds / updates;
+  r.compute_seconds = interval.compute_seconds / updates;
+  r.communication_seconds = interval.communication_seconds / updates;
+  r.reduction_seconds = interval.reduction_seconds / updates;
+  r.megabytes_sent = static_cast<double>(interval.bytes_sent) / 1e6 / updates;
+  r.optimizer_seconds = interval.optimizer_seconds / updates;
+  r.skipped = !result.applied;
+  r.logged = state.update % options.log_every == 0;
+  return r;
+}
+
+void RunRecord::began_with(const Transferred& t) {
+  add("initial-model", {{"checkpoint", t.checkpoint.string()},
+                        {"source_words", t.source.words},
+                        {"source_words_found", t.source.found},
+                        {"target_words", t.target.words},
+                        {"target_words_found", t.target.found},
+                        {"optimizer", p_.options.initial_optimizer}});
+  if (p_.progress) p_.progress->began_with(t, p_.options.initial_optimizer);
+}
+
+void RunRecord::resumed(const std::string& checkpoint) {
+  add("resume", {{"checkpoint", checkpoint},
+                 {"ranks", state_.world_size},
+                 {"precision", kernels::name_of(kernels::precision())}});
+  if (p_.progress) p_.progress->resumed(checkpoint, state_);
+}
+
+void RunRecord::updated(UpdateReport r) {
+  if (r.skipped) {
+    log_line(text_of("[train] update ", r.update, ": the gradient is not finite, so the update is skipped (",
+                     state_.skipped_updates, " skipped updates so far)"));
+    add("skip", {{"skipped_updates", state_.skipped_updates}});
+  }
+  if (r.logged) {
+    r.parameter_norm = std::sqrt(squared_norm_of(p_.model.parameters()));
+    std::vector<Json::Member> figures;
+    for_each_figure(r, [&](const char* name, const auto& figure) { figures.emplace_back(name, figure); });
+    add("update", std::move(figures));
+    history_.updates.push_back({r.update, r.loss_per_word, r.learning_rate, r.target_words_per_second});
+  }
+  if (p_.progress) p_.progress->updated(r);
+}
+
+void RunRecord::validated(const ValidationResult& result, bool best) {
+  history_.validations.push_back({state_.update, result.loss_per_word, result.bleu});
+  add("validation", {{"loss_per_word", result.loss_per_word},
+                     {"bleu", result.bleu},
+                     {"chrf", result.chrf},
+                     {"ter", result.ter},
+                     {"best", best}});
+  if (p_.progress) p_.progress->validated(state_.update, result, best);
+}
+
+void RunRecord::checkpointed(const CheckpointWriter::Written& written) {
+  const auto path = p_.run->checkpoint_path(written.update);
+  add("checkpoint", written.update,
+      {{"file", path.filename().string()}, {"seconds", written.seconds}, {"pause_seconds", written.pause_seconds}});
+  if (p_.progress) p_.progress->checkpointed(path, written.seconds, written.pause_seconds);
+}
+
+void RunRecord::signalled(int signal) {
+  add("signal", {{"signal", signal}});
+}
+
+void RunRecord::stopped(StopReason reason, double elapsed_seconds, double update_seconds, double data_seconds) {
+  add("stop", {{"reason", description_of(reason)},
+               {"elapsed_seconds", elapsed_seconds},
+               {"update_seconds", update_seconds},
+               {"data_seconds", data_seconds}});
+}
+
+void RunRecord::add(const char* event, std::vector<Json::Member> members) {
+  add(event, state_.update, std::move(members));
+}
+
+void RunRecord::add(const char* event, std::uint64_t update, std::vector<Json::Member> members) {
+  std::vector<Json::Member> all{
+      {"event", event}, {"update", update}, {"time", utc(std::time(nullptr))}, {"schema", kLogSchema}};
+  std::move(members.begin(), members.end(), std::back_inserter(all));
+  p_.run->log(Json::object(std::move(all)));
+}
+
+}  // namespace rnnsearch::train

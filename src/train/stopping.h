@@ -1,0 +1,83 @@
+// When a training stops: at its limits, at a signal, or early enough to write its last checkpoint before the deadline.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/train/checkpoint.h"
+#include "rnnsearch/train/trainer.h"
+#include "train/snapshot.h"
+
+namespace rnnsearch::train {
+
+/// The longest durations so far, in seconds, of the steps between two checks of the deadline.
+struct Longest {
+  double update = 0, validation_part = 0, checkpoint = 0;
+
+  static void observe(double& longest, double seconds) { longest = std::max(longest, seconds); }
+  /// Upper bound of the time from a check that lets the run continue until the checkpoint after the next check is
+  /// written: the rest of a checkpoint that is being written, one that is due, an update or a part of a validation, the
+  /// check, the rest of that update, and the last checkpoint. What is written in the background slows the updates down
+  /// at the same time, but by no more than the time that it would take alone.
+  double until_saved(const CheckpointWriter& writer) const;
+};
+
+/// Decides when to stop. Every rank has one, and reason() is the same on all of them: the ranks agree on what only some
+/// of them know, in votes that an update sums or in should_stop_early().
+class Stopping {
+ public:
+  /// The number of ranks that received a signal; whether the time is up; whether the deadline is near. Only the root's
+  /// clock decides the latter two.
+  using Votes = std::array<double, 3>;
+
+  /// All arguments must outlive this object. The time of this attempt begins now.
+  Stopping(const TrainerParts& parts, const StopSignals& signals, const CheckpointWriter& writer);
+
+  /// States the seconds that earlier attempts took, which are the same on all ranks.
+  void resume(double elapsed_seconds);
+
+  /// This rank's votes.
+  Votes votes() const;
+  /// Takes the sums of all ranks' votes.
+  void agreed(const Votes& sums);
+  /// COLLECTIVE. Checks for signals on all ranks and for the deadline. Returns true if the run must stop early.
+  bool should_stop_early();
+
+  /// The reason to stop at this state, if any.
+  std::optional<StopReason> reason(const TrainingState& state) const;
+  /// The result of a training that stopped for `reason`: a signal or the deadline may have come since.
+  StopReason final_reason(StopReason reason) const;
+
+  /// Training time in seconds, over all attempts.
+  double elapsed() const { return elapsed_before_ + attempt_.seconds(); }
+
+  /// What an update takes at the moment, and how far the training is.
+  struct Pace {
+    double seconds_an_update = 0, pairs_an_update = 0;
+    double epochs = 0;  // that are done; 1.5 is in the middle of the second
+    double epoch_pairs = 0;
+  };
+  /// Seconds to the nearest limit; negative if there is none. By the clock of this rank.
+  double seconds_left(std::uint64_t update, const Pace& pace) const;
+
+  Longest longest;  // used at the root only
+
+ private:
+  bool time_is_up() const;
+  /// Uses the root's clock; false on the other ranks.
+  bool deadline_is_near() const;
+
+  const TrainerParts& p_;
+  const TrainOptions& o_;
+  const StopSignals& signals_;
+  const CheckpointWriter& writer_;
+  Stopwatch attempt_;
+  double elapsed_before_ = 0;
+  // All ranks agree on these three.
+  bool signalled_ = false, time_up_ = false, deadline_near_ = false;
+};
+
+}  // namespace rnnsearch::train
