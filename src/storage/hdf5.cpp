@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
-#include <condition_variable>
-#include <cstdlib>
-#include <cstring>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
 #include "storage/content.h"
+#include "storage/creation.h"
+#include "storage/lock.h"
+#include "storage/numbers.h"
 #include "storage/text_references.h"
 
 namespace rnnsearch::storage {
@@ -22,208 +19,6 @@ namespace {
 
 // Elements of a chunk in datasets that are written and read as a whole.
 constexpr std::size_t kChunkElements = 1 << 15;
-constexpr unsigned kDeflateLevel = 1;  // for the reason see corpus/format.h
-
-/// A fair, recursive mutex: threads get it in the order in which they ask. With a plain mutex, a thread that reads many
-/// parts of a slow file would take it again and again before a waiting thread wakes up.
-class Turns {
- public:
-  void lock() {
-    std::unique_lock guard(mutex_);
-    if (depth_ > 0 && owner_ == std::this_thread::get_id()) {
-      ++depth_;
-      return;
-    }
-    const std::uint64_t ticket = tickets_++;
-    served_.wait(guard, [&] { return ticket == now_serving_; });
-    owner_ = std::this_thread::get_id();
-    depth_ = 1;
-  }
-  void unlock() {
-    const std::lock_guard guard(mutex_);
-    if (--depth_ > 0) return;
-    ++now_serving_;
-    served_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable served_;
-  std::uint64_t tickets_ = 0, now_serving_ = 0;
-  std::thread::id owner_;
-  std::size_t depth_ = 0;
-};
-
-Turns& turns() {
-  static Turns the_ones;
-  return the_ones;
-}
-
-/// Holds the lock of HDF5 and sets HDF5 up. The first call turns off its exit handler, which loops forever over files
-/// that a full disk kept from being closed, and plugins, which are code that a file could request. In each thread it
-/// turns off printing: a thread-safe HDF5, such as Debian's, has an error stack for each thread and prints it by
-/// default.
-class Lock {
- public:
-  Lock() : guard_(turns()) {
-    static const bool is_ready = [] {
-      H5dont_atexit();
-      H5open();
-      H5PLset_loading_state(0);
-      return true;
-    }();
-    thread_local const bool is_silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
-    static_cast<void>(is_ready && is_silent);
-    H5Eclear2(H5E_DEFAULT);
-  }
-
- private:
-  std::lock_guard<Turns> guard_;
-};
-
-}  // namespace
-
-std::string reason() {
-  std::vector<std::string> complaints;
-  H5Ewalk2(
-      H5E_DEFAULT, H5E_WALK_DOWNWARD,
-      [](unsigned, const H5E_error2_t* entry, void* list) -> herr_t {
-        if (entry->desc) static_cast<std::vector<std::string>*>(list)->emplace_back(entry->desc);
-        return 0;
-      },
-      &complaints);
-  H5Eclear2(H5E_DEFAULT);
-  if (complaints.empty()) return "HDF5 gave no reason";
-  std::string text = "HDF5: " + complaints.front();
-  if (complaints.size() > 1) text += " (" + complaints.back() + ")";
-  for (const std::string& complaint : complaints) {
-    const auto at = complaint.find("errno = ");
-    if (at == std::string::npos) continue;
-    const int number = std::atoi(complaint.c_str() + at + std::strlen("errno = "));
-    text = std::strerror(number);
-    if (number == ENOSPC || number == EDQUOT) text += "; free some space there or choose another folder";
-    if (complaint.find("lock") != std::string::npos)
-      text = "it cannot be locked (" + text +
-             "); if another process holds it, wait; if the file system has no locks, set "
-             "HDF5_USE_FILE_LOCKING=FALSE";
-  }
-  return text;
-}
-
-namespace {
-
-template <Number T>
-hid_t type_of() {
-  if constexpr (std::same_as<T, float>) return H5T_IEEE_F32LE;
-  if constexpr (std::same_as<T, double>) return H5T_IEEE_F64LE;
-  if constexpr (std::same_as<T, std::uint8_t>) return H5T_STD_U8LE;
-  if constexpr (std::same_as<T, std::uint32_t>) return H5T_STD_U32LE;
-  if constexpr (std::same_as<T, std::uint64_t>) return H5T_STD_U64LE;
-  if constexpr (std::same_as<T, std::int64_t>) return H5T_STD_I64LE;
-}
-
-template <Number T>
-hid_t memory_type_of() {
-  if constexpr (std::same_as<T, float>) return H5T_NATIVE_FLOAT;
-  if constexpr (std::same_as<T, double>) return H5T_NATIVE_DOUBLE;
-  if constexpr (std::same_as<T, std::uint8_t>) return H5T_NATIVE_UINT8;
-  if constexpr (std::same_as<T, std::uint32_t>) return H5T_NATIVE_UINT32;
-  if constexpr (std::same_as<T, std::uint64_t>) return H5T_NATIVE_UINT64;
-  if constexpr (std::same_as<T, std::int64_t>) return H5T_NATIVE_INT64;
-}
-
-template <Number T>
-const char* name_of() {
-  if constexpr (std::same_as<T, float>) return "float32";
-  if constexpr (std::same_as<T, double>) return "float64";
-  if constexpr (std::same_as<T, std::uint8_t>) return "uint8";
-  if constexpr (std::same_as<T, std::uint32_t>) return "uint32";
-  if constexpr (std::same_as<T, std::uint64_t>) return "uint64";
-  if constexpr (std::same_as<T, std::int64_t>) return "int64";
-}
-
-/// Turns off the creation times of objects, so that the same content always gives the same bytes.
-Handle without_times(hid_t kind) {
-  Handle creation(H5Pcreate(kind), H5Pclose);
-  H5Pset_obj_track_times(creation.get(), false);
-  return creation;
-}
-
-/// Creates the missing groups above `place`.
-void make_groups_above(hid_t file, const Place& place) {
-  for (std::size_t end = place.path.find('/', 1); end != std::string::npos; end = place.path.find('/', end + 1)) {
-    const std::string step = place.path.substr(0, end);
-    if (H5Lexists(file, step.c_str(), H5P_DEFAULT) > 0) continue;
-    const Handle creation = without_times(H5P_GROUP_CREATE);
-    const Handle group(H5Gcreate2(file, step.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
-    if (!group.ok()) cannot("write", place);
-  }
-}
-
-/// Turns off the chunk cache, which would only cost memory for each open dataset, because whole chunks are written.
-Handle without_cache() {
-  Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, 1.0);
-  return access;
-}
-
-/// chunk: shape of a chunk, or empty for a contiguous dataset without checksums (HDF5 has none for texts). A dataset
-/// that grows is compressed. A dataset that grows, or is empty, is created without an upper bound.
-Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hsize_t> extents,
-                      std::vector<hsize_t> chunk, bool grows) {
-  std::vector<hsize_t> limits = extents;
-  if (!chunk.empty() && (grows || std::find(extents.begin(), extents.end(), 0) != extents.end()))
-    limits.assign(extents.size(), H5S_UNLIMITED);
-  for (hsize_t& length : chunk) length = std::max<hsize_t>(length, 1);
-  const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), limits.data()), H5Sclose);
-  make_groups_above(file, place);
-  const Handle creation = without_times(H5P_DATASET_CREATE);
-  if (!chunk.empty()) {
-    H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
-    if (grows) {
-      H5Pset_shuffle(creation.get());
-      H5Pset_deflate(creation.get(), kDeflateLevel);
-    }
-    H5Pset_fletcher32(creation.get());  // last, so that it covers the bytes as stored
-    H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
-  }
-  const Handle access = without_cache();
-  Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), access.get()),
-                 H5Dclose);
-  if (!dataset.ok()) cannot("write", place);  // must come before the other handles are closed: that clears the reason
-  return dataset;
-}
-
-template <Number T>
-MatrixView<std::byte> bytes_of(MatrixView<T> values) {
-  return {reinterpret_cast<std::byte*>(values.data), values.rows, values.cols * sizeof(T), values.stride * sizeof(T)};
-}
-
-template <Number T>
-Dataset open_numbers(hid_t file, const Place& place) {
-  Dataset dataset = open_dataset(file, place);
-  if (dataset.type != type_of<T>()) unlike(place, "values of another type", name_of<T>());
-  return dataset;
-}
-
-std::uint64_t length_of(const Dataset& list, const Place& place) {
-  if (list.shape.size() != 1) unlike(place, "an array of shape " + shape_text(list.shape), "a list");
-  return list.shape[0];
-}
-
-template <Number T>
-std::vector<T> read_part(const Dataset& list, const Place& place, std::uint64_t first, std::uint64_t count) {
-  std::vector<T> values(count);
-  read_numbers(list, place, first, bytes_of(MatrixView<T>(values.data(), 1, count)));
-  return values;
-}
-
-template <Number T>
-void read_all(hid_t file, const Place& place, MatrixView<T> values, const std::vector<std::uint64_t>& expected) {
-  const Dataset dataset = open_numbers<T>(file, place);
-  if (dataset.shape != expected) unlike(place, "an array of shape " + shape_text(dataset.shape), shape_text(expected));
-  read_numbers(dataset, place, 0, bytes_of(values));
-}
 
 /// The first `cols` columns of memory [rows, stride].
 template <class T>
@@ -234,37 +29,7 @@ Handle memory_space(const MatrixView<T>& view) {
   return space;
 }
 
-void write_scalar(hid_t file, const Place& place, const std::string& attribute, hid_t type, hid_t memory_type,
-                  const void* value) {
-  Handle object = find_object(file, place);
-  if (!object.ok()) {
-    make_groups_above(file, place);
-    const Handle creation = without_times(H5P_GROUP_CREATE);
-    object = Handle(H5Gcreate2(file, place.path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
-    if (!object.ok()) cannot("write", place);
-  }
-  if (H5Aexists(object.get(), attribute.c_str()) > 0) H5Adelete(object.get(), attribute.c_str());
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  Handle handle(H5Acreate2(object.get(), attribute.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  if (!handle.ok() || H5Awrite(handle.get(), memory_type, value) < 0 || !handle.close()) cannot("write", place);
-}
-
-template <Number T>
-T read_scalar(hid_t file, const Place& place, const std::string& attribute) {
-  const Handle handle = open_attribute(file, place, attribute, std::floating_point<T> ? H5T_FLOAT : H5T_INTEGER);
-  T value{};
-  if (H5Aread(handle.get(), memory_type_of<T>(), &value) < 0) cannot("read", place);
-  return value;
-}
-
 }  // namespace
-
-Exclusive::Exclusive() {
-  turns().lock();
-}
-Exclusive::~Exclusive() {
-  turns().unlock();
-}
 
 File File::create(const std::filesystem::path& path, const std::filesystem::path& shown_as) {
   const Lock lock;
