@@ -1,0 +1,31 @@
+// The options of `prepare`.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/ranks.h"
+#include "rnnsearch/cli/options.h"
+#include "rnnsearch/corpus/prepare.h"
+
+namespace rnnsearch::cli {
+
+struct PrepareSettings {
+  corpus::PrepareOptions corpus;
+  std::vector<std::string> train_source, train_target, train_tsv, train_alignments, tests;
+  std::filesystem::path dev_source, dev_target, both_models, both_codes;
+  std::vector<std::string> merged;  // corpora to join; empty: make one from text
+  ThreadOptions threads;
+  std::size_t memory = corpus.memory >> 20;  // MiB
+  bool json = false;
+};
+void declare(Options& options, PrepareSettings& settings);
+/// Throws UsageError for options that would have no effect and for a missing output. Completes the output of --append.
+void check(const Options& options, PrepareSettings& settings);
+/// Completes settings.corpus from what was given. REQUIRES: text is prepared, not corpora merged. Throws UsageError for
+/// options that contradict each other.
+void take_text(const Options& options, PrepareSettings& settings);
+
+}  // namespace rnnsearch::cli
