@@ -30,16 +30,7 @@ for of in probabilities logarithms; do
   ! cmp -s one-$of weightless || fail "$of: the weights change nothing"
 
   # Forced decoding of what was found has its scores, on any number of ranks.
-  python3 -c '
-import json, sys
-source = open("source").read().split("\n")
-with open("pairs", "w") as pairs, open("pairs.target", "w") as targets, open("expected", "w") as expected:
-  for line in open(sys.argv[1]):
-    found = json.loads(line)
-    if not found["finished"] or not found["length"]: continue
-    print(source[found["line"]], file=pairs)
-    print(found["text"], file=targets)
-    print(found["log_probability"], file=expected)' one-$of
+  pairs_of one-$of
   (($(wc -l <pairs) > 50)) || fail "$of: only $(wc -l <pairs) translations ended"
   "$RNNSEARCH" score $ensemble --source pairs --target pairs.target --precision f32 --threads 1 >scores
   "$MPIEXEC" -n 3 "$RNNSEARCH" score $ensemble --source pairs --target pairs.target --precision f32 --threads 1 2>/dev/null |

@@ -16,17 +16,7 @@ translated() {
 }
 # check_scores MODELS LIST: forced decoding of what has ended has its log-probabilities
 check_scores() {
-  python3 - "$2" <<'PYTHON'
-import json, sys
-source = open("source").read().split("\n")
-with open("pairs", "w") as pairs, open("pairs.target", "w") as targets, open("expected", "w") as expected:
-    for line in open(sys.argv[1]):
-        found = json.loads(line)
-        if not found["finished"] or not found["length"]: continue
-        print(source[found["line"]], file=pairs)
-        print(found["text"], file=targets)
-        print(found["log_probability"], file=expected)
-PYTHON
+  pairs_of "$2"
   (($(wc -l <pairs) > 20)) || fail "$2: only $(wc -l <pairs) translations ended"
   "$RNNSEARCH" score $1 --source pairs --target pairs.target --precision f32 --threads 1 >scores
   paste scores expected | awk '{d = $1 - $2; if (d < -1e-4 || d > 1e-4) {print "score: " $1 ", translate: " $2; bad = 1}}

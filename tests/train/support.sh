@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034  # the scripts that source this use what is set here
-# Shared by the scripts of this folder: a tiny corpus, the arguments of a run, and the comparison of the last checkpoints of two runs.
+# Shared by scripts: a tiny corpus, the arguments of a run, the comparison of the last checkpoints of two runs, and pairs to score.
 command -v h5diff >/dev/null || { echo "skipped: h5diff (Debian: hdf5-tools) is not installed" >&2; exit 77; }
 
 : "${MPIEXEC:=mpirun}" # the launcher
@@ -104,4 +104,20 @@ expect_equal() {
 state_of() {
   h5dump -g /state "$(last_checkpoint "$1")" |
     awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /seconds|world_size|bytes_sent/ {print name, $0}'
+}
+
+# pairs_of LIST: from an n-best list in JSON of the lines of the file source, what ended and is not empty: its source sentences to the file
+# pairs, its texts to pairs.target, its log-probabilities to expected
+pairs_of() {
+  python3 - "$1" <<'PYTHON'
+import json, sys
+source = open("source").read().split("\n")
+with open("pairs", "w") as pairs, open("pairs.target", "w") as targets, open("expected", "w") as expected:
+    for line in open(sys.argv[1]):
+        found = json.loads(line)
+        if not found["finished"] or not found["length"]: continue
+        print(source[found["line"]], file=pairs)
+        print(found["text"], file=targets)
+        print(found["log_probability"], file=expected)
+PYTHON
 }
