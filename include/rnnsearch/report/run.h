@@ -29,6 +29,7 @@ struct LoggedValidation {
   double loss_per_word = 0;
   double bleu = 0;  // NaN if it was not computed
   bool best = false;
+  double share = 0;  // of the time of its attempt that validations had taken; NaN if the log does not say it
 };
 
 struct Run {
