@@ -105,6 +105,7 @@ int run_prepare(const Arguments& arguments) {
               {.help = "a test set: name, source and reference; append further references after further colons, and "
                        "write a colon in a file name as \\:",
                .value = "NAME:SRC:REF"});
+  options.take(line_limit_table(), settings.line_limit);
   options.group(kCorpora);
   options.add("append", settings.append_to,
               {.help = "add pairs and sets to this corpus, treated as its own text was, with its vocabularies; "
