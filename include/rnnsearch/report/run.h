@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,7 +30,8 @@ struct LoggedValidation {
   double loss_per_word = 0;
   double bleu = 0;  // NaN if it was not computed
   bool best = false;
-  double share = 0;  // of the time of its attempt that validations had taken; NaN if the log does not say it
+  /// Of the time of its attempt that validations had taken; NaN if the log does not say it.
+  double share = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct Run {
