@@ -31,6 +31,7 @@ constexpr std::size_t kPortion = 4096;
 struct Settings : AlignOutputs {
   fs::path source, target, gold_links;
   std::string lines;
+  LineLimit line_limit;
   std::size_t gold_first_word = 0;
   decode::TranslationOptions translation;
   ThreadOptions threads;
@@ -50,6 +51,7 @@ void declare(Options& options, Settings& settings) {
       {.help = "translations of --source, line by line; without it the model translates first", .value = "FILE"});
   options.add("lines", settings.lines,
               {.help = "use only these lines of the files, counted from 1, such as 1,5,10-20", .value = "LINES"});
+  options.take(line_limit_table(), settings.line_limit);
   options.group("Results");
   options.add("json", settings.json,
               {.help = "write one JSON object with the words, the matrix (one row for each target word) and the "
@@ -125,15 +127,15 @@ struct Text {
 
 Text read_text(const Settings& settings) {
   Text text;
-  text.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource);
+  text.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource, settings.line_limit);
   if (!settings.target.empty()) {
-    text.targets = corpus::read_lines(settings.target, corpus::TestSetPart::kReference);
+    text.targets = corpus::read_lines(settings.target, corpus::TestSetPart::kReference, settings.line_limit);
     corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
                              {settings.target, corpus::TestSetPart::kReference, text.targets.size()});
   }
   if (!settings.gold_links.empty()) {
-    text.gold = evaluate::read_gold_links(settings.gold_links, static_cast<std::uint32_t>(settings.gold_first_word),
-                                          stop_if_signal_came);
+    text.gold = evaluate::read_gold_links(settings.gold_links, settings.line_limit,
+                                          static_cast<std::uint32_t>(settings.gold_first_word), stop_if_signal_came);
     corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
                              {settings.gold_links, corpus::TestSetPart::kReference, text.gold.size()});
   }

@@ -33,6 +33,7 @@ struct Settings {
   std::vector<std::string> hypotheses, model, references;
   fs::path source, corpus;
   std::string set;
+  LineLimit line_limit;
   evaluate::EvaluationOptions evaluation;
   std::vector<std::string> breakdown;
   decode::TranslationOptions translation;
@@ -68,14 +69,14 @@ Test test_of(const Settings& settings) {
   Test test;
   if (settings.corpus.empty()) {
     for (const auto& path : settings.references) {
-      test.references.push_back(corpus::read_lines(path, corpus::TestSetPart::kReference));
+      test.references.push_back(corpus::read_lines(path, corpus::TestSetPart::kReference, settings.line_limit));
       corpus::check_same_lines(
           {settings.references.front(), corpus::TestSetPart::kReference, test.references.front().size()},
           {path, corpus::TestSetPart::kReference, test.references.back().size()});
     }
     test.place = settings.references.front();
     if (!settings.source.empty()) {
-      test.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource);
+      test.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource, settings.line_limit);
       corpus::check_same_lines({test.place, corpus::TestSetPart::kReference, test.references.front().size()},
                                {settings.source, corpus::TestSetPart::kSource, test.sources.size()});
     }
@@ -121,6 +122,7 @@ void declare(Options& options, Settings& settings) {
                        "unknown words",
                .value = "FILE"});
   options.add("set", settings.set, {.help = "which set of --corpus to use: dev or test/NAME", .value = "SET"});
+  options.take(line_limit_table(), settings.line_limit);
   options.take(evaluate::option_table(), settings.evaluation);
   options.group("Buckets");
   options.add("breakdown", settings.breakdown,
@@ -170,6 +172,9 @@ void check(const Options& options, Settings& settings) {
     if (settings.set.empty()) throw UsageError("--set is missing: dev or test/NAME, a set of --corpus");
     if (!settings.references.empty() || !settings.source.empty()) {
       throw UsageError("--references and --source are not for --corpus, whose sets hold both");
+    }
+    if (settings.hypotheses.empty() && options.given("max-line-bytes")) {
+      throw UsageError("--max-line-bytes is for files of text, and --corpus with --model reads none; leave it out");
     }
   }
   check_translation_options(options, settings.translation);
@@ -243,7 +248,7 @@ int run_evaluate(const Arguments& arguments) {
       test = test_of(settings);
       for (const std::string& text : settings.hypotheses) {
         const fs::path path = named_path(text).path;
-        systems.push_back(corpus::read_lines(path, corpus::TestSetPart::kHypothesis));
+        systems.push_back(corpus::read_lines(path, corpus::TestSetPart::kHypothesis, settings.line_limit));
         corpus::check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
                                  {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
       }

@@ -69,6 +69,7 @@ void declare(Options& options, PrepareSettings& s) {
               {.help = "a test set: name, source and reference; append further references after further colons, and "
                        "write a colon in a file name as \\:",
                .value = "NAME:SRC:REF"});
+  options.take(line_limit_table(), s.corpus.line_limit);
   options.group(kCorpora);
   options.add("append", s.corpus.append_to,
               {.help = "add pairs and sets to this corpus, treated as its own text was, with its vocabularies; "

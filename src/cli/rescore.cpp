@@ -29,6 +29,7 @@ using evaluate::Hypothesis;
 using evaluate::NBestList;
 
 struct Settings {
+  LineLimit line_limit;
   fs::path list, source, output, n_best_output;
   std::vector<std::string> model;
   WeightOptions weights;
@@ -54,6 +55,7 @@ void declare(Options& options, Settings& settings) {
                        "translation; its log-probability becomes the feature NAME [the name of the run]. Models need "
                        "no common vocabulary",
                .value = "[NAME=]RUN"});
+  options.take(line_limit_table(), settings.line_limit);
   options.group("Ranking");
   add_weights(options, settings.weights,
               "weights of the features, a JSON file that tune wrote; features without a weight have the weight 0");
@@ -149,16 +151,16 @@ int run_rescore(const Arguments& arguments) {
     if (!settings.weights.file.empty()) texts.push_back(settings.weights.file);
     const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
     comm::root_does(world, [&] {
-      list = read_list(settings.list);
+      list = read_list(settings.list, settings.line_limit);
       if (!settings.source.empty()) {
-        sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource);
+        sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource, settings.line_limit);
         evaluate::check_line_count(list, settings.list.string(), sources.size(), settings.source.string());
       }
       evaluate::check_feature_names(list, names);
       NBestList with_models;
       with_models.features = list.features;
       with_models.features.insert(with_models.features.end(), names.begin(), names.end());
-      weights = read_weights(settings.weights, given, with_models, settings.list.string());
+      weights = read_weights(settings.weights, given, with_models, settings.list.string(), settings.line_limit);
       open(best_file, "--output", settings.output);
       open(list_file, "--n-best-output", settings.n_best_output);
     });

@@ -21,6 +21,7 @@ namespace rnnsearch::cli {
 int run_score(const Arguments& arguments) {
   ModelChoice models;
   std::filesystem::path source_path, target_path;
+  LineLimit line_limit;
   std::size_t batch_sentences = 80;
   ThreadOptions threads;
   std::string precision;
@@ -38,6 +39,7 @@ int run_score(const Arguments& arguments) {
                .required = true});
   options.add("target", target_path,
               {.help = "translations of --source, line by line", .value = "FILE", .required = true});
+  options.take(line_limit_table(), line_limit);
   options.add("json", json, {.help = "print one JSON object with all scores, their sum and the perplexity"});
   options.group("Machine");
   options.add("batch-sentences", batch_sentences,
@@ -55,8 +57,8 @@ int run_score(const Arguments& arguments) {
   {
     const PatienceForPipes patience({source_path, target_path}, threads.stall_timeout, world);
     comm::root_does(world, [&] {
-      sources = corpus::read_lines(source_path, corpus::TestSetPart::kSource);
-      targets = corpus::read_lines(target_path, corpus::TestSetPart::kReference);
+      sources = corpus::read_lines(source_path, corpus::TestSetPart::kSource, line_limit);
+      targets = corpus::read_lines(target_path, corpus::TestSetPart::kReference, line_limit);
       corpus::check_same_lines({source_path, corpus::TestSetPart::kSource, sources.size()},
                                {target_path, corpus::TestSetPart::kReference, targets.size()});
     });

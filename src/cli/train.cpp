@@ -234,6 +234,10 @@ int run_train(const Arguments& arguments) {
     }
     if (!deadline.line.empty()) reporter->say("[train] " + deadline.line);
     if (!precision_line.empty()) reporter->say(precision_line);
+    if (s.train.scale_learning_rate != train::ScaleLearningRate::kNone) {
+      reporter->say(text_of("[train] learning rate ", train::scaled_learning_rate(s.train), ", scaled from ",
+                            s.train.learning_rate, " for a batch of ", s.train.reference_batch));
+    }
     if (s.train.label_smoothing > 0) {
       reporter->say(text_of("[train] label smoothing ", s.train.label_smoothing,
                             " of the gradient; reported losses are without it, in training and in validation"));
@@ -250,7 +254,7 @@ int run_train(const Arguments& arguments) {
   }
 
   train::Validator validator;
-  if (has_dev && s.train.validate_every > 0) {
+  if (has_dev && validates(s.train)) {
     const auto keep = [&](std::uint64_t update, const std::string& translations) {
       std::string digits = std::to_string(update);
       digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');

@@ -70,6 +70,7 @@ void check_stream(const Options& options, bool stream, InputFormat input_format,
 int run_translate(const Arguments& arguments) {
   ModelChoice models;
   fs::path input, output, prefix;
+  LineLimit line_limit;
   decode::TranslationOptions translation;
   NBestFormat n_best_format = NBestFormat::kPlain;
   SamplingOptions sampling;
@@ -103,6 +104,7 @@ int run_translate(const Arguments& arguments) {
               {.help = "text with the words that the translation of each line begins with, line by line; an empty line "
                        "is no prefix. The model continues it, and its words count in the score",
                .value = "FILE"});
+  options.take(line_limit_table(), line_limit);
   options.add("n-best", translation.search.n_best,
               {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
                .low = 1,
@@ -142,9 +144,9 @@ int run_translate(const Arguments& arguments) {
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
     if (stream) {
-      source.emplace(input_format, takes_prefixes);
+      source.emplace(input_format, takes_prefixes, line_limit);
     } else {
-      source.emplace(input, prefix);
+      source.emplace(input, prefix, line_limit);
     }
     sink.emplace("--output", output, std::cout);
   });

@@ -56,14 +56,15 @@ Request request_of(const corpus::ArrivedLine& line, const std::string& place, bo
 
 }  // namespace
 
-TranslationInput::TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes)
+TranslationInput::TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes,
+                                   const LineLimit& limit)
     : path_(path), prefixes_path_(prefixes) {
   if (!prefixes.empty()) {
     prefixes_stream_ = corpus::open_text(prefixes, stop_if_signal_came);
-    prefixes_.emplace(*prefixes_stream_, prefixes.string());
+    prefixes_.emplace(*prefixes_stream_, prefixes.string(), limit);
   }
   if (const auto test_set = corpus::test_set_name(path)) {
-    segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource).lines;
+    segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource, limit).lines;
     return;
   }
   if (path.empty()) {
@@ -71,12 +72,12 @@ TranslationInput::TranslationInput(const std::filesystem::path& path, const std:
   } else {
     stream_ = corpus::open_text(path, stop_if_signal_came);
   }
-  lines_.emplace(*stream_, name());
+  lines_.emplace(*stream_, name(), limit);
 }
 
-TranslationInput::TranslationInput(InputFormat format, bool takes_prefixes)
+TranslationInput::TranslationInput(InputFormat format, bool takes_prefixes, const LineLimit& limit)
     : format_(format), takes_prefixes_(takes_prefixes) {
-  arriving_.emplace(STDIN_FILENO, name(), stop_if_signal_came);
+  arriving_.emplace(STDIN_FILENO, name(), limit, stop_if_signal_came);
 }
 
 Portion TranslationInput::next(std::size_t count) {

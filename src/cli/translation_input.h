@@ -41,9 +41,9 @@ class TranslationInput {
  public:
   /// A text or a test set; standard input if the path is empty. `prefixes`: a text with a prefix for each line; empty:
   /// none.
-  TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes);
+  TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes, const LineLimit& limit);
   /// Standard input, line by line. `takes_prefixes`: whether a line of JSON may have one.
-  TranslationInput(InputFormat format, bool takes_prefixes);
+  TranslationInput(InputFormat format, bool takes_prefixes, const LineLimit& limit);
 
   std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
   /// At most `count` further lines. Of a text there are fewer only at the end. Of arriving lines there are those that

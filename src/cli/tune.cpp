@@ -26,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Settings {
+  LineLimit line_limit;
   fs::path list, output;
   std::vector<std::string> references;
   WeightOptions start;
@@ -45,6 +46,7 @@ void declare(Options& options, Settings& settings) {
                .required = true});
   options.add("output", settings.output,
               {.help = "JSON file for the weights, which rescore --weights reads", .value = "FILE", .required = true});
+  options.take(line_limit_table(), settings.line_limit);
   options.group("Start");
   add_weights(options, settings.start,
               "weights to begin with, such as those of an earlier tuning [1 for LogProbability, 0 for others]");
@@ -70,7 +72,7 @@ void declare(Options& options, Settings& settings) {
 std::vector<std::vector<std::string>> read_references(const Settings& settings, const evaluate::NBestList& list) {
   std::vector<std::vector<std::string>> references;
   for (const std::string& path : settings.references) {
-    references.push_back(corpus::read_lines(path, corpus::TestSetPart::kReference));
+    references.push_back(corpus::read_lines(path, corpus::TestSetPart::kReference, settings.line_limit));
     evaluate::check_line_count(list, settings.list.string(), references.back().size(), path);
   }
   return references;
@@ -102,7 +104,7 @@ std::vector<double> start_of(const Settings& settings, const evaluate::NBestList
     const auto named = std::find(list.features.begin(), list.features.end(), "LogProbability");
     weights.emplace_back(named == list.features.end() ? list.features.front() : *named, 1.0);
   }
-  return read_weights(settings.start, weights, list, settings.list.string());
+  return read_weights(settings.start, weights, list, settings.list.string(), settings.line_limit);
 }
 
 }  // namespace
@@ -119,7 +121,7 @@ int run_tune(const Arguments& arguments) {
   (void)given_weights(settings.start);
 
   if (settings.threads) set_thread_count(*settings.threads);
-  evaluate::NBestList list = read_list(settings.list);
+  evaluate::NBestList list = read_list(settings.list, settings.line_limit);
   const auto references = read_references(settings, list);
   const auto start = start_of(settings, list);
   OutputFile file("--output", settings.output, std::cout);

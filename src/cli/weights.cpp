@@ -33,19 +33,21 @@ std::vector<evaluate::FeatureWeight> given_weights(const WeightOptions& weights)
 }
 
 std::vector<double> read_weights(const WeightOptions& weights, const std::vector<evaluate::FeatureWeight>& given,
-                                 const evaluate::NBestList& list, const std::string& list_name) {
+                                 const evaluate::NBestList& list, const std::string& list_name,
+                                 const LineLimit& limit) {
   std::vector<evaluate::FeatureWeight> all;
   if (!weights.file.empty()) {
     std::string text;
-    for (const std::string& line : corpus::read_lines(weights.file, corpus::TestSetPart::kSource)) text += line + "\n";
+    const auto lines = corpus::read_lines(weights.file, corpus::TestSetPart::kSource, limit);
+    for (const std::string& line : lines) text += line + "\n";
     all = evaluate::read_weights(text, weights.file.string());
   }
   all.insert(all.end(), given.begin(), given.end());
   return evaluate::weights_of(list, list_name, all);
 }
 
-evaluate::NBestList read_list(const std::filesystem::path& path) {
-  return evaluate::read_n_best_list(corpus::read_lines(path, corpus::TestSetPart::kHypothesis), path.string(),
+evaluate::NBestList read_list(const std::filesystem::path& path, const LineLimit& limit) {
+  return evaluate::read_n_best_list(corpus::read_lines(path, corpus::TestSetPart::kHypothesis, limit), path.string(),
                                     stop_if_signal_came);
 }
 

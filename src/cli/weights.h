@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/base/line_limit.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/evaluate/n_best_list.h"
 
@@ -24,10 +25,10 @@ std::vector<evaluate::FeatureWeight> given_weights(const WeightOptions& weights)
 /// The weight of each feature of the list: that of --weight, otherwise that of --weights, otherwise 0. Throws Error as
 /// evaluate::weights_of and evaluate::read_weights.
 std::vector<double> read_weights(const WeightOptions& weights, const std::vector<evaluate::FeatureWeight>& given,
-                                 const evaluate::NBestList& list, const std::string& list_name);
+                                 const evaluate::NBestList& list, const std::string& list_name, const LineLimit& limit);
 
 /// The list in a file, plain or compressed. Throws Error as corpus::read_lines and evaluate::read_n_best_list;
 /// Interrupted when a stop signal came.
-evaluate::NBestList read_list(const std::filesystem::path& path);
+evaluate::NBestList read_list(const std::filesystem::path& path, const LineLimit& limit);
 
 }  // namespace rnnsearch::cli

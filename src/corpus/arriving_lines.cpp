@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/corpus/text_stream.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
@@ -33,17 +32,18 @@ std::string_view ArrivingLines::Arrivals::take() {
   return arrived;
 }
 
-ArrivingLines::ArrivingLines(int descriptor, std::string name, Poll poll)
-    : arrivals_(descriptor, std::move(name), std::move(poll)) {}
+ArrivingLines::ArrivingLines(int descriptor, std::string name, const LineLimit& limit, Poll poll)
+    : arrivals_(descriptor, std::move(name), std::move(poll)), limit_(limit) {}
 
 // Appends a line if its end has arrived; otherwise keeps what there is of it.
 bool ArrivingLines::take_line(std::vector<ArrivedLine>& lines) {
   const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-  if (line_.size() + end > kLineBytes) {
-    too_long_ = true;
+  if (too_long_.empty() && line_.size() + end > limit_.max_line_bytes) {
+    line_.append(rest_.substr(0, std::min<std::size_t>(end, 64)));  // as much as the problem quotes
+    too_long_ = limit_.problem(line_);
     line_ = {};
   }
-  if (!too_long_) line_.append(rest_.substr(0, end));
+  if (too_long_.empty()) line_.append(rest_.substr(0, end));
   const bool complete = end < rest_.size();
   rest_.remove_prefix(complete ? end + 1 : end);
   if (complete) end_line(lines);
@@ -52,8 +52,7 @@ bool ArrivingLines::take_line(std::vector<ArrivedLine>& lines) {
 
 void ArrivingLines::end_line(std::vector<ArrivedLine>& lines) {
   ArrivedLine line{std::exchange(line_, {}), {}};
-  line.problem = too_long_ ? text_of("longer than ", kLineBytes >> 20, " MiB") : problem_of(line.text);
-  too_long_ = false;
+  line.problem = too_long_.empty() ? problem_of(line.text) : std::exchange(too_long_, {});
   lines.push_back(std::move(line));
 }
 
@@ -66,7 +65,7 @@ std::vector<ArrivedLine> ArrivingLines::next(std::size_t count) {
     rest_ = arrivals_.take();
     ended_ = rest_.empty();
   }
-  if (ended_ && lines.size() < count && (!line_.empty() || too_long_)) end_line(lines);
+  if (ended_ && lines.size() < count && (!line_.empty() || !too_long_.empty())) end_line(lines);
   return lines;
 }
 

@@ -11,11 +11,12 @@
 
 namespace rnnsearch::corpus {
 
-LineReader::LineReader(const std::filesystem::path& path, std::optional<TestSetPart> part) {
+LineReader::LineReader(const std::filesystem::path& path, const LineLimit& limit, std::optional<TestSetPart> part)
+    : limit_(limit) {
   const auto name = part ? test_set_name(path) : std::nullopt;
   source_ = ByteSource::open(name ? name->file : path);
   if (name) {
-    test_set_ = read_test_set(*name, *part);
+    test_set_ = read_test_set(*name, *part, limit);
   } else {
     buffer_.resize(1 << 18);
   }
@@ -51,9 +52,9 @@ bool LineReader::append(std::string& text) {
         complete ? static_cast<std::size_t>(static_cast<const char*>(newline) - start) : end_ - begin_;
     text.append(start, part);
     begin_ += part + complete;
-    if (text.size() - first > kLineBytes)
-      throw Error(text_of("corpus: ", path().string(), " line ", lines_, " is longer than ", kLineBytes >> 20,
-                          " MiB; is it a text with one sentence per line?"));
+    if (text.size() - first > limit_.max_line_bytes)
+      limit_.refuse(text_of("corpus: ", path().string(), " line ", lines_, " is "),
+                    std::string_view(text).substr(first));
   } while (!complete && fill());
   if (lines_ == 1 && std::string_view(text).substr(first).starts_with(kByteOrderMark)) {
     text.erase(first, kByteOrderMark.size());

@@ -11,8 +11,8 @@
 
 #include "corpus/byte_source.h"
 #include "corpus/line_index.h"
+#include "rnnsearch/base/line_limit.h"
 #include "rnnsearch/corpus/test_set_file.h"
-#include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::corpus {
 
@@ -24,13 +24,13 @@ class LineReader {
  public:
   /// If `part` is given, a file that test_set_name() recognises is read as a test set, whose segments are the lines.
   /// Throws Error as ByteSource::open and read_test_set do.
-  explicit LineReader(const std::filesystem::path& path, std::optional<TestSetPart> part = std::nullopt);
+  LineReader(const std::filesystem::path& path, const LineLimit& limit, std::optional<TestSetPart> part = std::nullopt);
 
   /// Whether all lines were read. Throws Error for a file that is empty after unpacking.
   bool at_end();
   /// Appends the next line without its "\n" and without checking it; returns false at the end. A last line without "\n"
   /// counts as a line. A byte order mark at the start of the file is removed. Throws Error as at_end does, and for
-  /// lines longer than kLineBytes.
+  /// lines longer than the limit.
   bool append(std::string& text);
   /// Reads the next line and checks it with check_line; returns false at the end.
   bool next(std::string& line);
@@ -52,6 +52,7 @@ class LineReader {
   std::uint64_t skip(std::uint64_t lines);  // returns how many lines were skipped
 
   std::unique_ptr<ByteSource> source_;
+  LineLimit limit_;
   std::optional<TestSet> test_set_;
   std::uint64_t lines_ = 0;
   std::vector<char> buffer_;

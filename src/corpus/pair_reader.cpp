@@ -31,19 +31,19 @@ std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts)
 
 namespace {
 
-std::unique_ptr<LineReader> source_of(const TextFiles& text) {
-  if (text.target.empty()) return std::make_unique<LineReader>(text.source);
-  return std::make_unique<LineReader>(text.source, TestSetPart::kSource);
+std::unique_ptr<LineReader> source_of(const TextFiles& text, const LineLimit& limit) {
+  if (text.target.empty()) return std::make_unique<LineReader>(text.source, limit);
+  return std::make_unique<LineReader>(text.source, limit, TestSetPart::kSource);
 }
 
-std::unique_ptr<LineReader> target_of(const TextFiles& text) {
+std::unique_ptr<LineReader> target_of(const TextFiles& text, const LineLimit& limit) {
   if (text.target.empty()) return nullptr;
-  return std::make_unique<LineReader>(text.target, TestSetPart::kReference);
+  return std::make_unique<LineReader>(text.target, limit, TestSetPart::kReference);
 }
 
-std::unique_ptr<LineReader> alignments_of(const TextFiles& text) {
+std::unique_ptr<LineReader> alignments_of(const TextFiles& text, const LineLimit& limit) {
   if (text.alignments.empty()) return nullptr;
-  return std::make_unique<LineReader>(text.alignments);
+  return std::make_unique<LineReader>(text.alignments, limit);
 }
 
 [[noreturn]] void fail_on_count_of_alignments(LineReader& source, LineReader& alignments) {
@@ -55,16 +55,18 @@ std::unique_ptr<LineReader> alignments_of(const TextFiles& text) {
 
 }  // namespace
 
-PairReader::PairReader(std::vector<TextFiles> texts, std::vector<std::optional<LineIndex>> index, int rank, int ranks)
+PairReader::PairReader(std::vector<TextFiles> texts, const LineLimit& limit,
+                       std::vector<std::optional<LineIndex>> index, int rank, int ranks)
     : texts_(std::move(texts)),
+      limit_(limit),
       index_(std::move(index)),
       rank_(static_cast<std::uint64_t>(rank)),
       ranks_(static_cast<std::uint64_t>(ranks)) {
   index_.resize(files_of(texts_).size());
   for (const TextFiles& text : texts_) {  // open all texts now, so that a missing file is not found after an hour
-    size_ += source_of(text)->size();
-    if (const auto target = target_of(text)) size_ += target->size();
-    if (const auto alignments = alignments_of(text)) size_ += alignments->size();
+    size_ += source_of(text, limit_)->size();
+    if (const auto target = target_of(text, limit_)) size_ += target->size();
+    if (const auto alignments = alignments_of(text, limit_)) size_ += alignments->size();
   }
 }
 
@@ -74,14 +76,14 @@ void PairReader::open_text() {
     const auto& index = index_[next_file_++];
     return index ? &*index : nullptr;
   };
-  source_ = source_of(text);
+  source_ = source_of(text, limit_);
   source_index_ = next_index();
-  target_ = target_of(text);
+  target_ = target_of(text, limit_);
   if (target_) {
     target_index_ = next_index();
     check_same_segments(*source_, *target_);
   }
-  alignments_ = alignments_of(text);
+  alignments_ = alignments_of(text, limit_);
   if (alignments_) alignments_index_ = next_index();
   round_ = 0;
   in_unit_ = false;

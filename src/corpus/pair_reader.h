@@ -62,8 +62,8 @@ class PairReader {
 
   /// index: the result of index_lines for files_of(texts), or empty; without an index, the units of other ranks are
   /// read (and unpacked) and skipped. Throws Error for files that cannot be opened.
-  explicit PairReader(std::vector<TextFiles> texts, std::vector<std::optional<LineIndex>> index = {}, int rank = 0,
-                      int ranks = 1);
+  PairReader(std::vector<TextFiles> texts, const LineLimit& limit, std::vector<std::optional<LineIndex>> index = {},
+             int rank = 0, int ranks = 1);
 
   /// Reads the next block, which is empty in a round without pairs for this rank; returns false at the end. Throws
   /// Error for files with different numbers of lines, for tab-separated lines without a tab, and as LineReader::append
@@ -82,6 +82,7 @@ class PairReader {
   void read_unit(TextBlock& block);
 
   std::vector<TextFiles> texts_;
+  LineLimit limit_;
   std::vector<std::optional<LineIndex>> index_;
   std::uint64_t rank_, ranks_;
   std::size_t next_text_ = 0, next_file_ = 0;

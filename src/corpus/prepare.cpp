@@ -33,12 +33,12 @@ namespace {
 namespace fs = std::filesystem;
 using Progress = std::function<void(const PrepareProgress&)>;
 
-RawSet read_raw_set(const EvaluationFiles& files, const std::string& name) {
+RawSet read_raw_set(const EvaluationFiles& files, const LineLimit& limit, const std::string& name) {
   if (files.references.empty()) throw Error(text_of("corpus: the set ", name, " has no reference translation"));
   RawSet set{name, {}};
   std::vector<LineReader> readers;
-  readers.emplace_back(files.source, TestSetPart::kSource);
-  for (const fs::path& reference : files.references) readers.emplace_back(reference, TestSetPart::kReference);
+  readers.emplace_back(files.source, limit, TestSetPart::kSource);
+  for (const fs::path& reference : files.references) readers.emplace_back(reference, limit, TestSetPart::kReference);
   for (LineReader& reader : readers) {
     check_same_segments(readers.front(), reader);
     auto& lines = set.lines.emplace_back();
@@ -144,7 +144,9 @@ struct Text {
   std::vector<std::optional<LineIndex>> index;  // empty for one process
 
   fs::path folder() const { return options.output.has_parent_path() ? options.output.parent_path() : fs::path("."); }
-  PassTotals read(const PassSteps& steps) const { return read_text(options.train, index, team, steps, progress); }
+  PassTotals read(const PassSteps& steps) const {
+    return read_text(options.train, options.line_limit, index, team, steps, progress);
+  }
 };
 
 /// Runs `act` at rank 0 and returns its result on every rank. If it throws, all ranks throw.
@@ -466,8 +468,9 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
       check_vocabulary_of(options, *given);
       options.pipeline = given->pipeline();
     }
-    if (options.dev) sets.push_back(read_raw_set(*options.dev, "dev"));
-    for (const EvaluationFiles& test : options.tests) sets.push_back(read_raw_set(test, "test/" + test.name));
+    if (options.dev) sets.push_back(read_raw_set(*options.dev, options.line_limit, "dev"));
+    for (const EvaluationFiles& test : options.tests)
+      sets.push_back(read_raw_set(test, options.line_limit, "test/" + test.name));
     std::set<std::string> names;
     for (const RawSet& set : sets) {
       report.sets.emplace_back(set.name, set.lines[0].size());

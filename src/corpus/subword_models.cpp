@@ -48,7 +48,7 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
     }
   };
   std::vector<Pair> chosen;  // a heap with the largest number first
-  PairReader reader(options.train);
+  PairReader reader(options.train, options.line_limit);
   std::uint64_t place = 0;
   for (TextBlock block; reader.next(block);) {
     for (std::size_t i = 0; i < block.size(); ++i, ++place) {

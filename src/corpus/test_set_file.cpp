@@ -286,7 +286,7 @@ std::filesystem::path file_named(const std::filesystem::path& path) {
   return name ? name->file : path;
 }
 
-TestSet read_test_set(const TestSetName& name, TestSetPart part) {
+TestSet read_test_set(const TestSetName& name, TestSetPart part, const LineLimit& limit) {
   const auto source = ByteSource::open(name.file);
   std::string document;
   std::vector<char> buffer(1 << 18);
@@ -297,7 +297,13 @@ TestSet read_test_set(const TestSetName& name, TestSetPart part) {
                           " MiB that a test set may have; convert it to plain text with one sentence per line"));
     }
   }
-  return segments_of(document, name, part);
+  TestSet set = segments_of(document, name, part);
+  for (std::size_t i = 0; i < set.lines.size(); ++i) {
+    if (set.lines[i].size() <= limit.max_line_bytes) continue;
+    limit.refuse(text_of("corpus: ", name.file.string(), " line ", set.names[i].line, ": the segment is "),
+                 set.lines[i]);
+  }
+  return set;
 }
 
 void check_same_segments(const fs::path& a_path, const TestSet& a, const fs::path& b_path, const TestSet& b) {

@@ -12,22 +12,10 @@
 
 namespace rnnsearch::corpus {
 
-bool LineSource::read(std::string& line) {
-  line.clear();
-  std::streambuf& buffer = *stream_.rdbuf();
-  for (int c; (c = buffer.sbumpc()) != std::streambuf::traits_type::eof();) {
-    if (c == '\n') return true;
-    if (line.size() == kLineBytes)
-      throw Error(text_of(name_, ", line ", lines_ + 1, ": longer than ", kLineBytes >> 20,
-                          " MiB; the text must have one sentence a line"));
-    line += static_cast<char>(c);
-  }
-  return !line.empty();
-}
-
 std::vector<std::string> LineSource::next(std::size_t count) {
   std::vector<std::string> lines;
-  for (std::string line; lines.size() < count && read(line);) {
+  const auto place = [this] { return text_of(name_, ", line ", lines_ + 1, ": "); };
+  for (std::string line; lines.size() < count && read_line(*stream_.rdbuf(), line, limit_, place);) {
     ++lines_;
     const auto refuse = [&](const char* what, std::size_t byte) {
       throw Error(text_of(name_, ", line ", lines_, ", byte ", byte + 1, ": ", what,
@@ -40,10 +28,10 @@ std::vector<std::string> LineSource::next(std::size_t count) {
   return lines;
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& path, TestSetPart part) {
-  if (const auto test_set = test_set_name(path)) return read_test_set(*test_set, part).lines;
+std::vector<std::string> read_lines(const std::filesystem::path& path, TestSetPart part, const LineLimit& limit) {
+  if (const auto test_set = test_set_name(path)) return read_test_set(*test_set, part, limit).lines;
   const auto stream = open_text(path, stop_if_signal_came);
-  auto lines = LineSource(*stream, path.string()).next(static_cast<std::size_t>(-1));
+  auto lines = LineSource(*stream, path.string(), limit).next(static_cast<std::size_t>(-1));
   if (lines.empty()) throw Error(text_of(path.string(), " is empty: it must hold one sentence a line"));
   return lines;
 }
@@ -89,7 +77,9 @@ void check_same_lines(const CountedLines& a, const CountedLines& b) {
                         "; line i of one must belong to line i of the other"));
   }
   if (a_set && b_set) {
-    check_same_segments(a_set->file, read_test_set(*a_set, a.part), b_set->file, read_test_set(*b_set, b.part));
+    const LineLimit none{static_cast<std::size_t>(-1)};  // they were read before, within the limit
+    check_same_segments(a_set->file, read_test_set(*a_set, a.part, none), b_set->file,
+                        read_test_set(*b_set, b.part, none));
   }
 }
 

@@ -98,13 +98,14 @@ class Behind {
 
 }  // namespace
 
-PassTotals read_text(const std::vector<TextFiles>& texts, const std::vector<std::optional<LineIndex>>& index,
-                     Team& team, const PassSteps& steps, const std::function<void(const PrepareProgress&)>& progress) {
+PassTotals read_text(const std::vector<TextFiles>& texts, const LineLimit& limit,
+                     const std::vector<std::optional<LineIndex>>& index, Team& team, const PassSteps& steps,
+                     const std::function<void(const PrepareProgress&)>& progress) {
   const bool several = team.size() > 1;
   std::optional<PairReader> reader;
   team.meet(
       [&] {
-        reader.emplace(texts, index, team.rank(), team.size());
+        reader.emplace(texts, limit, index, team.rank(), team.size());
         return std::string();
       },
       [](const auto&) { return std::string(); });

@@ -60,8 +60,9 @@ struct PassTotals {
 
 /// COLLECTIVE. index: see PairReader. Throws Error as PairReader and the steps do; of several errors, the first one in
 /// the text.
-PassTotals read_text(const std::vector<TextFiles>& texts, const std::vector<std::optional<LineIndex>>& index,
-                     Team& team, const PassSteps& steps, const std::function<void(const PrepareProgress&)>& progress);
+PassTotals read_text(const std::vector<TextFiles>& texts, const LineLimit& limit,
+                     const std::vector<std::optional<LineIndex>>& index, Team& team, const PassSteps& steps,
+                     const std::function<void(const PrepareProgress&)>& progress);
 
 /// Calls check_line for both lines of a pair.
 void check_pair(const TextBlock& block, std::size_t pair);

@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
@@ -80,16 +79,14 @@ void for_every_link(std::string_view line, const std::string& place, std::uint32
 
 /// Calls parse_line(line, place) for each line of the file.
 template <class Sentence, class Parse>
-std::vector<Sentence> read(const std::filesystem::path& path, const Poll& poll, const Parse& parse_line) {
-  const std::string content = read_file(path, poll);
-  if (content.empty()) throw Error(text_of(path.string(), " is empty: it must hold one line of links per sentence"));
+std::vector<Sentence> read(const std::filesystem::path& path, const LineLimit& limit, const Poll& poll,
+                           const Parse& parse_line) {
+  WaitingStream stream(path, poll);
   std::vector<Sentence> sentences;
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    const std::string_view line = std::string_view(content).substr(begin, end - begin);
-    sentences.push_back(parse_line(line, text_of(path.string(), ", line ", sentences.size() + 1)));
-    begin = end + 1;
-  }
+  const auto place = [&] { return text_of(path.string(), ", line ", sentences.size() + 1); };
+  for (std::string line; read_line(*stream.rdbuf(), line, limit, [&] { return place() + ": "; });)
+    sentences.push_back(parse_line(line, place()));
+  if (sentences.empty()) throw Error(text_of(path.string(), " is empty: it must hold one line of links per sentence"));
   return sentences;
 }
 
@@ -139,12 +136,13 @@ GoldLinks gold_links_of(std::string_view line, const std::string& place, std::ui
   return gold;
 }
 
-std::vector<Links> read_links(const std::filesystem::path& path, std::uint32_t first_index) {
-  return read<Links>(path, {}, [&](auto line, const auto& place) { return links_of(line, place, first_index); });
+std::vector<Links> read_links(const std::filesystem::path& path, const LineLimit& limit, std::uint32_t first_index) {
+  return read<Links>(path, limit, {}, [&](auto line, const auto& place) { return links_of(line, place, first_index); });
 }
 
-std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, std::uint32_t first_index, const Poll& poll) {
-  return read<GoldLinks>(path, poll,
+std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, const LineLimit& limit,
+                                       std::uint32_t first_index, const Poll& poll) {
+  return read<GoldLinks>(path, limit, poll,
                          [&](auto line, const auto& place) { return gold_links_of(line, place, first_index); });
 }
 

@@ -105,7 +105,8 @@ class Log {
       see_update(record, update);
     } else if (event == "validation") {
       drop(run_.validations, update);
-      run_.validations.push_back({update, 0, record.number("loss_per_word"), record.number("bleu"), false});
+      run_.validations.push_back(
+          {update, 0, record.number("loss_per_word"), record.number("bleu"), false, record.number("share")});
       const Json* best = record.json().find("best");
       run_.validations.back().best = best != nullptr && *best == Json(true);
       run_.stopped.reset();

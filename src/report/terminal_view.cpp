@@ -150,7 +150,10 @@ std::string terminal_view(const Run& run, std::time_t now, std::size_t width) {
     line(text_of("  dev set: ", validation_text(newest),
                  other                            ? text_of("; best: ", validation_text(*best))
                  : best != run.validations.rend() ? ", the best"
-                                                  : ""));
+                                                  : "",
+                 std::isfinite(newest.share)
+                     ? text_of("; validations take ", fixed(100 * newest.share, 0), "% of the time")
+                     : ""));
   }
 
   const auto share = [&](double seconds) { return text_of(fixed(100 * seconds / last.seconds, 0), "%"); };

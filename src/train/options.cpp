@@ -4,16 +4,13 @@
 #include <limits>
 
 #include "rnnsearch/base/error.h"
+#include "train/option_rules.h"
 
 namespace rnnsearch::train {
 namespace {
 
 using T = TrainOptions;
 
-// Options are double and the optimizers compute in float32, where 1e-46 is 0, 1e39 infinite, and 1 - 1e-9 is 1.
-constexpr Bounds kPositive{.from = static_cast<double>(std::numeric_limits<float>::min()),
-                           .to = static_cast<double>(std::numeric_limits<float>::max()),
-                           .sentence = "of at least 1.2e-38 and at most 3.4e38, as float32 has it"};
 constexpr double kOneInFloat32 = 1 - 0x1p-25;  // the least number that is rounded to 1
 constexpr Bounds kDecay{.from = 0,
                         .to = kOneInFloat32,
@@ -81,6 +78,17 @@ constexpr Option<T> kOptions[]{
      "learning rate of the optimizer: 1 for adadelta, some 0.001 for adam, 0.1 to 1 for sgd",
      field<&T::learning_rate>(),
      {.bounds = kPositive}},
+    {"scale-learning-rate",
+     "how the learning rate grows with the batch: --learning-rate is then that of a batch of --reference-batch, and is "
+     "multiplied by the ratio of the sizes (linear: Goyal et al. 2017) or by its square root (square-root: Krizhevsky "
+     "2014). For larger batches --warmup-updates begins at --learning-rate in place of 0, as in Goyal et al. 2017",
+     field<&T::scale_learning_rate>(),
+     {.absent = "none"}},
+    {"reference-batch",
+     "size of the batch that --learning-rate was found for, for --scale-learning-rate: sentence pairs of an update, or "
+     "with --batch-words its words",
+     field<&T::reference_batch>(),
+     {.bounds = {.from = 0, .to = 1e9}, .absent = "0"}},
     {"rho",
      "decay of the running averages of Adadelta",
      field<&T::rho>(),
@@ -180,9 +188,21 @@ constexpr Option<T> kOptions[]{
     {"early-stop-patience", "number of validations without a better --best-metric", field<&T::early_stop_patience>()},
 
     {"validate-every",
-     "number of updates between validations; 0: never",
+     "number of updates between validations; 0: by time alone, or never",
      field<&T::validate_every>(),
      {.group = "Validation"}},
+    {"validate-minutes",
+     "minutes from one validation to the next; 0: by updates alone",
+     field<&T::validate_minutes>(),
+     {.bounds = kAtLeast0, .absent = "0"}},
+    {"validation-share",
+     "largest share of the time that validations may take, for instance 0.1. One that would exceed it is put off to "
+     "the "
+     "first update after which it fits, supposing that it takes as long as the last one; the first one of an attempt "
+     "and "
+     "the one at the end are always made. 0: no limit",
+     field<&T::validation_share>(),
+     {.bounds = kShare, .absent = "0"}},
     {"best-metric",
      "metric on the dev set by which the best checkpoint is chosen, and training stopped early; of loss and ter, a "
      "lower one is better",
@@ -207,41 +227,6 @@ constexpr Option<T> kOptions[]{
     {"log-every", "number of updates between two lines of log.jsonl", field<&T::log_every>(), {.bounds = kAtLeast1}},
 };
 
-constexpr Rule<T> kRules[]{
-    {[](const T& o) {
-       return o.optimizer == OptimizerKind::kAdam && !kPositive.contains(o.learning_rate / (1 - o.adam_beta1));
-     },
-     "learning-rate = {learning-rate} with adam-beta1 = {adam-beta1}",
-     "it is above 3.4e38, the largest float32, when it is divided by 1 - adam-beta1", "choose a lower learning-rate"},
-    {[](const T& o) { return o.momentum != 0 && o.optimizer != OptimizerKind::kSgd; },
-     "momentum = {momentum} with optimizer = {optimizer}", "only sgd has a momentum",
-     "choose momentum = 0, or optimizer = sgd"},
-    {[](const T& o) { return o.schedule == Schedule::kInverseSquareRoot && o.warmup_updates == 0; },
-     "schedule = inverse-square-root with warmup-updates = 0", "the learning rate falls after the warm-up",
-     "choose warmup-updates of at least 1"},
-    {[](const T& o) { return o.schedule == Schedule::kPlateau && o.validate_every == 0; },
-     "schedule = plateau with validate-every = 0", "only a validation shows whether the dev loss still falls",
-     "choose validate-every of at least 1"},
-    {[](const T& o) { return o.early_stop_patience > 0 && o.validate_every == 0; },
-     "early-stop-patience = {early-stop-patience} with validate-every = 0", "it counts validations",
-     "choose validate-every of at least 1, or early-stop-patience = 0"},
-    {[](const T& o) { return o.reproducible_shards > 0 && o.accumulate > 1; },
-     "reproducible-shards = {reproducible-shards} with accumulate = {accumulate}",
-     "each rank already computes its shards one after the other",
-     "choose accumulate = 1, and more shards to save memory"},
-    {[](const T& o) { return o.reproducible_shards > 0 && o.reduce_precision == ReducePrecision::kBfloat16; },
-     "reproducible-shards = {reproducible-shards} with reduce-precision = {reduce-precision}",
-     "what rounding to bfloat16 takes away depends on the number of ranks", "choose reduce-precision = f32"},
-    {[](const T& o) { return o.batch_words == 0 && o.reproducible_shards > o.batch_sentences; },
-     "reproducible-shards = {reproducible-shards} with batch-sentences = {batch-sentences}",
-     "some shards would never have a sentence pair", "choose at most as many shards as sentence pairs"},
-    {[](const T& o) { return o.resume.empty(); }, "resume without a value", "training begins somewhere",
-     "choose auto, never, or the path of a checkpoint"},
-    {[](const T& o) { return o.initial_optimizer && o.initial_model.empty(); },
-     "initial-optimizer without initial-model", "no checkpoint is named whose optimizer state it could be",
-     "name one with initial-model, or leave initial-optimizer out"},
-};
-
 }  // namespace
 
 std::span<const Option<TrainOptions>> option_table() {
@@ -250,7 +235,7 @@ std::span<const Option<TrainOptions>> option_table() {
 
 void check(const TrainOptions& options) {
   check_bounds(option_table(), "", options);
-  check_rules(kRules, option_table(), {}, "", options);
+  check_rules(option_rules(), option_table(), {}, "", options);
 }
 
 void check_ranks(const TrainOptions& options, int ranks) {

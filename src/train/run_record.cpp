@@ -78,13 +78,15 @@ void RunRecord::updated(UpdateReport r) {
   if (p_.progress) p_.progress->updated(r);
 }
 
-void RunRecord::validated(const ValidationResult& result, bool best) {
+void RunRecord::validated(const ValidationResult& result, bool best, double seconds, double share) {
   history_.validations.push_back({state_.update, result.loss_per_word, result.bleu});
   add("validation", {{"loss_per_word", result.loss_per_word},
                      {"bleu", result.bleu},
                      {"chrf", result.chrf},
                      {"ter", result.ter},
-                     {"best", best}});
+                     {"best", best},
+                     {"seconds", seconds},
+                     {"share", share}});
   if (p_.progress) p_.progress->validated(state_.update, result, best);
 }
 

@@ -30,7 +30,8 @@ class RunRecord {
   void resumed(const std::string& checkpoint);
   /// Adds the norm of the parameters to a report that is logged.
   void updated(UpdateReport report);
-  void validated(const ValidationResult& result, bool best);
+  /// seconds: what the validation took; share: of the time of this attempt that all its validations took.
+  void validated(const ValidationResult& result, bool best, double seconds, double share);
   /// Of the update that the checkpoint holds.
   void checkpointed(const CheckpointWriter::Written& written);
   void signalled(int signal);

@@ -5,23 +5,38 @@
 
 namespace rnnsearch::train {
 
+double scaled_learning_rate(const TrainOptions& options) {
+  const double batch = static_cast<double>(options.batch_words > 0 ? options.batch_words : options.batch_sentences);
+  const double ratio = batch / static_cast<double>(options.reference_batch);
+  switch (options.scale_learning_rate) {
+    case ScaleLearningRate::kNone:
+      return options.learning_rate;
+    case ScaleLearningRate::kLinear:
+      return options.learning_rate * ratio;
+    case ScaleLearningRate::kSquareRoot:
+      return options.learning_rate * std::sqrt(ratio);
+  }
+  return options.learning_rate;
+}
+
 double learning_rate(const TrainOptions& options, const SchedulePoint& point) {
   const double u = static_cast<double>(point.update), w = static_cast<double>(options.warmup_updates);
-  const double warmup = u < w ? u / w : 1.0;
+  const double rate = scaled_learning_rate(options), start = rate > options.learning_rate ? options.learning_rate : 0;
+  const double warm = u < w ? start + (rate - start) * (u / w) : rate;
   switch (options.schedule) {
     case Schedule::kConstant:
-      return options.learning_rate * warmup;
+      return warm;
     case Schedule::kInverseSquareRoot:
-      return options.learning_rate * std::min(u / w, std::sqrt(w / u));
+      return rate * std::min(u / w, std::sqrt(w / u));
     case Schedule::kPlateau:
-      return options.learning_rate * warmup * point.plateau_factor;
+      return warm * point.plateau_factor;
     case Schedule::kHalving: {
       const double past = point.epochs - options.halve_after_epochs;
       const double halvings = past < 0 ? 0 : 1 + std::floor(past / options.halve_every_epochs);
-      return options.learning_rate * warmup * std::exp2(-halvings);
+      return warm * std::exp2(-halvings);
     }
   }
-  return options.learning_rate;
+  return rate;
 }
 
 void Plateau::validated(double loss, std::uint64_t patience) {

@@ -1,6 +1,7 @@
 #include "rnnsearch/train/trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "train/run_record.h"
 #include "train/snapshot.h"
 #include "train/stopping.h"
+#include "train/validation_plan.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -35,7 +37,7 @@ class Trainer {
     if (root_ && !o_.synchronous_checkpoints) writer_.reserve(checkpoint_source(state_, history_));
     stopping_.should_stop_early();
     for (;;) {
-      if (!stopping_.reason(state_) && validation_is_due()) validate();
+      if (!stopping_.reason(state_) && p_.validator && plan_.is_due(state_)) validate();
       if (const auto reason = stopping_.reason(state_)) return finish(*reason);
       if (checkpoint_is_due()) save(o_.synchronous_checkpoints);
       update();
@@ -122,11 +124,14 @@ class Trainer {
     interval.data_seconds += waited;
     waited_ += waited;
 
-    Stopping::Votes votes{};
+    Stopping::Votes stop{};
+    std::array<double, stop.size() + 1> votes{};  // those of stop, and that of plan_
     const double rate = learning_rate(o_, {state_.update + 1, epochs(), state_.plateau.factor});
     const auto vote = [&] {
       writer_.copied();  // the weights change after this
-      votes = stopping_.votes();
+      stop = stopping_.votes();
+      *std::copy(stop.begin(), stop.end(), votes.begin()) =
+          root_ ? plan_.vote(state_.update + 1, state_.validated_update, stopping_.attempt_seconds()) : 0;
     };
     const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote,
                                            state_.update + 1, slice.first_pair, slice.pair_stride, slice.links});
@@ -148,7 +153,9 @@ class Trainer {
     if (result.applied) average_.follow(p_.model.parameters(), state_.update);
     interval.optimizer_seconds += watch.lap();
     state_.position = slice.after;
-    stopping_.agreed(votes);
+    std::copy_n(votes.begin(), stop.size(), stop.begin());
+    stopping_.agreed(stop);
+    plan_.agreed(votes.back());
     ++interval.updates;
     interval.pairs += slice.batch_pairs;
     interval.source_words += slice.batch_source_words;
@@ -192,14 +199,10 @@ class Trainer {
   }
   double epochs() const { return static_cast<double>(state_.position.epoch) + epoch_share(); }
 
-  bool validation_is_due() const {
-    return p_.validator && o_.validate_every > 0 && state_.update > 0 && state_.update % o_.validate_every == 0 &&
-           state_.validated_update < state_.update;
-  }
-
   void validate() {
     const comm::Activity activity("validates");
     const std::uint64_t update = state_.update;
+    const double began = stopping_.attempt_seconds();
     Stopwatch part;
     writer_.copied();
     average_.exchange(p_.model.parameters());
@@ -213,11 +216,11 @@ class Trainer {
     if (!root_) std::fill_n(agreed, 4, 0.0);
     p_.communicator.all_reduce(std::span<double>(agreed));
     result = {agreed[0], agreed[1], agreed[4] > 0, agreed[2], agreed[3]};
+    plan_.validated(began, stopping_.attempt_seconds());
     if (result.interrupted) return;  // the resumed run validates this update
     state_.validated_update = update;
     const double score = result.by(o_.best_metric);
-    // A validation at a limit, between two regular ones, does not count: a run with a larger limit would not make it.
-    if (update % o_.validate_every == 0) {
+    if (plan_.counts(update)) {
       state_.plateau.validated(result.loss_per_word, o_.plateau_patience);
       state_.patience.validated(score, o_.best_metric);
     }
@@ -227,7 +230,7 @@ class Trainer {
       state_.best_score = score;
       state_.best_update = update;
     }
-    if (root_) record_.validated(result, best);
+    if (root_) record_.validated(result, best, plan_.seconds(), plan_.share());
     saved_ = false;
     if (best) save(o_.synchronous_checkpoints);
   }
@@ -290,7 +293,7 @@ class Trainer {
     if (root_ && reason == StopReason::kSignal) record_.signalled(signals_.received());
     // Validate the last weights too, as they may be the best. Not if the run stops early: time is short then, and the
     // run will be resumed anyway.
-    const bool unseen = p_.validator && o_.validate_every > 0 && state_.validated_update < state_.update;
+    const bool unseen = p_.validator && validates(o_) && state_.validated_update < state_.update;
     if (!is_early(reason) && unseen) validate();
     if (!saved_ && state_.update > 0) save(true);
     collect(true);
@@ -311,6 +314,7 @@ class Trainer {
   History history_;                         // used at the root only
   RunRecord record_{p_, state_, history_};  // used at the root only
   Stopping stopping_{p_, signals_, writer_};
+  ValidationPlan plan_{o_};
   Stopwatch since_checkpoint_;
   double in_updates_ = 0;  // seconds of this attempt spent in updates
   double waited_ = 0;      // the part of in_updates_ spent waiting for sentences

@@ -139,7 +139,7 @@ std::vector<Work> all_work(const Scratch& scratch) {
     return path;
   };
   once("reading", [written](const std::string& line) {
-    corpus::LineReader reader(written(line));
+    corpus::LineReader reader(written(line), {});
     for (std::string read; reader.next(read);) {
     }
   });

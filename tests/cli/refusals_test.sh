@@ -53,7 +53,7 @@ done
 misused "--script-share|--source-script" prepare "${text[@]}" --output x.h5 --script-share 0.9
 merge=(prepare --merge corpus.h5 --merge corpus.h5 --output x.h5)
 for option in train-tsv=a dev-source=a test=n:a:b lowercase source-words=9 subwords=bpe max-ratio=2 script-share=0.9 \
-  threads=1 memory=100 stall-timeout=9; do
+  max-line-bytes=9 threads=1 memory=100 stall-timeout=9; do
   misused "--${option%=*} is not for --merge|leave it out" "${merge[@]}" --$option
 done
 for option in source-language=en tokenizer=none vocabulary-of=corpus.h5 subword-seed=2 bpe-codes=a drop-copies; do
@@ -74,6 +74,8 @@ misused "unexpected argument 'more'" evaluate more
 misused "unknown preset 'smal'|small" train --corpus corpus.h5 --run x --preset smal
 printf 'embedding = 8\nmaxuot = 8\n' >wrong.ini
 misused "wrong.ini|'maxuot'|'maxout'" train --corpus corpus.h5 --run x --config wrong.ini
+misused "validation-share = 0.1 with schedule = plateau|the clock|another schedule" \
+  train --corpus corpus.h5 --run x --validation-share 0.1 --schedule plateau
 for preset in "$SOURCE"/pipelines/presets/*.ini; do  # what is wrong is the corpus: each preset's keys and values are good
   refused "nowhere.h5" train --corpus nowhere.h5 --run x --preset "$(basename "$preset" .ini)"
 done
@@ -184,6 +186,7 @@ misused "--no-unknown|--model|--hypotheses" "${evaluate[@]}" --no-unknown
 misused "--beam|--model|--hypotheses" "${evaluate[@]}" --beam 3
 mkdir -p a/lr0.5 b/lr0.5  # a folder has no extension
 misused "'lr0.5'|name of its own" evaluate --model a/lr0.5 --model b/lr0.5 --corpus corpus.h5 --set test/t
+misused "--max-line-bytes is for files of text|leave it out" evaluate --model run --corpus corpus.h5 --set dev --max-line-bytes 9
 
 # corpora and checkpoints that are damaged, or that are other files
 flip() {  # file, offset: the byte there with a bit of it turned over

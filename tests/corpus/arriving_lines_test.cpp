@@ -7,12 +7,13 @@
 #include <thread>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/corpus/text_stream.h"
 #include "tests/support/message_of.h"
 #include "tests/support/watchdog.h"
 
 namespace rnnsearch::corpus {
 namespace {
+
+constexpr std::size_t kLineBytes = 3u << 20;  // more than a pipe holds
 
 struct Stopped {};
 
@@ -24,7 +25,7 @@ class ArrivingLines_ : public testing::Test {
     ASSERT_EQ(::pipe(ends), 0);
     reads_ = ends[0];
     writes_ = ends[1];
-    lines_.emplace(reads_, "the pipe", [this] {
+    lines_.emplace(reads_, "the pipe", LineLimit{kLineBytes}, [this] {
       if (patience_-- == 0) throw Stopped();
     });
   }
@@ -107,15 +108,17 @@ TEST_F(ArrivingLines_, DropALineThatIsTooLongAndGoOn) {
   EXPECT_EQ(lines_->next(1).at(0).text.size(), kLineBytes);
   const ArrivedLine line = lines_->next(1).at(0);
   EXPECT_EQ(line.text, "");
-  EXPECT_EQ(line.problem, "longer than 16 MiB");
+  EXPECT_EQ(line.problem,
+            "longer than the 3145728 bytes of --max-line-bytes, beginning with '" + std::string(32, 'x') + "'");
   EXPECT_EQ(lines_->next(1).at(0).text, "after");
   writer.join();
 }
 
 TEST(ArrivingLines, NameWhatMayNotBeRead) {
-  EXPECT_EQ(
-      message_of([] { ArrivingLines(1 << 20, "standard input", Poll()).next(1); }).find("cannot read standard input: "),
-      0u);
+  EXPECT_EQ(message_of([] {
+              ArrivingLines(1 << 20, "standard input", {}, Poll()).next(1);
+            }).find("cannot read standard input: "),
+            0u);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Every, ByteSourceOf,
 TEST(LineReader, RefusesWhatUnpacksToNothing) {
   const Scratch scratch;
   ASSERT_EQ(std::system(("gzip </dev/null >'" + (scratch / "nothing.gz").string() + "'").c_str()), 0);
-  LineReader reader(scratch / "nothing.gz");
+  LineReader reader(scratch / "nothing.gz", {});
   std::string line;
   EXPECT_THAT(message_of([&] { reader.next(line); }), HasSubstr("it is empty after unpacking"));
 }

@@ -422,10 +422,16 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
        {"regular"}},
       {"endless line",
        [](auto& o, auto& s) {
-         write_text(s / "train.src", std::string(17u << 20, 'a'));
+         write_text(s / "train.src", std::string((1u << 20) + 1, 'a'));
          (void)o;
        },
-       {"train.src line 1", "16 MiB"}},
+       {"train.src line 1 is longer than the 1048576 bytes of --max-line-bytes, beginning with 'aaaa"}},
+      {"line beyond the limit",
+       [](auto& o, auto& s) {
+         write_text(s / "train.src", "a\nbbbbb\nc\n");
+         o.line_limit.max_line_bytes = 4;
+       },
+       {"train.src line 2 is longer than the 4 bytes of --max-line-bytes", "'bbbbb'"}},
       {"all dropped",
        [](auto& o, auto&) { o.cleaning.max_length = 1; },
        {"none of the 3 pairs", "0 have an empty source", "2 a source", "1 a target", "more than 1 words"}},

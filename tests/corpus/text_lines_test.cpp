@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 TEST(LineSource, HandsOutLinesInPortionsToTheLastWithoutAnEnd) {
   std::istringstream stream("a\n\nb c\r\nd");
-  LineSource lines(stream, "text");
+  LineSource lines(stream, "text", {});
   EXPECT_THAT(lines.next(2), ElementsAre("a", ""));
   EXPECT_THAT(lines.next(5), ElementsAre("b c\r", "d"));
   EXPECT_THAT(lines.next(5), ElementsAre());
@@ -23,16 +23,34 @@ TEST(LineSource, HandsOutLinesInPortionsToTheLastWithoutAnEnd) {
 
 TEST(LineSource, NamesLineAndByteOfWhatIsNoText) {
   std::istringstream stream("a\nb\xff\nc\n");
-  LineSource lines(stream, "text");
+  LineSource lines(stream, "text", {});
   EXPECT_THAT(lines.next(1), ElementsAre("a"));
   EXPECT_THAT(message_of([&] { lines.next(1); }), HasSubstr("text, line 2, byte 2: not valid UTF-8"));
+}
+
+TEST(LineSource, TakesALineOfTheLimitAndNamesALongerOne) {
+  std::istringstream stream("abc\nab\u00e9\n");
+  LineSource lines(stream, "text", {3});
+  EXPECT_THAT(lines.next(1), ElementsAre("abc"));
+  EXPECT_EQ(message_of([&] { lines.next(1); }),
+            "text, line 2: longer than the 3 bytes of --max-line-bytes, beginning with 'ab'; the text must have one "
+            "sentence a line; if it has, give a larger --max-line-bytes");
+}
+
+TEST(ReadLines, HoldsTheSegmentsOfATestSetToTheLimit) {
+  const Scratch scratch;
+  const auto set = write_text(scratch / "a.sgm", "<refset><doc>\n<seg>a  b</seg>\n<seg>a b c</seg></doc></refset>");
+  EXPECT_THAT(read_lines(set, TestSetPart::kReference, {5}), ElementsAre("a b", "a b c"));
+  EXPECT_THAT(
+      message_of([&] { read_lines(set, TestSetPart::kReference, {4}); }),
+      HasSubstr("a.sgm line 3: the segment is longer than the 4 bytes of --max-line-bytes, beginning with 'a b c'"));
 }
 
 TEST(ReadLines, RefusesAnEmptyFileAndFilesOfDifferentLengths) {
   const Scratch scratch;
   const auto empty = write_text(scratch / "empty", ""), one = write_text(scratch / "one", "a\n");
-  EXPECT_THAT(message_of([&] { read_lines(empty, TestSetPart::kSource); }), HasSubstr("is empty"));
-  EXPECT_THAT(read_lines(one, TestSetPart::kSource), ElementsAre("a"));
+  EXPECT_THAT(message_of([&] { read_lines(empty, TestSetPart::kSource, {}); }), HasSubstr("is empty"));
+  EXPECT_THAT(read_lines(one, TestSetPart::kSource, {}), ElementsAre("a"));
   EXPECT_THAT(message_of([&] {
                 check_same_lines({one, TestSetPart::kSource, 1}, {empty, TestSetPart::kReference, 2});
               }),

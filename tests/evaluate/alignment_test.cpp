@@ -135,21 +135,27 @@ TEST(Links, ComeBackFromTheLineTheyWereWrittenTo) {
 
 TEST_F(AlignmentFile, HoldsASentenceALine) {
   write("0-0 1-1\n\n2-0\r\n0-0");
-  EXPECT_EQ(read_links(path_), (std::vector<Links>{{{0, 0}, {1, 1}}, {}, {{2, 0}}, {{0, 0}}}));
+  EXPECT_EQ(read_links(path_, {}), (std::vector<Links>{{{0, 0}, {1, 1}}, {}, {{2, 0}}, {{0, 0}}}));
   write("1-1\n2p2\n");
-  EXPECT_EQ(read_gold_links(path_, 1), (std::vector<GoldLinks>{{{{0, 0}}, {{0, 0}}}, {{}, {{1, 1}}}}));
+  EXPECT_EQ(read_gold_links(path_, {}, 1), (std::vector<GoldLinks>{{{{0, 0}}, {{0, 0}}}, {{}, {{1, 1}}}}));
   write("\n");
-  EXPECT_EQ(read_links(path_), std::vector<Links>(1)) << "one sentence without links";
+  EXPECT_EQ(read_links(path_, {}), std::vector<Links>(1)) << "one sentence without links";
 }
 
 TEST_F(AlignmentFile, IsRefusedWithItsNameAndLine) {
   write("0-0\n0-0 nonsense\n");
-  EXPECT_THAT(error_of([&] { read_links(path_); }), HasSubstr(path_.string() + ", line 2, link 2: 'nonsense'"));
-  EXPECT_THAT(error_of([&] { read_gold_links(path_); }), HasSubstr(path_.string() + ", line 2, link 2: 'nonsense'"));
+  EXPECT_THAT(error_of([&] { read_links(path_, {}); }), HasSubstr(path_.string() + ", line 2, link 2: 'nonsense'"));
+  EXPECT_THAT(error_of([&] { read_gold_links(path_, {}); }),
+              HasSubstr(path_.string() + ", line 2, link 2: 'nonsense'"));
+  write("0-0\n0-0 1-1\n");
+  EXPECT_EQ(read_gold_links(path_, {7}).size(), 2u);
+  EXPECT_THAT(
+      error_of([&] { read_gold_links(path_, {6}); }),
+      HasSubstr(path_.string() + ", line 2: longer than the 6 bytes of --max-line-bytes, beginning with '0-0 1-'"));
   write("");
-  EXPECT_THAT(error_of([&] { read_links(path_); }), HasSubstr(path_.string() + " is empty"));
-  EXPECT_THROW(read_links(path_.parent_path()), Error) << "a folder";
-  EXPECT_THROW(read_gold_links(path_.string() + ".missing"), Error);
+  EXPECT_THAT(error_of([&] { read_links(path_, {}); }), HasSubstr(path_.string() + " is empty"));
+  EXPECT_THROW(read_links(path_.parent_path(), {}), Error) << "a folder";
+  EXPECT_THROW(read_gold_links(path_.string() + ".missing", {}), Error);
 }
 
 TEST(AlignmentErrorRate, IsThatOfHandMadeSentences) {

@@ -30,7 +30,7 @@ std::string line_of(const GoldLinks& gold, std::uint32_t first_index) {
 
 void check_gold(const std::filesystem::path& path, std::uint32_t first_index) {
   std::vector<GoldLinks> gold;
-  if (!accepted([&] { gold = evaluate::read_gold_links(path, first_index); })) return;
+  if (!accepted([&] { gold = evaluate::read_gold_links(path, {}, first_index); })) return;
   std::string again;
   std::vector<Links> possible, none(gold.size());
   for (const GoldLinks& links : gold) {
@@ -46,7 +46,7 @@ void check_gold(const std::filesystem::path& path, std::uint32_t first_index) {
             "links are taken to be within their sentence, or beyond it, and are not");
   }
   require(!gold.empty(), "a file of no sentences");
-  require(evaluate::read_gold_links(written("again", again), first_index) == gold, "links come back as others");
+  require(evaluate::read_gold_links(written("again", again), {}, first_index) == gold, "links come back as others");
   for (const std::vector<Links>& links : {possible, none}) {
     const evaluate::AlignmentScore score = evaluate::corpus_alignment(links, gold);
     for (const double part : {score.error_rate, score.precision, score.recall, score.f1}) {
@@ -58,14 +58,14 @@ void check_gold(const std::filesystem::path& path, std::uint32_t first_index) {
 
 void check_links(const std::filesystem::path& path, std::uint32_t first_index) {
   std::vector<Links> sentences;
-  if (!accepted([&] { sentences = evaluate::read_links(path, first_index); })) return;
+  if (!accepted([&] { sentences = evaluate::read_links(path, {}, first_index); })) return;
   std::string again;
   for (const Links& links : sentences) {
     require_in_order(links);
     again += evaluate::pharaoh_line(links) + "\n";
   }
-  require(evaluate::read_links(written("again", again)) == sentences, "links come back as others");
-  const auto gold = evaluate::read_gold_links(path, first_index);
+  require(evaluate::read_links(written("again", again), {}) == sentences, "links come back as others");
+  const auto gold = evaluate::read_gold_links(path, {}, first_index);
   require(gold.size() == sentences.size(), "gold links of other lines");
   for (std::size_t i = 0; i < gold.size(); ++i) {
     require(gold[i].sure == sentences[i] && gold[i].possible == sentences[i], "links are others as gold links");

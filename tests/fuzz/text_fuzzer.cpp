@@ -15,7 +15,7 @@ void read_lines(const std::filesystem::path& path, std::uint8_t how) {
   std::uint64_t lines = 0;
   bool all = false;
   if (!accepted([&] {
-        corpus::LineReader reader(path);
+        corpus::LineReader reader(path, {});
         corpus::TextPipeline pipeline;
         pipeline.tokenizer = how & 8 ? "icu-words" : how & 4 ? "none" : "words";
         pipeline.lowercase = (how & 16) != 0;
@@ -47,12 +47,12 @@ void read_lines(const std::filesystem::path& path, std::uint8_t how) {
       !all) {
     return;
   }
-  require(corpus::LineReader(path).skip_rest() == lines, "skip_rest counts other lines");
+  require(corpus::LineReader(path, {}).skip_rest() == lines, "skip_rest counts other lines");
 }
 
 void read_pairs(const corpus::TextFiles& files) {
   accepted([&] {
-    corpus::PairReader reader({files, files});
+    corpus::PairReader reader({files, files}, {});
     corpus::TextBlock block;
     for (std::uint64_t pairs = 0; pairs < kLines && reader.next(block); pairs += block.size()) {
       require(block.size() > 0, "a block without pairs");

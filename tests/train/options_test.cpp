@@ -167,5 +167,45 @@ TEST(ReproducibleShards, AreRefusedWhereTheRanksCannotShareThemEvenlyOrTheResult
   EXPECT_EQ(refusal([](auto& c) { c.batch_sentences = 11, c.batch_words = 90; }), message_of([] {}));
 }
 
+/// The refusal of options that `change` makes of the defaults.
+std::string refusal_of(const std::function<void(TrainOptions&)>& change) {
+  TrainOptions options;
+  change(options);
+  return message_of([&] { check(options); });
+}
+
+TEST(ValidationByTheClock, IsRefusedWhereTrainingDependsOnValidations) {
+  using O = TrainOptions;
+  const std::pair<double O::*, std::string> clocks[] = {{&O::validation_share, "validation-share"},
+                                                        {&O::validate_minutes, "validate-minutes"}};
+  for (const auto& [option, name] : clocks) {
+    EXPECT_EQ(refusal_of([option = option](O& o) { o.*option = 0.1; }), message_of([] {})) << name;
+    EXPECT_THAT(refusal_of([option = option](O& o) { o.*option = 0.1, o.schedule = Schedule::kPlateau; }),
+                testing::StartsWith(name + " = 0.1 with schedule = plateau makes no sense"));
+    EXPECT_THAT(refusal_of([option = option](O& o) { o.*option = 0.1, o.early_stop_patience = 3; }),
+                testing::StartsWith(name + " = 0.1 with early-stop-patience = 3 makes no sense"));
+  }
+  EXPECT_THAT(refusal_of([](O& o) { o.validation_share = 0.1, o.validate_every = 0; }),
+              testing::HasSubstr("there are no validations to limit"));
+  EXPECT_EQ(refusal_of([](O& o) { o.validation_share = 0.1, o.validate_every = 0, o.validate_minutes = 5; }),
+            message_of([] {}));
+  EXPECT_THAT(refusal_of([](O& o) { o.validation_share = 1; }), testing::HasSubstr("validation-share is 1"));
+}
+
+TEST(ScaledLearningRate, IsRefusedWithoutItsReferenceAndWhereItWouldBeScaledTwice) {
+  using O = TrainOptions;
+  const auto linear = [](O& o) { o.scale_learning_rate = ScaleLearningRate::kLinear, o.reference_batch = 40; };
+  EXPECT_EQ(refusal_of(linear), message_of([] {}));
+  EXPECT_THAT(refusal_of([&](O& o) { linear(o), o.reference_batch = 0; }),
+              testing::StartsWith("scale-learning-rate = linear with reference-batch = 0"));
+  EXPECT_THAT(refusal_of([](O& o) { o.reference_batch = 40; }), testing::HasSubstr("the learning rate is not scaled"));
+  EXPECT_THAT(refusal_of([&](O& o) { linear(o), o.optimizer = OptimizerKind::kSgd; }),
+              testing::HasSubstr("choose gradient-of = sentence or word"));
+  EXPECT_EQ(refusal_of([&](O& o) { linear(o), o.optimizer = OptimizerKind::kSgd, o.gradient_of = GradientOf::kWord; }),
+            message_of([] {}));
+  EXPECT_THAT(refusal_of([&](O& o) { linear(o), o.learning_rate = 3e38; }),
+              testing::HasSubstr("no positive number in float32"));
+}
+
 }  // namespace
 }  // namespace rnnsearch::train

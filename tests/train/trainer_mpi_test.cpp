@@ -173,6 +173,18 @@ TEST_F(DistributedTraining, TakesFewerPairsThanRanks) {
   expect_losses(run("run", options).updates, reference.losses);
 }
 
+TEST_F(DistributedTraining, ValidatesOnAllRanksWhenTheClockOfTheFirstSaysSo) {
+  TrainOptions options = tiny_options();
+  options.validation_share = 1e-12;  // the first one, and that of the end
+  std::vector<std::uint64_t> updates;
+  const Validator counting = [&, inner = dev_loss(*corpus_)](auto& model, std::uint64_t update, const auto& stop) {
+    updates.push_back(update);
+    return inner(model, update, stop);
+  };
+  EXPECT_TRUE(run("share", options, counting).weights == run("whole", tiny_options(), dev_loss(*corpus_)).weights);
+  EXPECT_EQ(updates, (std::vector<std::uint64_t>{10, 50}));
+}
+
 TEST_F(DistributedTraining, StopsOnAllRanksWhenOneIsSignalled) {
   // The last rank is signalled while update 10 is validated: all agree at once, and validate it when they go on.
   const Validator signalling = [inner = dev_loss(*corpus_)](auto& model, std::uint64_t update, const auto& stop) {

@@ -9,10 +9,12 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <sstream>
 #include <thread>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
 #include "tests/support/message_of.h"
@@ -99,6 +101,39 @@ TEST_F(Training, ResumedRepeatsTheUninterruptedRunBitForBit) {
 
 TEST_F(Training, EndsWithTheSameBitsHoweverItIsCutIntoAttempts) {
   expect_no_difference_by_random_attempts(corpus_, scratch_.path(), 20, true);
+}
+
+/// The updates that were validated, by the log.
+std::vector<std::uint64_t> validated_updates(const std::string& log) {
+  std::vector<std::uint64_t> updates;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    const Json record = Json::parse(line, "log.jsonl");
+    if (record.at("event").string() != "validation") continue;
+    updates.push_back(static_cast<std::uint64_t>(record.at("update").integer()));
+    EXPECT_GE(record.at("seconds").number(), 0);
+    EXPECT_GT(record.at("share").number(), 0);
+    EXPECT_LT(record.at("share").number(), 1);
+  }
+  return updates;
+}
+
+TEST_F(Training, PutsOffValidationsBeyondTheirShareAndComputesTheSameBits) {
+  using Updates = std::vector<std::uint64_t>;
+  const auto whole = run("whole", tiny_options(), dev_loss(corpus_));
+  EXPECT_EQ(validated_updates(log("whole")), (Updates{10, 20, 30, 40, 50}));
+  TrainOptions options = tiny_options();
+  options.validation_share = 1e-12;  // no second one ever fits
+  EXPECT_TRUE(run("share", options, dev_loss(corpus_)).weights == whole.weights);
+  EXPECT_EQ(validated_updates(log("share")), (Updates{10, 50})) << "the first one, and that of the end";
+  options.validation_share = 1 - 1e-9;  // what each takes always fits
+  EXPECT_TRUE(run("all", options, dev_loss(corpus_)).weights == whole.weights);
+  EXPECT_EQ(validated_updates(log("all")), (Updates{10, 20, 30, 40, 50}));
+  options.validate_every = 0;
+  options.validate_minutes = 1e-12;
+  options.max_updates = 3;
+  run("minutes", options, dev_loss(corpus_));
+  EXPECT_EQ(validated_updates(log("minutes")), (Updates{1, 2, 3}));
 }
 
 /// Dev losses by update, and a best among them that is no part of the schedule.

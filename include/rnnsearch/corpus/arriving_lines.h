@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/base/line_limit.h"
 #include "rnnsearch/base/waiting_input.h"
 
 namespace rnnsearch::corpus {
@@ -15,14 +16,14 @@ struct ArrivedLine {
   std::string problem;  // why it is no line of text, such as "byte 3: not valid UTF-8"; empty if it is one
 };
 
-/// Holds at most one line of kLineBytes and 64 KiB beyond it, besides what next() returns. Not thread-safe.
+/// Holds at most one line of the limit and 64 KiB beyond it, besides what next() returns. Not thread-safe.
 class ArrivingLines {
  public:
   /// Does not close the descriptor. `name` and `poll` as of WaitingInput.
-  ArrivingLines(int descriptor, std::string name, Poll poll);
+  ArrivingLines(int descriptor, std::string name, const LineLimit& limit, Poll poll);
   /// Waits until one line is complete, and returns it and the lines behind it that can be read without waiting, at most
   /// `count` in all; nothing at the end of the input. A last line without "\n" counts. A line that is not UTF-8, has a
-  /// NUL byte or is longer than kLineBytes is returned with its problem, and without its text if it is too long. Throws
+  /// NUL byte or is longer than the limit is returned with its problem, and without its text if it is too long. Throws
   /// Error if reading fails, and what `poll` throws. REQUIRES: count > 0.
   std::vector<ArrivedLine> next(std::size_t count);
 
@@ -44,9 +45,10 @@ class ArrivingLines {
   void end_line(std::vector<ArrivedLine>& lines);
 
   Arrivals arrivals_;
+  LineLimit limit_;
   std::string_view rest_;  // of what arrived last: not yet looked at
   std::string line_;       // begun, its end has not arrived
-  bool too_long_ = false;  // the line that has begun; its text is dropped
+  std::string too_long_;   // what is wrong with the line that has begun, whose text is then dropped
   bool ended_ = false;
 };
 

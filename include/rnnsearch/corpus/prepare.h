@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/base/line_limit.h"
 #include "rnnsearch/corpus/cleaning.h"
 #include "rnnsearch/corpus/team.h"
 #include "rnnsearch/corpus/text_pipeline.h"
@@ -37,6 +38,7 @@ struct PrepareOptions {
   std::optional<EvaluationFiles> dev;  // its `name` is ignored
   std::vector<EvaluationFiles> tests;
   std::filesystem::path output;
+  LineLimit line_limit;  // of all of these files
 
   /// Sizes of the vocabularies, including the three special symbols. If set, the vocabulary has exactly that size, and
   /// text with fewer distinct words is an Error. If not set, it holds the kDefaultWords most frequent words, or all
@@ -125,7 +127,7 @@ struct PrepareProgress {
 /// number of pairs or distinct words. A word of the text that is spelled like a special symbol ("<s>") becomes <unk>,
 /// so text never yields a special symbol. Development and test sets keep every pair, whatever its length. Throws Error,
 /// with nothing written and an existing output unchanged, for: files that are missing, folders, empty, damaged, not
-/// UTF-8, or hold NUL bytes or lines longer than 16 MiB; files with different numbers of lines; tab-separated lines
+/// UTF-8, or hold NUL bytes or lines longer than line_limit; files with different numbers of lines; tab-separated lines
 /// without a tab; alignments that are none of their pairs; text that changes while it is read; text of which no pair is
 /// kept; fewer distinct words than requested; a `vocabulary_of` that is not a valid corpus or whose pipeline differs
 /// from the requested one; an output that exists or cannot be written; text that was already appended to the same file;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/base/line_limit.h"
+
 namespace rnnsearch::corpus {
 
 /// Which side of a <dataset> to read: <src>, <ref> or <hyp>. An SGML file has one side, which is read in any case.
@@ -39,9 +41,9 @@ struct TestSet {
 
 /// Reads the segments in order, each as one line: character references are decoded, and runs of white space become one
 /// space. Throws Error (file, line, reason) if the file is not a test set, is damaged (tags that do not match, text
-/// outside of segments, invalid UTF-8), or has several translators or systems and `who` names none of them. Memory: the
-/// file, at most kTestSetBytes.
-TestSet read_test_set(const TestSetName& name, TestSetPart part);
+/// outside of segments, invalid UTF-8), has several translators or systems and `who` names none of them, or has a
+/// segment that is longer than the limit. Memory: the file, at most kTestSetBytes.
+TestSet read_test_set(const TestSetName& name, TestSetPart part, const LineLimit& limit);
 inline constexpr std::size_t kTestSetBytes = 256u << 20;  // limit of the unpacked text; WMT's have a few million bytes
 
 /// The same for a document in memory; errors name the file `name.file`.

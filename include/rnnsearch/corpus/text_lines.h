@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/base/line_limit.h"
 #include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::corpus {
@@ -15,23 +16,23 @@ namespace rnnsearch::corpus {
 class LineSource {
  public:
   /// Calls the stream `name` in errors; the stream outlives this.
-  LineSource(std::istream& stream, std::string name) : stream_(stream), name_(std::move(name)) {}
+  LineSource(std::istream& stream, std::string name, const LineLimit& limit)
+      : stream_(stream), name_(std::move(name)), limit_(limit) {}
   /// At most `count` further lines; fewer only at the end. Throws Error (file, line, byte) for what is not UTF-8,
-  /// for NUL bytes and for lines beyond kLineBytes.
+  /// for NUL bytes and for lines beyond the limit.
   std::vector<std::string> next(std::size_t count);
 
  private:
-  bool read(std::string& line);
-
   std::istream& stream_;
   std::string name_;
+  LineLimit limit_;
   std::size_t lines_ = 0;
 };
 
 /// All lines of a file, plain or compressed (corpus/text_stream.h), or all segments of a test set
 /// (corpus/test_set_file.h). Throws Error as LineSource or read_test_set, and for a file that is missing, a folder, or
 /// empty; and Interrupted when a stop signal came, also while it waits for a pipe.
-std::vector<std::string> read_lines(const std::filesystem::path& path, TestSetPart part);
+std::vector<std::string> read_lines(const std::filesystem::path& path, TestSetPart part, const LineLimit& limit);
 
 /// The lines that `asked`, such as "1,5,10-20", names of a text with so many: numbers from 0, ascending, each once; all
 /// when nothing is asked. Throws Error for what names no line of the text, which it calls `text`.

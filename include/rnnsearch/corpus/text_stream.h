@@ -1,7 +1,6 @@
 // A stream over plain or compressed text that is read once.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <istream>
 #include <memory>
@@ -14,8 +13,5 @@ namespace rnnsearch::corpus {
 /// path that is missing, a folder, or not readable. The functions of the stream throw Error for compressed data that is
 /// damaged or truncated. `poll` is called while waiting for a pipe or device, and for each part of a file that is read.
 std::unique_ptr<std::istream> open_text(const std::filesystem::path& path, const Poll& poll = {});
-
-/// The maximum length of a line. A longer line is not a sentence, and a line must fit into memory several times.
-inline constexpr std::size_t kLineBytes = 16u << 20;
 
 }  // namespace rnnsearch::corpus

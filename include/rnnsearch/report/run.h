@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,6 +30,8 @@ struct LoggedValidation {
   double loss_per_word = 0;
   double bleu = 0;  // NaN if it was not computed
   bool best = false;
+  /// Of the time of its attempt that validations had taken; NaN if the log does not say it.
+  double share = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct Run {

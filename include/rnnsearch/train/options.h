@@ -36,6 +36,11 @@ constexpr auto names_of(Schedule) {
   return std::array{Named{Schedule::kConstant, "constant"}, Named{Schedule::kInverseSquareRoot, "inverse-square-root"},
                     Named{Schedule::kPlateau, "plateau"}, Named{Schedule::kHalving, "halving"}};
 }
+enum class ScaleLearningRate { kNone, kLinear, kSquareRoot };
+constexpr auto names_of(ScaleLearningRate) {
+  return std::array{Named{ScaleLearningRate::kNone, "none"}, Named{ScaleLearningRate::kLinear, "linear"},
+                    Named{ScaleLearningRate::kSquareRoot, "square-root"}};
+}
 enum class BestMetric { kLoss, kBleu, kChrf, kTer };
 constexpr auto names_of(BestMetric) {
   return std::array{Named{BestMetric::kLoss, "loss"}, Named{BestMetric::kBleu, "bleu"},
@@ -99,6 +104,11 @@ struct TrainOptions {
   /// computes the same bits.
   std::uint64_t reproducible_shards = 0;
 
+  /// If not none, learning_rate is that of batches of reference_batch sentence pairs (with batch_words: words), and it
+  /// is multiplied by the ratio of the sizes, or by its square root (schedule.h).
+  ScaleLearningRate scale_learning_rate = ScaleLearningRate::kNone;
+  std::uint64_t reference_batch = 0;
+
   Schedule schedule = Schedule::kConstant;
   std::uint64_t warmup_updates =
       0;  // the rate rises linearly from 0 during these; with inverse-square-root it falls after them
@@ -114,7 +124,9 @@ struct TrainOptions {
   double max_minutes = 0;                 // of training and validation, over all attempts of a run
   std::uint64_t early_stop_patience = 0;  // validations without a better best_metric
   BestMetric best_metric = BestMetric::kLoss;
-  std::uint64_t validate_every = 1000;  // updates; 0: never
+  std::uint64_t validate_every = 1000;  // updates; 0: by time alone, if at all
+  double validate_minutes = 0;          // since the last validation; 0: by updates alone
+  double validation_share = 0;          // of the time of an attempt that validations may take; 0: no limit
 
   std::uint64_t checkpoint_every = 1000;  // updates; 0: only by time
   double checkpoint_minutes = 15;         // since the last checkpoint; 0: only by updates
@@ -131,6 +143,11 @@ std::span<const Option<TrainOptions>> option_table();
 
 /// Throws Error for a number out of its bounds, and for a combination that makes no sense.
 void check(const TrainOptions& options);
+
+/// Whether a training with these options validates, given a dev set.
+constexpr bool validates(const TrainOptions& options) {
+  return options.validate_every > 0 || options.validate_minutes > 0;
+}
 
 /// Throws Error unless the shards can be dealt out evenly to so many ranks.
 void check_ranks(const TrainOptions& options, int ranks);

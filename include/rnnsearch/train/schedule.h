@@ -15,7 +15,15 @@ struct SchedulePoint {
   double plateau_factor = 1;  // Plateau::factor
 };
 
-/// The learning rate of update u, with rate = options.learning_rate and w = warmup_updates (0: no warm-up):
+/// The learning rate for the size of the batches, n = batch_words or else batch_sentences, with N = reference_batch:
+/// - none: learning_rate
+/// - linear: learning_rate * n/N, Goyal et al. (2017), section 2.1, "linear scaling rule"
+/// - square-root: learning_rate * sqrt(n/N), Krizhevsky (2014), arXiv 1404.5997, which keeps the variance of the step
+double scaled_learning_rate(const TrainOptions& options);
+
+/// The learning rate of update u, with rate = scaled_learning_rate(options) and w = warmup_updates (0: no warm-up). In
+/// the warm-up it rises linearly from 0; if the batches are larger than the reference, from learning_rate ("gradual
+/// warmup", Goyal et al. (2017), section 2.2), except with inverse-square-root. Written for a rise from 0:
 /// - constant: rate * min(1, u/w)
 /// - inverse-square-root: rate * min(u/w, sqrt(w/u)), Vaswani et al. (2017), section 5.3, scaled to reach rate at u = w
 /// - plateau: rate * min(1, u/w) * factor, with the factor that Plateau halves

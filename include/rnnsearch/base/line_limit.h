@@ -1,0 +1,33 @@
+// The longest line of text that is read, --max-line-bytes: a file without line ends must not fill the memory.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <streambuf>
+#include <string>
+#include <string_view>
+
+#include "rnnsearch/base/option.h"
+
+namespace rnnsearch {
+
+struct LineLimit {
+  std::size_t max_line_bytes = std::size_t{1} << 20;  // without the line end
+
+  /// What is wrong with a longer line, such as "longer than the 1048576 bytes of --max-line-bytes, beginning with 'a'".
+  /// Quotes the first bytes of `line`, which need not be all of it.
+  std::string problem(std::string_view line) const;
+  /// Throws Error: `place`, which ends in "is " or ": ", the problem, and what to do.
+  [[noreturn]] void refuse(const std::string& place, std::string_view line) const;
+};
+
+/// The row of --max-line-bytes, which every command that reads text declares.
+std::span<const Option<LineLimit>> line_limit_table();
+
+/// Reads a line without its "\n"; a last line without one counts. Returns false when nothing is left. Throws Error, as
+/// LineLimit::refuse with place(), as soon as the line is longer than the limit. Memory: a line of the limit.
+bool read_line(std::streambuf& from, std::string& line, const LineLimit& limit,
+               const std::function<std::string()>& place);
+
+}  // namespace rnnsearch

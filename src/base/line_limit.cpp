@@ -1,0 +1,60 @@
+#include "rnnsearch/base/line_limit.h"
+
+#include <algorithm>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
+
+namespace rnnsearch {
+namespace {
+
+constexpr std::size_t kQuoted = 32;  // bytes of the line in the error
+
+/// Without the begin of a UTF-8 character whose end is missing.
+std::string_view whole_characters(std::string_view text) {
+  std::size_t behind = 0;  // continuation bytes at the end
+  const auto byte = [&](std::size_t from_end) { return static_cast<unsigned char>(text[text.size() - from_end]); };
+  while (behind < std::min<std::size_t>(text.size(), 3) && (byte(behind + 1) & 0xc0) == 0x80) ++behind;
+  if (behind == text.size()) return text;
+  const unsigned char first = byte(behind + 1);
+  const std::size_t wanted = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
+  return wanted > behind ? text.substr(0, text.size() - behind - 1) : text;
+}
+
+// The upper bound: with NFKC a character of three bytes becomes one of 18 UTF-16 units, and ICU counts them in 31 bits.
+constexpr Option<LineLimit> kRows[]{
+    {"max-line-bytes",
+     "longest line of text in bytes, without its line end; a longer one is rejected, so that a file without line ends "
+     "cannot fill the memory. Raise it for texts with whole documents on a line",
+     field<&LineLimit::max_line_bytes>(),
+     {.bounds = {.from = 1, .to = 256u << 20}}},
+};
+
+}  // namespace
+
+std::span<const Option<LineLimit>> line_limit_table() {
+  return kRows;
+}
+
+std::string LineLimit::problem(std::string_view line) const {
+  return text_of("longer than the ", max_line_bytes, " bytes of --max-line-bytes, beginning with '",
+                 printable(whole_characters(line.substr(0, kQuoted))), "'");
+}
+
+void LineLimit::refuse(const std::string& place, std::string_view line) const {
+  throw Error(text_of(place, problem(line),
+                      "; the text must have one sentence a line; if it has, give a larger --max-line-bytes"));
+}
+
+bool read_line(std::streambuf& from, std::string& line, const LineLimit& limit,
+               const std::function<std::string()>& place) {
+  line.clear();
+  for (int c; (c = from.sbumpc()) != std::streambuf::traits_type::eof();) {
+    if (c == '\n') return true;
+    if (line.size() == limit.max_line_bytes) limit.refuse(place(), line);
+    line += static_cast<char>(c);
+  }
+  return !line.empty();
+}
+
+}  // namespace rnnsearch
