@@ -54,7 +54,7 @@ is "auto, from the beginning" "$(precision_of first)" $auto
 for command in "$(arguments two 2)" \
   "translate --model whole --input text/dev.source --output dev.out --threads 1" \
   "evaluate --model whole --corpus corpus.h5 --set dev --bootstrap 0 --threads 1" \
-  "benchmark --embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 9 --target-words 9 --batch-sentences 4 --updates 1 --threads 1"; do
+  "benchmark --embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 9 --target-words 9 --batch-sentences 4 --updates 1 --threads 1 --machine false"; do
   "$MPIEXEC" -n 2 "$RNNSEARCH" $command --precision bf16 >"${command%% *}.out" 2>two.log ||
     fail "$command: $(<two.log)"
   is "warnings of $command" "$(lines "$warning" two.log)" $expected
