@@ -84,6 +84,8 @@ TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
   expected["shuffle"] = "every-epoch";
   expected["batch-order"] = "shuffled";
   expected["batch-words"] = expected["reproducible-shards"] = "0";
+  expected["validate-minutes"] = expected["validation-share"] = expected["reference-batch"] = "0";
+  expected["scale-learning-rate"] = "none";
   EXPECT_EQ(completed(old), expected);
   EXPECT_NO_THROW(check_describes_parameters(old, "old.h5"));
 }
