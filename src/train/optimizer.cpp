@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/optimizer_steps.h"
 
 namespace rnnsearch::train {
 namespace {
 
 constexpr std::size_t kBlock = 16384;  // elements: 64 KiB of each array, which fits into the L2 cache
-
-// Averages below the smallest normal float are set to 0: they are negligible beside epsilon, and processors are slow
-// with subnormal numbers.
-constexpr float kLeast = std::numeric_limits<float>::min();
-
-// The loops below use only local variables and restrict pointers; otherwise the compiler does not vectorize them.
 
 /// Calls range(first, last) for every block of [0, size), on all threads.
 template <class Range>
@@ -26,6 +21,19 @@ void for_blocks(std::size_t size, const Range& range) {
   parallel_for((size + kBlock - 1) / kBlock,
                [&](std::size_t i) { range(i * kBlock, std::min(size, (i + 1) * kBlock)); });
 }
+
+// One value for each element of the parameter block, 0 at first. In large pages, because an update reads four arrays at
+// once.
+class Average {
+ public:
+  explicit Average(std::size_t size) : values_(memory_.zeros(1, size).data, size) {}
+  std::span<float> values() { return values_; }
+  float* from(std::size_t element) { return values_.data() + element; }
+
+ private:
+  kernels::Buffer<float> memory_;
+  std::span<float> values_;
+};
 
 constexpr std::size_t kTurns = 16;  // updates until Adadelta has completed every row once
 
@@ -49,7 +57,7 @@ class Adadelta final : public Optimizer {
 
   void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate, double scale,
               std::span<const TableGradient> tables) override {
-    assert(parameters.size() == squared_gradient_.size() && gradient.size() <= parameters.size());
+    assert(parameters.size() == squared_gradient_.values().size() && gradient.size() <= parameters.size());
     const Step step{parameters.data(), static_cast<float>(learning_rate), static_cast<float>(scale)};
     for_blocks(gradient.size(),
                [&](std::size_t first, std::size_t last) { run(step, first, gradient.data() + first, last - first); });
@@ -77,7 +85,7 @@ class Adadelta final : public Optimizer {
 
   std::vector<Accumulator> accumulators() override {
     for (Table& table : tables_) complete(table, 0, table.done.size());
-    return {{"squared_gradient", squared_gradient_}, {"squared_delta", squared_delta_}};
+    return {{"squared_gradient", squared_gradient_.values()}, {"squared_delta", squared_delta_.values()}};
   }
 
  private:
@@ -97,53 +105,20 @@ class Adadelta final : public Optimizer {
 
   // Updates `count` elements of the parameter block from `first` on.
   void run(const Step& step, std::size_t first, const float* gradient, std::size_t count) {
-    const float rho = rho_, epsilon = epsilon_, rate = step.rate, s = step.scale;
-    const float* __restrict g = gradient;
-    float* __restrict p = step.parameters + first;
-    float* __restrict g2 = squared_gradient_.data() + first;
-    float* __restrict d2 = squared_delta_.data() + first;
-    for (std::size_t i = 0; i < count; ++i) {
-      const float gradient_i = s * g[i];
-      const float next_g2 = rho * g2[i] + (1 - rho) * gradient_i * gradient_i;
-      g2[i] = next_g2 < kLeast ? 0.0F : next_g2;
-      const float d = std::sqrt(d2[i] + epsilon) / std::sqrt(g2[i] + epsilon) * gradient_i;
-      const float next_d2 = rho * d2[i] + (1 - rho) * d * d;
-      d2[i] = next_d2 < kLeast ? 0.0F : next_d2;
-      p[i] -= rate * d;
-    }
+    kernels::adadelta({rho_, epsilon_, step.rate, step.scale}, count, gradient, step.parameters + first,
+                      squared_gradient_.from(first), squared_delta_.from(first));
   }
 
   void catch_up(Table& table, std::size_t row, std::uint64_t updates) {
     const std::uint64_t missed = updates - std::exchange(table.done[row], updates);
     if (missed == 0) return;
     const std::size_t first = table.offset + row * table.cols;
-    shrink(squared_gradient_.data() + first, table.cols, missed);
-    shrink(squared_delta_.data() + first, table.cols, missed);
-  }
-
-  // Multiplies the values by rho `times` times, kAtOnce values in parallel to hide the latency of a multiplication.
-  void shrink(float* values, std::size_t count, std::uint64_t times) const {
-    constexpr std::size_t kAtOnce = 64;
-    const float rho = rho_;
-    for (std::size_t first = 0; first < count; first += kAtOnce) {
-      const std::size_t here = std::min(kAtOnce, count - first);
-      float some[kAtOnce] = {};
-      std::copy_n(values + first, here, some);
-      for (std::uint64_t time = 0; time < times; ++time) {
-        float largest = 0;
-        for (float& value : some) {
-          const float next = rho * value;
-          value = next < kLeast ? 0.0F : next;
-          largest = std::max(largest, value);
-        }
-        if (largest == 0) break;
-      }
-      std::copy_n(some, here, values + first);
-    }
+    kernels::decay(rho_, missed, table.cols, squared_gradient_.from(first));
+    kernels::decay(rho_, missed, table.cols, squared_delta_.from(first));
   }
 
   float rho_, epsilon_;
-  std::vector<float> squared_gradient_, squared_delta_;
+  Average squared_gradient_, squared_delta_;
   std::uint64_t updates_ = 0;  // updates by this object; `steps` also counts those before a resume
   std::vector<Table> tables_;
 };
@@ -187,39 +162,31 @@ class Adam final : public Optimizer {
 
   void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate, double scale,
               std::span<const TableGradient> tables) override {
-    assert(parameters.size() == m_.size() && gradient.size() <= parameters.size());
+    assert(parameters.size() == m_.values().size() && gradient.size() <= parameters.size());
     ++steps;
     const double t = static_cast<double>(steps);
-    const float rate = static_cast<float>(learning_rate / (1 - std::pow(beta1_, t)));
-    const float v_scale = static_cast<float>(1 / (1 - std::pow(beta2_, t)));
-    const float beta1 = static_cast<float>(beta1_), beta2 = static_cast<float>(beta2_);
-    // In double, because 1 - 0.999 in float is wrong in the fifth digit.
-    const float rest1 = static_cast<float>(1 - beta1_), rest2 = static_cast<float>(1 - beta2_);
-    const float s = static_cast<float>(scale), epsilon = epsilon_;
-    const auto run = [=, this](std::size_t first, const float* gradient_there, std::size_t count) {
-      const float* __restrict g = gradient_there;
-      float* __restrict p = parameters.data() + first;
-      float* __restrict m = m_.data() + first;
-      float* __restrict v = v_.data() + first;
-      for (std::size_t i = 0; i < count; ++i) {
-        const float gradient_i = s * g[i];
-        const float next_m = beta1 * m[i] + rest1 * gradient_i;
-        m[i] = std::abs(next_m) < kLeast ? 0.0F : next_m;
-        const float next_v = beta2 * v[i] + rest2 * gradient_i * gradient_i;
-        v[i] = next_v < kLeast ? 0.0F : next_v;
-        p[i] -= rate * m[i] / (std::sqrt(v_scale * v[i]) + epsilon);
-      }
+    // 1 - beta in double, because 1 - 0.999 in float is wrong in the fifth digit.
+    const kernels::AdamStep step{.beta1 = static_cast<float>(beta1_),
+                                 .rest1 = static_cast<float>(1 - beta1_),
+                                 .beta2 = static_cast<float>(beta2_),
+                                 .rest2 = static_cast<float>(1 - beta2_),
+                                 .v_scale = static_cast<float>(1 / (1 - std::pow(beta2_, t))),
+                                 .epsilon = epsilon_,
+                                 .rate = static_cast<float>(learning_rate / (1 - std::pow(beta1_, t))),
+                                 .scale = static_cast<float>(scale)};
+    const auto run = [&](std::size_t first, const float* gradient_there, std::size_t count) {
+      kernels::adam(step, count, gradient_there, parameters.data() + first, m_.from(first), v_.from(first));
     };
     // All rows are updated, because m also moves a parameter whose gradient is 0.
     for_all(gradient, tables, run);
   }
 
-  std::vector<Accumulator> accumulators() override { return {{"m", m_}, {"v", v_}}; }
+  std::vector<Accumulator> accumulators() override { return {{"m", m_.values()}, {"v", v_.values()}}; }
 
  private:
   double beta1_, beta2_;
   float epsilon_;
-  std::vector<float> m_, v_;
+  Average m_, v_;
 };
 
 // Stochastic gradient descent with the classical momentum of Sutskever, Martens, Dahl and Hinton (2013), equations 1
@@ -236,11 +203,9 @@ class GradientDescent final : public Optimizer {
     assert(gradient.size() <= parameters.size());
     const float rate = static_cast<float>(learning_rate), s = static_cast<float>(scale);
     ++steps;
-    if (velocity_.empty()) {
+    if (velocity_.values().empty()) {
       const auto run = [=](std::size_t first, const float* gradient_there, std::size_t count) {
-        const float* __restrict g = gradient_there;
-        float* __restrict p = parameters.data() + first;
-        for (std::size_t i = 0; i < count; ++i) p[i] -= rate * (s * g[i]);
+        kernels::gradient_descent(rate, s, count, gradient_there, parameters.data() + first);
       };
       for_blocks(gradient.size(),
                  [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
@@ -251,17 +216,11 @@ class GradientDescent final : public Optimizer {
       }
       return;
     }
-    assert(parameters.size() == velocity_.size());
+    assert(parameters.size() == velocity_.values().size());
     const float momentum = momentum_;
-    const auto run = [=, this](std::size_t first, const float* gradient_there, std::size_t count) {
-      const float* __restrict g = gradient_there;
-      float* __restrict p = parameters.data() + first;
-      float* __restrict v = velocity_.data() + first;
-      for (std::size_t i = 0; i < count; ++i) {
-        const float next = momentum * v[i] - rate * (s * g[i]);
-        v[i] = std::abs(next) < kLeast ? 0.0F : next;
-        p[i] += v[i];
-      }
+    const auto run = [&](std::size_t first, const float* gradient_there, std::size_t count) {
+      kernels::momentum_descent(momentum, rate, s, count, gradient_there, parameters.data() + first,
+                                velocity_.from(first));
     };
     // All rows are updated, because the velocity also moves a parameter whose gradient is 0. That cannot be deferred:
     // the model reads such parameters.
@@ -269,13 +228,13 @@ class GradientDescent final : public Optimizer {
   }
 
   std::vector<Accumulator> accumulators() override {
-    if (velocity_.empty()) return {};
-    return {{"velocity", velocity_}};
+    if (velocity_.values().empty()) return {};
+    return {{"velocity", velocity_.values()}};
   }
 
  private:
   float momentum_;
-  std::vector<float> velocity_;
+  Average velocity_;
 };
 
 }  // namespace
