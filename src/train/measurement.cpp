@@ -120,7 +120,6 @@ double Latency::percentile(double share) const {
 Latency::Rate Latency::best() const {
   return std::ranges::max(rates, {}, &Rate::target_words);
 }
-
 double Measurement::total() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
