@@ -75,7 +75,9 @@ train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batch
   model::Model<float> model(s.model);
   model.initialise(s.train.seed);
   measured.parameters = model.parameters().size();
-  if (!s.decode) {
+  if (s.decode) {
+    model.fix_parameters();
+  } else {
     measured.parts = {model.gradient_parts().begin(), model.gradient_parts().end()};
     std::size_t dense = 0, tables = 0;
     for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
@@ -87,6 +89,7 @@ train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batch
                                                  counted(measured.threads, "thread"), ": ", fixed(seconds, 3), " s"));
                          }};
   const train::Measurement m = train::measure(world, measured, work);
+  if (s.latency_sentences > 0) measured.latency = latency_of(s, batches, model);
   // Only now, because it takes memory, which is no part of the peak that was measured.
   if (s.machine) measured.machine = train::measure_machine(world);
   return {std::move(measured), m};

@@ -23,6 +23,12 @@ void declare(Options& options, BenchmarkSettings& s) {
                "three seconds and 384 MiB for each rank, and show how close each phase of an update comes to it",
        .recorded = false});
   options.add("beam", s.search.beam, {.help = "beam width for --decode; 1 is greedy search", .low = 1, .high = 1000});
+  options.add("latency-sentences", s.latency_sentences,
+              {.help = "with --decode: afterwards translate this number of sentences one at a time, for the median and "
+                       "the 99th percentile of the time that a sentence takes, and a batch in pieces of 1, 2, 4 ... "
+                       "sentences, for the fastest size; 0: neither",
+               .low = 0,
+               .high = 1e6});
 
   options.group("Sentences (random words)");
   options.add("source-length", s.source_length,
@@ -71,7 +77,11 @@ void check(const Options& options, BenchmarkSettings& s) {
     throw UsageError(
         "--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
   }
-  if (!s.decode && options.given("beam")) throw UsageError("--beam applies to translation; give it with --decode");
+  for (const char* of_translation : {"beam", "latency-sentences"}) {
+    if (!s.decode && options.given(of_translation)) {
+      throw UsageError(text_of("--", of_translation, " applies to translation; give it with --decode"));
+    }
+  }
   if (s.thread_counts) {
     std::vector<std::uint64_t>& counts = *s.thread_counts;
     std::sort(counts.begin(), counts.end());

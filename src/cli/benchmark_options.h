@@ -22,6 +22,7 @@ struct BenchmarkSettings : TrainingSettings {
   std::size_t source_length = 25, target_length = 25;
   bool decode = false, machine = true;
   decode::SearchOptions search;
+  std::uint64_t latency_sentences = 0;
   bool json = false;
   std::optional<std::vector<std::uint64_t>> thread_counts;  // of each rank, ascending after `check`, none twice
   ThreadOptions threads;                                    // the number at hand, and what holds for all

@@ -50,20 +50,28 @@ class Updates {
   std::uint64_t update_ = 0;
 };
 
+// For translations by an untrained model, which ends nothing.
+decode::SearchOptions endless(decode::SearchOptions search) {
+  search.n_best = 1;
+  search.retry_below = 0;
+  return search;
+}
+
+// All translations get the length that `target_words` have in proportion to sources whose lengths add up to Tx.
+void set_lengths(decode::SearchOptions& search, double target_words, double Tx) {
+  // A little more, so that the product with Tx does not fall below a whole number.
+  search.maximum_length_ratio = (target_words + 1e-6) / Tx;
+  search.minimum_length_ratio = search.maximum_length_ratio;
+}
+
 /// Translations by an untrained model, all of the length that the targets of a batch have in proportion to its sources.
 class Translations {
  public:
   Translations(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
-      : search_(s.search), world_(world), model_(model) {
-    search_.n_best = 1;
-    search_.retry_below = 0;  // an untrained model ends nothing
-  }
+      : search_(endless(s.search)), world_(world), model_(model) {}
 
   train::Timed run(const corpus::BatchSlice& slice) {
-    const double Tx = train::source_lengths(model_.options(), slice);
-    // A little more, so that the product with Tx does not fall below a whole number.
-    search_.maximum_length_ratio = (static_cast<double>(slice.batch_target_words) + 1e-6) / Tx;
-    search_.minimum_length_ratio = search_.maximum_length_ratio;
+    set_lengths(search_, static_cast<double>(slice.batch_target_words), train::source_lengths(model_.options(), slice));
     search_.batch_sentences = std::max<std::size_t>(slice.source.size(), 1);
     train::Timed timed;
     PhaseTimes& phases = model_.phases();
@@ -124,6 +132,42 @@ Batches batches_of(BenchmarkSettings& s, const comm::Communicator& world) {
   return Batches(corpus::synthetic_batches(synthetic, s.untimed_updates + s.updates,
                                            static_cast<std::size_t>(world.rank()),
                                            static_cast<std::size_t>(world.size()), run));
+}
+
+train::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Model<float>& model) {
+  train::Latency latency;
+  decode::SearchOptions search = endless(s.search);
+  batches.rewind();
+  const corpus::BatchSlice first = batches.next();
+  corpus::BatchSlice slice = first;
+  for (std::uint64_t batch = 0, i = 0; latency.seconds.size() < s.latency_sentences && !first.source.empty(); ++i) {
+    if (i >= slice.source.size()) {
+      if (++batch % (s.untimed_updates + s.updates) == 0) batches.rewind();  // no more were drawn
+      slice = batches.next();
+      i = 0;
+      if (slice.source.empty()) continue;
+    }
+    Sentences one;
+    one.add(slice.source[i]);
+    set_lengths(search, static_cast<double>(slice.target.length(i)),
+                static_cast<double>(model.options().source_length(slice.source.length(i))));
+    const Stopwatch watch;
+    decode::translate(model, one, search);
+    latency.seconds.push_back(watch.seconds());
+  }
+  set_lengths(search, static_cast<double>(first.batch_target_words), train::source_lengths(model.options(), first));
+  for (std::size_t together = 1;; together = std::min(2 * together, first.source.size())) {
+    search.batch_sentences = together;
+    const Stopwatch watch;
+    double words = 0;
+    for (const auto& best : decode::translate(model, first.source, search)) {
+      words += static_cast<double>(best.front().words.size());
+    }
+    latency.rates.push_back({together, words / watch.seconds()});
+    if (together >= first.source.size()) break;
+  }
+  batches.rewind();
+  return latency;
 }
 
 std::function<train::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& s,

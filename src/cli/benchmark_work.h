@@ -45,6 +45,9 @@ class Batches {
 /// COLLECTIVE. May set the sizes of the vocabularies.
 Batches batches_of(BenchmarkSettings& settings, const comm::Communicator& world);
 
+/// For --latency-sentences, on the first batches. Starts them anew before and after.
+train::Latency latency_of(const BenchmarkSettings& settings, Batches& batches, model::Model<float>& model);
+
 /// Makes an update of each batch, or with --decode its translation, and times it. The arguments must outlive what is
 /// returned, and the model's parameters change with each update. It is COLLECTIVE and throws AgreedError when the model
 /// computes no numbers.

@@ -84,6 +84,7 @@ OpenModels::OpenModels(const ModelChoice& choice, const comm::Communicator& worl
     : weights_(weights_of(choice)), of_(choice.ensemble_of) {
   for (const std::string& path : choice.model) {
     loaded_.push_back(train::open_model(path, world));
+    loaded_.back().model.fix_parameters();
     check_same_text(loaded_.back(), path, loaded_.front(), choice.model.front());
   }
 }

@@ -89,6 +89,16 @@ void EnsembleSteps::predict(MatrixView<float> log_probabilities, MatrixView<floa
   }
 }
 
+void EnsembleSteps::predict(kernels::TopWords<float>& top, MatrixView<float> alpha) {
+  assert(members_.size() == 1);
+  Member& only = members_.front();
+  only.model->predict(only.encoded, only.state, {{}, alpha, &top});
+}
+
+void EnsembleSteps::predict_all(std::span<const std::uint32_t> row, MatrixView<float> log_probabilities) {
+  members_.front().model->predict_all(row, log_probabilities);
+}
+
 void EnsembleSteps::advance(std::span<const std::uint32_t> parent, std::span<const WordId> chosen) {
   for (Member& member : members_) {
     member.state.select(parent, chosen);

@@ -42,18 +42,50 @@ void Search::extend(std::size_t step, MatrixView<const float> log_probabilities,
   // The log-softmax subtracts the same number from the whole row, so either all of a row is NaN or nothing.
   for (std::size_t row = 0; row < live_.size(); ++row)
     is_nan_ = is_nan_ || std::isnan(log_probabilities.row(row)[kEnd]);
-  if (is_nan_) {
-    live_.clear();
-    survivors_.clear();
-    return;
-  }
+  if (is_nan_) return end_with_nan();
   select(step, log_probabilities);
+  take_best(
+      step, [&](const Candidate& best) { return log_probabilities.row(best.hypothesis)[best.word]; }, alpha);
+}
+
+bool Search::extend(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row,
+                    MatrixView<const float> alpha) {
+  for (std::size_t i = 0; i < live_.size(); ++i) is_nan_ = is_nan_ || top.is_nan(first_row + i);
+  if (is_nan_) {
+    end_with_nan();
+    return true;
+  }
+  if (needs_all_words(step) || !select(step, top, first_row)) return false;
+  const auto score_of = [&](const Candidate& best) {
+    const auto list = top.row(first_row + best.hypothesis);
+    const auto same = [&](const auto& entry) { return entry.word == best.word; };
+    return std::find_if(list.begin(), list.end(), same)->log_probability;
+  };
+  take_best(step, score_of, alpha);
+  return true;
+}
+
+bool Search::needs_all_words(std::size_t step) const {
+  return options_.sampling.has_value() || step < guide_.prefix.size();
+}
+
+std::size_t Search::list_length(const SearchOptions& options) {
+  constexpr std::size_t kExcluded = 3, kTies = 8;  // <s>, </s> and <unk>; words as probable as the last one of a beam
+  return options.beam + kExcluded + kTies;
+}
+
+void Search::end_with_nan() {
+  live_.clear();
+  survivors_.clear();
+}
+
+template <class ScoreOf>
+void Search::take_best(std::size_t step, const ScoreOf& score_of, MatrixView<const float> alpha) {
   std::vector<Hypothesis> next;
   std::vector<double> next_coverage;
   survivors_.clear();
   for (const Candidate& candidate : best_) {
-    nodes_.push_back({live_[candidate.hypothesis].node, candidate.word,
-                      log_probabilities.row(candidate.hypothesis)[candidate.word], 0});
+    nodes_.push_back({live_[candidate.hypothesis].node, candidate.word, score_of(candidate), 0});
     if (alpha.cols > 0) read_weights(alpha.row(candidate.hypothesis), candidate.hypothesis, next_coverage);
     Hypothesis extended{candidate.score, nodes_.size() - 1, 0, candidate.sample};
     if (candidate.word == kEnd) {
@@ -135,6 +167,35 @@ void Search::select(std::size_t step, MatrixView<const float> log_probabilities)
     }
   }
   std::sort_heap(best_.begin(), best_.end(), worse_on_top);
+}
+
+// Sets best_ to the same continuations. Returns false if some word that is in no list might be among them.
+bool Search::select(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row) {
+  const auto worse_on_top = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
+  best_.clear();
+  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+    for (const auto& entry : top.row(first_row + hypothesis)) {
+      const Candidate candidate{live_[hypothesis].score + static_cast<double>(entry.log_probability), hypothesis,
+                                entry.word};
+      if (best_.size() == wanted_ && best_.front().score > candidate.score) break;
+      if (!is_allowed(step, entry.word)) continue;
+      if (best_.size() == wanted_) {
+        if (!candidate.better_than(best_.front())) continue;
+        std::pop_heap(best_.begin(), best_.end(), worse_on_top);
+        best_.pop_back();
+      }
+      best_.push_back(candidate);
+      std::push_heap(best_.begin(), best_.end(), worse_on_top);
+    }
+  }
+  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+    if (top.is_complete(first_row + hypothesis)) continue;
+    const float last = top.row(first_row + hypothesis).back().log_probability;
+    const double most = live_[hypothesis].score + static_cast<double>(last);  // of words that are not in the list
+    if (best_.size() < wanted_ || !(best_.front().score > most)) return false;
+  }
+  std::sort_heap(best_.begin(), best_.end(), worse_on_top);
+  return true;
 }
 
 // Behind the prefix there is one hypothesis, which all samples extend; later there is one for each that has not ended.

@@ -47,6 +47,14 @@ class Search {
   /// Extends the hypotheses by word number `step` (from 0). Row i of log_probabilities and alpha belongs to hypothesis
   /// i. Finished hypotheses leave the beam, which shrinks accordingly.
   void extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha);
+  /// Does the same, with the same result, if it can tell it from the lists of the most probable words, of which row
+  /// first_row + i belongs to hypothesis i. Otherwise changes nothing and returns false.
+  bool extend(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row,
+              MatrixView<const float> alpha);
+  /// Whether `step` needs the scores of all words.
+  bool needs_all_words(std::size_t step) const;
+  /// The length of lists that are long enough, except in the rarest of cases.
+  static std::size_t list_length(const SearchOptions& options);
 
   /// For each live hypothesis, the index of the hypothesis that it extends (before the last `extend`), and the word.
   const std::vector<Candidate>& survivors() const { return survivors_; }
@@ -72,6 +80,11 @@ class Search {
 
   bool is_allowed(std::size_t step, WordId word) const;
   void select(std::size_t step, MatrixView<const float> log_probabilities);
+  bool select(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row);
+  /// Extends the hypotheses by best_. score_of(candidate): the log-probability of its word.
+  template <class ScoreOf>
+  void take_best(std::size_t step, const ScoreOf& score_of, MatrixView<const float> alpha);
+  void end_with_nan();
   void draw_words(std::size_t step, MatrixView<const float> log_probabilities);
   std::span<const double> row_of(const std::vector<double>& coverage, std::size_t hypothesis) const;
   void read_weights(const float* row, std::size_t hypothesis, std::vector<double>& coverage);

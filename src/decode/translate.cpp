@@ -45,18 +45,9 @@ class BatchSearch {
     std::vector<std::uint32_t> parent;
     std::vector<WordId> word;
     for (std::size_t step = 0; steps.rows() > 0; ++step) {
-      const auto log_probabilities = log_probabilities_.shape(steps.rows(), ensemble_.target_words());
-      const auto alpha = needs_weights(options_) ? alpha_.shape(steps.rows(), longest) : MatrixView<float>();
-      steps.predict(log_probabilities, alpha);
-
       std::vector<std::size_t> first_row(searches.size() + 1, 0);
       for (std::size_t b = 0; b < searches.size(); ++b) first_row[b + 1] = first_row[b] + searches[b].live();
-      parallel_for(searches.size(), [&](std::size_t b) {
-        const std::size_t live = searches[b].live();
-        if (live == 0) return;
-        searches[b].extend(step, log_probabilities.row_range(first_row[b], live),
-                           alpha.cols > 0 ? alpha.row_range(first_row[b], live) : MatrixView<float>());
-      });
+      extend(step, steps, searches, first_row, longest);
 
       parent.clear();
       word.clear();
@@ -79,9 +70,48 @@ class BatchSearch {
   }
 
  private:
+  // Longer lists cost more than the scores of all words.
+  static constexpr std::size_t kLongestList = 64;
+
+  // Extends all searches by a word. The rows of searches[b] are first_row[b] to first_row[b + 1]. Lists of the most
+  // probable words and the scores of all words lead to the same result.
+  void extend(std::size_t step, EnsembleSteps& steps, std::vector<Search>& searches,
+              const std::vector<std::size_t>& first_row, std::size_t longest) {
+    const auto alpha = needs_weights(options_) ? alpha_.shape(steps.rows(), longest) : MatrixView<float>();
+    const auto alpha_of = [&](std::size_t b) {
+      return alpha.cols > 0 ? alpha.row_range(first_row[b], first_row[b + 1] - first_row[b]) : MatrixView<float>();
+    };
+    top_.limit = Search::list_length(options_);
+    const auto needs_all = [&](const Search& search) { return search.live() > 0 && search.needs_all_words(step); };
+    if (ensemble_.size() > 1 || top_.limit > kLongestList || std::any_of(searches.begin(), searches.end(), needs_all)) {
+      const auto all = log_probabilities_.shape(steps.rows(), ensemble_.target_words());
+      steps.predict(all, alpha);
+      parallel_for(searches.size(), [&](std::size_t b) {
+        const std::size_t live = searches[b].live();
+        if (live > 0) searches[b].extend(step, all.row_range(first_row[b], live), alpha_of(b));
+      });
+      return;
+    }
+    steps.predict(top_, alpha);
+    std::vector<std::uint8_t> undecided(searches.size());
+    parallel_for(searches.size(), [&](std::size_t b) {
+      if (searches[b].live() == 0) return;
+      undecided[b] = searches[b].extend(step, top_, first_row[b], alpha_of(b)) ? 0 : 1;
+    });
+    for (std::size_t b = 0; b < searches.size(); ++b) {
+      if (undecided[b] == 0) continue;
+      std::vector<std::uint32_t> rows(searches[b].live());
+      std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first_row[b]));
+      const auto all = log_probabilities_.shape(rows.size(), ensemble_.target_words());
+      steps.predict_all(rows, all);
+      searches[b].extend(step, all, alpha_of(b));
+    }
+  }
+
   const Ensemble& ensemble_;
   const SearchOptions& options_;
   kernels::Buffer<float> alpha_, log_probabilities_;
+  kernels::TopWords<float> top_;
 };
 
 // The options of the attempt after one that finished nothing, as in BeamSearch.search of sample.py ("Dirty tricks to

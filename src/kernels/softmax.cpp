@@ -110,12 +110,19 @@ double loss_of(Real x, Real largest, Real sum) {
 template <class Real>
 void log_softmax(std::span<const Real> bias, MatrixView<Real> logits) {
   assert(bias.size() == logits.cols);
+  if (logits.cols == 0) return;
   const SoftmaxRows<Real>& rows = row_table<SoftmaxRows<Real>>();
   parallel_for(logits.rows, [&](std::size_t i) {
     Real* const row = logits.row(i);
-    const Real largest = rows.add_bias(logits.cols, bias.data(), row);
-    const double sum = static_cast<double>(rows.sum_of_exp(logits.cols, largest, row));
-    rows.subtract(logits.cols, largest, static_cast<Real>(std::log(sum)), row);
+    std::vector<Real> largest, sums, factors;
+    for (std::size_t first = 0; first < logits.cols; first += kWordsPerSum) {
+      const std::size_t count = std::min(kWordsPerSum, logits.cols - first);
+      const auto part = part_of_sum(rows, count, bias.data() + first, row + first);
+      largest.push_back(part.largest);
+      sums.push_back(part.sum);
+    }
+    const auto sum = log_sum<Real>(rows, largest, sums, factors);
+    rows.subtract(logits.cols, sum.largest, sum.log, row);
   });
 }
 

@@ -56,21 +56,32 @@ kernels::PackedMatrix<Real> packed_transposed(const OutputWeights<Real>& weights
   return W_o_transposed;
 }
 
+template <class Real>
+void pack_once(const OutputWeights<Real>& weights, OutputActivations<Real>& activations) {
+  if (activations.packed) return;
+  if (is_tied(weights)) {
+    activations.packed_W_o.pack_transposed(weights.E);
+  } else {
+    activations.packed_W_o.pack(weights.W_o);
+  }
+  activations.packed = true;
+}
+
 }  // namespace
 
 template <class Real>
 void output_log_probabilities(const OutputWeights<Real>& weights, ConstMatrixView<Real> t,
                               OutputActivations<Real>& activations, MatrixView<Real> log_probabilities) {
-  if (!activations.packed) {
-    if (is_tied(weights)) {
-      activations.packed_W_o.pack_transposed(weights.E);
-    } else {
-      activations.packed_W_o.pack(weights.W_o);
-    }
-    activations.packed = true;
-  }
+  pack_once(weights, activations);
   kernels::multiply<Real>(t, activations.packed_W_o, log_probabilities);
   kernels::log_softmax<Real>(weights.b_w, log_probabilities);
+}
+
+template <class Real>
+void output_top_words(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, OutputActivations<Real>& activations,
+                      kernels::TopWords<Real>& top) {
+  pack_once(weights, activations);
+  kernels::top_words<Real>(t, activations.packed_W_o, weights.b_w, top);
 }
 
 template <class Real>
@@ -115,6 +126,8 @@ void output_loss_and_backward(const OutputWeights<Real>& weights, const OutputWe
 #define RNNSEARCH_INSTANTIATE(Real)                                                                                   \
   template void output_log_probabilities(const OutputWeights<Real>&, ConstMatrixView<Real>, OutputActivations<Real>&, \
                                          MatrixView<Real>);                                                           \
+  template void output_top_words(const OutputWeights<Real>&, ConstMatrixView<Real>, OutputActivations<Real>&,         \
+                                 kernels::TopWords<Real>&);                                                           \
   template void output_loss(const OutputWeights<Real>&, ConstMatrixView<Real>, std::span<const WordId>,               \
                             OutputActivations<Real>&, std::span<double>);                                             \
   template void output_loss_and_backward(const OutputWeights<Real>&, const OutputWeights<Real>&,                      \

@@ -143,6 +143,20 @@ void Readout<Real>::log_probabilities(MatrixView<Real> log_probabilities) {
   output_log_probabilities<Real>(weights_.output, output_input(), output_, log_probabilities);
 }
 
+template <class Real>
+void Readout<Real>::top_words(kernels::TopWords<Real>& top) {
+  const auto input = output_input();
+  kernels::copy_rows<Real>(input, top_input_.shape(input.rows, input.cols));
+  output_top_words<Real>(weights_.output, input, output_, top);
+}
+
+template <class Real>
+void Readout<Real>::log_probabilities(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities) {
+  const auto input = gathered_.shape(row.size(), top_input_.view().cols);
+  kernels::gather_rows<Real>(top_input_.view(), row, input);
+  output_log_probabilities<Real>(weights_.output, input, output_, log_probabilities);
+}
+
 template class Readout<float>;
 template class Readout<double>;
 

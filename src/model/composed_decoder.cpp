@@ -119,10 +119,10 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
   ConstMatrixView<Real> alpha() const override { return attention ? attention->alpha() : ConstMatrixView<Real>(); }
   ConstMatrixView<Real> contexts() const override { return context.view(); }
 
-  void start(SearchState<Real>& state) override {
+  void start(SearchState<Real>& state, bool pack) override {
     if (options.feeds())
       kernels::copy_rows<Real>(first_fed(state.rows()), state.fed.shape(state.rows(), widths.hidden));
-    stack.unpack();
+    if (pack) stack.unpack();
   }
 
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, MatrixView<Real> alpha_out,

@@ -71,8 +71,9 @@ class Decoder {
   virtual ConstMatrixView<Real> contexts() const = 0;
 
   // The steps of a search, with the contracts of Model. There is at least one row.
-  /// Fills state.fed, and packs the matrices for all steps.
-  virtual void start(SearchState<Real>& state) = 0;
+  /// Fills state.fed, and packs the matrices for all steps, unless `pack` is false because those of the last search are
+  /// still right.
+  virtual void start(SearchState<Real>& state, bool pack) = 0;
   /// alpha: out, or empty. frame: memory until for_readout() has been read.
   virtual void predict(const Encoded<Real>& encoded, SearchState<Real>& state, MatrixView<Real> alpha,
                        kernels::Scratch::Frame& frame) = 0;

@@ -105,7 +105,8 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
   ConstMatrixView<Real> alpha() const override { return activations.alpha.view(); }
   ConstMatrixView<Real> contexts() const override { return activations.context.view(); }
 
-  void start(SearchState<Real>&) override {
+  void start(SearchState<Real>&, bool pack) override {
+    if (!pack) return;
     if (options.attends()) W_a.pack(weights.gated.U_query_gates.columns(0, A));
     U_gates.pack(weights.gated.U_query_gates.columns(A, 2 * n));
     W_in.pack(weights.gated.W_in);

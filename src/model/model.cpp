@@ -42,6 +42,7 @@ const ParameterLayout& Model<Real>::layout() const {
 }
 template <class Real>
 std::span<Real> Model<Real>::parameters() {
+  network_->parameters_are_fixed = false;
   return network_->parameters();
 }
 template <class Real>
@@ -71,6 +72,11 @@ PhaseTimes& Model<Real>::phases() {
 }
 
 template <class Real>
+void Model<Real>::fix_parameters() {
+  network_->fix_parameters();
+}
+
+template <class Real>
 void Model<Real>::initialise(std::uint64_t seed) {
   model::initialise<Real>(layout(), options(), seed, parameters());
 }
@@ -79,6 +85,7 @@ template <class Real>
 Loss Model<Real>::accumulate_gradient(const Sentences& source, const Sentences& target, const GradientOptions& how) {
   assert(source.size() == target.size());
   network_->parts_finished = 0;
+  network_->parameters_are_fixed = false;
   if (source.empty()) {
     for (std::size_t part = 0; part < gradient_parts().size() && how.finished; ++part) how.finished(part);
     return {};
@@ -173,6 +180,11 @@ SearchState<Real> Model<Real>::start(const Encoded<Real>& encoded) {
 template <class Real>
 void Model<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction) {
   if (state.rows() > 0) network_->predict(encoded, state, prediction);
+}
+
+template <class Real>
+void Model<Real>::predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities) {
+  if (!row.empty()) network_->predict_all(row, log_probabilities);
 }
 
 template <class Real>

@@ -225,8 +225,17 @@ void Network<Real>::start(const Encoded<Real>& encoded, SearchState<Real>& state
   const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
   const auto first_states = view_of(encoded.initial_states, options.layers * widths.cell_state);
   kernels::copy_rows<Real>(first_states, state.states.shape(state.rows(), first_states.cols));
-  decoder->start(state);
+  const bool pack = !parameters_are_fixed || packed_for_ != kernels::precision();
+  decoder->start(state, pack);
+  if (!pack) return;
   readout.pack();
+  packed_for_ = kernels::precision();
+}
+
+template <class Real>
+void Network<Real>::fix_parameters() {
+  if (!parameters_are_fixed) packed_for_.reset();
+  parameters_are_fixed = true;
 }
 
 template <class Real>
@@ -237,7 +246,17 @@ void Network<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& sta
   decoder->predict(encoded, state, prediction.alpha, frame);
   const PhaseTimes::Scope scope(&phases, Phase::kReadout);
   if (!options.feeds()) readout.forward(0, decoder->for_readout());
-  readout.log_probabilities(prediction.log_probabilities);
+  if (prediction.top) {
+    readout.top_words(*prediction.top);
+  } else {
+    readout.log_probabilities(prediction.log_probabilities);
+  }
+}
+
+template <class Real>
+void Network<Real>::predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities) {
+  const PhaseTimes::Scope scope(&phases, Phase::kReadout);
+  readout.log_probabilities(row, log_probabilities);
 }
 
 void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side) {

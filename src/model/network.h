@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "model/initial_states.h"
 #include "model/weights.h"
 #include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/layers/readout.h"
 #include "rnnsearch/model/model.h"
 
@@ -33,6 +35,9 @@ class Network {
   void start(const Encoded<Real>& encoded, SearchState<Real>& state);
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
 
+  void predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities);
+  void fix_parameters();
+
   /// Computes `target` and the `losses` of its rows.
   void forward(const Sentences& source, const Sentences& target_sentences);
   /// The same, and ADDS to the gradient (of the smoothed cross entropy) and finishes all parts.
@@ -48,6 +53,7 @@ class Network {
   std::vector<GradientPart> parts;    // see Model::gradient_parts
   std::size_t parts_finished = 0;     // number of final parts of the gradient that is being computed
   PhaseTimes phases;
+  bool parameters_are_fixed = false;  // see Model::fix_parameters
 
   Encoded<Real> batch;  // the batch that is scored or trained on
   TargetRows target;
@@ -71,8 +77,9 @@ class Network {
 
   const Widths widths;
   const Weights<Real> weights, gradient;
-  std::vector<Stage> stages;  // of `parts`
-  kernels::Scratch scratch;   // the passes run one after the other, so they share temporary memory
+  std::vector<Stage> stages;                      // of `parts`
+  kernels::Scratch scratch;                       // the passes run one after the other, so they share temporary memory
+  std::optional<kernels::Precision> packed_for_;  // since the parameters are fixed
   Dropout dropout;
   const EmbeddingTable<Real> source_words;
   SourceEncoder<Real> encoder;
@@ -84,14 +91,14 @@ class Network {
 };
 
 /// A matrix view of a vector in Encoded: the first function resizes the vector to the shape.
-template <class Element>
-MatrixView<Element> view_of(std::vector<Element>& values, std::size_t rows, std::size_t cols) {
+template <class Element, class Memory>
+MatrixView<Element> view_of(std::vector<Element, Memory>& values, std::size_t rows, std::size_t cols) {
   values.resize(rows * cols);
   return {values.data(), rows, cols};
 }
 
-template <class Element>
-ConstMatrixView<Element> view_of(const std::vector<Element>& values, std::size_t cols) {
+template <class Element, class Memory>
+ConstMatrixView<Element> view_of(const std::vector<Element, Memory>& values, std::size_t cols) {
   return {values.data(), cols == 0 ? 0 : values.size() / cols, cols};
 }
 

@@ -112,6 +112,14 @@ std::optional<double> share_of_bound(const Measured& of, const Measurement& m) {
   return m.flop.total() / of.machine->all.level1 / m.total();
 }
 
+double Latency::percentile(double share) const {
+  auto sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(sorted.size())))) - 1];
+}
+Latency::Rate Latency::best() const {
+  return std::ranges::max(rates, {}, &Rate::target_words);
+}
 double Measurement::total() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
@@ -230,6 +238,18 @@ Json json_of(const Measured& of, const Measurement& m) {
     result["machine"] = std::move(machine);
     result["share_of_bound"] = std::move(shares);
   }
+  if (of.latency) {
+    Json rates = Json::array();
+    for (const auto& rate : of.latency->rates) {
+      rates.push_back(
+          Json::object({{"batch_sentences", rate.batch_sentences}, {"target_words_per_second", rate.target_words}}));
+    }
+    result["latency"] = Json::object({{"sentences", of.latency->seconds.size()},
+                                      {"p50_seconds", of.latency->percentile(0.5)},
+                                      {"p99_seconds", of.latency->percentile(0.99)},
+                                      {"best_batch_sentences", of.latency->best().batch_sentences},
+                                      {"rates", std::move(rates)}});
+  }
   if (!of.decode) {
     // In the order in which backward finishes them; what scaling models need.
     Json parts = Json::array();
@@ -300,6 +320,14 @@ std::string table_of(const Measured& of, const Measurement& m) {
   if (m.waiting) {
     row("waiting for data", text_of(seconds_text(m.mean_of(*m.waiting)), " s before each ", unit, ", ",
                                     fixed(100 * *m.waiting / (m.total() + *m.waiting), 2), "% of both"));
+  }
+  if (of.latency) {
+    row("one at a time", text_of("median ", fixed(1000 * of.latency->percentile(0.5), 1), " ms a sentence, 99% within ",
+                                 fixed(1000 * of.latency->percentile(0.99), 1), " ms (",
+                                 counted(of.latency->seconds.size(), "sentence"), ")"));
+    const auto best = of.latency->best();
+    row("best batch", text_of(counted(best.batch_sentences, "sentence"), ": ", fixed(best.target_words, 0),
+                              " target words a second"));
   }
   row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
   if (const auto updates = of.updates_to_estimate; updates > 0) {

@@ -94,6 +94,13 @@ done
 "$RNNSEARCH" benchmark "${tiny[@]}" --updates 1 --machine false --json >json
 ! grep -q -e '"machine": {' -e share_of_bound json || fail "--machine false measured the machine: $(<json)"
 
+# Latency: the batch of five is translated in pieces of 1, 2, 4 and 5 sentences.
+"${alone[@]}" "${lengths[@]}" --updates 1 --machine false --decode --beam 2 --latency-sentences 7 --json >json || fail "no latency"
+found=$(perl -MJSON::PP -e 'local $/; my $l = decode_json(<STDIN>)->{latency};
+  print "$l->{sentences} ", join(",", map { $_->{batch_sentences} } @{$l->{rates}}), " ",
+    $l->{p50_seconds} > 0 && $l->{p50_seconds} <= $l->{p99_seconds} ? "ordered" : "not ordered"' <json)
+[[ $found == "7 1,2,4,5 ordered" ]] || fail "the latency is: $found"
+
 # A list of threads: every number of them has its run, ascending, and the last update the same loss.
 "${alone[@]:0:${#alone[@]}-2}" "${lengths[@]}" --updates 2 --threads 3,1,2 --json >json 2>log || fail "--threads 3,1,2: $(<log)"
 found=$(perl -MJSON::PP -e '

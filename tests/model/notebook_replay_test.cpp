@@ -219,7 +219,7 @@ class Replayed {
       kernels::multiply<double>({state, 1, o.state}, {model_.parameters().data() + W_a.offset, o.state, A, W_a.stride},
                                 {query.data(), 1, A});
     }
-    const std::vector<double>& all = score.projects_keys ? encoded.keys : encoded.annotations;
+    const auto& all = score.projects_keys ? encoded.keys : encoded.annotations;
     Vector keys(all.begin() + static_cast<std::ptrdiff_t>(first * A),
                 all.begin() + static_cast<std::ptrdiff_t>((first + Tx) * A));
     for (std::size_t a = 0; a < A; ++a) keys.push_back(score.has_v ? -query[a] : 0);  // tanh(q - q) = 0, q . 0 = 0

@@ -40,6 +40,18 @@ Work work_of(std::size_t& calls) {
           }};
 }
 
+TEST(Latency, HasTheSmallestTimesThatSharesOfTheSentencesDoNotExceed) {
+  Latency latency;
+  for (int i = 100; i > 0; --i) latency.seconds.push_back(i);
+  EXPECT_EQ(latency.percentile(0.5), 50);
+  EXPECT_EQ(latency.percentile(0.99), 99);
+  latency.seconds = {3, 1};
+  EXPECT_EQ(latency.percentile(0.5), 1);
+  EXPECT_EQ(latency.percentile(0.99), 3);
+  latency.rates = {{1, 20}, {2, 30}, {4, 25}};
+  EXPECT_EQ(latency.best().batch_sentences, 2U);
+}
+
 TEST(Measurement, LeavesOutWhatIsNotTimed) {
   std::size_t calls = 0;
   const auto m = measure(comm::Communicator(), of_updates(2, 3), work_of(calls));

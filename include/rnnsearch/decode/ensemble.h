@@ -67,6 +67,10 @@ class EnsembleSteps {
   /// The scores of the next word of every row. log_probabilities [R, K]; alpha [R, at least the longest Tx], or empty
   /// if not needed: the mean of the weights of the models that have attention, 0 if none has.
   void predict(MatrixView<float> log_probabilities, MatrixView<float> alpha);
+  /// The most probable next words of every row, with the same bits. REQUIRES: a single model.
+  void predict(kernels::TopWords<float>& top, MatrixView<float> alpha);
+  /// The scores of all next words, [row.size(), K] out, for these rows of that call.
+  void predict_all(std::span<const std::uint32_t> row, MatrixView<float> log_probabilities);
   /// Row k continues row parent[k] with the word chosen[k].
   void advance(std::span<const std::uint32_t> parent, std::span<const WordId> chosen);
 

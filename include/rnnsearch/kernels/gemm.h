@@ -48,6 +48,11 @@ class PackedMatrix {
   std::size_t rows() const { return rows_; }  // K
   std::size_t cols() const { return cols_; }  // N
 
+  /// For products of this room (product_tiles.h): how the matrix is packed, and its panels, one after the other. Only
+  /// of float.
+  const ProductTiles* tiles() const { return tiles_; }
+  const std::byte* panels() const { return reinterpret_cast<const std::byte*>(elements_.data); }
+
  private:
   template <class Other>
   friend void multiply(ConstMatrixView<Other> a, const PackedMatrix<Other>& b, MatrixView<Other> c, Into into);

@@ -10,6 +10,7 @@
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scratch.h"
+#include "rnnsearch/kernels/top_words.h"
 
 namespace rnnsearch::layers {
 
@@ -23,9 +24,9 @@ struct OutputWeights {
 template <class Real>
 struct OutputActivations {
   kernels::Scratch memory;
-  kernels::PackedMatrix<Real> packed_W_o;  // for output_log_probabilities
-  /// Whether packed_W_o is up to date. output_log_probabilities sets it after packing W_o, which it does once for many
-  /// calls; the caller must reset it when the weights change.
+  kernels::PackedMatrix<Real> packed_W_o;  // for output_log_probabilities and output_top_words
+  /// Whether packed_W_o is up to date. These two functions set it after packing W_o, which they do once for many calls;
+  /// the caller must reset it when the weights change.
   bool packed = false;
 };
 
@@ -33,6 +34,11 @@ struct OutputActivations {
 template <class Real>
 void output_log_probabilities(const OutputWeights<Real>& weights, ConstMatrixView<Real> t,
                               OutputActivations<Real>& activations, MatrixView<Real> log_probabilities);
+
+/// Computes only the most probable words, to the same bits: see kernels/top_words.h.
+template <class Real>
+void output_top_words(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, OutputActivations<Real>& activations,
+                      kernels::TopWords<Real>& top);
 
 /// loss[i] = -log p(target[i])
 template <class Real>

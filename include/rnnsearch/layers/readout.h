@@ -73,6 +73,10 @@ class Readout {
   void pack();
   /// log p of every word for all rows, [rows, K] out.
   void log_probabilities(MatrixView<Real> log_probabilities);
+  /// The most probable words of all rows, with the same bits.
+  void top_words(kernels::TopWords<Real>& top);
+  /// log p of every word for these rows of the last call of `top_words`, [row.size(), K] out.
+  void log_probabilities(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities);
 
  private:
   MatrixView<Real> output_input();
@@ -83,6 +87,7 @@ class Readout {
   kernels::DropoutMask dropout_;
   MatrixView<Real> sums_, t_, dropped_, factor_, sums_gradient_, t_gradient_;
   bool uses_packed_ = false;
+  kernels::Buffer<Real> top_input_, gathered_;         // rows of output_input() of the last call of `top_words`
   std::vector<kernels::PackedMatrix<Real>> packed_W_;  // for each block of x; `forward` packs them
 };
 

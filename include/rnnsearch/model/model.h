@@ -17,7 +17,9 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/kernels/allocator.h"
 #include "rnnsearch/kernels/bfloat16.h"
+#include "rnnsearch/kernels/top_words.h"
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
@@ -36,10 +38,12 @@ struct Loss {
 template <class Real>
 struct Encoded {
   std::vector<std::size_t> offsets;  // [B + 1] rows of sentence b, including </s>, are offsets[b] to offsets[b + 1]
-  std::vector<Real> annotations;     // [words, C] h_j, sentence by sentence (empty without attention)
-  std::vector<Real> keys;            // [words, n'] h_j U_a (empty without attention or U_a, or if rounded_keys is used)
+  template <class Element>
+  using Elements = std::vector<Element, kernels::Allocator<Element>>;
+  Elements<Real> annotations;  // [words, C] h_j, sentence by sentence (empty without attention)
+  Elements<Real> keys;         // [words, n'] h_j U_a (empty without attention or U_a, or if rounded_keys is used)
   // For RNNsearch with its own implementation in Precision::kBFloat16: each step reads these instead.
-  std::vector<kernels::BFloat16> rounded_annotations, rounded_keys;
+  Elements<kernels::BFloat16> rounded_annotations, rounded_keys;
   std::vector<Real> contexts;        // [B, C] c (empty with attention)
   std::vector<Real> initial_states;  // [B, layers * S] s_0, layer by layer
 
@@ -50,10 +54,12 @@ struct Encoded {
 /// What Model::predict computes for the R rows of a search.
 template <class Real>
 struct Prediction {
-  MatrixView<Real> log_probabilities;  // [R, K] out: natural logarithm of p(y_i | ...)
+  MatrixView<Real> log_probabilities;  // [R, K] out: natural logarithm of p(y_i | ...); empty if `top` is given
   /// [R, at least the longest source length of the rows] out, or empty if not needed. Columns past the source length of
   /// a row are exactly 0; without attention all columns are.
   MatrixView<Real> alpha{};
+  /// Only the most probable words of each row, with the same bits but faster, if not null.
+  kernels::TopWords<Real>* top = nullptr;
 };
 
 /// The attention weights of one pair in forced decoding.
@@ -137,6 +143,10 @@ class Model {
   /// Sets all gradients to 0. Call it before a batch.
   void zero_gradient();
 
+  /// Promises that the parameters do not change any more, so that all searches together pack the matrices only once.
+  /// The promise ends when `parameters` of a model that is not const, `initialise` or `accumulate_gradient` is called.
+  void fix_parameters();
+
   /// Initialises the weights as options().initialization says. The result depends only on the seed and the options.
   void initialise(std::uint64_t seed);
 
@@ -166,6 +176,8 @@ class Model {
   /// for `advance`. encoded: what `start` was given. A model with options().right_to_left() predicts the last word of
   /// the sentence first; all other functions take and return targets in the order of their words.
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
+  /// log p of every word, [row.size(), K] out, for these rows of the last call of `predict`, which had `top`.
+  void predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities);
   /// The second half of the step, after state.select(...) has chosen y_i: s_i, and y_i becomes the previous word.
   void advance(SearchState<Real>& state);
 

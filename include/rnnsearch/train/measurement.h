@@ -41,6 +41,21 @@ struct Machine {
 /// COLLECTIVE. Takes some three seconds, and 384 MiB for each rank. Every rank gets the same figures.
 Machine measure_machine(const comm::Communicator& world);
 
+/// How long sentences take that are translated one at a time, and how fast the same are in larger batches.
+struct Latency {
+  std::vector<double> seconds;  // of each sentence alone, at least one
+  struct Rate {
+    std::size_t batch_sentences;
+    double target_words;  // a second
+  };
+  std::vector<Rate> rates;  // at least one, by batch size
+
+  /// The smallest time that a share of the sentences does not exceed: 0.5 for the median, 0.99 for the 99th percentile.
+  double percentile(double share) const;
+  /// The highest rate.
+  Rate best() const;
+};
+
 /// Seen by the root.
 struct Measurement {
   std::vector<double> seconds;
@@ -80,6 +95,7 @@ struct Measured {
   std::string precision, precision_shown;  // "bf16", "bf16 (amx)"
   Json bfloat16_unit{};
   std::optional<Machine> machine{};
+  std::optional<Latency> latency{};  // of the root
   double optimizer_bytes = 0;    // that an update moves between memory and the processors, on all ranks; 0: not known
   std::array<double, 3> load{};  // averages of 1, 5 and 15 minutes, before anything was computed
   std::vector<std::pair<std::string, std::string>> configuration{};

@@ -1,0 +1,268 @@
+#include "rnnsearch/kernels/top_words.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/top_words.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+#include "kernels/caches.h"
+#include "kernels/partition.h"
+#include "kernels/product_tiles.h"
+#include "kernels/row_tables.h"
+#include "kernels/softmax_rows.h"
+#include "kernels/strips.h"
+#include "kernels/top_words_rows.h"
+#include "rnnsearch/kernels/softmax.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rnnsearch::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+std::size_t above(std::size_t n, const float* x, float threshold, std::uint32_t first, WordScore* to) {
+  const hn::ScalableTag<float> d;
+  const auto limit = hn::Set(d, threshold);
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t count = 0;
+  const auto take = [&](std::size_t i) {
+    if (x[i] > threshold) to[count++] = {x[i], first + static_cast<std::uint32_t>(i)};
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, x + i), limit))) continue;
+    for (std::size_t lane = 0; lane < lanes; ++lane) take(i + lane);
+  }
+  for (; i < n; ++i) take(i);
+  return count;
+}
+
+constexpr TopWordsRows kTopWordsRows = {above};
+RNNSEARCH_ROW_TABLE(top_words_rows, kTopWordsRows)
+
+}  // namespace rnnsearch::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rnnsearch::kernels {
+
+RNNSEARCH_CHOOSE_ROW_TABLE(top_words_rows, TopWordsRows)
+
+namespace {
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+template <class Real>
+bool belongs_before(const typename TopWords<Real>::Entry& a, const typename TopWords<Real>::Entry& b) {
+  return a.log_probability != b.log_probability ? a.log_probability > b.log_probability : a.word < b.word;
+}
+
+// The same by way of all scores.
+template <class Real>
+void of_all_words(ConstMatrixView<Real> t, const PackedMatrix<Real>& W_o, std::span<const Real> bias,
+                  TopWords<Real>& top) {
+  using Entry = typename TopWords<Real>::Entry;
+  Buffer<Real> scores;
+  const auto all = scores.shape(t.rows, bias.size());
+  multiply<Real>(t, W_o, all);
+  log_softmax<Real>(bias, all);
+  parallel_for(t.rows, [&](std::size_t i) {
+    std::vector<Entry> row;
+    for (std::uint32_t word = 0; word < all.cols; ++word) {
+      if (all(i, word) > static_cast<Real>(kLowest)) row.push_back({all(i, word), word});
+    }
+    top.nan[i] = all.cols > 0 && all(i, 0) != all(i, 0);
+    const std::size_t length = std::min(top.limit, row.size());
+    std::partial_sort(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(length), row.end(), belongs_before<Real>);
+    std::copy_n(row.begin(), length, top.entries.begin() + static_cast<std::ptrdiff_t>(i * top.limit));
+    top.lengths[i] = static_cast<std::uint32_t>(length);
+  });
+}
+
+// The words are divided into blocks, in which the exponentials of a row are summed (softmax_rows.h), and the blocks
+// into chunks, each of which is a piece of work. A chunk keeps a list of the best words of every row so far; the lists
+// of all chunks are merged at the end.
+class Selection {
+ public:
+  Selection(ConstMatrixView<float> t, const ProductTiles& tiles, const std::byte* panels, std::span<const float> bias,
+            TopWords<float>& top)
+      : t_(t),
+        tiles_(tiles),
+        panels_(panels),
+        bias_(bias),
+        top_(top),
+        depth_(tiles.padded(t.cols)),
+        strips_(tiles.max_rows, tiles.row_step, t.rows),
+        blocks_(ceil_div(bias.size(), kWordsPerSum)),
+        chunks_(thread_count() == 1 ? 1 : std::min(blocks_, kChunksPerThread * thread_count())),
+        room_(2 * top.limit),
+        lists_(std::make_unique_for_overwrite<WordScore[]>(chunks_ * t.rows * room_)),
+        lengths_(chunks_ * t.rows) {}
+
+  void run() {
+    thread_local Buffer<float> strips, sums;  // one for each calling thread is enough, as for products
+    pack_strips(strips.shape(1, ceil_div(t_.rows * depth_ * tiles_.element, sizeof(float))));
+    const auto statistics = sums.shape(2 * t_.rows, blocks_);
+    largest_ = statistics.row_range(0, t_.rows);
+    sums_ = statistics.row_range(t_.rows, t_.rows);
+    parallel_for(chunks_, [&](std::size_t chunk) { run_chunk(chunk); });
+    parallel_ranges(t_.rows, kRowsToMerge, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) merge(i);
+    });
+  }
+
+ private:
+  static constexpr std::size_t kChunksPerThread = 4, kStripsToPack = 4, kRowsToMerge = 8;
+  // The scores of so many rows in a block, of 2 KB each, and the strips of these rows share the L2 cache.
+  static constexpr std::size_t kRowsAtOnce = 192;
+  // Rows of a block are a little more than a power of two apart, so that they do not evict each other.
+  static constexpr std::size_t kStride = kWordsPerSum + 16;
+
+  void pack_strips(MatrixView<float> to) {
+    auto* const bytes = reinterpret_cast<std::byte*>(to.data);
+    packed_ = bytes;
+    parallel_ranges(strips_.count, kStripsToPack, [&](std::size_t first, std::size_t last) {
+      for (std::size_t s = first; s < last; ++s) {
+        const std::size_t row = strips_.first(s);
+        tiles_.pack_strip(strips_.rows(s), t_.cols, t_.row(row), t_.stride, bytes + row * depth_ * tiles_.element);
+      }
+    });
+  }
+
+  void run_chunk(std::size_t chunk) {
+    thread_local Buffer<float> buffer;
+    thread_local std::vector<WordScore> found;
+    const auto scores = buffer.shape(kRowsAtOnce, kStride);
+    std::vector<float> thresholds(t_.rows, kLowest);
+    const std::size_t strips_at_once = std::max<std::size_t>(1, kRowsAtOnce / tiles_.max_rows);
+    for (std::size_t block = blocks_ * chunk / chunks_; block < blocks_ * (chunk + 1) / chunks_; ++block) {
+      const std::size_t word = block * kWordsPerSum, count = std::min(kWordsPerSum, bias_.size() - word);
+      for (std::size_t s = 0; s < strips_.count; s += strips_at_once) {
+        const std::size_t last = std::min(strips_.count, s + strips_at_once);
+        multiply_block(word, count, s, last, scores);
+        for (std::size_t i = strips_.first(s); i < strips_.first(last); ++i) {
+          float* const row = scores.row(i - strips_.first(s));
+          const auto part = part_of_sum<float>(softmax_, count, bias_.data() + word, row);
+          largest_(i, block) = part.largest;
+          sums_(i, block) = part.sum;
+          if (!(part.largest > thresholds[i])) continue;
+          found.resize(room_ + count);
+          const std::size_t more =
+              rows_.above(count, row, thresholds[i], static_cast<std::uint32_t>(word), found.data() + room_);
+          keep(chunk * t_.rows + i, found, more, thresholds[i]);
+        }
+      }
+    }
+  }
+
+  // scores [rows of strips [first, last), count] = these rows of t times the columns of W_o from `word` on
+  void multiply_block(std::size_t word, std::size_t count, std::size_t first, std::size_t last,
+                      MatrixView<float> scores) const {
+    const std::size_t row_bytes = tiles_.cols * tiles_.element;
+    // As in gemm.cpp: a panel leaves room in the L2 cache for strips.
+    const std::size_t most = std::max<std::size_t>(128, caches().level2 / 8 / row_bytes);
+    const std::size_t deep = tiles_.padded(ceil_div(depth_, ceil_div(depth_, most)));
+    for (std::size_t k = 0; k < depth_; k += deep) {
+      const std::size_t here = std::min(deep, depth_ - k), lines = here * row_bytes / Ahead::kLine;
+      for (std::size_t column = 0; column < count; column += tiles_.cols) {
+        const std::byte* const panel = panels_ + ((word + column) / tiles_.cols * depth_ + k) * row_bytes;
+        const bool is_last = word + column + tiles_.cols >= bias_.size();
+        for (std::size_t s = first; s < last; ++s) {
+          Ahead ahead;  // its share of the next panel
+          if (!is_last) {
+            const std::size_t from = lines * (s - first) / (last - first);
+            ahead.panel = panel + depth_ * row_bytes + from * Ahead::kLine;
+            ahead.lines = lines * (s + 1 - first) / (last - first) - from;
+          }
+          const std::size_t row = strips_.first(s), rows = strips_.rows(s);
+          tiles_.tile(rows, std::min(tiles_.cols, count - column), here,
+                      packed_ + (row * depth_ + k * rows) * tiles_.element, panel, tiles_.cols,
+                      scores.row(row - strips_.first(first)) + column, scores.stride, k > 0, ahead);
+        }
+      }
+    }
+  }
+
+  // Adds found[room_ .. room_ + more) to a list, and when it is full, leaves only the best words in it. Words come in
+  // ascending order, so that a later one is better only with a higher score.
+  void keep(std::size_t at, std::vector<WordScore>& found, std::size_t more, float& threshold) {
+    WordScore* const list = lists_.get() + at * room_;
+    std::size_t& length = lengths_[at];
+    if (length + more <= room_) {
+      std::copy_n(found.data() + room_, more, list + length);
+      length += more;
+      return;
+    }
+    WordScore* const all = found.data() + room_ - length;
+    std::copy_n(list, length, all);
+    std::nth_element(all, all + top_.limit - 1, all + length + more,
+                     [](const WordScore& a, const WordScore& b) { return a.before(b); });
+    std::copy_n(all, top_.limit, list);
+    length = top_.limit;
+    threshold = list[length - 1].score;
+  }
+
+  void merge(std::size_t row) {
+    thread_local std::vector<float> factors;
+    const auto sum = log_sum<float>(softmax_, {largest_.row(row), blocks_}, {sums_.row(row), blocks_}, factors);
+    if (sum.log != sum.log) {
+      top_.nan[row] = 1;
+      return;
+    }
+    thread_local std::vector<WordScore> all;
+    all.clear();
+    for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
+      const WordScore* const list = lists_.get() + (chunk * t_.rows + row) * room_;
+      all.insert(all.end(), list, list + lengths_[chunk * t_.rows + row]);
+    }
+    std::size_t length = std::min(top_.limit, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length), all.end(),
+                      [](const WordScore& a, const WordScore& b) { return a.before(b); });
+    auto* const entries = top_.entries.data() + row * top_.limit;
+    for (std::size_t i = 0; i < length; ++i) entries[i] = {(all[i].score - sum.largest) - sum.log, all[i].word};
+    std::sort(entries, entries + length, belongs_before<float>);  // scores that differ may have become equal
+    while (length > 0 && !(entries[length - 1].log_probability > kLowest)) --length;  // an overflow to probability 0
+    top_.lengths[row] = static_cast<std::uint32_t>(length);
+  }
+
+  const ConstMatrixView<float> t_;
+  const ProductTiles& tiles_;
+  const std::byte* const panels_;
+  const std::span<const float> bias_;
+  TopWords<float>& top_;
+  const SoftmaxRows<float>& softmax_ = row_table<SoftmaxRows<float>>();
+  const TopWordsRows& rows_ = row_table<TopWordsRows>();
+  const std::size_t depth_;
+  const Strips strips_;
+  const std::size_t blocks_, chunks_, room_;
+  const std::byte* packed_ = nullptr;         // t, in strips
+  MatrixView<float> largest_, sums_;          // [R, blocks]
+  const std::unique_ptr<WordScore[]> lists_;  // [chunks, R, room]
+  std::vector<std::size_t> lengths_;          // [chunks, R]
+};
+
+}  // namespace
+
+template <class Real>
+void top_words(ConstMatrixView<Real> t, const PackedMatrix<Real>& W_o, std::span<const Real> bias,
+               TopWords<Real>& top) {
+  assert(t.cols == W_o.rows() && bias.size() == W_o.cols() && top.limit > 0);
+  top.shape(t.rows, bias.size());
+  if (t.rows == 0 || bias.empty()) return;
+  if constexpr (std::is_same_v<Real, float>) {
+    if (t.cols > 0) return Selection(t, *W_o.tiles(), W_o.panels(), bias, top).run();
+  }
+  of_all_words<Real>(t, W_o, bias, top);
+}
+
+template void top_words(ConstMatrixView<float>, const PackedMatrix<float>&, std::span<const float>, TopWords<float>&);
+template void top_words(ConstMatrixView<double>, const PackedMatrix<double>&, std::span<const double>,
+                        TopWords<double>&);
+
+}  // namespace rnnsearch::kernels
+#endif

@@ -1,0 +1,144 @@
+#include "decode/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "rnnsearch/base/random.h"
+#include "tests/decode/random_model.h"
+
+namespace rnnsearch::decode {
+namespace {
+
+constexpr std::size_t kWords = 40;
+
+// The definition of TopWords.
+kernels::TopWords<float> lists_of(const std::vector<float>& log_probabilities, std::size_t limit) {
+  kernels::TopWords<float> top;
+  top.limit = limit;
+  const std::size_t R = log_probabilities.size() / kWords;
+  top.shape(R, kWords);
+  for (std::size_t i = 0; i < R; ++i) {
+    const float* const row = log_probabilities.data() + i * kWords;
+    std::vector<std::uint32_t> order(kWords);
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return row[a] > row[b]; });
+    for (const auto word : order) {
+      if (top.lengths[i] == limit || !(row[word] > -std::numeric_limits<float>::infinity())) break;
+      top.entries[i * limit + top.lengths[i]++] = {row[word], word};
+    }
+  }
+  return top;
+}
+
+bool operator==(const Translation& a, const Translation& b) {
+  return a.words == b.words && a.word_scores == b.word_scores && a.log_probability == b.log_probability &&
+         a.finished == b.finished;
+}
+
+// Scores with many ties between words, between hypotheses, and with words that are impossible.
+TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
+  Random random(3);
+  std::size_t decided = 0, steps = 0;
+  for (std::size_t search = 0; search < 200; ++search) {
+    SearchOptions options;
+    options.beam = options.n_best = 1 + random.below(5);
+    options.no_unknown = search % 3 == 0;
+    options.minimum_length = search % 4;
+    const std::size_t limit = search % 2 == 0 ? 3 : Search::list_length(options);
+    Search by_lists(4, options, {}), by_all(4, options, {});
+    for (std::size_t step = 0; by_all.live() > 0; ++step) {
+      std::vector<float> scores(by_all.live() * kWords);
+      for (float& score : scores) {
+        score = random.below(5) == 0 ? -std::numeric_limits<float>::infinity()
+                                     : -static_cast<float>(random.below(12)) / 4 - 0.5F;
+      }
+      const MatrixView<const float> all(scores.data(), by_all.live(), kWords);
+      by_all.extend(step, all, {});
+      ++steps;
+      const std::size_t live = by_lists.live();
+      if (by_lists.extend(step, lists_of(scores, limit), 0, {})) {
+        ++decided;
+      } else {
+        ASSERT_EQ(by_lists.live(), live);
+        by_lists.extend(step, all, {});
+      }
+      ASSERT_EQ(by_lists.live(), by_all.live());
+    }
+    const auto found = by_lists.result(), expected = by_all.result();
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) ASSERT_TRUE(found[i] == expected[i]) << search;
+  }
+  EXPECT_GT(decided, 0u);
+  EXPECT_LT(decided, steps);
+}
+
+// Word 5 is not in the list, but its log-probability may have been rounded to that of words 6 and 7.
+TEST(SearchByLists, AsksForAllWordsWhereATieMayBeHidden) {
+  SearchOptions options;
+  options.beam = 1;
+  kernels::TopWords<float> top;
+  top.limit = 2;
+  top.shape(1, kWords);
+  top.lengths = {2};
+  top.entries = {{-1.0F, 6}, {-1.0F, 7}};
+  Search search(4, options, {});
+  EXPECT_FALSE(search.extend(0, top, 0, {}));
+  top.entries = {{-1.0F, 6}, {-1.25F, 7}};
+  EXPECT_TRUE(search.extend(0, top, 0, {}));
+  ASSERT_EQ(search.survivors().size(), 1u);
+  EXPECT_EQ(search.survivors().front().word, 6u);
+}
+
+// A sentence that is forced to begin with a prefix needs the scores of all words, and so have all sentences of its
+// batch.
+TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
+  RandomModel of;
+  of.target_words = 1300;
+  of.scale = 0.4;
+  auto model = random_model(of);
+  const Sentences source = some_sentences(6, 8);
+  for (const std::size_t beam : {1u, 2u, 12u}) {
+    SearchOptions options;
+    options.beam = options.n_best = beam;
+    options.retry_below = 0;
+    const auto by_lists = translate(model, source, options);
+    Sentences with_one = source;
+    with_one.add(source[0]);
+    PerSentence forced;
+    const std::vector<WordId> prefix(200, 5);
+    for (std::size_t i = 0; i < source.size(); ++i) forced.prefixes.add({});
+    forced.prefixes.add(prefix);
+    const auto by_all = translate(model, with_one, options, {}, forced);
+    for (std::size_t b = 0; b < source.size(); ++b) {
+      ASSERT_EQ(by_lists[b].size(), by_all[b].size());
+      for (std::size_t i = 0; i < by_lists[b].size(); ++i) ASSERT_TRUE(by_lists[b][i] == by_all[b][i]) << beam;
+    }
+  }
+}
+
+TEST(FixedParameters, GiveTheSameTranslationsUntilTheyChange) {
+  auto model = random_model();
+  const Sentences source = some_sentences(5, 8);
+  SearchOptions options;
+  options.beam = 3;
+  const auto expected = translate(model, source, options);
+  model.fix_parameters();
+  for (int again = 0; again < 2; ++again) {
+    const auto found = translate(model, source, options);
+    for (std::size_t b = 0; b < source.size(); ++b) EXPECT_TRUE(found[b].front() == expected[b].front());
+  }
+  auto other = random_model({.seed = 9});
+  const std::vector<float> parameters(other.parameters().begin(), other.parameters().end());
+  std::copy(parameters.begin(), parameters.end(), model.parameters().begin());
+  model.fix_parameters();
+  const auto changed = translate(other, source, options), found = translate(model, source, options);
+  for (std::size_t b = 0; b < source.size(); ++b) EXPECT_TRUE(found[b].front() == changed[b].front());
+}
+
+}  // namespace
+}  // namespace rnnsearch::decode
