@@ -17,9 +17,6 @@
 
 namespace rnnsearch::cli {
 
-/// Why a model takes no prefixes.
-extern const char* const kNoPrefix;
-
 enum class InputFormat { kPlain, kJson };
 constexpr auto names_of(InputFormat) {
   return std::array{Named{InputFormat::kPlain, "plain"}, Named{InputFormat::kJson, "json"}};
@@ -35,15 +32,25 @@ struct Portion {
   std::vector<std::string> lines;       // empty where there is an error
   std::vector<Request> requests{};      // of JSON, one for each line; otherwise none
   std::vector<std::string> prefixes{};  // of JSON or a file of prefixes, one for each line; otherwise none
+  std::vector<std::string> required{};  // likewise, phrases with tabs between them
+};
+
+/// Files that have a line for each line of the text; empty paths: none.
+struct LineFiles {
+  std::filesystem::path prefixes, required;
+};
+
+/// Why a line of JSON may have no "prefix" or "require", a sentence; empty: it may.
+struct Refusals {
+  std::string prefix, require;
 };
 
 class TranslationInput {
  public:
-  /// A text or a test set; standard input if the path is empty. `prefixes`: a text with a prefix for each line; empty:
-  /// none.
-  TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes);
-  /// Standard input, line by line. `takes_prefixes`: whether a line of JSON may have one.
-  TranslationInput(InputFormat format, bool takes_prefixes);
+  /// A text or a test set; standard input if the path is empty.
+  TranslationInput(const std::filesystem::path& path, const LineFiles& files);
+  /// Standard input, line by line.
+  TranslationInput(InputFormat format, Refusals refusals);
 
   std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
   /// At most `count` further lines. Of a text there are fewer only at the end. Of arriving lines there are those that
@@ -52,14 +59,24 @@ class TranslationInput {
   Portion next(std::size_t count);
 
  private:
-  Portion arrived(std::size_t count);
-  std::vector<std::string> prefixes_of(std::size_t lines, std::size_t count);
+  // A file with a line for each line of the text.
+  struct Beside {
+    std::string option;  // "--prefix"
+    std::filesystem::path path;
+    std::unique_ptr<std::istream> stream;
+    corpus::LineSource lines;
+  };
 
-  std::filesystem::path path_, prefixes_path_;
+  static std::optional<Beside> open_beside(const std::string& option, const std::filesystem::path& path);
+  Portion arrived(std::size_t count);
+  std::vector<std::string> lines_beside(std::optional<Beside>& file, std::size_t lines, std::size_t count);
+
+  std::filesystem::path path_;
   InputFormat format_ = InputFormat::kPlain;
-  bool takes_prefixes_ = false;
-  std::unique_ptr<std::istream> stream_, prefixes_stream_;
-  std::optional<corpus::LineSource> lines_, prefixes_;
+  Refusals refusals_{};
+  std::unique_ptr<std::istream> stream_;
+  std::optional<corpus::LineSource> lines_;
+  std::optional<Beside> prefixes_, required_;
   std::optional<std::vector<std::string>> segments_;  // of a test set
   std::optional<corpus::ArrivingLines> arriving_;
   std::size_t given_ = 0;  // lines, so far
