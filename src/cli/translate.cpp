@@ -4,6 +4,7 @@
 #include <iostream>
 #include <optional>
 
+#include "cli/constraint_options.h"
 #include "cli/models.h"
 #include "cli/n_best.h"
 #include "cli/precision.h"
@@ -53,10 +54,10 @@ void check_stream(const Options& options, bool stream, InputFormat input_format,
   if (input_format == InputFormat::kJson && options.given("n-best-format") && n_best_format != NBestFormat::kJson) {
     throw UsageError("--input-format json answers in JSON; leave --n-best-format out, or let it be json");
   }
-  if (stream && options.given("prefix")) {
-    throw UsageError(
-        "--stream takes no --prefix; give each line its own: --input-format json, {\"source\": ..., "
-        "\"prefix\": ...}");
+  for (const auto& [option, member] : {std::pair{"prefix", "\"prefix\": ...}"}, {"require", "\"require\": [...]}"}}) {
+    if (!stream || !options.given(option)) continue;
+    throw UsageError(text_of("--stream takes no --", option,
+                             "; give each line its own: --input-format json, {\"source\": ..., ", member));
   }
   for (const char* option : {"input", "output"}) {
     if (stream && options.given(option)) {
@@ -69,8 +70,9 @@ void check_stream(const Options& options, bool stream, InputFormat input_format,
 
 int run_translate(const Arguments& arguments) {
   ModelChoice models;
-  fs::path input, output, prefix;
+  fs::path input, output;
   LineLimit line_limit;
+  Constraints constraints;
   decode::TranslationOptions translation;
   NBestFormat n_best_format = NBestFormat::kPlain;
   SamplingOptions sampling;
@@ -100,10 +102,6 @@ int run_translate(const Arguments& arguments) {
   options.add("input-format", input_format,
               {.help = "format of the lines of --stream. plain: a sentence. json: an object, {\"id\": 7, \"source\": "
                        "\"a sentence\"}, answered by {\"id\": 7, \"translation\": ...}"});
-  options.add("prefix", prefix,
-              {.help = "text with the words that the translation of each line begins with, line by line; an empty line "
-                       "is no prefix. The model continues it, and its words count in the score",
-               .value = "FILE"});
   options.take(line_limit_table(), line_limit);
   options.add("n-best", translation.search.n_best,
               {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
@@ -116,6 +114,7 @@ int run_translate(const Arguments& arguments) {
                "features ||| score ||| alignment ||| word scores'. json: one JSON object a translation"});
   add_translation_options(options, translation);
   add_maximum_source_length(options, translation);
+  add_constraint_options(options, constraints, translation.search);
   add_sampling_options(options, sampling);
   options.group("Machine");
   add_threads(options, threads);
@@ -123,6 +122,7 @@ int run_translate(const Arguments& arguments) {
   if (!options.parse(arguments)) return 0;
   check_models(options, models);
   check_translation_options(options, translation);
+  check_constraint_options(options, translation, sampling.sample);
   check_stream(options, stream, input_format, n_best_format);
   const bool n_best = options.given("n-best") || options.given("n-best-format");
   translation.details = n_best_format != NBestFormat::kPlain || (n_best && input_format == InputFormat::kJson);
@@ -138,15 +138,14 @@ int run_translate(const Arguments& arguments) {
   set_precision(precision, world);
   OpenModels opened(models, world);
   const decode::Translator translator = opened.translator();
-  const bool takes_prefixes = !translator.ensemble.right_to_left();
-  if (!prefix.empty() && !takes_prefixes) throw comm::AgreedError(text_of("--prefix: ", kNoPrefix));
+  take_constraints(constraints, line_limit, translator, world, translation);
   std::optional<TranslationInput> source;
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
     if (stream) {
-      source.emplace(input_format, takes_prefixes, line_limit);
+      source.emplace(input_format, refusals_of(translator, translation.search), line_limit);
     } else {
-      source.emplace(input, prefix, line_limit);
+      source.emplace(input, constraints.files, line_limit);
     }
     sink.emplace("--output", output, std::cout);
   });
@@ -158,11 +157,16 @@ int run_translate(const Arguments& arguments) {
   std::size_t before = 0;
   bool stopped = false;
   std::size_t retried = 0, cut_off = 0, in_parts = 0;  // lines
+  UnmetLines unmet;
   Progress progress(!world.is_root());
   for (bool more = true; more;) {
     Portion read;
     try {
-      const PatienceForPipes patience({input, prefix.empty() ? input : prefix}, threads.stall_timeout, world);
+      std::vector<fs::path> files{input};
+      for (const fs::path& file : {constraints.files.prefixes, constraints.files.required}) {
+        if (!file.empty()) files.push_back(file);
+      }
+      const PatienceForPipes patience(files, threads.stall_timeout, world);
       comm::root_does(world, [&] { read = source->next(portion); });
     } catch (const comm::Stopped&) {
       stopped = true;
@@ -173,7 +177,11 @@ int run_translate(const Arguments& arguments) {
     more = stream || count == portion;
     if (count == 0) break;
     auto translations = decode::translate_lines(
-        translator, {std::move(read.lines), {source ? source->name() : "", before}, std::move(read.prefixes)},
+        translator,
+        {std::move(read.lines),
+         {source ? source->name() : "", before},
+         std::move(read.prefixes),
+         std::move(read.required)},
         translation, world, [&](std::size_t done, std::size_t) {
           if (!stream)
             progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
@@ -198,7 +206,9 @@ int run_translate(const Arguments& arguments) {
         sink->write(n_best_line(n_best_format, before + i, rank, translations[i][rank]) + "\n");
       }
     }
-    for (const auto& line : translations) {
+    for (std::size_t i = 0; i < translations.size(); ++i) {
+      const auto& line = translations[i];
+      unmet.note(line.front(), source->name(), before + i, progress);
       retried += line.front().retried ? 1 : 0;
       cut_off += line.front().cut_off ? 1 : 0;
       in_parts += line.front().parts > 1 ? 1 : 0;
@@ -212,6 +222,7 @@ int run_translate(const Arguments& arguments) {
     before += translations.size();
     if (stopped) break;
   }
+  unmet.finish(progress);
   if (const auto sentence = sentence_of_retries(retried, cut_off, translation.search.retry_below); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }

@@ -14,9 +14,6 @@
 
 namespace rnnsearch::cli {
 
-const char* const kNoPrefix =
-    "a prefix needs a model that predicts the first word first, and this one predicts targets from right to left";
-
 namespace {
 
 /// The text of a member of an object, in which line ends count as spaces; empty if it has none.
@@ -30,9 +27,30 @@ std::string text_in(const Json& object, const char* member, const std::string& p
   return text;
 }
 
-/// Sets `source` and `prefix` unless there is an error. `place` names the line.
-Request request_of(const corpus::ArrivedLine& line, const std::string& place, bool takes_prefixes, std::string& source,
-                   std::string& prefix) {
+/// The phrases of a member "require", a list of strings, with tabs between them; empty if it has none.
+std::string phrases_in(const Json& object, const std::string& place) {
+  const Json* const found = object.find("require");
+  if (!found) return "";
+  if (!found->is_array()) throw Error(text_of(place, ": its \"require\" is no list of strings"));
+  std::string phrases;
+  for (const Json& phrase : found->items()) {
+    if (!phrase.is_string()) throw Error(text_of(place, ": its \"require\" is no list of strings"));
+    std::string text = phrase.string();
+    if (text.find('\0') != std::string::npos) throw Error(text_of(place, ": its \"require\" has a NUL character"));
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    phrases += (phrases.empty() ? "" : "\t") + text;
+  }
+  return phrases;
+}
+
+/// What a line of JSON has to translate.
+struct Asked {
+  std::string source, prefix, required;
+};
+
+/// Sets `asked` unless there is an error. `place` names the line.
+Request request_of(const corpus::ArrivedLine& line, const std::string& place, const Refusals& refusals, Asked& asked) {
   Request request;
   try {
     const auto refuse = [&](const std::string& why) { throw Error(text_of(place, ": ", why)); };
@@ -44,10 +62,10 @@ Request request_of(const corpus::ArrivedLine& line, const std::string& place, bo
       refuse("not an object with a \"source\"; expected {\"id\": 7, \"source\": \"a sentence\"}");
     }
     if (id && !id->is_null() && request.id.is_null()) refuse("its \"id\" is neither a string nor a number");
-    const std::string text = text_in(object, "source", place), begin = text_in(object, "prefix", place);
-    if (!begin.empty() && !takes_prefixes) refuse(kNoPrefix);
-    source = text;
-    prefix = begin;
+    Asked found{text_in(object, "source", place), text_in(object, "prefix", place), phrases_in(object, place)};
+    if (!found.prefix.empty() && !refusals.prefix.empty()) refuse(refusals.prefix);
+    if (!found.required.empty() && !refusals.require.empty()) refuse(refusals.require);
+    asked = std::move(found);
   } catch (const Error& error) {
     request.error = error.what();
   }
@@ -56,13 +74,19 @@ Request request_of(const corpus::ArrivedLine& line, const std::string& place, bo
 
 }  // namespace
 
-TranslationInput::TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes,
-                                   const LineLimit& limit)
-    : path_(path), prefixes_path_(prefixes) {
-  if (!prefixes.empty()) {
-    prefixes_stream_ = corpus::open_text(prefixes, stop_if_signal_came);
-    prefixes_.emplace(*prefixes_stream_, prefixes.string(), limit);
-  }
+std::optional<TranslationInput::Beside> TranslationInput::open_beside(const std::string& option,
+                                                                      const std::filesystem::path& path,
+                                                                      const LineLimit& limit) {
+  if (path.empty()) return std::nullopt;
+  auto stream = corpus::open_text(path, stop_if_signal_came);
+  corpus::LineSource lines(*stream, path.string(), limit);
+  return Beside{option, path, std::move(stream), std::move(lines)};
+}
+
+TranslationInput::TranslationInput(const std::filesystem::path& path, const LineFiles& files, const LineLimit& limit)
+    : path_(path),
+      prefixes_(open_beside("--prefix", files.prefixes, limit)),
+      required_(open_beside("--require", files.required, limit)) {
   if (const auto test_set = corpus::test_set_name(path)) {
     segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource, limit).lines;
     return;
@@ -75,8 +99,8 @@ TranslationInput::TranslationInput(const std::filesystem::path& path, const std:
   lines_.emplace(*stream_, name(), limit);
 }
 
-TranslationInput::TranslationInput(InputFormat format, bool takes_prefixes, const LineLimit& limit)
-    : format_(format), takes_prefixes_(takes_prefixes) {
+TranslationInput::TranslationInput(InputFormat format, Refusals refusals, const LineLimit& limit)
+    : format_(format), refusals_(std::move(refusals)) {
   arriving_.emplace(STDIN_FILENO, name(), limit, stop_if_signal_came);
 }
 
@@ -90,22 +114,25 @@ Portion TranslationInput::next(std::size_t count) {
     const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, segments_->size() - given_));
     portion.lines.assign(std::make_move_iterator(first), std::make_move_iterator(last));
   }
-  portion.prefixes = prefixes_of(portion.lines.size(), count);
+  portion.prefixes = lines_beside(prefixes_, portion.lines.size(), count);
+  portion.required = lines_beside(required_, portion.lines.size(), count);
   given_ += portion.lines.size();
   return portion;
 }
 
 // Of the next lines; fewer than `count` are the last ones.
-std::vector<std::string> TranslationInput::prefixes_of(std::size_t lines, std::size_t count) {
-  if (!prefixes_) return {};
-  auto prefixes = prefixes_->next(lines);
-  if (prefixes.size() < lines || (lines < count && !prefixes_->next(1).empty())) {
-    const bool few = prefixes.size() < lines;
-    throw Error(text_of("--prefix ", prefixes_path_.string(), " has ", few ? "" : "more than ",
-                        given_ + prefixes.size(), " lines but ", name(), " has ", few ? "more" : "no more",
-                        "; line i of one must belong to line i of the other, and be empty for no prefix"));
+std::vector<std::string> TranslationInput::lines_beside(std::optional<Beside>& file, std::size_t lines,
+                                                        std::size_t count) {
+  if (!file) return {};
+  auto read = file->lines.next(lines);
+  if (read.size() < lines || (lines < count && !file->lines.next(1).empty())) {
+    const bool few = read.size() < lines;
+    throw Error(text_of(file->option, " ", file->path.string(), " has ", few ? "" : "more than ", given_ + read.size(),
+                        " lines but ", name(), " has ", few ? "more" : "no more",
+                        "; line i of one must belong to line i of the other, and be empty for ",
+                        file->option == "--prefix" ? "no prefix" : "no phrases"));
   }
-  return prefixes;
+  return read;
 }
 
 Portion TranslationInput::arrived(std::size_t count) {
@@ -117,9 +144,11 @@ Portion TranslationInput::arrived(std::size_t count) {
   Portion portion;
   for (corpus::ArrivedLine& line : arriving_->next(count)) {
     if (format_ == InputFormat::kJson) {
-      std::string prefix;
-      portion.requests.push_back(request_of(line, place(), takes_prefixes_, portion.lines.emplace_back(), prefix));
-      if (takes_prefixes_) portion.prefixes.push_back(std::move(prefix));
+      Asked asked;
+      portion.requests.push_back(request_of(line, place(), refusals_, asked));
+      portion.lines.push_back(std::move(asked.source));
+      if (refusals_.prefix.empty()) portion.prefixes.push_back(std::move(asked.prefix));
+      if (refusals_.require.empty()) portion.required.push_back(std::move(asked.required));
     } else if (line.problem.empty()) {
       portion.lines.push_back(std::move(line.text));
     } else {
@@ -140,6 +169,7 @@ std::string answer_line(const Request& request, std::size_t line, bool n_best,
     return answer.dump();
   }
   answer["translation"] = translations.front().text;
+  if (translations.front().unmet > 0) answer["unmet"] = translations.front().unmet;
   for (std::size_t rank = 0; n_best && rank < translations.size(); ++rank) {
     answer["n_best"].push_back(n_best_entry(line, rank, translations[rank]));
   }

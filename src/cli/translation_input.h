@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/line_limit.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/corpus/arriving_lines.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/translate_lines.h"
 
 namespace rnnsearch::cli {
-
-/// Why a model takes no prefixes.
-extern const char* const kNoPrefix;
 
 enum class InputFormat { kPlain, kJson };
 constexpr auto names_of(InputFormat) {
@@ -35,15 +33,25 @@ struct Portion {
   std::vector<std::string> lines;       // empty where there is an error
   std::vector<Request> requests{};      // of JSON, one for each line; otherwise none
   std::vector<std::string> prefixes{};  // of JSON or a file of prefixes, one for each line; otherwise none
+  std::vector<std::string> required{};  // likewise, phrases with tabs between them
+};
+
+/// Files that have a line for each line of the text; empty paths: none.
+struct LineFiles {
+  std::filesystem::path prefixes, required;
+};
+
+/// Why a line of JSON may have no "prefix" or "require", a sentence; empty: it may.
+struct Refusals {
+  std::string prefix, require;
 };
 
 class TranslationInput {
  public:
-  /// A text or a test set; standard input if the path is empty. `prefixes`: a text with a prefix for each line; empty:
-  /// none.
-  TranslationInput(const std::filesystem::path& path, const std::filesystem::path& prefixes, const LineLimit& limit);
-  /// Standard input, line by line. `takes_prefixes`: whether a line of JSON may have one.
-  TranslationInput(InputFormat format, bool takes_prefixes, const LineLimit& limit);
+  /// A text or a test set; standard input if the path is empty.
+  TranslationInput(const std::filesystem::path& path, const LineFiles& files, const LineLimit& limit);
+  /// Standard input, line by line.
+  TranslationInput(InputFormat format, Refusals refusals, const LineLimit& limit);
 
   std::string name() const { return path_.empty() ? "standard input" : path_.string(); }
   /// At most `count` further lines. Of a text there are fewer only at the end. Of arriving lines there are those that
@@ -52,14 +60,25 @@ class TranslationInput {
   Portion next(std::size_t count);
 
  private:
-  Portion arrived(std::size_t count);
-  std::vector<std::string> prefixes_of(std::size_t lines, std::size_t count);
+  // A file with a line for each line of the text.
+  struct Beside {
+    std::string option;  // "--prefix"
+    std::filesystem::path path;
+    std::unique_ptr<std::istream> stream;
+    corpus::LineSource lines;
+  };
 
-  std::filesystem::path path_, prefixes_path_;
+  static std::optional<Beside> open_beside(const std::string& option, const std::filesystem::path& path,
+                                           const LineLimit& limit);
+  Portion arrived(std::size_t count);
+  std::vector<std::string> lines_beside(std::optional<Beside>& file, std::size_t lines, std::size_t count);
+
+  std::filesystem::path path_;
   InputFormat format_ = InputFormat::kPlain;
-  bool takes_prefixes_ = false;
-  std::unique_ptr<std::istream> stream_, prefixes_stream_;
-  std::optional<corpus::LineSource> lines_, prefixes_;
+  Refusals refusals_{};
+  std::unique_ptr<std::istream> stream_;
+  std::optional<corpus::LineSource> lines_;
+  std::optional<Beside> prefixes_, required_;
   std::optional<std::vector<std::string>> segments_;  // of a test set
   std::optional<corpus::ArrivingLines> arriving_;
   std::size_t given_ = 0;  // lines, so far

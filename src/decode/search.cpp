@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace rnnsearch::decode {
 namespace {
 
 constexpr std::size_t kRoot = std::numeric_limits<std::size_t>::max();
 constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+// Of translations with the same words, all but the first.
+void drop_repeated(std::vector<Translation>& translations) {
+  std::set<std::vector<WordId>> seen;
+  std::erase_if(translations, [&](const Translation& translation) { return !seen.insert(translation.words).second; });
+}
 
 }  // namespace
 
@@ -34,7 +41,14 @@ Search::Search(std::size_t source_length, const SearchOptions& options, const Gu
       minimum_(minimum_length(source_length, options)),
       maximum_(maximum_length(source_length, options, guide.prefix.size())),
       live_{{0.0, kRoot}},
+      given_(live_.front()),
       cut_off_(live_) {
+  if (options.groups > 1) group_wanted_.assign(options.groups, options.beam / options.groups);
+  if (options.forbidden) forbidden_.push_back(options.forbidden->start());
+  if (guide.required) {
+    required_.push_back(guide.required->start());
+    given_.unmet = guide.required->phrases();
+  }
   if (options.coverage_penalty != 0) coverage_.assign(source_length_, 0.0);
 }
 
@@ -66,7 +80,8 @@ bool Search::extend(std::size_t step, const kernels::TopWords<float>& top, std::
 }
 
 bool Search::needs_all_words(std::size_t step) const {
-  return options_.sampling.has_value() || step < guide_.prefix.size();
+  return options_.sampling.has_value() || step < guide_.prefix.size() || options_.groups > 1 || options_.forbidden ||
+         guide_.required != nullptr;
 }
 
 std::size_t Search::list_length(const SearchOptions& options) {
@@ -87,7 +102,7 @@ void Search::take_best(std::size_t step, const ScoreOf& score_of, MatrixView<con
   for (const Candidate& candidate : best_) {
     nodes_.push_back({live_[candidate.hypothesis].node, candidate.word, score_of(candidate), 0});
     if (alpha.cols > 0) read_weights(alpha.row(candidate.hypothesis), candidate.hypothesis, next_coverage);
-    Hypothesis extended{candidate.score, nodes_.size() - 1, 0, candidate.sample};
+    Hypothesis extended{candidate.score, nodes_.size() - 1, 0, candidate.sample, candidate.penalty};
     if (candidate.word == kEnd) {
       if (!coverage_.empty()) {
         extended.coverage = coverage_of(row_of(next_coverage, next.size()));
@@ -95,6 +110,7 @@ void Search::take_best(std::size_t step, const ScoreOf& score_of, MatrixView<con
       }
       finished_.push_back(extended);
       --wanted_;
+      if (!group_wanted_.empty()) --group_wanted_[candidate.sample];
     } else {
       next.push_back(extended);
       survivors_.push_back(candidate);
@@ -103,6 +119,7 @@ void Search::take_best(std::size_t step, const ScoreOf& score_of, MatrixView<con
   if (next.empty() && finished_.empty()) cut_off_all();  // no continuation is allowed and possible
   live_ = std::move(next);
   if (!coverage_.empty()) coverage_ = std::move(next_coverage);
+  follow_constraints(step);
   if (wanted_ == 0 || live_.empty() || step + 1 == maximum_) {
     if (options_.sampling) {
       for (std::size_t i = 0; i < live_.size(); ++i) finished_.push_back(cut_off(i));
@@ -130,8 +147,10 @@ std::vector<Translation> Search::result() const {
   }
   if (options_.sampling) return translations;
   const auto rank = [&](const Translation& t) { return t.score(options_).value(); };
-  std::stable_sort(translations.begin(), translations.end(),
-                   [&](const Translation& a, const Translation& b) { return rank(a) > rank(b); });
+  std::stable_sort(translations.begin(), translations.end(), [&](const Translation& a, const Translation& b) {
+    return a.unmet != b.unmet ? a.unmet < b.unmet : rank(a) > rank(b);
+  });
+  if (options_.groups > 1) drop_repeated(translations);
   translations.resize(std::min(translations.size(), options_.n_best));
   return translations;
 }
@@ -151,13 +170,15 @@ void Search::select(std::size_t step, MatrixView<const float> log_probabilities)
     return;
   }
   if (options_.sampling) return draw_words(step, log_probabilities);
+  if (options_.groups > 1) return select_in_groups(step, log_probabilities);
+  if (guide_.required) return select_in_banks(step, log_probabilities);
   for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
     const float* row = log_probabilities.row(hypothesis);
     const double score = live_[hypothesis].score;
     for (WordId word = 0; word < log_probabilities.cols; ++word) {
       // A later candidate loses a tie, so it must be strictly better than the worst one that is kept.
       if (best_.size() == wanted_ && !(score + static_cast<double>(row[word]) > best_.front().score)) continue;
-      if (!(row[word] > kNever) || !is_allowed(step, word)) continue;
+      if (!(row[word] > kNever) || !is_allowed(step, word) || is_forbidden(step, hypothesis, word)) continue;
       if (best_.size() == wanted_) {
         std::pop_heap(best_.begin(), best_.end(), worse_on_top);
         best_.pop_back();
@@ -204,7 +225,9 @@ void Search::draw_words(std::size_t step, MatrixView<const float> log_probabilit
   std::vector<float> scores(log_probabilities.cols);
   for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
     const float* row = log_probabilities.row(hypothesis);
-    for (WordId word = 0; word < scores.size(); ++word) scores[word] = is_allowed(step, word) ? row[word] : kNever;
+    for (WordId word = 0; word < scores.size(); ++word) {
+      scores[word] = is_allowed(step, word) && !is_forbidden(step, hypothesis, word) ? row[word] : kNever;
+    }
     const auto begin = first ? 0 : live_[hypothesis].sample;
     const auto end = first ? static_cast<std::uint32_t>(options_.n_best) : begin + 1;
     for (std::uint32_t sample = begin; sample < end; ++sample) {
@@ -239,19 +262,29 @@ void Search::read_weights(const float* row, std::size_t hypothesis, std::vector<
 
 Search::Hypothesis Search::cut_off(std::size_t hypothesis) const {
   Hypothesis ended = live_[hypothesis];
+  if (options_.forbidden && forbidden_[hypothesis].closes) {  // ended here, it would have a phrase
+    ended = given_;
+    ended.sample = live_[hypothesis].sample;
+    return ended;
+  }
+  if (guide_.required) ended.unmet = guide_.required->phrases() - RequiredWords::phrases_met(required_[hypothesis]);
   if (!coverage_.empty()) ended.coverage = coverage_of(row_of(coverage_, hypothesis));
   return ended;
 }
 
 void Search::cut_off_all() {
   cut_off_.clear();
-  for (std::size_t i = 0; i < live_.size(); ++i) cut_off_.push_back(cut_off(i));
+  for (std::size_t i = 0; i < live_.size(); ++i) {
+    if (!options_.forbidden || !forbidden_[i].closes) cut_off_.push_back(cut_off(i));
+  }
+  if (cut_off_.empty()) cut_off_.push_back(given_);
 }
 
 Translation Search::translation_of(const Hypothesis& hypothesis) const {
   Translation translation;
   translation.log_probability = hypothesis.score;
   translation.coverage = hypothesis.coverage;
+  translation.unmet = hypothesis.unmet;
   std::vector<std::size_t> path;
   for (std::size_t node = hypothesis.node; node != kRoot; node = nodes_[node].parent) path.push_back(node);
   std::reverse(path.begin(), path.end());

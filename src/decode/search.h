@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/decode/forbidden_words.h"
 #include "rnnsearch/decode/translate.h"
 
 namespace rnnsearch::decode {
 
-/// What holds for one sentence, as PerSentence. The prefix outlives the search.
+/// What holds for one sentence, as PerSentence. What it refers to outlives the search.
 struct Guide {
   std::span<const WordId> prefix{};
   std::uint64_t number = 0;
+  const RequiredWords* required = nullptr;  // null: none
 };
 
 /// A word that extends a hypothesis, given by its index.
@@ -22,7 +24,8 @@ struct Candidate {
   double score;
   std::uint32_t hypothesis;
   WordId word;
-  std::uint32_t sample = 0;  // its number, in sampling
+  std::uint32_t sample = 0;  // its number, in sampling; of its group, in a search of several
+  double penalty = 0;        // what groups subtract from the score of a growing hypothesis
 
   bool better_than(const Candidate& other) const {
     if (score != other.score) return score > other.score;
@@ -75,10 +78,17 @@ class Search {
     double score;              // log-probability so far
     std::size_t node;          // node of its last word; kRoot before the first
     double coverage = 0;       // coverage_of its weights, once it has ended
-    std::uint32_t sample = 0;  // its number, in sampling
+    std::uint32_t sample = 0;  // as in Candidate
+    double penalty = 0;
+    std::size_t unmet = 0;  // required phrases that it lacks, once it was cut off
   };
 
   bool is_allowed(std::size_t step, WordId word) const;
+  // Whether a forbidden phrase would be complete.
+  bool is_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const {
+    return options_.forbidden && completes_forbidden(step, hypothesis, word);
+  }
+  bool completes_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const;
   void select(std::size_t step, MatrixView<const float> log_probabilities);
   bool select(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row);
   /// Extends the hypotheses by best_. score_of(candidate): the log-probability of its word.
@@ -86,6 +96,9 @@ class Search {
   void take_best(std::size_t step, const ScoreOf& score_of, MatrixView<const float> alpha);
   void end_with_nan();
   void draw_words(std::size_t step, MatrixView<const float> log_probabilities);
+  void select_in_groups(std::size_t step, MatrixView<const float> log_probabilities);
+  void select_in_banks(std::size_t step, MatrixView<const float> log_probabilities);
+  void follow_constraints(std::size_t step);
   std::span<const double> row_of(const std::vector<double>& coverage, std::size_t hypothesis) const;
   void read_weights(const float* row, std::size_t hypothesis, std::vector<double>& coverage);
   Hypothesis cut_off(std::size_t hypothesis) const;
@@ -98,10 +111,14 @@ class Search {
   std::size_t wanted_;         // remaining size of the beam, or samples that have not ended
   std::size_t minimum_, maximum_;
   std::vector<Node> nodes_;
-  std::vector<float> alpha_;      // [nodes, source_length_]
-  std::vector<double> coverage_;  // [live, source_length_] sums of weights; empty without a coverage penalty
+  std::vector<float> alpha_;               // [nodes, source_length_]
+  std::vector<double> coverage_;           // [live, source_length_] sums of weights; empty without a coverage penalty
+  std::vector<std::size_t> group_wanted_;  // [groups] as wanted_; empty if there is one group
+  std::vector<ForbiddenWords::State> forbidden_;  // [live]; empty if nothing is forbidden
+  std::vector<RequiredWords::State> required_;    // [live]; empty if nothing is required
   std::vector<Hypothesis> live_;
   std::vector<Hypothesis> finished_;  // in sampling also those that were cut off
+  Hypothesis given_;                  // what the prefix gives
   std::vector<Hypothesis> cut_off_;   // the result if no hypothesis is finished; never empty
   bool is_nan_ = false;               // the model computed NaN, so hypotheses cannot be compared
   std::vector<Candidate> best_, survivors_;

@@ -161,8 +161,15 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
   assert(options.beam > 0 && options.n_best > 0 && options.batch_sentences > 0);
   assert(of.prefixes.empty() || (of.prefixes.size() == source.size() && !ensemble.right_to_left()));
   assert(of.numbers.empty() || of.numbers.size() == source.size());
+  assert(of.required.empty() || (of.required.size() == source.size() && !ensemble.right_to_left() &&
+                                 !options.sampling && options.groups == 1));
+  assert(!options.forbidden || !ensemble.right_to_left());
+  assert(options.groups > 0 && options.beam % options.groups == 0 && (options.groups == 1 || !options.sampling));
   const auto prefix_of = [&](std::size_t i) {
     return of.prefixes.empty() ? std::span<const WordId>() : of.prefixes[i];
+  };
+  const auto required_of = [&](std::size_t i) {
+    return of.required.empty() || of.required[i].empty() ? nullptr : &of.required[i];
   };
   std::vector<std::vector<Translation>> translations(source.size());
   std::vector<std::size_t> order;
@@ -171,6 +178,7 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
       order.push_back(i);
     } else {
       translations[i].resize(1);
+      if (const auto* required = required_of(i)) translations[i].front().unmet = required->phrases();
     }
   }
   std::stable_sort(order.begin(), order.end(),
@@ -190,7 +198,7 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = order[first + i];
         batch.add(source[at]);
-        guides.push_back({prefix_of(at), of.numbers.empty() ? at : of.numbers[at]});
+        guides.push_back({prefix_of(at), of.numbers.empty() ? at : of.numbers[at], required_of(at)});
       }
       std::vector<std::vector<Translation>> results;
       try {
@@ -202,10 +210,12 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = order[first + i];
         if (!results[i].front().finished && !results[i].front().is_nan()) {
+          const bool has_all = results[i].front().unmet == 0;
           if (retries == 0) cut_off[at] = std::move(results[i]);
           const std::size_t Tx = ensemble.source_length(source.length(at));
           const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options, prefix_of(at).size());
-          if (can_end && !last) {
+          // A wider beam meets no more phrases: every bank that can have a hypothesis has one.
+          if (can_end && !last && has_all) {
             unfinished.push_back(at);
             continue;
           }

@@ -18,24 +18,47 @@ namespace {
 /// A line to translate, as it travels to its rank.
 struct Line {
   std::uint64_t number;  // among all lines
-  std::string text, prefix;
+  std::string text, prefix, required;
 };
 void pack(Packer& packer, const Line& line) {
   packer.add(line.number);
   packer.add_text(line.text);
   packer.add_text(line.prefix);
+  packer.add_text(line.required);
 }
 void unpack(Unpacker& unpacker, Line& line) {
   line.number = unpacker.next<std::uint64_t>();
   line.text = unpacker.next_text();
   line.prefix = unpacker.next_text();
+  line.required = unpacker.next_text();
 }
 
-/// The words of a line and of its prefix, and the ends of the parts in which it is translated.
+/// The words of a line, of its prefix and of its required phrases, and the ends of the parts in which it is translated.
 struct SplitLine {
   std::vector<std::string> source, prefix;
-  std::vector<std::size_t> ends;
+  std::vector<std::size_t> ends{};
+  std::vector<std::vector<std::string>> phrases{};
+  RequiredWords required{};
 };
+
+/// `required`: phrases with tabs between them.
+SplitLine split_line(const Translator& translator, const Line& line, const TranslationOptions& options) {
+  SplitLine split{translator.pipeline.to_words(line.text, corpus::Side::kSource),
+                  translator.pipeline.to_words(line.prefix, corpus::Side::kTarget)};
+  std::vector<std::vector<WordId>> ids;
+  for (std::size_t begin = 0; begin < line.required.size();) {
+    const std::size_t end = std::min(line.required.find('\t', begin), line.required.size());
+    auto phrase = translator.pipeline.to_words(line.required.substr(begin, end - begin), corpus::Side::kTarget);
+    begin = end + 1;
+    if (phrase.empty()) continue;
+    ids.push_back(ids_of(phrase, translator.target_vocabulary));
+    split.phrases.push_back(std::move(phrase));
+  }
+  assert(ids.empty() || options.spelling);
+  split.ends = part_ends(split.source, ids.empty() ? options.maximum_source_length : 0);
+  split.required = RequiredWords(std::move(ids), options.spelling);
+  return split;
+}
 
 /// The number of part `part` of a line, from which its random streams are made: no other part of any line has it.
 std::uint64_t stream_number(std::uint64_t line, std::size_t part) {
@@ -56,10 +79,13 @@ LineTranslation in_words(const Translator& translator, const Parts& parts, const
   std::size_t length = 0, first = 0;  // `first`: of the source words of a part
   for (std::size_t p = 0; p < parts.line.ends.size(); ++p) {
     const Translation& translation = *parts.translations[p];
+    const auto places = parts.line.required.places(translation.words);
     for (std::size_t i = 0; i < translation.words.size(); ++i) {
       const WordId id = translation.words[i];
-      const bool given = p == 0 && i < parts.line.prefix.size();
-      std::string word = given ? parts.line.prefix[i] : translator.target_vocabulary.word_in_text(id);
+      const bool in_prefix = p == 0 && i < parts.line.prefix.size(), given = in_prefix || places[i];
+      std::string word = translator.target_vocabulary.word_in_text(id);
+      if (places[i]) word = parts.line.phrases[places[i]->phrase][places[i]->position];
+      if (in_prefix) word = parts.line.prefix[i];
       if (!translation.attended.empty() && first + translation.attended[i] < parts.line.ends[p]) {
         const std::size_t j = first + translation.attended[i];
         if (options.details) {
@@ -80,6 +106,7 @@ LineTranslation in_words(const Translator& translator, const Parts& parts, const
     coverage += translation.coverage;
     line.retried = line.retried || translation.retries > 0;
     line.cut_off = line.cut_off || !translation.finished;
+    line.unmet += static_cast<std::uint32_t>(translation.unmet);
     first = parts.line.ends[p];
   }
   if (options.details) line.source_words = parts.line.source;
@@ -131,6 +158,7 @@ void pack(Packer& packer, const std::vector<LineTranslation>& translations) {
     packer.add(translation.retried);
     packer.add(translation.cut_off);
     packer.add(translation.parts);
+    packer.add(translation.unmet);
     pack_words(packer, translation.source_words);
     pack_words(packer, translation.words);
     packer.add_list(translation.word_scores);
@@ -146,6 +174,7 @@ void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations) {
     translation.retried = unpacker.next<bool>();
     translation.cut_off = unpacker.next<bool>();
     translation.parts = unpacker.next<std::uint32_t>();
+    translation.unmet = unpacker.next<std::uint32_t>();
     unpack_words(unpacker, translation.source_words);
     unpack_words(unpacker, translation.words);
     translation.word_scores = unpacker.next_list<float>();
@@ -178,6 +207,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   }
   assert(input.prefixes.empty() ||
          (input.prefixes.size() == input.lines.size() && !translator.ensemble.right_to_left()));
+  assert(input.required.empty() || input.required.size() == input.lines.size());
   using Translations = std::vector<LineTranslation>;
   SearchOptions search = options.search;
   search.attended = attends && (options.replace_unknown || options.details);
@@ -187,20 +217,22 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     PerSentence of;
     for (const Line* line : lines) {
       stop_if_signal_came();
-      const auto source_words = translator.pipeline.to_words(line->text, corpus::Side::kSource);
-      split.push_back({source_words, translator.pipeline.to_words(line->prefix, corpus::Side::kTarget),
-                       part_ends(source_words, options.maximum_source_length)});
-      const auto ids = ids_of(source_words, translator.source_vocabulary);
+      split.push_back(split_line(translator, *line, options));
+      const auto ids = ids_of(split.back().source, translator.source_vocabulary);
       std::size_t first = 0;
       for (std::size_t part = 0; part < split.back().ends.size(); ++part) {
         const std::size_t end = split.back().ends[part];
         source.add(std::span(ids).subspan(first, end - first));
         of.prefixes.add(part == 0 ? ids_of(split.back().prefix, translator.target_vocabulary) : std::vector<WordId>());
         of.numbers.push_back(stream_number(line->number, part));
+        of.required.push_back(split.back().required);
         first = end;
       }
     }
     if (of.prefixes.words.empty()) of.prefixes.clear();
+    if (std::all_of(of.required.begin(), of.required.end(), [](const auto& one) { return one.empty(); })) {
+      of.required.clear();
+    }
     const auto count_done = [&](std::size_t count) {
       if (done && world.is_root()) done(count * lines.size() / source.size(), lines.size());
       return !stop_signal_came();
@@ -216,7 +248,8 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   };
   std::vector<Line> lines;
   for (std::size_t i = 0; i < input.lines.size(); ++i) {
-    lines.push_back({input.place.before + i, input.lines[i], input.prefixes.empty() ? "" : input.prefixes[i]});
+    lines.push_back({input.place.before + i, input.lines[i], input.prefixes.empty() ? "" : input.prefixes[i],
+                     input.required.empty() ? "" : input.required[i]});
   }
   const auto deal = in_turn(lines.size(), static_cast<std::size_t>(world.size()));
   const auto results = spread<Line, Translations>(world, lines, deal, translated);

@@ -12,26 +12,13 @@
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
+#include "tests/decode/reference_system.h"
 #include "tests/support/reference_search.h"
 
 namespace rnnsearch::decode {
 namespace {
 
 constexpr double kTolerance = 1e-5;  // relative above 1
-
-reference::System system_of(const model::Model<float>& model, double weight = 1) {
-  reference::System system{{}, reference::StateReads::kCurrentWord, weight};
-  for (const model::Parameter& parameter : model.layout().parameters) {
-    reference::Matrix& matrix = system.parameters[parameter.name];
-    matrix.rows = parameter.rows();
-    matrix.cols = parameter.cols();
-    for (std::size_t i = 0; i < matrix.rows; ++i) {
-      const float* const row = model.parameters().data() + parameter.offset + i * parameter.stride;
-      matrix.values.insert(matrix.values.end(), row, row + matrix.cols);
-    }
-  }
-  return system;
-}
 
 reference::SearchSettings settings_of(const SearchOptions& options, std::size_t source_words) {
   const auto Tx = static_cast<double>(source_words + 1);

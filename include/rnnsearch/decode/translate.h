@@ -5,15 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/decode/ensemble.h"
+#include "rnnsearch/decode/required_words.h"
 #include "rnnsearch/decode/sampling.h"
 
 namespace rnnsearch::decode {
+
+class ForbiddenWords;
 
 /// Lengths, including Tx, count </s>. Limits by ratio and retries are those of sample.py in the released code of
 /// Bahdanau, Cho and Bengio (2015) (GroundHog, experiments/nmt, BeamSearch.search and sample). Its --beam-size has no
@@ -45,6 +49,17 @@ struct SearchOptions {
   /// Draw `n_best` translations word by word, in place of a search: `beam` and retries do not count. Words that the
   /// options exclude are never drawn; scores are those of the model, whatever the temperature.
   std::optional<Sampling> sampling{};
+  /// Phrases that no translation contains, except in its prefix: a hypothesis that would complete one is dropped. Only
+  /// for models that predict the first word first. Null: none.
+  std::shared_ptr<const ForbiddenWords> forbidden{};
+  /// The beam is divided into so many groups of equal width, which search one after the other at each step (Vijayakumar
+  /// et al. 2016, Diverse beam search, algorithm 1 with Hamming diversity): in a group, `diversity` is subtracted from
+  /// the log-probability of a word for each time that an earlier group has chosen it at this step, and the sum over its
+  /// words ranks a growing hypothesis. Results are the distinct hypotheses of all groups, ranked as always, by
+  /// probabilities without what was subtracted. REQUIRES: `beam` is a multiple of it; 1 in sampling and with required
+  /// phrases.
+  std::size_t groups = 1;
+  double diversity = 0;
 };
 
 /// What holds for single sentences.
@@ -56,6 +71,13 @@ struct PerSentence {
   Sentences prefixes{};
   /// From which their random streams are made, in sampling. Empty: 0, 1, 2 ...
   std::vector<std::uint64_t> numbers{};
+  /// The phrases that their translations contain, also words that the options exclude. A sentence with phrases is
+  /// searched by dynamic beam allocation (Post and Vilar 2018, section 3): at each step the candidates are the best
+  /// continuations, the words that continue or begin phrases, and the best word of each hypothesis; the beam is divided
+  /// evenly among the banks of hypotheses with 0, 1, ... C words of phrases, and </s> is for hypotheses with all. If
+  /// none ends, the result has those with the most phrases first. Not in sampling, and only for models that predict the
+  /// first word first. Empty: no sentence has any.
+  std::vector<RequiredWords> required{};
 };
 
 /// The score by which hypotheses are ranked, and what it is made of.
@@ -90,7 +112,8 @@ struct Translation {
   std::vector<float> word_scores{};
   /// [words, plus </s> if finished] the source position with the largest weight, the first of several, if requested.
   std::vector<std::uint32_t> attended{};
-  double coverage = 0;  // coverage_of its weights; 0 without a coverage penalty
+  double coverage = 0;    // coverage_of its weights; 0 without a coverage penalty
+  std::size_t unmet = 0;  // number of required phrases that it lacks
 
   bool is_nan() const { return std::isnan(log_probability); }
   /// Of an empty source sentence, and of a translation that is NaN, the length is 0.
@@ -115,7 +138,7 @@ struct Translation {
 ///   of a batch with the same result, or, without `done`, with its exception.
 /// - In sampling, the word at a step is a function of the seed, the numbers of sentence, sample and step, and the
 ///   scores of the model.
-/// REQUIRES: prefixes only for models that predict the first word first.
+/// REQUIRES: prefixes, forbidden and required phrases only for models that predict the first word first.
 std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done = {},

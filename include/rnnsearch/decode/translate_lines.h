@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/spelling.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/decode/translate.h"
@@ -24,6 +26,8 @@ struct TranslationOptions {
   /// A line of more words is split as part_ends says; its parts are translated on their own and joined. The time of a
   /// search grows with the square of the length, and no model was trained on such sentences. 0: never split.
   std::size_t maximum_source_length = 1000;
+  /// Of the target, where lines have required phrases.
+  std::shared_ptr<const corpus::Spelling> spelling{};
 };
 
 /// What translates: parts of a checkpoint, or of several that have the same vocabularies, which outlive this.
@@ -46,6 +50,7 @@ struct LineTranslation {
   bool retried = false;     // found by a search after the first, in which no hypothesis had ended
   bool cut_off = false;     // at the maximum length: no hypothesis ended in any search
   std::uint32_t parts = 1;  // in which the line was translated, because it is longer than the maximum source length
+  std::uint32_t unmet = 0;  // number of required phrases that it lacks
 
   // The details.
   std::vector<std::string> source_words;  // of the line, as the model reads them, without </s>
@@ -74,6 +79,10 @@ struct InputLines {
   /// that is split has the prefix in its first part, and a line without words has a translation without words. Empty:
   /// no line has a prefix. REQUIRES: a model that predicts the first word first.
   std::vector<std::string> prefixes{};
+  /// The phrases that the translation of each line contains, in plain text with tabs between them: whole words, which
+  /// the target's pipeline splits, and which stand in the translation as it reads them, also those that the model does
+  /// not know. A line with phrases is never split. Empty: no line has any. REQUIRES: the same model, and a spelling.
+  std::vector<std::string> required{};
 };
 
 /// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each

@@ -1,0 +1,129 @@
+#include "cli/constraint_options.h"
+
+#include <memory>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/decode/forbidden_words.h"
+
+namespace rnnsearch::cli {
+namespace {
+
+constexpr std::size_t kNamedLines = 20;
+
+std::string leftwards(const std::string& what) {
+  return text_of(what,
+                 " needs a model that predicts the first word first, and this one predicts targets from right to left");
+}
+
+}  // namespace
+
+void add_constraint_options(Options& options, Constraints& constraints, decode::SearchOptions& search) {
+  options.group("Constraints");
+  options.add("prefix", constraints.files.prefixes,
+              {.help = "text with the words that the translation of each line begins with, line by line; an empty line "
+                       "is no prefix. The model continues it, and its words count in the score",
+               .value = "FILE"});
+  options.add("forbid", constraints.forbid,
+              {.help = "words and phrases that no translation contains, one a line, in plain text. They are compared "
+                       "with whole words, however the model splits words: cat forbids neither catalog nor Cat",
+               .value = "FILE"});
+  options.add("require", constraints.files.required,
+              {.help = "text with the words and phrases that the translation of each line contains, line by line, with "
+                       "tabs between them; an empty line requires nothing. The search divides the beam by how much of "
+                       "them its hypotheses have (Post and Vilar 2018)",
+               .value = "FILE"});
+  options.add("beam-groups", search.groups,
+              {.help = "divide the beam into N groups of equal width that avoid each other's words (diverse beam "
+                       "search, Vijayakumar et al. 2016), for n-best lists whose translations differ; 1: one beam",
+               .low = 1,
+               .high = 1000});
+  options.add("diversity", search.diversity,
+              {.help = "what a word of --beam-groups loses of its log-probability for each time that an earlier group "
+                       "chose it at the same step. Scores of translations do not count it",
+               .low = 0,
+               .high = 100});
+}
+
+void check_constraint_options(const Options& options, const decode::TranslationOptions& translation, bool sample) {
+  const decode::SearchOptions& search = translation.search;
+  if (options.given("diversity") && search.groups == 1) {
+    throw UsageError("--diversity is for --beam-groups of 2 or more; give both");
+  }
+  if (search.beam % search.groups != 0) {
+    throw UsageError(text_of("--beam ", search.beam, " cannot be divided into --beam-groups ", search.groups,
+                             " of equal width; let the beam be a multiple of the groups"));
+  }
+  if (search.groups > 1 && sample) {
+    throw UsageError("--beam-groups is for a search, and --sample draws words in place of one; give one of the two");
+  }
+  if (options.given("require") && sample) {
+    throw UsageError("--require is for a search, and --sample draws words in place of one; give one of the two");
+  }
+  if (options.given("require") && search.groups > 1) {
+    throw UsageError("--require and --beam-groups both divide the beam; give one of the two");
+  }
+  if (options.given("forbid") && translation.replace_unknown) {
+    throw UsageError(
+        "--forbid cannot look at the source words that --replace-unknown copies; give one of the two (--no-unknown "
+        "avoids unknown words)");
+  }
+}
+
+Refusals refusals_of(const decode::Translator& translator, const decode::SearchOptions& search) {
+  Refusals refusals;
+  if (translator.ensemble.right_to_left()) {
+    refusals.prefix = leftwards("a prefix");
+    refusals.require = leftwards("\"require\"");
+  }
+  if (search.sampling) refusals.require = "\"require\" is for a search, and this process draws samples";
+  if (search.groups > 1) refusals.require = "\"require\" and --beam-groups both divide the beam";
+  return refusals;
+}
+
+void take_constraints(const Constraints& constraints, const LineLimit& limit, const decode::Translator& translator,
+                      const comm::Communicator& world, decode::TranslationOptions& translation) {
+  if (translator.ensemble.right_to_left()) {
+    for (const auto& [path, option] : {std::pair{constraints.files.prefixes, "--prefix"},
+                                       {constraints.forbid, "--forbid"},
+                                       {constraints.files.required, "--require"}}) {
+      if (!path.empty()) throw comm::AgreedError(leftwards(option));
+    }
+  }
+  auto spelling = std::make_shared<corpus::Spelling>(translator.target_vocabulary, translator.pipeline);
+  translation.spelling = spelling;
+  if (constraints.forbid.empty()) return;
+  std::string text;
+  comm::root_does(world, [&] {
+    for (const std::string& line : corpus::read_lines(constraints.forbid, corpus::TestSetPart::kReference, limit)) {
+      text += line + "\n";
+    }
+  });
+  world.broadcast(text);
+  std::vector<std::string> phrases;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    phrases.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  translation.search.forbidden = std::make_shared<decode::ForbiddenWords>(phrases, *spelling);
+}
+
+void UnmetLines::note(const decode::LineTranslation& translation, const std::string& name, std::size_t line,
+                      Progress& progress) {
+  if (translation.unmet == 0) return;
+  if (++lines_ > kNamedLines) return;
+  progress.say(text_of("[translate] ", name, ", line ", line + 1, ": the translation lacks ", translation.unmet,
+                       " of the required phrases, because no translation within its maximum length has all of them"));
+}
+
+void UnmetLines::finish(Progress& progress) const {
+  if (lines_ <= kNamedLines) return;
+  progress.say(text_of("[translate] the translations of ", counted(lines_ - kNamedLines, "further line"),
+                       " lack required phrases, too"));
+}
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,46 @@
+// What translations must begin with, contain or avoid, and how a search becomes diverse.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/progress.h"
+#include "cli/translation_input.h"
+#include "rnnsearch/base/line_limit.h"
+#include "rnnsearch/cli/options.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/decode/translate_lines.h"
+
+namespace rnnsearch::cli {
+
+/// The options, and what the command line says of each other.
+struct Constraints {
+  LineFiles files;  // --prefix, --require
+  std::filesystem::path forbid;
+};
+
+/// Declares them, in a group of their own.
+void add_constraint_options(Options& options, Constraints& constraints, decode::SearchOptions& search);
+/// After parsing. Throws UsageError for those that exclude each other or other options.
+void check_constraint_options(const Options& options, const decode::TranslationOptions& translation, bool sample);
+/// What lines of JSON may not ask of this model and these options.
+Refusals refusals_of(const decode::Translator& translator, const decode::SearchOptions& search);
+/// COLLECTIVE. Reads --forbid at the root and hands `translation` what the search needs. Throws AgreedError for a model
+/// that takes no constraints.
+void take_constraints(const Constraints& constraints, const LineLimit& limit, const decode::Translator& translator,
+                      const comm::Communicator& world, decode::TranslationOptions& translation);
+
+/// Says which lines lack required phrases: each of the first 20, and at the end how many others there were.
+class UnmetLines {
+ public:
+  /// `line` counts from 0, in a text of this name.
+  void note(const decode::LineTranslation& translation, const std::string& name, std::size_t line, Progress& progress);
+  void finish(Progress& progress) const;
+
+ private:
+  std::size_t lines_ = 0;
+};
+
+}  // namespace rnnsearch::cli

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# translate --forbid, --require and --beam-groups, with a model of words and one of subwords: forbidden words stand in no translation,
+# required ones in all that have room for them, and threads, batches and ranks change nothing; nor do the constraints of other lines.
+# shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+make_corpus
+"$RNNSEARCH" $(train_arguments words 150) 2>/dev/null
+# Subwords: the translation of a word has its letters twice, so that both sides have frequent subwords.
+awk 'BEGIN {
+  srand(3); split("ba do gi ku le", part, " ")
+  for (i = 0; i < 630; ++i) {
+    source = target = ""
+    for (w = 1 + int(rand() * 4); w > 0; --w) {
+      word = ""; for (k = 1 + int(rand() * 2); k > 0; --k) word = word part[1 + int(rand() * 5)]
+      source = source (source == "" ? "" : " ") word; target = target (target == "" ? "" : " ") word word
+    }
+    print source "." >(i < 600 ? "train.source" : "sub.source"); print target "!" >(i < 600 ? "train.target" : "sub.target")
+  }
+}'
+"$RNNSEARCH" prepare --train-source train.source --train-target train.target --dev-source sub.source --dev-target sub.target \
+  --subwords bpe --source-words 290 --target-words 290 --output corpus.h5 --overwrite >/dev/null 2>&1
+"$RNNSEARCH" $(train_arguments pieces 250) 2>/dev/null
+for model in words pieces; do
+  from=sub.source
+  [[ $model == pieces ]] || from=text/dev.source
+  cp $from $model.source
+  { echo && head -n 8 $from; } >>$model.source
+  # What the model would write often, and a phrase; a word that begins like another one must not forbid it.
+  "$RNNSEARCH" translate --model $model --input $model.source --output $model.plain --precision f32 --beam 4 \
+    --retry-below 0 --maximum-length-ratio 8 2>/dev/null
+  tr ' ' '\n' <$model.plain | grep . | sort | uniq -c | sort -rn | awk '{print $2}' >frequent
+  { sed -n 2p frequent && echo && echo "$(sed -n 1p frequent) $(sed -n 1p frequent)"; } >$model.forbid
+  # Lines without phrases, with one, and with two, one of them unknown to the model.
+  tr -d '!' <${from%source}target | tr ' ' '\n' | sort -u | grep -vxFf <(tr ' ' '\n' <$model.forbid | grep .) >others
+  awk -v one="$(head -n 1 others)" -v two="$(tail -n 1 others)" \
+    '{print NR % 3 == 0 ? "" : NR % 3 == 1 ? two : two "\t" one " strange"}' $model.source >$model.require
+done
+
+# translated MODEL NAME OPTIONS...: writes a list to NAME, and what is said to err
+translated() {
+  "$RNNSEARCH" translate --model "$1" --input "$1.source" --output "$2" --precision f32 --n-best-format json "${@:3}" 2>err ||
+    fail "$*: $(<err)"
+}
+# check MODEL LIST WHAT
+check() {
+  python3 - "$@" <<'PYTHON' || fail "$*"
+import json, re, sys
+model, name, what = sys.argv[1:]
+lines = lambda name: open(name).read().split("\n")[:-1]
+apart = lambda text: " ".join(re.sub("([!.])", r" \1 ", text).split())  # punctuation is no part of a word
+has = lambda text, phrase: f" {apart(phrase)} " in f" {apart(text)} "
+source, forbidden, required = lines(model + ".source"), [f for f in lines(model + ".forbid") if f], lines(model + ".require")
+plain, seen = lines(model + ".plain"), 0
+assert any(has(text, f) for text in plain for f in forbidden), "nothing to forbid"
+for entry in map(json.loads, open(name)):
+    line, text = entry["line"], entry["text"]
+    if "forbid" in what:
+        assert not any(has(text, f) for f in forbidden), (line, text)
+    if "require" in what:
+        phrases = [p for p in required[line].split("\t") if p]
+        if not phrases:
+            assert "forbid" in what or text == plain[line] or entry["rank"] > 1, (line, text, plain[line])
+        elif source[line] and entry["rank"] == 1:
+            seen += 1
+            assert all(has(text, p) for p in phrases), (line, text, phrases)
+assert seen > 10 or "require" not in what
+PYTHON
+}
+
+for model in words pieces; do
+  for how in "--forbid $model.forbid" "--require $model.require" "--beam-groups 2 --diversity 1 --n-best 4" \
+    "--forbid $model.forbid --require $model.require" "--forbid $model.forbid --sample --n-best 3"; do
+    [[ $how == *--sample* ]] || how+=" --beam 4 --retry-below 0"
+    how+=" --maximum-length-ratio 8"
+    translated $model one $how --threads 1
+    check $model one "$how"
+    [[ $how != "--forbid $model.forbid --beam "* && $how != "--require "* ]] || continue  # both together are tested below
+    translated $model again $how --threads 2 --batch-sentences 5
+    cmp one again || fail "$model $how: two threads, or batches of 5, find something else"
+    for ranks in 2 3; do
+      "$MPIEXEC" -n $ranks "$RNNSEARCH" translate --model $model --input $model.source --output of-ranks --precision f32 \
+        --n-best-format json --threads 1 $how 2>err || fail "$model $how, $ranks ranks: $(<err)"
+      cmp one of-ranks || fail "$model $how: $ranks ranks find something else"
+    done
+  done
+  # Groups find translations that one beam does not.
+  translated $model beam --beam 4 --n-best 4
+  translated $model groups --beam 4 --n-best 4 --beam-groups 4 --diversity 2
+  ! cmp -s beam groups || fail "$model: groups change nothing"
+  translated $model one-group --beam 4 --n-best 4 --beam-groups 1
+  cmp beam one-group || fail "$model: one group is another search"
+done
+
+# Lines that lack something are named, and the line with an empty source is one of them.
+translated words short --require words.require --maximum-length 2 --beam 4
+[[ $(<err) == *"words.source, line 2: the translation lacks 1 of the required phrases"* ]] || fail "the short line: $(<err)"
+[[ $(<err) != *"line 3:"* ]] || fail "a line without phrases is named: $(<err)"
+
+# Lines of JSON have their own phrases.
+"$RNNSEARCH" translate --model words --precision f32 --input words.source --require words.require --output plain --beam 4 2>/dev/null
+paste -d'|' words.source words.require | sed 's/\(.*\)|\(.*\)/{"source": "\1", "require": ["\2"]}/; s/\t/", "/' |
+  "$RNNSEARCH" translate --model words --precision f32 --stream --input-format json --beam 4 2>/dev/null |
+  sed 's/^{"id":null,"translation":"\([^"]*\)".*}$/\1/' | cmp - plain || fail "phrases of JSON"
+answer=$(echo '{"source": "3", "require": "4"}' | "$RNNSEARCH" translate --model words --stream --input-format json 2>/dev/null)
+[[ $answer == *'its \"require\" is no list of strings'* ]] || fail "phrases that are no list: $answer"
+
+refused() { # CODE FACTS OPTION...: translate refuses these options with one sentence that has the facts
+  local facts=$2 fact code=0
+  "$RNNSEARCH" translate --model words --input words.source "${@:3}" >out 2>err </dev/null || code=$?
+  [[ $code == "$1" && ! -s out && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "${*:3}: code $code: $(<err)"
+  while IFS= read -r -d '|' fact; do
+    [[ $(<err) == *"$fact"* ]] || fail "${*:3}: '$fact' is not in: $(<err)"
+  done <<<"$facts|"
+}
+head -n 5 words.require >short
+refused 1 "--require short has 5 lines but words.source has more" --require short
+refused 2 "--diversity is for --beam-groups" --diversity 1
+refused 2 "--beam 4 cannot be divided into --beam-groups 3" --beam 4 --beam-groups 3
+refused 2 "--require and --beam-groups both" --beam 4 --beam-groups 2 --require words.require
+refused 2 "--require is for a search|--sample" --sample --require words.require
+refused 2 "--beam-groups is for a search|--sample" --sample --beam-groups 2
+refused 2 "--forbid|--replace-unknown" --forbid words.forbid --replace-unknown
+refused 1 "missing" --forbid missing
+code=0
+"$RNNSEARCH" translate --model words --stream --require words.require >out 2>err </dev/null || code=$?
+[[ $code == 2 && $(<err) == *'--stream takes no --require; give each line its own'*'"require": [...]}'* ]] || fail "a stream: $(<err)"
