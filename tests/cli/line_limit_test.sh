@@ -43,6 +43,8 @@ declare -A how=(
   [prepare:test]="--train-source source --train-target target --test t:source:FILE $prepare"
   [translate:input]="--model run --input FILE --beam 1"
   [translate:prefix]="--model run --input source --prefix FILE --beam 1"
+  [translate:forbid]="--model run --input source --forbid FILE --beam 1"
+  [translate:require]="--model run --input source --require FILE --beam 1"
   [score:source]="--model run --source FILE --target target"
   [score:target]="--model run --source source --target FILE"
   [rescore:list]="--list FILE@list --weight LogProbability=1"

@@ -33,7 +33,7 @@ refuses 2 "--use zlib must be NAME=FILE" --use zlib
 refuses 2 "--prefix needs a value" --prefix
 refuses 2 "unknown option --help-me" --help-me
 refuses 1 "because of the white space" --prefix "white space"
-dependencies --help | grep -q -- '--tarballs DIR' || fail "--help does not explain --tarballs"
+grep -q -- '--tarballs DIR' <<<"$(dependencies --help)" || fail "--help does not explain --tarballs"
 
 # --- missing and damaged tarballs: nothing is built before all of them are whole ---
 mkdir tarballs

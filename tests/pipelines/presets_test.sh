@@ -92,7 +92,7 @@ breaks() {
     mkdir -p broken
     perl -0777 -pe "$2" "$file" >"$copy"
     ! cmp -s "$file" "$copy" || fail "$1: nothing was changed in $file"
-    check "$copy" | grep -q -- "$3" || fail "a preset with $1 passes: $copy: $(check "$copy")"
+    grep -q -- "$3" <<<"$(check "$copy")" || fail "a preset with $1 passes: $copy: $(check "$copy")"
   done
 }
 first_option='^[^#\s\n][^\n]*\n'

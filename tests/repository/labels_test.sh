@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every entry of ctest has a label of tests/README.md, fast ones have no other label, and every name in the lists of
-# tests/CMakeLists.txt is that of a script. No test has a random seed that is neither fixed nor printed. The end of this script shows that
-# the test can fail.
+# Every entry of ctest has a label of tests/README.md, fast ones have no other label, and every name in the lists of tests/CMakeLists.txt is
+# that of a script. No test has a random seed that is neither fixed nor printed, and none looks at what the program prints in a way that
+# stops it early. The end of this script shows that the test can fail.
 # shellcheck disable=SC2016  # patterns and examples are expanded nowhere
 set -euo pipefail
 
@@ -39,11 +39,15 @@ check_seeds() { # FOLDER: prints where a test draws a seed and does not print it
     grep -qE '^RANDOM=[0-9]|^echo ".*SEED=\$SEED' "$file" || echo "$file: draws with \$RANDOM and does not say its seed"
   done || true # no script draws a seed
 }
+check_pipes() { # FOLDER: prints where grep -q may end before what writes to it has written all, which pipefail then calls a failure
+  grep -rnE '^[^#]*"?\$[A-Z]+"? [a-z-]+ [^|]*\| *grep -[a-zA-Z]*q' "$1/tests" --include='*.sh' | grep -v '/labels_test\.sh:' || true
+}
 
 build=$(dirname "$RNNSEARCH")
-found=$(ctest --test-dir "$build" --show-only=json-v1 | labels_of | check_labels && check_lists "$SOURCE" && check_seeds "$SOURCE")
+found=$(ctest --test-dir "$build" --show-only=json-v1 | labels_of | check_labels && check_lists "$SOURCE" && check_seeds "$SOURCE" &&
+  check_pipes "$SOURCE")
 if [[ -n $found ]]; then
-  printf 'Labels and seeds of tests:\n%s\n' "$found"
+  printf 'Labels, seeds and pipes of tests:\n%s\n' "$found"
   exit 1
 fi
 
@@ -65,3 +69,5 @@ echo 'std::mt19937 random(std::random_device{}());' >project/tests/cli/a_test.cp
 must_find "a_test.cpp:1:" check_seeds project
 echo 'sleep 0.$((RANDOM % 10))' >project/tests/cli/b_test.sh
 must_find "b_test.sh: draws with" check_seeds project
+echo '"$RNNSEARCH" inspect run | grep -q system || fail "no system"' >project/tests/cli/c_test.sh
+must_find "c_test.sh:1:" check_pipes project

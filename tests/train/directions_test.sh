@@ -36,7 +36,7 @@ sutskever="--attention none --encoder forward --cell lstm --layers 2 --initial-s
 train reversed plain 28 $sutskever --reverse-source
 train by_hand source 28 $sutskever
 expect_equal_parameters reversed by_hand
-"$RNNSEARCH" inspect reversed | grep -q '^system .*, reversed source$' || fail "inspect does not name the order of the source"
+grep -q '^system .*, reversed source$' <<<"$("$RNNSEARCH" inspect reversed)" || fail "inspect does not name the order of the source"
 for beam in 1 4; do
   "$RNNSEARCH" translate --model reversed --input text/test.source --beam $beam --n-best $beam >found
   "$RNNSEARCH" translate --model by_hand --input text/test.source.turned --beam $beam --n-best $beam | cmp - found ||
@@ -50,7 +50,7 @@ done
 train leftwards plain 28 --target-direction right-to-left
 train turned_by_hand target 28
 expect_equal_parameters leftwards turned_by_hand
-"$RNNSEARCH" inspect leftwards | grep -q '^system  *RNNsearch, right to left$' || fail "inspect does not name the order of the target"
+grep -q '^system  *RNNsearch, right to left$' <<<"$("$RNNSEARCH" inspect leftwards)" || fail "inspect does not name the order of the target"
 "$RNNSEARCH" translate --model leftwards --input text/test.source >found
 "$RNNSEARCH" translate --model turned_by_hand --input text/test.source | turn | cmp - found || fail "translations from right to left"
 "$RNNSEARCH" score --model leftwards --source text/test.source --target text/test.target >scores

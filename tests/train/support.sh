@@ -63,7 +63,7 @@ until_caught() {
 rank_of() {
   local pid
   for pid in $(processes_of "$1"); do
-    if tr '\0' '\n' <"/proc/$pid/environ" | grep -qxE "(OMPI_COMM_WORLD_RANK|PMI_RANK)=$2"; then echo "$pid" && return; fi
+    if grep -qxE "(OMPI_COMM_WORLD_RANK|PMI_RANK)=$2" <<<"$(tr '\0' '\n' <"/proc/$pid/environ")"; then echo "$pid" && return; fi
   done
   fail "no rank $2 below $1"
 }
