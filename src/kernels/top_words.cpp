@@ -117,7 +117,9 @@ class Selection {
   }
 
  private:
-  static constexpr std::size_t kChunksPerThread = 4, kStripsToPack = 4, kRowsToMerge = 8;
+  // More chunks would share the work more evenly, but each one begins without a threshold and has to sort its first
+  // block.
+  static constexpr std::size_t kChunksPerThread = 1, kStripsToPack = 4, kRowsToMerge = 8;
   // The scores of so many rows in a block, of 2 KB each, and the strips of these rows share the L2 cache.
   static constexpr std::size_t kRowsAtOnce = 192;
   // Rows of a block are a little more than a power of two apart, so that they do not evict each other.
