@@ -9,7 +9,6 @@ namespace rnnsearch::decode {
 namespace {
 
 constexpr std::size_t kRoot = std::numeric_limits<std::size_t>::max();
-constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 // Of translations with the same words, all but the first.
 void drop_repeated(std::vector<Translation>& translations) {
@@ -160,88 +159,33 @@ bool Search::is_allowed(std::size_t step, WordId word) const {
   return word != kUnknown || !options_.no_unknown;
 }
 
-// Sets best_ to the `wanted_` best continuations, best first; to the next word of the prefix; or to what was drawn.
-void Search::select(std::size_t step, MatrixView<const float> log_probabilities) {
-  const auto worse_on_top = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
-  best_.clear();
-  if (step < guide_.prefix.size()) {
-    const WordId word = guide_.prefix[step];
-    best_.push_back({live_.front().score + static_cast<double>(log_probabilities.row(0)[word]), 0, word});
-    return;
-  }
-  if (options_.sampling) return draw_words(step, log_probabilities);
-  if (options_.groups > 1) return select_in_groups(step, log_probabilities);
-  if (guide_.required) return select_in_banks(step, log_probabilities);
-  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
-    const float* row = log_probabilities.row(hypothesis);
-    const double score = live_[hypothesis].score;
-    for (WordId word = 0; word < log_probabilities.cols; ++word) {
-      // A later candidate loses a tie, so it must be strictly better than the worst one that is kept.
-      if (best_.size() == wanted_ && !(score + static_cast<double>(row[word]) > best_.front().score)) continue;
-      if (!(row[word] > kNever) || !is_allowed(step, word) || is_forbidden(step, hypothesis, word)) continue;
-      if (best_.size() == wanted_) {
-        std::pop_heap(best_.begin(), best_.end(), worse_on_top);
-        best_.pop_back();
-      }
-      best_.push_back({score + static_cast<double>(row[word]), hypothesis, word});
-      std::push_heap(best_.begin(), best_.end(), worse_on_top);
-    }
-  }
-  std::sort_heap(best_.begin(), best_.end(), worse_on_top);
+// At the last step a word that would be complete there is one, too.
+bool Search::completes_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const {
+  const ForbiddenWords::State& state = forbidden_[hypothesis];
+  if (options_.forbidden->blocks(state, word)) return true;
+  return word != kEnd && step + 1 == maximum_ && options_.forbidden->after(state, word).closes;
 }
 
-// Sets best_ to the same continuations. Returns false if some word that is in no list might be among them.
-bool Search::select(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row) {
-  const auto worse_on_top = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
-  best_.clear();
-  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
-    for (const auto& entry : top.row(first_row + hypothesis)) {
-      const Candidate candidate{live_[hypothesis].score + static_cast<double>(entry.log_probability), hypothesis,
-                                entry.word};
-      if (best_.size() == wanted_ && best_.front().score > candidate.score) break;
-      if (!is_allowed(step, entry.word)) continue;
-      if (best_.size() == wanted_) {
-        if (!candidate.better_than(best_.front())) continue;
-        std::pop_heap(best_.begin(), best_.end(), worse_on_top);
-        best_.pop_back();
-      }
-      best_.push_back(candidate);
-      std::push_heap(best_.begin(), best_.end(), worse_on_top);
+// Sets the states of the hypotheses that the last step has extended.
+void Search::follow_constraints(std::size_t step) {
+  if (options_.forbidden) {
+    std::vector<ForbiddenWords::State> next;
+    const bool given = step < guide_.prefix.size();
+    for (const Candidate& survivor : survivors_) {
+      const auto& before = forbidden_[survivor.hypothesis];
+      next.push_back(given ? options_.forbidden->after_given(before, survivor.word)
+                           : options_.forbidden->after(before, survivor.word));
     }
+    forbidden_ = std::move(next);
   }
-  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
-    if (top.is_complete(first_row + hypothesis)) continue;
-    const float last = top.row(first_row + hypothesis).back().log_probability;
-    const double most = live_[hypothesis].score + static_cast<double>(last);  // of words that are not in the list
-    if (best_.size() < wanted_ || !(best_.front().score > most)) return false;
-  }
-  std::sort_heap(best_.begin(), best_.end(), worse_on_top);
-  return true;
-}
-
-// Behind the prefix there is one hypothesis, which all samples extend; later there is one for each that has not ended.
-void Search::draw_words(std::size_t step, MatrixView<const float> log_probabilities) {
-  const bool first = step == guide_.prefix.size();
-  std::vector<float> scores(log_probabilities.cols);
-  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
-    const float* row = log_probabilities.row(hypothesis);
-    for (WordId word = 0; word < scores.size(); ++word) {
-      scores[word] = is_allowed(step, word) && !is_forbidden(step, hypothesis, word) ? row[word] : kNever;
+  if (guide_.required) {
+    std::vector<RequiredWords::State> next;
+    for (const Candidate& survivor : survivors_) {
+      next.push_back(guide_.required->after(required_[survivor.hypothesis], survivor.word));
     }
-    const auto begin = first ? 0 : live_[hypothesis].sample;
-    const auto end = first ? static_cast<std::uint32_t>(options_.n_best) : begin + 1;
-    for (std::uint32_t sample = begin; sample < end; ++sample) {
-      const double uniform =
-          uniform_of(options_.sampling->seed, guide_.number, sample, static_cast<std::uint32_t>(step));
-      if (const auto word = draw(scores, *options_.sampling, uniform)) {
-        best_.push_back({live_[hypothesis].score + static_cast<double>(row[*word]), hypothesis, *word, sample});
-      } else {  // no word is allowed and possible
-        finished_.push_back(cut_off(hypothesis));
-        finished_.back().sample = sample;
-        --wanted_;
-      }
-    }
+    required_ = std::move(next);
   }
+  if (step < guide_.prefix.size()) given_ = cut_off(0);
 }
 
 std::span<const double> Search::row_of(const std::vector<double>& coverage, std::size_t hypothesis) const {

@@ -1,9 +1,7 @@
-// The parts of a search that only constrained and diverse searches have: selection in banks and in groups, and what of
-// the constraints each hypothesis has met.
-#include "decode/constrained_search.h"
+// How a step selects the words that extend the hypotheses: the best ones, drawn ones, in groups or in banks.
+#include "decode/selection.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -13,10 +11,6 @@
 namespace rnnsearch::decode {
 namespace {
 
-constexpr float kNever = -std::numeric_limits<float>::infinity();
-
-constexpr auto kByScore = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
-
 constexpr auto kByPenalisedScore = [](const Candidate& a, const Candidate& b) {
   const double left = a.score - a.penalty, right = b.score - b.penalty;
   return left != right ? left > right : std::tie(a.hypothesis, a.word) < std::tie(b.hypothesis, b.word);
@@ -24,33 +18,76 @@ constexpr auto kByPenalisedScore = [](const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
-// At the last step a word that would be complete there is one, too.
-bool Search::completes_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const {
-  const ForbiddenWords::State& state = forbidden_[hypothesis];
-  if (options_.forbidden->blocks(state, word)) return true;
-  return word != kEnd && step + 1 == maximum_ && options_.forbidden->after(state, word).closes;
+// Sets best_ to the `wanted_` best continuations, best first; to the next word of the prefix; or to what was drawn.
+void Search::select(std::size_t step, MatrixView<const float> log_probabilities) {
+  best_.clear();
+  if (step < guide_.prefix.size()) {
+    const WordId word = guide_.prefix[step];
+    best_.push_back({live_.front().score + static_cast<double>(log_probabilities.row(0)[word]), 0, word});
+    return;
+  }
+  if (options_.sampling) return draw_words(step, log_probabilities);
+  if (options_.groups > 1) return select_in_groups(step, log_probabilities);
+  if (guide_.required) return select_in_banks(step, log_probabilities);
+  Best best(wanted_, kByScore);
+  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+    const float* row = log_probabilities.row(hypothesis);
+    const double score = live_[hypothesis].score;
+    for (WordId word = 0; word < log_probabilities.cols; ++word) {
+      const Candidate candidate{score + static_cast<double>(row[word]), hypothesis, word};
+      if (!best.takes(candidate)) continue;
+      if (!(row[word] > kNever) || !is_allowed(step, word) || is_forbidden(step, hypothesis, word)) continue;
+      best.add(candidate);
+    }
+  }
+  best_ = best.sorted();
 }
 
-// Sets the states of the hypotheses that the last step has extended.
-void Search::follow_constraints(std::size_t step) {
-  if (options_.forbidden) {
-    std::vector<ForbiddenWords::State> next;
-    const bool given = step < guide_.prefix.size();
-    for (const Candidate& survivor : survivors_) {
-      const auto& before = forbidden_[survivor.hypothesis];
-      next.push_back(given ? options_.forbidden->after_given(before, survivor.word)
-                           : options_.forbidden->after(before, survivor.word));
+// Sets best_ to the same continuations. Returns false if some word that is in no list might be among them.
+bool Search::select(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row) {
+  Best best(wanted_, kByScore);
+  const auto candidate_of = [&](std::uint32_t hypothesis, const auto& entry) {
+    return Candidate{live_[hypothesis].score + static_cast<double>(entry.log_probability), hypothesis, entry.word};
+  };
+  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+    for (const auto& entry : top.row(first_row + hypothesis)) {
+      const Candidate candidate = candidate_of(hypothesis, entry);
+      if (best.all_exceed(candidate.score)) break;
+      if (is_allowed(step, entry.word) && best.takes(candidate)) best.add(candidate);
     }
-    forbidden_ = std::move(next);
   }
-  if (guide_.required) {
-    std::vector<RequiredWords::State> next;
-    for (const Candidate& survivor : survivors_) {
-      next.push_back(guide_.required->after(required_[survivor.hypothesis], survivor.word));
+  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+    if (top.is_complete(first_row + hypothesis)) continue;
+    const Candidate last = candidate_of(hypothesis, top.row(first_row + hypothesis).back());
+    if (!best.all_exceed(last.score)) return false;  // words that are not in the list score this at most
+  }
+  best_ = best.sorted();
+  return true;
+}
+
+// Behind the prefix there is one hypothesis, which all samples extend; later there is one for each that has not ended.
+void Search::draw_words(std::size_t step, MatrixView<const float> log_probabilities) {
+  const bool first = step == guide_.prefix.size();
+  std::vector<float> scores(log_probabilities.cols);
+  for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
+    const float* row = log_probabilities.row(hypothesis);
+    for (WordId word = 0; word < scores.size(); ++word) {
+      scores[word] = is_allowed(step, word) && !is_forbidden(step, hypothesis, word) ? row[word] : kNever;
     }
-    required_ = std::move(next);
+    const auto begin = first ? 0 : live_[hypothesis].sample;
+    const auto end = first ? static_cast<std::uint32_t>(options_.n_best) : begin + 1;
+    for (std::uint32_t sample = begin; sample < end; ++sample) {
+      const double uniform =
+          uniform_of(options_.sampling->seed, guide_.number, sample, static_cast<std::uint32_t>(step));
+      if (const auto word = draw(scores, *options_.sampling, uniform)) {
+        best_.push_back({live_[hypothesis].score + static_cast<double>(row[*word]), hypothesis, *word, sample});
+      } else {  // no word is allowed and possible
+        finished_.push_back(cut_off(hypothesis));
+        finished_.back().sample = sample;
+        --wanted_;
+      }
+    }
   }
-  if (step < guide_.prefix.size()) given_ = cut_off(0);
 }
 
 // Vijayakumar et al. (2016), algorithm 1 with Hamming diversity. As in the authors' implementation, what was subtracted
