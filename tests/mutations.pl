@@ -31,8 +31,9 @@ my (@entries, @wrong);
 for my $block (split /\n\s*\n/, read_text("$project/tests/mutations.txt")) {
   my %entry;
   for (grep { !/^#/ } split /\n/, $block) {
-    if (/^(what|file|before|after|test):(?: (.*))?$/) { $entry{$1} = $2 // "" }
-    else { push @wrong, "'$_' is no line of an entry" }
+    if (!/^(what|file|before|after|test):(?: (.*))?$/) { push @wrong, "'$_' is no line of an entry" }
+    elsif (defined $entry{$1}) { push @wrong, "an entry has two lines '$1:'; is the empty line before '$_' missing?" }
+    else { $entry{$1} = $2 // "" }
   }
   next if !%entry;
   my @missing = grep { !defined $entry{$_} || $_ ne "after" && $entry{$_} eq "" } qw(what file before after test);

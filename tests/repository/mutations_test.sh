@@ -21,5 +21,6 @@ entry=('what: a' 'file: src/a.cpp' 'after:' 'test: a_test *')
 must_find "'= b;' occurs 2 times" "${entry[@]}" 'before: = b;'
 must_find "'d = b;' occurs 0 times" "${entry[@]}" 'before: d = b;'
 must_find "an entry has no before" "${entry[@]}"
-must_find "'a_test' names no test and filter" "${entry[@]}" 'before: a = b;' 'test: a_test'
+must_find "'a_test' names no test and filter" "${entry[@]::3}" 'before: a = b;' 'test: a_test'
 must_find "'what' is no line" "${entry[@]}" 'before: a = b;' 'what'
+must_find "an entry has two lines 'what:'" "${entry[@]}" 'before: a = b;' 'what: another entry'
