@@ -1,28 +1,23 @@
 #include "rnnsearch/corpus/prepare.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <span>
-#include <tuple>
 
 #include "corpus/byte_source.h"
 #include "corpus/corpus_writer.h"
+#include "corpus/count_words.h"
 #include "corpus/counted_text.h"
+#include "corpus/last_pairs.h"
 #include "corpus/line_reader.h"
 #include "corpus/pair_cleaner.h"
-#include "corpus/repeated_pairs.h"
 #include "corpus/subword_models.h"
-#include "corpus/text_pass.h"
-#include "corpus/word_statistics.h"
+#include "corpus/training_text.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
-#include "rnnsearch/corpus/links.h"
 #include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/storage/sealed_file.h"
@@ -46,43 +41,6 @@ RawSet read_raw_set(const EvaluationFiles& files, const LineLimit& limit, const 
     if (reader.lines() != readers.front().lines()) fail_on_counts(readers.front(), reader);
   }
   return set;
-}
-
-/// Checks, tokenizes and selects pairs [first, last) of the block.
-void split(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairSet& repeated, const TextBlock& block,
-           std::size_t first, std::size_t last, Piece& piece) {
-  for (Piece::Side* side : {&piece.source, &piece.target}) {
-    side->words.clear();
-    side->sizes.clear();
-  }
-  piece.dropped = {};
-  piece.links.sizes.clear();
-  piece.links.positions.clear();
-  text::WordList source, target;
-  for (std::size_t i = first; i < last; ++i) {
-    check_pair(block, i);
-    source.clear();
-    target.clear();
-    pipeline.to_words(block.source[i], Side::kSource, source);
-    pipeline.to_words(block.target[i], Side::kTarget, target);
-    auto reason = cleaner.reason(block.source[i], source, block.target[i], target);
-    if (!reason && repeated.contains(block.first_pair + i)) reason = Drop::kRepeated;
-    if (reason) {
-      ++piece.dropped[*reason];
-      continue;
-    }
-    for (const auto& [words, side] : {std::pair{&source, &piece.source}, {&target, &piece.target}}) {
-      for (std::size_t k = 0; k < words->size(); ++k) side->words.add((*words)[k]);
-      side->sizes.push_back(static_cast<std::uint32_t>(words->size()));
-    }
-    if (block.alignments.ends.empty()) continue;
-    const std::size_t before = piece.links.positions.size();
-    const std::string wrong = read_links(block.alignments[i], source.size(), target.size(), piece.links.positions);
-    if (!wrong.empty())
-      throw Error(text_of("corpus: ", block.alignments.path.string(), " line ", block.first_line + i, ": ", wrong,
-                          "; links are between the words of a pair as --tokenizer splits them, such as 0-0 1-2"));
-    piece.links.sizes.push_back(static_cast<std::uint32_t>(piece.links.positions.size() - before));
-  }
 }
 
 /// Throws UsageError: all that is checked here was said on the command line.
@@ -136,198 +94,6 @@ std::uint64_t text_bytes(const std::vector<TextFiles>& texts) {
   return bytes;
 }
 
-/// The training text and everything that its passes have in common.
-struct Text {
-  const PrepareOptions& options;
-  Team& team;
-  const Progress& progress;
-  std::vector<std::optional<LineIndex>> index;  // empty for one process
-
-  fs::path folder() const { return options.output.has_parent_path() ? options.output.parent_path() : fs::path("."); }
-  PassTotals read(const PassSteps& steps) const {
-    return read_text(options.train, options.line_limit, index, team, steps, progress);
-  }
-};
-
-/// Runs `act` at rank 0 and returns its result on every rank. If it throws, all ranks throw.
-template <class Act>
-std::string at_root(Team& team, const Act& act) {
-  return team.meet([] { return std::string(); }, [&](const auto&) { return std::string(act()); });
-}
-
-/// COLLECTIVE. Returns the repeated pairs, and at rank 0 the digest of the text.
-std::pair<PairSet, std::string> find_repeated(const Text& text) {
-  std::optional<RepeatedPairs> pairs;
-  at_root(text.team, [&] {
-    pairs.emplace(text.options.memory, text.folder());
-    return "";
-  });
-  PassSteps steps;
-  steps.pass = 0;
-  steps.work = [](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
-    piece.digests.clear();
-    for (std::size_t i = first; i < last; ++i) {
-      check_pair(block, i);
-      piece.digests.push_back(RepeatedPairs::digest_of(block.source[i], block.target[i]));
-    }
-  };
-  steps.collect = [&](const std::vector<Piece>& pieces) {
-    for (const Piece& piece : pieces) pairs->add(piece.digests);
-  };
-  std::string digest = text.read(steps).digest;
-  return {PairSet(at_root(text.team, [&] { return pairs->take().bits(); })), std::move(digest)};
-}
-
-/// The word counts of the training text.
-struct WordTables {
-  WordStatistics source, target;
-  std::optional<WordStatistics> joint;  // counts of both sides, for a joint vocabulary
-
-  WordTables(const PrepareOptions& options, const fs::path& folder)
-      : source(options.memory / (options.joint_vocabulary ? 3 : 2), folder),
-        target(options.memory / (options.joint_vocabulary ? 3 : 2), folder) {
-    if (options.joint_vocabulary) joint.emplace(options.memory / 3, folder);
-  }
-  void add(const std::vector<Piece>& pieces) {
-    for (const Piece& piece : pieces) {
-      source.add_running(piece.source.words.size());
-      target.add_running(piece.target.words.size());
-      if (joint) joint->add_running(piece.source.words.size() + piece.target.words.size());
-    }
-    parallel_for(HashedWords::kGroups, [&](std::size_t group) {
-      for (const Piece& piece : pieces) {
-        source.add(piece.source.words, piece.source.hashed, group);
-        target.add(piece.target.words, piece.target.hashed, group);
-        if (!joint) continue;
-        joint->add(piece.source.words, piece.source.hashed, group);
-        joint->add(piece.target.words, piece.target.hashed, group);
-      }
-    });
-  }
-  std::vector<WordStatistics*> all() {
-    std::vector<WordStatistics*> all{&source, &target};
-    if (joint) all.push_back(&*joint);
-    return all;
-  }
-  /// COLLECTIVE. Adds up the counts of all processes at rank 0: process by process, one group of words at a time.
-  void gather(Team& team) {
-    for (WordStatistics* statistics : all()) {
-      team.meet(
-          [&] {
-            Packer packer;
-            packer.add(statistics->running());
-            return packer.take();
-          },
-          [&](const std::vector<std::string>& parts) {
-            for (std::size_t rank = 1; rank < parts.size(); ++rank)
-              statistics->add_running(Unpacker(parts[rank]).next<std::uint64_t>());
-            return std::string();
-          });
-      for (int rank = 1; rank < team.size(); ++rank) {
-        for (std::size_t group = 0; group < HashedWords::kGroups; ++group) {
-          team.meet([&] { return team.rank() == rank ? statistics->pack(group) : std::string(); },
-                    [&](const std::vector<std::string>& parts) {
-                      statistics->merge(group, parts[static_cast<std::size_t>(rank)]);
-                      return std::string();
-                    });
-        }
-      }
-    }
-  }
-};
-
-[[noreturn]] void fail_on_nothing(const PrepareOptions& options, const PassTotals& totals) {
-  const auto [source, target] = names_of(options.train);
-  const DropCounts& dropped = totals.dropped;
-  std::string more;
-  for (std::size_t i = static_cast<std::size_t>(Drop::kRatio); i < kDropReasons.size(); ++i) {
-    if (dropped.counts[i] > 0) more += text_of(", ", dropped.counts[i], ": ", kDropReasons[i].label);
-  }
-  throw Error(text_of("corpus: none of the ", totals.pairs_read, " pairs of ", source,
-                      source == target ? "" : " and " + target, " is kept: ", dropped[Drop::kEmptySource],
-                      " have an empty source, ", dropped[Drop::kEmptyTarget], " an empty target, ",
-                      dropped[Drop::kLongSource], " a source and ", dropped[Drop::kLongTarget],
-                      " a target of more than ", options.cleaning.max_length, " words", more,
-                      "; check the files or raise --max-length"));
-}
-
-/// Makes the vocabularies. given: the corpus whose words are used, or nullptr. Empties the statistics.
-void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTables& tables, CountedText& counted) {
-  const std::uint64_t pairs = counted.totals.pairs_kept;
-  const auto [source_name, target_name] = names_of(options.train);
-  const bool of_model = !given && subwords_of(options.pipeline) == "sentencepiece";
-  std::optional<Vocabulary> joint;
-  if (tables.joint) {
-    PrepareReport::Side of_both;
-    joint = of_model ? tables.joint->rank(vocabulary_of(options.pipeline.source_subwords), 2 * pairs, of_both)
-                     : tables.joint->cut(options.source_words ? options.source_words : options.target_words, 2 * pairs,
-                                         options.source_words ? "--source-words" : "--target-words",
-                                         text_of(source_name, " and ", target_name), of_both);
-  }
-  const auto vocabulary = [&](WordStatistics& statistics, const Vocabulary* words, std::optional<std::size_t> wanted,
-                              const char* option, const std::string& text, const text::Subwords& subwords,
-                              PrepareReport::Side& side) {
-    if (of_model && !words) return statistics.rank(vocabulary_of(subwords), pairs, side);
-    return words ? statistics.count(*words, pairs, side) : statistics.cut(wanted, pairs, option, text, side);
-  };
-  counted.head.source =
-      vocabulary(tables.source,
-                 joint   ? &*joint
-                 : given ? &given->source_vocabulary()
-                         : nullptr,
-                 options.source_words, "--source-words", source_name, options.pipeline.source_subwords, counted.source);
-  counted.head.target =
-      vocabulary(tables.target,
-                 joint   ? &*joint
-                 : given ? &given->target_vocabulary()
-                         : nullptr,
-                 options.target_words, "--target-words", target_name, options.pipeline.target_subwords, counted.target);
-  counted.head.joint = joint || (given && given->joint_vocabulary());
-}
-
-/// COLLECTIVE. Reads the text to find repeated pairs, if these are dropped, and then to count its words. Only the
-/// result of rank 0 is complete.
-CountedText count_words(const Text& text, const PairCleaner& cleaner, const Corpus* given) {
-  const PrepareOptions& options = text.options;
-  CountedText counted;
-  std::string digest;
-  if (options.cleaning.drop_repeated) std::tie(counted.repeated, digest) = find_repeated(text);
-  std::optional<WordTables> tables;
-  text.team.meet(
-      [&] {
-        tables.emplace(options, text.folder());
-        return std::string();
-      },
-      [](const auto&) { return std::string(); });
-  PassSteps steps;
-  steps.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
-    split(options.pipeline, cleaner, counted.repeated, block, first, last, piece);
-    piece.source.hashed.group(piece.source.words);
-    piece.target.hashed.group(piece.target.words);
-  };
-  steps.keep = [&](const std::vector<Piece>& pieces) { tables->add(pieces); };
-  counted.totals = text.read(steps);
-  at_root(text.team, [&] {
-    if (!digest.empty() && digest != counted.totals.digest) fail_on_change(options.train);
-    if (counted.totals.pairs_kept == 0) fail_on_nothing(options, counted.totals);
-    return "";
-  });
-  tables->gather(text.team);
-  at_root(text.team, [&] {
-    cut_vocabularies(options, given, *tables, counted);
-    CorpusHead& head = counted.head;
-    head.pipeline = options.pipeline;
-    head.selection = {options.cleaning, counted.totals.pairs_read, counted.totals.dropped};
-    if (options.append_to.empty()) return "";
-    head.selection.pairs_read += given->selection()->pairs_read;
-    head.selection.dropped += given->selection()->dropped;
-    head.source = add_counts(head.source, given->source_vocabulary());
-    head.target = add_counts(head.target, given->target_vocabulary());
-    return "";
-  });
-  return counted;
-}
-
 /// COLLECTIVE. Sends the words and the repeated pairs from rank 0 to all ranks.
 void share(Team& team, CountedText& counted) {
   if (team.size() == 1) return;
@@ -349,39 +115,6 @@ void share(Team& team, CountedText& counted) {
     *vocabulary = Vocabulary(std::move(words));
   }
 }
-
-/// Checks whether the pairs that are added are the last `count` pairs of a corpus.
-class LastPairs {
- public:
-  LastPairs(const Corpus& corpus, std::uint64_t count)
-      : corpus_(corpus),
-        same_(count > 0 && count <= corpus.train_pairs()),
-        next_(corpus.train_pairs() - (same_ ? count : 0)) {}
-
-  void add(std::span<const WordId> source, std::span<const WordId> target) {
-    if (!same_) return;
-    if (at_ == block_.source.size()) {
-      if (next_ == corpus_.train_pairs()) {  // the text has grown since it was counted
-        same_ = false;
-        return;
-      }
-      block_ = corpus_.read_pairs(next_, std::min(kPairs, corpus_.train_pairs() - next_));
-      next_ += block_.source.size();
-      at_ = 0;
-    }
-    same_ = std::ranges::equal(source, block_.source[at_]) && std::ranges::equal(target, block_.target[at_]);
-    ++at_;
-  }
-  bool are_these() const { return same_; }
-
- private:
-  static constexpr std::uint64_t kPairs = 1 << 14;  // pairs read at once
-  const Corpus& corpus_;
-  bool same_;
-  std::uint64_t next_;
-  PairBlock block_;
-  std::size_t at_ = 0;  // index in block_
-};
 
 void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
   const TextPipeline &there = given.pipeline(), &here = options.pipeline;
@@ -495,7 +228,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     if (!changed.empty()) log_line(text_of("[prepare] corpus ", given->path().string(), ": ", changed));
   }
   if (!appends) options.pipeline.libraries = {};  // all text is split here
-  Text text{options, team, progress, {}};
+  TrainingText text{options, team, progress, {}};
   if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
   const PairCleaner cleaner(options.cleaning);
   CountedText counted;
@@ -526,7 +259,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   PassSteps write;
   write.pass = 2;
   write.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
-    split(options.pipeline, cleaner, counted.repeated, block, first, last, piece);
+    split_pairs(options.pipeline, cleaner, counted.repeated, block, first, last, piece);
     encode(piece.source.words, counted.head.source, piece.source.ids);
     encode(piece.target.words, counted.head.target, piece.target.ids);
   };

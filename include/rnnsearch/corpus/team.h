@@ -23,6 +23,12 @@ class Team {
                            const std::function<std::string(std::vector<std::string> parts)>& combine) = 0;
 };
 
+/// COLLECTIVE. Runs `act` at rank 0 and returns its result, a string, on every rank. If it throws, all ranks throw.
+template <class Act>
+std::string at_root(Team& team, const Act& act) {
+  return team.meet([] { return std::string(); }, [&](const auto&) { return std::string(act()); });
+}
+
 /// A team of a single process.
 class Alone : public Team {
  public:
