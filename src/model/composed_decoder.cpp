@@ -225,9 +225,7 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const layers::Packing& packing = target.packing;
     previous_words.assign(packing.words(), kStart);
     for (std::size_t t = 1; t < packing.steps(); ++t) {
-      for (std::size_t p = 0; p < packing.active[t]; ++p) {
-        previous_words[packing.first_row[t] + p] = target.words[packing.first_row[t - 1] + p];
-      }
+      std::copy_n(&target.words[packing.first_row[t - 1]], packing.active[t], &previous_words[packing.first_row[t]]);
     }
     embed_previous(previous_words, packing.sentences());
     if (reads_current_word()) embed_current(target.words);
@@ -251,12 +249,8 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
       words.backward(of.subspan(from), part.row_range(from, Y - from));
     };
     add_words(previous_words, readout_parts(inputs).word, 0);
-    const auto state_word = state_parts(stack.input_gradient()).word;
-    if (reads_current_word()) {
-      add_words(target.words, state_word, 1);
-    } else {
-      add_words(previous_words, state_word, 0);
-    }
+    const std::uint32_t later = reads_current_word() ? 1 : 0;
+    add_words(later == 1 ? target.words : previous_words, state_parts(stack.input_gradient()).word, later);
   }
 
   // The vector that is fed to the first step of B sentences, [B, H]: zero, or the embedding of <s>.
