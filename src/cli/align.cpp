@@ -62,6 +62,12 @@ void declare(Options& options, Settings& settings) {
       {.help =
            "write links as SOURCE-TARGET, words counted from 0 without </s>, one line a sentence; - is standard output",
        .value = "FILE|-"});
+  options.add(
+      "lexical-table", settings.lexical_table,
+      {.help = "write the words that are linked as TARGET SOURCE PROBABILITY, one pair a line, in the format of "
+               "Moses's lex.f2e: the share of the target word among the links of the source word. Words that "
+               "the model does not know are <unk>. For translate --shortlist",
+       .value = "FILE"});
   options.add("svg", settings.svg,
               {.help = "folder for a heat map of every line, line-000001.svg and so on, as in figure 3 of the paper: "
                        "black is 0, white is 1",
@@ -100,7 +106,9 @@ void check(const Settings& settings, const Options& options) {
     throw UsageError("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
   }
   std::error_code ignored;
-  for (const auto& [option, result] : {std::pair{"--json ", settings.json}, {"--pharaoh ", settings.pharaoh}}) {
+  for (const auto& [option, result] : {std::pair{"--json ", settings.json},
+                                       {"--pharaoh ", settings.pharaoh},
+                                       {"--lexical-table ", settings.lexical_table}}) {
     if (result.empty() || result == "-") continue;
     for (const fs::path& text : {settings.source, settings.target, settings.gold_links}) {
       if (fs::equivalent(result, text, ignored)) {
@@ -108,9 +116,13 @@ void check(const Settings& settings, const Options& options) {
       }
     }
   }
-  if (!settings.json.empty() && settings.json.lexically_normal() == settings.pharaoh.lexically_normal()) {
-    throw UsageError(text_of("--json and --pharaoh both go to ", settings.json.string(), "; name a file for each"));
-  }
+  const auto check_two = [](const char* one, const fs::path& first, const char* other, const fs::path& second) {
+    if (first.empty() || first.lexically_normal() != second.lexically_normal()) return;
+    throw UsageError(text_of(one, " and ", other, " both go to ", first.string(), "; name a file for each"));
+  };
+  check_two("--json", settings.json, "--pharaoh", settings.pharaoh);
+  check_two("--json", settings.json, "--lexical-table", settings.lexical_table);
+  check_two("--pharaoh", settings.pharaoh, "--lexical-table", settings.lexical_table);
   if (settings.bars && settings.svg.empty()) throw UsageError("--bars needs --svg FOLDER, where its pictures go");
   check_translation_options(options, settings.translation);
   if (options.given("threshold") && settings.links != "threshold") {
@@ -192,8 +204,9 @@ int run_align(const Arguments& arguments) {
   Options options(
       "align",
       "Shows the attention weights of a model (alpha, section 3.1 of the paper), for given translations or for its "
-      "own: how much each source word contributes to the context of each target word. Without --json, --pharaoh, --svg "
-      "and --gold it prints, for every target word, the source words with the largest weights. Words are the model's "
+      "own: how much each source word contributes to the context of each target word. Without --json, --pharaoh, "
+      "--lexical-table, --svg and --gold it prints, for every target word, the source words with the largest weights. "
+      "Words are the model's "
       "tokens, with </s> at the end. Under mpirun the lines are distributed over the ranks. After SIGTERM or SIGUSR1 "
       "it ends with exit code 85 and prints nothing; pictures that are complete are kept.");
   declare(options, settings);
@@ -230,7 +243,7 @@ int run_align(const Arguments& arguments) {
                             loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget).size(),
                             text_of(settings.gold_links.string(), ", line ", text.lines[i] + 1));
     }
-    results.emplace(settings, loaded.pipeline);
+    results.emplace(settings, translator_of(loaded));
   });
 
   const bool given = !settings.target.empty();
@@ -267,6 +280,7 @@ int run_align(const Arguments& arguments) {
       sentence.target = given ? std::move(portion.target[i])
                               : words_of(loaded, *aligned[i], portion.source[i], settings.translation.replace_unknown);
       sentence.source = std::move(portion.source[i]);
+      sentence.ids = {std::move(portion.pairs[i].source), std::move(aligned[i]->target)};
       sentence.source_words = sentence.source.size();
       const std::string end = loaded.target_vocabulary.word(kEnd);
       sentence.target.push_back(end);

@@ -48,13 +48,14 @@ std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipelin
 
 }  // namespace
 
-Alignments::Alignments(const AlignOutputs& settings, const corpus::TextPipeline& pipeline)
-    : settings_(settings), pipeline_(pipeline) {
+Alignments::Alignments(const AlignOutputs& settings, const decode::Translator& translator)
+    : settings_(settings), translator_(translator) {
   if (!settings.json.empty()) {
     json_.emplace("--json", settings.json);
     json_->write(report::alignment_file_begin(settings.model.string()));
   }
   if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
+  if (!settings.lexical_table.empty()) lexical_table_.emplace("--lexical-table", settings.lexical_table);
   if (!settings.svg.empty()) {
     std::error_code error;
     fs::create_directories(settings.svg, error);
@@ -63,7 +64,7 @@ Alignments::Alignments(const AlignOutputs& settings, const corpus::TextPipeline&
                           error ? ": " + error.message() : ""));
     }
   }
-  if (settings.json.empty() && settings.pharaoh.empty() && settings.svg.empty() && !settings.gold) {
+  if (!json_ && !pharaoh_ && !lexical_table_ && settings.svg.empty() && !settings.gold) {
     text_.emplace("", "-");
   }
 }
@@ -75,9 +76,12 @@ void Alignments::add(const Sentence& sentence, const evaluate::GoldLinks* gold) 
                                                                                    sentence.log_probability));
   }
   ++sentences_;
-  if (text_) text_->write(text_of_sentence(sentence, pipeline_));
-  if (pharaoh_ || gold) {
+  if (text_) text_->write(text_of_sentence(sentence, translator_.pipeline));
+  if (pharaoh_ || lexical_table_ || gold) {
     const auto links = links_of(sentence);
+    for (const auto& [source, target] : links) {
+      if (lexical_table_) lexical_counts_.add(sentence.ids.source[source], sentence.ids.target[target]);
+    }
     if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
     if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
   }
@@ -91,6 +95,11 @@ void Alignments::publish() {
     json_->publish();
   }
   if (pharaoh_) pharaoh_->publish();
+  if (lexical_table_) {
+    lexical_counts_.for_each_line(translator_.source_vocabulary, translator_.target_vocabulary,
+                                  [&](const std::string& line) { lexical_table_->write(line + "\n"); });
+    lexical_table_->publish();
+  }
   if (text_) text_->publish();
   if (settings_.gold && settings_.json != "-") std::cout << evaluate::lines_of(score);
 }
@@ -103,8 +112,8 @@ evaluate::Links Alignments::links_of(const Sentence& sentence) const {
 }
 
 void Alignments::draw(const Sentence& sentence) const {
-  const report::AttentionMatrix matrix{without_marks(sentence.source, pipeline_),
-                                       without_marks(sentence.target, pipeline_),
+  const report::AttentionMatrix matrix{without_marks(sentence.source, translator_.pipeline),
+                                       without_marks(sentence.target, translator_.pipeline),
                                        {sentence.alpha.begin(), sentence.alpha.end()}};
   char name[32];
   std::snprintf(name, sizeof name, "line-%06llu", static_cast<unsigned long long>(sentence.line));

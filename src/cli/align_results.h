@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "rnnsearch/base/output_file.h"
-#include "rnnsearch/corpus/text_pipeline.h"
+#include "rnnsearch/decode/shortlist.h"
+#include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/evaluate/alignment.h"
 
 namespace rnnsearch::cli {
 
 /// Where results go, as the options of align say; empty paths: nowhere.
 struct AlignOutputs {
-  std::filesystem::path model, json, pharaoh, svg;
+  std::filesystem::path model, json, pharaoh, lexical_table, svg;
   bool gold = false;  // links drawn by people are compared
   std::string links = "argmax";
   double threshold = 0.5;
@@ -28,6 +29,7 @@ struct Sentence {
   std::size_t line = 0;                     // from 1
   std::vector<std::string> source, target;  // </s> at the target's end, and at the source's if the encoder reads it
   std::size_t source_words = 0;             // without </s>
+  decode::WordPair ids;                     // without </s>; <unk> for words that the model does not know
   std::vector<float> alpha;                 // [target, source]
   double log_probability = 0;
 
@@ -65,8 +67,8 @@ class Sink {
 /// is printed whole or not at all. Pictures appear at once.
 class Alignments {
  public:
-  /// Both outlive this. Throws Error for a place that cannot be written.
-  Alignments(const AlignOutputs& outputs, const corpus::TextPipeline& pipeline);
+  /// What they refer to outlives this. Throws Error for a place that cannot be written.
+  Alignments(const AlignOutputs& outputs, const decode::Translator& translator);
   /// In the order of the lines. `gold`: nullptr if there are none.
   void add(const Sentence& sentence, const evaluate::GoldLinks* gold);
   /// Throws Error where a file cannot be written.
@@ -77,8 +79,9 @@ class Alignments {
   void draw(const Sentence& sentence) const;
 
   const AlignOutputs& settings_;
-  const corpus::TextPipeline& pipeline_;
-  std::optional<Sink> json_, pharaoh_, text_;
+  decode::Translator translator_;
+  std::optional<Sink> json_, pharaoh_, lexical_table_, text_;
+  decode::LexicalCounts lexical_counts_;
   evaluate::AlignmentStatistics statistics_;
   std::size_t sentences_ = 0;
 };

@@ -10,6 +10,7 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/shortlist_options.h"
 #include "cli/translation_input.h"
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
@@ -73,6 +74,7 @@ int run_translate(const Arguments& arguments) {
   fs::path input, output;
   LineLimit line_limit;
   Constraints constraints;
+  ShortlistOptions shortlist;
   decode::TranslationOptions translation;
   NBestFormat n_best_format = NBestFormat::kPlain;
   SamplingOptions sampling;
@@ -114,6 +116,7 @@ int run_translate(const Arguments& arguments) {
                "features ||| score ||| alignment ||| word scores'. json: one JSON object a translation"});
   add_translation_options(options, translation);
   add_maximum_source_length(options, translation);
+  add_shortlist_options(options, shortlist);
   add_constraint_options(options, constraints, translation.search);
   add_sampling_options(options, sampling);
   options.group("Machine");
@@ -122,6 +125,7 @@ int run_translate(const Arguments& arguments) {
   if (!options.parse(arguments)) return 0;
   check_models(options, models);
   check_translation_options(options, translation);
+  check_shortlist_options(options, shortlist);
   check_constraint_options(options, translation, sampling.sample);
   check_stream(options, stream, input_format, n_best_format);
   const bool n_best = options.given("n-best") || options.given("n-best-format");
@@ -138,6 +142,10 @@ int run_translate(const Arguments& arguments) {
   set_precision(precision, world);
   OpenModels opened(models, world);
   const decode::Translator translator = opened.translator();
+  {
+    const PatienceForPipes patience({shortlist.table}, threads.stall_timeout, world);
+    take_shortlist(shortlist, line_limit, translator, world, translation.search);
+  }
   take_constraints(constraints, line_limit, translator, world, translation);
   std::optional<TranslationInput> source;
   std::optional<OutputFile> sink;

@@ -12,6 +12,9 @@
 namespace rnnsearch::decode {
 namespace {
 
+// Sentences share a product over shortlists until it has about so many rows.
+constexpr std::size_t kRowsOfProduct = 32;
+
 bool has_attention(const model::Model<float>& model) {
   return model.options().attention != model::Attention::kNone;
 }
@@ -51,11 +54,16 @@ bool Ensemble::attends() const {
   return std::any_of(models_.begin(), models_.end(), [](const auto* model) { return has_attention(*model); });
 }
 
-EnsembleSteps::EnsembleSteps(const Ensemble& ensemble, const Sentences& source) : ensemble_(ensemble) {
+EnsembleSteps::EnsembleSteps(const Ensemble& ensemble, const Sentences& source, const Sentences& shortlists,
+                             std::size_t rows)
+    : ensemble_(ensemble) {
   for (std::size_t m = 0; m < ensemble.size(); ++m) {
     model::Model<float>& model = ensemble.model(m);
     members_.push_back({&model, model.encode(source), {}, has_attention(model)});
     members_.back().state = model.start(members_.back().encoded);
+    if (!shortlists.empty()) {
+      members_.back().shortlist = model.shortlist(shortlists, std::max<std::size_t>(1, kRowsOfProduct / rows));
+    }
   }
 }
 
@@ -67,7 +75,7 @@ std::size_t EnsembleSteps::source_length(std::size_t b) const {
 
 void EnsembleSteps::predict(MatrixView<float> log_probabilities, MatrixView<float> alpha) {
   Member& first = members_.front();
-  first.model->predict(first.encoded, first.state, {log_probabilities, alpha});
+  first.model->predict(first.encoded, first.state, {log_probabilities, alpha, nullptr, first.output()});
   // The models so far have the weights `all` and, of those with attention, `attending`.
   double all = ensemble_.weight(0), attending = first.attends ? all : 0;
   for (std::size_t m = 1; m < members_.size(); ++m) {
@@ -76,7 +84,7 @@ void EnsembleSteps::predict(MatrixView<float> log_probabilities, MatrixView<floa
     const auto more = log_probabilities_.shape(log_probabilities.rows, log_probabilities.cols);
     const bool aligns = alpha.cols > 0 && member.attends;
     const auto more_alpha = aligns ? alpha_.shape(alpha.rows, alpha.cols) : MatrixView<float>();
-    member.model->predict(member.encoded, member.state, {more, more_alpha});
+    member.model->predict(member.encoded, member.state, {more, more_alpha, nullptr, member.output()});
     const double share = weight / (all + weight);
     if (ensemble_.of() == EnsembleOf::kProbabilities) {
       kernels::mix_log_probabilities<float>(more, share, log_probabilities);
@@ -92,11 +100,12 @@ void EnsembleSteps::predict(MatrixView<float> log_probabilities, MatrixView<floa
 void EnsembleSteps::predict(kernels::TopWords<float>& top, MatrixView<float> alpha) {
   assert(members_.size() == 1);
   Member& only = members_.front();
-  only.model->predict(only.encoded, only.state, {{}, alpha, &top});
+  only.model->predict(only.encoded, only.state, {{}, alpha, &top, only.output()});
 }
 
 void EnsembleSteps::predict_all(std::span<const std::uint32_t> row, MatrixView<float> log_probabilities) {
-  members_.front().model->predict_all(row, log_probabilities);
+  Member& only = members_.front();
+  only.model->predict_all(row, log_probabilities, {only.output(), only.state.sentence});
 }
 
 void EnsembleSteps::advance(std::span<const std::uint32_t> parent, std::span<const WordId> chosen) {

@@ -9,6 +9,7 @@
 
 #include "decode/search.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/decode/shortlist.h"
 #include "rnnsearch/kernels/buffer.h"
 
 namespace rnnsearch::decode {
@@ -35,7 +36,8 @@ class BatchSearch {
 
   // The rows of all matrices are the live hypotheses of sentence 0, then those of sentence 1, and so on.
   std::vector<std::vector<Translation>> run(const Sentences& source, std::span<const Guide> guides) {
-    EnsembleSteps steps(ensemble_, source);
+    EnsembleSteps steps(ensemble_, source, shortlists_of(source, guides),
+                        options_.sampling ? options_.n_best : options_.beam);
     std::vector<Search> searches;
     std::size_t longest = 0;
     for (std::size_t b = 0; b < source.size(); ++b) {
@@ -70,6 +72,20 @@ class BatchSearch {
   }
 
  private:
+  // What is given is in the list, too: a prefix counts, and required phrases may be written, whatever they are.
+  Sentences shortlists_of(const Sentences& source, std::span<const Guide> guides) const {
+    Sentences lists;
+    for (std::size_t b = 0; options_.shortlist && b < source.size(); ++b) {
+      std::vector<WordId> given(guides[b].prefix.begin(), guides[b].prefix.end());
+      for (std::size_t i = 0; guides[b].required && i < guides[b].required->phrases(); ++i) {
+        const auto& phrase = guides[b].required->phrase(i);
+        given.insert(given.end(), phrase.begin(), phrase.end());
+      }
+      lists.add(options_.shortlist->words_for(source[b], given));
+    }
+    return lists;
+  }
+
   // Longer lists cost more than the scores of all words.
   static constexpr std::size_t kLongestList = 64;
 

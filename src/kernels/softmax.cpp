@@ -108,22 +108,24 @@ double loss_of(Real x, Real largest, Real sum) {
 }  // namespace
 
 template <class Real>
-void log_softmax(std::span<const Real> bias, MatrixView<Real> logits) {
-  assert(bias.size() == logits.cols);
-  if (logits.cols == 0) return;
+void log_softmax(std::span<const Real> bias, std::span<Real> logits) {
+  assert(bias.size() == logits.size());
+  if (logits.empty()) return;
   const SoftmaxRows<Real>& rows = row_table<SoftmaxRows<Real>>();
-  parallel_for(logits.rows, [&](std::size_t i) {
-    Real* const row = logits.row(i);
-    std::vector<Real> largest, sums, factors;
-    for (std::size_t first = 0; first < logits.cols; first += kWordsPerSum) {
-      const std::size_t count = std::min(kWordsPerSum, logits.cols - first);
-      const auto part = part_of_sum(rows, count, bias.data() + first, row + first);
-      largest.push_back(part.largest);
-      sums.push_back(part.sum);
-    }
-    const auto sum = log_sum<Real>(rows, largest, sums, factors);
-    rows.subtract(logits.cols, sum.largest, sum.log, row);
-  });
+  std::vector<Real> largest, sums, factors;
+  for (std::size_t first = 0; first < logits.size(); first += kWordsPerSum) {
+    const std::size_t count = std::min(kWordsPerSum, logits.size() - first);
+    const auto part = part_of_sum(rows, count, bias.data() + first, logits.data() + first);
+    largest.push_back(part.largest);
+    sums.push_back(part.sum);
+  }
+  const auto sum = log_sum<Real>(rows, largest, sums, factors);
+  rows.subtract(logits.size(), sum.largest, sum.log, logits.data());
+}
+
+template <class Real>
+void log_softmax(std::span<const Real> bias, MatrixView<Real> logits) {
+  parallel_for(logits.rows, [&](std::size_t i) { log_softmax<Real>(bias, std::span(logits.row(i), logits.cols)); });
 }
 
 template <class Real>
@@ -201,6 +203,7 @@ void maxout_backward(ConstMatrixView<Real> x, ConstMatrixView<Real> t_gradient, 
 }
 
 #define RNNSEARCH_INSTANTIATE(Real)                                                                            \
+  template void log_softmax(std::span<const Real>, std::span<Real>);                                           \
   template void log_softmax(std::span<const Real>, MatrixView<Real>);                                          \
   template void mix_log_probabilities(ConstMatrixView<Real>, double, MatrixView<Real>);                        \
   template void softmax_cross_entropy(std::span<const Real>, MatrixView<Real>, std::span<const std::uint32_t>, \

@@ -66,22 +66,11 @@ bool belongs_before(const typename TopWords<Real>::Entry& a, const typename TopW
 template <class Real>
 void of_all_words(ConstMatrixView<Real> t, const PackedMatrix<Real>& W_o, std::span<const Real> bias,
                   TopWords<Real>& top) {
-  using Entry = typename TopWords<Real>::Entry;
   Buffer<Real> scores;
   const auto all = scores.shape(t.rows, bias.size());
   multiply<Real>(t, W_o, all);
   log_softmax<Real>(bias, all);
-  parallel_for(t.rows, [&](std::size_t i) {
-    std::vector<Entry> row;
-    for (std::uint32_t word = 0; word < all.cols; ++word) {
-      if (all(i, word) > static_cast<Real>(kLowest)) row.push_back({all(i, word), word});
-    }
-    top.nan[i] = all.cols > 0 && all(i, 0) != all(i, 0);
-    const std::size_t length = std::min(top.limit, row.size());
-    std::partial_sort(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(length), row.end(), belongs_before<Real>);
-    std::copy_n(row.begin(), length, top.entries.begin() + static_cast<std::ptrdiff_t>(i * top.limit));
-    top.lengths[i] = static_cast<std::uint32_t>(length);
-  });
+  parallel_for(t.rows, [&](std::size_t i) { select_top_words<Real>({all.row(i), all.cols}, i, top); });
 }
 
 // The words are divided into blocks, in which the exponentials of a row are summed (softmax_rows.h), and the blocks
@@ -250,6 +239,28 @@ class Selection {
 
 }  // namespace
 
+// Words come in ascending order, so that a later one is better only with a higher score.
+template <class Real>
+void select_top_words(std::span<const Real> log_probabilities, std::size_t i, TopWords<Real>& top) {
+  thread_local std::vector<typename TopWords<Real>::Entry> best;
+  best.clear();
+  const auto limit = static_cast<std::ptrdiff_t>(top.limit);
+  Real threshold = static_cast<Real>(kLowest);
+  for (std::uint32_t word = 0; word < log_probabilities.size(); ++word) {
+    if (!(log_probabilities[word] > threshold)) continue;
+    best.push_back({log_probabilities[word], word});
+    if (best.size() < 2 * top.limit) continue;
+    std::nth_element(best.begin(), best.begin() + limit - 1, best.end(), belongs_before<Real>);
+    best.resize(top.limit);
+    threshold = best.back().log_probability;
+  }
+  std::sort(best.begin(), best.end(), belongs_before<Real>);
+  const std::size_t length = std::min(top.limit, best.size());
+  std::copy_n(best.begin(), length, top.entries.begin() + static_cast<std::ptrdiff_t>(i * top.limit));
+  top.lengths[i] = static_cast<std::uint32_t>(length);
+  top.nan[i] = !log_probabilities.empty() && log_probabilities[0] != log_probabilities[0];
+}
+
 template <class Real>
 void top_words(ConstMatrixView<Real> t, const PackedMatrix<Real>& W_o, std::span<const Real> bias,
                TopWords<Real>& top) {
@@ -262,6 +273,8 @@ void top_words(ConstMatrixView<Real> t, const PackedMatrix<Real>& W_o, std::span
   of_all_words<Real>(t, W_o, bias, top);
 }
 
+template void select_top_words(std::span<const float>, std::size_t, TopWords<float>&);
+template void select_top_words(std::span<const double>, std::size_t, TopWords<double>&);
 template void top_words(ConstMatrixView<float>, const PackedMatrix<float>&, std::span<const float>, TopWords<float>&);
 template void top_words(ConstMatrixView<double>, const PackedMatrix<double>&, std::span<const double>,
                         TopWords<double>&);

@@ -139,21 +139,29 @@ void Readout<Real>::pack() {
 }
 
 template <class Real>
-void Readout<Real>::log_probabilities(MatrixView<Real> log_probabilities) {
+void Readout<Real>::log_probabilities(MatrixView<Real> log_probabilities, const ShortlistRows<Real>& lists) {
+  if (lists.output) return lists.output->log_probabilities(output_input(), lists.sentence, log_probabilities);
   output_log_probabilities<Real>(weights_.output, output_input(), output_, log_probabilities);
 }
 
 template <class Real>
-void Readout<Real>::top_words(kernels::TopWords<Real>& top) {
+void Readout<Real>::top_words(kernels::TopWords<Real>& top, const ShortlistRows<Real>& lists) {
   const auto input = output_input();
   kernels::copy_rows<Real>(input, top_input_.shape(input.rows, input.cols));
+  if (lists.output) return lists.output->top_words(input, lists.sentence, top);
   output_top_words<Real>(weights_.output, input, output_, top);
 }
 
 template <class Real>
-void Readout<Real>::log_probabilities(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities) {
+void Readout<Real>::log_probabilities(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities,
+                                      const ShortlistRows<Real>& lists) {
   const auto input = gathered_.shape(row.size(), top_input_.view().cols);
   kernels::gather_rows<Real>(top_input_.view(), row, input);
+  if (lists.output) {
+    std::vector<std::uint32_t> sentence;
+    for (const std::uint32_t i : row) sentence.push_back(lists.sentence[i]);
+    return lists.output->log_probabilities(input, sentence, log_probabilities);
+  }
   output_log_probabilities<Real>(weights_.output, input, output_, log_probabilities);
 }
 

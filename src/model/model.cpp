@@ -183,8 +183,14 @@ void Model<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& state
 }
 
 template <class Real>
-void Model<Real>::predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities) {
-  if (!row.empty()) network_->predict_all(row, log_probabilities);
+void Model<Real>::predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities,
+                              const layers::ShortlistRows<Real>& lists) {
+  if (!row.empty()) network_->predict_all(row, log_probabilities, lists);
+}
+
+template <class Real>
+layers::ShortlistOutput<Real> Model<Real>::shortlist(const Sentences& lists, std::size_t together) {
+  return network_->shortlist(lists, together);
 }
 
 template <class Real>

@@ -246,17 +246,25 @@ void Network<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& sta
   decoder->predict(encoded, state, prediction.alpha, frame);
   const PhaseTimes::Scope scope(&phases, Phase::kReadout);
   if (!options.feeds()) readout.forward(0, decoder->for_readout());
+  const layers::ShortlistRows<Real> lists{prediction.shortlist, state.sentence};
   if (prediction.top) {
-    readout.top_words(*prediction.top);
+    readout.top_words(*prediction.top, lists);
   } else {
-    readout.log_probabilities(prediction.log_probabilities);
+    readout.log_probabilities(prediction.log_probabilities, lists);
   }
 }
 
 template <class Real>
-void Network<Real>::predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities) {
+void Network<Real>::predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities,
+                                const layers::ShortlistRows<Real>& lists) {
   const PhaseTimes::Scope scope(&phases, Phase::kReadout);
-  readout.log_probabilities(row, log_probabilities);
+  readout.log_probabilities(row, log_probabilities, lists);
+}
+
+template <class Real>
+layers::ShortlistOutput<Real> Network<Real>::shortlist(const Sentences& lists, std::size_t together) {
+  const PhaseTimes::Scope scope(&phases, Phase::kReadout);
+  return readout.shortlist(lists, together);
 }
 
 void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side) {

@@ -35,7 +35,9 @@ class Network {
   void start(const Encoded<Real>& encoded, SearchState<Real>& state);
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
 
-  void predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities);
+  void predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities,
+                   const layers::ShortlistRows<Real>& lists);
+  layers::ShortlistOutput<Real> shortlist(const Sentences& lists, std::size_t together);
   void fix_parameters();
 
   /// Computes `target` and the `losses` of its rows.

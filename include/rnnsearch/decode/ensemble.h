@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,8 +57,10 @@ class Ensemble {
 /// The steps of a search with all models: the encoded sentences, and one row for each hypothesis in each model.
 class EnsembleSteps {
  public:
-  /// Encodes the sentences, and has a row for each.
-  EnsembleSteps(const Ensemble& ensemble, const Sentences& source);
+  /// Encodes the sentences, and has a row for each. shortlists: of each sentence the words whose probability is not 0,
+  /// as Model::shortlist takes them; none: all words. rows: the number of rows that a sentence has most of the time.
+  EnsembleSteps(const Ensemble& ensemble, const Sentences& source, const Sentences& shortlists = {},
+                std::size_t rows = 1);
 
   std::size_t rows() const { return members_.front().state.rows(); }
   std::size_t target_words() const { return ensemble_.target_words(); }
@@ -80,6 +83,9 @@ class EnsembleSteps {
     model::Encoded<float> encoded;
     model::SearchState<float> state;
     bool attends;
+    std::optional<layers::ShortlistOutput<float>> shortlist{};
+
+    layers::ShortlistOutput<float>* output() { return shortlist ? &*shortlist : nullptr; }
   };
 
   const Ensemble& ensemble_;

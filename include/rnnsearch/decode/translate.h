@@ -18,6 +18,7 @@
 namespace rnnsearch::decode {
 
 class ForbiddenWords;
+class Shortlist;
 
 /// Lengths, including Tx, count </s>. Limits by ratio and retries are those of sample.py in the released code of
 /// Bahdanau, Cho and Bengio (2015) (GroundHog, experiments/nmt, BeamSearch.search and sample). Its --beam-size has no
@@ -52,6 +53,9 @@ struct SearchOptions {
   /// Phrases that no translation contains, except in its prefix: a hypothesis that would complete one is dropped. Only
   /// for models that predict the first word first. Null: none.
   std::shared_ptr<const ForbiddenWords> forbidden{};
+  /// The softmax of a sentence is over the words that this gives for it, with its prefix and required phrases, and all
+  /// other words have the probability 0. Null: over the vocabulary.
+  std::shared_ptr<const Shortlist> shortlist{};
   /// The beam is divided into so many groups of equal width, which search one after the other at each step (Vijayakumar
   /// et al. 2016, Diverse beam search, algorithm 1 with Hamming diversity): in a group, `diversity` is subtracted from
   /// the log-probability of a word for each time that an earlier group has chosen it at this step, and the sum over its

@@ -17,6 +17,10 @@ namespace rnnsearch::kernels {
 template <class Real>
 void log_softmax(std::span<const Real> bias, MatrixView<Real> logits);
 
+/// The same of a single row, on the calling thread alone, so that it may be called inside parallel_for.
+template <class Real>
+void log_softmax(std::span<const Real> bias, std::span<Real> logits);
+
 /// to = log((1 - share) exp(to) + share exp(from)), element by element: the logarithm of a mixture of two distributions
 /// whose logarithms are `from` and `to`. Errors for float: within 1e-6 + 2e-7 |exact|.  0 <= share <= 1; from, to [R,
 /// K]

@@ -43,6 +43,11 @@ struct TopWords {
   }
 };
 
+/// Writes row i of `top`, which has its shape, from the log-probabilities of the words of that row. Ties and NaN as
+/// above.
+template <class Real>
+void select_top_words(std::span<const Real> log_probabilities, std::size_t i, TopWords<Real>& top);
+
 /// The `top.limit` most probable words of each row, or fewer if no others have a probability above 0. The
 /// log-probabilities have the bits that log_softmax (softmax.h) gives to the product t W_o, and do not depend on the
 /// other rows and on the number of threads. Must not be called inside parallel_for.

@@ -18,6 +18,7 @@
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/output.h"
+#include "rnnsearch/layers/shortlist_output.h"
 
 namespace rnnsearch::layers {
 
@@ -71,12 +72,17 @@ class Readout {
 
   /// Packs the matrices for the steps of a search. Call it before them whenever weights have changed.
   void pack();
+  /// The output of a search whose softmax is over these lists, for the functions below.
+  ShortlistOutput<Real> shortlist(const Sentences& lists, std::size_t together) const {
+    return {weights_.output, lists, together};
+  }
   /// log p of every word for all rows, [rows, K] out.
-  void log_probabilities(MatrixView<Real> log_probabilities);
+  void log_probabilities(MatrixView<Real> log_probabilities, const ShortlistRows<Real>& lists = {});
   /// The most probable words of all rows, with the same bits.
-  void top_words(kernels::TopWords<Real>& top);
-  /// log p of every word for these rows of the last call of `top_words`, [row.size(), K] out.
-  void log_probabilities(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities);
+  void top_words(kernels::TopWords<Real>& top, const ShortlistRows<Real>& lists = {});
+  /// log p of every word for these rows of the last call of `top_words`, [row.size(), K] out. lists: of all its rows.
+  void log_probabilities(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities,
+                         const ShortlistRows<Real>& lists = {});
 
  private:
   MatrixView<Real> output_input();

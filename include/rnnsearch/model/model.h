@@ -21,6 +21,7 @@
 #include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/kernels/top_words.h"
 #include "rnnsearch/layers/embedding.h"
+#include "rnnsearch/layers/shortlist_output.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
 #include "rnnsearch/model/search_state.h"
@@ -60,6 +61,8 @@ struct Prediction {
   MatrixView<Real> alpha{};
   /// Only the most probable words of each row, with the same bits but faster, if not null.
   kernels::TopWords<Real>* top = nullptr;
+  /// Model::shortlist of the encoded sentences: the words whose probability is not 0. Null: all.
+  layers::ShortlistOutput<Real>* shortlist = nullptr;
 };
 
 /// The attention weights of one pair in forced decoding.
@@ -176,8 +179,14 @@ class Model {
   /// for `advance`. encoded: what `start` was given. A model with options().right_to_left() predicts the last word of
   /// the sentence first; all other functions take and return targets in the order of their words.
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
-  /// log p of every word, [row.size(), K] out, for these rows of the last call of `predict`, which had `top`.
-  void predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities);
+  /// log p of every word, [row.size(), K] out, for these rows, which ascend, of the last call of `predict`, which had
+  /// `top`. lists: the shortlist that it had, and the sentences of all rows.
+  void predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities,
+                   const layers::ShortlistRows<Real>& lists = {});
+  /// For Prediction::shortlist: lists[b] are the words of encoded sentence b, ascending, at least one. Rows of a search
+  /// with a shortlist must be in the order of their sentences. It holds a copy of parameters, and `together` is for
+  /// speed alone: see layers::ShortlistOutput.
+  layers::ShortlistOutput<Real> shortlist(const Sentences& lists, std::size_t together);
   /// The second half of the step, after state.select(...) has chosen y_i: s_i, and y_i becomes the previous word.
   void advance(SearchState<Real>& state);
 

@@ -1,0 +1,69 @@
+#include "cli/shortlist_options.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cli/progress.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/text_stream.h"
+#include "rnnsearch/decode/shortlist.h"
+
+namespace rnnsearch::cli {
+
+void add_shortlist_options(Options& options, ShortlistOptions& shortlist) {
+  options.group("Shortlists");
+  options.add("shortlist", shortlist.table,
+              {.help = "lexical table with a target word, a source word and a probability on each line, as align "
+                       "--lexical-table or Moses (lex.f2e) writes it. A sentence is translated with the most frequent "
+                       "words and the most probable translations of its words alone, which is faster (Jean et al. "
+                       "2015)",
+               .value = "FILE"});
+  options.add("shortlist-frequent", shortlist.frequent,
+              {.help = "number of most frequent target words that every sentence may use; the whole vocabulary gives "
+                       "the translations without --shortlist",
+               .low = 0,
+               .high = 1e8});
+  options.add("shortlist-translations", shortlist.translations,
+              {.help = "largest number of translations of a source word in --shortlist that its sentence may use",
+               .low = 0,
+               .high = 1e8});
+}
+
+void check_shortlist_options(const Options& options, const ShortlistOptions& shortlist) {
+  for (const char* option : {"shortlist-frequent", "shortlist-translations"}) {
+    if (!shortlist.table.empty() || !options.given(option)) continue;
+    throw UsageError(text_of("--", option, " is for --shortlist FILE; give both"));
+  }
+}
+
+void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, const decode::Translator& translator,
+                    const comm::Communicator& world, decode::SearchOptions& search) {
+  if (shortlist.table.empty()) return;
+  std::string message;
+  comm::root_does(world, [&] {
+    const auto stream = corpus::open_text(shortlist.table, stop_if_signal_came);
+    corpus::LineSource lines(*stream, shortlist.table.string(), limit);
+    const auto table = decode::read_lexical_table(lines, shortlist.table.string(), translator.source_vocabulary,
+                                                  translator.target_vocabulary, shortlist.translations);
+    Progress().say(text_of("[translate] shortlists: ", grouped(table.used), " of the ", grouped(table.lines),
+                           " lines of ", shortlist.table.string(), " are of words of this model"));
+    Packer packer;
+    packer.add_list(table.translations.words);
+    packer.add_list(table.translations.offsets);
+    message = packer.take();
+  });
+  world.broadcast(message);
+  Unpacker unpacker(message);
+  Sentences translations;
+  translations.words = unpacker.next_list<WordId>();
+  translations.offsets = unpacker.next_list<std::uint64_t>();
+  search.shortlist = std::make_shared<decode::Shortlist>(std::move(translations), shortlist.frequent,
+                                                         translator.target_vocabulary.size());
+}
+
+}  // namespace rnnsearch::cli

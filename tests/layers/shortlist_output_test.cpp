@@ -1,0 +1,158 @@
+#include "rnnsearch/layers/shortlist_output.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "rnnsearch/base/parallel.h"
+#include "tests/layers/fixtures.h"
+
+namespace rnnsearch::layers {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+// Rows of four sentences; the third one has ended.
+const std::vector<std::uint32_t> kSentence{0, 0, 1, 3, 3, 3};
+
+template <class Real>
+struct Output {
+  std::size_t H, K;
+  std::vector<Real> W_o, E, b_w, t;
+
+  Output(std::size_t H_, std::size_t K_) : H(H_), K(K_), W_o(H_ * K_), E(H_ * K_), b_w(K_), t(kSentence.size() * H_) {
+    Random random(7);
+    for (Real& value : W_o) value = static_cast<Real>(random.normal());
+    for (std::size_t h = 0; h < H; ++h) {
+      for (std::size_t k = 0; k < K; ++k) E[k * H + h] = W_o[h * K + k];
+    }
+    for (Real& value : b_w) value = static_cast<Real>(random.normal());
+    for (Real& value : t) value = static_cast<Real>(random.normal());
+  }
+
+  OutputWeights<Real> weights(bool tied) {
+    if (tied) return {{}, b_w, {E.data(), K, H}};
+    return {{W_o.data(), H, K}, b_w, {}};
+  }
+  ConstMatrixView<Real> input() const { return {t.data(), kSentence.size(), H}; }
+};
+
+template <class Real>
+std::vector<Real> log_probabilities(Output<Real>& output, bool tied, const Sentences& lists, std::size_t together) {
+  std::vector<Real> all(kSentence.size() * output.K);
+  ShortlistOutput<Real>(output.weights(tied), lists, together)
+      .log_probabilities(output.input(), kSentence, {all.data(), kSentence.size(), output.K});
+  return all;
+}
+
+template <class Real>
+kernels::TopWords<Real> top_words(Output<Real>& output, const Sentences& lists, std::size_t together,
+                                  std::size_t limit) {
+  kernels::TopWords<Real> top;
+  top.limit = limit;
+  ShortlistOutput<Real>(output.weights(false), lists, together).top_words(output.input(), kSentence, top);
+  return top;
+}
+
+Sentences some_lists(std::size_t K, std::size_t longest) {
+  Random random(3);
+  Sentences lists;
+  for (std::size_t b = 0; b < 4; ++b) {
+    std::set<WordId> words;
+    for (std::size_t i = 0; i < 1 + longest * (b + 1) / 4; ++i) words.insert(static_cast<WordId>(random.below(K)));
+    lists.add(std::vector<WordId>(words.begin(), words.end()));
+  }
+  return lists;
+}
+
+TEST(ShortlistOutput, IsTheSoftmaxOverTheWordsOfTheList) {
+  Output<double> output(5, 40);
+  const Sentences lists = some_lists(output.K, 12);
+  for (const bool tied : {false, true}) {
+    for (const std::size_t together : {1u, 3u}) {
+      const auto found = log_probabilities(output, tied, lists, together);
+      for (std::size_t i = 0; i < kSentence.size(); ++i) {
+        std::vector<double> scores(output.K, kNever);
+        double sum = 0;
+        for (const WordId word : lists[kSentence[i]]) {
+          scores[word] = output.b_w[word];
+          for (std::size_t h = 0; h < output.H; ++h) {
+            scores[word] += output.t[i * output.H + h] * output.W_o[h * output.K + word];
+          }
+          sum += std::exp(scores[word]);
+        }
+        for (std::size_t k = 0; k < output.K; ++k) {
+          if (scores[k] == kNever) {
+            EXPECT_EQ(found[i * output.K + k], kNever);
+          } else {
+            EXPECT_NEAR(found[i * output.K + k], scores[k] - std::log(sum), 1e-12);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ShortlistOutput, HasTheBitsOfTheVocabularyWhenTheListsHaveAllWords) {
+  Output<float> output(20, 1300);  // several blocks of a sum
+  std::vector<WordId> all(output.K);
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<WordId>(k);
+  Sentences lists;
+  for (int b = 0; b < 4; ++b) lists.add(all);
+  OutputActivations<float> activations;
+  std::vector<float> expected(kSentence.size() * output.K);
+  output_log_probabilities<float>(output.weights(false), output.input(), activations,
+                                  {expected.data(), kSentence.size(), output.K});
+  for (const bool tied : {false, true}) EXPECT_EQ(log_probabilities(output, tied, lists, 2), expected);
+}
+
+TEST(ShortlistOutput, HasTheSameBitsHoweverManySentencesShareAProductOnAnyNumberOfThreads) {
+  Output<float> output(20, 1300);
+  const Sentences lists = some_lists(output.K, 900);
+  const std::size_t threads = thread_count();
+  set_thread_count(1);
+  const auto expected = log_probabilities(output, false, lists, 1);
+  for (const std::size_t count : {1u, 3u}) {
+    set_thread_count(count);
+    for (const std::size_t together : {1u, 2u, 3u, 9u}) {
+      EXPECT_EQ(log_probabilities(output, false, lists, together), expected);
+      EXPECT_EQ(log_probabilities(output, true, lists, together), expected);
+    }
+  }
+  set_thread_count(threads);
+}
+
+TEST(ShortlistOutput, FindsTheMostProbableWordsWithTheBitsOfAllWords) {
+  Output<float> output(20, 1300);
+  const Sentences lists = some_lists(output.K, 900);
+  const auto all = log_probabilities(output, false, lists, 2);
+  for (const std::size_t limit : {1u, 7u, 2000u}) {
+    const auto top = top_words(output, lists, 2, limit);
+    for (std::size_t i = 0; i < kSentence.size(); ++i) {
+      const float* const row = all.data() + i * output.K;
+      std::vector<WordId> order(lists[kSentence[i]].begin(), lists[kSentence[i]].end());
+      std::stable_sort(order.begin(), order.end(), [&](WordId a, WordId b) { return row[a] > row[b]; });
+      order.resize(std::min(order.size(), limit));
+      std::vector<WordId> found;
+      for (const auto& entry : top.row(i)) {
+        found.push_back(entry.word);
+        EXPECT_EQ(entry.log_probability, row[entry.word]);
+      }
+      EXPECT_EQ(found, order);
+      EXPECT_EQ(top.is_complete(i), order.size() < limit);
+    }
+  }
+}
+
+TEST(ShortlistOutput, IsNanWhereAScoreOfTheListIs) {
+  Output<float> output(20, 1300);
+  const Sentences lists = some_lists(output.K, 30);
+  output.b_w[lists[1].back()] = std::numeric_limits<float>::quiet_NaN();
+  const auto top = top_words(output, lists, 4, 3);
+  EXPECT_TRUE(top.is_nan(2));
+  EXPECT_FALSE(top.is_nan(0));
+}
+
+}  // namespace
+}  // namespace rnnsearch::layers
