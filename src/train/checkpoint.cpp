@@ -156,8 +156,8 @@ void expect_values(const std::string& group, const model::ParameterLayout& layou
     if (const auto odd = unexpected(parameter, block.data() + parameter.offset, expected)) {
       throw Error(text_of("the training diverged: after update ", update, " ", dataset(group, parameter), " holds ",
                           *odd,
-                          ", so no checkpoint is written; resume from the previous one with a lower learning-rate "
-                          "or clip-norm"));
+                          ", so no checkpoint is written; run the command again with a lower learning-rate or "
+                          "clip-norm: it resumes from the checkpoint before, or begins anew if there is none"));
     }
   }
 }

@@ -85,6 +85,7 @@ class Trainer {
     // saving its last checkpoint and pointing `latest` to it; published() makes up for that.
     saved_ = p_.run->has_checkpoint(state_.update);
     if (saved_) p_.run->published(state_.update, state_.best_update);
+    saved_update_ = state_.update;
     record_.resumed(checkpoint);
   }
 
@@ -235,10 +236,13 @@ class Trainer {
     if (best) save(o_.synchronous_checkpoints);
   }
 
-  // Only the root writes checkpoints, so only the root decides.
+  // Only the root writes checkpoints, so only the root decides. One that falls due after a skipped update waits for the
+  // next update that is applied: parameters whose gradient is not finite would replace those from before the
+  // divergence.
   bool checkpoint_is_due() const {
-    if (!root_ || state_.update == 0 || saved_) return false;
-    return (o_.checkpoint_every > 0 && state_.update % o_.checkpoint_every == 0) ||
+    if (!root_ || state_.update == 0 || saved_ || state_.skipped_in_a_row > 0) return false;
+    const std::uint64_t every = o_.checkpoint_every;
+    return (every > 0 && (state_.update % every == 0 || state_.update / every > saved_update_ / every)) ||
            (o_.checkpoint_minutes > 0 && since_checkpoint_.seconds() >= o_.checkpoint_minutes * 60);
   }
 
@@ -263,6 +267,7 @@ class Trainer {
     const auto source = [this, state = state_, history = history_] { return checkpoint_source(state, history); };
     writer_.begin(state_.update, source, wait);
     saved_ = true;
+    saved_update_ = state_.update;
     since_checkpoint_ = {};
     if (wait) collect(true);
   }
@@ -316,9 +321,10 @@ class Trainer {
   Stopping stopping_{p_, signals_, writer_};
   ValidationPlan plan_{o_};
   Stopwatch since_checkpoint_;
-  double in_updates_ = 0;  // seconds of this attempt spent in updates
-  double waited_ = 0;      // the part of in_updates_ spent waiting for sentences
-  bool saved_ = false;     // the newest checkpoint of the run holds the current state, or is being written and will
+  double in_updates_ = 0;           // seconds of this attempt spent in updates
+  double waited_ = 0;               // the part of in_updates_ spent waiting for sentences
+  std::uint64_t saved_update_ = 0;  // of the newest checkpoint
+  bool saved_ = false;  // the newest checkpoint of the run holds the current state, or is being written and will
   // Used at the root only. Declared last, because its destructor waits for a thread that uses the members above.
   CheckpointWriter writer_{[this](const CheckpointSource& source) { write(source); }};
 };

@@ -475,9 +475,38 @@ TEST_F(Training, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
   EXPECT_THAT(message_of([&] {
                 train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
               }),
-              testing::HasSubstr("after update 12 /parameters/encoder/embedding_bias holds nan, so no checkpoint is"));
+              testing::HasSubstr("after update 50 /parameters/encoder/embedding_bias holds nan, so no checkpoint is"));
   EXPECT_EQ(checkpoints_of(scratch_ / "run").at(0).filename(), "update-00000008.h5");
   EXPECT_EQ(load_model(scratch_ / "run/checkpoints/update-00000004.h5").update, 4U);
+}
+
+TEST_F(Training, KeepsTheCheckpointFromBeforeADivergence) {
+  TrainOptions options = tiny_options();
+  options.optimizer = OptimizerKind::kSgd;
+  options.learning_rate = 1e25;  // after the first update all parameters are finite, and no gradient is
+  options.clip_norm = 0;
+  options.max_skipped = 5;
+  options.checkpoint_every = 1;
+  options.keep_checkpoints = 2;
+  EXPECT_THAT(message_of([&] { run("run", options); }),
+              testing::AllOf(testing::HasSubstr("5 updates in a row were not finite, up to update 6"),
+                             testing::HasSubstr("update-00000001.h5 are finite: resume")));
+  const auto checkpoints = checkpoints_of(scratch_ / "run");
+  ASSERT_EQ(checkpoints.size(), 1U);
+  EXPECT_EQ(checkpoints.front().filename(), "update-00000001.h5");
+}
+
+TEST_F(Training, WritesADueCheckpointAfterTheNextUpdateThatIsNotSkipped) {
+  model::Model<float> model(tiny_model_options(corpus_));
+  TrainOptions options = tiny_options();
+  options.max_updates = 16;
+  options.checkpoint_every = 12;
+  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
+  Breakage breakage(model, "encoder/embedding_bias", true);  // updates 11 to 13 are skipped
+  train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+  const auto checkpoints = checkpoints_of(scratch_ / "run");
+  ASSERT_EQ(checkpoints.size(), 2U);
+  EXPECT_EQ(checkpoints.back().filename(), "update-00000014.h5");
 }
 
 TEST_F(Training, StopsEarlyAndKeepsTheBest) {
