@@ -186,9 +186,11 @@ int run_inspect(const Arguments& arguments) {
                .required = true});
   options.add(
       "verify", verify,
-      {.help = "verify the digest of the whole file first; --verify=false checks only its ends, which takes no time"});
-  options.add("pairs", pairs,
-              {.help = "number of training pairs of a corpus to print as plain text, from the first", .high = 1e6});
+      {.help = "verify the digest of the whole file first; --verify=false checks only the beginning and the end of "
+               "the file, which is immediate"});
+  options.add(
+      "pairs", pairs,
+      {.help = "number of training pairs of a corpus to print as plain text, starting with the first", .high = 1e6});
   options.add("history", history, {.help = "also print the losses and scores of the training so far"});
   options.add("json", json, {.help = "print JSON instead of text"});
   // the one thing that is inspected needs no option's name

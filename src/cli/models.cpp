@@ -56,12 +56,13 @@ std::vector<double> weights_of(const ModelChoice& choice) {
 
 void add_models(Options& options, ModelChoice& choice) {
   options.add("model", choice.model,
-              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file; several are an "
-                       "ensemble, and must have the same vocabularies",
+              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file; several models "
+                       "form an ensemble and must have the same vocabularies",
                .value = "RUN|FILE",
                .required = true});
   options.add("ensemble-of", choice.ensemble_of,
-              {.help = "what several models average at each word: their probabilities, or the logarithms of these"});
+              {.help = "how an ensemble combines its models at each word: by averaging their probabilities, or the "
+                       "logarithms of these"});
   options.add(
       "model-weight", choice.model_weight,
       {.help = "weight of a model in the average, one for each --model in their order [equal weights]", .value = "X"});

@@ -148,9 +148,8 @@ int run_train(const Arguments& arguments) {
   Options options(
       "train",
       "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
-      "resumed "
-      "on any number of ranks. After SIGTERM or SIGUSR1, or shortly before the job ends (--stop-before), it writes a "
-      "checkpoint and ends with exit code 85; the same command then resumes the run.");
+      "resumed on any number of ranks. After SIGTERM or SIGUSR1, or shortly before the job ends (--stop-before), the "
+      "command writes a checkpoint and ends with exit code 85; the same command then resumes the run.");
   declare(options, s);
   options.offer_presets();
   if (!options.parse(arguments)) return 0;
