@@ -136,8 +136,8 @@ int run_benchmark(const Arguments& arguments) {
     if (measurement.loss != first) {
       throw comm::AgreedError(text_of("on ", threads, " threads the last update has loss ", measurement.loss, ", on ",
                                       counts.front(), " ", first,
-                                      ", though threads must not change it: a defect of this program, please report "
-                                      "it with this command line"));
+                                      ", although threads must not change it; this is a bug in rnnsearch: please "
+                                      "report it with this command line"));
     }
   }
   if (!world.is_root()) return 0;

@@ -66,12 +66,12 @@ void check(const Options& options, BenchmarkSettings& s) {
       throw UsageError(text_of("--", one, " and --", other, ": ", reason));
   };
   for (const char* length : {"source-length", "target-length"}) {
-    not_both("lengths", length, "the file says all lengths; give one of the two");
-    not_both("corpus", length, "the corpus says all lengths; give one of the two");
+    not_both("lengths", length, "the file gives the length of every sentence; give one of the two");
+    not_both("corpus", length, "the corpus gives the length of every sentence; give one of the two");
   }
-  not_both("corpus", "lengths", "both say what is in a batch; give one of the two");
+  not_both("corpus", "lengths", "both determine the sentences of a batch; give one of the two");
   if (s.train.batch_words > 0 && !options.given("corpus")) {
-    throw UsageError("--batch-words needs --corpus: drawn batches are counted in sentences");
+    throw UsageError("--batch-words needs --corpus: without it the size of a batch is counted in sentences");
   }
   not_both("corpus", "source-words", "the corpus has its vocabularies; give one of the two");
   not_both("corpus", "target-words", "the corpus has its vocabularies; give one of the two");

@@ -172,7 +172,9 @@ void check(const Options& options, Settings& settings) {
   } else {
     if (settings.set.empty()) throw UsageError("--set is missing: dev or test/NAME, a set of --corpus");
     if (!settings.references.empty() || !settings.source.empty()) {
-      throw UsageError("--references and --source are not for --corpus, whose sets hold both");
+      throw UsageError(
+          "--references and --source cannot be combined with --corpus, whose sets hold both; leave them "
+          "out");
     }
     if (settings.hypotheses.empty() && options.given("max-line-bytes")) {
       throw UsageError("--max-line-bytes is for files of text, and --corpus with --model reads none; leave it out");

@@ -24,8 +24,8 @@ void check_same_text(const train::LoadedModel& other, const std::string& path, c
                      const std::string& first_path) {
   const auto refuse = [&](const std::string& what) {
     throw comm::AgreedError(text_of("--model ", path, " and --model ", first_path, " cannot translate together: ", what,
-                                    "; train the models of an ensemble on one corpus, or on corpora that prepare "
-                                    "--vocabulary-of made alike"));
+                                    "; train the models of an ensemble on one corpus, or on corpora with the same "
+                                    "vocabularies (prepare --vocabulary-of)"));
   };
   const std::string target = difference(other.target_vocabulary, first.target_vocabulary);
   if (!target.empty()) refuse(text_of(path, " has another target vocabulary (", target, ")"));
@@ -37,7 +37,8 @@ void check_same_text(const train::LoadedModel& other, const std::string& path, c
                                     "from right to left; let one translate, and the other one score its n-best list"));
   }
   if (other.pipeline != first.pipeline) {
-    refuse(text_of(path, " splits text into words otherwise (languages, tokenizer, normalization, case or subwords)"));
+    refuse(
+        text_of(path, " splits text into words differently (languages, tokenizer, normalization, case or subwords)"));
   }
 }
 

@@ -116,7 +116,7 @@ int run_node_check(const Arguments& arguments) {
 
   progress.show("[node-check] files");
   add(train::check_folder(world, fs::absolute(folder)));
-  progress.show("[node-check] sums over ranks");
+  progress.show("[node-check] all-reduces");
   const auto sums = train::time_sums(world);
   if (!world.is_root()) return 0;
   add(train::sum_findings(sums, facts.size(), train::host_count(facts)));

@@ -215,7 +215,8 @@ int run_translate(const Arguments& arguments) {
     }
     if (sink && !sink->flush()) {
       throw Error(sentence_of_stop(output.empty()
-                                       ? "standard output takes no more (is the disk full, or the reader gone?)"
+                                       ? "cannot write to standard output (is the disk full, or has its reader "
+                                         "exited?)"
                                        : text_of("cannot write ", output.string(), " (is the disk full?)"),
                                    before, *sink));
     }
