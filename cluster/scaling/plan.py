@@ -94,10 +94,10 @@ def node_of(arguments, measured):
         seconds = PAPER["pairs"] * arguments.words_per_pair / arguments.words_per_second
         optimiser = measured["parameters"] * scaling.NODE["bytes_per_weight"] / (arguments.memory * 1e9)
         if optimiser >= seconds:
-            scaling.fail(f"{arguments.words_per_second:g} words a second leave {seconds:.4f} s for an update of 80 pairs, of which the "
-                         f"optimiser alone needs {optimiser:.4f} s; give a larger --memory or fewer words a second")
+            scaling.fail(f"{arguments.words_per_second:g} words per second leave {seconds:.4f} s for an update of 80 pairs, of which the "
+                         f"optimiser alone needs {optimiser:.4f} s; give a larger --memory or fewer words per second")
         node = scaled(measured, PAPER["pairs"], seconds - optimiser, optimiser)
-        how = (f"The node trains {arguments.words_per_second:g} target words a second in batches of 80 pairs of "
+        how = (f"The node trains {arguments.words_per_second:g} target words per second in batches of 80 pairs of "
                f"{arguments.words_per_pair:g} target words; the optimiser's share follows from {arguments.memory:g} GB/s of memory.")
     return node, how + (" How much slower a small batch is on it, and when parts of the gradient are known, is taken from the stored "
                         "measurements of one thread.")

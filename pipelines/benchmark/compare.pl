@@ -85,7 +85,7 @@ sub calm_run {
     return ($seconds, $percent) if !defined $limit || $percent <= $limit;
     --$tries or refuse("round $round of $rounds, $of->{name}: 50 runs lost more than $limit% of the processors; "
         . 'wait for a calmer hour, or allow more');
-    printf STDERR "[compare] round %d of %d, %s: %.4g seconds an update, but %.1f%% of the processors were taken away: again\n",
+    printf STDERR "[compare] round %d of %d, %s: %.4g seconds per update, but %.1f%% of the processors were taken away: again\n",
       $round, $rounds, $of->{name}, $seconds, $percent;
   }
 }
@@ -132,7 +132,7 @@ for my $round (1 .. $rounds) {
     my ($seconds, $stolen) = calm_run($of, $round);
     push @{$of->{all}}, $seconds;
     $most_stolen = $stolen if $stolen > $most_stolen;
-    printf STDERR "[compare] round %d of %d, %s: %.4g seconds an update\n", $round, $rounds, $of->{name}, $of->{all}[-1];
+    printf STDERR "[compare] round %d of %d, %s: %.4g seconds per update\n", $round, $rounds, $of->{name}, $of->{all}[-1];
   }
 }
 my $load_at_end = load_average();
@@ -153,7 +153,7 @@ if ($json) {
   });
   exit 0;
 }
-printf "%-20s%10s%10s%10s   %s\n", 'seconds an update', qw(median least most), 'times ours, median [least, most]';
+printf "%-20s%10s%10s%10s   %s\n", 'seconds per update', qw(median least most), 'times ours, median [least, most]';
 for my $of (@commands) {
   printf '%-20s%10.4g%10.4g%10.4g', $of->{name}, @{$of->{seconds}}{qw(median minimum maximum)};
   printf '   %.3f [%.3f, %.3f]', @{$of->{ratio}}{qw(median minimum maximum)} if $of->{ratio};

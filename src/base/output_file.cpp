@@ -22,7 +22,7 @@ OutputFile::OutputFile(const std::string& option, fs::path path, std::ostream& s
 void OutputFile::check() {
   if (stream()) return;
   throw Error(target_ ? text_of("cannot write ", path_.string(), ": is the disk full?")
-                      : "standard output does not take the results: is the disk full, or the reader gone?");
+                      : "cannot write the results to standard output: is the disk full, or has its reader exited?");
 }
 
 bool OutputFile::flush() {

@@ -45,7 +45,7 @@ void declare(Options& options, Settings& settings) {
       {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file of a model with attention",
        .value = "RUN|FILE",
        .required = true});
-  options.add("source", settings.source, {.help = "source sentences, one a line", .value = "FILE", .required = true});
+  options.add("source", settings.source, {.help = "source sentences, one per line", .value = "FILE", .required = true});
   options.add(
       "target", settings.target,
       {.help = "translations of --source, line by line; without it the model translates first", .value = "FILE"});
@@ -73,8 +73,8 @@ void declare(Options& options, Settings& settings) {
                        "black is 0, white is 1",
                .value = "FOLDER"});
   options.add("bars", settings.bars,
-              {.help = "with --svg, also draw line-000001-bars.svg: the weights of every step as bars, beside the "
-                       "fixed context of a model without attention"});
+              {.help = "with --svg, also draw line-000001-bars.svg and so on: the weights of every step as bars, "
+                       "beside the fixed context of a model without attention"});
   options.group("Links");
   options.add("links", settings.links,
               {.help = "how links are made. argmax: each target word with the source word of its largest weight, or "
@@ -83,9 +83,10 @@ void declare(Options& options, Settings& settings) {
   options.add("threshold", settings.threshold,
               {.help = "smallest weight of a link, for --links threshold", .low = 0, .high = 1});
   options.add("gold", settings.gold_links,
-              {.help = "links drawn by people, one line for each sentence of --source: 0-0 for sure links, 0?1 or 0p1 "
-                       "for possible ones. Prints alignment error rate, precision, recall and F1 with their counts. "
-                       "Needs --target; the words must be the model's tokens (those of --json)",
+              {.help = "gold alignment: links made by human annotators, one line for each sentence of --source, with "
+                       "0-0 for a sure link, 0?1 or 0p1 for a possible one. The command then prints alignment error "
+                       "rate, precision, recall and F1 with their counts. Needs --target; words must be the model's "
+                       "tokens (those of --json)",
                .value = "FILE"});
   options.add("gold-first-word", settings.gold_first_word,
               {.help = "number of the first word in --gold: 0 or 1", .low = 0, .high = 1});
@@ -203,12 +204,13 @@ int run_align(const Arguments& arguments) {
   Settings settings;
   Options options(
       "align",
-      "Shows the attention weights of a model (alpha, section 3.1 of the paper), for given translations or for its "
-      "own: how much each source word contributes to the context of each target word. Without --json, --pharaoh, "
-      "--lexical-table, --svg and --gold it prints, for every target word, the source words with the largest weights. "
-      "Words are the model's "
-      "tokens, with </s> at the end. Under mpirun the lines are distributed over the ranks. After SIGTERM or SIGUSR1 "
-      "it ends with exit code 85 and prints nothing; pictures that are complete are kept.");
+      "Shows the attention weights of a model (alpha, section 3.1 of the paper) for given translations or for the "
+      "model's own: how much each source word contributes to the context of each target word. Without --json, "
+      "--pharaoh, --lexical-table, --svg and --gold the command prints, for every target word, the source words with "
+      "the largest "
+      "weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are distributed over the "
+      "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete pictures are "
+      "kept.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(settings, options);

@@ -60,7 +60,7 @@ Alignments::Alignments(const AlignOutputs& settings, const decode::Translator& t
     std::error_code error;
     fs::create_directories(settings.svg, error);
     if (!fs::is_directory(settings.svg)) {
-      throw Error(text_of("--svg ", settings.svg.string(), " is no folder and none can be made there",
+      throw Error(text_of("--svg ", settings.svg.string(), " is not a folder and cannot be made one",
                           error ? ": " + error.message() : ""));
     }
   }

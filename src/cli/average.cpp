@@ -40,10 +40,12 @@ int run_average(const Arguments& arguments) {
   Settings s;
   Options options("average",
                   "Writes the mean of the parameters of several checkpoints of one training, which often translates "
-                  "better than each of them. Every command but train accepts the result: there is no mean of an "
-                  "optimizer's state. Name the checkpoints, or a run and how many of its newest checkpoints to use.");
+                  "better than each of them. Every command except train accepts the result; training cannot resume "
+                  "from it, because optimizer states are not averaged. Give either the checkpoints, or a run and the "
+                  "number of its newest checkpoints to use.");
   options.group("Files");
-  options.add("checkpoint", s.checkpoints, {.help = "checkpoint to average; repeat it for each", .value = "FILE"});
+  options.add("checkpoint", s.checkpoints,
+              {.help = "checkpoint to average; repeat the option for each checkpoint", .value = "FILE"});
   options.add("run", s.run,
               {.help = "run directory whose newest checkpoints are averaged, instead of --checkpoint", .value = "RUN"});
   options.add("last", s.last,

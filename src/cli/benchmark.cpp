@@ -103,9 +103,10 @@ int run_benchmark(const Arguments& arguments) {
   s.train.resume = "never";
   Options options(
       "benchmark",
-      "Times updates, or translation, of any configuration on this machine, with the code that trains, on an untrained "
-      "model and random words; under mpirun on several ranks, as in training. It accepts every option of train, so a "
-      "preset or the config.ini of a run can be given; options that do not affect an update are ignored.");
+      "Times training updates, or translation, with any configuration on this machine. It runs the code of train on "
+      "an untrained model and random words; under mpirun it runs on several ranks, as a training does. It accepts "
+      "every option of train, and therefore presets and the config.ini of a run; options that do not affect an "
+      "update are ignored.");
   declare(options, s);
   options.offer_presets();
   if (!options.parse(arguments)) return 0;
@@ -135,8 +136,8 @@ int run_benchmark(const Arguments& arguments) {
     if (measurement.loss != first) {
       throw comm::AgreedError(text_of("on ", threads, " threads the last update has loss ", measurement.loss, ", on ",
                                       counts.front(), " ", first,
-                                      ", though threads must not change it: a defect of this program, please report "
-                                      "it with this command line"));
+                                      ", although threads must not change it; this is a bug in rnnsearch: please "
+                                      "report it with this command line"));
     }
   }
   if (!world.is_root()) return 0;

@@ -9,9 +9,11 @@ namespace rnnsearch::cli {
 
 void declare(Options& options, BenchmarkSettings& s) {
   options.group("Measurement");
-  options.add("updates", s.updates, {.help = "number of updates that are timed", .low = 1, .high = 1e6});
+  options.add("updates", s.updates, {.help = "number of timed updates", .low = 1, .high = 1e6});
   options.add("untimed-updates", s.untimed_updates,
-              {.help = "number of updates before them, in which buffers are made", .low = 0, .high = 1e6});
+              {.help = "number of warm-up updates before the timed ones, in which buffers are allocated",
+               .low = 0,
+               .high = 1e6});
   options.add("estimate-updates", s.estimate_updates,
               {.help = "print how long this number of updates would take [max-updates]", .low = 1});
   options.add("decode", s.decode,
@@ -19,22 +21,22 @@ void declare(Options& options, BenchmarkSettings& s) {
                        "an untrained model does not end sentences"});
   options.add(
       "machine", s.machine,
-      {.help = "afterwards measure what this machine attains at products, memory and all-reduces, which takes some "
-               "three seconds and 384 MiB for each rank, and show how close each phase of an update comes to it",
+      {.help = "afterwards measure the machine's rates of matrix products, memory and all-reduces, which takes about "
+               "three seconds and 384 MiB for each rank, and show how close each phase of an update comes to them",
        .recorded = false});
   options.add("beam", s.search.beam, {.help = "beam width for --decode; 1 is greedy search", .low = 1, .high = 1000});
   options.add("latency-sentences", s.latency_sentences,
-              {.help = "with --decode: afterwards translate this number of sentences one at a time, for the median and "
-                       "the 99th percentile of the time that a sentence takes, and a batch in pieces of 1, 2, 4 ... "
-                       "sentences, for the fastest size; 0: neither",
+              {.help = "with --decode: afterwards translate this number of sentences one at a time, and report the "
+                       "median and the 99th percentile of the time per sentence; then translate in batches of 1, 2, "
+                       "4 ... sentences and report the fastest batch size; 0: measure neither",
                .low = 0,
                .high = 1e6});
 
   options.group("Sentences (random words)");
   options.add("source-length", s.source_length,
-              {.help = "words in each source sentence, without </s>", .low = 1, .high = 1e5});
+              {.help = "number of words in each source sentence, without </s>", .low = 1, .high = 1e5});
   options.add("target-length", s.target_length,
-              {.help = "words in each target sentence, without </s>", .low = 1, .high = 1e5});
+              {.help = "number of words in each target sentence, without </s>", .low = 1, .high = 1e5});
   options.add("lengths", s.lengths,
               {.help = "file with lengths of real pairs: 'SOURCE TARGET' on each line, in words without </s>; pools "
                        "are sorted by length as in training",
@@ -50,9 +52,9 @@ void declare(Options& options, BenchmarkSettings& s) {
   add_training_options(options, s, {"resume"});
   options.group("Machine");
   options.add("threads", s.thread_counts,
-              {.help = "number of threads of each rank [the CPUs it may use, divided by the ranks of its host that may "
-                       "use them, too]; several numbers, such as 1,2,4,8, time the same updates on each of them and "
-                       "show how an update scales with threads",
+              {.help = "number of threads of each rank [the number of CPUs that the rank may use, divided by the "
+                       "number of ranks that share them]; several numbers, such as 1,2,4,8, time the same updates "
+                       "with each number of threads and show how an update scales",
                .recorded = false});
   add_thread_limits(options, s.threads);
   add_precision(options, s.precision);
@@ -64,12 +66,12 @@ void check(const Options& options, BenchmarkSettings& s) {
       throw UsageError(text_of("--", one, " and --", other, ": ", reason));
   };
   for (const char* length : {"source-length", "target-length"}) {
-    not_both("lengths", length, "the file says all lengths; give one of the two");
-    not_both("corpus", length, "the corpus says all lengths; give one of the two");
+    not_both("lengths", length, "the file gives the length of every sentence; give one of the two");
+    not_both("corpus", length, "the corpus gives the length of every sentence; give one of the two");
   }
-  not_both("corpus", "lengths", "both say what is in a batch; give one of the two");
+  not_both("corpus", "lengths", "both determine the sentences of a batch; give one of the two");
   if (s.train.batch_words > 0 && !options.given("corpus")) {
-    throw UsageError("--batch-words needs --corpus: drawn batches are counted in sentences");
+    throw UsageError("--batch-words needs --corpus: without it the size of a batch is counted in sentences");
   }
   not_both("corpus", "source-words", "the corpus has its vocabularies; give one of the two");
   not_both("corpus", "target-words", "the corpus has its vocabularies; give one of the two");

@@ -157,7 +157,10 @@ int run_command(const Command& command, const Arguments& arguments) {
     if (environment) check_same_program(comm::Communicator());
     const int exit_code = run_on_all_ranks(command, arguments);
     std::cout.flush();
-    if (!std::cout) throw Error("standard output did not take the results: is the disk full, or the reader gone?");
+    if (!std::cout)
+      throw Error(
+          "cannot write the results to standard output: is the disk full, or has its reader "
+          "exited?");
     if (environment) environment->finish(exit_code);
     return exit_code;
   } catch (const comm::AgreedError& error) {

@@ -24,17 +24,19 @@ std::string leftwards(const std::string& what) {
 void add_constraint_options(Options& options, Constraints& constraints, decode::SearchOptions& search) {
   options.group("Constraints");
   options.add("prefix", constraints.files.prefixes,
-              {.help = "text with the words that the translation of each line begins with, line by line; an empty line "
-                       "is no prefix. The model continues it, and its words count in the score",
+              {.help = "text whose line i has the words with which the translation of line i must begin; an empty "
+                       "line means no prefix. The model continues the prefix, and the words of the prefix count in "
+                       "the score",
                .value = "FILE"});
   options.add("forbid", constraints.forbid,
-              {.help = "words and phrases that no translation contains, one a line, in plain text. They are compared "
-                       "with whole words, however the model splits words: cat forbids neither catalog nor Cat",
+              {.help = "words and phrases that no translation may contain, one per line, in plain text. They are "
+                       "compared with whole words, whatever subwords the model has: cat forbids neither catalog nor "
+                       "Cat",
                .value = "FILE"});
   options.add("require", constraints.files.required,
-              {.help = "text with the words and phrases that the translation of each line contains, line by line, with "
-                       "tabs between them; an empty line requires nothing. The search divides the beam by how much of "
-                       "them its hypotheses have (Post and Vilar 2018)",
+              {.help = "text whose line i has the words and phrases that the translation of line i must contain, "
+                       "with tabs between them; an empty line requires nothing. The search divides the beam among "
+                       "hypotheses by the number of required words that they have (Post and Vilar 2018)",
                .value = "FILE"});
   options.add("beam-groups", search.groups,
               {.help = "divide the beam into N groups of equal width that avoid each other's words (diverse beam "
@@ -42,8 +44,8 @@ void add_constraint_options(Options& options, Constraints& constraints, decode::
                .low = 1,
                .high = 1000});
   options.add("diversity", search.diversity,
-              {.help = "what a word of --beam-groups loses of its log-probability for each time that an earlier group "
-                       "chose it at the same step. Scores of translations do not count it",
+              {.help = "for --beam-groups: penalty subtracted from the log-probability of a word each time that an "
+                       "earlier group chose the word at the same step. The scores of translations do not include it",
                .low = 0,
                .high = 100});
 }

@@ -107,7 +107,7 @@ Test test_of(const Settings& settings) {
 void declare(Options& options, Settings& settings) {
   options.group("Systems");
   options.add("hypotheses", settings.hypotheses,
-              {.help = "translations by any system: plain text, one sentence a line", .value = "[NAME=]FILE"});
+              {.help = "translations by any system: plain text, one sentence per line", .value = "[NAME=]FILE"});
   options.add(
       "model", settings.model,
       {.help = "run directory or checkpoint, which translates the set of --corpus first", .value = "[NAME=]RUN"});
@@ -118,16 +118,17 @@ void declare(Options& options, Settings& settings) {
       "source", settings.source,
       {.help = "source text, needed for --bucket-by source and longest, and shown by --sentences", .value = "FILE"});
   options.add("corpus", settings.corpus,
-              {.help = "prepared corpus, used instead of files: its sets have raw references and sources, and it knows "
-                       "unknown words",
+              {.help = "prepared corpus, used instead of --references and --source: its sets hold raw references and "
+                       "sources, and its vocabularies say which words are unknown",
                .value = "FILE"});
   options.add("set", settings.set, {.help = "which set of --corpus to use: dev or test/NAME", .value = "SET"});
   options.take(line_limit_table(), settings.line_limit);
   options.take(evaluate::option_table(), settings.evaluation);
   options.group("Buckets");
   options.add("breakdown", settings.breakdown,
-              {.help = "add rows, with --corpus, by: unknown (share of unknown words in the pair), rarest (training "
-                       "frequency of the reference's rarest word), frequency (F1 of words by their training frequency)",
+              {.help = "with --corpus, add rows for groups of sentences or words. unknown: sentences by the share of "
+                       "unknown words in the pair; rarest: sentences by the training frequency of the reference's "
+                       "rarest word; frequency: F1 of words by their training frequency",
                .value = "WHAT"});
   options.group("Output");
   options.add("details", settings.details, {.help = "add length ratios and p values to the table"});
@@ -171,7 +172,9 @@ void check(const Options& options, Settings& settings) {
   } else {
     if (settings.set.empty()) throw UsageError("--set is missing: dev or test/NAME, a set of --corpus");
     if (!settings.references.empty() || !settings.source.empty()) {
-      throw UsageError("--references and --source are not for --corpus, whose sets hold both");
+      throw UsageError(
+          "--references and --source cannot be combined with --corpus, whose sets hold both; leave them "
+          "out");
     }
     if (settings.hypotheses.empty() && options.given("max-line-bytes")) {
       throw UsageError("--max-line-bytes is for files of text, and --corpus with --model reads none; leave it out");
@@ -225,9 +228,9 @@ int run_evaluate(const Arguments& arguments) {
   Options options("evaluate",
                   "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
                   "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
-                  "side. The first three are computed exactly as sacreBLEU does. Texts are plain text or WMT test sets "
-                  "(FILE.sgm, FILE.sgml, FILE.xml, FILE.xml@WHO). Under mpirun models translate on all ranks. After "
-                  "SIGTERM or SIGUSR1 it ends with exit code 85 and prints nothing.");
+                  "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Texts are plain text or WMT test "
+                  "sets (FILE.sgm, FILE.sgml, FILE.xml, FILE.xml@WHO). Under mpirun the models translate on all "
+                  "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(options, settings);

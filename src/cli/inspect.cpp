@@ -48,7 +48,7 @@ Json head_of(const File& file, const std::string& format) {
     const auto shape = file.shape("/vocabulary/" + side);
     if (shape.size() != 1) {
       throw Error(text_of("", file.name(), " at /vocabulary/", side, " has ", shape.size(),
-                          " dimensions where a list of words was expected; take another copy"));
+                          " dimensions where a list of words was expected; use another copy"));
     }
     json[side + "_vocabulary"] = shape[0];
   }
@@ -103,7 +103,7 @@ Json history_of(const File& file) {
       values.push_back(file.read<double>(group + "/" + column));
       if (values.back().size() == updates.size()) continue;
       throw Error(text_of("checkpoint: ", file.name(), " at ", group, "/", column, " has ", values.back().size(),
-                          " values for ", updates.size(), " updates; take another copy, or the one before"));
+                          " values for ", updates.size(), " updates; use another copy or the previous checkpoint"));
     }
     for (std::size_t i = 0; i < updates.size(); ++i) {
       Json row;
@@ -186,9 +186,11 @@ int run_inspect(const Arguments& arguments) {
                .required = true});
   options.add(
       "verify", verify,
-      {.help = "verify the digest of the whole file first; --verify=false checks only its ends, which takes no time"});
-  options.add("pairs", pairs,
-              {.help = "number of training pairs of a corpus to print as plain text, from the first", .high = 1e6});
+      {.help = "verify the digest of the whole file first; --verify=false checks only the beginning and the end of "
+               "the file, which is immediate"});
+  options.add(
+      "pairs", pairs,
+      {.help = "number of training pairs of a corpus to print as plain text, starting with the first", .high = 1e6});
   options.add("history", history, {.help = "also print the losses and scores of the training so far"});
   options.add("json", json, {.help = "print JSON instead of text"});
   // the one thing that is inspected needs no option's name
@@ -225,8 +227,7 @@ int run_inspect(const Arguments& arguments) {
     try {
       corpus::print_corpus(printable(result), std::cout);
     } catch (const Error& error) {  // a number beyond all that is counted
-      throw Error(text_of("", path.string(), " holds what no corpus of this program does (", error.what(),
-                          "); take another copy of it"));
+      throw Error(text_of("", path.string(), " is not a valid corpus (", error.what(), "); use another copy of it"));
     }
   } else {
     print(printable(result), "");

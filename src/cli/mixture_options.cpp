@@ -32,9 +32,9 @@ MixedFile mixed_file(const std::string& text) {
 
 void add_mixture(Options& options, std::vector<std::string>& mix) {
   options.add("mix", mix,
-              {.help = "another corpus to train on, and how many of its pairs follow each pair of --corpus, such as "
-                       "back.h5:0.5; repeat it for several. All corpora need the same vocabularies and text options "
-                       "(prepare --vocabulary-of); an epoch is one of --corpus",
+              {.help = "another corpus to train on, and the number of its pairs per pair of --corpus, such as "
+                       "back.h5:0.5; repeat the option for several corpora. All corpora need the same vocabularies "
+                       "and text options (prepare --vocabulary-of); an epoch is one pass over --corpus",
                .value = "FILE:WEIGHT"});
 }
 

@@ -24,8 +24,8 @@ void check_same_text(const train::LoadedModel& other, const std::string& path, c
                      const std::string& first_path) {
   const auto refuse = [&](const std::string& what) {
     throw comm::AgreedError(text_of("--model ", path, " and --model ", first_path, " cannot translate together: ", what,
-                                    "; train the models of an ensemble on one corpus, or on corpora that prepare "
-                                    "--vocabulary-of made alike"));
+                                    "; train the models of an ensemble on one corpus, or on corpora with the same "
+                                    "vocabularies (prepare --vocabulary-of)"));
   };
   const std::string target = difference(other.target_vocabulary, first.target_vocabulary);
   if (!target.empty()) refuse(text_of(path, " has another target vocabulary (", target, ")"));
@@ -37,7 +37,8 @@ void check_same_text(const train::LoadedModel& other, const std::string& path, c
                                     "from right to left; let one translate, and the other one score its n-best list"));
   }
   if (other.pipeline != first.pipeline) {
-    refuse(text_of(path, " splits text into words otherwise (languages, tokenizer, normalization, case or subwords)"));
+    refuse(
+        text_of(path, " splits text into words differently (languages, tokenizer, normalization, case or subwords)"));
   }
 }
 
@@ -56,12 +57,13 @@ std::vector<double> weights_of(const ModelChoice& choice) {
 
 void add_models(Options& options, ModelChoice& choice) {
   options.add("model", choice.model,
-              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file; several are an "
-                       "ensemble, and must have the same vocabularies",
+              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file; several models "
+                       "form an ensemble and must have the same vocabularies",
                .value = "RUN|FILE",
                .required = true});
   options.add("ensemble-of", choice.ensemble_of,
-              {.help = "what several models average at each word: their probabilities, or the logarithms of these"});
+              {.help = "how an ensemble combines its models at each word: by averaging their probabilities, or the "
+                       "logarithms of these"});
   options.add(
       "model-weight", choice.model_weight,
       {.help = "weight of a model in the average, one for each --model in their order [equal weights]", .value = "X"});

@@ -59,14 +59,15 @@ int run_node_check(const Arguments& arguments) {
   bool json = false;
   Options options("node-check",
                   "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
-                  "srun). It checks which ranks find each other, their CPUs, cores, NUMA domains, threads and clocks, "
-                  "the folder of the "
-                  "runs, the bandwidth of all-reduce, and vector units. Each finding is one line, ok, warning or "
-                  "FAILED, with what to do. Exit code 1 means that training would fail.");
+                  "srun). It checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and "
+                  "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
+                  "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
+                  "training would fail.");
   options.group("Checks");
   options.add(
       "folder", folder,
-      {.help = "folder where runs will be written, on a file system that all hosts share; nothing is left there",
+      {.help = "folder where runs will be written, on a file system that all hosts share; the command removes its "
+               "test files",
        .value = "DIR",
        .required = true});
   options.add("json", json, {.help = "print JSON instead of lines"});
@@ -115,7 +116,7 @@ int run_node_check(const Arguments& arguments) {
 
   progress.show("[node-check] files");
   add(train::check_folder(world, fs::absolute(folder)));
-  progress.show("[node-check] sums over ranks");
+  progress.show("[node-check] all-reduces");
   const auto sums = train::time_sums(world);
   if (!world.is_root()) return 0;
   add(train::sum_findings(sums, facts.size(), train::host_count(facts)));

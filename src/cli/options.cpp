@@ -259,7 +259,8 @@ std::string Options::ini() const {
       if (written.find_first_of("#\n\r") != std::string::npos || written.starts_with(' ') || written.ends_with(' ')) {
         throw UsageError(
             "--" + option.name + " is '" + written +
-            "', which a configuration file cannot carry: choose a value without #, line ends and outer spaces");
+            "', which a configuration file cannot hold: choose a value without #, line ends and spaces at its start "
+            "or end");
       }
       text += option.name + " = " + written + "\n";
     }

@@ -37,12 +37,13 @@ void show(const auto& report, const fs::path& output, bool json) {
 int run_prepare(const Arguments& arguments) {
   PrepareSettings settings;
   Options options("prepare",
-                  "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the vocabularies, "
-                  "drops empty and long pairs, and keeps the raw references of dev and test sets. Files are UTF-8 with "
-                  "one sentence a line, plain or compressed (gzip, zstd, xz), or WMT test sets (FILE.sgm, FILE.sgml, "
-                  "FILE.xml; FILE.xml@WHO selects a translator). Under mpirun the ranks share the work and write the "
-                  "same bytes; all of them must see the files. If it is killed after it learned subwords or counted "
-                  "the words of a large text, the same command resumes from there.");
+                  "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the "
+                  "vocabularies, drops empty and long pairs, and keeps the raw references of dev and test sets. "
+                  "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz), or WMT test "
+                  "sets (FILE.sgm, FILE.sgml, FILE.xml; FILE.xml@WHO selects a translator). Under mpirun the ranks "
+                  "share the work and write the same bytes; all of them must see the files. A command that was "
+                  "killed after it learned subwords or counted the words of a large text resumes from there when it "
+                  "is repeated.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(options, settings);

@@ -48,22 +48,25 @@ void declare(Options& options, PrepareSettings& s) {
   options.group(kText);
   options.add(
       "train-source", s.train_source,
-      {.help = "training text of the source language; repeat it for several files, which are read one after the other",
+      {.help = "training text of the source language; repeat the option for several files, which are read one after "
+               "the other",
        .value = "FILE"});
   options.add(
       "train-target", s.train_target,
       {.help = "translation of --train-source, line by line; given as often as --train-source", .value = "FILE"});
   options.add(
       "train-tsv", s.train_tsv,
-      {.help = "training text with both sides on each line: source, tab, translation; repeat it for several files",
+      {.help = "training text with both sides on each line: source, tab, translation; repeat the option for several "
+               "files",
        .value = "FILE"});
   options.add("train-alignments", s.train_alignments,
-              {.help = "word alignments of --train-source and --train-target, for train --guided-alignment: on each "
-                       "line the links of a pair, such as 0-0 1-2, source word first, counted from 0 in the words that "
-                       "--tokenizer gives (or pieces, with subwords); given as often as --train-source",
+              {.help = "word alignments of --train-source and --train-target, for train --guided-alignment: each "
+                       "line has the links of a pair, such as 0-0 1-2, source word first; words are those of "
+                       "--tokenizer (pieces, with subwords), counted from 0; given as often as --train-source",
                .value = "FILE"});
-  options.add("dev-source", s.dev_source,
-              {.help = "development set, by which training chooses the best checkpoint", .value = "FILE"});
+  options.add(
+      "dev-source", s.dev_source,
+      {.help = "source side of the development set, on which training selects the best checkpoint", .value = "FILE"});
   options.add("dev-target", s.dev_target, {.help = "translation of --dev-source", .value = "FILE"});
   options.add("test", s.tests,
               {.help = "a test set: name, source and reference; append further references after further colons, and "
@@ -72,15 +75,16 @@ void declare(Options& options, PrepareSettings& s) {
   options.take(line_limit_table(), s.corpus.line_limit);
   options.group(kCorpora);
   options.add("append", s.corpus.append_to,
-              {.help = "add pairs and sets to this corpus, treated as its own text was, with its vocabularies; "
-                       "--drop-repeated looks among its pairs, too. Without --output the corpus is replaced in place "
-                       "once the longer one is complete; text that was appended last is then refused",
+              {.help = "add pairs and sets to this corpus, prepared with its options and vocabularies; "
+                       "--drop-repeated compares with its pairs, too. Without --output the corpus itself is replaced "
+                       "after the longer one is complete, and text that was just appended is rejected, so that it is "
+                       "not appended twice",
                .value = "CORPUS"});
   options.add("merge", s.merged,
               {.help = "join corpora that were prepared separately with the same vocabularies (--vocabulary-of) and "
-                       "options, in this order; repeat it, and give no text",
+                       "options, in this order; repeat the option for each corpus, and give no text",
                .value = "CORPUS"});
-  options.add("output", s.corpus.output, {.help = "the corpus file to write", .value = "FILE"});
+  options.add("output", s.corpus.output, {.help = "corpus file to write", .value = "FILE"});
   options.add("overwrite", s.corpus.overwrite,
               {.help = "replace an existing output file (atomically, after the corpus is complete)"});
   options.group(kWords);
@@ -120,10 +124,11 @@ void declare(Options& options, PrepareSettings& s) {
                        "so that no word is unknown; --source-words and --target-words are the sizes, and "
                        "--joint-vocabulary makes it one model",
                .choices = {"none", "unigram", "bpe"}});
-  options.add(
-      "subword-pairs", s.corpus.subwords.sample_pairs,
-      {.help = "number of pairs, sampled from all of the text, that subwords are learned from", .low = 1, .high = 1e9});
-  options.add("subword-seed", s.corpus.subwords.seed, {.help = "seed of that sample"});
+  options.add("subword-pairs", s.corpus.subwords.sample_pairs,
+              {.help = "number of sentence pairs, sampled from the whole text, from which subwords are learned",
+               .low = 1,
+               .high = 1e9});
+  options.add("subword-seed", s.corpus.subwords.seed, {.help = "seed of the sample of --subword-pairs"});
   options.add("subword-normalization", s.corpus.subwords.normalization,
               {.help = "Unicode normalization inside SentencePiece; identity: none",
                .choices = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"}});

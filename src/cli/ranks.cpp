@@ -41,8 +41,8 @@ void fail_with_the_others(const comm::Communicator& world, std::exception_ptr er
 
 void add_threads(Options& options, ThreadOptions& threads) {
   options.add("threads", threads.threads,
-              {.help = "number of threads of each rank [the CPUs it may use, divided by the ranks of its host that may "
-                       "use them, too]",
+              {.help = "number of threads of each rank [the number of CPUs that the rank may use, divided by the "
+                       "number of ranks that share them]",
                .recorded = false,
                .low = 1,
                .high = kMostThreads});
@@ -51,10 +51,10 @@ void add_threads(Options& options, ThreadOptions& threads) {
 
 void add_thread_limits(Options& options, ThreadOptions& threads) {
   options.add("oversubscribe", threads.oversubscribe,
-              {.help = "allow more threads than CPUs, which is refused otherwise", .recorded = false});
+              {.help = "allow more threads than CPUs, which is otherwise an error", .recorded = false});
   options.add("stall-timeout", threads.stall_timeout,
-              {.help = "seconds without progress until late ranks are named; ranks without any sign of life then end "
-                       "the command with exit code 1; 0: never",
+              {.help = "seconds without progress after which a message names the late ranks; if one of them does not "
+                       "respond at all, the command then ends with exit code 1. 0: no limit",
                .recorded = false,
                .low = 0,
                .high = 1e6});

@@ -169,9 +169,9 @@ void follow(const Settings& settings) {
 int run_report(const Arguments& arguments) {
   Settings settings;
   Options options("report",
-                  "Makes one HTML page that needs no other file: BLEU by sentence length, scores, learning curves, "
-                  "soft alignments, best and worst sentences, and how each run was made. Runs may still be training: "
-                  "--follow keeps the page up to date, and --terminal shows them as text.");
+                  "Makes one self-contained HTML page with BLEU by sentence length, scores, learning curves, soft "
+                  "alignments, best and worst sentences, and how each run was made. Runs may still be training: "
+                  "--follow keeps the page up to date, and --terminal shows their progress as text.");
   options.group("Content");
   options.add(
       "run", settings.run,
@@ -182,8 +182,8 @@ int run_report(const Arguments& arguments) {
       {.help = "scores from evaluate --json; scores of the same sentences are shown side by side", .value = "FILE"});
   options.add("alignment", settings.alignment, {.help = "soft alignments from align --json", .value = "FILE"});
   options.add("round", settings.round,
-              {.help = "scores from evaluate --json of systems trained from one seed; repeat it, once for each seed, "
-                       "to show each score's mean over the seeds with its interval",
+              {.help = "scores from evaluate --json of systems trained with one seed; give the option once for each "
+                       "seed, to show each score's mean over the seeds with its interval",
                .value = "FILE"});
   options.add("section", settings.section,
               {.help = "a further section of text, tables and sentences side by side, in the JSON format that the "
@@ -206,9 +206,10 @@ int run_report(const Arguments& arguments) {
               {.help = "print progress, loss, scores, speed and hosts of each --run as text, a few lines for each"});
   options.add(
       "follow", settings.follow,
-      {.help = "write and print everything again until all trainings have ended, each time with what is new; a "
-               "browser that shows the page loads it again by itself, and the text on a terminal stays in place"});
-  options.add("every", settings.every, {.help = "seconds between two such times", .low = 1, .high = 86400});
+      {.help = "update the page and the text every --every seconds until all trainings have ended; a browser reloads "
+               "the page by itself, and text on a terminal is updated in place"});
+  options.add("every", settings.every,
+              {.help = "number of seconds between two updates of --follow", .low = 1, .high = 86400});
   if (!options.parse(arguments)) return 0;
   if (write_chart(settings)) return 0;
   check(settings);

@@ -47,8 +47,8 @@ void declare(Options& options, Settings& settings) {
                .value = "FILE",
                .required = true});
   options.add("source", settings.source,
-              {.help = "source sentences of the list, one a line, or a WMT test set (FILE.sgm, FILE.xml); needed with "
-                       "--model",
+              {.help = "source sentences of the list, one per line, or a WMT test set (FILE.sgm, FILE.xml); needed "
+                       "with --model",
                .value = "FILE"});
   options.add("model", settings.model,
               {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file that scores every "
@@ -65,12 +65,13 @@ void declare(Options& options, Settings& settings) {
                        "[standard output, if there are weights and no --n-best-output]",
                .value = "FILE|-"});
   options.add("n-best-output", settings.n_best_output,
-              {.help = "file for the list with the features that were added, ranked if there are weights; - is "
-                       "standard output [standard output, if there are no weights]",
+              {.help = "file for the n-best list with the added features, ranked if there are weights; - is standard "
+                       "output [standard output, if there are no weights]",
                .value = "FILE|-"});
   options.group("Machine");
-  options.add("batch-sentences", settings.batch_sentences,
-              {.help = "number of translations scored together; more need more memory", .low = 1, .high = 100000});
+  options.add(
+      "batch-sentences", settings.batch_sentences,
+      {.help = "number of translations that a rank scores together; more take more memory", .low = 1, .high = 100000});
   add_threads(options, settings.threads);
   add_precision(options, settings.precision);
 }
@@ -126,11 +127,11 @@ int run_rescore(const Arguments& arguments) {
   Settings settings;
   Options options(
       "rescore",
-      "Scores the translations of an n-best list with further models (forced decoding, as score), each of which adds a "
-      "feature to the list, and ranks them by a weighted sum of all features. Any model that takes the text does: from "
-      "right to left, of other subwords, without attention. Without weights it prints the list, with them the best "
-      "translations. tune fits the weights. Under mpirun the translations are distributed over the ranks. After "
-      "SIGTERM or SIGUSR1 it ends with exit code 85 and writes nothing.");
+      "Scores the translations of an n-best list with further models (forced decoding, as score does), each of which "
+      "adds a feature to the list, and ranks the translations by a weighted sum of all features. The models may be "
+      "of any kind: right-to-left, with other subwords, or without attention. Without weights the command prints the "
+      "list, with weights the best translations; tune fits weights. Under mpirun the translations are distributed "
+      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and writes nothing.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(settings);

@@ -29,12 +29,12 @@ int run_score(const Arguments& arguments) {
   Options options(
       "score",
       "Prints, for each line, the natural logarithm of the probability that a model, or an ensemble, gives to a "
-      "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are "
-      "distributed over the ranks. After SIGTERM or SIGUSR1 it ends with exit code 85 and prints nothing.");
+      "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are distributed over "
+      "the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.");
   options.group("Files");
   add_models(options, models);
   options.add("source", source_path,
-              {.help = "source sentences, one a line, or a WMT test set (FILE.sgm, FILE.xml)",
+              {.help = "source sentences, one per line, or a WMT test set (FILE.sgm, FILE.xml)",
                .value = "FILE",
                .required = true});
   options.add("target", target_path,
@@ -43,7 +43,9 @@ int run_score(const Arguments& arguments) {
   options.add("json", json, {.help = "print one JSON object with all scores, their sum and the perplexity"});
   options.group("Machine");
   options.add("batch-sentences", batch_sentences,
-              {.help = "number of pairs scored together; more need more memory", .low = 1, .high = 100000});
+              {.help = "number of sentence pairs that a rank scores together; more take more memory",
+               .low = 1,
+               .high = 100000});
   add_threads(options, threads);
   add_precision(options, precision);
   if (!options.parse(arguments)) return 0;

@@ -68,7 +68,7 @@ class Reporter final : public train::Progress {
                         match.other_words, " of that model, ", match.words - match.found, " are initialized anew"));
     }
     if (!t.other_text.empty()) {
-      live_.say(text_of("[train] warning: the text of that model was split otherwise (", t.other_text,
+      live_.say(text_of("[train] warning: the text of that model was split differently (", t.other_text,
                         "), so its words may have other meanings; prepare the corpus with --vocabulary-of that of the "
                         "initial model, or with the same options"));
     }
@@ -91,7 +91,9 @@ class Reporter final : public train::Progress {
       live_.say(text_of("[train] update ", update, ": the dev loss is NaN or infinite, because the training diverged"));
       return;
     }
-    live_.say(text_of("[train] update ", update, ": dev loss ", fixed(result.loss_per_word, 4), " a word (perplexity ",
+    live_.say(text_of("[train] update ", update, ": dev loss ", fixed(result.loss_per_word, 4),
+                      " per word "
+                      "(perplexity ",
                       fixed(std::exp(result.loss_per_word), 2), ")",
                       std::isfinite(result.bleu) ? ", dev BLEU " + fixed(result.bleu, 2) : "",
                       std::isfinite(result.chrf) ? ", chrF " + fixed(result.chrf, 2) : "",
@@ -148,9 +150,8 @@ int run_train(const Arguments& arguments) {
   Options options(
       "train",
       "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
-      "resumed "
-      "on any number of ranks. After SIGTERM or SIGUSR1, or shortly before the job ends (--stop-before), it writes a "
-      "checkpoint and ends with exit code 85; the same command then resumes the run.");
+      "resumed on any number of ranks. After SIGTERM or SIGUSR1, or shortly before the job ends (--stop-before), the "
+      "command writes a checkpoint and ends with exit code 85; the same command then resumes the run.");
   declare(options, s);
   options.offer_presets();
   if (!options.parse(arguments)) return 0;
@@ -158,8 +159,8 @@ int run_train(const Arguments& arguments) {
     check_mixture_options(s.mix);
     train::check(s.train);
     if (s.train.best_metric != train::BestMetric::kLoss && !s.validation.validate_bleu) {
-      throw Error(text_of("best-metric is ", name_of(s.train.best_metric),
-                          " but validate-bleu is false; set one of them otherwise"));
+      throw Error(
+          text_of("best-metric is ", name_of(s.train.best_metric), " but validate-bleu is false; change one of them"));
     }
     s.validation.ter = s.train.best_metric == train::BestMetric::kTer;
     s.validation.same_on_any_ranks = s.train.reproducible_shards > 0;
@@ -240,7 +241,7 @@ int run_train(const Arguments& arguments) {
     }
     if (s.train.label_smoothing > 0) {
       reporter->say(text_of("[train] label smoothing ", s.train.label_smoothing,
-                            " of the gradient; reported losses are without it, in training and in validation"));
+                            " applies to the gradient; reported losses of training and validation do not include it"));
     }
     if (const auto shards = s.train.reproducible_shards; shards > 0) {
       reporter->say(text_of("[train] ", shards, " shards of each batch, ", train::shards_of_rank(s.train, world.size()),

@@ -19,10 +19,12 @@ void add_training_options(Options& options, TrainingSettings& settings,
   options.add("validate-bleu", settings.validation.validate_bleu,
               {.help = "translate the dev set at each validation and report BLEU and chrF (with --best-metric ter also "
                        "TER, which takes longer)"});
-  options.add("validate-beam", settings.validation.validate_beam,
-              {.help = "beam width of these translations; 1 is greedy search", .low = 1, .high = 1000});
+  options.add(
+      "validate-beam", settings.validation.validate_beam,
+      {.help = "beam width of the translations of --validate-bleu; 1 is greedy search", .low = 1, .high = 1000});
   options.add("validate-sentences", settings.validation.validate_sentences,
-              {.help = "number of dev sentences that each rank processes together; affects memory and speed",
+              {.help = "number of sentences of the dev set that each rank processes together; affects memory and "
+                       "speed, not the result",
                .low = 1,
                .high = 1e5});
 }

@@ -84,23 +84,22 @@ int run_translate(const Arguments& arguments) {
   std::string precision;
   Options options(
       "translate",
-      "Translates text, one sentence a line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained model, "
-      "or "
-      "an ensemble. "
-      "Under mpirun the lines are distributed over the ranks; the output is in the order of the input. Lines without "
-      "words give empty lines. After SIGTERM or SIGUSR1 it stops at once, also inside a sentence, writes the finished "
-      "lines to "
-      "OUTPUT.partial (or standard output), says how many they are, and ends with exit code 85.");
+      "Translates text, one sentence per line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained "
+      "model or an ensemble. Under mpirun the lines are distributed over the ranks; the output is in the order of "
+      "the input. The translation of a line without words is an empty line. After SIGTERM or SIGUSR1 the command "
+      "stops at once, even inside a sentence, writes the finished lines to OUTPUT.partial (or standard output), "
+      "prints their number, and ends with exit code 85.");
   options.group("Files");
   add_models(options, models);
   options.add("input", input, {.help = "text to translate [standard input]", .value = "FILE"});
-  options.add(
-      "output", output,
-      {.help = "file for the translations, which appears when all are done [standard output]", .value = "FILE"});
+  options.add("output", output,
+              {.help = "file for the translations, which appears when all lines are translated [standard output]",
+               .value = "FILE"});
   options.add(
       "stream", stream,
-      {.help = "translate lines of standard input as they come, for a service or a prompt: each round takes the "
-               "lines that are there, at most --batch-sentences a rank, and writes their translations at once"});
+      {.help = "translate lines of standard input as they arrive, for a service or a prompt: each round takes the "
+               "lines that have arrived, at most --batch-sentences per rank, and writes their translations "
+               "immediately"});
   options.add("input-format", input_format,
               {.help = "format of the lines of --stream. plain: a sentence. json: an object, {\"id\": 7, \"source\": "
                        "\"a sentence\"}, answered by {\"id\": 7, \"translation\": ...}"});
@@ -111,9 +110,10 @@ int run_translate(const Arguments& arguments) {
                .high = 1000});
   options.add(
       "n-best-format", n_best_format,
-      {.help = "format of --n-best [1]. plain: 'line ||| text ||| score', where the score is the natural logarithm of "
-               "the probability, or what --normalize, penalties and bonus make of it. moses: 'line ||| text ||| "
-               "features ||| score ||| alignment ||| word scores'. json: one JSON object a translation"});
+      {.help = "format of the n-best list; without --n-best the list has one translation of each line. plain: 'line "
+               "||| text ||| score', where the score is the natural logarithm of the probability, changed by "
+               "--normalize, penalties and bonus. moses: 'line ||| text ||| features ||| score ||| alignment ||| "
+               "word scores'. json: one JSON object per translation"});
   add_translation_options(options, translation);
   add_maximum_source_length(options, translation);
   add_shortlist_options(options, shortlist);
@@ -223,7 +223,8 @@ int run_translate(const Arguments& arguments) {
     }
     if (sink && !sink->flush()) {
       throw Error(sentence_of_stop(output.empty()
-                                       ? "standard output takes no more (is the disk full, or the reader gone?)"
+                                       ? "cannot write to standard output (is the disk full, or has its reader "
+                                         "exited?)"
                                        : text_of("cannot write ", output.string(), " (is the disk full?)"),
                                    before, *sink));
     }

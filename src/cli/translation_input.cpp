@@ -20,7 +20,7 @@ namespace {
 std::string text_in(const Json& object, const char* member, const std::string& place) {
   const Json* const found = object.find(member);
   if (!found) return "";
-  if (!found->is_string()) throw Error(text_of(place, ": its \"", member, "\" is no string"));
+  if (!found->is_string()) throw Error(text_of(place, ": its \"", member, "\" is not a string"));
   std::string text = found->string();
   if (text.find('\0') != std::string::npos) throw Error(text_of(place, ": its \"", member, "\" has a NUL character"));
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -31,10 +31,10 @@ std::string text_in(const Json& object, const char* member, const std::string& p
 std::string phrases_in(const Json& object, const std::string& place) {
   const Json* const found = object.find("require");
   if (!found) return "";
-  if (!found->is_array()) throw Error(text_of(place, ": its \"require\" is no list of strings"));
+  if (!found->is_array()) throw Error(text_of(place, ": its \"require\" is not a list of strings"));
   std::string phrases;
   for (const Json& phrase : found->items()) {
-    if (!phrase.is_string()) throw Error(text_of(place, ": its \"require\" is no list of strings"));
+    if (!phrase.is_string()) throw Error(text_of(place, ": its \"require\" is not a list of strings"));
     std::string text = phrase.string();
     if (text.find('\0') != std::string::npos) throw Error(text_of(place, ": its \"require\" has a NUL character"));
     std::replace_if(

@@ -9,8 +9,8 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
   options.group("Search");
   decode::SearchOptions& search = translation.search;
   options.add("beam", search.beam,
-              {.help = "beam width, the number of hypotheses kept at each step; 1 is greedy search, wider beams take "
-                       "longer. The paper does not state its beam width",
+              {.help = "beam width: the number of hypotheses kept at each step; 1 is greedy search, and a wider beam "
+                       "takes longer. The paper does not state its beam width",
                .low = 1,
                .high = 1000});
   options.add(
@@ -30,14 +30,14 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
                .low = 0,
                .high = 10});
   options.add("coverage-penalty", search.coverage_penalty,
-              {.help = "add X times the sum over source words of log(min(attention, 1)), where attention is the sum of "
-                       "the word's weights (Wu et al. 2016, equation 14), so that words left untranslated cost "
-                       "something; needs a model with attention",
+              {.help = "add X times the sum over source words of log(min(attention, 1)), where attention is the sum "
+                       "of the word's weights (Wu et al. 2016, equation 14), as a penalty for source words left "
+                       "untranslated; needs a model with attention",
                .low = 0,
                .high = 100});
   options.add("word-bonus", search.word_bonus,
-              {.help = "add X for each word, </s> too, when hypotheses are ranked; a positive number prefers long "
-                       "translations (Murray and Chiang 2018)",
+              {.help = "add X for each word, </s> included, when hypotheses are ranked; a positive number prefers "
+                       "long translations (Murray and Chiang 2018)",
                .low = -100,
                .high = 100});
   options.add(
@@ -61,8 +61,9 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
 
 void add_maximum_source_length(Options& options, decode::TranslationOptions& translation) {
   options.add("maximum-source-length", translation.maximum_source_length,
-              {.help = "split a line of more words than this where sentences end, translate the parts on their own and "
-                       "join them, because the time of a search grows with the square of the length; 0: never split",
+              {.help = "split a line of more words than this at ends of sentences, translate the parts separately "
+                       "and join the translations, because the time of a search grows with the square of the length; "
+                       "0: never split",
                .low = 0,
                .high = 1e6});
 }
@@ -71,9 +72,9 @@ void add_sampling_options(Options& options, SamplingOptions& sampling) {
   options.group("Sampling");
   options.add(
       "sample", sampling.sample,
-      {.help = "draw each word at random from the model's distribution in place of a search, as "
-               "back-translation does (Edunov et al. 2018); --n-best N draws N independent translations. The same "
-               "on any number of threads and ranks and in batches of any size"});
+      {.help = "draw each word at random from the model's distribution instead of searching, as for back-translation "
+               "(Edunov et al. 2018); --n-best N draws N independent translations. The result does not depend on the "
+               "number of threads or ranks or the batch size"});
   options.add("temperature", sampling.sampling.temperature,
               {.help = "draw from softmax(score / X): below 1 favours probable words, above 1 improbable ones",
                .low = 0.01,

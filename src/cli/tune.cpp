@@ -56,7 +56,7 @@ void declare(Options& options, Settings& settings) {
   options.add(
       "random-directions", settings.mert.random_directions,
       {.help = "number of random directions searched in each round, besides the axes", .low = 0, .high = 10000});
-  options.add("seed", settings.mert.seed, {.help = "seed of random weights and directions"});
+  options.add("seed", settings.mert.seed, {.help = "random seed of weights and directions"});
   options.group("Metric");
   options.add("tokenizer", settings.mert.bleu.tokenizer, {.help = "tokenizer of BLEU, as in sacreBLEU"});
   options.add("smoothing", settings.mert.bleu.smoothing, {.help = "BLEU smoothing method, as in sacreBLEU"});
@@ -112,10 +112,10 @@ std::vector<double> start_of(const Settings& settings, const evaluate::NBestList
 int run_tune(const Arguments& arguments) {
   Settings settings;
   Options options("tune",
-                  "Fits the weights of the features of an n-best list, so that the best translations of a dev set have "
-                  "the largest BLEU: minimum error rate training (Och 2003), with an exact search along each axis and "
-                  "along random directions, and restarts. The result depends on the files, the options and --seed "
-                  "alone. Prints BLEU at the start and at the end, and the weights.");
+                  "Fits the weights of the features of an n-best list, so that the best translations of a dev set "
+                  "have the largest BLEU: minimum error rate training (Och 2003), with an exact search along each "
+                  "axis and along random directions, and restarts. The result depends only on the files, the options "
+                  "and --seed. Prints BLEU at the start and at the end, and the weights.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   (void)given_weights(settings.start);

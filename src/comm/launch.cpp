@@ -137,7 +137,7 @@ void check_launch(const Lookup& environment, int world_size, const std::string& 
   throw AgreedError(text_of("comm: SLURM granted ", tasks,
                             " tasks, but this is one process without a launcher; start it with `mpirun ...` or `srun "
                             "--mpi=",
-                            srun_protocol_of(mpi), " ...`, or with `mpirun -n 1 ...` if one rank is meant"));
+                            srun_protocol_of(mpi), " ...`, or with `mpirun -n 1 ...` if one rank is intended"));
 }
 
 }  // namespace rnnsearch::comm

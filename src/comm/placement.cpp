@@ -231,7 +231,7 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
         }
         share_cpus(places);
         if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty()) {
-          throw Error(text_of(refusal, "; ", remedy(), ", or say --oversubscribe if that is meant"));
+          throw Error(text_of(refusal, "; ", remedy(), ", or give --oversubscribe if this is intended"));
         }
         Packer packer;
         for (const RankPlace& place : places) packer.add(place.threads);

@@ -19,10 +19,10 @@ constexpr Option<C> kOptions[]{
      field<&C::max_ratio>(),
      {.bounds = {.from = 0, .to = 1e6}}},
     {"keep-empty-targets",
-     "keep pairs without target words, from which a model learns to end at once; pairs without source words are always "
-     "dropped",
+     "keep pairs without target words, from which a model learns to end a translation at once; pairs without source "
+     "words are always dropped",
      field<&C::keep_empty_targets>()},
-    {"drop-copies", "drop pairs whose two sides have the same words, because they are no translations",
+    {"drop-copies", "drop pairs whose two sides have the same words, because they are not translations",
      field<&C::drop_copies>()},
     {"drop-repeated",
      "drop pairs that occurred before, both sides byte for byte (compared by 128-bit digests); the text is read once "
@@ -38,7 +38,7 @@ constexpr Option<C> kOptions[]{
      field<&C::target_script>(),
      {.placeholder = "SCRIPT"}},
     {"script-share",
-     "smallest share of a sentence's letters that must be of the script",
+     "smallest share of a sentence's letters that must belong to --source-script or --target-script",
      field<&C::script_share>(),
      {.bounds = {.from = 0.001, .to = 1}}},
 };

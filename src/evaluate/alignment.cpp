@@ -153,8 +153,7 @@ void check_links(const Links& links, std::size_t source_words, std::size_t targe
     throw Error(text_of(
         place, ": link ", l.source, "-", l.target, " (words counted from 0) goes beyond the ",
         beyond_source ? "source" : "target", " sentence, which has ", beyond_source ? source_words : target_words,
-        " words; the links must belong to these sentences and to their way of cutting words, the source "
-        "first"));
+        " words; the links must belong to these sentences and their tokenization, with the source word first"));
   }
 }
 

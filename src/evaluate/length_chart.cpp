@@ -178,7 +178,7 @@ class LengthChart {
     if (std::none_of(buckets.begin(), buckets.end(), unreliable)) return {};
     const bool others =
         std::any_of(buckets.begin(), buckets.end(), [](const auto& bucket) { return bucket.reliable(); });
-    return text_of("* fewer than ", kReliableSentences, " sentences: not to be trusted",
+    return text_of("* fewer than ", kReliableSentences, " sentences: too few for a reliable score",
                    others ? ", and never taken as the best bucket" : "", "\n");
   }
 

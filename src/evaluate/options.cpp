@@ -34,12 +34,12 @@ constexpr Option<E> kOptions[]{
     {"tokenizer", "tokenizer of BLEU, as in sacreBLEU", at<&E::bleu, &BleuOptions::tokenizer>(), {.group = "Metrics"}},
     {"smoothing", "BLEU smoothing method, as in sacreBLEU", at<&E::bleu, &BleuOptions::smoothing>()},
     {"smooth-value",
-     "value for --smoothing floor [0.1] or add-k [1]",
+     "parameter of --smoothing floor [0.1] or add-k [1]",
      optional_at<&E::bleu, &BleuOptions::smooth_value>(),
      {.bounds = {.from = 0}}},
     {"lowercase", "compare lower-cased text", at<&E::bleu, &BleuOptions::lowercase>()},
     {"chrf", "also compute chrF and chrF++", at<&E::chrf>()},
-    {"ter", "also compute TER, edits for 100 reference words; lower is better", at<&E::ter>()},
+    {"ter", "also compute TER, the number of edits per 100 reference words; lower is better", at<&E::ter>()},
     {"sequence-accuracy",
      "also compute, for tasks with one right answer, the means over sentences, in percent, of PSA (share of reference "
      "positions whose word is right), LCSR (longest common subsequence over the reference's length) and GeoMean "
@@ -52,7 +52,7 @@ constexpr Option<E> kOptions[]{
      {.bounds = {.from = 0, .to = 1e6}}},
     {"seed", "seed of the bootstrap and of the significance tests", at<&E::bootstrap, &Bootstrap::seed>()},
     {"bucket-by",
-     "which side's length sorts sentences into buckets; longest: the longer side of a pair",
+     "side whose length decides in which bucket a sentence is; longest: the longer side of the pair",
      at<&E::length>(),
      {.group = "Buckets"}},
     {"edges", "largest length of each bucket; one more bucket holds all longer sentences", at<&E::edges>()},

@@ -186,7 +186,7 @@ class Table {
 
   std::string footer(bool unreliable) const {
     std::string text;
-    if (unreliable) text += text_of("* fewer than ", kReliableSentences, " sentences: not to be trusted\n");
+    if (unreliable) text += text_of("* fewer than ", kReliableSentences, " sentences: too few for a reliable score\n");
     if (tested()) {
       const SignificanceOptions& options = evaluation_.significance;
       text += text_of("† p < ", fixed(kSignificant, 2), " against ", evaluation_.baseline, ": ",
@@ -201,7 +201,7 @@ class Table {
     const bool intervals = evaluation_.bootstrap.samples > 0;
     text += text_of("BLEU", intervals ? " [95% bootstrap interval]" : "", "  ", first().signature, "\n");
     for (const auto& [metric, signature] : first().signatures) {
-      text += text_of(metric, metric == "TER" ? " (less is better)" : "", "  ", signature, "\n");
+      text += text_of(metric, metric == "TER" ? " (lower is better)" : "", "  ", signature, "\n");
     }
     if (evaluation_.sequence_accuracy != SequenceAccuracyMode::kNone) {
       text += legend_of(evaluation_.sequence_accuracy) + "\n";

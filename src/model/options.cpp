@@ -82,18 +82,18 @@ constexpr Option<M> kOptions[]{
      field<&M::maxout>(),
      {.bounds = kWidth}},
     {"readout-rank",
-     "factor the output matrix into two of this rank, which saves memory and time with a large vocabulary; the "
-     "paper's code takes m. 0: one matrix",
+     "factorize the output matrix into two matrices of this rank, which saves memory and time with a large "
+     "vocabulary; the paper's code takes m. 0: one matrix",
      field<&M::readout_rank>(),
      {.bounds = kWidthOrNone}},
     {"cell", "recurrent unit of the encoder and the decoder", field<&M::cell>(), {.absent = "gru"}},
     {"gru-reset",
-     "where a GRU's reset gate acts: before (on the state that is multiplied) or after the product with the "
-     "recurrent matrix, as cuDNN and PyTorch do",
+     "where the reset gate of a GRU acts: before the product with the recurrent matrix, on the state, or after it, "
+     "as in cuDNN and PyTorch",
      field<&M::gru_reset>(),
      {.absent = "before"}},
     {"layers",
-     "number of recurrent layers of the encoder and of the decoder, each",
+     "number of recurrent layers of the encoder, and of the decoder",
      field<&M::layers>(),
      {.bounds = {.from = 1, .to = 100}, .absent = "1"}},
     {"encoder",
@@ -106,13 +106,13 @@ constexpr Option<M> kOptions[]{
      {.absent = "false"}},
     {"source-end", "let the encoder read </s> after the last source word", field<&M::source_end>(), {.absent = "true"}},
     {"reverse-source",
-     "let the encoder read the source from its last word to the first, then </s>. This helps models without attention "
-     "(Sutskever et al. 2014). Alignments keep the order of the words",
+     "let the encoder read the source from its last word to the first, then </s>. This helps models without "
+     "attention (Sutskever et al. 2014). Alignments are written in the usual order of the words",
      field<&M::reverse_source>(),
      {.absent = "false"}},
     {"target-direction",
-     "order in which the words of the target are predicted. A right-to-left model reads and writes sentences in their "
-     "usual order; it serves to score or complement the translations of a left-to-right one",
+     "order in which the words of the target are predicted. Files keep the usual order of words in either case. A "
+     "right-to-left model is mostly used to rescore the translations of a left-to-right one",
      field<&M::target_direction>(),
      {.absent = "left-to-right"}},
     {"attend-from",
@@ -126,7 +126,7 @@ constexpr Option<M> kOptions[]{
      field<&M::attention_window>(),
      {.absent = "global"}},
     {"window",
-     "D, number of words that a local attention window reaches to each side",
+     "D, half width of a local attention window: the number of words on each side of its centre",
      field<&M::window>(),
      {.bounds = kWidth, .absent = "10"}},
     {"fixed-context",
@@ -144,7 +144,7 @@ constexpr Option<M> kOptions[]{
      "its code does",
      field<&M::state_word>()},
     {"state-inputs",
-     "inputs of the decoder state besides the state before: word, context, both with a comma between, or none",
+     "inputs of the decoder state besides the previous state: word, context, both with a comma between, or none",
      inputs_field<&M::state_inputs, false>(),
      {.placeholder = "LIST", .absent = "word,context"}},
     {"readout", "layer between the decoder and the softmax", field<&M::readout>(), {.absent = "maxout"}},
@@ -157,52 +157,53 @@ constexpr Option<M> kOptions[]{
      inputs_field<&M::readout_inputs, true>(),
      {.placeholder = "LIST", .absent = "state,word,context"}},
     {"input-feeding",
-     "feed the vector of the readout to the next decoder state (Luong et al. 2015)",
+     "feed the readout's hidden vector to the next decoder state (Luong et al. 2015)",
      field<&M::input_feeding>(),
      {.absent = "false"}},
     {"feedback",
-     "what the next step reads in place of the previous word: word, its embedding, or output, the vector of the "
-     "readout",
+     "what the next decoder step reads as the previous word. word: the embedding of the word; output: the readout's "
+     "output vector",
      field<&M::feedback>(),
      {.absent = "word"}},
     {"start",
-     "what the first step reads as the previous word: a zero vector, or the embedding of <s>",
+     "what the first decoder step reads as the previous word. zero: a zero vector; embedded: the embedding of <s>",
      field<&M::start>(),
      {.absent = "zero"}},
-    {"gate-biases", "give the gates of the recurrent units biases", field<&M::gate_biases>()},
+    {"gate-biases", "add biases to the gates of the recurrent units", field<&M::gate_biases>()},
     {"embedding-biases", "add a bias vector to the embeddings of each side", field<&M::embedding_biases>()},
     {"layer-normalization",
-     "normalize the summed inputs of the recurrent units. This magnifies rounding in the first updates, so runs "
-     "on different numbers of ranks, or with another --accumulate, differ sooner than without it",
+     "normalize the summed inputs of the recurrent units. This magnifies rounding in the first updates, so runs with "
+     "different numbers of ranks or different --accumulate diverge from each other sooner than without it",
      field<&M::layer_normalization>(),
      {.absent = "false", .former = "layer-normalisation"}},
     {"dropout",
-     "share of units dropped in training: of word embeddings, between layers, and before the softmax. Some 0.1 "
-     "to 0.3 helps on small corpora",
+     "dropout probability of the units of word embeddings, between layers, and before the softmax, in training. "
+     "Values of 0.1 to 0.3 help on small corpora",
      field<&M::dropout>(),
      {.bounds = kShare, .absent = "0"}},
     {"dropout-kind",
-     "plain: a dropout mask for each time step, recurrent connections excepted; variational: one mask for all "
-     "time steps of a sentence, recurrent connections included, and whole words dropped with all their occurrences",
+     "kind of dropout mask. plain: a mask for each time step, and no dropout of recurrent connections; variational: "
+     "one mask for all time steps of a sentence, recurrent connections included, and word dropout drops all "
+     "occurrences of a word",
      field<&M::dropout_kind>(),
      {.absent = "plain"}},
     {"attention-dropout",
-     "share of attention weights dropped in training",
+     "dropout probability of attention weights in training",
      field<&M::attention_dropout>(),
      {.bounds = kShare, .absent = "0"}},
     {"source-word-dropout",
-     "share of source words dropped in training as wholes: their vectors are zero where they are read. Some 0.1 helps "
-     "on small corpora",
+     "probability with which the whole embedding of a source word is set to zero in training (word dropout). About "
+     "0.1 helps on small corpora",
      field<&M::source_word_dropout>(),
      {.bounds = kShare, .absent = "0"}},
     {"target-word-dropout",
-     "share of target words dropped in training as wholes where the decoder reads them as previous words; the words to "
-     "predict stay",
+     "probability with which the whole embedding of a target word is set to zero in training where the decoder reads "
+     "it as the previous word; the words to predict do not change",
      field<&M::target_word_dropout>(),
      {.bounds = kShare, .absent = "0"}},
     {"tied-embeddings",
-     "share embedding matrices. target: the target embeddings are the output matrix; source-target: both sides "
-     "have the same embeddings, which needs a joint vocabulary; all: all three are one",
+     "share embedding matrices. target: the target embeddings are the output matrix; source-target: both sides have "
+     "the same embeddings, which needs a joint vocabulary; all: both embeddings and the output matrix are the same",
      field<&M::tied_embeddings>(),
      {.absent = "none"}},
     {"initialization",

@@ -43,7 +43,8 @@ LineChart read_chart(const std::filesystem::path& path) {
   const auto fail = [&](const std::string& what) {
     throw Error(
         text_of("report: ", path.string(), ", line ", number, ": ", what,
-                "; a chart is a table of tab-separated values with a header of names and a row for each place"));
+                "; a chart is a table of tab-separated values, with a header of names and a row for each position on "
+                "the axis"));
   };
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -51,7 +52,7 @@ LineChart read_chart(const std::filesystem::path& path) {
     if (line.empty() || line.starts_with('#')) continue;
     const std::vector<std::string> fields = fields_of(line);
     if (chart.lines.empty()) {
-      if (fields.size() < 2) fail("the head names no line beside the axis");
+      if (fields.size() < 2) fail("the header names no line besides the axis");
       chart.x.name = fields[0];
       for (std::size_t i = 1; i < fields.size(); ++i) {
         if (std::count(fields.begin() + 1, fields.end(), fields[i]) > 1)
@@ -60,7 +61,7 @@ LineChart read_chart(const std::filesystem::path& path) {
       }
       continue;
     }
-    if (fields[0].empty()) fail("the row has no place on the axis");
+    if (fields[0].empty()) fail("the row has no position on the axis, because its first field is empty");
     if (fields.size() > chart.lines.size() + 1) {
       fail(text_of("the row has ", fields.size(), " fields, but the header has ", chart.lines.size() + 1));
     }

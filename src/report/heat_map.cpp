@@ -27,7 +27,7 @@ std::string description_of(const std::vector<Label>& source, const std::vector<L
                            const std::vector<double>& weights) {
   std::string text = "Rows are target words, columns are source words; black is 0, white is 1.";
   if (source.empty()) return text;
-  text += " Each target word looks most at:";
+  text += " The source word with the largest weight for each target word:";
   for (std::size_t i = 0; i < target.size(); ++i) {
     const auto row = weights.begin() + static_cast<std::ptrdiff_t>(i * source.size());
     const auto most = std::max_element(row, row + static_cast<std::ptrdiff_t>(source.size()));

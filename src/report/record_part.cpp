@@ -81,7 +81,7 @@ void add_facts(pugi::xml_node section, const Report& report, const std::vector<F
     return found == facts.end() ? "\u2013" : found->second;
   };
   Table different{.id = "table-" + id + "-different", .caption = title + ": what differs"};
-  Table same{.id = "table-" + id, .caption = all.size() > 1 ? title + ": what is the same" : title};
+  Table same{.id = "table-" + id, .caption = all.size() > 1 ? title + ": what all runs share" : title};
   different.columns = {{"", false}};
   different.columns.front().title = "setting";
   same.columns = {{"setting", false}, {"value", false, true}};

@@ -83,7 +83,7 @@ Table mean_table(const Rounds& rounds) {
     table.rows.push_back(std::move(cells));
   }
   table.notes.push_back(
-      text_of("Each round is a training of its own, from fresh weights, scored on the same ",
+      text_of("Each round is a separate training from new initial weights, scored on the same ",
               grouped(rounds.front().systems.front().all.sentences),
               " sentences. \u00b1: half of the 95% confidence interval of the mean, Student's t over rounds."));
   for (const EvaluationFile& round : rounds) {

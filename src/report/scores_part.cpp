@@ -18,7 +18,7 @@ std::string name_of(const EvaluationFile& file) {
 }
 
 std::string words_of(const EvaluationFile& file) {
-  return file.length == "longest" ? "words of source or reference, whichever has more" : "words of the " + file.length;
+  return file.length == "longest" ? "words of the longer side, source or reference" : "words of the " + file.length;
 }
 
 // Shortens a label for the axis: "11-20" gets an en dash, and words are replaced by signs.
@@ -65,7 +65,7 @@ std::string about_points(const EvaluationFile& file, std::vector<ScoreRow> Syste
   const auto& first = file.systems.front().*rows;
   const bool few =
       std::any_of(first.begin(), first.end(), [](const ScoreRow& row) { return row.sentences > 0 && !row.reliable; });
-  return text + (few ? "Hollow: fewer than 100 sentences, not to be trusted." : "");
+  return text + (few ? "Hollow marks: fewer than 100 sentences, too few for a reliable score." : "");
 }
 
 // The comparison of a system with its first baseline over all sentences.
@@ -148,7 +148,7 @@ Table bucket_table(const EvaluationFile& file, std::vector<ScoreRow> SystemScore
     add_row([&](const SystemScores& system) { return i < (system.*rows).size() ? &(system.*rows)[i] : nullptr; });
   }
   add_row([](const SystemScores& system) { return &system.all; });
-  if (doubtful) table.notes.push_back("\u2020 fewer than 100 sentences: not to be trusted");
+  if (doubtful) table.notes.push_back("\u2020 fewer than 100 sentences: too few for a reliable score");
   return table;
 }
 
@@ -212,7 +212,7 @@ Table score_table(const EvaluationFile& file) {
   }
   note += ".";
   if (has_intervals(file)) note += " In brackets: 95% bootstrap intervals.";
-  if (doubtful) note += " \u2020 Fewer than 100 sentences: not to be trusted.";
+  if (doubtful) note += " \u2020 Fewer than 100 sentences: too few for a reliable score.";
   table.notes.push_back(note);
   if (marked) {
     std::set<std::string> baselines;
@@ -283,7 +283,7 @@ std::vector<Table> comparison_tables(const EvaluationFile& file) {
       table.rows.push_back(std::move(cells));
     }
     table.notes.push_back(
-        text_of("* p < 0.05, ** p < 0.01; ", method_text(head), ", two-sided. Each row is tested for itself."));
+        text_of("* p < 0.05, ** p < 0.01; ", method_text(head), ", two-sided. Each row is tested separately."));
     tables.push_back(std::move(table));
   }
   return tables;
@@ -296,9 +296,9 @@ void add_lengths(PageContext& page, const Report& report) {
     if (!section) {
       section = page.section("length", "BLEU by sentence length");
       add(section, "p", {},
-          "Does a system get worse as sentences grow? This is figure 2 of Bahdanau, Cho and Bengio (2015): a system "
-          "that "
-          "squeezes each sentence into one vector falls with length, one with attention should not.");
+          "Does a system get worse as sentences grow? This is figure 2 of Bahdanau, Cho and Bengio (2015): the "
+          "scores of a system that compresses each sentence into one vector fall with length; those of a system with "
+          "attention should not.");
     }
     const std::string id = "length" + suffix_of(report, file);
     if (report.evaluations.size() > 1) add(section, "h3", {}, name_of(file));
@@ -374,8 +374,8 @@ void add_words(PageContext& page, const Report& report) {
     for (const Kind& kind :
          {Kind{&SystemScores::by_unknown_share, "unknown", "BLEU by share of unknown words", "unknown words",
                "share of unknown words"},
-          Kind{&SystemScores::by_rarest_word, "rarest", "BLEU by how often the training text has the rarest word",
-               "rarest word", "times in the training text"}}) {
+          Kind{&SystemScores::by_rarest_word, "rarest", "BLEU by training frequency of the rarest word", "rarest word",
+               "times in the training text"}}) {
       const bool there = std::any_of(file.systems.begin(), file.systems.end(),
                                      [&](const SystemScores& system) { return !(system.*kind.rows).empty(); });
       if (!there || (file.systems.front().*kind.rows).empty()) continue;

@@ -176,7 +176,7 @@ void add_sentences(PageContext& page, const Report& report) {
       section = page.section("sentences", "Best and worst sentences");
       add(section, "p", {},
           text_of("Chosen by the BLEU of the sentence, among references of at least ", kFewestWords,
-                  " words. Underlined: words that no reference has, or not as often."));
+                  " words. Underlined: words that occur in no reference, or less often than in the translation."));
     }
     for (const Choice& choice : choices) {
       const auto details = add(section, "details", {{"class", "choice"}});
@@ -191,9 +191,8 @@ void add_alignments(PageContext& page, const Report& report) {
   if (report.alignments.empty()) return;
   const auto section = page.section("alignments", "Soft alignments");
   add(section, "p", {},
-      "What the decoder looked at, as in figure 3 of Bahdanau, Cho and Bengio (2015): each row is a word it wrote, "
-      "each "
-      "column a word of the source, and the lighter a square, the more weight that source word had.");
+      "Attention weights, as in figure 3 of Bahdanau, Cho and Bengio (2015): each row is a target word, each column "
+      "a source word, and a lighter square is a larger weight of the source word.");
   std::size_t number = 0;
   for (const AlignmentFile& file : report.alignments) {
     const std::string name = file.model.empty() ? file.path.stem().string() : file.model;

@@ -125,11 +125,11 @@ double median(std::vector<double> values) {
 
 std::string standing(const Run& run) {
   if (run.stopped) return run.stopped->empty() ? "ended" : "ended: " + *run.stopped;
-  return "not ended: going on, or killed";
+  return "not ended: still running, or killed";
 }
 
 Table summary(const Report& report) {
-  Table table{.id = "table-training", .caption = "Where each run stands"};
+  Table table{.id = "table-training", .caption = "Progress of each run"};
   table.columns = {{"run", false}, {"updates"}, {"epochs"}, {"time"}, {"training loss, last"}};
   bool validated = false, bleu = false, skipped = false, resumed = false;
   for (const Run& run : report.runs) {
@@ -173,8 +173,8 @@ Table summary(const Report& report) {
     table.rows.push_back(std::move(cells));
   }
   table.notes.push_back(
-      "Losses are nats a target word. Times are of the updates, each counted once, as it was done last: without "
-      "validations, checkpoints and waiting for a place to run.");
+      "Losses are in nats per target word. Times are sums over updates; an update that was repeated counts once, "
+      "with its last time. They do not include validations, checkpoints and waiting in a queue.");
   return table;
 }
 
@@ -203,7 +203,7 @@ Split split_of(const Run& run) {
 
 void add_split(pugi::xml_node where, const Report& report) {
   const auto figure = add(where, "figure", {{"class", "chart"}, {"id", "chart-split"}});
-  add(figure, "figcaption", {}, "Where the time went");
+  add(figure, "figcaption", {}, "Time of each part of an update");
   const auto legend = add(figure, "ul", {{"class", "legend parts"}});
   for (std::size_t i = 0; i < kParts.size(); ++i) {
     const auto item = add(legend, "li");
@@ -213,7 +213,8 @@ void add_split(pugi::xml_node where, const Report& report) {
     add(key, "rect", {{"class", text_of("part p", i)}, {"width", "14"}, {"height", "14"}});
     add(item, "span", {{"class", "name"}}, kParts[i]);
   }
-  Table table{.id = "table-split", .caption = "Seconds an update, and share of the time", .columns = {{"part", false}}};
+  Table table{
+      .id = "table-split", .caption = "Seconds per update, and share of the time", .columns = {{"part", false}}};
   for (const char* part : kParts) table.rows.push_back({{part}});
   for (const Run& run : report.runs) {
     const Split split = split_of(run);
@@ -234,8 +235,8 @@ void add_split(pugi::xml_node where, const Report& report) {
   }
   add_table(figure, table);
   add(figure, "p", {{"class", "note"}},
-      "Of the updates alone: validations and checkpoints are not in the log. Communication is what computing did not "
-      "hide.");
+      "These are times of updates only, without validations and checkpoints. Communication is the part of the "
+      "all-reduces that was not hidden behind computation.");
 }
 
 }  // namespace

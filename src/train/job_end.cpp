@@ -42,8 +42,8 @@ Deadline deadline_of(std::optional<double> stop_before, const comm::Lookup& envi
     const double deadline = end - 60 * before;
     if (deadline <= now) {
       throw Error(text_of(name, " says that the job ends at ", utc(end), ", and stop-before is ", minutes(before),
-                          ", so no time is left to train; give --stop-before less, or set RNNSEARCH_END_TIME to the "
-                          "job's end (0: there is none)"));
+                          ", so no time is left to train; give a smaller --stop-before, or set RNNSEARCH_END_TIME to "
+                          "the end of the job (0: there is none)"));
     }
     return {deadline, text_of("will stop with a checkpoint before ", utc(deadline), ", in ", duration(deadline - now),
                               ": ", minutes(before), " before the end that ", name, " says")};

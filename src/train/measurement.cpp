@@ -298,10 +298,10 @@ std::string table_of(const Measured& of, const Measurement& m) {
     name.resize(20, ' ');
     text += name + value + "\n";
   };
-  row(text_of("seconds ", of.decode ? "a " : "an ", unit),
+  row(text_of("seconds per ", unit),
       text_of("median ", seconds_text(m.median()), ", from ", seconds_text(m.minimum()), " to ",
               seconds_text(m.maximum()), " (", m.seconds.size(), " timed after ", of.untimed, ")"));
-  row("words a second",
+  row("words per second",
       text_of(fixed(m.source_words / m.total(), 0), " source, ", fixed(m.target_words / m.total(), 0), " target"));
   if (m.gflop() > 0) {
     row("GFLOP/s", text_of(fixed(m.gflop() / m.total(), 1),
@@ -313,9 +313,9 @@ std::string table_of(const Measured& of, const Measurement& m) {
                 seconds_text(*share * m.mean()), " s"));
   }
   if (m.bytes_sent > 0) {
-    row("sums over ranks", text_of(fixed(m.mean_of(m.bytes_sent) / 1e6, 1), " MB sent an update by each, ",
-                                   seconds_text(m.mean_of(m.reduction_seconds)), " s under way, ",
-                                   seconds_text(m.mean_of(m.visible_seconds)), " s not hidden"));
+    row("all-reduces", text_of(fixed(m.mean_of(m.bytes_sent) / 1e6, 1), " MB sent per update by each rank, ",
+                               seconds_text(m.mean_of(m.reduction_seconds)), " s in progress, ",
+                               seconds_text(m.mean_of(m.visible_seconds)), " s not hidden"));
   }
   if (m.waiting) {
     row("waiting for data", text_of(seconds_text(m.mean_of(*m.waiting)), " s before each ", unit, ", ",
@@ -327,7 +327,7 @@ std::string table_of(const Measured& of, const Measurement& m) {
                                  counted(of.latency->seconds.size(), "sentence"), ")"));
     const auto best = of.latency->best();
     row("best batch", text_of(counted(best.batch_sentences, "sentence"), ": ", fixed(best.target_words, 0),
-                              " target words a second"));
+                              " target words per second"));
   }
   row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
   if (const auto updates = of.updates_to_estimate; updates > 0) {

@@ -25,30 +25,32 @@ constexpr bool always(const T&) {
 
 constexpr Option<T> kOptions[]{
     {"resume",
-     "where training begins. auto: at the newest checkpoint of the run, if there is one; never: from the "
-     "beginning; otherwise at this checkpoint",
+     "where training begins. auto: at the newest checkpoint of the run, if there is one; never: at the beginning; "
+     "FILE: at this checkpoint",
      field<&T::resume>(),
      {.group = "Files", .placeholder = "auto|never|FILE", .in_ini = false}},
     {"initial-model",
-     "another run, or a checkpoint, whose parameters a new run begins with, for instance to adapt a model to "
+     "initialize a new run with the parameters of another run or of a checkpoint, for instance to adapt a model to "
      "another domain. Vocabularies are matched by word; all other sizes must be the same",
      field<&T::initial_model>(),
      {.placeholder = "RUN|FILE"}},
-    {"initial-optimizer", "begin with the state of the optimizer in that checkpoint as well, in place of a new one",
+    {"initial-optimizer",
+     "with --initial-model, also take over the state of the optimizer instead of starting with "
+     "a new one",
      field<&T::initial_optimizer>()},
     {"batch-sentences",
-     "number of sentence pairs in an update, on all ranks together",
+     "batch size: number of sentence pairs in an update, summed over all ranks",
      field<&T::batch_sentences>(),
      {.group = "Training", .bounds = kUpToABillion, .fixed = always}},
     {"batch-words",
-     "size of an update in words instead of sentence pairs: sentence pairs times the longest sentence among them, "
-     "source or target, on all ranks together. Updates then take about the same time and memory. 0: "
-     "--batch-sentences counts",
+     "batch size in words instead of sentence pairs: the number of sentence pairs times the length of the longest "
+     "sentence among them, source or target, summed over all ranks. Updates then take about the same time and "
+     "memory. 0: --batch-sentences sets the batch size",
      field<&T::batch_words>(),
      {.bounds = {.from = 0, .to = 1e9}, .fixed = always, .absent = "0"}},
     {"accumulate",
-     "number of pieces in which each rank computes its share of a batch, one after the other; more pieces take "
-     "less memory",
+     "number of pieces into which each rank divides its share of a batch, to compute them one after the other and "
+     "accumulate their gradients; more pieces take less memory",
      field<&T::accumulate>(),
      {.bounds = kUpToABillion}},
     {"pool-batches",
@@ -71,9 +73,10 @@ constexpr Option<T> kOptions[]{
      field<&T::seed>(),
      {.fixed = always}},
     {"prefetch",
-     "read the next sentences on a thread of its own while others are trained on; does not affect the result",
+     "read the next sentence pairs on a background thread while the current ones are trained on; does not affect the "
+     "result",
      field<&T::prefetch>()},
-    {"optimizer", "algorithm of the update", field<&T::optimizer>(), {.fixed = always}},
+    {"optimizer", "optimization algorithm", field<&T::optimizer>(), {.fixed = always}},
     {"learning-rate",
      "learning rate of the optimizer: 1 for adadelta, some 0.001 for adam, 0.1 to 1 for sgd",
      field<&T::learning_rate>(),
@@ -85,8 +88,8 @@ constexpr Option<T> kOptions[]{
      field<&T::scale_learning_rate>(),
      {.absent = "none"}},
     {"reference-batch",
-     "size of the batch that --learning-rate was found for, for --scale-learning-rate: sentence pairs of an update, or "
-     "with --batch-words its words",
+     "for --scale-learning-rate: size of the batch for which --learning-rate was found, in sentence pairs, or with "
+     "--batch-words in words",
      field<&T::reference_batch>(),
      {.bounds = {.from = 0, .to = 1e9}, .absent = "0"}},
     {"rho",
@@ -98,13 +101,13 @@ constexpr Option<T> kOptions[]{
                  .below = true,
                  .sentence = "above 0 and below 1 in float32, so at most 0.9999999"}}},
     {"epsilon",
-     "epsilon of Adadelta, which keeps its first steps above zero",
+     "epsilon of Adadelta; above zero, so that the first steps are not zero",
      field<&T::epsilon>(),
      {.bounds = kPositive}},
     {"adam-beta1", "decay of Adam's average of gradients", field<&T::adam_beta1>(), {.bounds = kDecay}},
     {"adam-beta2", "decay of Adam's average of squared gradients", field<&T::adam_beta2>(), {.bounds = kDecay}},
     {"adam-epsilon",
-     "epsilon of Adam, which keeps its divisor above zero",
+     "epsilon of Adam, added to the divisor so that it is never zero",
      field<&T::adam_epsilon>(),
      {.bounds = kPositive}},
     // with momentum there is a velocity to go on with, without there is none
@@ -113,18 +116,19 @@ constexpr Option<T> kOptions[]{
      field<&T::momentum>(),
      {.bounds = kDecay, .fixed = [](const T& o) { return o.optimizer == OptimizerKind::kSgd; }}},
     {"gradient-of",
-     "what the gradient is of: the summed cost of a batch, or that cost divided by its sentences or by its "
-     "target words. Clipping and learning rate depend on it",
+     "normalization of the cost whose gradient is computed. sum: sum over the batch; sentence: divided by the number "
+     "of sentence pairs; word: divided by the number of target words. The best --clip-norm and --learning-rate "
+     "depend on it",
      field<&T::gradient_of>()},
     {"label-smoothing",
-     "share of each target's probability that is spread over all words of the vocabulary; reported losses are "
-     "without it. Some 0.1 often improves BLEU. 0: none",
+     "share of the probability of each target word that is spread over all words of the vocabulary; reported losses "
+     "do not include it. About 0.1 often improves BLEU. 0: no smoothing",
      field<&T::label_smoothing>(),
      {.bounds = kShare}},
     {"guided-alignment",
-     "weight of the cost between the links of the corpus (prepare --train-alignments) and the weights of attention "
-     "(Chen et al. 2016), where the weight of the cross entropy is 1; reported losses are without it. Some 0.1 to 1. "
-     "0: none",
+     "weight of the alignment cost, the cross entropy between the word alignments of the corpus (prepare "
+     "--train-alignments) and the attention weights (Chen et al. 2016), relative to the cost of the words; reported "
+     "losses do not include it. Usual values are 0.1 to 1. 0: no alignment cost",
      field<&T::guided_alignment>(),
      {.bounds = {.from = 0, .to = 1e6}, .fixed = always, .absent = "0"}},
     {"clip-norm",
@@ -135,16 +139,16 @@ constexpr Option<T> kOptions[]{
                  .or_zero = true,
                  .sentence = "that is 0 (no limit), or at least 1.2e-38 and at most 3.4e38, as float32 has it"}}},
     {"average-decay",
-     "decay of a moving average of the parameters, which is validated and translates in their place, for "
-     "instance 0.9999; 0: none",
+     "decay of an exponential moving average of the parameters, for instance 0.9999. Validation and translation then "
+     "use the average instead of the parameters. 0: no average",
      field<&T::average_decay>(),
      {.bounds = kShare}},
     {"max-skipped",
-     "number of successive updates that may be skipped because their gradient is not finite, until training "
+     "number of successive updates that are skipped because their gradient is not finite, after which the training "
      "ends with an error",
      field<&T::max_skipped>(),
      {.bounds = kAtLeast1}},
-    {"schedule", "how the learning rate changes in the course of training", field<&T::schedule>()},
+    {"schedule", "learning rate schedule", field<&T::schedule>()},
     {"warmup-updates", "number of updates in which the learning rate rises linearly from 0",
      field<&T::warmup_updates>()},
     {"plateau-patience",
@@ -164,64 +168,67 @@ constexpr Option<T> kOptions[]{
      {.bounds = {.from = 0, .above = true}}},
 
     {"overlap",
-     "begin the all-reduce of gradients while others are still computed; does not affect the result",
+     "overlap the all-reduce of finished gradients with the computation of the others; does not affect the result",
      field<&T::overlap>(),
-     {.group = "Sums over the ranks"}},
+     {.group = "All-reduce of gradients"}},
     {"reduce-precision",
-     "precision in which gradients travel between ranks. bf16 halves the bytes; sums stay in float32 and "
-     "rounding errors are carried to the next update, but a resumed run is no longer bit-identical",
+     "precision in which gradients are sent between ranks. bf16 halves the bytes; sums stay in float32, and rounding "
+     "errors are carried to the next update (error feedback), but a resumed run is no longer bit-identical",
      field<&T::reduce_precision>()},
     {"reproducible-shards",
-     "number of shards into which each batch is divided so that the result is bit-identical on any number of ranks "
-     "that divides it, also when a run is resumed on another number of ranks. Take the largest number of ranks that "
-     "you may use: a rank computes its shards one after the other, which takes longer the smaller they are. 0: the "
-     "result depends on the number of ranks in its last bits",
+     "divide each batch into this number of shards, so that the result is bit-identical on any number of ranks that "
+     "divides the number of shards, also when a run is resumed on another number of ranks. Choose the largest number "
+     "of ranks that you may use: a rank computes its shards one after the other, and small shards are slow. 0: the "
+     "last bits of the result depend on the number of ranks",
      field<&T::reproducible_shards>(),
      {.bounds = {.from = 0, .to = 65536}, .fixed = always, .absent = "0"}},
 
     {"max-updates",
-     "number of updates",
+     "stop after this number of updates",
      field<&T::max_updates>(),
      {.group = "When to stop (the first limit reached; 0: no limit)"}},
-    {"max-epochs", "number of passes over the corpus", field<&T::max_epochs>()},
-    {"max-minutes", "minutes of training, over all attempts", field<&T::max_minutes>(), {.bounds = kAtLeast0}},
-    {"early-stop-patience", "number of validations without a better --best-metric", field<&T::early_stop_patience>()},
+    {"max-epochs", "stop after this number of passes over the corpus", field<&T::max_epochs>()},
+    {"max-minutes",
+     "stop after this number of minutes of training, summed over all attempts",
+     field<&T::max_minutes>(),
+     {.bounds = kAtLeast0}},
+    {"early-stop-patience", "stop after this number of successive validations without a better --best-metric",
+     field<&T::early_stop_patience>()},
 
     {"validate-every",
-     "number of updates between validations; 0: by time alone, or never",
+     "number of updates between validations; 0: validate only as --validate-minutes says, or never",
      field<&T::validate_every>(),
      {.group = "Validation"}},
     {"validate-minutes",
-     "minutes from one validation to the next; 0: by updates alone",
+     "minutes between validations; 0: validate only as --validate-every says",
      field<&T::validate_minutes>(),
      {.bounds = kAtLeast0, .absent = "0"}},
     {"validation-share",
-     "largest share of the time that validations may take, for instance 0.1. One that would exceed it is put off to "
-     "the "
-     "first update after which it fits, supposing that it takes as long as the last one; the first one of an attempt "
-     "and "
-     "the one at the end are always made. 0: no limit",
+     "largest share of the time that validations may take, for instance 0.1. A validation that would exceed it, if "
+     "it took as long as the last one, is postponed to the first update after which it no longer does; the first "
+     "validation of an attempt and the one at the end are always made. 0: no limit",
      field<&T::validation_share>(),
      {.bounds = kShare, .absent = "0"}},
     {"best-metric",
-     "metric on the dev set by which the best checkpoint is chosen, and training stopped early; of loss and ter, a "
-     "lower one is better",
+     "metric on the dev set that selects the best checkpoint and decides on early stopping; lower is better for loss "
+     "and ter, higher for bleu and chrf",
      field<&T::best_metric>()},
 
     {"checkpoint-every",
-     "number of updates between checkpoints; 0: by time alone",
+     "number of updates between checkpoints; 0: write them only as --checkpoint-minutes says",
      field<&T::checkpoint_every>(),
-     {.group = "Record"}},
+     {.group = "Checkpoints and log"}},
     {"checkpoint-minutes",
-     "minutes between checkpoints; 0: by updates alone",
+     "minutes between checkpoints; 0: write them only as --checkpoint-every says",
      field<&T::checkpoint_minutes>(),
      {.bounds = kAtLeast0}},
     {"synchronous-checkpoints",
-     "let training wait while a checkpoint is written. Otherwise it is written in the background, from a copy that "
-     "takes as much memory on rank 0 as the parameters, their average and the state of the optimizer together",
+     "let training wait while a checkpoint is written. Without this option a checkpoint is written in the "
+     "background, from a copy that takes as much memory on rank 0 as the parameters, their average and the state of "
+     "the optimizer together",
      field<&T::synchronous_checkpoints>()},
     {"keep-checkpoints",
-     "number of newest checkpoints that are kept; the best one is kept as well",
+     "number of newest checkpoints to keep; the best checkpoint is always kept as well",
      field<&T::keep_checkpoints>(),
      {.bounds = {.from = 2, .sentence = "of at least 2, so that a damaged one can be replaced by the one before"}}},
     {"log-every", "number of updates between two lines of log.jsonl", field<&T::log_every>(), {.bounds = kAtLeast1}},

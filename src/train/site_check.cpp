@@ -140,7 +140,7 @@ class FolderTrial {
     double waited = 0;
     const auto read_failures = failures(world_, true, [&] { waited = read_at_last(file, 1); });
     if (!report("read", first_of(read_failures, hosts_), "every rank reads what rank 0 wrote", kShare)) return;
-    say_of_delay("read", waited, "a file that rank 0 had written came into sight of all ranks");
+    say_of_delay("read", waited, "a file that rank 0 had written became visible to all ranks");
 
     // A second checkpoint under the same name: what `latest` and `best` do.
     const auto replace_failure =
@@ -148,7 +148,7 @@ class FolderTrial {
     const auto replaced = failures(world_, replace_failure.empty(), [&] { waited = read_at_last(file, 2); });
     const auto second_failure = replace_failure.empty() ? first_of(replaced, hosts_) : replace_failure;
     if (report("rename", second_failure, "every rank sees the file that replaced another", kShare)) {
-      say_of_delay("rename", waited, "a file that replaced another came into sight of all ranks");
+      say_of_delay("rename", waited, "a file that replaced another became visible to all ranks");
     }
 
     // The root of the next attempt may be on any host.
@@ -178,7 +178,7 @@ class FolderTrial {
   }
 
   void make_folder() const {
-    if (!fs::is_directory(folder_)) throw Error(text_of("", folder_.string(), " is no folder"));
+    if (!fs::is_directory(folder_)) throw Error(text_of("", folder_.string(), " is not a folder"));
     std::error_code reason;
     fs::create_directory(trial_, reason);
     if (reason) throw Error(text_of("cannot write in ", folder_.string(), ": ", reason.message()));
@@ -375,7 +375,7 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
           text_of("for the same bits whichever host computes what, set RNNSEARCH_SIMD=", common, " on all")),
       finding(
           "bfloat16", [](const NodeFacts& rank) { return rank.bfloat16_unit.empty() ? "none" : rank.bfloat16_unit; },
-          "ask for hosts of one kind, or train with --precision f32: a run in bf16 is refused here")};
+          "ask for hosts of one kind, or train with --precision f32: a run in bf16 is rejected on these hosts")};
 }
 
 std::vector<double> clocks_ahead(const comm::Communicator& world) {

@@ -180,7 +180,7 @@ class Trainer {
       p_.communicator.broadcast(checkpoint);
       throw Error(text_of("the gradients of ", state_.skipped_in_a_row,
                           " updates in a row were not finite, up to update ", state_.update, "; ",
-                          checkpoint.empty() ? "there is no checkpoint from before, so begin again"
+                          checkpoint.empty() ? "there is no earlier checkpoint, so start again"
                                              : "the parameters of " + checkpoint + " are finite: resume",
                           " with a lower learning-rate or clip-norm"));
     }

@@ -190,4 +190,4 @@ expected=2 refused "--pharaoh text/test.target is one of the files to be read" "
 mkfifo pipe
 refused "pipe is a pipe or a device" "${pair[@]}" --json pipe
 [[ -p pipe ]] || fail "a pipe was replaced"
-refused "--svg links is no folder" "${pair[@]}" --svg links
+refused "--svg links is not a folder" "${pair[@]}" --svg links

@@ -86,7 +86,7 @@ is "updates 1 2 1 6 4 0.000093 1800 1800.000" "${together[@]}" --config limit.in
   >/dev/null
 "$RNNSEARCH" train --corpus corpus.h5 --run run "${tiny[@]:0:8}" --max-updates 1 --threads 1 2>/dev/null
 "$RNNSEARCH" benchmark --config run/config.ini --updates 2 --threads 1 >table || fail "a run's config.ini was refused"
-for words in RNNsearch 'seconds an update  *median' 'words a second' 'GFLOP/s' 'waiting for data .*% of both' 'peak memory' \
+for words in RNNsearch 'seconds per update  *median' 'words per second' 'GFLOP/s' 'waiting for data .*% of both' 'peak memory' \
   '^1 update ' '100.0%'; do
   grep -q "$words" table || fail "'$words' is not in the table: $(<table)"
 done

@@ -43,7 +43,7 @@ check 0 "warning threads on $host $too_many threads" "$RNNSEARCH" node-check --f
 # Folders.
 check 1 "FAILED folder rank 0 on $host: .*nowhere" "$RNNSEARCH" node-check --folder nowhere
 echo >file
-check 1 "FAILED folder rank 0 on $host: .*file is no folder" "$RNNSEARCH" node-check --folder file
+check 1 "FAILED folder rank 0 on $host: .*file is not a folder" "$RNNSEARCH" node-check --folder file
 check 1 "FAILED folder rank 0 on $host: cannot write in /proc" "$RNNSEARCH" node-check --folder /proc
 check 1 "FAILED folder rank 0 on $host: cannot write in /proc" mpirun -n 2 "$RNNSEARCH" node-check --folder /proc "${many[@]}"
 # The same path is another folder on each rank, as on hosts without a shared file system.

@@ -61,7 +61,7 @@ for metric in loss bleu ter; do
   code=0
   diverge $metric 40 2 1e25 --best-metric $metric --max-skipped 5 2>err || code=$?
   [[ $code == 1 && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "train, best by $metric: code $code: $(<err)"
-  [[ $(tail -n 1 err) == *"5 updates in a row were not finite, up to update 6; there is no checkpoint from before, so begin again with"* ]] || fail "train, best by $metric: $(<err)"
+  [[ $(tail -n 1 err) == *"5 updates in a row were not finite, up to update 6; there is no earlier checkpoint, so start again with"* ]] || fail "train, best by $metric: $(<err)"
   [[ $(grep -c '^\[train\] update [246]: .*NaN.*' err) == 2 ]] || fail "the validations at updates 2 and 4 do not tell of NaN: $(<err)"
   [[ $(grep -c '"event":"validation".*"loss_per_word":null,"bleu":null,"chrf":null,"ter":null,"best":false' $metric/log.jsonl) == 2 ]] ||
     fail "log.jsonl takes NaN for a score: $(grep validation $metric/log.jsonl)"

@@ -39,7 +39,7 @@ kill $job
 wait $job || true
 code=0
 "$RNNSEARCH" score --model run --threads 1 --source text/dev.source --target text/dev.target 2>err >&- || code=$?
-[[ $code == 1 && $(<err) == *"standard output did not take the results"* ]] || fail "a closed standard output: code $code: $(<err)"
+[[ $code == 1 && $(<err) == *"cannot write the results to standard output"* ]] || fail "a closed standard output: code $code: $(<err)"
 code=0
 "$RNNSEARCH" translate --model run --threads 1 <&- >out 2>err || code=$?
 [[ $code == 1 && $(<err) == *"cannot read standard input"* ]] || fail "a closed standard input: code $code: $(<err)"

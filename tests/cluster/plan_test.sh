@@ -34,7 +34,7 @@ for row, (nodes, batch, pairs, updates, *numbers) in zip(rows, expected):
 PYTHON
 }
 
-# 80 pairs of 25 words at 1,000 words a second: 2 s, of which the optimiser takes 1e9 weights * 28 bytes / 280 GB/s = 0.1 s and computing
+# 80 pairs of 25 words at 1,000 words per second: 2 s, of which the optimiser takes 1e9 weights * 28 bytes / 280 GB/s = 0.1 s and computing
 # 1.9 s; 20 pairs take 1.5 / 4 of that (0.7125 s), 5 and fewer 0.8 / 4 (0.38 s). An all-reduce sends 2 (N - 1) / N * 4 MB at 10 MB/s: 0.6,
 # 0.75 and 0.7875 s. Hours are updates * seconds / 3600.
 "${plan[@]}" "${network[@]}" --words-per-second 1000 --memory 280 --json >by_hand.json

@@ -103,7 +103,7 @@ paste -d'|' words.source words.require | sed 's/\(.*\)|\(.*\)/{"source": "\1", "
   "$RNNSEARCH" translate --model words --precision f32 --stream --input-format json --beam 4 2>/dev/null |
   sed 's/^{"id":null,"translation":"\([^"]*\)".*}$/\1/' | cmp - plain || fail "phrases of JSON"
 answer=$(echo '{"source": "3", "require": "4"}' | "$RNNSEARCH" translate --model words --stream --input-format json 2>/dev/null)
-[[ $answer == *'its \"require\" is no list of strings'* ]] || fail "phrases that are no list: $answer"
+[[ $answer == *'its \"require\" is not a list of strings'* ]] || fail "phrases that are no list: $answer"
 
 refused() { # CODE FACTS OPTION...: translate refuses these options with one sentence that has the facts
   local facts=$2 fact code=0

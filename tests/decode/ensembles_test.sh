@@ -77,6 +77,6 @@ for ranks in 1 2; do
   ((ranks == 1)) || launcher=("$MPIEXEC" -n "$ranks")
   refused 1 "small has another target vocabulary|8 words" translate --model a --model b --model small --input source
   refused 1 "--model a|word has another source vocabulary|'one'" translate --model a --model word --input source
-  refused 1 "tokens splits text into words otherwise" score --model a --model tokens --source source --target source
+  refused 1 "tokens splits text into words differently" score --model a --model tokens --source source --target source
   refused 1 "leftwards and --model a|left to right, the other from right to left" translate --model a --model leftwards --input source
 done

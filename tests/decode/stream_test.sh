@@ -105,7 +105,7 @@ for ranks in 1 2; do
   bad '[1, 2]' 'not an object with a'
   bad '{"id": 3}' 'not an object with a'
   [[ $answer == '{"id":3,'* ]] || fail "the error of a line whose id can be read: $answer"
-  bad '{"id": 3, "source": 4}' 'is no string'
+  bad '{"id": 3, "source": 4}' 'is not a string'
   bad '{"id": [3], "source": "4"}' 'neither a string nor a number'
   bad '{"id": 3, "source": "a\u0000b"}' 'a NUL character'
   bad '' 'not valid JSON'

@@ -63,7 +63,7 @@ o RNNsearch: BLEU as a share of its best bucket's (11-20: 26.50)
           94%      100%       98%       95%       92%       87%       76%
 x RNNencdec: BLEU as a share of its best bucket's (up to 10: 22.00)
          100%       87%       65%       43%       28%       18%       10%
-* fewer than 100 sentences: not to be trusted, and never taken as the best bucket
+* fewer than 100 sentences: too few for a reliable score, and never taken as the best bucket
 )");
 }
 
@@ -107,7 +107,7 @@ x b: BLEU as a share of its best bucket's (up to 10: 4.00)
              100%               50%                -                0%
 + c: BLEU as a share of its best bucket's (11-20: 2.00)
               0%               100%                -                0%
-* fewer than 100 sentences: not to be trusted
+* fewer than 100 sentences: too few for a reliable score
 )");
 }
 

@@ -49,7 +49,7 @@ over 20                        0                         -                     -
 --------------------------------------------------------------------------------
 all                          121   100.00 [100.00, 100.00]  76.29 [75.98, 76.89]
 without unknown words          0                         -                     -
-* fewer than 100 sentences: not to be trusted
+* fewer than 100 sentences: too few for a reliable score
 lengths counted by tok:13a
 BLEU [95% bootstrap interval]  )";
   EXPECT_EQ(text_of("\n", render_table(evaluation)), expected + evaluation.systems[0].signature + "\n");

@@ -27,7 +27,7 @@ text="bash stub.sh text 'floor 77 s/update, later floor %s s/update' 5e-1 1 .5"
 # the median of 3/1, 2/2, 12/4 is 3, that of the medians would be 3/2
 diff - <(sed -E '/^(ours|peer .):/d; s/average [0-9.]+ at the start, [0-9.]+ at/average X at the start, X at/;
   s/most [0-9.]+%/most X%/' table) <<'TABLE' ||
-seconds an update       median     least      most   times ours, median [least, most]
+seconds per update      median     least      most   times ours, median [least, most]
 ours                         2         1         4
 peer 1                       3         2        12   3.000 [1.000, 3.000]
 peer 2                     0.5       0.5         1   0.500 [0.125, 0.500]
@@ -53,7 +53,7 @@ found=$(perl -MJSON::PP -e 'local $/; my $r = decode_json(<STDIN>); my ($ours, $
 echo "cpu 0 0 0 0 0 0 0 0" >stat
 counted="if [[ -e begun ]]; then echo 'cpu 200 0 0 0 0 0 0 101'; else echo 'cpu 100 0 0 0 0 0 0 100'; fi >stat; touch begun; $ours"
 COMPARE_PROC_STAT=stat "$compare" --rounds 1 --stolen-at-most 5 --ours "$counted" --peer "$json" >table 2>log || fail "$(<log)"
-grep -q '^\[compare\] round 1 of 1, ours: 1 seconds an update, but 50.0% of the processors were taken away: again$' log ||
+grep -q '^\[compare\] round 1 of 1, ours: 1 seconds per update, but 50.0% of the processors were taken away: again$' log ||
   fail "no word of what was stolen: $(<log)"
 [[ $(paste -sd ' ' calls) == "ours ours json" ]] || fail "runs again: $(paste -sd ' ' calls)"
 grep -q '^ours  *2 ' table || fail "not the second run: $(<table)"

@@ -50,7 +50,7 @@ TEST(ReadChart, RefusesWhatIsNoTableAndSaysWhere) {
               AllOf(HasSubstr("line 2"), HasSubstr("3 fields, but the header has 2")));
   EXPECT_THAT(refusal("length\ta\n10\t1\n20\t1,5\n"), AllOf(HasSubstr("line 3"), HasSubstr("'1,5' is not a number")));
   EXPECT_THAT(refusal("length\ta\n10\tinf\n"), HasSubstr("'inf' is not a number"));
-  EXPECT_THAT(refusal("length\ta\n\t1\n"), HasSubstr("no place on the axis"));
+  EXPECT_THAT(refusal("length\ta\n\t1\n"), HasSubstr("no position on the axis"));
   EXPECT_THAT(message_of([] { read_chart("/no/such/chart.tsv"); }), HasSubstr("/no/such/chart.tsv"));
 }
 

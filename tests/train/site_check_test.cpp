@@ -86,7 +86,7 @@ TEST(SiteCheck, TriesAFolderAndLeavesNothingInIt) {
   const auto findings = check_folder(alone, scratch / "nowhere");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].level, Level::kFailed);
-  EXPECT_THAT(findings[0].text, HasSubstr("nowhere is no folder"));
+  EXPECT_THAT(findings[0].text, HasSubstr("nowhere is not a folder"));
 }
 
 }  // namespace
