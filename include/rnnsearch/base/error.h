@@ -22,7 +22,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// What std::bad_alloc means to a user.
+/// The text that a user sees for std::bad_alloc.
 inline constexpr const char* kNoMemory =
     "there is not enough memory: give the process more, or take smaller batches or a smaller model";
 

@@ -7,7 +7,7 @@
 
 namespace rnnsearch {
 
-/// With this many digits after the point.
+/// The number with this many digits after the decimal point, such as "3.14".
 std::string fixed(double value, int digits);
 /// "1,234,567"
 std::string grouped(std::uint64_t number);

@@ -1,4 +1,4 @@
-// The longest line of text that is read, --max-line-bytes: a file without line ends must not fill the memory.
+// The limit on the length of a line of text, --max-line-bytes: a file without line ends must not fill the memory.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace rnnsearch {
 struct LineLimit {
   std::size_t max_line_bytes = std::size_t{1} << 20;  // without the line end
 
-  /// What is wrong with a longer line, such as "longer than the 1048576 bytes of --max-line-bytes, beginning with 'a'".
-  /// Quotes the first bytes of `line`, which need not be all of it.
+  /// Describes the problem of a line that is longer, such as "longer than the 1048576 bytes of --max-line-bytes,
+  /// beginning with 'a'". Quotes the first bytes of `line`, which need not be all of it.
   std::string problem(std::string_view line) const;
-  /// Throws Error: `place`, which ends in "is " or ": ", the problem, and what to do.
+  /// Throws an Error that consists of `place`, which ends in "is " or ": ", the problem, and what to do.
   [[noreturn]] void refuse(const std::string& place, std::string_view line) const;
 };
 

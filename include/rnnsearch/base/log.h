@@ -1,4 +1,5 @@
-// Log lines. Rooms do not print; messages about their work (a fallback, a skipped update) go to the sink that cli sets.
+// Log lines. Only cli prints. The other rooms pass messages about their work (a fallback, a skipped update) to the sink
+// that cli sets.
 #pragma once
 
 #include <functional>

@@ -143,10 +143,11 @@ constexpr auto field() {
                   [](const S& o) { return value::write(o.*member); }, &value::choices_of<T>};
 }
 
-/// Of an option, what most do without. Designated initialisers: {.bounds = kWidth, .absent = "0"}
+/// Properties of an option that most options do not need. Use designated initialisers: {.bounds = kWidth, .absent =
+/// "0"}
 template <class S>
 struct Particulars {
-  std::string_view group{};        // its title in --help and in configuration files; empty: that of the row before
+  std::string_view group{};  // the title above it in --help and in configuration files; empty: that of the previous row
   std::string_view placeholder{};  // in --help; empty: by kind
   Bounds bounds{};
   bool in_ini = true;                        // part of the configuration file that repeats a run
@@ -157,7 +158,7 @@ struct Particulars {
 
 template <class S>
 struct Option {
-  std::string_view name;  // the member's, with dashes
+  std::string_view name;  // the name of the member, with dashes
   std::string_view help;  // a phrase that begins in lower case, without full stop
   Field<S> field;
   Particulars<S> more{};
@@ -205,8 +206,8 @@ void rename_former(std::span<const Option<S>> rows, Config& record) {
   }
 }
 
-/// Sets what `record` holds. Throws Error, beginning with `place`, for an unreadable value, and for one that is missing
-/// and has no value for absence.
+/// Sets the options that `record` holds. Throws Error, beginning with `place`, for a value that cannot be read, and for
+/// a missing option that has no `absent` value.
 template <class S>
 void read_record(std::span<const Option<S>> rows, const Config& record, const std::string& place, S& options) {
   for (const Option<S>& row : rows) {
@@ -219,7 +220,7 @@ void read_record(std::span<const Option<S>> rows, const Config& record, const st
   }
 }
 
-/// Throws Error for a number out of its bounds, in a struct that no command line need have filled.
+/// Throws Error for a number out of its bounds. Also for structs that were not filled by a command line.
 template <class S>
 void check_bounds(std::span<const Option<S>> rows, const std::string& place, const S& options) {
   for (const Option<S>& row : rows) {

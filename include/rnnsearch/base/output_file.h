@@ -1,4 +1,4 @@
-// A file that holds a command's results whole, or is not there.
+// The output file of a command, which appears only when it is complete.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,22 @@
 
 namespace rnnsearch {
 
-/// Written beside its name and published when whole; or another stream, such as standard output.
+/// Writes to a temporary file, which `publish` renames when it is complete; or to another stream, such as standard
+/// output.
 class OutputFile {
  public:
-  /// `option` is what named it, for errors: "--output". With an empty path `standard_output` is written, which outlives
-  /// this. Throws Error for a folder, and where no file can be written.
+  /// `option` is the option that gave the path, for errors: "--output". With an empty path the output goes to
+  /// `standard_output`, which must outlive this object. Throws Error if the path is a folder or no file can be written
+  /// there.
   OutputFile(const std::string& option, std::filesystem::path path, std::ostream& standard_output);
   void write(const std::string& text) { stream() << text; }
-  /// Throws Error where a write failed: on a full disk, mostly.
+  /// Throws Error if a write has failed, usually because the disk is full.
   void check();
-  /// Hands everything on to the system; false where a write failed.
+  /// Flushes everything to the system. Returns false if a write has failed.
   bool flush();
   /// Throws Error, a full disk included.
   void publish();
-  /// What was written, up to the last flush that did not fail, as PATH.partial. Returns where it stands.
+  /// Keeps what was written up to the last successful flush as PATH.partial, and returns that path.
   std::string publish_part();
 
  private:

@@ -1,4 +1,4 @@
-// The program: a table of commands, and what happens around each of them.
+// The table of commands, and the code that runs each of them: signals, MPI, errors and exit codes.
 #pragma once
 
 #include <span>
@@ -23,7 +23,8 @@ struct Command {
   const char* name;
   const char* summary;
   Ranks ranks;
-  /// SIGTERM and SIGUSR1, caught first of all, end it in order with exit code 85; else they end it by default.
+  /// Whether SIGTERM and SIGUSR1 are caught before anything else and end the command normally with exit code 85.
+  /// Otherwise they terminate the process.
   bool stoppable;
   /// Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error.
   int (*run)(const Arguments& arguments);
@@ -32,8 +33,8 @@ std::span<const Command> commands();
 
 /// Finds the command and runs it. An exception becomes one line on standard error, "rnnsearch COMMAND: sentence" (with
 /// the rank when there are several), and exit code 1, or 2 for a UsageError; with several ranks it ends all of them.
-/// What all ranks agreed on is said once, by the root, as are help, version and what is wrong before MPI is
-/// initialised. A parallel command begins once all ranks run the same executable. What rooms log goes to standard
+/// The root alone prints what all ranks agreed on, and also help, version and errors before MPI is initialised. A
+/// parallel command starts after all ranks have checked that they run the same executable. Log lines go to standard
 /// error. Results that could not be written to standard output are an error.
 int run_program(int argc, const char* const* argv);
 

@@ -19,10 +19,10 @@
 
 namespace rnnsearch::cli {
 
-/// What follows the command's name on the command line.
+/// The arguments that follow the command's name on the command line.
 using Arguments = std::vector<std::string>;
 
-/// Everything about an option but its name and field. Designated initialisers: {.help = "...", .low = 1}
+/// The properties of an option besides its name and field. Use designated initialisers: {.help = "...", .low = 1}
 struct About {
   std::string help{};                  // a phrase that begins in lower case, without full stop
   std::string value{};                 // its placeholder in --help: FILE, NAME ...; empty: by type (N, X, TEXT)
@@ -33,7 +33,7 @@ struct About {
   double high = std::numeric_limits<double>::infinity();
 };
 
-/// Runs checks of values that options have set: what they throw as an Error is thrown as a UsageError.
+/// Runs checks of values that options have set, and rethrows their Errors as UsageErrors.
 void check_usage(const std::function<void()>& checks);
 
 class Options {
@@ -41,11 +41,11 @@ class Options {
   /// `about`: what the command does and needs, shown under the usage line of --help.
   Options(std::string command, std::string about);
 
-  /// Options declared from here on stand under this title in --help and in ini().
+  /// Options declared after this call are listed under this title in --help and in ini().
   void group(std::string title);
 
-  /// Declares the rows of a table, but those named. The present values of `settings`, which outlives this, are the
-  /// defaults.
+  /// Declares the rows of a table, except those named. The present values of `settings`, which must outlive this
+  /// object, are the defaults.
   template <class S>
   void take(std::span<const Option<S>> rows, S& settings, std::initializer_list<std::string_view> without = {}) {
     for (const Option<S>& row : rows) {
@@ -77,7 +77,7 @@ class Options {
              [&field](const std::string& text) { return value::read(text, field); },
              [&field] { return std::vector<std::string>{value::write(field)}; }});
   }
-  /// No default: empty unless given.
+  /// An option without a default: the field stays empty unless the option is given.
   template <class T>
   void add(const std::string& name, std::optional<T>& field, About about) {
     if (about.choices.empty()) about.choices = value::choices_of<T>();
@@ -98,11 +98,12 @@ class Options {
 
   /// After parse: was it set by the command line, the configuration file or the preset?
   bool given(const std::string& name) const { return from_.contains(name); }
-  /// The options of one group that were, in the order of their declaration.
+  /// The options of one group that were set, in the order of their declaration.
   std::vector<std::string> given_in(const std::string& group) const;
   /// Name and value of every recorded option as it stands now; repeated ones several times.
   std::vector<std::pair<std::string, std::string>> values() const;
-  /// The same as an INI file: `--config` with it repeats the run. Throws Error for a value that INI cannot carry.
+  /// The same as an INI file: `--config` with it repeats the run. Throws Error for a value that an INI file cannot
+  /// hold.
   std::string ini() const;
   std::string help() const;
 

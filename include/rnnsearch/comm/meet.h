@@ -1,5 +1,6 @@
-// Every rank acts for itself, the root compares what they found, and all go on or end alike. All functions here are
-// COLLECTIVE, are called by the thread that created the Environment, and throw on all ranks alike.
+// Agreement of all ranks on results and errors: each rank does a step, the root compares the outcomes, and either all
+// ranks continue or all throw the same exception. All functions here are COLLECTIVE, and are called by the thread that
+// created the Environment.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +15,28 @@
 
 namespace rnnsearch::comm {
 
-/// Thrown on all ranks with the same words: the root says them, and all end in order with exit code 1, or 2 for an
-/// error of usage.
+/// An error that is thrown on all ranks with the same text. The root prints it, and all ranks exit normally with code
+/// 1, or 2 for a usage error.
 class AgreedError : public Error {
  public:
   explicit AgreedError(const std::string& what, bool of_usage = false) : Error(what), of_usage_(of_usage) {}
-  /// Whether it began as a UsageError.
+  /// Whether the original exception was a UsageError.
   bool of_usage() const { return of_usage_; }
 
  private:
   bool of_usage_;
 };
 
-/// Thrown on all ranks when SIGTERM or SIGUSR1 asked one of them to stop: the root says it, and all end in order.
+/// Thrown on all ranks when SIGTERM or SIGUSR1 asked one of them to stop. The root prints a message, and all ranks exit
+/// normally.
 class Stopped : public std::runtime_error {
  public:
   explicit Stopped(const std::string& what = "a signal asked to stop; nothing was written")
       : std::runtime_error(what) {}
 };
 
-/// What became of one rank's act: its text; what it threw (std::bad_alloc as kNoMemory, UsageError as kMisused); or
-/// that it was Interrupted.
+/// The outcome of `act` on one rank: the text that it returned, the exception that it threw (std::bad_alloc as
+/// kNoMemory, UsageError as kMisused), or that it was Interrupted.
 struct Outcome {
   enum class Kind : std::uint8_t { kDone, kFailed, kMisused, kInterrupted };
   Kind kind = Kind::kDone;
@@ -44,42 +46,42 @@ struct Outcome {
   bool done() const { return kind == Kind::kDone; }
   bool failed() const { return kind == Kind::kFailed || kind == Kind::kMisused; }
   bool interrupted() const { return kind == Kind::kInterrupted; }
-  /// For one that failed: throws `words` as a UsageError or an Error, as the act did.
+  /// For a failed outcome: throws `words` as a UsageError or an Error, whichever `act` threw.
   [[noreturn]] void fail(const std::string& words) const;
 };
 
-/// Runs `act` on every rank and `conclude` on the root, with the outcomes in rank order. Returns what `conclude`
-/// returns on every rank. What it throws, all ranks throw: Stopped as Stopped, anything else as AgreedError. In a world
-/// of one nothing is sent.
+/// Runs `act` on every rank, and then `conclude` on the root with the outcomes in rank order. Returns the result of
+/// `conclude` on every rank. An exception of `conclude` is thrown on all ranks: Stopped as Stopped, anything else as
+/// AgreedError. In a world of one nothing is sent.
 std::string meet(const Communicator& world, const std::function<std::string()>& act,
                  const std::function<std::string(std::span<const Outcome>)>& conclude);
 
-/// What every rank does for itself and all must find alike.
+/// A step that every rank does independently, with a result that must be the same on all ranks.
 struct Step {
   std::string thing;   // "corpus /data/de-en.h5"
   std::string advice;  // the next step of a user whose ranks do not find the same
-  /// What this rank has, for comparison and for people: "the fingerprint 0123abcd"; empty: nothing to compare. May
-  /// throw Error.
+  /// Returns what this rank found, as a text for comparison and for messages: "the fingerprint 0123abcd". Empty:
+  /// nothing to compare. May throw Error.
   std::function<std::string()> run;
 };
 
-/// Runs the step everywhere. Throws Stopped when a signal came to one rank; AgreedError when the step failed (with the
-/// rank's own words if it failed on the root, else with rank and host too), or when two ranks have different things
-/// (naming the first rank that differs, its host, what it has and what rank 0 has).
+/// Runs the step on every rank. Throws Stopped if a rank received a signal. Throws AgreedError if the step failed on a
+/// rank (with the text of that error, and with rank and host unless it was the root), or if two ranks found different
+/// things (the message names the first rank that differs, its host, what it found and what rank 0 found).
 void agree(const Communicator& world, const Step& step);
 
-/// Runs `act` on the root alone and returns its text on every rank. Throws AgreedError when it failed, Stopped when a
-/// signal came to some rank.
+/// Runs `act` on the root only and returns its text on every rank. Throws AgreedError if it failed, and Stopped if some
+/// rank received a signal.
 std::string at_root(const Communicator& world, const std::function<std::string()>& act);
-/// The same for an act without a text.
+/// The same for an `act` that returns nothing.
 void root_does(const Communicator& world, const std::function<void()>& act);
 
-/// Throws AgreedError, naming the first line that differs on some rank, unless all ranks have the root's lines. If
-/// `lines` throws on some rank, all ranks throw that.
+/// Throws AgreedError, naming the first line that differs, unless all ranks have the same lines as the root. If `lines`
+/// throws on some rank, all ranks throw that error.
 void agree_on_lines(const Communicator& world, const std::string& thing, const std::string& advice,
                     const std::function<std::vector<std::string>()>& lines);
 
-/// Whether SIGTERM or SIGUSR1 came to some rank.
+/// Whether some rank received SIGTERM or SIGUSR1.
 bool stop_signal_came_anywhere(const Communicator& world);
 
 }  // namespace rnnsearch::comm

@@ -1,4 +1,5 @@
-// Which rank computes where, and on how many threads. All but settle_threads judge facts and look at nothing.
+// The CPUs and the number of threads of each rank. Only settle_threads reads the state of the machine; the other
+// functions compute from their arguments.
 #pragma once
 
 #include <cstddef>
@@ -13,42 +14,43 @@ namespace rnnsearch::comm {
 struct RankPlace {
   std::string host;
   std::size_t threads = 1;
-  std::string cpus;               // that it may use, as Linux lists them: "0-3,8"; empty: not known
+  std::string cpus;               // the CPUs that the rank may use, as Linux lists them: "0-3,8"; empty: not known
   std::string cores = "";         // of these CPUs, each by its lowest-numbered CPU: "0-3"; empty: not known
   std::string numa_domains = "";  // of these CPUs: "0-1"; empty: not known
 };
 
 struct Placement {
-  std::vector<RankPlace> places;  // at the root one a rank, in rank order; nothing elsewhere
+  std::vector<RankPlace> places;  // at the root, one per rank in rank order; on other ranks empty
   std::size_t threads = 1;        // of this rank
 };
 
-/// COLLECTIVE. Settles the threads of every rank: `threads` of them, or if 0 the CPUs that it may use, divided by the
-/// ranks of its host that may use them too. Throws AgreedError when ranks that share CPUs have more threads than there
-/// are, unless `oversubscribe` says at the root that this is meant.
+/// COLLECTIVE. Determines the number of threads of every rank: `threads`, or if that is 0, the number of CPUs that the
+/// rank may use divided by the number of ranks that share them. Throws AgreedError if ranks that share CPUs have more
+/// threads than CPUs, unless `oversubscribe` is set at the root.
 Placement settle_threads(const Communicator& world, std::size_t threads, bool oversubscribe);
 
 /// Sets the cores and NUMA domains of place.cpus from the files in `system`: on Linux /sys/devices/system. CPUs of
 /// which they say nothing, because they are offline, are left out.
 void locate(RankPlace& place, const std::filesystem::path& system);
 
-/// How many CPUs the ranks of each host may use together; one entry a host, in the order of first ranks.
+/// The number of CPUs that the ranks of each host may use together; one entry per host, in the order of their first
+/// ranks.
 std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places);
 
-/// Every place with 0 threads gets its share: its CPUs divided by the ranks of its host that may use one of them; at
-/// least 1.
+/// Sets the threads of every place that has 0: its number of CPUs divided by the number of ranks of its host that may
+/// use one of them, but at least 1.
 void share_cpus(std::vector<RankPlace>& places);
 
-/// Where threads are too many: one sentence for the first ranks, of one host, that have more threads together than the
-/// CPUs they may use; empty when there are none. Ranks are bound to sets of CPUs that are equal, nested or disjoint, or
-/// overlap in part: then those that are linked by overlaps are counted together.
+/// Describes oversubscription: one sentence about the first ranks of a host that together have more threads than CPUs;
+/// empty if there are none. Ranks are bound to sets of CPUs that are equal, nested or disjoint, or overlap in part:
+/// then those that are linked by overlaps are counted together.
 std::string oversubscription(const std::vector<RankPlace>& places);
 
 /// At most two sentences: the first rank with more threads than cores, and the first rank whose CPUs are in several
 /// NUMA domains. Both are allowed and usually slow.
 std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
 
-/// Lines for people: where the ranks are, alike hosts on one line, and a warning of oversubscription.
+/// Log lines that say where the ranks are, with equal hosts on one line, and a warning if there is oversubscription.
 std::vector<std::string> describe(const std::vector<RankPlace>& places);
 
 }  // namespace rnnsearch::comm

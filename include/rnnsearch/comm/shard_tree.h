@@ -36,7 +36,7 @@ class ShardTree {
   std::uint64_t shards_;
 };
 
-/// Nodes that are added from left to right: which additions can be made after each.
+/// Tells, for nodes that are added from left to right, which additions are possible after each node.
 class NodeStack {
  public:
   explicit NodeStack(const ShardTree& tree) : tree_(tree) {}

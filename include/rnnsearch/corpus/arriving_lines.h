@@ -13,7 +13,7 @@ namespace rnnsearch::corpus {
 
 struct ArrivedLine {
   std::string text;     // without its "\n"
-  std::string problem;  // why it is no line of text, such as "byte 3: not valid UTF-8"; empty if it is one
+  std::string problem;  // why it is not a valid line of text, such as "byte 3: not valid UTF-8"; empty if it is valid
 };
 
 /// Holds at most one line of the limit and 64 KiB beyond it, besides what next() returns. Not thread-safe.
@@ -34,7 +34,8 @@ class ArrivingLines {
         : WaitingInput(descriptor, std::move(name), std::move(poll)), descriptor_(descriptor) {}
     /// Whether take() would return at once.
     bool ready() const;
-    /// Waits, and returns what arrived; nothing at the end. Valid until the next call.
+    /// Waits, and returns the bytes that have arrived; empty at the end of the input. The result is valid until the
+    /// next call.
     std::string_view take();
 
    private:

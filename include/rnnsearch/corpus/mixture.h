@@ -1,9 +1,9 @@
 // Several corpora as one training text, without a file that holds all of them.
 //
 // An epoch of a mixture has every pair of the first corpus once and, for each of these pairs, `weight` pairs of each
-// other corpus, rounded to a whole number an epoch and spread evenly over it. In the other corpora, the next epoch goes
-// on where this one ended, and they begin again when all their pairs were used: all pairs of a corpus are used equally
-// often, up to one time.
+// other corpus, rounded to a whole number an epoch and spread evenly over it. In the other corpora, the next epoch
+// continues where this one ended, and a corpus starts again when all its pairs were used, so the numbers of times that
+// two pairs of a corpus are used differ by at most one.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ class Shares {
   std::uint64_t pairs() const { return ends_.back(); }
   std::uint64_t pairs_of(std::size_t corpus) const { return ends_[corpus] - (corpus == 0 ? 0 : ends_[corpus - 1]); }
 
-  /// Of each corpus the number of its pairs among the first `pairs` pairs of an epoch.
+  /// For each corpus, the number of its pairs among the first `pairs` pairs of an epoch.
   std::vector<std::uint64_t> among_first(std::uint64_t pairs) const;
   /// The corpus of a pair of an epoch. REQUIRES: pair < pairs().
   std::size_t corpus_of(std::uint64_t pair) const;

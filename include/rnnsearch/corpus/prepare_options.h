@@ -1,4 +1,4 @@
-// How a command line names what prepare takes.
+// Parses values of the options of prepare.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ inline constexpr const char* kCleaningGroup = "Filters of training pairs";
 
 std::span<const Option<CleaningOptions>> cleaning_option_table();
 
-/// Of NAME:SOURCE:REFERENCE[:REFERENCE]..., where a colon that belongs to a name of a file is written \:. Throws Error,
-/// in the words of --test, for anything else.
+/// Parses NAME:SOURCE:REFERENCE[:REFERENCE]..., where a colon that belongs to a file name is written \:. Throws an
+/// Error that names --test for anything else.
 EvaluationFiles evaluation_files(const std::string& text);
 
 }  // namespace rnnsearch::corpus

@@ -31,9 +31,9 @@ class Spelling {
   std::size_t size() const { return texts_.size(); }
   /// What the piece adds to a text, without "@@"; of kLine with a space for each U+2581, and bytes for byte pieces.
   const std::string& text(WordId id) const { return texts_[id]; }
-  /// Computed at each call.
+  /// Computed by each call, not stored.
   Shape shape(WordId id) const;
-  /// Of kWords and kCodes: whether a word ends with this piece.
+  /// For kWords and kCodes: whether a word ends with this piece.
   bool ends_word(WordId id) const { return !continues_[id]; }
   /// Whether `after` continues the word of the piece `before`.
   bool joins(WordId before, WordId after) const;

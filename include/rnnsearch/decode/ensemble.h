@@ -1,4 +1,4 @@
-// Models that translate together: at each step of a search their distributions of the next word become one.
+// Ensembles: at each step of a search, the distributions of the next word of several models are combined into one.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ constexpr auto names_of(EnsembleOf) {
 /// the same models, which outlive it. Not thread-safe, like a Model.
 class Ensemble {
  public:
-  /// One model, whose results are its own to the bit.
+  /// A single model; the results have the same bits as those of the model itself.
   Ensemble(model::Model<float>& model);  // NOLINT(google-explicit-constructor): a model is an ensemble of one
   /// `weights`: positive, one for each model; they are divided by their sum. REQUIRES: at least one model, and all with
   /// the same numbers of source and target words and the same direction of the target.
@@ -39,8 +39,8 @@ class Ensemble {
   double weight(std::size_t m) const { return weights_[m]; }
   EnsembleOf of() const { return of_; }
   std::size_t target_words() const { return models_.front()->options().target_words; }
-  /// Tx of a source of so many words, for limits and alignments: that of the model with the longest, because some may
-  /// read </s> and others not.
+  /// Tx of a source of so many words, for length limits and alignments: the largest Tx of the models, because some
+  /// models may read </s> and others not.
   std::size_t source_length(std::size_t words) const;
   /// Whether some model has attention.
   bool attends() const;
@@ -87,8 +87,8 @@ class EnsembleSteps {
   kernels::Buffer<float> log_probabilities_, alpha_;  // of the models after the first
 };
 
-/// The score of each pair in forced decoding, </s> included: the sum of its words' scores. Of one model, its
-/// Model::score.
+/// The score of each pair in forced decoding, </s> included: the sum of its words' scores. For a single model it is
+/// that of Model::score.
 std::vector<double> score(const Ensemble& ensemble, const Sentences& source, const Sentences& target);
 
 }  // namespace rnnsearch::decode

@@ -20,7 +20,7 @@ class ForbiddenWords {
   /// (lowercased, say). Those without a word are ignored.
   ForbiddenWords(const std::vector<std::string>& phrases, corpus::Spelling spelling);
 
-  /// What a hypothesis has written, as far as it matters.
+  /// The state of the automaton after the words of a hypothesis.
   struct State {
     std::size_t node = 0;   // of the automaton, after the words before `pending`
     std::string pending;    // what is written of the word that is not complete
@@ -30,11 +30,13 @@ class ForbiddenWords {
   };
 
   State start() const { return {}; }
-  /// The state after a further word. Phrases that are complete then are not looked at.
+  /// The state after a further word. It does not check whether a phrase is then complete.
   State after(const State& state, WordId word) const;
-  /// The same of a word that was given, and not chosen: no phrase counts that has been written so far.
+  /// The same for a word of a prefix, which was given and not chosen: phrases that are complete within the prefix are
+  /// allowed.
   State after_given(const State& state, WordId word) const;
-  /// Whether the translation may not go on with this word, because a phrase would be complete. </s> is a word.
+  /// Whether the translation must not continue with this word, because a phrase would then be complete. </s> counts as
+  /// a word.
   bool blocks(const State& state, WordId word) const;
 
  private:

@@ -1,4 +1,4 @@
-// Phrases that a translation has to contain, and which of them a hypothesis has written.
+// Phrases that a translation must contain, and the state of these constraints for a hypothesis.
 #pragma once
 
 #include <cstddef>
@@ -46,11 +46,12 @@ class RequiredWords {
   State after(const State& state, WordId word) const;
   /// The words that continue the phrase that the hypothesis is within, or begin one that is not met.
   std::vector<WordId> next_words(const State& state) const;
-  /// Whether a hypothesis may go on with this word: </s> only when all is met, and what continues the word that a
-  /// phrase has ended with, never.
+  /// Whether a hypothesis may continue with this word. </s> is allowed only if all phrases are met; a piece that would
+  /// lengthen the last word of a phrase that has just ended is never allowed.
   bool allows(const State& state, WordId word) const;
 
-  /// Where the phrases stand in a translation: for each of its words, the phrase and the place in it.
+  /// Finds the phrases in a translation: for each word of the translation, the phrase that it belongs to and its
+  /// position in the phrase.
   struct Place {
     std::size_t phrase, position;
   };

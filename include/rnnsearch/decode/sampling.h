@@ -1,4 +1,5 @@
-// Words drawn at random from what a model predicts, in place of a search for the most probable ones.
+// Draws words at random from the distribution that a model predicts, instead of searching for the most probable
+// translation.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct Sampling {
   std::uint64_t seed = 1;
 };
 
-/// Uniform in [0, 1), a function of its arguments alone: of Philox, with the seed as key.
+/// A uniform random number in [0, 1) that depends only on the arguments: Philox with the seed as key.
 double uniform_of(std::uint64_t seed, std::uint64_t sentence, std::uint32_t sample, std::uint32_t step);
 
 /// The word at `uniform` of the cumulative distribution

@@ -1,4 +1,4 @@
-// Deals items over the ranks, computes them there, and brings the results back in their order.
+// Distributes items over the ranks, computes them there, and returns the results to the root in the order of the items.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace rnnsearch::decode {
 
-/// Which items are computed together, by their numbers. Batch k goes to rank k mod ranks.
+/// Batches of items that are computed together, as the numbers of the items. Batch k goes to rank k mod ranks.
 using Deal = std::vector<std::vector<std::uint64_t>>;
 
 /// Batches of at most `batch_items`, the longest items first, equally long ones in their order. Batches are cut before
@@ -47,9 +47,9 @@ inline void unpack(Unpacker& unpacker, std::string& text) {
 
 /// COLLECTIVE. `items` and `deal` are those of the root. Every rank calls work(batch), where `batch` is a vector of
 /// const Item*, for its batches; it returns an optional Result for each item. The root gets the results in the order of
-/// the items, the other ranks nothing. A rank to which a signal came leaves off: the items that it leaves out have no
-/// result, and the caller asks comm::stop_signal_came_anywhere. Items and results travel by `pack` and `unpack`. Throws
-/// what `work` throws, on that rank alone.
+/// the items, the other ranks nothing. A rank that receives a signal stops: its remaining items have no result, and the
+/// caller asks comm::stop_signal_came_anywhere. Items and results are sent with `pack` and `unpack`. An exception of
+/// `work` is thrown on that rank only.
 template <class Item, class Result, class Work>
 std::vector<std::optional<Result>> spread(const comm::Communicator& world, std::span<const Item> items,
                                           const Deal& deal, Work&& work) {

@@ -62,14 +62,14 @@ struct SearchOptions {
   double diversity = 0;
 };
 
-/// What holds for single sentences.
+/// Options that differ between the sentences of a call.
 struct PerSentence {
   /// The words with which their translations begin, whose scores count: forced decoding up to there (Wuebker et al.
   /// 2016, Models and inference for prefix-constrained machine translation, section 3). Any words but <s> and </s>,
   /// also <unk>, whatever the options exclude. Where the maximum length has no room for prefix and </s>, it is raised
   /// to that. Empty: there are no prefixes.
   Sentences prefixes{};
-  /// From which their random streams are made, in sampling. Empty: 0, 1, 2 ...
+  /// The numbers of the sentences, which select their random streams in sampling. Empty: 0, 1, 2 ...
   std::vector<std::uint64_t> numbers{};
   /// The phrases that their translations contain, also words that the options exclude. A sentence with phrases is
   /// searched by dynamic beam allocation (Post and Vilar 2018, section 3): at each step the candidates are the best
@@ -80,7 +80,7 @@ struct PerSentence {
   std::vector<RequiredWords> required{};
 };
 
-/// The score by which hypotheses are ranked, and what it is made of.
+/// The score by which hypotheses are ranked, and its parts.
 struct Score {
   double log_probability = 0;   // natural logarithm, including </s> if finished; NaN if the model computed NaN
   std::size_t length = 0;       // |Y|, the number of words, including </s> if finished
@@ -116,7 +116,7 @@ struct Translation {
   std::size_t unmet = 0;  // number of required phrases that it lacks
 
   bool is_nan() const { return std::isnan(log_probability); }
-  /// Of an empty source sentence, and of a translation that is NaN, the length is 0.
+  /// The length is 0 for an empty source sentence and for a translation that is NaN.
   Score score(const SearchOptions& options) const {
     return score_of(log_probability, word_scores.size(), coverage, options);
   }

@@ -1,4 +1,4 @@
-// A trained model at work on raw lines, on any number of ranks.
+// Translates raw lines with a trained model or an ensemble, on any number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct TranslationOptions {
   std::shared_ptr<const corpus::Spelling> spelling{};
 };
 
-/// What translates: parts of a checkpoint, or of several that have the same vocabularies, which outlive this.
+/// The parts of a checkpoint that translation needs, or of several checkpoints with the same vocabularies. They must
+/// outlive this object.
 struct Translator {
   Ensemble ensemble;
   const corpus::Vocabulary &source_vocabulary, &target_vocabulary;
@@ -64,7 +65,7 @@ struct LineTranslation {
 void pack(Packer& packer, const std::vector<LineTranslation>& translations);
 void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations);
 
-/// How an error names lines.
+/// Names the lines in errors.
 struct LinesPlace {
   std::string name;        // "standard input", "corpus.h5 (dev)"
   std::size_t before = 0;  // lines there before these
@@ -74,26 +75,27 @@ struct LinesPlace {
 struct InputLines {
   std::vector<std::string> lines;
   LinesPlace place;
-  /// With what the translation of each line begins, in plain text: whole words, which the target's pipeline splits.
-  /// They stand in the translation as it reads them, also those that the model does not know. The translation of a line
-  /// that is split has the prefix in its first part, and a line without words has a translation without words. Empty:
-  /// no line has a prefix. REQUIRES: a model that predicts the first word first.
+  /// The words with which the translation of each line begins, in plain text: whole words, which the target's pipeline
+  /// splits. The translation has them as the pipeline splits them, including words that the model does not know. If a
+  /// line is split, its first part has the prefix; a line without words has a translation without words. Empty: no line
+  /// has a prefix. REQUIRES: a model that predicts the first word first.
   std::vector<std::string> prefixes{};
-  /// The phrases that the translation of each line contains, in plain text with tabs between them: whole words, which
-  /// the target's pipeline splits, and which stand in the translation as it reads them, also those that the model does
-  /// not know. A line with phrases is never split. Empty: no line has any. REQUIRES: the same model, and a spelling.
+  /// The phrases that the translation of each line must contain, in plain text with tabs between them: whole words,
+  /// which the target's pipeline splits. The translation has them as the pipeline splits them, including words that the
+  /// model does not know. A line with phrases is never split. Empty: no line has any. REQUIRES: the same model, and a
+  /// spelling.
   std::vector<std::string> required{};
 };
 
-/// COLLECTIVE. The lines of the root are spread over the ranks (line i to rank i mod ranks); the translations of each
-/// line, at least one, best first and in order, are at the root, nothing elsewhere. A line without words has one empty
-/// translation. Throws Error where --replace-unknown or --coverage-penalty is not for this model; AgreedError, naming
-/// the line, when the model computes NaN.
-/// Translation k of a line that was split joins the k-th ones of its parts, or the last ones of those that have fewer:
-/// log-probabilities, lengths, coverage and bonus add up, and the score follows from the sums. There is an </s> for
-/// each part. In sampling, the random streams of a line depend on its number in all lines (place.before counts). A rank
-/// to which a signal came leaves off at once, and the lines that it leaves out have no translation.
-/// `done` is told at the root how many lines of its own share are finished, and how many there are.
+/// COLLECTIVE. Distributes the lines of the root over the ranks (line i to rank i mod ranks). Returns at the root the
+/// translations of each line, at least one, best first, in the order of the lines; on other ranks nothing. A line
+/// without words has one empty translation. Throws Error if --replace-unknown or --coverage-penalty cannot be used with
+/// this model; AgreedError, naming the line, when the model computes NaN. Translation k of a line that was split joins
+/// the k-th ones of its parts, or the last ones of those that have fewer: log-probabilities, lengths, coverage and
+/// bonus add up, and the score follows from the sums. There is an </s> for each part. In sampling, the random streams
+/// of a line depend on its number in all lines (place.before counts). A rank that receives a signal stops at once, and
+/// its remaining lines have no translation. `done` is called at the root with the number of finished lines of the
+/// root's share and the number of lines in it.
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,
     const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done = {});
@@ -107,7 +109,7 @@ void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line
 /// and not </s>.
 std::optional<std::size_t> aligned_word(std::span<const float> weights, std::size_t words);
 
-/// Of words by the vocabulary: kUnknown where it does not know one.
+/// The ids of words; kUnknown for a word that is not in the vocabulary.
 std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary);
 
 /// A source sentence and its translation, without </s>.
@@ -135,7 +137,8 @@ struct Aligned {
 void pack(Packer& packer, const Aligned& aligned);
 void unpack(Unpacker& unpacker, Aligned& aligned);
 
-/// Of each pair, by forced decoding; unless targets are `given`, of the model's own translations of the sources.
+/// Aligns each pair: by forced decoding of its target if targets are `given`, and otherwise of the model's own
+/// translation of its source.
 std::vector<std::optional<Aligned>> align_batch(model::Model<float>& model, std::span<const WordPair* const> batch,
                                                 bool given, const SearchOptions& search);
 

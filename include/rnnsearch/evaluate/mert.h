@@ -12,7 +12,7 @@
 
 namespace rnnsearch::evaluate {
 
-/// A hypothesis as its weights are fitted. L source lines, F features.
+/// What fitting needs of a hypothesis. L source lines, F features.
 struct Candidate {
   std::vector<double> features;  // [F], finite
   BleuStatistics statistics;
@@ -29,9 +29,9 @@ struct Step {
   double from;  // gamma; -infinity for the first step. The step ends where the next one begins
   BleuStatistics statistics;
 };
-/// All of them, by ascending gamma (section 5 of Och 2003). The score of each hypothesis is a line over gamma, the best
-/// hypothesis of a source line is on the upper envelope of its lines, and the statistics change where an envelope has a
-/// corner. Exact up to the rounding of a corner's place. weights, direction: [F].
+/// All these steps, by ascending gamma (section 5 of Och 2003). The score of each hypothesis is a line over gamma, the
+/// best hypothesis of a source line is on the upper envelope of its lines, and the statistics change where an envelope
+/// has a corner. Exact up to the rounding of a corner's place. weights, direction: [F].
 std::vector<Step> steps_along(const Candidates& candidates, std::span<const double> weights,
                               std::span<const double> direction);
 
@@ -44,17 +44,18 @@ struct MertOptions {
 
 struct MertResult {
   std::vector<double> weights;  // [F]; the sum of their magnitudes is 1, up to rounding
-  double bleu = 0;              // of the hypotheses that they choose, never less than start_bleu
+  double bleu = 0;              // BLEU of the hypotheses that these weights choose, never less than start_bleu
   double start_bleu = 0;
   std::size_t line_searches = 0;
 };
 
-/// From the start, and then from each of the random weights, rounds of line searches along all axes and along random
-/// directions go on until a round gains nothing; the best end wins, the first of equally good ones. A feature that
-/// differs in no source line decides nothing and keeps its weight of the start. Units of the features do not matter:
-/// axes and random numbers are divided by the standard deviation of each feature within source lines. A gain counts
-/// only after the BLEU at the new weights was computed from the hypotheses that they choose. Bit-identical for any
-/// number of threads. `check_stop` is called before each line search and may throw. REQUIRES: start [F].
+/// Searches from the start weights, and then from each of the random weights: rounds of line searches along all axes
+/// and along random directions are repeated until a round gains nothing. The best result is returned, the first of
+/// equally good ones. A feature that differs in no source line decides nothing and keeps its weight of the start. Units
+/// of the features do not matter: axes and random numbers are divided by the standard deviation of each feature within
+/// source lines. A gain counts only after the BLEU at the new weights was computed from the hypotheses that they
+/// choose. Bit-identical for any number of threads. `check_stop` is called before each line search and may throw.
+/// REQUIRES: start [F].
 MertResult tune(const Candidates& candidates, std::span<const double> start, const MertOptions& options,
                 const std::function<void()>& check_stop = {});
 

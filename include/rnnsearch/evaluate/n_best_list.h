@@ -1,6 +1,6 @@
-// N-best lists: translations of each source line with numbers, the features, whose weighted sum ranks them (a
-// log-linear model; Och and Ney 2002, Discriminative training and maximum entropy models for statistical machine
-// translation).
+// N-best lists: translations of each source line with numbers called features, whose weighted sum ranks the
+// translations (a log-linear model; Och and Ney 2002, Discriminative training and maximum entropy models for
+// statistical machine translation).
 #pragma once
 
 #include <cstddef>

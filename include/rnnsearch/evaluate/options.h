@@ -1,4 +1,4 @@
-// The options of an evaluation as rows, and the combinations that make no sense.
+// The table of the options of an evaluation, and checks of their combinations.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace rnnsearch::evaluate {
 
-/// A row for each member that a command line sets, but those that say how the result is printed.
+/// One row for each member that the command line sets, except those that only affect how the result is printed.
 std::span<const Option<EvaluationOptions>> option_table();
 
-/// Throws Error for options of which one would be ignored.
+/// Throws Error for a combination of options in which one would be ignored.
 void check(const EvaluationOptions& options);
 
 /// Throws Error for a test of significance, or a baseline, that these systems do not allow. `systems`: their names.

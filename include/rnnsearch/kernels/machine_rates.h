@@ -1,4 +1,4 @@
-// What the processor attains at the work that fills most of an update: bounds for measured times.
+// Measures the processor's rates for the work that takes most of the time of an update, as bounds for measured times.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct ProductRates {
   double level3 = 0;  // 0 if the system does not tell the size of this cache
 };
 
-/// Measures them on this number of threads at the same time, in about 0.3 s; of several attempts the fastest counts.
-/// REQUIRES: 1 <= threads <= thread_count().
+/// Measures these rates on this number of threads at the same time, in about 0.3 s; the fastest of several attempts
+/// counts. REQUIRES: 1 <= threads <= thread_count().
 ProductRates measure_products(std::size_t threads);
 
 /// Bytes a second between memory and this number of threads at the same time: two arrays are read and a third one is

@@ -30,7 +30,7 @@ struct LoggedValidation {
   double loss_per_word = 0;
   double bleu = 0;  // NaN if it was not computed
   bool best = false;
-  /// Of the time of its attempt that validations had taken; NaN if the log does not say it.
+  /// The share of the time of its attempt that validations had taken; NaN if the log does not have it.
   double share = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -47,15 +47,14 @@ struct Run {
   std::optional<std::time_t> logged;   // when the last line was written; none in logs of version 1
 };
 
-/// Of a run that has not logged an update yet.
+/// Thrown for a run that has not logged an update yet.
 struct NoUpdateYet : Error {
   using Error::Error;
 };
 
-/// Of several attempts each update counts once, as it was done last: lines of updates that a restart redid are dropped.
-/// A line that was cut off is passed over where that can be: the last one (it is being written), and one after which an
-/// attempt begins (a kill cut it). Throws Error (file, line) for any other line that is no record, and for a folder
-/// that is no run, and NoUpdateYet.
+/// If an update was computed by several attempts, only its last line counts. A truncated line is skipped if it is the
+/// last one (which is being written) or if an attempt begins after it (a kill truncated it). Throws Error (file, line)
+/// for any other line that is no record, and for a folder that is no run, and NoUpdateYet.
 Run read_run(const std::filesystem::path& path, std::string name);
 
 }  // namespace rnnsearch::report

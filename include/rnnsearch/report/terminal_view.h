@@ -1,4 +1,4 @@
-// A training at a glance, for a terminal.
+// The progress of a training as text for a terminal.
 #pragma once
 
 #include <cstddef>

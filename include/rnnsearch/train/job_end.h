@@ -1,4 +1,4 @@
-// When the job that this process belongs to will be ended, and when a training has to stop for it.
+// The time when the job of this process will end, and when a training must stop before it.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ struct Deadline {
   std::string line;                    // for people; may be empty
 };
 
-/// The job's end is what RNNSEARCH_END_TIME says, else SLURM_JOB_END_TIME: seconds since 1970; empty or 0: not known.
-/// The deadline is `stop_before` minutes (else kStopBeforeMinutes) earlier. Throws Error for a text that is no such
-/// number, and for a deadline that is past at `now`: a job that can do nothing would be requeued for ever.
+/// The end of the job is RNNSEARCH_END_TIME or else SLURM_JOB_END_TIME, in seconds since 1970; empty or 0: not known.
+/// The deadline is `stop_before` minutes earlier (by default kStopBeforeMinutes). Throws Error for a text that is not
+/// such a number, and for a deadline before `now`, because a job without time for an update would be requeued for ever.
 Deadline deadline_of(std::optional<double> stop_before, const comm::Lookup& environment, double now);
 
 }  // namespace rnnsearch::train

@@ -21,7 +21,7 @@
 
 namespace rnnsearch::train {
 
-/// What was done between two readings of the clock.
+/// The work of one timed update or batch.
 struct Timed {
   double seconds = 0;
   double target_words = 0;  // all ranks
@@ -31,7 +31,7 @@ struct Timed {
   std::vector<double> part_seconds{};  // of each part of the gradient, from the beginning until it was known
 };
 
-/// What the processors and the network of all ranks attain: the bounds of the phases.
+/// The measured rates of the processors and the network of all ranks, which are the bounds of the phases.
 struct Machine {
   kernels::ProductRates thread;  // of one thread of the root alone
   kernels::ProductRates all;     // of all threads of all ranks at the same time
@@ -41,7 +41,7 @@ struct Machine {
 /// COLLECTIVE. Takes some three seconds, and 384 MiB for each rank. Every rank gets the same figures.
 Machine measure_machine(const comm::Communicator& world);
 
-/// How long sentences take that are translated one at a time, and how fast the same are in larger batches.
+/// The times of sentences that are translated one at a time, and the rates of the same sentences in larger batches.
 struct Latency {
   std::vector<double> seconds;  // of each sentence alone, at least one
   struct Rate {
@@ -56,7 +56,7 @@ struct Latency {
   Rate best() const;
 };
 
-/// Seen by the root.
+/// The figures that the root collected.
 struct Measurement {
   std::vector<double> seconds;
   // of all timed batches, words without </s>
@@ -80,7 +80,7 @@ struct Measurement {
   double gflop() const { return flop.total() / 1e9; }
 };
 
-/// What was measured, and on what.
+/// The figures of a measurement, with the machine and the configuration.
 struct Measured {
   bool decode = false;  // batches translated, in place of updates
   std::size_t untimed = 0, timed = 0;
@@ -121,9 +121,9 @@ struct Work {
 Measurement measure(const comm::Communicator& world, const Measured& measured, const Work& work);
 
 Json json_of(const Measured& measured, const Measurement& measurement);
-/// What was measured on what, three lines for people; `threads` are those of each rank: "2 threads".
+/// Describes the configuration and the machine in three lines of text. `threads` are those of each rank: "2 threads".
 std::string heading_of(const Measured& measured, const Measurement& measurement, const std::string& threads);
-/// The table, for people, with its heading.
+/// The figures as a text table, with that heading.
 std::string table_of(const Measured& measured, const Measurement& measurement);
 
 }  // namespace rnnsearch::train

@@ -149,7 +149,7 @@ constexpr bool validates(const TrainOptions& options) {
   return options.validate_every > 0 || options.validate_minutes > 0;
 }
 
-/// Throws Error unless the shards can be dealt out evenly to so many ranks.
+/// Throws Error unless the shards can be divided evenly among this number of ranks.
 void check_ranks(const TrainOptions& options, int ranks);
 /// The number of shards of each rank; 1 without shards. It is also the number of consecutive pairs of a batch that a
 /// rank gets at a time.
