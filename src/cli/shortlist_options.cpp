@@ -43,7 +43,6 @@ void check_shortlist_options(const Options& options, const ShortlistOptions& sho
 
 void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, const decode::Translator& translator,
                     const comm::Communicator& world, decode::SearchOptions& search) {
-  if (shortlist.table.empty()) return;
   std::string message;
   comm::root_does(world, [&] {
     const auto stream = corpus::open_text(shortlist.table, stop_if_signal_came);

@@ -22,7 +22,7 @@ void add_shortlist_options(Options& options, ShortlistOptions& shortlist);
 /// After parsing. Throws UsageError for sizes without a table.
 void check_shortlist_options(const Options& options, const ShortlistOptions& shortlist);
 /// COLLECTIVE. Reads the table at the root and hands `search` what it needs, on every rank. Throws AgreedError for a
-/// table that cannot be used.
+/// table that cannot be used. REQUIRES: there is a table.
 void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, const decode::Translator& translator,
                     const comm::Communicator& world, decode::SearchOptions& search);
 

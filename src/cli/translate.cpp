@@ -142,7 +142,7 @@ int run_translate(const Arguments& arguments) {
   set_precision(precision, world);
   OpenModels opened(models, world);
   const decode::Translator translator = opened.translator();
-  {
+  if (!shortlist.table.empty()) {
     const PatienceForPipes patience({shortlist.table}, threads.stall_timeout, world);
     take_shortlist(shortlist, line_limit, translator, world, translation.search);
   }
