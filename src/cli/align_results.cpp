@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/report/alignment_file.h"

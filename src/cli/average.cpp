@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/train/average.h"
 #include "rnnsearch/train/run_directory.h"
 

@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"

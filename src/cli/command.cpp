@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/nearest.h"
 #include "cli/ranks.h"
+#include "cli/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/forbidden_words.h"

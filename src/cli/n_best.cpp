@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "cli/help.h"
-#include "cli/nearest.h"
 #include "cli/presets.h"
+#include "cli/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/signals.h"

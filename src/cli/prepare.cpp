@@ -9,7 +9,7 @@
 #include "cli/rank_team.h"
 #include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"

@@ -6,7 +6,7 @@
 
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"

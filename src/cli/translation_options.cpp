@@ -1,7 +1,7 @@
 #include "cli/translation_options.h"
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 
 namespace rnnsearch::cli {
 

@@ -10,8 +10,8 @@
 
 #include "cli/weights.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"

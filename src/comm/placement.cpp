@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"

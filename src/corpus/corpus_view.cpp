@@ -11,7 +11,7 @@
 
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/cleaning.h"
 

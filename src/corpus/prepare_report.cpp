@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::corpus {

@@ -4,13 +4,13 @@
 #include <queue>
 #include <utility>
 
-#include "corpus/nameless_file.h"
+#include "corpus/temporary_file.h"
 
 namespace rnnsearch::corpus {
 
 /// A file of entries in ascending order.
 struct RepeatedPairs::Run {
-  NamelessFile file;
+  TemporaryFile file;
   Entry entry;  // the entry that was read last
 
   explicit Run(const std::filesystem::path& folder) : file(folder) {}

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "corpus/nameless_file.h"
+#include "corpus/temporary_file.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -26,7 +26,7 @@ struct WordCounter::Run {
     std::uint64_t count;
     std::uint32_t size;
   };
-  NamelessFile file;
+  TemporaryFile file;
   std::string word;  // the word that was read last
   std::uint64_t count = 0;
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/base/printable.h"
 

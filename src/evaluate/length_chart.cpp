@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 
 namespace rnnsearch::evaluate {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "rnnsearch/base/figures.h"  // grouped
+#include "rnnsearch/base/number_text.h"  // grouped
 
 namespace rnnsearch::report {
 

@@ -67,7 +67,7 @@ class Record {
     if (value < 0 || value > 1e15) refuse(text_of("a \"", name, "\" that is not a count"));
     count = std::isnan(value) ? 0 : static_cast<std::uint64_t>(value);
   }
-  /// What base/figures.h's utc() wrote, if it is there.
+  /// What base/number_text.h's utc() wrote, if it is there.
   std::optional<std::time_t> time() const {
     const Json* value = json_.find("time");
     if (value == nullptr) return {};

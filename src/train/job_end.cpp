@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/option.h"
 
 namespace rnnsearch::train {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/kernels/precision.h"
 
 namespace rnnsearch::train {

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/storage/sealed_file.h"

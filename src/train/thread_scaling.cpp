@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 
 namespace rnnsearch::train {
 namespace {

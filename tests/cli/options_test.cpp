@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "cli/nearest.h"
 #include "cli/presets.h"
+#include "cli/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "tests/support/scratch.h"

@@ -9,10 +9,10 @@
 namespace rnnsearch::corpus {
 
 /// Is written first, then read. Not thread-safe, but several threads may each create one at the same time.
-class NamelessFile {
+class TemporaryFile {
  public:
   /// The constructor and the members throw Error if the folder has no space left.
-  explicit NamelessFile(std::filesystem::path folder);
+  explicit TemporaryFile(std::filesystem::path folder);
 
   void write(const void* bytes, std::size_t size);
   /// Ends the writing; the next `read` starts at the beginning.

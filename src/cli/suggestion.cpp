@@ -1,4 +1,4 @@
-#include "cli/nearest.h"
+#include "cli/suggestion.h"
 
 #include <algorithm>
 #include <numeric>

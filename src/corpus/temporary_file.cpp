@@ -1,4 +1,4 @@
-#include "corpus/nameless_file.h"
+#include "corpus/temporary_file.h"
 
 #include <atomic>
 #include <cerrno>
@@ -11,7 +11,7 @@
 
 namespace rnnsearch::corpus {
 
-NamelessFile::NamelessFile(std::filesystem::path folder) : folder_(std::move(folder)) {
+TemporaryFile::TemporaryFile(std::filesystem::path folder) : folder_(std::move(folder)) {
   static std::atomic<std::uint64_t> made = 0;  // atomic, because several threads create files at the same time
   const std::filesystem::path path = temporary_beside(folder_ / text_of("words-", made++));
   file_.reset(std::fopen(path.c_str(), "wb+"));
@@ -20,22 +20,22 @@ NamelessFile::NamelessFile(std::filesystem::path folder) : folder_(std::move(fol
   std::filesystem::remove(path, ignored);
 }
 
-void NamelessFile::fail() const {
+void TemporaryFile::fail() const {
   throw Error(
       text_of("corpus: the words of the text do not fit into --memory, and writing them to a temporary file in ",
               folder_.string(), " failed: ", std::strerror(errno), "; raise --memory or free some space"));
 }
 
-void NamelessFile::write(const void* bytes, std::size_t size) {
+void TemporaryFile::write(const void* bytes, std::size_t size) {
   if (std::fwrite(bytes, 1, size, file_.get()) != size) fail();
 }
 
-void NamelessFile::rewind() {
+void TemporaryFile::rewind() {
   if (std::fflush(file_.get()) != 0) fail();
   std::rewind(file_.get());
 }
 
-bool NamelessFile::read(void* bytes, std::size_t size) {
+bool TemporaryFile::read(void* bytes, std::size_t size) {
   if (std::fread(bytes, 1, size, file_.get()) == size) return true;
   if (std::ferror(file_.get())) fail();
   return false;

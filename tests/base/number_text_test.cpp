@@ -1,4 +1,4 @@
-#include "rnnsearch/base/figures.h"
+#include "rnnsearch/base/number_text.h"
 
 #include <gtest/gtest.h>
 
