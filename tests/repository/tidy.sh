@@ -10,7 +10,11 @@ build=${RNNSEARCH_BUILD:-build}
 mapfile -t sources < <(find src -name '*.cpp' | sort | grep -F "$(printf '%s\n' "${@:-src/}")")
 ((${#sources[@]} > 0)) || { echo "tidy.sh: no source of src/ has one of these in its path: $*" >&2; exit 1; }
 echo "[tidy] ${#sources[@]} sources"
+# Clang cannot read GCC's precompiled header, and sources include what they use.
+commands=$(mktemp -d)
+trap 'rm -rf "$commands"' EXIT
+sed -E 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//' "$build/compile_commands.json" >"$commands/compile_commands.json"
 # Clang may not know every warning option of the compiler that the folder is configured for.
 printf '%s\0' "${sources[@]}" |
-  xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option 2> >(grep -v ' warnings\? generated' >&2)
+  xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$commands" --quiet --extra-arg=-Wno-unknown-warning-option 2> >(grep -v ' warnings\? generated' >&2)
 echo "[tidy] nothing found"
