@@ -12,7 +12,7 @@ fail() {
 no_text="prepare:output prepare:vocabulary-of prepare:subword-model prepare:source-subword-model prepare:target-subword-model
   prepare:bpe-codes prepare:source-bpe-codes prepare:target-bpe-codes train:corpus train:mix train:resume train:initial-model
   translate:model translate:output score:model rescore:output rescore:n-best-output tune:output evaluate:corpus align:model align:json
-  align:pharaoh report:evaluation report:alignment report:round report:section report:chart report:output report:svg report:markdown
+  align:pharaoh align:lexical-table report:evaluation report:alignment report:round report:section report:chart report:output report:svg report:markdown
   average:checkpoint average:output inspect:file benchmark:lengths benchmark:corpus benchmark:initial-model"
 
 # Texts of short lines, and of each kind a long one, whose longest line is the second.
@@ -23,6 +23,7 @@ paste source target >tsv
 paste source long >long-tsv
 printf '0-0\n0-0\n0-0\n0-0\n' >links
 printf '0-0\n0-0%500s\n0-0\n0-0\n' "" >long-links
+printf 'a a 0.5\na b%500s0.5\n' "" >long-table
 printf '{"weights":\n{"LogProbability": 1}%700s}\n' "" >weights
 "$RNNSEARCH" prepare --train-source source --train-target target --dev-source source --dev-target target --tokenizer none \
   --output corpus.h5 >/dev/null
@@ -31,7 +32,8 @@ printf '{"weights":\n{"LogProbability": 1}%700s}\n' "" >weights
 "$RNNSEARCH" translate --model run --input source --threads 1 --beam 2 --n-best-format moses --output list 2>/dev/null
 [[ $(wc -L <list) -gt 20 && $(wc -L <list) -lt $(wc -c <word) ]] || fail "the list has other lines than this test needs: $(<list)"
 
-# How a command reads the file of an option: FILE stands for it, FILE@KIND for its kind: text (the default), tsv, links, list or weights.
+# How a command reads the file of an option: FILE stands for it, FILE@KIND for its kind: text (the default), tsv, links, table, list or
+# weights.
 prepare="--tokenizer none --overwrite --output new.h5"
 declare -A how=(
   [prepare:train-source]="--train-source FILE --train-target target $prepare"
@@ -44,6 +46,7 @@ declare -A how=(
   [translate:input]="--model run --input FILE --beam 1"
   [translate:prefix]="--model run --input source --prefix FILE --beam 1"
   [translate:forbid]="--model run --input source --forbid FILE --beam 1"
+  [translate:shortlist]="--model run --input source --shortlist FILE@table --beam 1"
   [translate:require]="--model run --input source --require FILE --beam 1"
   [score:source]="--model run --source FILE --target target"
   [score:target]="--model run --source source --target FILE"
@@ -60,7 +63,7 @@ declare -A how=(
   [align:target]="--model run --source source --target FILE --pharaoh pharaoh"
   [align:gold]="--model run --source source --target target --gold FILE@links"
 )
-declare -A file_of=([text]=long [tsv]=long-tsv [links]=long-links [list]=list [weights]=weights)
+declare -A file_of=([text]=long [tsv]=long-tsv [links]=long-links [table]=long-table [list]=list [weights]=weights)
 
 mapfile -t commands < <("$RNNSEARCH" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 ((${#commands[@]} > 9)) || fail "rnnsearch --help lists only ${commands[*]}"
