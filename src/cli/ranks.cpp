@@ -62,7 +62,7 @@ void add_thread_limits(Options& options, ThreadOptions& threads) {
 
 bool oversubscription_is_meant(const ThreadOptions& options) {
   const char* const set = std::getenv("RNNSEARCH_OVERSUBSCRIBE");
-  return options.oversubscribe || (set && std::string(set) != "" && std::string(set) != "0");
+  return options.oversubscribe || (set && *set != '\0' && std::string(set) != "0");
 }
 
 std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world) {

@@ -182,6 +182,7 @@ int run_rescore(const Arguments& arguments) {
                        {text_of("--model ", settings.model[m], ": ", settings.list.string())});
     if (!world.is_root()) continue;
     std::vector<double> values;
+    values.reserve(scores.size());
     for (const auto& score : scores) values.push_back(*score);
     evaluate::add_feature(list, names[m], values);
   }

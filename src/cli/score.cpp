@@ -81,6 +81,7 @@ int run_score(const Arguments& arguments) {
   decode::refuse_nan(world, decode::first_nan(found), {source_path.string()});
   if (!world.is_root()) return 0;
   std::vector<double> scores;
+  scores.reserve(found.size());
   for (const auto& of_pair : found) scores.push_back(*of_pair);
 
   if (!json) {

@@ -83,6 +83,7 @@ evaluate::Candidates candidates_of(evaluate::NBestList& list, const std::vector<
   evaluate::Candidates candidates(list.lines.size());
   parallel_for(list.lines.size(), [&](std::size_t i) {
     std::vector<std::string_view> of_line;
+    of_line.reserve(references.size());
     for (const auto& lines : references) of_line.push_back(lines[i]);
     for (evaluate::Hypothesis& hypothesis : list.lines[i]) {
       candidates[i].push_back(
