@@ -89,6 +89,7 @@ std::string meet(const Communicator& world, const std::function<std::string()>& 
     std::string bytes;
     if (world.is_root()) {
       std::vector<Outcome> outcomes;
+      outcomes.reserve(messages.size());
       for (const std::string& message : messages) outcomes.push_back(unpacked(message));
       bytes = packed(outcome_of([&] { return conclude(outcomes); }));
     }

@@ -155,12 +155,14 @@ std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
     add_cpus(place.cpus, cpus[static_cast<std::size_t>(host)]);
   }
   std::vector<std::size_t> counts;
+  counts.reserve(cpus.size());
   for (const auto& of_host : cpus) counts.push_back(of_host.size());
   return counts;
 }
 
 void share_cpus(std::vector<RankPlace>& places) {
   std::vector<Cpus> cpus;
+  cpus.reserve(places.size());
   for (const auto& place : places) cpus.push_back(cpus_of(place.cpus));
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i].threads != 0) continue;

@@ -14,7 +14,8 @@ echo "[tidy] ${#sources[@]} sources"
 commands=$(mktemp -d)
 trap 'rm -rf "$commands"' EXIT
 sed -E 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//' "$build/compile_commands.json" >"$commands/compile_commands.json"
-# Clang may not know every warning option of the compiler that the folder is configured for.
+# Clang may not know every warning option of the compiler that the folder is configured for, and counts sign conversions to -Wconversion.
 printf '%s\0' "${sources[@]}" |
-  xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$commands" --quiet --extra-arg=-Wno-unknown-warning-option 2> >(grep -v ' warnings\? generated' >&2)
+  xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$commands" --quiet --extra-arg=-Wno-unknown-warning-option \
+    --extra-arg=-Wno-sign-conversion 2> >(grep -v ' warnings\? generated' >&2)
 echo "[tidy] nothing found"
