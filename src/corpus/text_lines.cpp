@@ -24,6 +24,7 @@ std::vector<std::string> LineSource::next(std::size_t count) {
     if (const auto byte = text::first_invalid_utf8(line)) refuse("not valid UTF-8", *byte);
     if (const auto byte = line.find('\0'); byte != std::string::npos) refuse("a NUL byte", byte);
     lines.push_back(std::move(line));
+    line.clear();
   }
   return lines;
 }

@@ -132,6 +132,7 @@ std::vector<double> score(const Ensemble& ensemble, const Sentences& source, con
     all += ensemble.weight(m);
   }
   std::vector<double> scores;
+  scores.reserve(words.size());
   for (const auto& of_pair : words) scores.push_back(std::accumulate(of_pair.begin(), of_pair.end(), 0.0));
   return scores;
 }

@@ -189,6 +189,7 @@ std::optional<std::size_t> aligned_word(std::span<const float> weights, std::siz
 
 std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary) {
   std::vector<WordId> ids;
+  ids.reserve(words.size());
   for (const std::string& word : words) ids.push_back(vocabulary.id(word));
   return ids;
 }

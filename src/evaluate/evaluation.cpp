@@ -283,18 +283,18 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
     for (std::size_t s = 0; s < systems.size(); ++s) put(evaluation.systems[s], std::move(row[s]));
     polled();
   };
-  each(evaluator.row("all", all, true), [](auto& system, auto&& row) { system.all = std::move(row); });
+  each(evaluator.row("all", all, true), [](auto& system, BucketScore&& row) { system.all = std::move(row); });
   if (!test.unknown_shares.empty()) {
     std::vector<std::size_t> known;
     std::copy_if(all.begin(), all.end(), std::back_inserter(known),
                  [&](auto i) { return test.unknown_shares[i] == 0; });
     each(evaluator.row("without unknown words", known, true),
-         [](auto& system, auto&& row) { system.without_unknown_words = std::move(row); });
+         [](auto& system, BucketScore&& row) { system.without_unknown_words = std::move(row); });
   }
   const auto rows = [&](const Buckets& of_rows, std::vector<BucketScore> SystemEvaluation::*into, bool compared) {
     for (std::size_t b = 0; b < of_rows.labels.size(); ++b) {
       each(evaluator.row(of_rows.labels[b], of_rows.sentences[b], compared),
-           [&](auto& system, auto&& row) { (system.*into).push_back(std::move(row)); });
+           [&](auto& system, BucketScore&& row) { (system.*into).push_back(std::move(row)); });
     }
   };
   rows(buckets, &SystemEvaluation::buckets, true);
