@@ -53,6 +53,7 @@ class Composition {
   std::vector<Part> beside(CellKind kind, std::size_t n) const {
     const auto gates = gates_of(kind);
     std::vector<Part> columns;
+    columns.reserve(gates.size());
     for (const auto& gate : gates) columns.push_back({gate, layers::cell_input_width(kind, n) / gates.size()});
     return columns;
   }
@@ -111,6 +112,7 @@ class Composition {
                   const std::vector<Part>& gates) {
     const auto beside_letter = [&](const std::string& letter) {
       std::vector<Part> together;
+      together.reserve(gates.size());
       for (const auto& gate : gates) together.push_back({at + letter + gate.name, gate.size});
       return walk.vector(together);
     };

@@ -86,8 +86,7 @@ std::vector<double> log_ticks(double low, double high, std::size_t at_most) {
     if (ticks.size() <= at_most) return ticks;
     ticks.clear();
   }
-  const auto powers = static_cast<std::size_t>(last - first + 1);
-  const int every = static_cast<int>((powers + at_most - 1) / at_most);
+  const int powers = last - first + 1, most = static_cast<int>(at_most), every = (powers + most - 1) / most;
   for (int exponent = first; exponent <= last; exponent += every) ticks.push_back(power(exponent));
   return ticks;
 }
