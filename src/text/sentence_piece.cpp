@@ -406,7 +406,7 @@ class SentencePiece : public Subwords::Model {
     type_ = proto.type;
     check_pieces(proto);
     PieceNormalizer normalizer(proto.charsmap);
-    PieceNormalizer(proto.joining_charsmap);
+    const PieceNormalizer checked(proto.joining_charsmap);
     const auto status = processor_.LoadFromSerializedProto(bytes());
     if (!status.ok()) throw Error(text_of("SentencePiece cannot read it: ", reason_of(status)));
     fast_ = FastSplitter::of(proto, std::move(normalizer));
