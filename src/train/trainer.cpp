@@ -192,7 +192,7 @@ class Trainer {
         static_cast<double>(state_.interval.pairs) / static_cast<double>(state_.interval.updates);
     r.seconds_left = stopping_.seconds_left(
         state_.update, {r.seconds, pairs_an_update, epochs(), static_cast<double>(batches_.epoch_pairs())});
-    record_.updated(std::move(r));
+    record_.updated(r);
   }
 
   double epoch_share() const {
