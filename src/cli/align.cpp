@@ -207,10 +207,9 @@ int run_align(const Arguments& arguments) {
       "Shows the attention weights of a model (alpha, section 3.1 of the paper) for given translations or for the "
       "model's own: how much each source word contributes to the context of each target word. Without --json, "
       "--pharaoh, --lexical-table, --svg and --gold the command prints, for every target word, the source words with "
-      "the largest "
-      "weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are distributed over the "
-      "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete pictures are "
-      "kept.");
+      "the largest weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are distributed "
+      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete "
+      "pictures are kept.");
   declare(options, settings);
   if (!options.parse(arguments)) return 0;
   check(settings, options);

@@ -135,18 +135,17 @@ void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTa
     if (of_model && !words) return statistics.rank(vocabulary_of(subwords), pairs, side);
     return words ? statistics.count(*words, pairs, side) : statistics.cut(wanted, pairs, option, text, side);
   };
-  counted.head.source =
-      vocabulary(tables.source,
-                 joint   ? &*joint
-                 : given ? &given->source_vocabulary()
-                         : nullptr,
-                 options.source_words, "--source-words", source_name, options.pipeline.source_subwords, counted.source);
-  counted.head.target =
-      vocabulary(tables.target,
-                 joint   ? &*joint
-                 : given ? &given->target_vocabulary()
-                         : nullptr,
-                 options.target_words, "--target-words", target_name, options.pipeline.target_subwords, counted.target);
+  const Vocabulary *source_words = nullptr, *target_words = nullptr;  // of a joint vocabulary, or given
+  if (joint) {
+    source_words = target_words = &*joint;
+  } else if (given) {
+    source_words = &given->source_vocabulary();
+    target_words = &given->target_vocabulary();
+  }
+  counted.head.source = vocabulary(tables.source, source_words, options.source_words, "--source-words", source_name,
+                                   options.pipeline.source_subwords, counted.source);
+  counted.head.target = vocabulary(tables.target, target_words, options.target_words, "--target-words", target_name,
+                                   options.pipeline.target_subwords, counted.target);
   counted.head.joint = joint || (given && given->joint_vocabulary());
 }
 

@@ -35,8 +35,8 @@ constexpr Option<T> kOptions[]{
      field<&T::initial_model>(),
      {.placeholder = "RUN|FILE"}},
     {"initial-optimizer",
-     "with --initial-model, also take over the state of the optimizer instead of starting with "
-     "a new one",
+     "with --initial-model, also take over the state of the optimizer instead of starting with a new "
+     "one",
      field<&T::initial_optimizer>()},
     {"batch-sentences",
      "batch size: number of sentence pairs in an update, summed over all ranks",
