@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A training meets one fault after another and loses nothing: processes are killed, stopped or told to stop at any moment, cables are
-# cut or slowed, hosts lose power, and attempts resume on other hosts and numbers of ranks, some while the former still runs.
+# A training meets one fault after another and loses nothing: processes are killed, stopped or told to stop at any moment, the newest
+# checkpoint is damaged, the disk fills up, cables are cut or slowed, hosts lose power, and attempts resume on other hosts and numbers
+# of ranks, some while the former still runs.
 #
-#   tests/run.sh -R train_torture       each kind of fault once, some three minutes
+#   tests/run.sh -R train_torture       each kind of fault once, some four minutes
 #   FAULTS=150 SEED=7 RNNSEARCH=/path/to/build/rnnsearch SOURCE=/path/to/project bash tests/train/torture_test.sh
 #                                       for a night; in an empty folder, which is kept. As root, mpirun wants
 #                                       OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -12,11 +13,12 @@
 #
 # After each attempt, at most 200 s after the fault, none of its processes runs; the newest checkpoint can be read, is not older than
 # any in the log, nor more than two intervals older than the last update in the log; and the attempt had resumed from the newest
-# checkpoint. The run ends with the bits of an undisturbed run if the number of ranks stayed the same, and otherwise with the same
-# batches and a similar loss. Where no virtual hosts are possible (tests/support/lab) faults are limited to processes.
+# checkpoint, or from the one before if the newest was damaged. The run ends with the bits of an undisturbed run if the number of ranks stayed the same, and otherwise with the same
+# batches and a similar loss. Where no virtual hosts are possible (tests/support/lab) faults are limited to processes and
+# damaged checkpoints.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
-: "${FAULTS:=18}" "${SEED:=$((RANDOM * 32768 + RANDOM))}"
+: "${FAULTS:=20}" "${SEED:=$((RANDOM * 32768 + RANDOM))}"
 source "$SOURCE/tests/train/support.sh"
 lab=$SOURCE/tests/support/lab/lab
 export LAB=$PWD/lab
@@ -29,6 +31,8 @@ export RNNSEARCH_START_TIMEOUT=40
 hosts=1 run='' job='' kind=none
 attempts=0 changes=0 last_ranks=0 writes_cut=0 launchers_ended=0 worst=0 worst_kind=none
 declare -A count=()
+disks=()        # a small file system for each run, which a fault can fill
+forgiven=0      # the lines of the log that tell of checkpoints which a fault has damaged
 
 fail() {
   echo "FAILED: $run: $*" >&2
@@ -40,6 +44,7 @@ leave() {
   local code=$?
   kill -KILL $job $(grep -lszF "TORTURE=$PWD/" /proc/[0-9]*/environ | cut -d / -f 3) 2>/dev/null || true
   ((hosts == 1)) || "$lab" down
+  ((${#disks[@]} == 0)) || umount --lazy "${disks[@]}"
   ((code == 0)) || echo "again: SEED=$SEED FAULTS=$FAULTS; logs and checkpoints are in $PWD" >&2
 }
 trap leave EXIT
@@ -47,8 +52,8 @@ trap leave EXIT
 # --- the plan, made before anything runs, so that a seed always gives the same faults ------------------------------------------
 
 on_processes="kill-rank kill-mpirun kill-all kill-writing kill-starting term-mpirun term-rank usr1-mpirun usr1-rank stop-rank \
-  stop-starting pause-rank"
-on_hosts="cut cut-starting cut-briefly slow power-loss moved"
+  stop-starting pause-rank damaged"
+on_hosts="cut cut-starting cut-briefly slow power-loss moved full-disk"
 # kinds of faults that need an attempt of their own
 from_the_start=" kill-starting stop-starting cut-starting moved "
 
@@ -163,15 +168,31 @@ kill_launcher() {
   kill -KILL $(pgrep -P "$job" || true) "$job" 2>/dev/null || true
 }
 
+# newest: prints the update of the newest checkpoint that no fault has damaged; 0 without any
 newest() {
   local files=("$run"/checkpoints/update-*.h5) update=0
-  if [[ -e ${files[-1]} ]]; then update=$(basename "${files[-1]#*/update-}" .h5); fi
+  if is_damaged "${files[-1]}"; then unset 'files[-1]'; fi
+  if [[ -e ${files[-1]-} ]]; then update=$(basename "${files[-1]#*/update-}" .h5); fi
   echo $((10#$update))
+}
+is_damaged() {
+  [[ -e $1 ]] && cmp --quiet "$1" "$run.damaged"
+}
+
+# damage FILE HUNDREDTHS: cuts it off there, or inverts a byte there
+damage() {
+  local size at
+  size=$(stat -c %s "$1") at=$((size * $2 / 100))
+  if (($2 % 2 == 0)); then
+    truncate -s $at "$1"
+  else
+    printf %b "\\x$(printf %x $((255 - $(od -An -tu1 -j $at -N 1 "$1"))))" | dd of="$1" bs=1 seek=$at conv=notrunc status=none
+  fi
 }
 
 # highest EVENT: prints the largest update of lines with EVENT in the log; last EVENT: the update of the last such line. 0 without any
 highest() {
-  logged "$1" | sort -n | tail -n 1 | grep . || echo 0
+  logged "$1" $((forgiven + 1)) | sort -n | tail -n 1 | grep . || echo 0
 }
 last() {
   logged "$1" | tail -n 1 | grep . || echo 0
@@ -239,7 +260,8 @@ nothing_is_lost() {
   there=$(newest)
   if ((there > 0)); then
     "$RNNSEARCH" inspect "$run/checkpoints/update-$(printf %08d "$there").h5" >inspected || fail "the newest checkpoint is damaged"
-    "$RNNSEARCH" inspect "$(last_checkpoint "$run")" >inspected || fail "the latest checkpoint is damaged"
+    is_damaged "$(last_checkpoint "$run")" || "$RNNSEARCH" inspect "$(last_checkpoint "$run")" >inspected ||
+      fail "the latest checkpoint is damaged"
   fi
   ((there >= $(highest checkpoint))) || fail "update $(highest checkpoint) was saved, but the newest checkpoint is $there"
   # one interval, and another one while the checkpoint of the first is written
@@ -265,7 +287,7 @@ sweep() {
 
 # meet FAULT: causes this fault of the plan
 meet() {
-  local ranks victim host at from old old_job holder next next_job
+  local ranks victim host at from old old_job holder next next_job newest
   kind=${kind_of[$1]}
   ranks=${ranks_of[$1]} victim=${victim_of[$1]}
   if ! runs; then start "$1"; fi
@@ -288,7 +310,7 @@ meet() {
   case $kind in
     kill-rank) kill -KILL "$(process_of_rank $attempts "$victim")" ;;
     kill-mpirun) kill -KILL "$(process_of_mpirun)" ;;
-    kill-all | kill-starting)
+    kill-all | kill-starting | damaged)
       kill_launcher
       kill -KILL $(processes $attempts) 2>/dev/null || true
       ;;
@@ -326,6 +348,9 @@ meet() {
       "$lab" fast "$host"
       ;;
     power-loss) "$lab" kill "$host" ;;
+    full-disk)
+      head --bytes 1G /dev/zero >"$run/filler" 2>/dev/null || true
+      ;;
     moved) # the host is cut off, and its ranks do not notice, because they need no other host
       "$lab" cut "$host"
       old=$attempts old_job=$job holder=$(<"$run/attempt")
@@ -386,7 +411,17 @@ meet() {
   if [[ $kind == stop-rank ]]; then
     grep -q "rank $victim on [^ ]* gives no sign of life" "$run.$attempts.log" || fail "no word of rank $victim"
   fi
+  if [[ $kind == full-disk ]]; then
+    grep -qi "no space left" "$run.$attempts.log" || fail "no word of the full disk"
+    rm "$run/filler"
+  fi
   nothing_is_lost
+  if [[ $kind == damaged && $(count "$run"/checkpoints/update-*.h5) -gt 1 ]]; then
+    newest=$run/checkpoints/update-$(printf %08d "$(newest)").h5
+    damage "$newest" "${milliseconds_of[$1]}"
+    cp "$newest" "$run.damaged"
+    forgiven=$(lines_of_log "$run")
+  fi
   [[ $kind != cut && $kind != cut-starting ]] || "$lab" mend "$host"
   [[ $kind != power-loss ]] || "$lab" boot "$host"
   sweep
@@ -415,7 +450,7 @@ near() {
 # torture RUN FAULTS RANKS...: trains RUN with FAULTS faults, on one of these numbers of ranks in each attempt
 torture() {
   local i updates reference
-  run=$1 last_ranks=${3} job=
+  run=$1 last_ranks=${3} forgiven=0 job=
   local faults=$2
   shift 2
   make_plan "$faults" "$@"
@@ -456,6 +491,11 @@ kinds=$on_processes
 if "$lab" check 2>no-lab; then
   hosts=4
   kinds+=" $on_hosts"
+  for run in two three changing; do
+    mkdir $run
+    mount -t tmpfs -o size=64m torture $run
+    disks+=("$PWD/$run")
+  done
   "$lab" up $hosts
 else
   echo "without hosts and cables: $(<no-lab)"
