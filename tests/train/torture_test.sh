@@ -465,7 +465,8 @@ torture() {
     nothing_is_lost
     sweep
   fi
-  updates=$(($(newest) + 10))
+  forgiven=0
+  updates=$(($(highest update) + 10)) # also beyond those that a damaged checkpoint held
   kind=none
   start "$faults" $updates
   ended "$(now)"
