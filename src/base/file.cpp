@@ -110,7 +110,14 @@ std::string read_file(const fs::path& path, const Poll& poll) {
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     WaitingStream stream(path, poll);
     std::string content;
-    for (int c; (c = stream.get()) != std::istream::traits_type::eof();) content += static_cast<char>(c);
+    for (int c; (c = stream.get()) != std::istream::traits_type::eof();) {
+      if (content.size() == kMaxPipedBytes) {
+        throw Error(
+            text_of("cannot read ", path.string(), ": more than ", kMaxPipedBytes >> 20,
+                    " MiB come from it, and it may be endless; is it the right file? A regular file may be larger"));
+      }
+      content += static_cast<char>(c);
+    }
     return content;
   }
   std::ifstream stream(path, std::ios::binary);

@@ -71,6 +71,10 @@ unsigned mode_of(const fs::path& path) {
   return status.st_mode & 07777;
 }
 
+TEST(ReadFile, EndsAtALimitWhereADeviceHasNoEnd) {
+  EXPECT_THAT(message_of([] { read_file("/dev/zero"); }), testing::HasSubstr("/dev/zero: more than 64 MiB"));
+}
+
 TEST(WriteFileAtomically, KeepsTheModeOfTheFileThatItReplaces) {
   const Scratch scratch;
   const fs::path file = scratch / "a.txt";

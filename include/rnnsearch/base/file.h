@@ -10,8 +10,11 @@
 
 namespace rnnsearch {
 
-/// Returns the content of a file. Throws Error with the path and the system's reason. `poll` is called while waiting
-/// for a pipe.
+/// The most that read_file takes from a pipe or a device, because a device such as /dev/zero has no end.
+constexpr std::size_t kMaxPipedBytes = std::size_t{64} << 20;
+
+/// Returns the content of a file. Throws Error with the path and the system's reason, and for a pipe or a device with
+/// more than kMaxPipedBytes. `poll` is called while waiting for a pipe.
 std::string read_file(const std::filesystem::path& path, const Poll& poll = {});
 
 /// Replaces a file atomically: the content is written to a temporary file, which is renamed to `target` when it is
