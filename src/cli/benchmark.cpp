@@ -38,6 +38,10 @@ train::Measured described(const BenchmarkSettings& s) {
   measured.method = !s.decode            ? name_of(s.train.optimizer)
                     : s.search.beam == 1 ? "greedy"
                                          : text_of("beam ", s.search.beam);
+  if (s.shortlist_frequent + s.shortlist_translations > 0) {
+    measured.method += text_of(", shortlists of ", s.shortlist_frequent, " words and ", s.shortlist_translations,
+                               " for each source word");
+  }
   if (::getloadavg(measured.load.data(), static_cast<int>(measured.load.size())) < 0) measured.load = {};
   measured.instruction_set = kernels::instruction_set();
   measured.libraries = train::libraries();
@@ -122,6 +126,7 @@ int run_benchmark(const Arguments& arguments) {
   if (!s.decode) comm::root_does(world, [&] { check_usage([&] { train::check_ranks(s.train, world.size()); }); });
   Batches batches = batches_of(s, world);
   comm::root_does(world, [&] { check_usage([&] { model::check(s.model); }); });
+  s.search.shortlist = shortlist_of(s);
   measured.model = s.model;
   measured.configuration = options.values();
   Progress progress(!world.is_root());

@@ -31,6 +31,15 @@ void declare(Options& options, BenchmarkSettings& s) {
                        "4 ... sentences and report the fastest batch size; 0: measure neither",
                .low = 0,
                .high = 1e6});
+  options.add("shortlist-frequent", s.shortlist_frequent,
+              {.help = "with --decode: translate with shortlists, which hold this number of most frequent target words",
+               .low = 0,
+               .high = 1e8});
+  options.add("shortlist-translations", s.shortlist_translations,
+              {.help = "with --decode: translate with shortlists, which hold this number of target words, drawn at "
+                       "random, for each source word; with this and --shortlist-frequent 0 there are no shortlists",
+               .low = 0,
+               .high = 1e5});
 
   options.group("Sentences (random words)");
   options.add("source-length", s.source_length,
@@ -79,7 +88,7 @@ void check(const Options& options, BenchmarkSettings& s) {
     throw UsageError(
         "--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
   }
-  for (const char* of_translation : {"beam", "latency-sentences"}) {
+  for (const char* of_translation : {"beam", "latency-sentences", "shortlist-frequent", "shortlist-translations"}) {
     if (!s.decode && options.given(of_translation)) {
       throw UsageError(text_of("--", of_translation, " applies to translation; give it with --decode"));
     }

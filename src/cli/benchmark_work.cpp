@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/phases.h"
+#include "rnnsearch/base/random.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/synthetic_batches.h"
@@ -23,7 +25,7 @@ namespace {
 class Updates {
  public:
   Updates(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
-      : train_(s.train), step_(world, model, s.train) {}
+      : train_(s.train), model_(model.options()), step_(world, model, s.train) {}
 
   train::Timed run(const corpus::BatchSlice& slice) {
     const double rate = train::learning_rate(train_, {.update = ++update_});
@@ -36,9 +38,11 @@ class Updates {
                                       " is not finite, so updates cannot be timed; try a lower "
                                       "learning-rate or initial-deviation"));
     }
+    const auto pairs = static_cast<double>(slice.batch_pairs), words = static_cast<double>(slice.batch_target_words);
     return {seconds,
-            static_cast<double>(slice.batch_target_words),
+            words,
             result.negative_log_likelihood,
+            model::update_flop(model_, {pairs, train::source_lengths(model_, slice), words + pairs}),
             result.phases,
             result.traffic,
             result.part_seconds};
@@ -46,6 +50,7 @@ class Updates {
 
  private:
   const train::TrainOptions& train_;
+  const model::ModelOptions& model_;
   train::UpdateStep step_;
   std::uint64_t update_ = 0;
 };
@@ -95,10 +100,30 @@ class Translations {
     }
     timed.seconds = watch.seconds();
     timed.phases = phases;
+    timed.flop = flop_of(slice.source, translations);
     return timed;
   }
 
  private:
+  // COLLECTIVE. Those of all ranks. In the first step of a search a sentence has one hypothesis, and then as many as
+  // the beam is wide.
+  model::ProductFlop flop_of(const Sentences& sources,
+                             const std::vector<std::vector<decode::Translation>>& translations) {
+    model::ModelOptions options = model_.options();
+    model::ProductFlop flop;
+    for (std::size_t b = 0; b < sources.size(); ++b) {
+      if (search_.shortlist) options.target_words = search_.shortlist->words_for(sources[b]).size();
+      const auto steps = static_cast<double>(translations[b].front().words.size());
+      flop +=
+          model::forward_flop(options, {.pairs = 1,
+                                        .source_words = static_cast<double>(options.source_length(sources.length(b))),
+                                        .target_words = 1 + (steps - 1) * static_cast<double>(search_.beam)});
+    }
+    double sums[] = {flop.encoder, flop.decoder, flop.readout};
+    world_.all_reduce(std::span<double>(sums));
+    return {sums[0], sums[1], sums[2]};
+  }
+
   decode::SearchOptions search_;
   const comm::Communicator& world_;
   model::Model<float>& model_;
@@ -132,6 +157,18 @@ Batches batches_of(BenchmarkSettings& s, const comm::Communicator& world) {
   return Batches(corpus::synthetic_batches(synthetic, s.untimed_updates + s.updates,
                                            static_cast<std::size_t>(world.rank()),
                                            static_cast<std::size_t>(world.size()), run));
+}
+
+std::shared_ptr<const decode::Shortlist> shortlist_of(const BenchmarkSettings& s) {
+  if (s.shortlist_frequent + s.shortlist_translations == 0) return nullptr;
+  Random random(s.train.seed);
+  Sentences translations;
+  std::vector<WordId> words(s.shortlist_translations);
+  for (std::size_t source = 0; source < s.model.source_words; ++source) {
+    for (WordId& word : words) word = static_cast<WordId>(random.below(s.model.target_words));
+    translations.add(words);
+  }
+  return std::make_shared<const decode::Shortlist>(std::move(translations), s.shortlist_frequent, s.model.target_words);
 }
 
 train::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Model<float>& model) {

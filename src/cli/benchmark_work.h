@@ -13,6 +13,7 @@
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/decode/shortlist.h"
 #include "rnnsearch/model/model.h"
 #include "rnnsearch/train/measurement.h"
 
@@ -44,6 +45,10 @@ class Batches {
 };
 /// COLLECTIVE. May set the sizes of the vocabularies.
 Batches batches_of(BenchmarkSettings& settings, const comm::Communicator& world);
+
+/// The shortlists of --shortlist-frequent and --shortlist-translations; nullptr if both are 0. The vocabularies have
+/// their sizes.
+std::shared_ptr<const decode::Shortlist> shortlist_of(const BenchmarkSettings& settings);
 
 /// For --latency-sentences, on the first batches. Starts them anew before and after.
 train::Latency latency_of(const BenchmarkSettings& settings, Batches& batches, model::Model<float>& model);

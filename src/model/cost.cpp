@@ -22,7 +22,22 @@ double cell_products(const ModelOptions& o, double inputs, double n, bool encode
 
 }  // namespace
 
-UpdateFlop update_flop(const ModelOptions& o, const BatchSize& batch) {
+ProductFlop& ProductFlop::operator+=(const ProductFlop& other) {
+  encoder += other.encoder;
+  decoder += other.decoder;
+  readout += other.readout;
+  return *this;
+}
+
+ProductFlop ProductFlop::operator*(double times) const {
+  return {encoder * times, decoder * times, readout * times};
+}
+
+ProductFlop update_flop(const ModelOptions& options, const BatchSize& batch) {
+  return forward_flop(options, batch) * 3;
+}
+
+ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
   const auto m = static_cast<double>(o.embedding), n = static_cast<double>(o.state);
   const auto e = static_cast<double>(o.encoder_width()), h = static_cast<double>(o.annotation_width());
   const auto l = static_cast<double>(o.maxout), rank = static_cast<double>(o.readout_rank);
@@ -73,8 +88,7 @@ UpdateFlop update_flop(const ModelOptions& o, const BatchSize& batch) {
   } else {
     readout_word += rank > 0 ? H * rank + rank * K : H * K;
   }
-  // forward, gradient of the inputs, gradient of the weights; a multiplication and an addition each
-  const auto flop = [](double products) { return 3 * 2 * products; };
+  const auto flop = [](double products) { return 2 * products; };  // a multiplication and an addition each
   return {.encoder = flop(batch.pairs * sentence + encoder_steps * source_word),
           .decoder = flop(batch.pairs * decoder_sentence + batch.target_words * target_word),
           .readout = flop(batch.pairs * readout_sentence + batch.target_words * readout_word)};

@@ -157,20 +157,13 @@ Measurement measure(const comm::Communicator& world, const Measured& measured, c
     m.visible_seconds -= least_visible;
     if (m.waiting) *m.waiting += waited;
     const auto source = static_cast<double>(batch.batch_source_words);
-    const auto target = static_cast<double>(batch.batch_target_words);
     const auto pairs = static_cast<double>(batch.batch_pairs);
     m.seconds.push_back(timed.seconds);
     m.pairs += pairs;
     m.source_words += source;
     m.target_words += timed.target_words;
     m.loss = timed.loss;
-    if (!measured.decode) {
-      const auto flop =
-          model::update_flop(measured.model, {pairs, source_lengths(measured.model, batch), target + pairs});
-      m.flop.encoder += flop.encoder;
-      m.flop.decoder += flop.decoder;
-      m.flop.readout += flop.readout;
-    }
+    m.flop += timed.flop;
     for (const Phase phase : kPhases) m.phases[static_cast<std::size_t>(phase)] += timed.phases.seconds(phase);
     m.bytes_sent += static_cast<double>(timed.traffic.bytes_sent);
     m.reduction_seconds += timed.traffic.busy_seconds;
@@ -230,7 +223,7 @@ Json json_of(const Measured& of, const Measurement& m) {
     for (const Phase phase : kPhases) {
       if (const auto share = share_of_bound(of, m, phase)) shares[name_of(phase)] = *share;
     }
-    if (const auto share = share_of_bound(of, m)) shares["update"] = *share;
+    if (const auto share = share_of_bound(of, m)) shares[of.decode ? "batch" : "update"] = *share;
     Json machine = Json::object({{"gflop_per_second_of_one_thread", json_of(of.machine->thread)},
                                  {"gflop_per_second", json_of(of.machine->all)},
                                  {"memory_bytes_per_second", of.machine->memory}});
@@ -304,8 +297,8 @@ std::string table_of(const Measured& of, const Measurement& m) {
   row("words per second",
       text_of(fixed(m.source_words / m.total(), 0), " source, ", fixed(m.target_words / m.total(), 0), " target"));
   if (m.gflop() > 0) {
-    row("GFLOP/s", text_of(fixed(m.gflop() / m.total(), 1),
-                           " (the matrix products of an update: ", fixed(m.mean_of(m.gflop()), 1), " GFLOP)"));
+    row("GFLOP/s", text_of(fixed(m.gflop() / m.total(), 1), " (the matrix products of ",
+                           of.decode ? "a batch: " : "an update: ", fixed(m.mean_of(m.gflop()), 1), " GFLOP)"));
   }
   if (const auto share = share_of_bound(of, m)) {
     row("of this machine",

@@ -30,7 +30,7 @@ adds_up() {
     $machine->{memory_bytes_per_second} > 0 && ($r->{ranks} == 1) == !exists $machine->{all_reduce_bytes_per_second}
       or $fail->("bandwidths of the machine are missing");
     !exists $r->{gflop} && !%$share
-      || abs($r->{gflop_per_second} / $machine->{gflop_per_second}{level1} / $share->{update} - 1) < 1e-6
+      || abs($r->{gflop_per_second} / $machine->{gflop_per_second}{level1} / $share->{$r->{timed} eq "updates" ? "update" : "batch"} - 1) < 1e-6
       or $fail->("the share of the machine does not follow from its rate");
     $r->{precision} eq "f32" && !defined $r->{bfloat16_unit} || $r->{precision} eq "bf16" && $r->{bfloat16_unit}
       or $fail->("precision and its unit do not go together");
@@ -68,9 +68,15 @@ flop=$((6 * (5 * 64 + 35 * (2 * 16 * 24 + 16 * 8) + 25 * (64 + 16 * 24 + 16 * 40
 gflop=$(awk "BEGIN { printf \"%.6f\", $flop / 1e9 }")
 is "updates 3 1 1 30 20 $gflop -" "${alone[@]}" "${lengths[@]}" --updates 3
 is "updates 3 2 1 30 20 $gflop 700 700.000" "${together[@]}" "${lengths[@]}" --updates 3 --estimate-updates 700
-# greedy and beam: every translation has target-length words
-is "batches translated 2 1 1 30 20 - -" "${alone[@]}" "${lengths[@]}" --updates 2 --decode --beam 1
-is "batches translated 2 2 1 30 35 - -" "${together[@]}" "${lengths[@]:0:2}" --target-length 7 --batch-sentences 5 \
+# Greedy and beam: every translation has target-length words. 2 operations per weight and row; the steps are 4 of one hypothesis, or one
+# of one hypothesis and 6 of three.
+translation_gflop() { # STEPS SHORTLIST: of five sentences, with so many steps each over so many words
+  awk "BEGIN { printf \"%.6f\", 2 * (5 * 64 + 35 * (2 * 16 * 24 + 16 * 8) + 5 * $1 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * $2)) / 1e9 }"
+}
+is "batches translated 2 1 1 30 20 $(translation_gflop 4 60) -" "${alone[@]}" "${lengths[@]}" --updates 2 --decode --beam 1
+is "batches translated 2 1 1 30 20 $(translation_gflop 4 23) -" "${alone[@]}" "${lengths[@]}" --updates 2 --decode --beam 1 \
+  --shortlist-frequent 20
+is "batches translated 2 2 1 30 35 $(translation_gflop 19 60) -" "${together[@]}" "${lengths[@]:0:2}" --target-length 7 --batch-sentences 5 \
   --updates 2 --decode --beam 3
 # a whole pool of real lengths has the mean lengths of the file
 printf '%s\n' '3 4' '9 2' '1 12' '7 6' >lengths
@@ -147,6 +153,7 @@ expected=2 refused "--lengths|--target-length" "${tiny[@]}" --lengths lengths --
 expected=2 refused "--corpus|--source-words" "${tiny[@]}" --corpus corpus.h5
 expected=2 refused "--beam|--decode" "${tiny[@]}" --beam 2
 expected=2 refused "--estimate-updates|--decode" "${tiny[@]}" --decode --estimate-updates 5
+expected=2 refused "--shortlist-frequent|--decode" "${tiny[@]}" --shortlist-frequent 5
 expected=2 refused "--threads|'0,2'" "${tiny[@]:0:12}" --threads 2,0
 expected=2 refused "--threads|twice|1,1,2" "${tiny[@]:0:12}" --threads 1,2,1
 expected=2 refused "--threads is '1,,2'" "${tiny[@]:0:12}" --threads 1,,2

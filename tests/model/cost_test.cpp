@@ -27,6 +27,13 @@ TEST(UpdateFlop, IsThatOfTheProductsOneByOne) {
   EXPECT_NEAR(update_flop(small, kBatch).total() / 106.4e9, 1, 0.01);
 }
 
+TEST(ForwardFlop, IsThePartOfAnUpdateWithoutGradients) {
+  const ProductFlop forward = forward_flop(paper(), kBatch), update = update_flop(paper(), kBatch);
+  EXPECT_DOUBLE_EQ(3 * forward.encoder, update.encoder);
+  EXPECT_DOUBLE_EQ(3 * forward.decoder, update.decoder);
+  EXPECT_DOUBLE_EQ(3 * forward.readout, update.readout);
+}
+
 TEST(UpdateFlop, KnowsTheFactoredOutputMatrix) {
   ModelOptions factored = paper();
   factored.readout_rank = 620;
@@ -71,7 +78,7 @@ TEST(UpdateFlop, CountsTheStartSymbolThatTheEncoderReads) {
 }
 
 TEST(UpdateFlop, DividesIntoThePhasesOfAnUpdate) {
-  const UpdateFlop flop = update_flop(paper(), kBatch);
+  const ProductFlop flop = update_flop(paper(), kBatch);
   const double m = 620, n = 1000, A = 1000, l = 500, K = 30000;
   EXPECT_DOUBLE_EQ(flop.encoder, 6 * (2000 * (2 * 3 * n * (m + n) + 2 * n * A) + 80 * n * n));
   EXPECT_DOUBLE_EQ(flop.decoder, 6 * 2000 * (n * A + 3 * n * (m + n + 2 * n)));

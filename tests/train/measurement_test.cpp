@@ -35,6 +35,7 @@ Work work_of(std::size_t& calls) {
             Timed timed;
             timed.seconds = static_cast<double>(++calls);
             timed.target_words = static_cast<double>(slice.batch_target_words);
+            timed.flop = {.encoder = 1, .decoder = 2, .readout = 3};
             timed.part_seconds = {0.5, 1};
             return timed;
           }};
@@ -61,7 +62,8 @@ TEST(Measurement, LeavesOutWhatIsNotTimed) {
   EXPECT_EQ(m.source_words, 18);
   EXPECT_EQ(m.target_words, 24);
   EXPECT_EQ(m.part_seconds, (std::vector<double>{1.5, 3}));
-  EXPECT_GT(m.gflop(), 0);
+  EXPECT_EQ(m.flop.encoder, 3);
+  EXPECT_EQ(m.flop.total(), 18);
   EXPECT_FALSE(m.waiting);
 }
 

@@ -26,6 +26,7 @@ struct Timed {
   double seconds = 0;
   double target_words = 0;  // all ranks
   double loss = 0;          // of an update: nats, all ranks
+  model::ProductFlop flop;  // all ranks
   PhaseTimes phases;
   comm::Traffic traffic{};
   std::vector<double> part_seconds{};  // of each part of the gradient, from the beginning until it was known
@@ -61,7 +62,7 @@ struct Measurement {
   std::vector<double> seconds;
   // of all timed batches, words without </s>
   double pairs = 0, source_words = 0, target_words = 0;
-  model::UpdateFlop flop;           // of all timed updates; 0: not known
+  model::ProductFlop flop;          // of all timed batches; 0: not known
   std::optional<double> waiting{};  // before all timed updates, for their sentences; none where these were drawn
   double peak_bytes = 0;            // of the rank that has most; 0: not known
   double loss = 0;                  // of the last update, in nats
@@ -101,11 +102,11 @@ struct Measured {
   std::vector<std::pair<std::string, std::string>> configuration{};
 };
 
-/// The share of its bound that a phase of the timed updates reaches: of the rate of products whose operands come from
+/// The share of its bound that a phase of the timed batches reaches: of the rate of products whose operands come from
 /// the L1 cache, of the bandwidth of memory, or of that of an all-reduce. None if the machine was not measured, or if
 /// no bound is known.
 std::optional<double> share_of_bound(const Measured& measured, const Measurement& measurement, Phase phase);
-/// The same for whole updates, whose bound is that of their matrix products.
+/// The same for whole updates or translations, whose bound is that of their matrix products.
 std::optional<double> share_of_bound(const Measured& measured, const Measurement& measurement);
 
 /// The sum of Tx over a batch whose sources all have words.
