@@ -15,7 +15,6 @@
 #include "cli/training_options.h"
 #include "cli/validation.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
@@ -259,7 +258,7 @@ int run_train(const Arguments& arguments) {
     const auto keep = [&](std::uint64_t update, const std::string& translations) {
       std::string digits = std::to_string(update);
       digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
-      write_file_atomically(run->validation_path(text_of("update-", digits, ".txt")), translations);
+      run->write_validation(text_of("update-", digits, ".txt"), translations);
     };
     comm::agree(world, {text_of("the dev set of ", s.corpus.string()), "", [&] {
                           validator = make_validator(corpus, world, s.validation, keep);

@@ -137,9 +137,10 @@ void RunDirectory::set_record(std::string config_ini, Json environment) {
 }
 
 void RunDirectory::begin() {
-  check_attempt();
-  write_file_atomically(path_ / "config.ini", config_ini_);
-  write_file_atomically(path_ / "environment.json", environment_.dump(2) + '\n');
+  write_as_this_attempt([this] {
+    write_file_atomically(path_ / "config.ini", config_ini_);
+    write_file_atomically(path_ / "environment.json", environment_.dump(2) + '\n');
+  });
 }
 
 void RunDirectory::check_same_run(const Config& identity) const {
@@ -194,10 +195,11 @@ fs::path RunDirectory::checkpoint_path(std::uint64_t update) const {
   return checkpoints() / checkpoint_name(update);
 }
 
-fs::path RunDirectory::validation_path(const std::string& name) const {
-  check_attempt();
-  make_folder(path_ / "validation");
-  return path_ / "validation" / name;
+void RunDirectory::write_validation(const std::string& name, const std::string& content) const {
+  write_as_this_attempt([&] {
+    make_folder(path_ / "validation");
+    write_file_atomically(path_ / "validation" / name, content);
+  });
 }
 
 std::vector<std::uint64_t> RunDirectory::updates() const {
@@ -267,19 +269,30 @@ void RunDirectory::check_attempt() const {
                       trimmed(other.substr(0, other.find('\n'))), "), so this one stops writing"));
 }
 
+void RunDirectory::write_as_this_attempt(const std::function<void()>& write) const {
+  check_attempt();
+  try {
+    write();
+  } catch (const Error&) {
+    check_attempt();
+    throw;
+  }
+}
+
 void RunDirectory::write_pointer(const char* pointer, const std::string& checkpoint) const {
   const fs::path path = checkpoints() / pointer;
   if (pointed_at(path) != checkpoint) write_file_atomically(path, checkpoint + "\n");
 }
 
 void RunDirectory::published(std::uint64_t update, std::uint64_t best_update) const {
-  check_attempt();
-  write_pointer("latest", checkpoint_name(update));
-  if (has_checkpoint(best_update)) {
-    write_pointer("best", checkpoint_name(best_update));
-  } else {
-    fs::remove(checkpoints() / "best");
-  }
+  write_as_this_attempt([&] {
+    write_pointer("latest", checkpoint_name(update));
+    if (has_checkpoint(best_update)) {
+      write_pointer("best", checkpoint_name(best_update));
+    } else {
+      fs::remove(checkpoints() / "best");
+    }
+  });
   std::uint64_t kept = 0;
   for (const std::uint64_t there : updates()) {
     if (kept++ < keep_checkpoints_ || there == best_update) continue;

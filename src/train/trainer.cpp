@@ -275,13 +275,7 @@ class Trainer {
   /// Writes a checkpoint and makes it the newest one of the run. Called by the thread of writer_: it uses nothing else
   /// that training changes.
   void write(const CheckpointSource& source) const {
-    p_.run->check_attempt();
-    try {
-      save_checkpoint(p_.run->checkpoint_path(source.state.update), source);
-    } catch (const Error&) {
-      p_.run->check_attempt();  // if another attempt removed the temporary file, report that instead
-      throw;
-    }
+    p_.run->write_as_this_attempt([&] { save_checkpoint(p_.run->checkpoint_path(source.state.update), source); });
     p_.run->published(source.state.update, source.state.best_update);
   }
 

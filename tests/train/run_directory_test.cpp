@@ -12,6 +12,7 @@
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 #include "train/attempt.h"
 
@@ -150,9 +151,22 @@ TEST_F(Run, IsNotWrittenByAnAttemptThatWasReplaced) {
   EXPECT_THROW(stale->begin(), Error);
   EXPECT_THROW(stale->published(10, 0), Error);
   EXPECT_THROW(stale->log(Json::object({{"event", "stop"}})), Error);
-  EXPECT_THROW(stale->validation_path("update-00000010.txt"), Error);
+  EXPECT_THROW(stale->write_validation("update-00000010.txt", "text"), Error);
   stale.reset();
   EXPECT_EQ(content(), before);
+}
+
+TEST_F(Run, SaysThatAnotherAttemptTookOverWhereThatRemovedItsTemporaryFile) {
+  const auto stale = open();
+  const auto write = [&] {
+    std::ofstream(path_ / "attempt") << "n2 17 4711\n";
+    throw Error("cannot rename a finished file");
+  };
+  EXPECT_THAT(message_of([&] { stale->write_as_this_attempt(write); }),
+              testing::HasSubstr("another trainer has taken over"));
+  const auto current = open();
+  EXPECT_EQ(message_of([&] { current->write_as_this_attempt([] { throw Error("the disk is full"); }); }),
+            "the disk is full");
 }
 
 TEST_F(Run, KeepsTheNewestCheckpointsAndTheBest) {
@@ -217,7 +231,7 @@ TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
   make_checkpoint(10);
   std::ofstream(path_ / "checkpoints/.update-00000020.h5.tmp-n1-77") << "half";
   std::ofstream(path_ / ".config.ini.tmp-n1-77") << "half";
-  std::ofstream(open()->validation_path(".update-00000010.txt.tmp-n1-77")) << "half";
+  open()->write_validation(".update-00000010.txt.tmp-n1-77", "half");
   open();
   EXPECT_THAT(files(path_ / "validation"), testing::IsEmpty());
   EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "update-00000010.h5"));

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +27,8 @@ std::vector<std::filesystem::path> checkpoints_of(const std::filesystem::path& r
 /// A checkpoint as it is; of a run directory its `best` checkpoint, or `latest` where none was validated. Throws Error.
 std::filesystem::path checkpoint_of(const std::filesystem::path& run_or_checkpoint);
 
-/// Used by one thread, except that another one may call checkpoint_path, check_attempt and published at any time.
+/// Used by one thread, except that another one may call checkpoint_path, write_as_this_attempt and published at any
+/// time.
 class RunDirectory {
  public:
   /// Creates the folder, or opens the folder of the same run. Takes the right to write from earlier attempts and
@@ -41,8 +43,8 @@ class RunDirectory {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoint_path(std::uint64_t update) const;
-  /// Creates RUN/validation if necessary. Throws Error as check_attempt does.
-  std::filesystem::path validation_path(const std::string& name) const;
+  /// Writes RUN/validation/NAME. Throws Error, also as check_attempt does.
+  void write_validation(const std::string& name, const std::string& content) const;
 
   /// The checkpoint to resume from; empty to start from the beginning. The first call chooses it and verifies its
   /// digest; later calls return the same one. "auto" takes the newest checkpoint. If that is damaged, it is renamed to
@@ -58,8 +60,11 @@ class RunDirectory {
   void begin();
 
   /// Throws Error if another attempt has taken over: a process that was cut off from the cluster must not write any
-  /// more. begin, published and log check it first, and then write nothing.
+  /// more. begin, published, write_validation and log check it first, and then write nothing.
   void check_attempt() const;
+  /// Checks the attempt and calls write. If that throws Error, checks it again: an attempt that takes over removes the
+  /// temporary files of the one before, and then that is what has happened.
+  void write_as_this_attempt(const std::function<void()>& write) const;
   /// Call it after a checkpoint was saved. It points `latest` to that checkpoint and `best` to the one of best_update
   /// (or removes `best` if that does not exist), and removes the checkpoints that are neither the best nor among the
   /// newest `keep_checkpoints`.
