@@ -35,6 +35,8 @@ table='
     33bf69c0d6c698e83a68f77e6c1f465778e418ca0b3d59860d3ab446f4ac99a6
   icu           https://github.com/unicode-org/icu/releases/download/release-76-1/icu4c-76_1-src.tgz
     dfacb46bfe4747410472ce3e1144bf28a102feeaa4e3875bac9b4c6cf30f4f3e
+  re2           https://github.com/google/re2/archive/2021-06-01.tar.gz
+    26155e050b10b5969e986dab35654247a3b1b295e0532880b5a9c13c0a700ceb
   sentencepiece https://github.com/google/sentencepiece/archive/v0.2.0/sentencepiece-0.2.0.tar.gz
     9970f0a0afee1648890293321665e5b2efa04eaec9f1671fcf8048f456f5bb86
   boost         https://github.com/boostorg/boost/releases/download/boost-1.88.0/boost-1.88.0-cmake.tar.xz
@@ -59,6 +61,7 @@ build() { # NAME: builds and installs it from its source, which is the working f
     zstd) with_cmake build/cmake -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_STATIC=OFF ;;
     xz) with_cmake . -DXZ_NLS=OFF -DXZ_DOC=OFF -DXZ_TOOL_{XZ,XZDEC,LZMADEC,LZMAINFO,SCRIPTS}=OFF ;;
     icu) with_configure source --enable-rpath --disable-tests --disable-samples --disable-extras --disable-icuio --disable-layoutex ;;
+    re2) with_cmake . -DRE2_BUILD_TESTING=OFF ;;
     sentencepiece) with_cmake . -DSPM_ENABLE_TCMALLOC=OFF ;;
     boost) with_cmake . -DBOOST_INCLUDE_LIBRARIES=program_options ;;
     nlohmann-json) with_cmake . -DJSON_BuildTests=OFF ;;

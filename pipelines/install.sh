@@ -20,6 +20,7 @@ packages='
   libzstd-dev                   = zstd: compressed text (Zstandard)
   liblzma-dev                   = xz: compressed text (xz)
   libicu-dev                    = ICU: Unicode in the tokenizers
+  libre2-dev                    = RE2: patterns of text that is copied
   libsentencepiece-dev          = SentencePiece: subwords
   libboost-program-options-dev  = command line and configuration files
   nlohmann-json3-dev            = JSON: log.jsonl, environment.json, evaluate --json

@@ -172,15 +172,16 @@ struct Portion {
   std::vector<decode::WordPair> pairs;
 
   /// Lines `first` and following; throws Interrupted when a stop signal came.
-  void read(const Text& text, std::size_t first, std::size_t lines, const train::LoadedModel& loaded) {
+  void read(const Text& text, std::size_t first, std::size_t lines, const decode::Translator& translator) {
     for (std::size_t i = first; i < first + lines; ++i) {
       stop_if_signal_came();
       decode::WordPair& pair = pairs.emplace_back();
-      source.push_back(loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource));
-      pair.source = decode::ids_of(source.back(), loaded.source_vocabulary);
+      std::vector<std::string> spans;
+      source.push_back(decode::source_words(translator, text.sources[i], spans));
+      pair.source = decode::ids_of(source.back(), translator.source_vocabulary);
       if (text.targets.empty()) continue;
-      target.push_back(loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget));
-      pair.target = decode::ids_of(target.back(), loaded.target_vocabulary);
+      target.push_back(decode::target_words(translator, text.targets[i], spans));
+      pair.target = decode::ids_of(target.back(), translator.target_vocabulary);
     }
   }
 };
@@ -236,24 +237,27 @@ int run_align(const Arguments& arguments) {
                         " has no attention, so it aligns nothing; name a model that was not trained with attention = "
                         "none"));
   }
+  const decode::Translator translator = translator_of(loaded);
   std::optional<Alignments> results;
   comm::root_does(world, [&] {
     for (std::size_t i = 0; i < text.gold.size(); ++i) {
-      evaluate::check_links(text.gold[i].possible,
-                            loaded.pipeline.to_words(text.sources[i], corpus::Side::kSource).size(),
-                            loaded.pipeline.to_words(text.targets[i], corpus::Side::kTarget).size(),
+      std::vector<std::string> spans;
+      const std::size_t words = decode::source_words(translator, text.sources[i], spans).size();
+      evaluate::check_links(text.gold[i].possible, words,
+                            decode::target_words(translator, text.targets[i], spans).size(),
                             text_of(settings.gold_links.string(), ", line ", text.lines[i] + 1));
     }
-    results.emplace(settings, translator_of(loaded));
+    results.emplace(settings, translator);
   });
 
   const bool given = !settings.target.empty();
-  const decode::SearchOptions& search = settings.translation.search;
+  decode::SearchOptions& search = settings.translation.search;
+  search.placeholders = corpus::known_placeholders(loaded.pipeline, loaded.source_vocabulary, loaded.target_vocabulary);
   Progress progress(!world.is_root());
   for (std::size_t first = 0; first < line_count; first += kPortion) {
     const std::size_t lines = std::min(kPortion, line_count - first);
     Portion portion;
-    if (world.is_root()) decode::until_stopped([&] { portion.read(text, first, lines, loaded); });
+    if (world.is_root()) decode::until_stopped([&] { portion.read(text, first, lines, translator); });
     std::size_t done = 0;  // of the portion, when the root's batch and those of the other ranks are done
     const auto align = [&](const std::vector<const decode::WordPair*>& batch) {
       auto aligned_batch = decode::align_batch(loaded.model, batch, given, search);

@@ -21,6 +21,12 @@ std::string leftwards(const std::string& what) {
 
 }  // namespace
 
+void take_copy_patterns(const std::vector<std::string>& patterns, corpus::TextPipeline& pipeline) try {
+  pipeline.copies = text::CopyPatterns(patterns);
+} catch (const Error& error) {
+  throw UsageError(text_of("--copy-pattern: ", error.what()));
+}
+
 void add_constraint_options(Options& options, Constraints& constraints, decode::SearchOptions& search) {
   options.group("Constraints");
   options.add("prefix", constraints.files.prefixes,
@@ -38,6 +44,11 @@ void add_constraint_options(Options& options, Constraints& constraints, decode::
                        "with tabs between them; an empty line requires nothing. The search divides the beam among "
                        "hypotheses by the number of required words that they have (Post and Vilar 2018)",
                .value = "FILE"});
+  options.add("copy-pattern", constraints.copy_patterns,
+              {.help = "regular expression (RE2) of source text that is copied to the translation unchanged, in place "
+                       "of those with which the corpus was prepared; repeat the option for several. For a model that "
+                       "was trained with placeholders (prepare --copy-pattern)",
+               .value = "REGEX"});
   options.add("beam-groups", search.groups,
               {.help = "divide the beam into N groups of equal width that avoid each other's words (diverse beam "
                        "search, Vijayakumar et al. 2016), for n-best lists whose translations differ; 1: one beam",

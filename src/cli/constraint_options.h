@@ -19,7 +19,11 @@ namespace rnnsearch::cli {
 struct Constraints {
   LineFiles files;  // --prefix, --require
   std::filesystem::path forbid;
+  std::vector<std::string> copy_patterns;
 };
+
+/// Throws UsageError for what is not a pattern.
+void take_copy_patterns(const std::vector<std::string>& patterns, corpus::TextPipeline& pipeline);
 
 /// Declares them, in a group of their own.
 void add_constraint_options(Options& options, Constraints& constraints, decode::SearchOptions& search);

@@ -38,6 +38,7 @@ Json head_of(const File& file, const std::string& format) {
   json["tokenizer"] = pipeline.tokenizer;
   json["normalization"] = pipeline.normalization;
   json["lowercase"] = pipeline.lowercase;
+  if (pipeline.copies) json["copy_patterns"] = copy_patterns_of(pipeline);
   json["subwords"] = subwords_of(pipeline);
   if (!pipeline.libraries.text.empty()) json["split_with"] = pipeline.libraries.text;
   if (pipeline.source_subwords) {

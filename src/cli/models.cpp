@@ -37,8 +37,9 @@ void check_same_text(const train::LoadedModel& other, const std::string& path, c
                                     "from right to left; let one translate, and the other one score its n-best list"));
   }
   if (other.pipeline != first.pipeline) {
-    refuse(
-        text_of(path, " splits text into words differently (languages, tokenizer, normalization, case or subwords)"));
+    refuse(text_of(
+        path,
+        " splits text into words differently (languages, tokenizer, normalization, case, copy patterns or subwords)"));
   }
 }
 
@@ -88,6 +89,17 @@ OpenModels::OpenModels(const ModelChoice& choice, const comm::Communicator& worl
     loaded_.push_back(train::open_model(path, world));
     loaded_.back().model.fix_parameters();
     check_same_text(loaded_.back(), path, loaded_.front(), choice.model.front());
+  }
+}
+
+void OpenModels::copy(const text::CopyPatterns& patterns) {
+  for (train::LoadedModel& loaded : loaded_) {
+    if (!loaded.pipeline.copies)
+      throw comm::AgreedError(
+          "--copy-pattern is for a model that was trained with placeholders, and the corpus of this one has none; "
+          "leave "
+          "the option out, or prepare the corpus with --copy-pattern and train again");
+    loaded.pipeline.copies = patterns;
   }
 }
 

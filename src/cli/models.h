@@ -29,6 +29,10 @@ class OpenModels {
   /// vocabularies or text pipelines, naming both. REQUIRES: check_models.
   OpenModels(const ModelChoice& choice, const comm::Communicator& world);
 
+  /// COLLECTIVE. Lets the models copy what these patterns match, in place of those of their corpus. Throws AgreedError
+  /// for models without placeholders.
+  void copy(const text::CopyPatterns& patterns);
+
   /// Refers to this object, which outlives it.
   decode::Translator translator();
 

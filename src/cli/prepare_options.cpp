@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "cli/constraint_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/prepare_options.h"
 
@@ -104,6 +105,11 @@ void declare(Options& options, PrepareSettings& s) {
                        "also replaces full-width letters, ligatures and superscripts by plain characters",
                .choices = {"none", "nfc", "nfkc"}});
   options.add("lowercase", s.corpus.pipeline.lowercase, {.help = "convert all text to lower case"});
+  options.add("copy-pattern", s.copy_patterns,
+              {.help = "regular expression (RE2) of text that is copied, not translated, such as [0-9]+; repeat the "
+                       "option for several. A match that both sides of a pair have becomes a placeholder word, "
+                       "<copy1>, <copy2> ..., and translate puts the text back in its place",
+               .value = "REGEX"});
   options.add("source-words", s.corpus.source_words,
               {.help = "size of the source vocabulary, including 3 special symbols [the 30000 most frequent words, or "
                        "all if there are fewer]",
@@ -212,7 +218,8 @@ void take_text(const Options& options, PrepareSettings& s) {
     s.corpus.pipeline.tokenizer = "none";  // SentencePiece takes raw text
   }
   s.corpus.given = {options.given("source-language"), options.given("target-language"), options.given("tokenizer"),
-                    options.given("normalization"), options.given("lowercase")};
+                    options.given("normalization"),   options.given("lowercase"),       options.given("copy-pattern")};
+  take_copy_patterns(s.copy_patterns, s.corpus.pipeline);
   s.corpus.memory = s.memory << 20;
   if (s.dev_source.empty() != s.dev_target.empty()) {
     throw UsageError(text_of(s.dev_source.empty() ? "--dev-source" : "--dev-target",

@@ -10,6 +10,7 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/translation_options.h"
 #include "cli/weights.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/output_file.h"
@@ -106,16 +107,16 @@ void open(std::optional<OutputFile>& file, const std::string& option, const fs::
 /// Every translation of the list with its source line, in the order of the list; throws Interrupted when a stop signal
 /// came.
 std::vector<decode::WordPair> pairs_of(const NBestList& list, const std::vector<std::string>& sources,
-                                       const train::LoadedModel& loaded) {
-  const auto ids = [&](const std::string& line, corpus::Side side, const corpus::Vocabulary& vocabulary) {
-    return decode::ids_of(loaded.pipeline.to_words(line, side), vocabulary);
-  };
+                                       const decode::Translator& translator) {
   std::vector<decode::WordPair> pairs;
   for (std::size_t i = 0; i < list.lines.size(); ++i) {
     stop_if_signal_came();
-    const auto source = ids(sources[i], corpus::Side::kSource, loaded.source_vocabulary);
+    std::vector<std::string> spans;
+    const auto source =
+        decode::ids_of(decode::source_words(translator, sources[i], spans), translator.source_vocabulary);
     for (const Hypothesis& hypothesis : list.lines[i]) {
-      pairs.push_back({source, ids(hypothesis.text, corpus::Side::kTarget, loaded.target_vocabulary)});
+      const auto target = decode::target_words(translator, hypothesis.text, spans);
+      pairs.push_back({source, decode::ids_of(target, translator.target_vocabulary)});
     }
   }
   return pairs;
@@ -172,7 +173,7 @@ int run_rescore(const Arguments& arguments) {
   Progress progress(!world.is_root());
   for (std::size_t m = 0; m < models.size(); ++m) {
     std::vector<decode::WordPair> pairs;
-    if (world.is_root()) decode::until_stopped([&] { pairs = pairs_of(list, sources, models[m]); });
+    if (world.is_root()) decode::until_stopped([&] { pairs = pairs_of(list, sources, translator_of(models[m])); });
     const auto scores =
         decode::score_pairs(models[m].model, pairs, settings.batch_sentences, world, [&](std::size_t done) {
           progress.show(text_of("[rescore] ", names[m], ": ", done, " of ", pairs.size(), " translations"));

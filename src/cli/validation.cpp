@@ -79,12 +79,17 @@ class DevSet {
     groups.back().push_back(sentence);
   }
 
+  std::vector<corpus::PlaceholderWord> placeholders() const {
+    return corpus::known_placeholders(corpus_.pipeline(), corpus_.source_vocabulary(), corpus_.target_vocabulary());
+  }
+
   /// One line a sentence; adds to `nan` those for which the model computes NaN.
   std::string translated(model::Model<float>& model, const Sentences& source, double& nan) const {
     decode::SearchOptions search;
     search.beam = options_.validate_beam;
     search.retry_below = 0;  // early in a training hardly any hypothesis ends, and retries would take most of its time
     search.batch_sentences = options_.validate_sentences;
+    search.placeholders = placeholders();
     std::string lines;
     for (const auto& best : decode::translate(model, source, search)) {
       if (best.front().is_nan()) ++nan;
@@ -105,6 +110,12 @@ class DevSet {
       for (const Group& group : shares_[rank]) {
         for (const std::uint32_t sentence : group) std::getline(lines, hypotheses[sentence]);
       }
+    }
+    const std::size_t known = placeholders().size();
+    for (std::size_t i = 0; known > 0 && i < hypotheses.size(); ++i) {
+      std::vector<std::string> spans;
+      corpus_.pipeline().source_line(set_.source_text[i], known, spans);
+      hypotheses[i] = text::with_spans(hypotheses[i], spans);
     }
     for (const auto& line : hypotheses) translations += line + '\n';
     result.bleu = evaluate::corpus_bleu(hypotheses, set_.references, {}).score;

@@ -157,10 +157,17 @@ void CorpusWriter::add_set(const RawSet& set) {
   storage::File& file = writer_.file();
   const std::string group = "/" + name;
   PairWriter writer(file, group);
-  for (const std::string& line : lines[0])
-    writer.source.add(ids_of(head_.pipeline, line, corpus::Side::kSource, head_.source));
-  for (const std::string& line : lines[1])
-    writer.target.add(ids_of(head_.pipeline, line, corpus::Side::kTarget, head_.target));
+  const TextPipeline& pipeline = head_.pipeline;
+  const std::size_t known = known_placeholders(pipeline, head_.source, head_.target).size();
+  std::vector<std::vector<std::string>> spans(lines[0].size());  // as in the lines that a model is to translate
+  for (std::size_t i = 0; i < lines[0].size(); ++i) {
+    const std::string line = pipeline.source_line(lines[0][i], known, spans[i]);
+    writer.source.add(ids_of(pipeline, line, corpus::Side::kSource, head_.source));
+  }
+  for (std::size_t i = 0; i < lines[1].size(); ++i) {
+    const std::string line = pipeline.target_line(lines[1][i], spans[i]);
+    writer.target.add(ids_of(pipeline, line, corpus::Side::kTarget, head_.target));
+  }
   writer.close();
   file.write_texts(group + "/source_text", lines[0]);
   for (std::size_t k = 0; k + 1 < lines.size(); ++k) file.write_texts(group + "/" + reference_name(k), lines[k + 1]);
@@ -186,6 +193,7 @@ std::string CorpusWriter::fingerprint() const {
     add_text(head_.pipeline.source_subwords.bytes());
     add_text(head_.pipeline.target_subwords.bytes());
   }
+  for (const std::string& pattern : head_.pipeline.copies.patterns()) add_text("copy-pattern " + pattern);
   add_text(source_.digest.hex());
   add_text(target_.digest.hex());
   if (head_.aligned) add_text(links_.digest.hex());

@@ -179,6 +179,12 @@ CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, co
   tables->gather(text.team);
   at_root(text.team, [&] {
     cut_vocabularies(options, given, *tables, counted);
+    if (options.pipeline.copies &&
+        known_placeholders(options.pipeline, counted.head.source, counted.head.target).empty())
+      throw Error(text_of("corpus: no model can learn to copy: in ", names_of(options.train).first,
+                          " no match of the copy patterns (", copy_patterns_of(options.pipeline),
+                          ") that also stands in the translation is frequent enough for both vocabularies; correct "
+                          "--copy-pattern, give more words, or leave it out"));
     CorpusHead& head = counted.head;
     head.pipeline = options.pipeline;
     head.selection = {options.cleaning, counted.totals.pairs_read, counted.totals.dropped};

@@ -1,6 +1,9 @@
 #include "rnnsearch/corpus/format.h"
 
 #include <span>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/text/unicode.h"
@@ -11,6 +14,7 @@ namespace {
 constexpr const char* kSubwords = "subwords";            // attribute of /pipeline
 constexpr const char* kNormalization = "normalization";  // attribute of /pipeline
 constexpr const char* kLibraries = "libraries";          // attribute of /pipeline
+constexpr const char* kCopyPatterns = "copy_patterns";   // attribute of /pipeline
 constexpr const char* kSourceModel = "/vocabulary/source_model";
 constexpr const char* kTargetModel = "/vocabulary/target_model";
 
@@ -31,6 +35,7 @@ Vocabulary read_vocabulary(const storage::File& file, const std::string& side) {
 }
 
 std::int64_t version_of(const TextPipeline& pipeline) {
+  if (pipeline.copies) return 3;
   return pipeline.source_subwords || pipeline.normalization != "none" ? 2 : 1;
 }
 
@@ -48,6 +53,11 @@ void write_pipeline(storage::File& file, const TextPipeline& pipeline) {
   const std::string& noted = pipeline.libraries.text;
   const std::string libraries = noted.empty() ? libraries_of(pipeline) : noted;
   if (!libraries.empty()) file.write_attribute("/pipeline", kLibraries, std::string_view(libraries));
+  if (pipeline.copies) {
+    std::string patterns;
+    for (const std::string& pattern : pipeline.copies.patterns()) patterns += (patterns.empty() ? "" : "\n") + pattern;
+    file.write_attribute("/pipeline", kCopyPatterns, std::string_view(patterns));
+  }
   if (!pipeline.source_subwords) return;
   file.write_attribute("/pipeline", kSubwords, subwords_of(pipeline));
   for (const auto& [path, subwords] :
@@ -79,6 +89,12 @@ TextPipeline read_pipeline(const storage::File& file) {
       pipeline.target_subwords = model(kTargetModel);
       // If both sides use the same model, share it, so that memory holds one model and one word cache for each thread.
       if (pipeline.source_subwords == pipeline.target_subwords) pipeline.target_subwords = pipeline.source_subwords;
+    }
+    if (file.has_attribute("/pipeline", kCopyPatterns)) {
+      std::istringstream lines(file.text_attribute("/pipeline", kCopyPatterns));
+      std::vector<std::string> patterns;
+      for (std::string pattern; std::getline(lines, pattern);) patterns.push_back(pattern);
+      pipeline.copies = text::CopyPatterns(std::move(patterns));
     }
     check(pipeline);
     if (file.has_attribute("/pipeline", kLibraries)) {

@@ -23,6 +23,7 @@ std::string difference_of_words(const Corpus& a, const Corpus& b) {
   if (p.tokenizer != q.tokenizer) return differ("tokenizer", p.tokenizer, q.tokenizer);
   if (p.normalization != q.normalization) return differ("normalization", p.normalization, q.normalization);
   if (p.lowercase != q.lowercase) return differ("lowercase", p.lowercase, q.lowercase);
+  if (!(p.copies == q.copies)) return "its copy patterns differ from those of " + a.path().string();
   if (!(p == q)) return "its subwords differ from those of " + a.path().string();
   if (a.joint_vocabulary() != b.joint_vocabulary())
     return differ("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());

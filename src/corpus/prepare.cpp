@@ -48,6 +48,11 @@ void check_options(const PrepareOptions& options) try {
   if (options.vocabulary_of.empty()) check(options.pipeline);  // otherwise that corpus completes the pipeline
   if (options.train.empty()) throw Error("corpus: there is no training text");
   check_subwords(options);
+  for (const TextFiles& text : options.train)
+    if (options.pipeline.copies && !text.alignments.empty())
+      throw Error(
+          "corpus: train-alignments count the words of the text, of which copy-pattern makes other words, the "
+          "placeholders; leave one of the two out");
   check(options.cleaning);
   if (options.shard_pairs == 0) throw Error("corpus: shard-pairs is 0, but must be at least 1");
   for (const auto& [name, words] :
@@ -126,6 +131,12 @@ void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
                         " do not fit: it was made with --tokenizer ", there.tokenizer, ", --normalization ",
                         there.normalization, " and --lowercase ", there.lowercase ? "true" : "false",
                         "; leave these options out, to use those of the corpus, or leave --vocabulary-of out"));
+  if (set.copies && !(there.copies == here.copies))
+    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
+                        " do not fit: its copy patterns are ", copy_patterns_of(there), ", and those of this text are ",
+                        copy_patterns_of(here),
+                        "; leave --copy-pattern out, to use those of the corpus, or leave "
+                        "--vocabulary-of out"));
   if ((set.source_language && there.source_language != here.source_language) ||
       (set.target_language && there.target_language != here.target_language))
     throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
@@ -143,6 +154,8 @@ void share_pipeline(Team& team, TextPipeline& pipeline) {
          {&pipeline.source_language, &pipeline.target_language, &pipeline.tokenizer, &pipeline.normalization})
       packer.add_text(*text);
     packer.add(std::uint64_t{pipeline.lowercase});
+    packer.add(std::uint64_t{pipeline.copies.patterns().size()});
+    for (const std::string& pattern : pipeline.copies.patterns()) packer.add_text(pattern);
     if (!pipeline.source_subwords) return packer.take();
     packer.add_text(subwords_of(pipeline));
     packer.add_text(pipeline.source_subwords.bytes());
@@ -155,6 +168,9 @@ void share_pipeline(Team& team, TextPipeline& pipeline) {
        {&pipeline.source_language, &pipeline.target_language, &pipeline.tokenizer, &pipeline.normalization})
     *text = unpacker.next_text();
   pipeline.lowercase = unpacker.next<std::uint64_t>() != 0;
+  std::vector<std::string> patterns(unpacker.next<std::uint64_t>());
+  for (std::string& pattern : patterns) pattern = unpacker.next_text();
+  pipeline.copies = text::CopyPatterns(std::move(patterns));
   if (unpacker.empty()) return;
   const auto kind = text::subword_kind_of(std::string(unpacker.next_text()));
   pipeline.source_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));

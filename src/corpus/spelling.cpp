@@ -8,7 +8,6 @@
 namespace rnnsearch::corpus {
 namespace {
 
-constexpr std::string_view kMark = "\uFFED";       // of text/tokenizer.h
 constexpr std::string_view kContinues = "@@";      // of subword-nmt
 constexpr std::string_view kLineSpace = "\u2581";  // of SentencePiece
 
@@ -87,8 +86,8 @@ std::vector<std::string> Spelling::words_of(std::string_view text) {
 }
 
 std::string_view Spelling::without_marks(std::string_view word) {
-  if (word.starts_with(kMark)) word.remove_prefix(kMark.size());
-  if (word.ends_with(kMark)) word.remove_suffix(kMark.size());
+  if (word.starts_with(text::kJoinerMark)) word.remove_prefix(text::kJoinerMark.size());
+  if (word.ends_with(text::kJoinerMark)) word.remove_suffix(text::kJoinerMark.size());
   return word;
 }
 

@@ -69,7 +69,9 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
         std::string buffer;
         return std::string(options.pipeline.normalized_line(line, buffer));
       };
-      chosen.push_back({random[0], place, spelled(source), spelled(target)});
+      std::string with_copies[]{std::string(source), std::string(target)};
+      if (options.pipeline.copies) options.pipeline.replace_copies(with_copies[0], with_copies[1]);
+      chosen.push_back({random[0], place, spelled(with_copies[0]), spelled(with_copies[1])});
       std::push_heap(chosen.begin(), chosen.end());
     }
     if (progress) progress({-1, block.bytes_read, reader.size(), place});
@@ -91,6 +93,8 @@ text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lin
   training.pieces = wanted.value_or(PrepareOptions::kDefaultWords);
   training.exactly = wanted.has_value();
   training.normalization = options.subwords.normalization;
+  for (std::size_t k = 0; options.pipeline.copies && k < text::kMostPlaceholders; ++k)
+    training.symbols.push_back(text::placeholder(k));
   const auto say = [&](const auto&... event) {
     if (progress) progress({.pass = -1, .event = text_of(event...)});
   };
@@ -163,6 +167,16 @@ TextPipeline with_subwords(const PrepareOptions& options, const std::function<vo
     throw Error(text_of("corpus: ", subwords.source_model.string(), " and ", subwords.target_model.string(),
                         " are two models, but a joint vocabulary holds the pieces of one model; give one for both "
                         "sides"));
+  for (const text::Subwords* model : {&pipeline.source_subwords, &pipeline.target_subwords}) {
+    if (!pipeline.copies || subwords_of(pipeline) != "sentencepiece") break;
+    const auto pieces = model->pieces();
+    if (std::find(pieces.begin(), pieces.end(), text::placeholder(0)) == pieces.end())
+      throw Error(text_of("corpus: the SentencePiece model of the ",
+                          model == &pipeline.source_subwords ? "source" : "target",
+                          " has no placeholders for --copy-pattern; train it with --user_defined_symbols=<copy1>,"
+                          "<copy2>, and so on to ",
+                          text::placeholder(text::kMostPlaceholders - 1), ", or let --subwords learn one"));
+  }
   try {
     check(pipeline);
   } catch (const Error& error) {

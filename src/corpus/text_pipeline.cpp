@@ -44,6 +44,47 @@ std::string join(const TextPipeline& pipeline, const std::vector<std::string>& w
   return line;
 }
 
+text::Surroundings surroundings_of(const TextPipeline& pipeline) {
+  if (subwords_of(pipeline) == "sentencepiece") return text::Surroundings::kAny;
+  if (pipeline.tokenizer == "none") return text::Surroundings::kSpaces;
+  return pipeline.tokenizer == "moses" ? text::Surroundings::kNoLetters : text::Surroundings::kAny;
+}
+
+bool is_placeholder(std::string_view word) {
+  return text::placeholder_size(word) == word.size();
+}
+
+/// Tokenizes the text around placeholders, which become words. The tokenizers with joiner marks show where text touches
+/// a placeholder: its word has the mark, so that a placeholder is the same word everywhere.
+void tokenize_around_placeholders(const TextPipeline& pipeline, std::string_view line, Side side,
+                                  text::WordList& words) {
+  const bool marks = pipeline.tokenizer == "words" || pipeline.tokenizer == "icu-words";
+  text::WordList part_words;
+  for (bool behind = false;;) {
+    std::size_t end = line.find('<');
+    while (end != line.npos && text::placeholder_size(line.substr(end)) == 0) end = line.find('<', end + 1);
+    const bool before = end != line.npos;
+    const std::string_view part = line.substr(0, end);
+    const auto stretches = text::split_views(part);
+    part_words.clear();
+    tokenize(pipeline, part, side, part_words);
+    if (marks && behind && before && part.empty()) words.add(text::kJoinerMark);
+    for (std::size_t i = 0; i < part_words.size(); ++i) {
+      const std::string_view word = part_words[i];
+      if (marks && behind && i == 0 && stretches.front().data() == part.data()) words.append(text::kJoinerMark);
+      words.append(word);
+      const bool touches = part.ends_with(stretches.back()) && i + 1 == part_words.size();
+      if (marks && before && touches) words.append(text::kJoinerMark);
+      words.end_word();
+    }
+    if (!before) return;
+    const std::size_t size = text::placeholder_size(line.substr(end));
+    words.add(line.substr(end, size));
+    line.remove_prefix(end + size);
+    behind = true;
+  }
+}
+
 }  // namespace
 
 void check(const TextPipeline& pipeline) {
@@ -70,6 +111,13 @@ void check(const TextPipeline& pipeline) {
 
 std::string subwords_of(const TextPipeline& pipeline) {
   return pipeline.source_subwords ? name_of(pipeline.source_subwords.kind()) : "none";
+}
+
+std::string copy_patterns_of(const TextPipeline& pipeline) {
+  std::string list;
+  for (const std::string& pattern : pipeline.copies.patterns())
+    list += text_of(list.empty() ? "" : ", ", "'", pattern, "'");
+  return list.empty() ? "none" : list;
 }
 
 std::string libraries() {
@@ -110,12 +158,19 @@ void TextPipeline::to_words(std::string_view line, Side side, text::WordList& wo
   std::string buffer;
   const std::string_view text = normalized_line(line, buffer);
   const text::Subwords& subwords = subwords_of_side(*this, side);
-  if (!subwords) return tokenize(*this, text, side, words);
+  const auto split = copies ? tokenize_around_placeholders : tokenize;
+  if (!subwords) return split(*this, text, side, words);
   if (subwords.kind() == text::Subwords::Kind::kSentencePiece) return subwords.split(text, words);
   thread_local text::WordList whole;
   whole.clear();
-  tokenize(*this, text, side, whole);
-  for (std::size_t i = 0; i < whole.size(); ++i) subwords.split(whole[i], words);
+  split(*this, text, side, whole);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (copies && is_placeholder(whole[i])) {
+      words.add(whole[i]);
+    } else {
+      subwords.split(whole[i], words);
+    }
+  }
 }
 
 std::string TextPipeline::to_text(const std::vector<std::string>& words, Side side) const {
@@ -128,6 +183,31 @@ std::string TextPipeline::to_text(const std::vector<std::string>& words, Side si
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
   if (subwords.kind() == text::Subwords::Kind::kSentencePiece) return line;
   return join(*this, text::split_words(line), side);
+}
+
+std::string TextPipeline::source_line(std::string_view line, std::size_t most, std::vector<std::string>& spans) const {
+  return copies ? copies.replace(line, surroundings_of(*this), most, spans) : std::string(line);
+}
+
+std::string TextPipeline::target_line(std::string_view line, const std::vector<std::string>& spans) const {
+  return copies ? copies.replace_same(line, surroundings_of(*this), spans) : std::string(line);
+}
+
+void TextPipeline::replace_copies(std::string& source, std::string& target) const {
+  copies.replace_pair(source, target, surroundings_of(*this));
+}
+
+std::vector<PlaceholderWord> known_placeholders(const TextPipeline& pipeline, const Vocabulary& source,
+                                                const Vocabulary& target) {
+  std::vector<PlaceholderWord> known;
+  while (pipeline.copies && known.size() < text::kMostPlaceholders) {
+    const std::string word = text::placeholder(known.size());
+    const PlaceholderWord ids{source.id(word), target.id(word)};
+    if (ids.source == kUnknown || ids.target == kUnknown) break;
+    if (source.counts()[ids.source] == 0 || target.counts()[ids.target] == 0) break;
+    known.push_back(ids);
+  }
+  return known;
 }
 
 }  // namespace rnnsearch::corpus

@@ -22,8 +22,15 @@ void split_pairs(const TextPipeline& pipeline, const PairCleaner& cleaner, const
     check_pair(block, i);
     source.clear();
     target.clear();
-    pipeline.to_words(block.source[i], Side::kSource, source);
-    pipeline.to_words(block.target[i], Side::kTarget, target);
+    if (pipeline.copies) {
+      std::string source_line(block.source[i]), target_line(block.target[i]);
+      pipeline.replace_copies(source_line, target_line);
+      pipeline.to_words(source_line, Side::kSource, source);
+      pipeline.to_words(target_line, Side::kTarget, target);
+    } else {
+      pipeline.to_words(block.source[i], Side::kSource, source);
+      pipeline.to_words(block.target[i], Side::kTarget, target);
+    }
     auto reason = cleaner.reason(block.source[i], source, block.target[i], target);
     if (!reason && repeated.contains(block.first_pair + i)) reason = Drop::kRepeated;
     if (reason) {

@@ -166,6 +166,16 @@ bool Search::completes_forbidden(std::size_t step, std::size_t hypothesis, WordI
   return word != kEnd && step + 1 == maximum_ && options_.forbidden->after(state, word).closes;
 }
 
+bool Search::is_useless_placeholder(std::size_t hypothesis, WordId word) const {
+  const auto is_it = [&](const corpus::PlaceholderWord& placeholder) { return placeholder.target == word; };
+  if (std::none_of(options_.placeholders.begin(), options_.placeholders.end(), is_it)) return false;
+  const auto& of_source = guide_.placeholders;
+  if (std::find(of_source.begin(), of_source.end(), word) == of_source.end()) return true;
+  std::size_t node = live_[hypothesis].node;
+  while (node != kRoot && nodes_[node].word != word) node = nodes_[node].parent;
+  return node != kRoot;
+}
+
 // Sets the states of the hypotheses that the last step has extended.
 void Search::follow_constraints(std::size_t step) {
   if (options_.forbidden) {

@@ -17,6 +17,7 @@ struct Guide {
   std::span<const WordId> prefix{};
   std::uint64_t number = 0;
   const RequiredWords* required = nullptr;  // null: none
+  std::vector<WordId> placeholders{};       // those of the source, as words of the target
 };
 
 /// A word that extends a hypothesis, given by its index.
@@ -84,10 +85,13 @@ class Search {
   };
 
   bool is_allowed(std::size_t step, WordId word) const;
-  // Whether a forbidden phrase would be complete.
+  // Whether a forbidden phrase would be complete, or the word is a placeholder that the source lacks or that the
+  // hypothesis has already.
   bool is_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const {
-    return options_.forbidden && completes_forbidden(step, hypothesis, word);
+    return (options_.forbidden && completes_forbidden(step, hypothesis, word)) ||
+           (!options_.placeholders.empty() && is_useless_placeholder(hypothesis, word));
   }
+  bool is_useless_placeholder(std::size_t hypothesis, WordId word) const;
   bool completes_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const;
   void select(std::size_t step, MatrixView<const float> log_probabilities);
   bool select(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row);

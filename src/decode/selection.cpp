@@ -53,7 +53,8 @@ bool Search::select(std::size_t step, const kernels::TopWords<float>& top, std::
     for (const auto& entry : top.row(first_row + hypothesis)) {
       const Candidate candidate = candidate_of(hypothesis, entry);
       if (best.all_exceed(candidate.score)) break;
-      if (is_allowed(step, entry.word) && best.takes(candidate)) best.add(candidate);
+      if (!best.takes(candidate) || !is_allowed(step, entry.word)) continue;
+      if (!is_forbidden(step, hypothesis, entry.word)) best.add(candidate);
     }
   }
   for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {

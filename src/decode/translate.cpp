@@ -77,6 +77,7 @@ class BatchSearch {
     Sentences lists;
     for (std::size_t b = 0; options_.shortlist && b < source.size(); ++b) {
       std::vector<WordId> given(guides[b].prefix.begin(), guides[b].prefix.end());
+      given.insert(given.end(), guides[b].placeholders.begin(), guides[b].placeholders.end());
       for (std::size_t i = 0; guides[b].required && i < guides[b].required->phrases(); ++i) {
         const auto& phrase = guides[b].required->phrase(i);
         given.insert(given.end(), phrase.begin(), phrase.end());
@@ -215,6 +216,10 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
         const std::size_t at = order[first + i];
         batch.add(source[at]);
         guides.push_back({prefix_of(at), of.numbers.empty() ? at : of.numbers[at], required_of(at)});
+        for (const auto& placeholder : options.placeholders) {
+          if (std::count(source[at].begin(), source[at].end(), placeholder.source) > 0)
+            guides.back().placeholders.push_back(placeholder.target);
+        }
       }
       std::vector<std::vector<Translation>> results;
       try {

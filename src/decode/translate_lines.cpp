@@ -35,7 +35,7 @@ void unpack(Unpacker& unpacker, Line& line) {
 
 /// The words of a line, of its prefix and of its required phrases, and the ends of the parts in which it is translated.
 struct SplitLine {
-  std::vector<std::string> source, prefix;
+  std::vector<std::string> spans, source, prefix;  // spans: for which the placeholders of the line stand
   std::vector<std::size_t> ends{};
   std::vector<std::vector<std::string>> phrases{};
   RequiredWords required{};
@@ -43,12 +43,13 @@ struct SplitLine {
 
 /// `required`: phrases with tabs between them.
 SplitLine split_line(const Translator& translator, const Line& line, const TranslationOptions& options) {
-  SplitLine split{translator.pipeline.to_words(line.text, corpus::Side::kSource),
-                  translator.pipeline.to_words(line.prefix, corpus::Side::kTarget)};
+  SplitLine split;
+  split.source = source_words(translator, line.text, split.spans);
+  split.prefix = target_words(translator, line.prefix, split.spans);
   std::vector<std::vector<WordId>> ids;
   for (std::size_t begin = 0; begin < line.required.size();) {
     const std::size_t end = std::min(line.required.find('\t', begin), line.required.size());
-    auto phrase = translator.pipeline.to_words(line.required.substr(begin, end - begin), corpus::Side::kTarget);
+    auto phrase = target_words(translator, std::string_view(line.required).substr(begin, end - begin), split.spans);
     begin = end + 1;
     if (phrase.empty()) continue;
     ids.push_back(ids_of(phrase, translator.target_vocabulary));
@@ -111,6 +112,7 @@ LineTranslation in_words(const Translator& translator, const Parts& parts, const
   }
   if (options.details) line.source_words = parts.line.source;
   line.text = translator.pipeline.to_text(words);
+  if (translator.pipeline.copies) line.text = text::with_spans(line.text, parts.line.spans);
   line.score = score_of(log_probability, length, coverage, options.search);
   return line;
 }
@@ -187,6 +189,19 @@ std::optional<std::size_t> aligned_word(std::span<const float> weights, std::siz
   return most < words ? std::optional(most) : std::nullopt;
 }
 
+std::vector<std::string> source_words(const Translator& translator, std::string_view line,
+                                      std::vector<std::string>& spans) {
+  const corpus::TextPipeline& pipeline = translator.pipeline;
+  const auto known =
+      corpus::known_placeholders(pipeline, translator.source_vocabulary, translator.target_vocabulary).size();
+  return pipeline.to_words(pipeline.source_line(line, known, spans), corpus::Side::kSource);
+}
+
+std::vector<std::string> target_words(const Translator& translator, std::string_view line,
+                                      const std::vector<std::string>& spans) {
+  return translator.pipeline.to_words(translator.pipeline.target_line(line, spans), corpus::Side::kTarget);
+}
+
 std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary) {
   std::vector<WordId> ids;
   ids.reserve(words.size());
@@ -211,6 +226,8 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   assert(input.required.empty() || input.required.size() == input.lines.size());
   using Translations = std::vector<LineTranslation>;
   SearchOptions search = options.search;
+  search.placeholders =
+      corpus::known_placeholders(translator.pipeline, translator.source_vocabulary, translator.target_vocabulary);
   search.attended = attends && (options.replace_unknown || options.details);
   const auto translated = [&](const std::vector<const Line*>& lines) {
     std::vector<SplitLine> split;
@@ -289,10 +306,10 @@ std::vector<WordPair> word_pairs(const Translator& translator, std::span<const s
   std::vector<WordPair> pairs(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     stop_if_signal_came();
-    const corpus::TextPipeline& pipeline = translator.pipeline;
-    pairs[i].source = ids_of(pipeline.to_words(sources[i], corpus::Side::kSource), translator.source_vocabulary);
+    std::vector<std::string> spans;
+    pairs[i].source = ids_of(source_words(translator, sources[i], spans), translator.source_vocabulary);
     if (targets.empty()) continue;
-    pairs[i].target = ids_of(pipeline.to_words(targets[i], corpus::Side::kTarget), translator.target_vocabulary);
+    pairs[i].target = ids_of(target_words(translator, targets[i], spans), translator.target_vocabulary);
   }
   return pairs;
 }

@@ -518,7 +518,9 @@ std::shared_ptr<const Subwords::Model> make_sentence_piece(std::string bytes) {
 Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTraining& training) {
   Lines iterator(lines);
   std::string model;
-  const std::unordered_map<std::string, std::string> settings{
+  std::string symbols;
+  for (const std::string& symbol : training.symbols) symbols += (symbols.empty() ? "" : ",") + symbol;
+  std::unordered_map<std::string, std::string> settings{
       {"model_type", training.algorithm},
       {"vocab_size", text_of(training.pieces)},
       {"hard_vocab_limit", training.exactly ? "true" : "false"},
@@ -527,6 +529,7 @@ Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTrai
       {"max_sentence_length", text_of(kTrainingLineBytes)},
       {"num_threads", "16"},  // affects the result, because sums are computed by thread
       {"minloglevel", "2"}};
+  if (!symbols.empty()) settings["user_defined_symbols"] = symbols;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &model);
   if (!status.ok())
     throw Error(text_of("SentencePiece cannot learn a ", training.algorithm, " model of ", training.pieces,

@@ -14,9 +14,8 @@
 namespace rnnsearch::text {
 namespace {
 
-constexpr UChar32 kJoinerMark = 0xFFED;
+constexpr UChar32 kJoinerCharacter = 0xFFED;
 constexpr UChar32 kEscapeMark = 0xFFEE;
-constexpr std::string_view kJoiner = "\uFFED";
 constexpr std::string_view kEscapedJoiner = "\uFFEEj";
 constexpr std::string_view kEscapedEscape = "\uFFEE\uFFEE";
 constexpr UChar32 kZeroWidthJoiner = 0x200D;
@@ -277,15 +276,16 @@ class Stretch {
   }
 
   void add(const Token& token, bool mark_before, bool mark_after) {
-    if (mark_before) words_.append(kJoiner);
+    if (mark_before) words_.append(kJoinerMark);
     for (std::size_t i = token.begin, copied = i; i < token.end;) {
-      while (i < token.end && characters_[i].code_point != kJoinerMark && characters_[i].code_point != kEscapeMark) ++i;
+      while (i < token.end && characters_[i].code_point != kJoinerCharacter && characters_[i].code_point != kEscapeMark)
+        ++i;
       words_.append(line_.substr(characters_[copied].begin, characters_[i].begin - characters_[copied].begin));
       if (i == token.end) break;
-      words_.append(characters_[i].code_point == kJoinerMark ? kEscapedJoiner : kEscapedEscape);
+      words_.append(characters_[i].code_point == kJoinerCharacter ? kEscapedJoiner : kEscapedEscape);
       copied = ++i;
     }
-    if (mark_after) words_.append(kJoiner);
+    if (mark_after) words_.append(kJoinerMark);
     words_.end_word();
   }
 
@@ -302,7 +302,7 @@ void append_unescaped(std::string& text, std::string_view word) {
     text.append(word.substr(0, at));
     word.remove_prefix(at);
     if (word.starts_with(kEscapedJoiner)) {
-      text.append(kJoiner);
+      text.append(kJoinerMark);
       word.remove_prefix(kEscapedJoiner.size());
     } else {  // tokenize_words never writes a single U+FFEE, so it is kept as it is
       text.append(kEscape);
@@ -340,10 +340,10 @@ std::string join_words(const std::vector<std::string>& words) {
   bool joined = true;
   for (std::string_view word : words) {
     if (word.empty()) continue;
-    const bool mark_before = word.starts_with(kJoiner);
-    if (mark_before) word.remove_prefix(kJoiner.size());
-    const bool mark_after = word.ends_with(kJoiner);
-    if (mark_after) word.remove_suffix(kJoiner.size());
+    const bool mark_before = word.starts_with(kJoinerMark);
+    if (mark_before) word.remove_prefix(kJoinerMark.size());
+    const bool mark_after = word.ends_with(kJoinerMark);
+    if (mark_after) word.remove_suffix(kJoinerMark.size());
     if (!joined && !mark_before) text.push_back(' ');
     append_unescaped(text, word);
     joined = mark_after || (word.empty() && mark_before);

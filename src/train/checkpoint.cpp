@@ -2,7 +2,7 @@
 // must be able to read them. A checkpoint is a sealed file (storage/sealed_file.h) and is never updated in place.
 //
 //   /                      format="rnnsearch-checkpoint", format_version=1 (2 with /average, 3 with subwords or
-//                          normalization), created_by, source_language, target_language, update,
+//                          normalization, 4 with copy patterns), created_by, source_language, target_language, update,
 //                          compiler and libraries (versions) of the program that wrote it, missing in older ones,
 //                          complete=1 (written last)
 //   /config                a text attribute for each option of the model and the training, named as the option;
@@ -257,7 +257,10 @@ Config read_config(const storage::File& file) {
 
 void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline, bool has_average, std::uint64_t update,
                       const Config& config) {
-  storage::write_format(file, kFormat, corpus::version_of(pipeline) > 1 ? 3 : has_average ? 2 : 1);
+  storage::write_format(file, kFormat,
+                        corpus::version_of(pipeline) > 1 ? corpus::version_of(pipeline) + 1
+                        : has_average                    ? 2
+                                                         : 1);
   file.write_attribute("/", "update", update);
   file.write_attribute("/", "compiler", std::string_view(kCompiler));
   file.write_attribute("/", "libraries", std::string_view(libraries()));

@@ -63,6 +63,7 @@ std::string differences(const corpus::TextPipeline& then, const corpus::TextPipe
   compare("tokenizer", then.tokenizer, now.tokenizer);
   compare("normalization", then.normalization, now.normalization);
   compare("lowercase", yes_or_no(then.lowercase), yes_or_no(now.lowercase));
+  compare("copy patterns", corpus::copy_patterns_of(then), corpus::copy_patterns_of(now));
   compare("subwords", corpus::subwords_of(then), corpus::subwords_of(now));
   return text;
 }

@@ -75,7 +75,7 @@ TEST(Corpus, IsToldFromOtherKindsOfFilesAndLaterVersions) {
   }
   EXPECT_THAT(refusal(scratch / "checkpoint.h5"),
               AllOf(HasSubstr("rnnsearch-checkpoint"), HasSubstr("rnnsearch-corpus")));
-  EXPECT_THAT(refusal(scratch / "later.h5"), AllOf(HasSubstr("version 3"), HasSubstr("newer rnnsearch")));
+  EXPECT_THAT(refusal(scratch / "later.h5"), AllOf(HasSubstr("version 4"), HasSubstr("newer rnnsearch")));
 }
 
 /// A sealed file with one shard, good unless told otherwise.

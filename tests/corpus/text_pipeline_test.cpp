@@ -84,6 +84,53 @@ TEST(TextPipeline, SplitsTheWordsOfTheTokenizerByCodesAndPutsThemTogetherAgain) 
   EXPECT_EQ(pipeline.to_text(pipeline.to_words("abc, d", Side::kTarget)), "abc, d");
 }
 
+TEST(TextPipeline, KeepsPlaceholdersWholeAndUndoesTheirWords) {
+  TextPipeline pipeline;
+  pipeline.copies = text::CopyPatterns({"[0-9]+", "[^ ]+@[^ ]+"});
+  EXPECT_THAT(pipeline.to_words("<copy1> (<copy2>), <copy3>km", Side::kSource),
+              ElementsAre("<copy1>", "(\uFFED", "<copy2>", "\uFFED)", "\uFFED,", "<copy3>", "\uFFEDkm"));
+  EXPECT_THAT(pipeline.to_words("<copy1><copy2>", Side::kSource), ElementsAre("<copy1>", "\uFFED", "<copy2>"));
+  for (const char* tokenizer : {"words", "icu-words"}) {
+    pipeline.tokenizer = tokenizer;
+    for (const bool codes : {false, true}) {
+      if (codes) pipeline.source_subwords = pipeline.target_subwords = text::Subwords::byte_pair_codes("a b\n");
+      for (const std::string line : {"12", "a 12 b", "(12) x12y 3.5%, 共12个 7é.", "1 a@b 2", "l'12", "12a@b"}) {
+        std::vector<std::string> spans;
+        const std::string text = pipeline.source_line(line, text::kMostPlaceholders, spans);
+        EXPECT_GT(spans.size(), 0u);
+        EXPECT_EQ(pipeline.to_text(pipeline.to_words(text, Side::kSource)), text);
+        EXPECT_EQ(text::with_spans(text, spans), line);
+      }
+    }
+    pipeline.source_subwords = pipeline.target_subwords = {};
+  }
+}
+
+TEST(TextPipeline, CopiesOnlyWhatItsTokenizerCanPutBack) {
+  TextPipeline pipeline;
+  pipeline.copies = text::CopyPatterns({"[0-9]+"});
+  const auto line = [&](const std::string& tokenizer) {
+    pipeline.tokenizer = tokenizer;
+    std::vector<std::string> spans;
+    return pipeline.source_line("12 x34 5é (67)", text::kMostPlaceholders, spans);
+  };
+  EXPECT_EQ(line("words"), "<copy1> x<copy2> <copy3>é (<copy4>)");
+  EXPECT_EQ(line("moses"), "<copy1> x34 5é (<copy2>)");
+  EXPECT_EQ(line("none"), "<copy1> x34 5é (67)");
+}
+
+TEST(KnownPlaceholders, AreThoseThatBothSidesOfTheTrainingTextHave) {
+  TextPipeline pipeline;
+  const Vocabulary source({"<unk>", "<s>", "</s>", "<copy1>", "<copy2>"}, {0, 0, 1, 5, 3});
+  const Vocabulary target({"<unk>", "<s>", "</s>", "a", "<copy1>", "<copy2>"}, {0, 0, 1, 9, 5, 0});
+  EXPECT_TRUE(known_placeholders(pipeline, source, target).empty());
+  pipeline.copies = text::CopyPatterns({"[0-9]+"});
+  const auto known = known_placeholders(pipeline, source, target);
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(known[0].source, 3u);
+  EXPECT_EQ(known[0].target, 4u);
+}
+
 TEST(TextPipeline, RefusesSubwordsThatDoNotFit) {
   TextPipeline pipeline;
   pipeline.source_subwords = text::Subwords::byte_pair_codes("a b\n");

@@ -9,7 +9,7 @@ base       -                                                                 nlo
 kernels    base                                                              Highway x86
 storage    base                                                              HDF5 xxHash zlib
 comm       base                                                              MPI
-text       base                                                              ICU SentencePiece
+text       base                                                              ICU RE2 SentencePiece
 corpus     base storage text                                                 zlib compression
 layers     base kernels                                                      -
 model      base kernels layers                                               -
@@ -32,6 +32,7 @@ xxHash                  xxhash.h xxh3.h
 pugixml                 pugixml
 MPI                     mpi.h mpi-ext.h
 ICU                     unicode/
+RE2                     re2/
 SentencePiece           sentencepiece
 zlib                    zlib.h
 compression             zstd.h zstd_errors.h lzma.h bzlib.h lz4

@@ -11,7 +11,7 @@ fail() {
 # --- Spack's recipe ---
 # The package of Spack that brings what a line of CMakeLists.txt finds; MPI and TBB are virtual packages with several providers.
 declare -A package_of=([TBB]=tbb [HDF5]=hdf5 [MPI]=mpi [ICU]=icu4c [Boost]=boost [nlohmann_json]=nlohmann-json [pugixml]=pugixml
-  [ZLIB]=zlib-api [LibLZMA]=xz [libhwy]=highway [sentencepiece]=sentencepiece [libxxhash]=xxhash [libzstd]=zstd [PkgConfig]=pkgconfig)
+  [ZLIB]=zlib-api [LibLZMA]=xz [libhwy]=highway [re2]=re2 [sentencepiece]=sentencepiece [libxxhash]=xxhash [libzstd]=zstd [PkgConfig]=pkgconfig)
 recipe=$SOURCE/cluster/spack/spack_repo/rnnsearch/packages/rnnsearch/package.py
 python=$(command -v python3) || { echo "SKIPPED: there is no python3" && exit 77; }
 "$python" - "$recipe" >dependencies <<'EOF_PYTHON'
@@ -21,7 +21,7 @@ for node in ast.walk(ast.parse(open(sys.argv[1]).read())):
         if not any(k.arg == "type" and "test" in ast.literal_eval(k.value) for k in node.keywords):
             print(*ast.literal_eval(node.args[0]).split()[0].replace(":", "").split("@"))
 EOF_PYTHON
-mapfile -t found < <(sed -nE 's/^find_package\(([A-Za-z0-9_]+) ([0-9.]*).*/\1 \2/p; s/^pkg_check_modules\(.* ([a-z]+)>=([0-9.]+).*/\1 \2/p' "$SOURCE/CMakeLists.txt")
+mapfile -t found < <(sed -nE 's/^find_package\(([A-Za-z0-9_]+) ([0-9.]*).*/\1 \2/p; s/^pkg_check_modules\(.* ([a-z0-9]+)>=([0-9.]+).*/\1 \2/p' "$SOURCE/CMakeLists.txt")
 ((${#found[@]} > 10)) || fail "CMakeLists.txt looks for ${#found[@]} libraries only: ${found[*]}"
 for line in "${found[@]}"; do
   read -r library version <<<"$line"
@@ -29,7 +29,7 @@ for line in "${found[@]}"; do
   package=${package_of[$library]:-}
   [[ -n $package ]] || fail "CMakeLists.txt looks for $library; add it to Spack's recipe, and its package to the table of this test"
   case $package in
-    tbb | zlib-api | pkgconfig) version='' ;; # virtual packages have versions of their own
+    tbb | zlib-api | pkgconfig | re2) version='' ;; # virtual packages have versions of their own, re2 has dates
   esac
   grep -qx -- "$package${version:+ $version}" dependencies ||
     fail "Spack's recipe does not depend on $package${version:+@$version:}, which brings $library: $(grep "^$package" dependencies)"

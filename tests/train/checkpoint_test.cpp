@@ -297,7 +297,7 @@ TEST_F(CheckpointFile, IsRefusedWhenOfAnotherKindOrVersion) {
     storage::write_format(writer.file(), "rnnsearch-checkpoint", kCheckpointVersion + 1);
     writer.publish();
   }
-  EXPECT_THAT(refusal(), HasSubstr("version 4"));
+  EXPECT_THAT(refusal(), HasSubstr("version 5"));
 }
 
 /// A file from before there was the option fixed-context: all other options, and the parameters of the tanh layer.

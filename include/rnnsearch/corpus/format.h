@@ -2,7 +2,8 @@
 // be able to read them. A corpus is a sealed file (storage/sealed_file.h) that `prepare` writes and nothing changes
 // afterwards.
 //
-//   /                        format="rnnsearch-corpus", format_version=1 (2 with subwords or normalization),
+//   /                        format="rnnsearch-corpus", format_version=1 (2 with subwords or normalization, 3
+//                            with copy patterns),
 //                            created_by, source_language, target_language,
 //                            fingerprint: XXH3-128 over vocabularies, counts, pipeline and the words of /train,
 //                            independent of the division into shards; checkpoints record it
@@ -16,6 +17,8 @@
 //   /vocabulary/target_model                the words of the vocabulary are its pieces
 //   /pipeline                tokenizer, lowercase (0 or 1): how text is split into words (corpus/text_pipeline.h);
 //                            normalization: "nfc" or "nfkc"; missing: characters are not normalized;
+//                            copy_patterns: regular expressions of RE2, one per line, of the text for which the words
+//                            <copy1>, <copy2> ... stand (text/placeholders.h); missing: there are none;
 //                            subwords: "sentencepiece" or "bpe-codes"; missing: words are not split;
 //                            libraries: versions of the libraries that split the text, such as "ICU 72.1", where the
 //                            version matters (libraries_of); "unknown" if the corpus did not record them
@@ -59,7 +62,7 @@ namespace rnnsearch::corpus {
 
 inline constexpr const char* kCorpusFormat = "rnnsearch-corpus";
 /// The newest format version that this program reads. It writes the oldest version that can represent a corpus.
-inline constexpr std::int64_t kCorpusVersion = 2;
+inline constexpr std::int64_t kCorpusVersion = 3;
 inline constexpr const char* kJoint = "joint";                               // attribute of /vocabulary
 inline constexpr std::size_t kWordsChunk = 1 << 14, kOffsetChunk = 1 << 11;  // elements of an HDF5 chunk
 

@@ -78,7 +78,8 @@ struct PrepareOptions {
   /// The pipeline settings that the user asked for. With vocabulary_of they must agree with that corpus; the other
   /// settings are taken from it.
   struct Explicit {
-    bool source_language = true, target_language = true, tokenizer = true, normalization = true, lowercase = true;
+    bool source_language = true, target_language = true, tokenizer = true, normalization = true, lowercase = true,
+         copies = false;
   } given;
   std::uint64_t shard_pairs = 1u << 20;
   /// Bytes for the tables of distinct words. Words that do not fit are sorted and written to unnamed temporary files

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/corpus/vocabulary.h"
+#include "rnnsearch/text/placeholders.h"
 #include "rnnsearch/text/subwords.h"
 #include "rnnsearch/text/unicode.h"
 #include "rnnsearch/text/word_list.h"
@@ -38,6 +40,8 @@ struct TextPipeline {
   /// the tokenizer must be none; byte pair codes split the words of the tokenizer. Elsewhere in this program such a
   /// piece is called a word.
   text::Subwords source_subwords, target_subwords;
+  /// What is copied: placeholders stand for it in the lines that to_words splits, which keeps them whole.
+  text::CopyPatterns copies;
   LibraryNote libraries;
 
   /// The line after normalization and lowercasing, as the tokenizer gets it. Refers to `line`, or to `buffer` if the
@@ -53,11 +57,21 @@ struct TextPipeline {
   /// the words is kept as a word.
   std::string to_text(const std::vector<std::string>& words, Side side = Side::kTarget) const;
 
+  /// The line of a source with placeholders in place of its first `most` matches of `copies`, which `spans` gets, and
+  /// the line of a target with placeholders in place of these spans. Both are the line itself without patterns.
+  std::string source_line(std::string_view line, std::size_t most, std::vector<std::string>& spans) const;
+  std::string target_line(std::string_view line, const std::vector<std::string>& spans) const;
+  /// A training pair: what occurs on both sides is replaced (text/placeholders.h: replace_pair).
+  void replace_copies(std::string& source, std::string& target) const;
+
   friend bool operator==(const TextPipeline&, const TextPipeline&) = default;
 };
 
 /// "none", "sentencepiece", "bpe-codes"
 std::string subwords_of(const TextPipeline& pipeline);
+
+/// "'[0-9]+', 'https?://[^ ]+'", or "none"
+std::string copy_patterns_of(const TextPipeline& pipeline);
 
 /// The libraries that the pipelines of this program use: "ICU 72.1, SentencePiece 0.1.97".
 std::string libraries();
@@ -68,6 +82,15 @@ std::string libraries_of(const TextPipeline& pipeline);
 /// Says how these libraries differ from those that split the text of the corpus; empty if they do not, or if the corpus
 /// is too old to tell.
 std::string changed_libraries(const TextPipeline& pipeline);
+
+/// A placeholder word, which a model knows on both sides.
+struct PlaceholderWord {
+  WordId source, target;
+};
+/// The placeholders that a model with these vocabularies has learned, in order: those that occur in the training text
+/// of both sides. None without patterns.
+std::vector<PlaceholderWord> known_placeholders(const TextPipeline& pipeline, const Vocabulary& source,
+                                                const Vocabulary& target);
 
 /// Throws Error for an unknown tokenizer or normalization, naming the choices, and for subwords that do not fit the
 /// tokenizer or each other.

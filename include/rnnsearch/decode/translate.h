@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/decode/ensemble.h"
 #include "rnnsearch/decode/required_words.h"
 #include "rnnsearch/decode/sampling.h"
@@ -53,6 +54,8 @@ struct SearchOptions {
   /// Phrases that no translation contains, except in its prefix: a hypothesis that would complete one is dropped. Only
   /// for models that predict the first word first. Null: none.
   std::shared_ptr<const ForbiddenWords> forbidden{};
+  /// The placeholders of the model (text/placeholders.h): one is written at most once, and only if the source has it.
+  std::vector<corpus::PlaceholderWord> placeholders{};
   /// The softmax of a sentence is over the words that this gives for it, with its prefix and required phrases, and all
   /// other words have the probability 0. Null: over the vocabulary.
   std::shared_ptr<const Shortlist> shortlist{};

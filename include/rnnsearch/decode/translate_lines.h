@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -108,6 +109,13 @@ void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line
 /// The source word with the largest of the weights [Tx] of one target word, if it is one of the `words` source words
 /// and not </s>.
 std::optional<std::size_t> aligned_word(std::span<const float> weights, std::size_t words);
+
+/// The words of a source line, with placeholders for the `spans` that are copied, and those of its translation, in
+/// which the same placeholders stand for these spans.
+std::vector<std::string> source_words(const Translator& translator, std::string_view line,
+                                      std::vector<std::string>& spans);
+std::vector<std::string> target_words(const Translator& translator, std::string_view line,
+                                      const std::vector<std::string>& spans);
 
 /// The ids of words; kUnknown for a word that is not in the vocabulary.
 std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::Vocabulary& vocabulary);

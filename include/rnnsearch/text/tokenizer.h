@@ -17,6 +17,9 @@ namespace rnnsearch::text {
 /// text.
 enum class Chinese { kCharacters, kDictionaryWords };
 
+/// Marks words that touch a neighbour in the text, see tokenize_words.
+inline constexpr std::string_view kJoinerMark = "\uFFED";
+
 /// Splits at white space (as split_words does), and between white space similarly to mteval-13a, for all of Unicode and
 /// any language:
 /// - Every punctuation mark and symbol is a word of its own. Marks, format characters and characters bound by a

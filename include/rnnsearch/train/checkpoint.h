@@ -22,7 +22,7 @@
 namespace rnnsearch::train {
 
 /// The newest format version that this program reads. It writes the oldest version that can represent a checkpoint.
-inline constexpr std::int64_t kCheckpointVersion = 3;
+inline constexpr std::int64_t kCheckpointVersion = 4;
 
 /// Sums over the updates since the last logged one.
 struct LogInterval {
