@@ -97,8 +97,7 @@ void OpenModels::copy(const text::CopyPatterns& patterns) {
     if (!loaded.pipeline.copies)
       throw comm::AgreedError(
           "--copy-pattern is for a model that was trained with placeholders, and the corpus of this one has none; "
-          "leave "
-          "the option out, or prepare the corpus with --copy-pattern and train again");
+          "leave the option out, or prepare the corpus with --copy-pattern and train again");
     loaded.pipeline.copies = patterns;
   }
 }
