@@ -12,8 +12,9 @@
 set -euo pipefail
 
 # Name and address of each tarball, and its SHA-256 sum. Versions and sums are those of Spack's packages
-# (https://github.com/spack/spack-packages, repos/spack_repo/builtin/packages/NAME/package.py) except for two. SentencePiece has
-# version and sum of Homebrew's formula, because 0.2.2 would download Abseil during its build. Boost's tarball for CMake can install
+# (https://github.com/spack/spack-packages, repos/spack_repo/builtin/packages/NAME/package.py) except for three. SentencePiece has
+# version and sum of Homebrew's formula, because 0.2.2 would download Abseil during its build. So has RE2: later releases than this need
+# Abseil, and those before December 2022 install no re2.pc when CMake builds them. Boost's tarball for CMake can install
 # one library with the headers that it needs, which the tarball of Spack cannot; its sum stands in several projects'
 # recipes. In an address of GitHub with /archive/ the last part only names the file.
 table='
@@ -35,8 +36,8 @@ table='
     33bf69c0d6c698e83a68f77e6c1f465778e418ca0b3d59860d3ab446f4ac99a6
   icu           https://github.com/unicode-org/icu/releases/download/release-76-1/icu4c-76_1-src.tgz
     dfacb46bfe4747410472ce3e1144bf28a102feeaa4e3875bac9b4c6cf30f4f3e
-  re2           https://github.com/google/re2/archive/2021-06-01.tar.gz
-    26155e050b10b5969e986dab35654247a3b1b295e0532880b5a9c13c0a700ceb
+  re2           https://github.com/google/re2/archive/2023-03-01/re2-2023-03-01.tar.gz
+    7a9a4824958586980926a300b4717202485c4b4115ac031822e29aa4ef207e48
   sentencepiece https://github.com/google/sentencepiece/archive/v0.2.0/sentencepiece-0.2.0.tar.gz
     9970f0a0afee1648890293321665e5b2efa04eaec9f1671fcf8048f456f5bb86
   boost         https://github.com/boostorg/boost/releases/download/boost-1.88.0/boost-1.88.0-cmake.tar.xz

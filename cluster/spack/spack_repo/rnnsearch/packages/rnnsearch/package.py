@@ -25,7 +25,7 @@ class Rnnsearch(CMakePackage):
     depends_on("tbb")
     depends_on("hdf5@1.10.7:")
     depends_on("highway@1.0.3:")
-    depends_on("re2")
+    depends_on("re2@2023-09-01:")  # earlier ones in Spack install no re2.pc
     depends_on("sentencepiece@0.1.97:")
     depends_on("icu4c@60:")
     depends_on("boost@1.74: +program_options")
