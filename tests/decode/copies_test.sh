@@ -129,6 +129,8 @@ refused 1 "no model can learn to copy" prepare "${text[@]}" --copy-pattern 'nowh
 refused 1 "its copy patterns are none" prepare "${text[@]}" --copy-pattern '[0-9]+' --vocabulary-of plain.h5 --output x.h5
 refused 2 "--copy-pattern is not for --append" prepare --train-source train.source --train-target train.target \
   --append corpus.h5 --copy-pattern x
+sed 's/.*/0-0/' train.source >links
+refused 2 "train-alignments count the words of the text" prepare "${text[@]}" --train-alignments links --copy-pattern '[0-9]+' --output x.h5
 [[ ! -e x.h5 ]] || fail "a refused command has written a corpus"
 "$RNNSEARCH" prepare "${text[@]}" --vocabulary-of corpus.h5 --output of.h5 >/dev/null
 cmp of.h5 corpus.h5 || fail "--vocabulary-of does not bring the patterns along"
