@@ -29,7 +29,8 @@ for line in "${found[@]}"; do
   package=${package_of[$library]:-}
   [[ -n $package ]] || fail "CMakeLists.txt looks for $library; add it to Spack's recipe, and its package to the table of this test"
   case $package in
-    tbb | zlib-api | pkgconfig | re2) version='' ;; # virtual packages have versions of their own, re2 has dates
+    tbb | zlib-api | pkgconfig) version='' ;; # virtual packages have versions of their own
+    re2) version=2023-09-01 ;;                # pkg-config's version is that of the library, Spack's the date of the release
   esac
   grep -qx -- "$package${version:+ $version}" dependencies ||
     fail "Spack's recipe does not depend on $package${version:+@$version:}, which brings $library: $(grep "^$package" dependencies)"
