@@ -252,7 +252,7 @@ int run_align(const Arguments& arguments) {
 
   const bool given = !settings.target.empty();
   decode::SearchOptions& search = settings.translation.search;
-  search.placeholders = corpus::known_placeholders(loaded.pipeline, loaded.source_vocabulary, loaded.target_vocabulary);
+  search.placeholders = decode::known_placeholders(translator);
   Progress progress(!world.is_root());
   for (std::size_t first = 0; first < line_count; first += kPortion) {
     const std::size_t lines = std::min(kPortion, line_count - first);

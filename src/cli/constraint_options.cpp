@@ -21,8 +21,8 @@ std::string leftwards(const std::string& what) {
 
 }  // namespace
 
-void take_copy_patterns(const std::vector<std::string>& patterns, corpus::TextPipeline& pipeline) try {
-  pipeline.copies = text::CopyPatterns(patterns);
+text::CopyPatterns copy_patterns_from(const std::vector<std::string>& patterns) try {
+  return text::CopyPatterns(patterns);
 } catch (const Error& error) {
   throw UsageError(text_of("--copy-pattern: ", error.what()));
 }

@@ -22,8 +22,8 @@ struct Constraints {
   std::vector<std::string> copy_patterns;
 };
 
-/// Throws UsageError for what is not a pattern.
-void take_copy_patterns(const std::vector<std::string>& patterns, corpus::TextPipeline& pipeline);
+/// Those of --copy-pattern. Throws UsageError for what is not a pattern.
+text::CopyPatterns copy_patterns_from(const std::vector<std::string>& patterns);
 
 /// Declares them, in a group of their own.
 void add_constraint_options(Options& options, Constraints& constraints, decode::SearchOptions& search);

@@ -219,7 +219,7 @@ void take_text(const Options& options, PrepareSettings& s) {
   }
   s.corpus.given = {options.given("source-language"), options.given("target-language"), options.given("tokenizer"),
                     options.given("normalization"),   options.given("lowercase"),       options.given("copy-pattern")};
-  take_copy_patterns(s.copy_patterns, s.corpus.pipeline);
+  s.corpus.pipeline.copies = copy_patterns_from(s.copy_patterns);
   s.corpus.memory = s.memory << 20;
   if (s.dev_source.empty() != s.dev_target.empty()) {
     throw UsageError(text_of(s.dev_source.empty() ? "--dev-source" : "--dev-target",

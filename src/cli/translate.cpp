@@ -127,8 +127,7 @@ int run_translate(const Arguments& arguments) {
   check_translation_options(options, translation);
   check_shortlist_options(options, shortlist);
   check_constraint_options(options, translation, sampling.sample);
-  corpus::TextPipeline copies;
-  take_copy_patterns(constraints.copy_patterns, copies);
+  const text::CopyPatterns copies = copy_patterns_from(constraints.copy_patterns);
   check_stream(options, stream, input_format, n_best_format);
   const bool n_best = options.given("n-best") || options.given("n-best-format");
   translation.details = n_best_format != NBestFormat::kPlain || (n_best && input_format == InputFormat::kJson);
@@ -143,7 +142,7 @@ int run_translate(const Arguments& arguments) {
   settle_threads(threads, world);
   set_precision(precision, world);
   OpenModels opened(models, world);
-  if (copies.copies) opened.copy(copies.copies);
+  if (copies) opened.copy(copies);
   const decode::Translator translator = opened.translator();
   if (!shortlist.table.empty()) {
     const PatienceForPipes patience({shortlist.table}, threads.stall_timeout, world);

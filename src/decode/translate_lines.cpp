@@ -189,11 +189,14 @@ std::optional<std::size_t> aligned_word(std::span<const float> weights, std::siz
   return most < words ? std::optional(most) : std::nullopt;
 }
 
+std::vector<corpus::PlaceholderWord> known_placeholders(const Translator& translator) {
+  return corpus::known_placeholders(translator.pipeline, translator.source_vocabulary, translator.target_vocabulary);
+}
+
 std::vector<std::string> source_words(const Translator& translator, std::string_view line,
                                       std::vector<std::string>& spans) {
   const corpus::TextPipeline& pipeline = translator.pipeline;
-  const auto known =
-      corpus::known_placeholders(pipeline, translator.source_vocabulary, translator.target_vocabulary).size();
+  const std::size_t known = known_placeholders(translator).size();
   return pipeline.to_words(pipeline.source_line(line, known, spans), corpus::Side::kSource);
 }
 
@@ -226,8 +229,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   assert(input.required.empty() || input.required.size() == input.lines.size());
   using Translations = std::vector<LineTranslation>;
   SearchOptions search = options.search;
-  search.placeholders =
-      corpus::known_placeholders(translator.pipeline, translator.source_vocabulary, translator.target_vocabulary);
+  search.placeholders = known_placeholders(translator);
   search.attended = attends && (options.replace_unknown || options.details);
   const auto translated = [&](const std::vector<const Line*>& lines) {
     std::vector<SplitLine> split;

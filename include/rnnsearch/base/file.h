@@ -1,6 +1,7 @@
 // Reads whole files, and replaces files atomically.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -11,7 +12,7 @@
 namespace rnnsearch {
 
 /// The most that read_file takes from a pipe or a device, because a device such as /dev/zero has no end.
-constexpr std::size_t kMaxPipedBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxPipedBytes = std::size_t{64} << 20;
 
 /// Returns the content of a file. Throws Error with the path and the system's reason, and for a pipe or a device with
 /// more than kMaxPipedBytes. `poll` is called while waiting for a pipe.

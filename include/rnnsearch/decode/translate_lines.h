@@ -110,6 +110,9 @@ void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line
 /// and not </s>.
 std::optional<std::size_t> aligned_word(std::span<const float> weights, std::size_t words);
 
+/// The placeholders that the model has learned.
+std::vector<corpus::PlaceholderWord> known_placeholders(const Translator& translator);
+
 /// The words of a source line, with placeholders for the `spans` that are copied, and those of its translation, in
 /// which the same placeholders stand for these spans.
 std::vector<std::string> source_words(const Translator& translator, std::string_view line,
