@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # The scripts of cluster/ on a real SLURM with virtual nodes: trainings that are preempted, lose a node or their network, or reach
 # the time limit of their job end with the bits of an undisturbed training; and an experiment goes from text to table. With
-# SLURM_TEST_LONG=1 also what SLURM itself does at a time limit, and the loss of the node of the batch script (4 minutes).
+# SLURM_TEST_LONG=1 also what SLURM itself does at a time limit, and the loss of the node of the batch script (4 minutes). With
+# SLURM_TEST_LOSSES=N instead only N further rounds, in each of which four trainings lose a node, two by its power and two by its
+# cable, SEED determines which node and when; about a minute and a half a round.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
@@ -72,6 +74,52 @@ step "undisturbed, by srun"
 submit --wait $(training undisturbed) >/dev/null 2>undisturbed.log || fail "no training at all: $(<undisturbed.log)"
 [[ -e undisturbed.jobs/done ]] || fail "a training that is done is not marked as done"
 grep -q '^\[comm\] .*n2.*: 1 rank' undisturbed.log || fail "the training did not run on two nodes: $(<undisturbed.log)"
+
+# draw N: sets `drawn` to one of 0 .. N - 1, by Park and Miller's generator, because that of bash differs between versions
+random_state=$((${SEED:=1} % 2147483646 + 1))
+draw() {
+  random_state=$((random_state * 48271 % 2147483647))
+  drawn=$((random_state % $1))
+}
+# round N: four trainings, two of them started by mpirun, each lose one of their two nodes at a random update
+round() {
+  local i job node update fault name names=() jobs=() lost=()
+  for i in 0 1 2 3; do
+    name=round-$1-$i
+    names+=("$name")
+    jobs+=("$(LAUNCHER=$( ((i % 2)) && echo "$mpirun" || echo 'srun --mpi=pmix --kill-on-bad-exit=1') submit $(training "$name"))")
+  done
+  for i in 0 1 2 3; do
+    draw 150
+    update=$((45 + drawn))
+    until_true 120 "update $update of ${names[i]}" has_updates "${names[i]}" $update
+    draw 2
+    node=$(nodes_of_job "${jobs[i]}" | sed -n $((drawn + 1))p)
+    fault=$( ((i < 2)) && echo kill || echo cut)
+    "$lab" "$fault" "$node"
+    lost+=("$node")
+    step "round $1: ${names[i]} at update $update: $fault $node ($( ((drawn)) && echo 'its second node' || echo 'that of the script'))"
+  done
+  for i in 0 1 2 3; do
+    job=${jobs[i]}
+    until_true 200 "the end of ${names[i]}, job $job" is "$job" COMPLETED
+    expect_undisturbed "${names[i]}" "${names[i]}.jobs/train-$job.log"
+    if ((i < 2)); then "$lab" boot "${lost[i]}"; else "$lab" mend "${lost[i]}"; fi
+  done
+  for node in "${lost[@]}"; do
+    "$lab" slow "$node" 5
+    login scontrol update nodename="$node" state=resume 2>/dev/null || true
+  done
+  until_true 90 "the lost nodes are back" all_idle
+}
+all_idle() {
+  ! login sinfo -h -N -o '%T' | grep -qvx idle
+}
+if [[ -n ${SLURM_TEST_LOSSES:-} ]]; then
+  for ((i = 1; i <= SLURM_TEST_LOSSES; ++i)); do round "$i"; done
+  step "$((4 * SLURM_TEST_LOSSES)) nodes lost, seed $SEED: all trainings ended with the bits of the undisturbed one"
+  exit 0
+fi
 
 # Two trainings that lose a node, one started by srun and one by mpirun. SLURM needs half a minute to notice, so they are checked at
 # the end.
