@@ -271,7 +271,7 @@ HostileFile::HostileFile(const std::filesystem::path& good) : payload_(read_file
   }
 }
 
-void HostileFile::change(std::int64_t file, Input& input) const {
+void HostileFile::change(std::int64_t file, bool& chunks_are_changed, Input& input) const {
   const Object& object = objects_[input.below(objects_.size())];
   const Object& other = objects_[input.below(objects_.size())];
   const std::uint8_t kind = input.byte();
@@ -287,7 +287,7 @@ void HostileFile::change(std::int64_t file, Input& input) const {
     case 0:
     case 1:
     case 2:
-      if (dataset >= 0) change_element(dataset, input);
+      if (dataset >= 0 && !chunks_are_changed) change_element(dataset, input);
       return;
     case 3: {
       if (dataset < 0) return;
@@ -312,24 +312,26 @@ void HostileFile::change(std::int64_t file, Input& input) const {
       return;
     case 7:
     case 8:
-      if (dataset >= 0) repack(file, object.path, input);
+      if (dataset >= 0 && !chunks_are_changed) repack(file, object.path, input);
       return;
     case 9: {  // packed by our filters, whatever it was packed by, and then changed
-      if (dataset < 0) return;
+      if (dataset < 0 || chunks_are_changed) return;
       repack(file, object.path, input);
       const Handle packed(H5Dopen2(file, path, H5P_DEFAULT));
+      chunks_are_changed = packed >= 0;
       if (packed >= 0) change_chunk(packed, input);
       return;
     }
     case 10:
     case 11:
     case 12:
+      chunks_are_changed |= dataset >= 0;
       if (dataset >= 0) change_chunk(dataset, input);
       return;
     default: {
       if (dataset >= 0) {
         const hsize_t extent = input.number() % (1 << 12);
-        H5Dset_extent(dataset, &extent);  // of lists that may grow
+        if (!chunks_are_changed) H5Dset_extent(dataset, &extent);  // of lists that may grow
         return;
       }
       const std::string name = object.path + "/" + some_text(input);
@@ -349,7 +351,9 @@ HostileFile::Kind HostileFile::write(const std::filesystem::path& path, Input& i
     H5Pset_file_locking(access, false, true);
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
     require(file >= 0, "the good file cannot be opened for writing");
-    for (std::uint8_t i = 0; i < changes; ++i) change(file, input);
+    // To change a number, HDF5 unpacks its chunk, and copies beyond its memory if that gives too few bytes.
+    bool chunks_are_changed = false;
+    for (std::uint8_t i = 0; i < changes; ++i) change(file, chunks_are_changed, input);
     H5Fclose(file);
     // An extent can make a file of gigabytes, nearly all of it holes: to seal it takes minutes, and finds nothing.
     constexpr std::uintmax_t kMostBytes = 64 << 20;

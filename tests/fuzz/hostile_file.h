@@ -28,7 +28,7 @@ class HostileFile {
     bool is_group;
     std::vector<std::string> attributes;
   };
-  void change(std::int64_t file, Input& input) const;
+  void change(std::int64_t file, bool& chunks_are_changed, Input& input) const;
 
   std::string payload_;
   std::vector<Object> objects_;
