@@ -12,6 +12,14 @@ fail() {
 # Ends all trainings when a test fails.
 trap '[[ -z $(jobs -p) ]] || { kill -CONT $(jobs -p); kill $(jobs -p); } 2>/dev/null || true' EXIT
 
+# draw N: sets `drawn` to one of 0 .. N - 1, as SEED determines, by Park and Miller's generator, because that of bash differs between
+# versions
+draw() {
+  : "${random_state:=$((SEED % 2147483646 + 1))}"
+  random_state=$((random_state * 48271 % 2147483647))
+  drawn=$((random_state % $1))
+}
+
 # count FILE...: prints the number of existing files
 count() { echo $#; }
 

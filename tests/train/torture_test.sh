@@ -62,14 +62,6 @@ survives() {
   [[ $1 == pause-rank || $1 == cut-briefly || $1 == slow ]]
 }
 
-# Park and Miller's generator, because that of bash differs between versions.
-random_state=$((SEED % 2147483646 + 1))
-# draw N: sets `drawn` to one of 0 .. N - 1
-draw() {
-  random_state=$((random_state * 48271 % 2147483647))
-  drawn=$((random_state % $1))
-}
-
 deck=()
 # draw_kind: draws a kind of fault; each kind comes once before any comes again
 draw_kind() {
