@@ -96,7 +96,7 @@ void declare(Options& options, Settings& settings) {
   add_precision(options, settings.precision);
 }
 
-void check(const Settings& settings, const Options& options) {
+void check(const Options& options, Settings& settings) {
   if (settings.json == "-" && settings.pharaoh == "-") {
     throw UsageError("--json and --pharaoh both go to standard output, where they would mix; name a file for one");
   }
@@ -129,6 +129,7 @@ void check(const Settings& settings, const Options& options) {
   if (options.given("threshold") && settings.links != "threshold") {
     throw UsageError(text_of("--threshold applies to --links threshold, but --links is ", settings.links));
   }
+  settings.gold = !settings.gold_links.empty();
 }
 
 /// The pairs that were asked for.
@@ -199,23 +200,7 @@ std::vector<std::string> words_of(const train::LoadedModel& loaded, const decode
   return words;
 }
 
-}  // namespace
-
-int run_align(const Arguments& arguments) {
-  Settings settings;
-  Options options(
-      "align",
-      "Shows the attention weights of a model (alpha, section 3.1 of the paper) for given translations or for the "
-      "model's own: how much each source word contributes to the context of each target word. Without --json, "
-      "--pharaoh, --lexical-table, --svg and --gold the command prints, for every target word, the source words with "
-      "the largest weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are distributed "
-      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete "
-      "pictures are kept.");
-  declare(options, settings);
-  if (!options.parse(arguments)) return 0;
-  check(settings, options);
-  settings.gold = !settings.gold_links.empty();
-
+int work(const Options& options, Settings& settings) {
   const comm::Communicator world;
   check_same_options(world, options);
   settle_threads(settings.threads, world);
@@ -298,6 +283,20 @@ int run_align(const Arguments& arguments) {
   }
   if (results) results->publish();
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_align() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "align",
+      "Shows the attention weights of a model (alpha, section 3.1 of the paper) for given translations or for the "
+      "model's own: how much each source word contributes to the context of each target word. Without --json, "
+      "--pharaoh, --lexical-table, --svg and --gold the command prints, for every target word, the source words with "
+      "the largest weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are distributed "
+      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete "
+      "pictures are kept.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

@@ -34,15 +34,7 @@ std::vector<fs::path> newest_of(const fs::path& run, std::uint64_t last) {
   return paths;
 }
 
-}  // namespace
-
-int run_average(const Arguments& arguments) {
-  Settings s;
-  Options options("average",
-                  "Writes the mean of the parameters of several checkpoints of one training, which often translates "
-                  "better than each of them. Every command except train accepts the result; training cannot resume "
-                  "from it, because optimizer states are not averaged. Give either the checkpoints, or a run and the "
-                  "number of its newest checkpoints to use.");
+void declare(Options& options, Settings& s) {
   options.group("Files");
   options.add("checkpoint", s.checkpoints,
               {.help = "checkpoint to average; repeat the option for each checkpoint", .value = "FILE"});
@@ -53,12 +45,16 @@ int run_average(const Arguments& arguments) {
   options.add("output", s.output, {.help = "checkpoint file to write", .value = "FILE", .required = true});
   options.add("overwrite", s.overwrite,
               {.help = "replace an existing output file (atomically, after the mean is complete)"});
-  if (!options.parse(arguments)) return 0;
+}
+
+void check(const Options&, Settings& s) {
   if (s.run.has_value() == !s.checkpoints.empty()) {
     throw UsageError("give either --checkpoint, once for each, or --run and --last");
   }
   if (s.run.has_value() != s.last.has_value()) throw UsageError("--run and --last belong together; give both");
+}
 
+int work(const Options&, Settings& s) {
   std::vector<fs::path> paths(s.checkpoints.begin(), s.checkpoints.end());
   if (s.run) paths = newest_of(*s.run, *s.last);
   const auto averaged = train::average_checkpoints(paths, s.output, s.overwrite);
@@ -67,6 +63,18 @@ int run_average(const Arguments& arguments) {
   for (const std::string& name : averaged.checkpoints) std::cout << " " << name;
   std::cout << "\n";
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_average() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "average",
+      "Writes the mean of the parameters of several checkpoints of one training, which often translates "
+      "better than each of them. Every command except train accepts the result; training cannot resume "
+      "from it, because optimizer states are not averaged. Give either the checkpoints, or a run and the "
+      "number of its newest checkpoints to use.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

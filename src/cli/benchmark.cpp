@@ -99,22 +99,7 @@ train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batch
   return {std::move(measured), m};
 }
 
-}  // namespace
-
-int run_benchmark(const Arguments& arguments) {
-  BenchmarkSettings s;
-  s.model.source_words = s.model.target_words = 30000;
-  s.train.resume = "never";
-  Options options(
-      "benchmark",
-      "Times training updates, or translation, with any configuration on this machine. It runs the code of train on "
-      "an untrained model and random words; under mpirun it runs on several ranks, as a training does. It accepts "
-      "every option of train, and therefore presets and the config.ini of a run; options that do not affect an "
-      "update are ignored.");
-  declare(options, s);
-  options.offer_presets();
-  if (!options.parse(arguments)) return 0;
-  check(options, s);
+int work(const Options& options, BenchmarkSettings& s) {
   train::Measured measured = described(s);
 
   const comm::Communicator world;
@@ -156,6 +141,18 @@ int run_benchmark(const Arguments& arguments) {
     std::cout << (s.json ? train::json_of(runs).dump(2) + "\n" : train::table_of(runs));
   }
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_benchmark() {
+  return std::make_unique<InvocationOf<BenchmarkSettings>>(
+      "benchmark",
+      "Times training updates, or translation, with any configuration on this machine. It runs the code of train on "
+      "an untrained model and random words; under mpirun it runs on several ranks, as a training does. It accepts "
+      "every option of train, and therefore presets and the config.ini of a run; options that do not affect an "
+      "update are ignored.",
+      Steps<BenchmarkSettings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

@@ -67,6 +67,7 @@ void declare(Options& options, BenchmarkSettings& s) {
                .recorded = false});
   add_thread_limits(options, s.threads);
   add_precision(options, s.precision);
+  options.offer_presets();
 }
 
 void check(const Options& options, BenchmarkSettings& s) {

@@ -16,6 +16,11 @@
 namespace rnnsearch::cli {
 
 struct BenchmarkSettings : TrainingSettings {
+  BenchmarkSettings() {
+    model.source_words = model.target_words = 30000;
+    train.resume = "never";
+  }
+
   std::size_t updates = 10, untimed_updates = 2;
   std::optional<std::uint64_t> estimate_updates;
   std::filesystem::path lengths, corpus;

@@ -32,23 +32,24 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"prepare", "make one HDF5 corpus from parallel text: vocabularies, training pairs, dev and test sets",
-     Ranks::kAnyLaunched, false, run_prepare},
+     Ranks::kAnyLaunched, false, make_prepare},
     {"train", "train a model on a corpus; writes checkpoints, a log and a record of the run", Ranks::kAny, true,
-     run_train},
-    {"translate", "translate text by greedy or beam search", Ranks::kAny, true, run_translate},
-    {"score", "print log-probabilities of given translations", Ranks::kAny, true, run_score},
-    {"rescore", "score n-best lists with further models and rank them by weights", Ranks::kAny, true, run_rescore},
-    {"tune", "fit the weights of the features of n-best lists to BLEU", Ranks::kOne, false, run_tune},
+     make_train},
+    {"translate", "translate text by greedy or beam search", Ranks::kAny, true, make_translate},
+    {"score", "print log-probabilities of given translations", Ranks::kAny, true, make_score},
+    {"rescore", "score n-best lists with further models and rank them by weights", Ranks::kAny, true, make_rescore},
+    {"tune", "fit the weights of the features of n-best lists to BLEU", Ranks::kOne, false, make_tune},
     {"evaluate", "compute BLEU, chrF and TER, overall and by sentence length, with tests of significance", Ranks::kAny,
-     true, run_evaluate},
-    {"align", "show attention weights: matrices, links, heat maps, alignment error rate", Ranks::kAny, true, run_align},
-    {"report", "make one HTML page of runs, scores and alignments", Ranks::kOne, false, run_report},
-    {"average", "average the parameters of checkpoints of one training", Ranks::kOne, false, run_average},
-    {"inspect", "show what a corpus or a checkpoint holds", Ranks::kOne, false, run_inspect},
+     true, make_evaluate},
+    {"align", "show attention weights: matrices, links, heat maps, alignment error rate", Ranks::kAny, true,
+     make_align},
+    {"report", "make one HTML page of runs, scores and alignments", Ranks::kOne, false, make_report},
+    {"average", "average the parameters of checkpoints of one training", Ranks::kOne, false, make_average},
+    {"inspect", "show what a corpus or a checkpoint holds", Ranks::kOne, false, make_inspect},
     {"benchmark", "time updates, or translation, of any configuration on this machine", Ranks::kAny, false,
-     run_benchmark},
+     make_benchmark},
     {"node-check", "check whether this site can train: ranks, threads, files, network", Ranks::kAny, false,
-     run_node_check},
+     make_node_check},
 };
 
 std::string usage() {
@@ -108,7 +109,7 @@ void check_same_program(const comm::Communicator& world) {
 int run_on_all_ranks(const Command& command, const Arguments& arguments) {
   const comm::Communicator world;
   try {
-    return command.run(arguments);
+    return command.make()->run(arguments);
   } catch (const Error&) {
     if (world.size() > 1) fail_with_the_others(world, std::current_exception());
     throw;

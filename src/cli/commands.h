@@ -1,23 +1,46 @@
-// The commands, one in each file of its name. Each takes what follows its name on the command line, prints its results
-// to standard output and returns the exit code. What the user or the machine caused is thrown as Error.
+// The commands, one in each file of its name. Each prints its results to standard output.
 #pragma once
 
-#include "rnnsearch/cli/options.h"
+#include <memory>
+
+#include "rnnsearch/cli/invocation.h"
 
 namespace rnnsearch::cli {
 
-int run_align(const Arguments& arguments);
-int run_average(const Arguments& arguments);
-int run_benchmark(const Arguments& arguments);
-int run_evaluate(const Arguments& arguments);
-int run_inspect(const Arguments& arguments);
-int run_node_check(const Arguments& arguments);
-int run_prepare(const Arguments& arguments);
-int run_report(const Arguments& arguments);
-int run_rescore(const Arguments& arguments);
-int run_score(const Arguments& arguments);
-int run_train(const Arguments& arguments);
-int run_translate(const Arguments& arguments);
-int run_tune(const Arguments& arguments);
+std::unique_ptr<Invocation> make_align();
+std::unique_ptr<Invocation> make_average();
+std::unique_ptr<Invocation> make_benchmark();
+std::unique_ptr<Invocation> make_evaluate();
+std::unique_ptr<Invocation> make_inspect();
+std::unique_ptr<Invocation> make_node_check();
+std::unique_ptr<Invocation> make_prepare();
+std::unique_ptr<Invocation> make_report();
+std::unique_ptr<Invocation> make_rescore();
+std::unique_ptr<Invocation> make_score();
+std::unique_ptr<Invocation> make_train();
+std::unique_ptr<Invocation> make_translate();
+std::unique_ptr<Invocation> make_tune();
+
+/// The steps of a command whose settings are an S.
+template <class S>
+struct Steps {
+  void (*declare)(Options& options, S& settings);
+  void (*check)(const Options& options, S& settings);
+  int (*work)(const Options& options, S& settings);
+};
+
+template <class S>
+class InvocationOf final : public Invocation {
+ public:
+  InvocationOf(const char* command, const char* about, Steps<S> steps) : Invocation(command, about), steps_(steps) {
+    steps_.declare(options(), settings_);
+  }
+  void check() override { steps_.check(options(), settings_); }
+  int work() override { return steps_.work(options(), settings_); }
+
+ private:
+  S settings_;
+  Steps<S> steps_;
+};
 
 }  // namespace rnnsearch::cli

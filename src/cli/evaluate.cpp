@@ -221,20 +221,7 @@ void check(const Options& options, Settings& settings) {
   }
 }
 
-}  // namespace
-
-int run_evaluate(const Arguments& arguments) {
-  Settings settings;
-  Options options("evaluate",
-                  "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
-                  "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
-                  "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Texts are plain text or WMT test "
-                  "sets (FILE.sgm, FILE.sgml, FILE.xml, FILE.xml@WHO). Under mpirun the models translate on all "
-                  "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.");
-  declare(options, settings);
-  if (!options.parse(arguments)) return 0;
-  check(options, settings);
-
+int work(const Options& options, Settings& settings) {
   const comm::Communicator world;
   check_same_options(world, options);
   settle_threads(settings.threads, world);
@@ -297,6 +284,19 @@ int run_evaluate(const Arguments& arguments) {
     if (settings.chart) std::cout << "\n" << evaluate::render_length_chart(evaluation);
   }
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_evaluate() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "evaluate",
+      "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
+      "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
+      "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Texts are plain text or WMT test "
+      "sets (FILE.sgm, FILE.sgml, FILE.xml, FILE.xml@WHO). Under mpirun the models translate on all "
+      "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

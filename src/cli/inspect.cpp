@@ -171,69 +171,78 @@ void print(const Json& json, const std::string& indent) {
   }
 }
 
-}  // namespace
-
-int run_inspect(const Arguments& arguments) {
+struct Settings {
   fs::path path;
   bool verify = true, history = false, json = false;
   std::size_t pairs = 3;
-  Options options(
-      "inspect",
-      "Shows what a corpus holds (pairs, words, lengths, unknown words, which pairs were dropped and why, sets) or "
-      "what a checkpoint holds (system, parameters with their shapes, options, progress of the training).");
-  options.add("file", path,
+};
+
+void declare(Options& options, Settings& s) {
+  options.add("file", s.path,
               {.help = "corpus, checkpoint, or run directory; the option's name may be left out",
                .value = "FILE|RUN",
                .required = true});
   options.add(
-      "verify", verify,
+      "verify", s.verify,
       {.help = "verify the digest of the whole file first; --verify=false checks only the beginning and the end of "
                "the file, which is immediate"});
   options.add(
-      "pairs", pairs,
+      "pairs", s.pairs,
       {.help = "number of training pairs of a corpus to print as plain text, starting with the first", .high = 1e6});
-  options.add("history", history, {.help = "also print the losses and scores of the training so far"});
-  options.add("json", json, {.help = "print JSON instead of text"});
-  // the one thing that is inspected needs no option's name
-  Arguments named = arguments;
-  if (!named.empty() && !named.front().starts_with("--")) named.insert(named.begin(), "--file");
-  if (!options.parse(named)) return 0;
+  options.add("history", s.history, {.help = "also print the losses and scores of the training so far"});
+  options.add("json", s.json, {.help = "print JSON instead of text"});
+  options.first_argument_of("file");
+}
 
-  path = train::checkpoint_of(path);
+void check(const Options&, Settings&) {}
+
+int work(const Options& options, Settings& s) {
+  s.path = train::checkpoint_of(s.path);
   const File file =
-      storage::open_sealed(path, "file", verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
+      storage::open_sealed(s.path, "file", s.verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
   const std::string format = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "";
   Json result;
   if (format == corpus::kCorpusFormat) {
     storage::check_format(file, format, corpus::kCorpusVersion);
-    if (history) throw Error(text_of("--history is for checkpoints, and ", path.string(), " is a corpus"));
+    if (s.history) throw Error(text_of("--history is for checkpoints, and ", s.path.string(), " is a corpus"));
     result = head_of(file, format);
-    corpus::describe_corpus(corpus::Corpus(path, corpus::Verify::kSkip), pairs, result);
+    corpus::describe_corpus(corpus::Corpus(s.path, corpus::Verify::kSkip), s.pairs, result);
     result["train"]["shards"] = file.children("/train").size();
   } else if (format == "rnnsearch-checkpoint") {
-    if (options.given("pairs")) throw Error(text_of("--pairs is for corpora, and ", path.string(), " is a checkpoint"));
+    if (options.given("pairs"))
+      throw Error(text_of("--pairs is for corpora, and ", s.path.string(), " is a checkpoint"));
     storage::check_format(file, format, train::kCheckpointVersion);
     result = of_checkpoint(file);
-    if (history && !file.exists("/history")) {
-      throw Error(text_of(path.string(), " is a mean of checkpoints, which has no history; look at one of those"));
+    if (s.history && !file.exists("/history")) {
+      throw Error(text_of(s.path.string(), " is a mean of checkpoints, which has no history; look at one of those"));
     }
-    if (history) result["history"] = history_of(file);
+    if (s.history) result["history"] = history_of(file);
   } else {
-    throw Error(text_of(path.string(), " says that its format is '", format, "', which this version does not know"));
+    throw Error(text_of(s.path.string(), " says that its format is '", format, "', which this version does not know"));
   }
-  if (verify) result["verified"] = true;
-  if (json) {
+  if (s.verify) result["verified"] = true;
+  if (s.json) {
     std::cout << result.dump(2) << "\n";
   } else if (format == corpus::kCorpusFormat) {
     try {
       corpus::print_corpus(printable(result), std::cout);
     } catch (const Error& error) {  // a number beyond all that is counted
-      throw Error(text_of("", path.string(), " is not a valid corpus (", error.what(), "); use another copy of it"));
+      throw Error(text_of("", s.path.string(), " is not a valid corpus (", error.what(), "); use another copy of it"));
     }
   } else {
     print(printable(result), "");
   }
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_inspect() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "inspect",
+      "Shows what a corpus holds (pairs, words, lengths, unknown words, which pairs were dropped and why, sets) or "
+      "what a checkpoint holds (system, parameters with their shapes, options, progress of the training).",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

@@ -51,30 +51,28 @@ std::string line_of(const Finding& finding) {
   return text_of(level, topic, finding.text, finding.next_step.empty() ? "" : "; " + finding.next_step, "\n");
 }
 
-}  // namespace
-
-int run_node_check(const Arguments& arguments) {
+struct Settings {
   fs::path folder;
   ThreadOptions threads;
   bool json = false;
-  Options options("node-check",
-                  "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
-                  "srun). It checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and "
-                  "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
-                  "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
-                  "training would fail.");
+};
+
+void declare(Options& options, Settings& s) {
   options.group("Checks");
   options.add(
-      "folder", folder,
+      "folder", s.folder,
       {.help = "folder where runs will be written, on a file system that all hosts share; the command removes its "
                "test files",
        .value = "DIR",
        .required = true});
-  options.add("json", json, {.help = "print JSON instead of lines"});
+  options.add("json", s.json, {.help = "print JSON instead of lines"});
   options.group("Machine");
-  add_threads(options, threads);
-  if (!options.parse(arguments)) return 0;
+  add_threads(options, s.threads);
+}
 
+void check(const Options&, Settings&) {}
+
+int work(const Options& options, Settings& s) {
   const comm::Communicator world;
   check_same_options(world, options);
   Progress progress(!world.is_root());
@@ -82,9 +80,9 @@ int run_node_check(const Arguments& arguments) {
   const auto add = [&](std::vector<Finding> more) {
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
-  const bool meant = oversubscription_is_meant(threads);
-  threads.oversubscribe = true;  // it is a finding here
-  const auto places = settle_threads(threads, world);
+  const bool meant = oversubscription_is_meant(s.threads);
+  s.threads.oversubscribe = true;  // it is a finding here
+  const auto places = settle_threads(s.threads, world);
   const auto facts = train::gather_facts(world, own_facts());
   const auto ahead = train::clocks_ahead(world);
   if (world.is_root()) {
@@ -115,7 +113,7 @@ int run_node_check(const Arguments& arguments) {
   }
 
   progress.show("[node-check] files");
-  add(train::check_folder(world, fs::absolute(folder)));
+  add(train::check_folder(world, fs::absolute(s.folder)));
   progress.show("[node-check] all-reduces");
   const auto sums = train::time_sums(world);
   if (!world.is_root()) return 0;
@@ -125,7 +123,7 @@ int run_node_check(const Arguments& arguments) {
     return static_cast<std::size_t>(
         std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.level == level; }));
   };
-  if (json) {
+  if (s.json) {
     Json list = Json::array(), reductions = Json::array(), ranks = Json::array();
     for (const Finding& f : findings) {
       list.push_back(Json::object(
@@ -156,6 +154,19 @@ int run_node_check(const Arguments& arguments) {
     for (const Finding& finding : findings) std::cout << line_of(finding);
   }
   return count(Level::kFailed) > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_node_check() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "node-check",
+      "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
+      "srun). It checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and "
+      "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
+      "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
+      "training would fail.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

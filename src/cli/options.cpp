@@ -73,6 +73,10 @@ void Options::offer_presets() {
            [] { return std::vector<std::string>{}; }});
 }
 
+void Options::first_argument_of(std::string name) {
+  first_argument_ = std::move(name);
+}
+
 void Options::group(std::string title) {
   group_ = std::move(title);
 }
@@ -194,6 +198,7 @@ void Options::apply(const Source& source) {
 }
 
 bool Options::parse(const Arguments& arguments) {
+  arguments_ = arguments;
   if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
     std::cout << help();
     return false;
@@ -204,7 +209,11 @@ bool Options::parse(const Arguments& arguments) {
     }
     return std::nullopt;
   };
-  const Source command_line = read_command_line(arguments);
+  Arguments named = arguments;
+  if (!first_argument_.empty() && !named.empty() && !named.front().starts_with("--")) {
+    named.insert(named.begin(), "--" + first_argument_);
+  }
+  const Source command_line = read_command_line(named);
   Source file;
   if (const auto path = value_of(command_line, "config")) file = read_ini(read_file(*path, stop_if_signal_came), *path);
   auto preset = value_of(command_line, "preset");

@@ -32,21 +32,7 @@ void show(const auto& report, const fs::path& output, bool json) {
   }
 }
 
-}  // namespace
-
-int run_prepare(const Arguments& arguments) {
-  PrepareSettings settings;
-  Options options("prepare",
-                  "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the "
-                  "vocabularies, drops empty and long pairs, and keeps the raw references of dev and test sets. "
-                  "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz), or WMT test "
-                  "sets (FILE.sgm, FILE.sgml, FILE.xml; FILE.xml@WHO selects a translator). Under mpirun the ranks "
-                  "share the work and write the same bytes; all of them must see the files. A command that was "
-                  "killed after it learned subwords or counted the words of a large text resumes from there when it "
-                  "is repeated.");
-  declare(options, settings);
-  if (!options.parse(arguments)) return 0;
-  check(options, settings);
+int work(const Options& options, PrepareSettings& settings) {
   const comm::Communicator world;
   if (!settings.merged.empty()) {
     if (world.size() > 1) throw UsageError("--merge is for one process; start it without a launcher, or with -n 1");
@@ -58,7 +44,6 @@ int run_prepare(const Arguments& arguments) {
     show(report, settings.corpus.output, settings.json);
     return 0;
   }
-  take_text(options, settings);
 
   std::unique_ptr<corpus::Team> team = std::make_unique<corpus::Alone>();
   if (world.size() > 1) {
@@ -99,6 +84,21 @@ int run_prepare(const Arguments& arguments) {
   if (team->rank() != 0) return 0;
   show(report, settings.corpus.output, settings.json);
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_prepare() {
+  return std::make_unique<InvocationOf<PrepareSettings>>(
+      "prepare",
+      "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the "
+      "vocabularies, drops empty and long pairs, and keeps the raw references of dev and test sets. "
+      "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz), or WMT test "
+      "sets (FILE.sgm, FILE.sgml, FILE.xml; FILE.xml@WHO selects a translator). Under mpirun the ranks "
+      "share the work and write the same bytes; all of them must see the files. A command that was "
+      "killed after it learned subwords or counted the words of a large text resumes from there when it "
+      "is repeated.",
+      Steps<PrepareSettings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

@@ -43,6 +43,66 @@ void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOpti
         "is of a script; give --source-script or --target-script");
 }
 
+/// Completes s.corpus from what was given. Throws UsageError for options that contradict each other.
+void take_text(const Options& options, PrepareSettings& s) {
+  for (const auto* files : {&s.train_source, &s.train_target, &s.train_tsv}) {
+    for (const std::string& file : *files) {
+      if (file.empty()) {
+        throw UsageError(text_of(files == &s.train_source   ? "--train-source"
+                                 : files == &s.train_target ? "--train-target"
+                                                            : "--train-tsv",
+                                 " is empty; name a file"));
+      }
+    }
+  }
+  if (s.train_source.size() != s.train_target.size()) {
+    throw UsageError(text_of("--train-source is given ", s.train_source.size(), " times and --train-target ",
+                             s.train_target.size(), " times; every file needs its translation"));
+  }
+  if (!s.train_alignments.empty() && s.train_alignments.size() != s.train_source.size()) {
+    throw UsageError(text_of("--train-source is given ", s.train_source.size(), " times and --train-alignments ",
+                             s.train_alignments.size(), " times; every file needs its alignments, or none"));
+  }
+  for (std::size_t i = 0; i < s.train_source.size(); ++i) {
+    s.corpus.train.push_back({s.train_source[i], s.train_target[i], {}});
+    if (s.train_alignments.empty()) continue;
+    if (s.train_alignments[i].empty()) throw UsageError("--train-alignments is empty; name a file");
+    s.corpus.train.back().alignments = s.train_alignments[i];
+  }
+  for (const std::string& file : s.train_tsv) s.corpus.train.push_back({file, {}, {}});
+  if (s.corpus.train.empty()) {
+    throw UsageError("there is no training text; give --train-source and --train-target, or --train-tsv");
+  }
+  const auto give_both = [](const char* name, const fs::path& both, fs::path& source, fs::path& target) {
+    if (both.empty()) return;
+    if (!source.empty() || !target.empty()) {
+      throw UsageError(text_of("--", name, " is for both sides, but --", source.empty() ? "target-" : "source-", name,
+                               " is given too; leave one of them out"));
+    }
+    source = target = both;
+  };
+  give_both("subword-model", s.both_models, s.corpus.subwords.source_model, s.corpus.subwords.target_model);
+  give_both("bpe-codes", s.both_codes, s.corpus.subwords.source_codes, s.corpus.subwords.target_codes);
+  if (!options.given("tokenizer") && (s.corpus.subwords.learned != "none" || !s.corpus.subwords.source_model.empty())) {
+    s.corpus.pipeline.tokenizer = "none";  // SentencePiece takes raw text
+  }
+  s.corpus.given = {options.given("source-language"), options.given("target-language"), options.given("tokenizer"),
+                    options.given("normalization"),   options.given("lowercase"),       options.given("copy-pattern")};
+  s.corpus.pipeline.copies = copy_patterns_from(s.copy_patterns);
+  s.corpus.memory = s.memory << 20;
+  if (s.dev_source.empty() != s.dev_target.empty()) {
+    throw UsageError(text_of(s.dev_source.empty() ? "--dev-source" : "--dev-target",
+                             " is missing: a development set needs both its sides"));
+  }
+  if (!s.dev_source.empty()) s.corpus.dev = corpus::EvaluationFiles{"dev", s.dev_source, {s.dev_target}};
+  for (const std::string& test : s.tests) s.corpus.tests.push_back(corpus::evaluation_files(test));
+  if (!s.corpus.vocabulary_of.empty() && (s.corpus.source_words || s.corpus.target_words)) {
+    throw UsageError(
+        text_of(s.corpus.source_words ? "--source-words" : "--target-words",
+                " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));
+  }
+}
+
 }  // namespace
 
 void declare(Options& options, PrepareSettings& s) {
@@ -173,65 +233,7 @@ void check(const Options& options, PrepareSettings& s) {
     }
   }
   if (s.corpus.output.empty()) throw UsageError("--output is missing: the corpus to write");
-}
-
-void take_text(const Options& options, PrepareSettings& s) {
-  for (const auto* files : {&s.train_source, &s.train_target, &s.train_tsv}) {
-    for (const std::string& file : *files) {
-      if (file.empty()) {
-        throw UsageError(text_of(files == &s.train_source   ? "--train-source"
-                                 : files == &s.train_target ? "--train-target"
-                                                            : "--train-tsv",
-                                 " is empty; name a file"));
-      }
-    }
-  }
-  if (s.train_source.size() != s.train_target.size()) {
-    throw UsageError(text_of("--train-source is given ", s.train_source.size(), " times and --train-target ",
-                             s.train_target.size(), " times; every file needs its translation"));
-  }
-  if (!s.train_alignments.empty() && s.train_alignments.size() != s.train_source.size()) {
-    throw UsageError(text_of("--train-source is given ", s.train_source.size(), " times and --train-alignments ",
-                             s.train_alignments.size(), " times; every file needs its alignments, or none"));
-  }
-  for (std::size_t i = 0; i < s.train_source.size(); ++i) {
-    s.corpus.train.push_back({s.train_source[i], s.train_target[i], {}});
-    if (s.train_alignments.empty()) continue;
-    if (s.train_alignments[i].empty()) throw UsageError("--train-alignments is empty; name a file");
-    s.corpus.train.back().alignments = s.train_alignments[i];
-  }
-  for (const std::string& file : s.train_tsv) s.corpus.train.push_back({file, {}, {}});
-  if (s.corpus.train.empty()) {
-    throw UsageError("there is no training text; give --train-source and --train-target, or --train-tsv");
-  }
-  const auto give_both = [](const char* name, const fs::path& both, fs::path& source, fs::path& target) {
-    if (both.empty()) return;
-    if (!source.empty() || !target.empty()) {
-      throw UsageError(text_of("--", name, " is for both sides, but --", source.empty() ? "target-" : "source-", name,
-                               " is given too; leave one of them out"));
-    }
-    source = target = both;
-  };
-  give_both("subword-model", s.both_models, s.corpus.subwords.source_model, s.corpus.subwords.target_model);
-  give_both("bpe-codes", s.both_codes, s.corpus.subwords.source_codes, s.corpus.subwords.target_codes);
-  if (!options.given("tokenizer") && (s.corpus.subwords.learned != "none" || !s.corpus.subwords.source_model.empty())) {
-    s.corpus.pipeline.tokenizer = "none";  // SentencePiece takes raw text
-  }
-  s.corpus.given = {options.given("source-language"), options.given("target-language"), options.given("tokenizer"),
-                    options.given("normalization"),   options.given("lowercase"),       options.given("copy-pattern")};
-  s.corpus.pipeline.copies = copy_patterns_from(s.copy_patterns);
-  s.corpus.memory = s.memory << 20;
-  if (s.dev_source.empty() != s.dev_target.empty()) {
-    throw UsageError(text_of(s.dev_source.empty() ? "--dev-source" : "--dev-target",
-                             " is missing: a development set needs both its sides"));
-  }
-  if (!s.dev_source.empty()) s.corpus.dev = corpus::EvaluationFiles{"dev", s.dev_source, {s.dev_target}};
-  for (const std::string& test : s.tests) s.corpus.tests.push_back(corpus::evaluation_files(test));
-  if (!s.corpus.vocabulary_of.empty() && (s.corpus.source_words || s.corpus.target_words)) {
-    throw UsageError(
-        text_of(s.corpus.source_words ? "--source-words" : "--target-words",
-                " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));
-  }
+  if (s.merged.empty()) take_text(options, s);
 }
 
 }  // namespace rnnsearch::cli

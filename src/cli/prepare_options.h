@@ -22,10 +22,8 @@ struct PrepareSettings {
   bool json = false;
 };
 void declare(Options& options, PrepareSettings& settings);
-/// Throws UsageError for options that would have no effect and for a missing output. Completes the output of --append.
+/// Throws UsageError for options that contradict each other or would have no effect, and for a missing output.
+/// Completes settings.corpus from what was given.
 void check(const Options& options, PrepareSettings& settings);
-/// Completes settings.corpus from what was given. REQUIRES: text is prepared, not corpora merged. Throws UsageError for
-/// options that contradict each other.
-void take_text(const Options& options, PrepareSettings& settings);
 
 }  // namespace rnnsearch::cli

@@ -70,31 +70,32 @@ bool has_content(const Settings& settings) {
          !settings.round.empty() || !settings.section.empty();
 }
 
-// Returns whether that was all there was to do.
-bool write_chart(const Settings& settings) {
+/// Whether --chart is all there is to do.
+bool is_chart_alone(const Settings& settings) {
+  return !settings.svg.empty() && settings.output.empty();
+}
+
+void write_chart(const Settings& settings) {
+  report::LineChart chart = report::read_chart(settings.chart);
+  chart.title = settings.title.value_or(settings.chart.stem().string());
+  chart.y = {.name = settings.chart_of, .from_zero = true};
+  write_file_atomically(settings.svg, report::svg_file_of(chart));
+}
+
+void check(const Options&, Settings& settings) {
   if (settings.chart.empty() != settings.svg.empty()) {
     throw UsageError("--chart and --svg go together: a table of numbers, and the picture to make of it");
   }
-  if (!settings.svg.empty()) {
-    report::LineChart chart = report::read_chart(settings.chart);
-    chart.title = settings.title.value_or(settings.chart.stem().string());
-    chart.y = {.name = settings.chart_of, .from_zero = true};
-    write_file_atomically(settings.svg, report::svg_file_of(chart));
-    if (settings.output.empty()) {
-      if (settings.terminal || has_content(settings) || !settings.csv.empty() || !settings.markdown.empty()) {
-        throw UsageError(
-            "these options describe a page, and --output is missing: give --output FILE.html, or only --chart "
-            "and --svg");
-      }
-      return true;
+  if (is_chart_alone(settings)) {
+    if (settings.terminal || has_content(settings) || !settings.csv.empty() || !settings.markdown.empty()) {
+      throw UsageError(
+          "these options describe a page, and --output is missing: give --output FILE.html, or only --chart "
+          "and --svg");
     }
+    return;
   }
   if (settings.output.empty() && !settings.terminal)
     throw UsageError("there is nothing to write: give --output FILE.html, --terminal, or --chart and --svg");
-  return false;
-}
-
-void check(const Settings& settings) {
   if (settings.output.empty() && (!settings.csv.empty() || !settings.markdown.empty())) {
     throw UsageError("--csv and --markdown go with a page: give --output FILE.html");
   }
@@ -164,14 +165,7 @@ void follow(const Settings& settings) {
   }
 }
 
-}  // namespace
-
-int run_report(const Arguments& arguments) {
-  Settings settings;
-  Options options("report",
-                  "Makes one self-contained HTML page with BLEU by sentence length, scores, learning curves, soft "
-                  "alignments, best and worst sentences, and how each run was made. Runs may still be training: "
-                  "--follow keeps the page up to date, and --terminal shows their progress as text.");
+void declare(Options& options, Settings& settings) {
   options.group("Content");
   options.add(
       "run", settings.run,
@@ -210,9 +204,11 @@ int run_report(const Arguments& arguments) {
                "the page by itself, and text on a terminal is updated in place"});
   options.add("every", settings.every,
               {.help = "number of seconds between two updates of --follow", .low = 1, .high = 86400});
-  if (!options.parse(arguments)) return 0;
-  if (write_chart(settings)) return 0;
-  check(settings);
+}
+
+int work(const Options&, Settings& settings) {
+  if (!settings.svg.empty()) write_chart(settings);
+  if (is_chart_alone(settings)) return 0;
 
   if (settings.follow) {
     follow(settings);
@@ -222,6 +218,17 @@ int run_report(const Arguments& arguments) {
   write_files(settings, report);
   if (settings.terminal) print_view(report, false);
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_report() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "report",
+      "Makes one self-contained HTML page with BLEU by sentence length, scores, learning curves, soft "
+      "alignments, best and worst sentences, and how each run was made. Runs may still be training: "
+      "--follow keeps the page up to date, and --terminal shows their progress as text.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

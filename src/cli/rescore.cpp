@@ -77,7 +77,7 @@ void declare(Options& options, Settings& settings) {
   add_precision(options, settings.precision);
 }
 
-void check(Settings& settings) {
+void check(const Options&, Settings& settings) {
   if (settings.model.empty() && !settings.ranks()) {
     throw UsageError(
         "nothing to do: give --model to add features, or --weights or --weight to rank by those there are");
@@ -98,6 +98,7 @@ void check(Settings& settings) {
                              settings.output == "-" ? "standard output" : settings.output.string(),
                              "; name a file for each"));
   }
+  (void)given_weights(settings.weights);
 }
 
 void open(std::optional<OutputFile>& file, const std::string& option, const fs::path& path) {
@@ -122,20 +123,7 @@ std::vector<decode::WordPair> pairs_of(const NBestList& list, const std::vector<
   return pairs;
 }
 
-}  // namespace
-
-int run_rescore(const Arguments& arguments) {
-  Settings settings;
-  Options options(
-      "rescore",
-      "Scores the translations of an n-best list with further models (forced decoding, as score does), each of which "
-      "adds a feature to the list, and ranks the translations by a weighted sum of all features. The models may be "
-      "of any kind: right-to-left, with other subwords, or without attention. Without weights the command prints the "
-      "list, with weights the best translations; tune fits weights. Under mpirun the translations are distributed "
-      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and writes nothing.");
-  declare(options, settings);
-  if (!options.parse(arguments)) return 0;
-  check(settings);
+int work(const Options& options, Settings& settings) {
   const auto given = given_weights(settings.weights);
 
   const comm::Communicator world;
@@ -203,6 +191,19 @@ int run_rescore(const Arguments& arguments) {
     if (*file) (*file)->publish();
   }
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_rescore() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "rescore",
+      "Scores the translations of an n-best list with further models (forced decoding, as score does), each of which "
+      "adds a feature to the list, and ranks the translations by a weighted sum of all features. The models may be "
+      "of any kind: right-to-left, with other subwords, or without attention. Without weights the command prints the "
+      "list, with weights the best translations; tune fits weights. Under mpirun the translations are distributed "
+      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and writes nothing.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

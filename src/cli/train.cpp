@@ -54,6 +54,7 @@ void declare(Options& options, Settings& s) {
   options.group("Machine");
   add_threads(options, s.threads);
   add_precision(options, s.precision, "; a resumed run keeps the precision of its checkpoint");
+  options.offer_presets();
 }
 
 /// What the root says on standard error.
@@ -142,18 +143,7 @@ std::string settle_precision(std::string& precision, const std::optional<fs::pat
   return text_of("[train] precision ", precision, " from here on: ", checkpoint->string(), " was trained in ", former);
 }
 
-}  // namespace
-
-int run_train(const Arguments& arguments) {
-  Settings s;
-  Options options(
-      "train",
-      "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
-      "resumed on any number of ranks. After SIGTERM or SIGUSR1, or shortly before the job ends (--stop-before), the "
-      "command writes a checkpoint and ends with exit code 85; the same command then resumes the run.");
-  declare(options, s);
-  options.offer_presets();
-  if (!options.parse(arguments)) return 0;
+void check(const Options&, Settings& s) {
   check_usage([&] {
     check_mixture_options(s.mix);
     train::check(s.train);
@@ -164,6 +154,9 @@ int run_train(const Arguments& arguments) {
     s.validation.ter = s.train.best_metric == train::BestMetric::kTer;
     s.validation.same_on_any_ranks = s.train.reproducible_shards > 0;
   });
+}
+
+int work(const Options& options, Settings& s) {
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
 
   const comm::Communicator world;
@@ -220,7 +213,7 @@ int run_train(const Arguments& arguments) {
   model::Model<float> model(s.model);
   if (world.is_root()) {
     run->set_record(options.ini(),
-                    environment_of(s, arguments, places, corpus::fingerprint_of(corpus, mixture.others()),
+                    environment_of(s, options.arguments(), places, corpus::fingerprint_of(corpus, mixture.others()),
                                    model.parameters().size()));
     reporter = std::make_unique<Reporter>();
     for (const auto& line : describe(places)) reporter->say(line);
@@ -278,6 +271,17 @@ int run_train(const Arguments& arguments) {
     }
   }
   return train::is_early(result.reason) ? kStoppedEarly : 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_train() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "train",
+      "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
+      "resumed on any number of ranks. After SIGTERM or SIGUSR1, or shortly before the job ends (--stop-before), the "
+      "command writes a checkpoint and ends with exit code 85; the same command then resumes the run.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

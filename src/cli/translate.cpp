@@ -67,9 +67,7 @@ void check_stream(const Options& options, bool stream, InputFormat input_format,
   }
 }
 
-}  // namespace
-
-int run_translate(const Arguments& arguments) {
+struct Settings {
   ModelChoice models;
   fs::path input, output;
   LineLimit line_limit;
@@ -82,88 +80,91 @@ int run_translate(const Arguments& arguments) {
   InputFormat input_format = InputFormat::kPlain;
   ThreadOptions threads;
   std::string precision;
-  Options options(
-      "translate",
-      "Translates text, one sentence per line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained "
-      "model or an ensemble. Under mpirun the lines are distributed over the ranks; the output is in the order of "
-      "the input. The translation of a line without words is an empty line. After SIGTERM or SIGUSR1 the command "
-      "stops at once, even inside a sentence, writes the finished lines to OUTPUT.partial (or standard output), "
-      "prints their number, and ends with exit code 85.");
+  // completed by check()
+  text::CopyPatterns copies;
+  bool n_best = false;  // each line of the output names its line of the input
+};
+
+void declare(Options& options, Settings& s) {
   options.group("Files");
-  add_models(options, models);
-  options.add("input", input, {.help = "text to translate [standard input]", .value = "FILE"});
-  options.add("output", output,
+  add_models(options, s.models);
+  options.add("input", s.input, {.help = "text to translate [standard input]", .value = "FILE"});
+  options.add("output", s.output,
               {.help = "file for the translations, which appears when all lines are translated [standard output]",
                .value = "FILE"});
   options.add(
-      "stream", stream,
+      "stream", s.stream,
       {.help = "translate lines of standard input as they arrive, for a service or a prompt: each round takes the "
                "lines that have arrived, at most --batch-sentences per rank, and writes their translations "
                "immediately"});
-  options.add("input-format", input_format,
+  options.add("input-format", s.input_format,
               {.help = "format of the lines of --stream. plain: a sentence. json: an object, {\"id\": 7, \"source\": "
                        "\"a sentence\"}, answered by {\"id\": 7, \"translation\": ...}"});
-  options.take(line_limit_table(), line_limit);
-  options.add("n-best", translation.search.n_best,
+  options.take(line_limit_table(), s.line_limit);
+  options.add("n-best", s.translation.search.n_best,
               {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
                .low = 1,
                .high = 1000});
   options.add(
-      "n-best-format", n_best_format,
+      "n-best-format", s.n_best_format,
       {.help = "format of the n-best list; without --n-best the list has one translation of each line. plain: 'line "
                "||| text ||| score', where the score is the natural logarithm of the probability, changed by "
                "--normalize, penalties and bonus. moses: 'line ||| text ||| features ||| score ||| alignment ||| "
                "word scores'. json: one JSON object per translation"});
-  add_translation_options(options, translation);
-  add_maximum_source_length(options, translation);
-  add_shortlist_options(options, shortlist);
-  add_constraint_options(options, constraints, translation.search);
-  add_sampling_options(options, sampling);
+  add_translation_options(options, s.translation);
+  add_maximum_source_length(options, s.translation);
+  add_shortlist_options(options, s.shortlist);
+  add_constraint_options(options, s.constraints, s.translation.search);
+  add_sampling_options(options, s.sampling);
   options.group("Machine");
-  add_threads(options, threads);
-  add_precision(options, precision);
-  if (!options.parse(arguments)) return 0;
-  check_models(options, models);
-  check_translation_options(options, translation);
-  check_shortlist_options(options, shortlist);
-  check_constraint_options(options, translation, sampling.sample);
-  const text::CopyPatterns copies = copy_patterns_from(constraints.copy_patterns);
-  check_stream(options, stream, input_format, n_best_format);
-  const bool n_best = options.given("n-best") || options.given("n-best-format");
-  translation.details = n_best_format != NBestFormat::kPlain || (n_best && input_format == InputFormat::kJson);
-  take_sampling_options(options, sampling, translation.search);
-  if (!sampling.sample && translation.search.n_best > translation.search.beam) {
-    throw UsageError(text_of("--n-best is ", translation.search.n_best, " but --beam is ", translation.search.beam,
+  add_threads(options, s.threads);
+  add_precision(options, s.precision);
+}
+
+void check(const Options& options, Settings& s) {
+  check_models(options, s.models);
+  check_translation_options(options, s.translation);
+  check_shortlist_options(options, s.shortlist);
+  check_constraint_options(options, s.translation, s.sampling.sample);
+  s.copies = copy_patterns_from(s.constraints.copy_patterns);
+  check_stream(options, s.stream, s.input_format, s.n_best_format);
+  s.n_best = options.given("n-best") || options.given("n-best-format");
+  s.translation.details = s.n_best_format != NBestFormat::kPlain || (s.n_best && s.input_format == InputFormat::kJson);
+  take_sampling_options(options, s.sampling, s.translation.search);
+  if (!s.sampling.sample && s.translation.search.n_best > s.translation.search.beam) {
+    throw UsageError(text_of("--n-best is ", s.translation.search.n_best, " but --beam is ", s.translation.search.beam,
                              ": a beam holds no more translations than its width"));
   }
+}
 
+int work(const Options& options, Settings& s) {
   const comm::Communicator world;
   check_same_options(world, options);
-  settle_threads(threads, world);
-  set_precision(precision, world);
-  OpenModels opened(models, world);
-  if (copies) opened.copy(copies);
+  settle_threads(s.threads, world);
+  set_precision(s.precision, world);
+  OpenModels opened(s.models, world);
+  if (s.copies) opened.copy(s.copies);
   const decode::Translator translator = opened.translator();
-  if (!shortlist.table.empty()) {
-    const PatienceForPipes patience({shortlist.table}, threads.stall_timeout, world);
-    take_shortlist(shortlist, line_limit, translator, world, translation.search);
+  if (!s.shortlist.table.empty()) {
+    const PatienceForPipes patience({s.shortlist.table}, s.threads.stall_timeout, world);
+    take_shortlist(s.shortlist, s.line_limit, translator, world, s.translation.search);
   }
-  take_constraints(constraints, line_limit, translator, world, translation);
+  take_constraints(s.constraints, s.line_limit, translator, world, s.translation);
   std::optional<TranslationInput> source;
   std::optional<OutputFile> sink;
   comm::root_does(world, [&] {
-    if (stream) {
-      source.emplace(input_format, refusals_of(translator, translation.search), line_limit);
+    if (s.stream) {
+      source.emplace(s.input_format, refusals_of(translator, s.translation.search), s.line_limit);
     } else {
-      source.emplace(input, constraints.files, line_limit);
+      source.emplace(s.input, s.constraints.files, s.line_limit);
     }
-    sink.emplace("--output", output, std::cout);
+    sink.emplace("--output", s.output, std::cout);
   });
 
   // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths, unless
   // somebody waits for each translation.
   const std::size_t portion =
-      (stream ? 1 : 64) * translation.search.batch_sentences * static_cast<std::size_t>(world.size());
+      (s.stream ? 1 : 64) * s.translation.search.batch_sentences * static_cast<std::size_t>(world.size());
   std::size_t before = 0;
   bool stopped = false;
   std::size_t retried = 0, cut_off = 0, in_parts = 0;  // lines
@@ -172,11 +173,11 @@ int run_translate(const Arguments& arguments) {
   for (bool more = true; more;) {
     Portion read;
     try {
-      std::vector<fs::path> files{input};
-      for (const fs::path& file : {constraints.files.prefixes, constraints.files.required}) {
+      std::vector<fs::path> files{s.input};
+      for (const fs::path& file : {s.constraints.files.prefixes, s.constraints.files.required}) {
         if (!file.empty()) files.push_back(file);
       }
-      const PatienceForPipes patience(files, threads.stall_timeout, world);
+      const PatienceForPipes patience(files, s.threads.stall_timeout, world);
       comm::root_does(world, [&] { read = source->next(portion); });
     } catch (const comm::Stopped&) {
       stopped = true;
@@ -184,7 +185,7 @@ int run_translate(const Arguments& arguments) {
     }
     std::uint64_t count = read.lines.size();
     world.broadcast(std::span(&count, 1));
-    more = stream || count == portion;
+    more = s.stream || count == portion;
     if (count == 0) break;
     auto translations = decode::translate_lines(
         translator,
@@ -192,8 +193,8 @@ int run_translate(const Arguments& arguments) {
          {source ? source->name() : "", before},
          std::move(read.prefixes),
          std::move(read.required)},
-        translation, world, [&](std::size_t done, std::size_t) {
-          if (!stream)
+        s.translation, world, [&](std::size_t done, std::size_t) {
+          if (!s.stream)
             progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
         });
     if (comm::stop_signal_came_anywhere(world)) {
@@ -204,16 +205,16 @@ int run_translate(const Arguments& arguments) {
       stopped = early != 0;
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
-      if (input_format == InputFormat::kJson) {
-        sink->write(answer_line(read.requests[i], before + i, n_best, translations[i]) + "\n");
+      if (s.input_format == InputFormat::kJson) {
+        sink->write(answer_line(read.requests[i], before + i, s.n_best, translations[i]) + "\n");
         continue;
       }
-      if (!n_best) {
+      if (!s.n_best) {
         sink->write(translations[i].front().text + "\n");
         continue;
       }
       for (std::size_t rank = 0; rank < translations[i].size(); ++rank) {
-        sink->write(n_best_line(n_best_format, before + i, rank, translations[i][rank]) + "\n");
+        sink->write(n_best_line(s.n_best_format, before + i, rank, translations[i][rank]) + "\n");
       }
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
@@ -224,25 +225,39 @@ int run_translate(const Arguments& arguments) {
       in_parts += line.front().parts > 1 ? 1 : 0;
     }
     if (sink && !sink->flush()) {
-      throw Error(sentence_of_stop(output.empty()
+      throw Error(sentence_of_stop(s.output.empty()
                                        ? "cannot write to standard output (is the disk full, or has its reader "
                                          "exited?)"
-                                       : text_of("cannot write ", output.string(), " (is the disk full?)"),
+                                       : text_of("cannot write ", s.output.string(), " (is the disk full?)"),
                                    before, *sink));
     }
     before += translations.size();
     if (stopped) break;
   }
   unmet.finish(progress);
-  if (const auto sentence = sentence_of_retries(retried, cut_off, translation.search.retry_below); !sentence.empty()) {
+  if (const auto sentence = sentence_of_retries(retried, cut_off, s.translation.search.retry_below);
+      !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
-  if (const auto sentence = sentence_of_parts(in_parts, translation); !sentence.empty()) {
+  if (const auto sentence = sentence_of_parts(in_parts, s.translation); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
   if (stopped) throw comm::Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");
   if (sink) sink->publish();
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_translate() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "translate",
+      "Translates text, one sentence per line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained "
+      "model or an ensemble. Under mpirun the lines are distributed over the ranks; the output is in the order of "
+      "the input. The translation of a line without words is an empty line. After SIGTERM or SIGUSR1 the command "
+      "stops at once, even inside a sentence, writes the finished lines to OUTPUT.partial (or standard output), "
+      "prints their number, and ends with exit code 85.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

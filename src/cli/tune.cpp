@@ -108,19 +108,11 @@ std::vector<double> start_of(const Settings& settings, const evaluate::NBestList
   return read_weights(settings.start, weights, list, settings.list.string(), settings.line_limit);
 }
 
-}  // namespace
-
-int run_tune(const Arguments& arguments) {
-  Settings settings;
-  Options options("tune",
-                  "Fits the weights of the features of an n-best list, so that the best translations of a dev set "
-                  "have the largest BLEU: minimum error rate training (Och 2003), with an exact search along each "
-                  "axis and along random directions, and restarts. The result depends only on the files, the options "
-                  "and --seed. Prints BLEU at the start and at the end, and the weights.");
-  declare(options, settings);
-  if (!options.parse(arguments)) return 0;
+void check(const Options&, Settings& settings) {
   (void)given_weights(settings.start);
+}
 
+int work(const Options&, Settings& settings) {
   if (settings.threads) set_thread_count(*settings.threads);
   evaluate::NBestList list = read_list(settings.list, settings.line_limit);
   const auto references = read_references(settings, list);
@@ -153,6 +145,18 @@ int run_tune(const Arguments& arguments) {
     std::cout << "  " << printable(list.features[k]) << " " << fixed(tuned.weights[k], 6) << "\n";
   }
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Invocation> make_tune() {
+  return std::make_unique<InvocationOf<Settings>>(
+      "tune",
+      "Fits the weights of the features of an n-best list, so that the best translations of a dev set "
+      "have the largest BLEU: minimum error rate training (Och 2003), with an exact search along each "
+      "axis and along random directions, and restarts. The result depends only on the files, the options "
+      "and --seed. Prints BLEU at the start and at the end, and the weights.",
+      Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

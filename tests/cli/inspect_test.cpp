@@ -30,7 +30,7 @@ TEST(Inspect, ListsTheParametersOfTheModelHoweverTheirGroupIsLinked) {
   save(path);
   const auto shown = [&] {
     testing::internal::CaptureStdout();
-    EXPECT_EQ(run_inspect({path.string(), "--json"}), 0);
+    EXPECT_EQ(make_inspect()->run({path.string(), "--json"}), 0);
     return testing::internal::GetCapturedStdout();
   };
   const std::string good = shown();
@@ -52,7 +52,7 @@ TEST(Inspect, RefusesAHistoryWhoseColumnsHaveOtherLengths) {
     H5Lcreate_hard(file, "/history/validation/bleu", file, "/history/learning_rate", H5P_DEFAULT, H5P_DEFAULT);
   });
   EXPECT_THAT(message_of([&] {
-                run_inspect({path.string(), "--history"});
+                make_inspect()->run({path.string(), "--history"});
               }),
               testing::HasSubstr("/history/learning_rate has 0 values for 1 updates"));
 }

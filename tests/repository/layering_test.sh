@@ -110,7 +110,7 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
     for my $file (sort @files) {
       if ($file =~ m{^src/(\w+)/(\w+)\.cpp$}) {
         print "$file: has no header include/rnnsearch/$1/$2.h or src/$1/$2.h\n"
-          unless $file{"include/rnnsearch/$1/$2.h"} || $file{"src/$1/$2.h"} || $1 eq "cli" && $commands =~ /^int run_$2\(/m;
+          unless $file{"include/rnnsearch/$1/$2.h"} || $file{"src/$1/$2.h"} || $1 eq "cli" && $commands =~ /\bmake_$2\(/;
       } elsif ($file =~ m{^tests/(\w+)/(\w+?)(?:_mpi)?_(?:test|bench)\.cpp$} && $1 ne "support") {
         print "$file: tests no thing: there is no $2 in $1\n"
           unless $property{"$1/$2"} || grep { $file{$_} } "include/rnnsearch/$1/$2.h", "src/$1/$2.h", "src/$1/$2.cpp";

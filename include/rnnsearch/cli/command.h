@@ -1,10 +1,10 @@
 // The table of commands, and the code that runs each of them: signals, MPI, errors and exit codes.
 #pragma once
 
+#include <memory>
 #include <span>
-#include <string>
 
-#include "rnnsearch/cli/options.h"
+#include "rnnsearch/cli/invocation.h"
 
 namespace rnnsearch::cli {
 
@@ -26,8 +26,7 @@ struct Command {
   /// Whether SIGTERM and SIGUSR1 are caught before anything else and end the command normally with exit code 85.
   /// Otherwise they terminate the process.
   bool stoppable;
-  /// Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error.
-  int (*run)(const Arguments& arguments);
+  std::unique_ptr<Invocation> (*make)();
 };
 std::span<const Command> commands();
 

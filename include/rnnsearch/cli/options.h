@@ -89,12 +89,16 @@ class Options {
   void add(const std::string& name, std::vector<std::string>& field, About about);
   /// Offers --preset NAME: the files of pipelines/presets, which the program carries inside.
   void offer_presets();
+  /// The first argument may be the value of this option, without its name.
+  void first_argument_of(std::string name);
 
   /// Sets the fields. False when --help was asked for, and was printed: the command then returns 0. Throws UsageError,
   /// in one sentence, for unknown options and keys (with the nearest name), values of the wrong type or out of range,
   /// options given twice, required ones missing, and stray arguments; Error for a configuration file that cannot be
   /// read.
   bool parse(const Arguments& arguments);
+  /// Those that were parsed last, as they were given.
+  const Arguments& arguments() const { return arguments_; }
 
   /// After parse: was it set by the command line, the configuration file or the preset?
   bool given(const std::string& name) const { return from_.contains(name); }
@@ -135,7 +139,8 @@ class Options {
   std::string place(const Source& source, const std::string& option) const;
   [[noreturn]] void refuse_unknown(const Source& source, const std::string& name) const;
 
-  std::string command_, about_, group_ = "Options";
+  std::string command_, about_, group_ = "Options", first_argument_;
+  Arguments arguments_;
   std::vector<Declared> options_;
   std::map<std::string, std::string> from_;  // option -> the source that set it
 };

@@ -1,0 +1,38 @@
+// One invocation of a command, in the steps that every command takes: read the command line, check it, work.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "rnnsearch/cli/options.h"
+
+namespace rnnsearch::cli {
+
+class Invocation {
+ public:
+  Invocation(std::string command, std::string about) : options_(std::move(command), std::move(about)) {}
+  virtual ~Invocation() = default;
+  Invocation(const Invocation&) = delete;
+  Invocation& operator=(const Invocation&) = delete;
+
+  /// All options of the command, bound onto settings that this object owns.
+  Options& options() { return options_; }
+  /// Throws UsageError for options that need or exclude each other, and completes the settings. Reads no file.
+  /// REQUIRES: options().parse() returned true.
+  virtual void check() = 0;
+  /// Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error. REQUIRES:
+  /// check().
+  virtual int work() = 0;
+
+  /// All steps. 0 when the arguments ask for help, which is then printed.
+  int run(const Arguments& arguments) {
+    if (!options_.parse(arguments)) return 0;
+    check();
+    return work();
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace rnnsearch::cli
