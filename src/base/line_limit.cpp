@@ -1,7 +1,5 @@
 #include "rnnsearch/base/line_limit.h"
 
-#include <algorithm>
-
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
 
@@ -9,17 +7,6 @@ namespace rnnsearch {
 namespace {
 
 constexpr std::size_t kQuoted = 32;  // bytes of the line in the error
-
-/// Without the begin of a UTF-8 character whose end is missing.
-std::string_view whole_characters(std::string_view text) {
-  std::size_t behind = 0;  // continuation bytes at the end
-  const auto byte = [&](std::size_t from_end) { return static_cast<unsigned char>(text[text.size() - from_end]); };
-  while (behind < std::min<std::size_t>(text.size(), 3) && (byte(behind + 1) & 0xc0) == 0x80) ++behind;
-  if (behind == text.size()) return text;
-  const unsigned char first = byte(behind + 1);
-  const std::size_t wanted = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
-  return wanted > behind ? text.substr(0, text.size() - behind - 1) : text;
-}
 
 // The upper bound: with NFKC a character of three bytes becomes one of 18 UTF-16 units, and ICU counts them in 31 bits.
 constexpr Option<LineLimit> kRows[]{

@@ -10,7 +10,20 @@ TEST(Printable, LeavesTextAndShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\nb\tc"), "a b c");
   EXPECT_EQ(printable("\x1b]0;title\a\x7f\r"), "\\x1b]0;title\\x07\\x7f\\x0d");
   EXPECT_EQ(printable("\u009b31m\u0085"), "\\xc2\\x9b31m\\xc2\\x85");
-  EXPECT_EQ(printable("\xc2"), "\xc2");
+}
+
+TEST(Printable, WritesBytesThatAreNotUtf8AsNumbers) {
+  EXPECT_EQ(printable("\xc2"), "\\xc2");
+  EXPECT_EQ(printable("caf\xe9!"), "caf\\xe9!");
+  EXPECT_EQ(printable("\xe4\xb8"), "\\xe4\\xb8");
+  EXPECT_EQ(printable("\xc0\x80\xed\xa0\x80"), "\\xc0\\x80\\xed\\xa0\\x80");  // overlong, a surrogate
+  EXPECT_EQ(printable("\xf4\x8f\xbf\xbf\xf4\x90\x80\x80"), "\xf4\x8f\xbf\xbf\\xf4\\x90\\x80\\x80");
+}
+
+TEST(WholeCharacters, LeavesOutOnlyABegunCharacter) {
+  EXPECT_EQ(whole_characters("a\xe4\xb8\xad"), "a\xe4\xb8\xad");
+  EXPECT_EQ(whole_characters("a\xe4\xb8"), "a");
+  EXPECT_EQ(whole_characters(""), "");
 }
 
 }  // namespace

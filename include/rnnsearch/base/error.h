@@ -12,7 +12,9 @@ namespace rnnsearch {
 /// prints it and exits with code 1.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// Whatever the sentence quotes, what() is one line of printable UTF-8 and has at most 4000 bytes: it lacks the
+  /// middle of a longer sentence.
+  explicit Error(const std::string& sentence);
 };
 
 /// The command line or its configuration file is wrong, whatever the files that it names contain. The program exits
