@@ -212,7 +212,9 @@ int run_program(int argc, const char* const* argv) {
   } else if (name.empty()) {
     std::cerr << usage();
   } else {
-    print_error("", "unknown command '" + name + "'" + suggestion(name, names, "rnnsearch --help names them all"));
+    const UsageError error("unknown command '" + name + "'" +
+                           suggestion(name, names, "rnnsearch --help names them all"));
+    print_error("", error.what());
   }
   return kWrongUsage;
 }

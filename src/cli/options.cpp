@@ -18,6 +18,19 @@ namespace po = boost::program_options;
 namespace rnnsearch::cli {
 namespace {
 
+bool is_control(unsigned char byte) {
+  return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+}
+
+/// Whether a value comes back from a configuration file, where # begins a comment, white space around values is left
+/// out and control characters are rejected.
+bool is_held_by_ini(const std::string& value) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+  if (!value.empty() && (is_space(value.front()) || is_space(value.back()))) return false;
+  return std::none_of(value.begin(), value.end(),
+                      [](char c) { return c == '#' || is_control(static_cast<unsigned char>(c)); });
+}
+
 // What nobody can see in a value, and ends it where the system takes texts.
 void refuse_control_characters(const std::string& text, const std::string& name) {
   std::size_t line = 1;
@@ -25,7 +38,7 @@ void refuse_control_characters(const std::string& text, const std::string& name)
     const auto byte = static_cast<unsigned char>(text[i]);
     const bool ends_line = byte == '\n' || (byte == '\r' && (i + 1 == text.size() || text[i + 1] == '\n'));
     if (byte == '\n') ++line;
-    if (ends_line || byte == '\t' || (byte >= 0x20 && byte != 0x7f)) continue;
+    if (ends_line || !is_control(byte)) continue;
     constexpr const char* kDigits = "0123456789abcdef";
     throw UsageError(text_of(name, ": line ", line, " holds the control character 0x",
                              std::string{kDigits[byte / 16], kDigits[byte % 16]},
@@ -265,11 +278,11 @@ std::string Options::ini() const {
       text += "\n# " + group + "\n";
     }
     for (const std::string& written : option.write()) {
-      if (written.find_first_of("#\n\r") != std::string::npos || written.starts_with(' ') || written.ends_with(' ')) {
+      if (!is_held_by_ini(written)) {
         throw UsageError(
             "--" + option.name + " is '" + written +
-            "', which a configuration file cannot hold: choose a value without #, line ends and spaces at its start "
-            "or end");
+            "', which a configuration file cannot hold: choose a value without #, control characters and spaces at its "
+            "start or end");
       }
       text += option.name + " = " + written + "\n";
     }

@@ -25,6 +25,8 @@ std::optional<std::string> nearest(std::string_view name, std::span<const std::s
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : names) {
+    const std::size_t least = std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
+    if (least >= std::min(best_distance, candidate.size())) continue;  // a name of any length costs no time
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance && distance < candidate.size()) {
       best_distance = distance;

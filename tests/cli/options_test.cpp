@@ -173,6 +173,38 @@ TEST(Options, RefuseToRenderWhatAnIniWouldCutShort) {
   EXPECT_THROW(f.options.ini(), Error);
 }
 
+TEST(Options, RenderNoIniThatWouldReadBackAsSomethingElse) {
+  for (const char* value : {"a#b", "a\nb", "a\rb", " a", "a ", "\ta", "a\t",
+                            "a\x01"
+                            "b",
+                            "a\x7f"}) {
+    Fixture f;
+    f.options.parse({"--test", value});
+    EXPECT_THROW(f.options.ini(), UsageError) << value;
+  }
+}
+
+struct Freezer {
+  std::optional<double> cold;
+};
+constexpr rnnsearch::Option<Freezer> kFreezer[]{
+    {"cold",
+     "degrees",
+     {value::Kind::kNumber, [](const std::string& text, Freezer& o) { return value::read(text, o.cold.emplace()); },
+      [](const Freezer& o) { return o.cold ? value::write(*o.cold) : std::string(); }, &value::choices_of<double>}},
+};
+
+TEST(Options, HaveNoValueOfAnOptionalRowThatIsNotGiven) {
+  Freezer freezer;
+  Options options("freeze", "Freezes.");
+  options.take(std::span<const rnnsearch::Option<Freezer>>(kFreezer), freezer);
+  EXPECT_THAT(options.values(), testing::IsEmpty());
+  EXPECT_THAT(options.ini(), Not(HasSubstr("cold")));
+  EXPECT_FALSE(freezer.cold);
+  options.parse({"--cold", "-18"});
+  EXPECT_THAT(options.values(), testing::ElementsAre(std::pair("cold", "-18")));
+}
+
 TEST(Options, AreRefusedWithTheNearestNameWhenUnknown) {
   EXPECT_EQ(refusal({"--bema", "3"}), "unknown option '--bema': did you mean '--beam'?");
   EXPECT_EQ(refusal({"--bea=3"}), "unknown option '--bea': did you mean '--beam'?");
@@ -261,6 +293,7 @@ TEST(EditDistance, CountsInsertionsDeletionsSubstitutionsAndSwaps) {
 TEST(Nearest, StaysSilentWhenNothingIsNear) {
   const std::vector<std::string> names{"beam", "seed"};
   EXPECT_EQ(nearest("seeds", names), "seed");
+  EXPECT_FALSE(nearest(std::string(1000000, 's'), names));  // takes no time
   EXPECT_FALSE(nearest("quite-another", names));
 }
 

@@ -61,7 +61,7 @@ class Options {
                false,
                false,
                [&row, &settings](const std::string& text) { return row.field.read(text, settings); },
-               [&row, &settings] { return std::vector<std::string>{row.field.write(settings)}; },
+               [&row, &settings] { return written(row.field, settings); },
                {},
                row.more.bounds,
                row.field.expected,
@@ -112,6 +112,13 @@ class Options {
   std::string help() const;
 
  private:
+  /// The value of a row; none where it is an empty text that does not read back: an optional number without a value.
+  template <class S>
+  static std::vector<std::string> written(const Field<S>& field, const S& settings) {
+    std::string text = field.write(settings);
+    if (S copy = settings; text.empty() && !field.read(text, copy)) return {};
+    return {std::move(text)};
+  }
   struct Declared {
     std::string name, group;
     About about;
