@@ -121,7 +121,8 @@ std::optional<Values> read_by(const Page& page, Arguments arguments, bool first_
     if (equals != argument.npos) {
       values.emplace_back(entry->first, argument.substr(equals + 1));
     } else if (!entry->second.takes_value) {
-      values.emplace_back(entry->first, "true");
+      const bool has_value = i + 1 < arguments.size() && !arguments[i + 1].starts_with("--");
+      values.emplace_back(entry->first, has_value ? arguments[++i] : "true");
     } else if (++i < arguments.size()) {
       values.emplace_back(entry->first, arguments[i]);
     } else {

@@ -68,8 +68,8 @@ class Options {
                std::string(row.more.former)});
     }
   }
-  /// The field's present value is the default. The field outlives this. A bool is a switch: --name, or --name=false. An
-  /// enum with names offers these.
+  /// The field's present value is the default. The field outlives this. A bool is a switch: --name, --name=false or
+  /// --name false. An enum with names offers these.
   template <class T>
   void add(const std::string& name, T& field, About about) {
     if (about.choices.empty()) about.choices = value::choices_of<T>();
