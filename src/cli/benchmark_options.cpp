@@ -56,6 +56,10 @@ void declare(Options& options, BenchmarkSettings& s) {
               {.help = "size of the target vocabulary, including special symbols", .low = 4, .high = 1e8});
   options.add("corpus", s.corpus,
               {.help = "take vocabularies and batches from this corpus instead of drawing them", .value = "FILE"});
+  options.add("mix", s.mix,
+              {.help = "corpora that train mixes with --corpus; ignored, and accepted because the config.ini of such a "
+                       "run has them: batches are those of --corpus",
+               .value = "FILE:WEIGHT"});
   options.group("Output");
   options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
   add_training_options(options, s, {"resume"});

@@ -24,6 +24,7 @@ struct BenchmarkSettings : TrainingSettings {
   std::size_t updates = 10, untimed_updates = 2;
   std::optional<std::uint64_t> estimate_updates;
   std::filesystem::path lengths, corpus;
+  std::vector<std::string> mix;  // ignored
   std::size_t source_length = 25, target_length = 25;
   bool decode = false, machine = true;
   decode::SearchOptions search;

@@ -273,6 +273,19 @@ void write_configurations(Arguments& arguments) {
   }
 }
 
+/// The config.ini of a run is accepted by `benchmark`, too.
+void check_benchmark(const cli::Options& options) {
+  std::string ini;
+  const auto commands = cli::commands();
+  const auto benchmark = std::find_if(commands.begin(), commands.end(),
+                                      [](const auto& c) { return std::string_view(c.name) == "benchmark"; });
+  const auto invocation = benchmark->make();
+  if (!accepts(page_of(*benchmark), [&] { ini = options.ini(); })) return;
+  const std::string argument = "--config=" + written("config.ini", ini).string();
+  require(accepts(page_of(*benchmark), [&] { invocation->options().parse({argument}); }),
+          "benchmark rejects the config.ini of a run");
+}
+
 Arguments arguments_in(std::string_view bytes) {
   Arguments arguments;
   while (!bytes.empty()) {
@@ -306,6 +319,7 @@ void fuzz(Arguments arguments) {
   if (!accepts(page, [&] { invocation->check(); })) return;
   check_arguments(*command, *given, options.values());
   check_ini(*command, *given, options);
+  if (std::string_view(command->name) == "train") check_benchmark(options);
 }
 
 }  // namespace
