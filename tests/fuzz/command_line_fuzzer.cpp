@@ -113,6 +113,7 @@ std::optional<Values> read_by(const Page& page, Arguments arguments, bool first_
     arguments.insert(arguments.begin(), "--file");
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
+    if (argument == "--" && i + 1 == arguments.size()) break;  // the end of the options
     if (!argument.starts_with("--")) return std::nullopt;
     const std::size_t equals = argument.find('=');
     const std::string name = argument.substr(2, equals - std::min<std::size_t>(equals, 2));
