@@ -12,6 +12,7 @@
 
 #include "kernels/amx_tile.h"
 #include "kernels/instruction_limit.h"
+#include "kernels/whole_tile.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 
@@ -123,24 +124,6 @@ std::size_t padded(std::size_t depth) {
   return (depth + kDepthStep - 1) / kDepthStep * kDepthStep;
 }
 
-// Computes c [rows, count] with full(c, stride), which writes a whole tile; uses a temporary tile if count is smaller.
-template <class Full>
-void tile_of(std::size_t rows, std::size_t count, float* c, std::size_t c_stride, bool add, const Full& full) {
-  if (count == kCols) {
-    full(c, c_stride);
-    return;
-  }
-  alignas(64) float whole[32 * kCols];
-  if (add) {
-    for (std::size_t i = 0; i < rows; ++i) {
-      std::copy_n(c + i * c_stride, count, whole + i * kCols);
-      std::fill(whole + i * kCols + count, whole + (i + 1) * kCols, 0.0F);
-    }
-  }
-  full(whole, kCols);
-  for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
-}
-
 namespace vector_unit {
 
 constexpr std::size_t kRows = 12, kDepthStep = 2;
@@ -187,7 +170,7 @@ constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>)
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
           float* c, std::size_t c_stride, bool add, Ahead ahead) {
   static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
-  tile_of(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
+  whole_tile<kRows, kCols>(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
     kTiles[rows - 1](depth, static_cast<const std::uint32_t*>(strip), static_cast<const std::uint32_t*>(panel), to,
                      stride, add, ahead);
   });
@@ -231,7 +214,8 @@ constexpr ProductTiles kTable = {kRows,
                                  1,
                                  kCols,
                                  kDepthStep,
-                                 sizeof(std::uint16_t),
+                                 kDepthStep * sizeof(std::uint16_t),
+                                 kDepthStep * sizeof(std::uint16_t),
                                  pack_strip,
                                  pack_strip_transposed,
                                  pack_panel,
@@ -287,7 +271,7 @@ struct Amx {
 
 void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
           float* c, std::size_t c_stride, bool add, Ahead ahead) {
-  tile_of(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
+  whole_tile<kRows, kCols>(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
     amx_full_tile<Amx>(rows, depth, static_cast<const std::uint16_t*>(strip), static_cast<const std::uint16_t*>(panel),
                        to, stride, add, ahead);
   });
@@ -367,7 +351,8 @@ constexpr ProductTiles kTable = {kRows,
                                  kLanes,
                                  kCols,
                                  kDepthStep,
-                                 sizeof(std::uint16_t),
+                                 kDepthStep * sizeof(std::uint16_t),
+                                 kDepthStep * sizeof(std::uint16_t),
                                  pack_strip,
                                  pack_strip_transposed,
                                  pack_panel,

@@ -35,7 +35,8 @@ struct Operand {
 // The number of k in a block: so many that loading and storing the sums of a tile, once for each block, costs little,
 // and so few that a panel leaves room in the L2 cache for strips.
 std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
-  const std::size_t most = std::max<std::size_t>(128, caches().level2 / 8 / (tiles.cols * tiles.element));
+  const std::size_t most =
+      std::max<std::size_t>(128, caches().level2 / 8 * tiles.depth_step / tiles.panel_bytes(tiles.depth_step));
   return tiles.padded(ceil_div(depth, ceil_div(depth, most)));
 }
 
@@ -50,7 +51,7 @@ void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_
 // Packing reads rows of an operand in long runs: a few k of several panels, or strips, at a time.
 constexpr std::size_t kDepthsAtOnce = 32;
 std::size_t panels_at_once(const ProductTiles& tiles) {
-  return std::clamp<std::size_t>(1024 / (tiles.cols * tiles.element), 1, 8);
+  return std::clamp<std::size_t>(1024 * tiles.depth_step / tiles.panel_bytes(tiles.depth_step), 1, 8);
 }
 
 // Packs k in [first, first + depth) and columns [column, column + count) of b into panels that are `panel_bytes` apart.
@@ -62,7 +63,7 @@ void pack_panels_of(const ProductTiles& tiles, const Operand& b, std::size_t fir
   for (std::size_t k = 0; k < depth; k += step) {
     if (as_is && k + step < depth)
       prefetch(b.of_b(first + k + step, column), std::min(step, depth - k - step), count, b.stride);
-    std::byte* to = panels + k * tiles.cols * tiles.element;
+    std::byte* to = panels + tiles.panel_bytes(k);
     for (std::size_t j = 0; j < count; j += tiles.cols, to += panel_bytes) {
       pack(std::min(tiles.cols, count - j), std::min(step, depth - k), b.of_b(first + k, column + j), b.stride, to);
     }
@@ -87,14 +88,14 @@ class Product {
 
   // panels: all panels of b, packed one after the other.
   void times_packed(const std::byte* panels) {
-    const std::size_t depth = tiles_.padded(K_), row_bytes = tiles_.cols * tiles_.element;
+    const std::size_t bytes = panel_bytes(K_);
     for_slabs([&](const Slab& slab) {
       for_parts(grid(slab, true), 0, panels_, [&](const Part& part) {
         add_part(slab, part, [&](std::size_t k, std::size_t, std::size_t p) {
           // The panel after the last one of a part is prefetched too: it usually belongs to the thread's next part.
           const bool last = p + 1 == panels_;
-          const std::byte* const here = panels + (p * depth + slab.first + k) * row_bytes;
-          return Panel{here, tiles_.cols, last ? nullptr : here + depth * row_bytes};
+          const std::byte* const here = panels + p * bytes + tiles_.panel_bytes(slab.first + k);
+          return Panel{here, tiles_.cols, last ? nullptr : here + bytes};
         });
       });
     });
@@ -147,7 +148,8 @@ class Product {
   // Packs op(a) in slabs of K that leave room in the L3 cache, and calls work for each slab.
   template <class Work>
   void for_slabs(const Work& work) const {
-    const std::size_t most = std::max<std::size_t>(1024, kSlabBytes / (c_.rows * tiles_.element));
+    const std::size_t most =
+        std::max<std::size_t>(1024, kSlabBytes * tiles_.depth_step / tiles_.strip_bytes(c_.rows, tiles_.depth_step));
     const std::size_t depth = tiles_.padded(ceil_div(K_, ceil_div(K_, most)));
     for (std::size_t first = 0; first < K_; first += depth) {
       const std::size_t count = std::min(depth, K_ - first);
@@ -156,11 +158,11 @@ class Product {
   }
 
   std::size_t columns(std::size_t panel) const { return std::min(tiles_.cols, c_.cols - panel * tiles_.cols); }
-  std::size_t panel_bytes(std::size_t depth) const { return tiles_.padded(depth) * tiles_.cols * tiles_.element; }
+  std::size_t panel_bytes(std::size_t depth) const { return tiles_.panel_bytes(tiles_.padded(depth)); }
 
   const std::byte* pack_a(std::size_t first, std::size_t count) const {
     thread_local Buffer<float> buffer;  // one for each calling thread is enough, because products are not nested
-    const std::size_t depth = tiles_.padded(count), bytes = c_.rows * depth * tiles_.element;
+    const std::size_t depth = tiles_.padded(count), bytes = tiles_.strip_bytes(c_.rows, depth);
     std::byte* const to = space_for(bytes, buffer);
     const auto pack = a_.layout == Layout::kAsIs ? tiles_.pack_strip : tiles_.pack_strip_transposed;
     const std::size_t step = a_.layout == Layout::kAsIs ? depth : tiles_.padded(kDepthsAtOnce);
@@ -176,7 +178,7 @@ class Product {
         for (std::size_t s = strips_.count * piece / pieces; s < strips_.count * (piece + 1) / pieces; ++s) {
           const std::size_t row = strips_.first(s), rows = strips_.rows(s);
           pack(rows, std::min(step, count - k), a_.of_a(row, first + k), a_.stride,
-               to + (row * depth + k * rows) * tiles_.element);
+               to + tiles_.strip_bytes(row, depth) + tiles_.strip_bytes(rows, k));
         }
       }
     });
@@ -242,7 +244,7 @@ class Product {
     const std::size_t terms = rows_of_work * c_.cols * slab.count, depth = tiles_.padded(slab.count);
     const std::size_t wanted = std::clamp<std::size_t>(terms / kTermsPerPiece, 1, kPiecesPerThread * thread_count());
     // The strips of a piece for one block must stay in half of the L2 cache during the loop over its panels.
-    const std::size_t strip_bytes = depth_block(tiles_, depth) * tiles_.max_rows * tiles_.element;
+    const std::size_t strip_bytes = tiles_.strip_bytes(tiles_.max_rows, depth_block(tiles_, depth));
     const std::size_t strips_per_piece = std::max<std::size_t>(4, caches().level2 / 2 / strip_bytes);
     Grid best{};
     std::size_t least = 0;
@@ -272,7 +274,7 @@ class Product {
   void add_packed(const Slab& slab, const Part& part, const std::byte* panels, std::size_t begin) const {
     const std::size_t bytes = panel_bytes(slab.count);
     add_part(slab, part, [&](std::size_t k, std::size_t, std::size_t p) {
-      const std::byte* const here = panels + (p - begin) * bytes + k * tiles_.cols * tiles_.element;
+      const std::byte* const here = panels + (p - begin) * bytes + tiles_.panel_bytes(k);
       return Panel{here, tiles_.cols, p + 1 < part.last_panel ? here + bytes : nullptr};
     });
   }
@@ -292,7 +294,8 @@ class Product {
           assert(!prefetched || prefetched == sums(s, p));
           const Ahead ahead = after(part, p, s, panel.next, here);
           prefetched = ahead.c;
-          tiles_.tile(rows, columns(p), here, slab.packed_a + (row * depth + k * rows) * tiles_.element, panel.elements,
+          tiles_.tile(rows, columns(p), here,
+                      slab.packed_a + tiles_.strip_bytes(row, depth) + tiles_.strip_bytes(rows, k), panel.elements,
                       panel.stride, sums(s, p), c_.stride, add, ahead);
         }
       }
@@ -309,7 +312,7 @@ class Product {
     Ahead ahead;
     const std::size_t strips = part.last_strip - part.first_strip, nth = s - part.first_strip;
     if (next_panel) {
-      const std::size_t lines = depth * tiles_.cols * tiles_.element / Ahead::kLine;
+      const std::size_t lines = tiles_.panel_bytes(depth) / Ahead::kLine;
       const std::size_t first = lines * nth / strips, last = lines * (nth + 1) / strips;
       ahead.panel = next_panel + first * Ahead::kLine;
       ahead.lines = last - first;
@@ -334,11 +337,11 @@ class Product {
 };
 
 std::size_t floats_packed(const ProductTiles& tiles, std::size_t K, std::size_t N) {
-  return ceil_div(ceil_div(N, tiles.cols) * tiles.cols * tiles.padded(K) * tiles.element, sizeof(float));
+  return ceil_div(ceil_div(N, tiles.cols) * tiles.panel_bytes(tiles.padded(K)), sizeof(float));
 }
 
 void pack_panels(const ProductTiles& tiles, const Operand& b, std::size_t K, std::size_t N, std::byte* to) {
-  const std::size_t panel_bytes = tiles.padded(K) * tiles.cols * tiles.element, panels = ceil_div(N, tiles.cols);
+  const std::size_t panel_bytes = tiles.panel_bytes(tiles.padded(K)), panels = ceil_div(N, tiles.cols);
   const std::size_t side_by_side = b.layout == Layout::kAsIs ? panels_at_once(tiles) : 1;
   parallel_for(ceil_div(panels, side_by_side), [&](std::size_t piece) {
     const std::size_t first = piece * side_by_side, column = first * tiles.cols;

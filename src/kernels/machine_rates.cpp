@@ -51,14 +51,14 @@ class Operands {
     const auto sums = sums_.view();
     const auto* strip = reinterpret_cast<const std::byte*>(elements_.view().data);
     for (std::size_t i = 0; i < count_; ++i, strip += both()) {
-      tiles_.tile(tiles_.max_rows, tiles_.cols, depth_, strip, strip + tiles_.max_rows * depth_ * tiles_.element,
+      tiles_.tile(tiles_.max_rows, tiles_.cols, depth_, strip, strip + tiles_.strip_bytes(tiles_.max_rows, depth_),
                   tiles_.cols, sums.data, sums.stride, true, {});
     }
   }
   void multiply_registers(std::size_t steps) { tiles_.arithmetic(steps, sums_.view().data); }
 
  private:
-  std::size_t both() const { return (tiles_.max_rows + tiles_.cols) * depth_ * tiles_.element; }
+  std::size_t both() const { return tiles_.strip_bytes(tiles_.max_rows, depth_) + tiles_.panel_bytes(depth_); }
 
   const ProductTiles& tiles_;
   std::size_t depth_, count_;
@@ -71,10 +71,10 @@ ProductRates measure_products(std::size_t threads) {
   assert(threads >= 1 && threads <= thread_count());
   const ProductTiles& tiles = current_tiles();
   const Caches& sizes = caches();
-  const std::size_t bytes_per_depth = (tiles.max_rows + tiles.cols) * tiles.element;
+  const std::size_t step = tiles.depth_step;
+  const std::size_t step_bytes = tiles.strip_bytes(tiles.max_rows, step) + tiles.panel_bytes(step);
   // Three quarters of a cache leave room for sums and for what else the thread touches.
-  const std::size_t depth =
-      std::max<std::size_t>(1, sizes.level1 * 3 / 4 / bytes_per_depth / tiles.depth_step) * tiles.depth_step;
+  const std::size_t depth = std::max<std::size_t>(1, sizes.level1 * 3 / 4 / step_bytes) * step;
   const double flop = 2 * static_cast<double>(tiles.max_rows * tiles.cols * depth);
   const auto on_threads = static_cast<double>(threads);
   std::vector<std::unique_ptr<Operands>> operands(threads);

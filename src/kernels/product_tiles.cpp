@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/instruction_limit.h"
+#include "kernels/whole_tile.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -78,19 +79,9 @@ void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* st
   const FullTile full = kTiles[rows - 1];
   const auto* const a = static_cast<const float*>(strip);
   const auto* const b = static_cast<const float*>(panel);
-  if (count == kCols) {
-    full(depth, a, b, panel_stride, c, c_stride, add, ahead);
-    return;
-  }
-  alignas(64) float whole[kRows * kCols];
-  if (add) {
-    for (std::size_t i = 0; i < rows; ++i) {
-      std::copy_n(c + i * c_stride, count, whole + i * kCols);
-      std::fill(whole + i * kCols + count, whole + (i + 1) * kCols, 0.0F);
-    }
-  }
-  full(depth, a, b, panel_stride, whole, kCols, add, ahead);
-  for (std::size_t i = 0; i < rows; ++i) std::copy_n(whole + i * kCols, count, c + i * c_stride);
+  whole_tile<kRows, kCols>(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
+    full(depth, a, b, panel_stride, to, stride, add, ahead);
+  });
 }
 
 // 1 is the product of every step; the compiler must not know it.
@@ -249,13 +240,18 @@ void pack_panel_rounded(std::size_t count, std::size_t depth, const float* b, st
   round_to_bfloat16(kCols * depth, static_cast<float*>(panel));
 }
 
-constexpr ProductTiles kTable = {
-    kRows, 1,    kCols,     1, sizeof(float), pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed,
-    tile,  true, arithmetic};
+constexpr ProductTiles kTable = {kRows,         1,
+                                 kCols,         1,
+                                 sizeof(float), sizeof(float),
+                                 pack_strip,    pack_strip_transposed,
+                                 pack_panel,    pack_panel_transposed,
+                                 tile,          true,
+                                 arithmetic};
 constexpr ProductTiles kRounded = {kRows,
                                    1,
                                    kCols,
                                    1,
+                                   sizeof(float),
                                    sizeof(float),
                                    pack_strip_rounded<pack_strip>,
                                    pack_strip_rounded<pack_strip_transposed>,

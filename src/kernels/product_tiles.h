@@ -3,8 +3,8 @@
 //
 // Both operands are packed first, so that a tile reads them sequentially: op(a) in strips of at most max_rows rows,
 // op(b) in panels of `cols` columns (the last one padded with zeros). A float b that only one strip uses may be read in
-// place. The first k of a strip of R rows are its first k * R elements, and those of a panel its first k * cols
-// elements, for any k that is a multiple of depth_step; K can be divided at any such k.
+// place. The first k of a strip of R rows are its first strip_bytes(R, k) bytes, and those of a panel its first
+// panel_bytes(k), for any k that is a multiple of depth_step; K can be divided at any such k.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,8 @@ struct ProductTiles {
   std::size_t row_step;    // max_rows and the rows of all strips but the last are multiples of it
   std::size_t cols;        // number of columns of a panel
   std::size_t depth_step;  // K is padded with zeros to a multiple of it
-  std::size_t element;     // bytes of a packed element
+  std::size_t strip_step;  // bytes of a row of a strip for each depth_step
+  std::size_t panel_step;  // bytes of a column of a panel for each depth_step
 
   /// Packs a strip: element (i, k) of op(a) is a[i * stride + k], or, transposed, a[k * stride + i].
   void (*pack_strip)(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip);
@@ -68,6 +69,9 @@ struct ProductTiles {
   void (*arithmetic)(std::size_t steps, float* sums);
 
   std::size_t padded(std::size_t depth) const { return ceil_div(depth, depth_step) * depth_step; }
+  /// `depth` is a multiple of depth_step.
+  std::size_t strip_bytes(std::size_t rows, std::size_t depth) const { return depth / depth_step * rows * strip_step; }
+  std::size_t panel_bytes(std::size_t depth) const { return depth / depth_step * cols * panel_step; }
 };
 
 /// Tiles with float operands and float sums. Each element is c + a_0 b_0 + a_1 b_1 + ... in this order with one

@@ -95,7 +95,7 @@ class Selection {
 
   void run() {
     thread_local Buffer<float> strips, sums;  // one for each calling thread is enough, as for products
-    pack_strips(strips.shape(1, ceil_div(t_.rows * depth_ * tiles_.element, sizeof(float))));
+    pack_strips(strips.shape(1, ceil_div(tiles_.strip_bytes(t_.rows, depth_), sizeof(float))));
     const auto statistics = sums.shape(2 * t_.rows, blocks_);
     largest_ = statistics.row_range(0, t_.rows);
     sums_ = statistics.row_range(t_.rows, t_.rows);
@@ -120,7 +120,7 @@ class Selection {
     parallel_ranges(strips_.count, kStripsToPack, [&](std::size_t first, std::size_t last) {
       for (std::size_t s = first; s < last; ++s) {
         const std::size_t row = strips_.first(s);
-        tiles_.pack_strip(strips_.rows(s), t_.cols, t_.row(row), t_.stride, bytes + row * depth_ * tiles_.element);
+        tiles_.pack_strip(strips_.rows(s), t_.cols, t_.row(row), t_.stride, bytes + tiles_.strip_bytes(row, depth_));
       }
     });
   }
@@ -154,25 +154,25 @@ class Selection {
   // scores [rows of strips [first, last), count] = these rows of t times the columns of W_o from `word` on
   void multiply_block(std::size_t word, std::size_t count, std::size_t first, std::size_t last,
                       MatrixView<float> scores) const {
-    const std::size_t row_bytes = tiles_.cols * tiles_.element;
+    const std::size_t panel_bytes = tiles_.panel_bytes(depth_);
     // As in gemm.cpp: a panel leaves room in the L2 cache for strips.
-    const std::size_t most = std::max<std::size_t>(128, caches().level2 / 8 / row_bytes);
+    const std::size_t most = std::max<std::size_t>(128, caches().level2 / 8 * depth_ / panel_bytes);
     const std::size_t deep = tiles_.padded(ceil_div(depth_, ceil_div(depth_, most)));
     for (std::size_t k = 0; k < depth_; k += deep) {
-      const std::size_t here = std::min(deep, depth_ - k), lines = here * row_bytes / Ahead::kLine;
+      const std::size_t here = std::min(deep, depth_ - k), lines = tiles_.panel_bytes(here) / Ahead::kLine;
       for (std::size_t column = 0; column < count; column += tiles_.cols) {
-        const std::byte* const panel = panels_ + ((word + column) / tiles_.cols * depth_ + k) * row_bytes;
+        const std::byte* const panel = panels_ + (word + column) / tiles_.cols * panel_bytes + tiles_.panel_bytes(k);
         const bool is_last = word + column + tiles_.cols >= bias_.size();
         for (std::size_t s = first; s < last; ++s) {
           Ahead ahead;  // its share of the next panel
           if (!is_last) {
             const std::size_t from = lines * (s - first) / (last - first);
-            ahead.panel = panel + depth_ * row_bytes + from * Ahead::kLine;
+            ahead.panel = panel + panel_bytes + from * Ahead::kLine;
             ahead.lines = lines * (s + 1 - first) / (last - first) - from;
           }
           const std::size_t row = strips_.first(s), rows = strips_.rows(s);
           tiles_.tile(rows, std::min(tiles_.cols, count - column), here,
-                      packed_ + (row * depth_ + k * rows) * tiles_.element, panel, tiles_.cols,
+                      packed_ + tiles_.strip_bytes(row, depth_) + tiles_.strip_bytes(rows, k), panel, tiles_.cols,
                       scores.row(row - strips_.first(first)) + column, scores.stride, k > 0, ahead);
         }
       }
