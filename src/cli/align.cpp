@@ -93,7 +93,7 @@ void declare(Options& options, Settings& settings) {
   add_translation_options(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
-  add_precision(options, settings.precision);
+  add_precision(options, settings.precision, ModelUse::kTrained);
 }
 
 void check(const Options& options, Settings& settings) {

@@ -70,7 +70,7 @@ void declare(Options& options, BenchmarkSettings& s) {
                        "with each number of threads and show how an update scales",
                .recorded = false});
   add_thread_limits(options, s.threads);
-  add_precision(options, s.precision);
+  add_precision(options, s.precision, ModelUse::kTrained);
   options.offer_presets();
 }
 
@@ -92,6 +92,9 @@ void check(const Options& options, BenchmarkSettings& s) {
   if (s.decode && options.given("estimate-updates")) {
     throw UsageError(
         "--estimate-updates and --decode: updates belong to training, not to translation; give one of the two");
+  }
+  if (!s.decode && s.precision == "int8") {
+    throw UsageError("--precision int8 applies to translation; give it with --decode");
   }
   for (const char* of_translation : {"beam", "latency-sentences", "shortlist-frequent", "shortlist-translations"}) {
     if (!s.decode && options.given(of_translation)) {

@@ -142,7 +142,7 @@ void declare(Options& options, Settings& settings) {
   add_maximum_source_length(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
-  add_precision(options, settings.precision);
+  add_precision(options, settings.precision, ModelUse::kTrained);
 }
 
 std::vector<std::string> names_of(const Settings& settings) {

@@ -9,20 +9,34 @@ namespace rnnsearch::cli {
 namespace {
 
 void warn_of_emulation() {
-  if (kernels::precision() != kernels::Precision::kBFloat16 || !kernels::bfloat16_unit().empty()) return;
-  std::cerr << "[rnnsearch] precision bf16: this processor has no bfloat16 unit that may be used, so its products are "
-               "emulated, slower than f32; choose --precision f32 unless you compare results\n";
+  if (kernels::precision() == kernels::Precision::kBFloat16 && kernels::bfloat16_unit().empty()) {
+    std::cerr
+        << "[rnnsearch] precision bf16: this processor has no bfloat16 unit that may be used, so its products are "
+           "emulated, slower than f32; choose --precision f32 unless you compare results\n";
+  }
+  if (kernels::precision() == kernels::Precision::kInt8 && kernels::int8_unit().empty()) {
+    std::cerr << "[rnnsearch] precision int8: this processor has no AVX512-VNNI that may be used, so its products are "
+                 "emulated, far slower than f32; choose --precision f32 unless you compare results\n";
+  }
 }
 
 }  // namespace
 
-void add_precision(Options& options, std::string& precision, const std::string& more) {
+void add_precision(Options& options, std::string& precision, ModelUse use) {
   precision = "auto";
-  options.add("precision", precision,
-              {.help = "precision of the matrix products. f32: float32; bf16: factors rounded to bfloat16, sums in "
-                       "float32; auto: bf16 where the processor has a unit for it, otherwise f32" +
-                       more,
-               .choices = {"f32", "bf16", "auto"}});
+  std::string help =
+      "precision of the matrix products. f32: float32; bf16: factors rounded to bfloat16, sums in float32; auto: bf16 "
+      "where the processor multiplies it faster, otherwise f32";
+  std::vector<std::string> choices = {"f32", "bf16", "auto"};
+  if (use == ModelUse::kTraining) {
+    help += "; a resumed run keeps the precision of its checkpoint";
+  } else {
+    help +=
+        "; int8: factors rounded to 8 bits with a scale for each 128, the fastest where the processor has "
+        "AVX512-VNNI and no AMX";
+    choices.insert(choices.end() - 1, "int8");
+  }
+  options.add("precision", precision, {.help = help, .choices = choices});
 }
 
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& world) {
@@ -59,8 +73,9 @@ Json bfloat16_unit_in_use() {
 
 std::string precision_in_use() {
   const std::string name = kernels::name_of(kernels::precision());
-  const Json unit = bfloat16_unit_in_use();
-  return unit.is_null() ? name : text_of(name, " (", unit.string(), ")");
+  if (kernels::precision() == kernels::Precision::kFloat32) return name;
+  const auto unit = kernels::precision() == kernels::Precision::kInt8 ? kernels::int8_unit() : kernels::bfloat16_unit();
+  return text_of(name, " (", unit.empty() ? "emulated" : unit, ")");
 }
 
 }  // namespace rnnsearch::cli

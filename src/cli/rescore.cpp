@@ -74,7 +74,7 @@ void declare(Options& options, Settings& settings) {
       "batch-sentences", settings.batch_sentences,
       {.help = "number of translations that a rank scores together; more take more memory", .low = 1, .high = 100000});
   add_threads(options, settings.threads);
-  add_precision(options, settings.precision);
+  add_precision(options, settings.precision, ModelUse::kTrained);
 }
 
 void check(const Options&, Settings& settings) {

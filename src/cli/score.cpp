@@ -46,7 +46,7 @@ void declare(Options& options, Settings& s) {
                .low = 1,
                .high = 100000});
   add_threads(options, s.threads);
-  add_precision(options, s.precision);
+  add_precision(options, s.precision, ModelUse::kTrained);
 }
 
 void check(const Options& options, Settings& s) {

@@ -53,7 +53,7 @@ void declare(Options& options, Settings& s) {
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
-  add_precision(options, s.precision, "; a resumed run keeps the precision of its checkpoint");
+  add_precision(options, s.precision, ModelUse::kTraining);
   options.offer_presets();
 }
 

@@ -118,7 +118,7 @@ void declare(Options& options, Settings& s) {
   add_sampling_options(options, s.sampling);
   options.group("Machine");
   add_threads(options, s.threads);
-  add_precision(options, s.precision);
+  add_precision(options, s.precision, ModelUse::kTrained);
 }
 
 void check(const Options& options, Settings& s) {

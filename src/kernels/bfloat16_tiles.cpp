@@ -423,6 +423,12 @@ std::string_view bfloat16_unit() {
   return unit;
 }
 
+bool bfloat16_pays() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool is_amd = __get_cpuid(0, &a, &b, &c, &d) != 0 && b == signature_AMD_ebx;
+  return bfloat16_unit() == "amx" || (is_amd && !bfloat16_unit().empty());
+}
+
 const ProductTiles& bfloat16_tiles() {
   static const ProductTiles& tiles = bfloat16_unit() == "amx"           ? matrix_unit::kTable
                                      : bfloat16_unit() == "avx512-bf16" ? vector_unit::kTable
@@ -439,6 +445,9 @@ const ProductTiles* matrix_unit_tiles() {
 }
 std::string_view bfloat16_unit() {
   return "";
+}
+bool bfloat16_pays() {
+  return false;
 }
 const ProductTiles& bfloat16_tiles() {
   return emulated_bfloat16_tiles();

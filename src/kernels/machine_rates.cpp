@@ -10,6 +10,7 @@
 
 #include "kernels/caches.h"
 #include "kernels/product_tiles.h"
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/kernels/buffer.h"
@@ -51,14 +52,18 @@ class Operands {
     const auto sums = sums_.view();
     const auto* strip = reinterpret_cast<const std::byte*>(elements_.view().data);
     for (std::size_t i = 0; i < count_; ++i, strip += both()) {
-      tiles_.tile(tiles_.max_rows, tiles_.cols, depth_, strip, strip + tiles_.strip_bytes(tiles_.max_rows, depth_),
-                  tiles_.cols, sums.data, sums.stride, true, {});
+      tiles_.tile(tiles_.max_rows, tiles_.cols, depth_, strip, strip + strip_bytes(), tiles_.cols, sums.data,
+                  sums.stride, true, {});
     }
   }
   void multiply_registers(std::size_t steps) { tiles_.arithmetic(steps, sums_.view().data); }
 
  private:
-  std::size_t both() const { return tiles_.strip_bytes(tiles_.max_rows, depth_) + tiles_.panel_bytes(depth_); }
+  // Up to the next cache line, where the panel begins, as in a product.
+  std::size_t strip_bytes() const {
+    return ceil_div(tiles_.strip_bytes(tiles_.max_rows, depth_), Ahead::kLine) * Ahead::kLine;
+  }
+  std::size_t both() const { return strip_bytes() + tiles_.panel_bytes(depth_); }
 
   const ProductTiles& tiles_;
   std::size_t depth_, count_;

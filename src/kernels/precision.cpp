@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "kernels/bfloat16_tiles.h"
+#include "kernels/int8_tiles.h"
 #include "kernels/product_tiles.h"
 #include "rnnsearch/base/error.h"
 
@@ -24,16 +25,24 @@ Precision precision() {
 Precision precision_of(const std::string& name) {
   if (name == "f32") return Precision::kFloat32;
   if (name == "bf16") return Precision::kBFloat16;
-  if (name == "auto") return bfloat16_unit().empty() ? Precision::kFloat32 : Precision::kBFloat16;
-  throw Error(text_of("precision is '", name, "'; choose f32, bf16 or auto"));
+  if (name == "int8") return Precision::kInt8;
+  if (name == "auto") return bfloat16_pays() ? Precision::kBFloat16 : Precision::kFloat32;
+  throw Error(text_of("precision is '", name, "'; choose f32, bf16, int8 or auto"));
 }
 
 std::string name_of(Precision precision) {
-  return precision == Precision::kBFloat16 ? "bf16" : "f32";
+  return precision == Precision::kInt8 ? "int8" : precision == Precision::kBFloat16 ? "bf16" : "f32";
 }
 
 const ProductTiles& current_tiles() {
-  return precision() == Precision::kBFloat16 ? bfloat16_tiles() : float_tiles();
+  switch (precision()) {
+    case Precision::kInt8:
+      return int8_tiles();
+    case Precision::kBFloat16:
+      return bfloat16_tiles();
+    default:
+      return float_tiles();
+  }
 }
 
 }  // namespace rnnsearch::kernels

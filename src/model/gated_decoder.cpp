@@ -31,7 +31,7 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const auto annotations = view_of(std::as_const(encoded.annotations), C);
     const std::size_t X = annotations.rows;
     if constexpr (std::is_same_v<Real, float>) {
-      if (kernels::precision() == kernels::Precision::kBFloat16) {
+      if (kernels::precision() != kernels::Precision::kFloat32) {
         Scratch::Frame frame(scratch);
         const auto keys = frame.template matrix<Real>(X, A);
         kernels::multiply<Real>(annotations, weights.attention.U_a, keys);

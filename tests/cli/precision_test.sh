@@ -18,8 +18,12 @@ is "inspect" "$(precision_of whole)" bf16
 grep -q '"precision": "bf16"' whole/environment.json || fail "environment.json does not say bf16"
 grep -q '^precision = bf16$' whole/config.ini || fail "config.ini does not say bf16"
 warning='^\[rnnsearch\] precision bf16: .*emulated.*--precision f32'
-expected=0 auto=bf16
-[[ $(unit_of whole) != '"emulated"' ]] || expected=1 auto=f32
+expected=0 auto=f32
+case $(unit_of whole) in
+  '"emulated"') expected=1 ;;
+  '"amx"') auto=bf16 ;;
+  *) ! grep -q AuthenticAMD /proc/cpuinfo || auto=bf16 ;; # only AMD's AVX512-BF16 is faster than float32
+esac
 is "warnings of emulation" "$(lines "$warning" whole.log)" $expected
 
 # auto resumes with the checkpoint's precision, and ends with the bits of an undisturbed run
@@ -65,6 +69,22 @@ for asked in bf16 auto; do
   [[ $asked == bf16 ]] && wanted=$expected || wanted=0
   is "warnings of score in $asked" "$(lines "$warning" log)" $wanted
 done
-if ((expected)); then ! cmp -s score-bf16 score-auto; else cmp score-bf16 score-auto; fi || fail "scores of bf16 and auto"
+if [[ $auto == f32 ]]; then ! cmp -s score-bf16 score-auto; else cmp score-bf16 score-auto; fi || fail "scores of bf16 and auto"
 "$RNNSEARCH" evaluate --hypotheses dev.out --corpus corpus.h5 --set dev --bootstrap 0 --precision bf16 2>log >/dev/null
 is "lines of an evaluation that computes nothing" "$(wc -l <log)" 0
+
+# int8: only trained models; the same scores with and without a unit, near those of float32, and one warning without
+"$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision int8 >score-int8 2>log
+RNNSEARCH_SIMD=avx2 "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision int8 \
+  >score-emulated 2>emulated.log || fail "int8 without a unit: $(<emulated.log)"
+is "warnings of emulated int8" "$(lines '^\[rnnsearch\] precision int8: .*emulated.*--precision f32' emulated.log)" 1
+"$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision f32 >score-f32
+for scores in score-int8 score-emulated; do
+  ! cmp -s "$scores" score-f32 || fail "$scores are the scores of f32"
+  paste "$scores" score-f32 | awk '{ d = $1 - $2; if (d * d > (0.02 * $2) ^ 2 + 0.01) bad = NR " " $0 } END { if (bad) { print bad; exit 1 } }' ||
+    fail "$scores differ much from those of f32"
+done
+! "$RNNSEARCH" train --corpus corpus.h5 --run refused --precision int8 2>log || fail "a training in int8"
+grep -q "f32, bf16 or auto" log || fail "train does not say which precisions it has: $(<log)"
+! "$RNNSEARCH" benchmark --precision int8 2>log || fail "a benchmark of updates in int8"
+grep -q -e "--decode" log || fail "benchmark does not say what int8 is for: $(<log)"

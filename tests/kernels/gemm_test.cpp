@@ -248,7 +248,7 @@ TEST_F(Products, OfManyThousandsOfTermsLoseNone) {
 TEST_F(Products, OfManyPiecesHaveTheBitsOfTheirRowsAlone) {
   constexpr std::size_t kFew = 6;
   set_thread_count(2);
-  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
     set_precision(precision);
     for (const Form form : {Form::kPlain, Form::kTransposed}) {
       for (const auto& [M, N, K] :

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/bfloat16_tiles.h"
+#include "kernels/int8_tiles.h"
 #include "kernels/product_tiles.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
@@ -15,7 +16,8 @@ namespace {
 
 // If the operations that a rate counts were not made, the sums would not have them.
 TEST(Arithmetic, AddsAllTermsOfAllSteps) {
-  for (const ProductTiles* tiles : {&float_tiles(), &bfloat16_tiles(), &emulated_bfloat16_tiles()}) {
+  for (const ProductTiles* tiles :
+       {&float_tiles(), &bfloat16_tiles(), &emulated_bfloat16_tiles(), &int8_tiles(), &portable_int8_tiles()}) {
     const std::size_t count = tiles->max_rows * tiles->cols;
     for (const std::size_t steps : {0u, 1u, 7u}) {
       std::vector<float> sums(count);
@@ -45,7 +47,8 @@ TEST_P(MachineRates, AreKnownOnOneThreadAndOnAll) {
     EXPECT_GE(rates.level3, 0);
   }
 }
-INSTANTIATE_TEST_SUITE_P(OfEachPrecision, MachineRates, testing::Values(Precision::kFloat32, Precision::kBFloat16));
+INSTANTIATE_TEST_SUITE_P(OfEachPrecision, MachineRates,
+                         testing::Values(Precision::kFloat32, Precision::kBFloat16, Precision::kInt8));
 
 TEST(MemoryRate, IsKnown) {
   const double rate = measure_memory(thread_count());

@@ -112,7 +112,7 @@ TEST(TopWords, HaveTheBitsOfTheLogSoftmaxOnAnyNumberOfThreads) {
     std::size_t R, H, K;
   };
   const std::size_t threads_before = thread_count();
-  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
     set_precision(precision);
     for (const auto [R, H, K] : {Shape{1, 30, 2000}, Shape{37, 70, 5003}, Shape{3, 1100, 900}, Shape{250, 5, 600}}) {
       Random random(R);
