@@ -14,7 +14,8 @@ build() {  # COMPILER PROGRAM SOURCE...
   local compiler=$1 program=$2
   shift 2
   "$compiler" "${flags[@]}" -include "$here/intercept.h" -c "$root/src/comm/exchange.cpp" -o "$folder/$program-exchange.o"
-  "$compiler" "${flags[@]}" "$@" "$root/src/comm/check.cpp" "$root/src/comm/shard_tree.cpp" "$folder/$program-exchange.o" -o "$folder/$program"
+  "$compiler" "${flags[@]}" "$@" "$root/src/comm/check.cpp" "$root/src/comm/shard_tree.cpp" \
+    "$root"/src/base/{error,printable}.cpp "$folder/$program-exchange.o" -o "$folder/$program"
 }
 build smpicxx simulate "$here/simulate.cpp" "$here/wire.cpp"
 build mpicxx measure "$here/measure.cpp"

@@ -13,7 +13,7 @@ no_text="prepare:output prepare:vocabulary-of prepare:subword-model prepare:sour
   prepare:bpe-codes prepare:source-bpe-codes prepare:target-bpe-codes train:corpus train:mix train:resume train:initial-model
   translate:model translate:output score:model rescore:output rescore:n-best-output tune:output evaluate:corpus align:model align:json
   align:pharaoh align:lexical-table report:evaluation report:alignment report:round report:section report:chart report:output report:svg report:markdown
-  average:checkpoint average:output inspect:file benchmark:lengths benchmark:corpus benchmark:initial-model"
+  average:checkpoint average:output inspect:file benchmark:lengths benchmark:corpus benchmark:mix benchmark:initial-model"
 
 # Texts of short lines, and of each kind a long one, whose longest line is the second.
 for side in source target; do printf 'a b\nb a c\nc\na a b\n' >$side; done
