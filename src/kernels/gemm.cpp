@@ -13,6 +13,12 @@
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::kernels {
+
+std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
+  const std::size_t most = std::max<std::size_t>(128, tiles.depth_in(caches().level2 / 8));
+  return tiles.padded(ceil_div(depth, ceil_div(depth, most)));
+}
+
 namespace {
 
 enum class Layout { kAsIs, kTransposed };
@@ -32,14 +38,6 @@ struct Operand {
   }
 };
 
-// The number of k in a block: so many that loading and storing the sums of a tile, once for each block, costs little,
-// and so few that a panel leaves room in the L2 cache for strips.
-std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
-  const std::size_t most =
-      std::max<std::size_t>(128, caches().level2 / 8 * tiles.depth_step / tiles.panel_bytes(tiles.depth_step));
-  return tiles.padded(ceil_div(depth, ceil_div(depth, most)));
-}
-
 // Prefetches `count` floats of each of these rows, because the hardware prefetcher does not follow large strides.
 void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_t stride) {
   constexpr std::size_t kLine = 64 / sizeof(float);
@@ -51,7 +49,7 @@ void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_
 // Packing reads rows of an operand in long runs: a few k of several panels, or strips, at a time.
 constexpr std::size_t kDepthsAtOnce = 32;
 std::size_t panels_at_once(const ProductTiles& tiles) {
-  return std::clamp<std::size_t>(1024 * tiles.depth_step / tiles.panel_bytes(tiles.depth_step), 1, 8);
+  return std::clamp<std::size_t>(tiles.depth_in(1024), 1, 8);
 }
 
 // Packs k in [first, first + depth) and columns [column, column + count) of b into panels that are `panel_bytes` apart.

@@ -100,6 +100,24 @@ void pack_panel_transposed_of(std::size_t count, std::size_t depth, const float*
   }
 }
 
+template <QuantiseRow kQuantise>
+constexpr ProductTiles table_of(decltype(ProductTiles::pack_panel) pack_panel, decltype(ProductTiles::tile) tile,
+                                decltype(ProductTiles::arithmetic) arithmetic) {
+  return {kRows,
+          1,
+          kCols,
+          kGroup,
+          kStripStep,
+          kPanelStep,
+          pack_strip_of<kQuantise>,
+          pack_strip_transposed_of<kQuantise>,
+          pack_panel,
+          pack_panel_transposed_of<kQuantise>,
+          tile,
+          false,
+          arithmetic};
+}
+
 namespace portable {
 
 float quantise_row(std::size_t count, const float* from, std::int8_t* q) {
@@ -164,19 +182,7 @@ void arithmetic(std::size_t steps, float* sums) {
   }
 }
 
-constexpr ProductTiles kTable = {kRows,
-                                 1,
-                                 kCols,
-                                 kGroup,
-                                 kStripStep,
-                                 kPanelStep,
-                                 pack_strip_of<quantise_row>,
-                                 pack_strip_transposed_of<quantise_row>,
-                                 pack_panel,
-                                 pack_panel_transposed_of<quantise_row>,
-                                 tile,
-                                 false,
-                                 arithmetic};
+constexpr ProductTiles kTable = table_of<quantise_row>(pack_panel, tile, arithmetic);
 
 }  // namespace portable
 }  // namespace
@@ -366,19 +372,7 @@ RNNSEARCH_VNNI void arithmetic(std::size_t steps, float* sums) {
   }
 }
 
-constexpr ProductTiles kTable = {kRows,
-                                 1,
-                                 kCols,
-                                 kGroup,
-                                 kStripStep,
-                                 kPanelStep,
-                                 pack_strip_of<quantise_row>,
-                                 pack_strip_transposed_of<quantise_row>,
-                                 pack_panel,
-                                 pack_panel_transposed_of<quantise_row>,
-                                 tile,
-                                 false,
-                                 arithmetic};
+constexpr ProductTiles kTable = table_of<quantise_row>(pack_panel, tile, arithmetic);
 
 }  // namespace vector_unit
 

@@ -72,7 +72,13 @@ struct ProductTiles {
   /// `depth` is a multiple of depth_step.
   std::size_t strip_bytes(std::size_t rows, std::size_t depth) const { return depth / depth_step * rows * strip_step; }
   std::size_t panel_bytes(std::size_t depth) const { return depth / depth_step * cols * panel_step; }
+  /// The number of k of a panel that take so many bytes.
+  std::size_t depth_in(std::size_t bytes) const { return bytes * depth_step / panel_bytes(depth_step); }
 };
+
+/// The number of k in a block, a multiple of depth_step: so many that loading and storing the sums of a tile, once for
+/// each block, costs little, and so few that a panel leaves room in the L2 cache for strips. REQUIRES: depth > 0.
+std::size_t depth_block(const ProductTiles& tiles, std::size_t depth);
 
 /// Tiles with float operands and float sums. Each element is c + a_0 b_0 + a_1 b_1 + ... in this order with one
 /// rounding for each term, however K, M and N are divided, on every processor that has fused multiply-add.

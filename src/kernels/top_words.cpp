@@ -11,7 +11,6 @@
 #include <memory>
 #include <type_traits>
 
-#include "kernels/caches.h"
 #include "kernels/partition.h"
 #include "kernels/product_tiles.h"
 #include "kernels/row_tables.h"
@@ -154,10 +153,7 @@ class Selection {
   // scores [rows of strips [first, last), count] = these rows of t times the columns of W_o from `word` on
   void multiply_block(std::size_t word, std::size_t count, std::size_t first, std::size_t last,
                       MatrixView<float> scores) const {
-    const std::size_t panel_bytes = tiles_.panel_bytes(depth_);
-    // As in gemm.cpp: a panel leaves room in the L2 cache for strips.
-    const std::size_t most = std::max<std::size_t>(128, caches().level2 / 8 * depth_ / panel_bytes);
-    const std::size_t deep = tiles_.padded(ceil_div(depth_, ceil_div(depth_, most)));
+    const std::size_t panel_bytes = tiles_.panel_bytes(depth_), deep = depth_block(tiles_, depth_);
     for (std::size_t k = 0; k < depth_; k += deep) {
       const std::size_t here = std::min(deep, depth_ - k), lines = tiles_.panel_bytes(here) / Ahead::kLine;
       for (std::size_t column = 0; column < count; column += tiles_.cols) {
