@@ -10,17 +10,12 @@
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/precision.h"
+#include "tests/kernels/product_forms.h"
 
 namespace rnnsearch::kernels {
 namespace {
 
 constexpr std::size_t kGroup = 128;  // as precision.h says
-
-std::vector<float> drawn(Random& random, std::size_t count) {
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(random.normal());
-  return values;
-}
 
 // A group as precision.h defines it: whole numbers, and what one of them stands for. An element that is nearly halfway
 // between two numbers may become either of them, because the scale has a rounding error.
@@ -47,15 +42,9 @@ class Int8 : public testing::Test {
   void TearDown() override { set_precision(Precision::kFloat32); }
 };
 
-// Every form against sums of whole numbers in double.
-void check(std::size_t M, std::size_t N, std::size_t K) {
-  Random random(M * 10000 + N * 100 + K);
-  const std::vector<float> a = drawn(random, M * K), b = drawn(random, K * N), before = drawn(random, M * N);
-  std::vector<float> a_transposed(M * K), b_transposed(K * N);
-  for (std::size_t i = 0; i < M; ++i)
-    for (std::size_t k = 0; k < K; ++k) a_transposed[k * M + i] = a[i * K + k];
-  for (std::size_t k = 0; k < K; ++k)
-    for (std::size_t j = 0; j < N; ++j) b_transposed[j * K + k] = b[k * N + j];
+// Sums of whole numbers in double.
+ProductReference reference(std::size_t M, std::size_t N, std::size_t K, const std::vector<float>& a,
+                           const std::vector<float>& b) {
   std::vector<double> sum(M * N), magnitude(M * N), doubt(M * N);
   for (std::size_t k = 0; k < K; k += kGroup) {
     const std::size_t here = std::min(kGroup, K - k);
@@ -74,35 +63,12 @@ void check(std::size_t M, std::size_t N, std::size_t K) {
       }
     }
   }
-  const auto expect = [&](const std::vector<float>& c, bool added, const char* form) {
-    for (std::size_t i = 0; i < M * N; ++i) {
-      const double expected = sum[i] + (added ? static_cast<double>(before[i]) : 0.0);
-      // three roundings of the scales, and one for each group and the old value
-      const double most = (4 + static_cast<double>(K / kGroup + 1)) * 0x1p-24 * (magnitude[i] + std::abs(before[i]));
-      ASSERT_NEAR(c[i], expected, most + doubt[i]) << form << " " << M << " x " << K << " x " << N << " element " << i;
-    }
-  };
-  const ConstMatrixView<float> A(a.data(), M, K), B(b.data(), K, N), B_T(b_transposed.data(), N, K);
-  std::vector<float> c = before;
-  const MatrixView<float> C(c.data(), M, N);
-  multiply<float>(A, B, C);
-  expect(c, false, "a b");
-  c = before;
-  multiply<float>(A, B, C, Into::kAdd);
-  expect(c, true, "a b added");
-  multiply_transposed<float>(A, B_T, C);
-  expect(c, false, "a b^T");
-  c = before;
-  accumulate_outer<float>({a_transposed.data(), K, M}, B, C);
-  expect(c, true, "a^T b");
-  PackedMatrix<float> packed;
-  packed.pack(B);
-  multiply<float>(A, packed, C);
-  expect(c, false, "packed");
-  c = before;
-  packed.pack_transposed(B_T);
-  multiply<float>(A, packed, C, Into::kAdd);
-  expect(c, true, "packed transposed, added");
+  // three roundings of the scales, and one for each group and the old value
+  return {sum, magnitude, doubt, (4 + static_cast<double>(K / kGroup + 1)) * 0x1p-24};
+}
+
+void check(std::size_t M, std::size_t N, std::size_t K) {
+  check_every_form(M, N, K, [&](const auto& a, const auto& b) { return reference(M, N, K, a, b); });
 }
 
 TEST_F(Int8, ProductsAreThoseOfRoundedOperands) {

@@ -23,7 +23,8 @@ TEST_P(Threads, DoNotChangeABitOfTheGradient) {
   Random random(81);
   const Sentences source = random_sentences(random, 24, 30, options.source_words);
   const Sentences target = random_sentences(random, 24, 30, options.target_words);
-  for (const auto precision : {kernels::Precision::kFloat32, kernels::Precision::kBFloat16}) {
+  for (const auto precision :
+       {kernels::Precision::kFloat32, kernels::Precision::kBFloat16, kernels::Precision::kInt8}) {
     kernels::set_precision(precision);
     std::vector<float> expected;
     Loss expected_loss;
