@@ -31,9 +31,7 @@ void add_precision(Options& options, std::string& precision, ModelUse use) {
   if (use == ModelUse::kTraining) {
     help += "; a resumed run keeps the precision of its checkpoint";
   } else {
-    help +=
-        "; int8: factors rounded to 8 bits with a scale for each 128, the fastest where the processor has "
-        "AVX512-VNNI and no AMX";
+    help += "; int8: factors rounded to 8 bits with a scale for each 128, for processors with AVX512-VNNI";
     choices.insert(choices.end() - 1, "int8");
   }
   options.add("precision", precision, {.help = help, .choices = choices});
