@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh FOLDER: builds FOLDER/simulate (with SimGrid's MPI) and FOLDER/measure (with the real MPI); both use the engine's own
+# build.sh FOLDER: builds FOLDER/simulate (with SimGrid) and FOLDER/measure (with MPI); both use the engine's own
 # all-reduce code, src/comm/exchange.cpp.
 set -euo pipefail
 
@@ -10,12 +10,12 @@ folder=${1:?build.sh: give the folder to build in}
 mkdir -p "$folder"
 flags=(-std=c++20 -O3 -Wall -Wextra -DOMPI_SKIP_MPICXX -I"$root/src" -I"$root/include" -I"$here")
 
-build() {  # COMPILER PROGRAM SOURCE...
-  local compiler=$1 program=$2
-  shift 2
-  "$compiler" "${flags[@]}" -include "$here/intercept.h" -c "$root/src/comm/exchange.cpp" -o "$folder/$program-exchange.o"
-  "$compiler" "${flags[@]}" "$@" "$root/src/comm/check.cpp" "$root/src/comm/shard_tree.cpp" \
+build() {  # PROGRAM SOURCE...
+  local program=$1
+  shift
+  mpicxx "${flags[@]}" -include "$here/intercept.h" -c "$root/src/comm/exchange.cpp" -o "$folder/$program-exchange.o"
+  mpicxx "${flags[@]}" "$@" "$root/src/comm/check.cpp" "$root/src/comm/shard_tree.cpp" \
     "$root"/src/base/{error,printable}.cpp "$folder/$program-exchange.o" -o "$folder/$program"
 }
-build smpicxx simulate "$here/simulate.cpp" "$here/wire.cpp"
-build mpicxx measure "$here/measure.cpp"
+build simulate "$here/simulate.cpp" "$here/wire.cpp" -lsimgrid
+build measure "$here/measure.cpp"

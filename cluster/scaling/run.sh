@@ -3,7 +3,7 @@
 # predictions for clusters as tables.
 #   cluster/scaling/run.sh [--measured FILE] [--simulate-up-to RANKS] [--output FOLDER] [--rnnsearch PROGRAM]
 # --measured FILE        read the measurements from FILE instead of measuring, and skip the comparison with real runs
-# --simulate-up-to RANKS largest number of ranks to simulate: a second for 16 ranks, some minutes for 256, hours for 1,024 [64]
+# --simulate-up-to RANKS largest number of ranks to simulate: a second for 16 ranks, 10 for 256, minutes for 1,024 [64]
 # --output FOLDER        folder for everything that is built and measured [build/scaling]
 # --rnnsearch PROGRAM    the program to measure [build/rnnsearch]
 set -euo pipefail
@@ -24,8 +24,8 @@ while (($#)); do
   esac
   shift 2
 done
-command -v smpicxx >/dev/null || {
-  echo "run.sh: smpicxx is missing; install libsimgrid-dev (pipelines/install.sh tests)" >&2
+[[ -e /usr/include/simgrid/s4u.hpp ]] || {
+  echo "run.sh: SimGrid is missing; install libsimgrid-dev (pipelines/install.sh tests)" >&2
   exit 1
 }
 if [[ -z $measured && ! -x $rnnsearch ]]; then
@@ -41,4 +41,4 @@ if [[ -z $measured ]]; then
   python3 "$here/scaling.py" check --rnnsearch "$rnnsearch" --measured "$measured" --simulator "$output/simulate"
 fi
 python3 "$here/scaling.py" predict --measured "$measured" --simulator "$output/simulate" --simulate-up-to "$up_to"
-python3 "$here/scaling.py" shards --measured "$measured"
+python3 "$here/scaling.py" shards --measured "$measured" --simulator "$output/simulate" --simulate-up-to "$up_to"

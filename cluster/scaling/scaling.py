@@ -91,17 +91,23 @@ class Case:
     byte: float = 0.0   # seconds of the progress thread for each byte that MPI copies
     overlap: bool = True
     bfloat16: bool = False
+    shards: int = 0     # of the global batch, if sums are those of --reproducible-shards
     sharded: bool = False
     bits: int = 60000
     spread: float = 0.0
+    slow_node: float = 1.0  # one rank's computing takes so many times as long
     updates: int = 2
     cores: int = 2      # cores of a node for the two threads of a rank
     one_host: bool = False
+    topology: str = "fat tree"
     seed: int = 1
 
     def paces(self):
         draw = random.Random(self.seed)
-        return [[max(0.5, 1 + self.spread * draw.gauss(0, 1)) for _ in range(self.ranks)] for _ in range(self.updates)]
+        paces = [[max(0.5, 1 + self.spread * draw.gauss(0, 1)) for _ in range(self.ranks)] for _ in range(self.updates)]
+        for pace in paces:
+            pace[self.ranks // 2] *= self.slow_node
+        return paces
 
     def blocks(self):
         """[(seconds until begun, floats, bfloat16?)]"""
@@ -159,11 +165,32 @@ def analytic(case):
 
 # --------------------------------------------------------------------------------------------------------- SimGrid
 
-LEAF = 32  # nodes on a switch of the lower level
+LEAF = 32  # nodes on a switch of the lower level of a fat tree
+GROUP = 128  # nodes of a group of a dragonfly, 4 on each of its routers
+TOPOLOGIES = ("fat tree", "fat tree 2:1", "dragonfly")
+
+
+def cluster(case):
+    """(topology, parameters, links of most paths) of SimGrid's <cluster>."""
+    n = case.ranks
+    if case.topology == "dragonfly":
+        groups = max(1, n // GROUP)
+        routers = n // groups // 4
+        if n != 4 * routers * groups:
+            fail(f"{n} ranks fill no whole number of groups of {GROUP} nodes")
+        # Between groups half as many links as nodes: enough for half of the nodes to send to other groups at full speed.
+        between = max(1, GROUP // 2 // (groups - 1)) if groups > 1 else 1
+        return "DRAGONFLY", f"{groups},{between};1,1;{routers},1;4", 4
+    if n <= LEAF:
+        return "FAT_TREE", f"1;{n};1;1", 2
+    if n % LEAF:
+        fail(f"{n} ranks are no whole number of switches of {LEAF} nodes")
+    return "FAT_TREE", f"2;{LEAF},{n // LEAF};1,{LEAF // (2 if case.topology.endswith('2:1') else 1)};1,1", 4
 
 
 def platform(case, scale):
-    """A platform file: a switch up to 32 nodes, beyond a fat tree of two levels with full bisection; or one host."""
+    """A platform file. Fat trees have one switch up to 32 nodes, beyond it two levels, of full bisection or with half as many
+    links between switches (2:1). The routers of a group of a dragonfly are all linked to one another."""
     head = ('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
             '<platform version="4.1">\n')
     if case.one_host:
@@ -172,17 +199,11 @@ def platform(case, scale):
                        f'<link id="memory" bandwidth="1e15Bps" latency="{case.network.latency}s" '
                        'sharing_policy="FATPIPE"/>\n<route src="n0" dst="n0"><link_ctn id="memory"/></route>\n'
                        '</zone>\n</platform>\n')
-    n = case.ranks
-    if n <= LEAF:
-        topology, links = f"1;{n};1;1", 2
-    else:
-        if n % LEAF:
-            fail(f"{n} ranks are no whole number of switches of {LEAF} nodes")
-        topology, links = f"2;{LEAF},{n // LEAF};1,{LEAF};1,1", 4
-    return head + (f'<cluster id="tree" prefix="n" suffix="" radical="0-{n - 1}" speed="1Gf" core="{case.cores}" '
+    topology, parameters, links = cluster(case)
+    return head + (f'<cluster id="nodes" prefix="n" suffix="" radical="0-{case.ranks - 1}" speed="1Gf" core="{case.cores}" '
                    f'bw="{case.network.bandwidth / scale}Bps" lat="{case.network.latency / links}s" '
-                   'loopback_bw="1e15Bps" loopback_lat="0s" topology="FAT_TREE" '
-                   f'topo_parameters="{topology}" sharing_policy="SPLITDUPLEX"/>\n</platform>\n')
+                   f'loopback_bw="1e15Bps" loopback_lat="0s" topology="{topology}" '
+                   f'topo_parameters="{parameters}" sharing_policy="SPLITDUPLEX"/>\n</platform>\n')
 
 
 def scenario(case, scale, check=False):
@@ -190,7 +211,8 @@ def scenario(case, scale, check=False):
     lines = [f"updates {case.updates}", f"scale {scale}", f"overlap {int(case.overlap)}",
              f"compute {case.compute:.9g}", f"optimiser {case.optimiser:.9g}", f"bits {case.bits}",
              f"message {case.network.message}", f"byte {case.byte * scale:.6g}", f"value {case.value * scale:.6g}",
-             f"value_bfloat16 {case.value_bfloat16 * scale:.6g}", f"check {int(check)}"]
+             f"value_bfloat16 {case.value_bfloat16 * scale:.6g}", f"streams {16 if case.ranks <= 64 else 2}",
+             f"shards {case.shards}", f"check {int(check)}"]
     lines += [f"part {ready:.9g} {int(floats)} {int(case.bfloat16 and not table)}" for ready, floats, table in case.parts]
     lines += ["pace " + " ".join(f"{factor:.6f}" for factor in pace) for pace in case.paces()]
     return "\n".join(lines) + "\n"
@@ -203,21 +225,11 @@ def simulate(case, simulator, scale=None, check=False):
         folder = pathlib.Path(folder)
         (folder / "platform.xml").write_text(platform(case, scale))
         (folder / "scenario").write_text(scenario(case, scale, check))
-        hosts = ["n0"] * (2 * case.ranks) if case.one_host else [f"n{i}" for i in range(case.ranks)] * 2
-        (folder / "hosts").write_text("".join(host + "\n" for host in hosts))
-        settings = {
-            # Simulated time passes only where simulate.cpp says so, not while the simulating process computes.
-            "smpi/simulate-computation": "no", "smpi/host-speed": "1Gf",
-            "contexts/stack-size": "256",
-            # SMPI's defaults were fitted to a Gigabit cluster of 2010; the values of Network are used instead.
-            "smpi/bw-factor": "0:1", "smpi/lat-factor": "0:1", "network/TCP-gamma": "0", "network/crosstraffic": "no",
-            "smpi/os": "0:0:0", "smpi/or": "0:0:0", "smpi/ois": "0:0:0", "smpi/wtime": "0", "smpi/test": "0",
-            "smpi/async-small-thresh": "0", "smpi/send-is-detached-thresh": str(65536 // scale),
-            "smpi/allreduce": "rdb",  # recursive doubling, for the few numbers that are summed besides the gradient
-        }
-        command = ["smpirun", "-no-privatize", "-np", str(2 * case.ranks), "-platform", "platform.xml", "-hostfile",
-                   "hosts", *(f"--cfg={name}:{value}" for name, value in settings.items()),
-                   "--log=root.thres:critical", str(pathlib.Path(simulator).resolve()), "scenario"]
+        settings = {"network/model": "CM02", "network/crosstraffic": "no", "contexts/stack-size": "256"}
+        if case.ranks > 64:  # events that are less than 10 us apart are one, which saves nine tenths of the work
+            settings["surf/precision"] = "1e-5"
+        command = [pathlib.Path(simulator).resolve(), "platform.xml", "scenario", str(case.ranks),
+                   *(f"--cfg={name}:{value}" for name, value in settings.items()), "--log=root.thres:critical"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     found = re.search(r"^seconds (\S+)", done.stdout, re.M)
     if done.returncode or not found:
@@ -365,6 +377,9 @@ def efficiency(measured, node, scaling, ranks, seconds):
 def predict(arguments):
     measured = json.loads(pathlib.Path(arguments.measured).read_text())
     nodes = {"one thread, measured": Node(measured), NODE["name"]: Node.assumed(measured)}
+    more = {"topology": arguments.topology, "slow_node": arguments.slow_node}
+    if arguments.spread is not None:
+        more["spread"] = arguments.spread
     for name, node in nodes.items():
         print(f"{name}: {node.alone(80):.3f} s an update of 80 pairs, of it optimiser {node.optimiser():.3f} s")
     worst = 0.0
@@ -377,7 +392,7 @@ def predict(arguments):
             for network in NETWORKS.values():
                 if arguments.network and not network.name.startswith(arguments.network):
                     continue
-                print(f"\n{scaling} scaling, {network.name}, a rank is {node_name}: efficiency in %, "
+                print(f"\n{scaling} scaling, {arguments.topology} of {network.name}, a rank is {node_name}: efficiency in %, "
                       "analytic / simulated (analytic - simulated seconds, % of an update)")
                 print("| " + " | ".join(["", *(f"{ranks} ranks" for ranks in arguments.ranks)]) + " |")
                 print("| " + " | ".join(["---"] * (1 + len(arguments.ranks))) + " |")
@@ -387,7 +402,7 @@ def predict(arguments):
                     cells = []
                     for ranks in arguments.ranks:
                         pairs = 80 if scaling == "weak" else GLOBAL_BATCH / ranks
-                        case = case_of(measured, node, ranks, pairs, network, **variant)
+                        case = case_of(measured, node, ranks, pairs, network, **variant, **more)
                         seconds = analytic(case)
                         cell = f"{100 * efficiency(measured, node, scaling, ranks, seconds):.1f}"
                         if ranks <= arguments.simulate_up_to and not case.sharded:
@@ -409,29 +424,42 @@ BYTES_PER_SUM = 16
 
 
 def with_shards(measured, node, ranks, each, network):
-    """Seconds of an update of 80 pairs a rank in `each` shards a rank. Only the last shard hides all-reduces; each rank sends as
+    """The case of an update of 80 pairs a rank in `each` shards a rank. Only the last shard hides all-reduces; each rank sends as
     much as without shards."""
     computed = node.computed(80 / each)
     case = case_of(measured, node, ranks, 80, network)
-    case.parts = parts_of(measured["configuration"], computed, ranks * 80 * 25)
-    case.compute = case.parts[-1][0]
     dense = sum(part["elements"] for part in computed if part["table"] < 0)
     bytes_per_second = measured["parameters"] * NODE["bytes_per_weight"] / node.optimiser()
-    return (each - 1) * (computed[-1]["seconds"] + dense * BYTES_PER_SUM / bytes_per_second) + analytic(case)
+    before = (each - 1) * (computed[-1]["seconds"] + dense * BYTES_PER_SUM / bytes_per_second)
+    case.parts = [(before + ready, *part) for ready, *part in parts_of(measured["configuration"], computed, ranks * 80 * 25)]
+    case.compute = case.parts[-1][0]
+    case.shards = ranks * each
+    return case
 
 
 def shards(arguments):
     measured = json.loads(pathlib.Path(arguments.measured).read_text())
     for name, node in {"one thread, measured": Node(measured), NODE["name"]: Node.assumed(measured)}.items():
+        if arguments.node and not name.startswith(arguments.node):
+            continue
         for network in NETWORKS.values():
-            print(f"\nweak scaling, {network.name}, a rank is {name}: time of an update, without shards = 1")
+            if arguments.network and not network.name.startswith(arguments.network):
+                continue
+            print(f"\nweak scaling, {network.name}, a rank is {name}: time of an update, without shards = 1; "
+                  "by the analytic model / simulated")
             print("| " + " | ".join(["shards a rank", *(f"{ranks} ranks" for ranks in arguments.ranks)]) + " |")
             print("| " + " | ".join(["---"] * (1 + len(arguments.ranks))) + " |")
+            without = {ranks: case_of(measured, node, ranks, 80, network) for ranks in arguments.ranks}
+            simulated = {ranks: simulate(case, arguments.simulator)[0] for ranks, case in without.items()
+                         if ranks <= arguments.simulate_up_to}
             for each in (1, 2, 4, 8, 16):
                 cells = []
                 for ranks in arguments.ranks:
-                    without = analytic(case_of(measured, node, ranks, 80, network))
-                    cells.append(f"{with_shards(measured, node, ranks, each, network) / without:.2f}")
+                    case = with_shards(measured, node, ranks, each, network)
+                    cell = f"{analytic(case) / analytic(without[ranks]):.2f}"
+                    if ranks in simulated:
+                        cell += f" / {simulate(case, arguments.simulator)[0] / simulated[ranks]:.2f}"
+                    cells.append(cell)
                 print("| " + " | ".join([f"{each} of {80 // each} pairs", *cells]) + " |", flush=True)
 
 
@@ -500,15 +528,15 @@ def check(arguments):
 def verify(arguments):
     """Checks the simulator: every rank gets the same, correct sums; its times agree with the analytic model within 4%;
     overlap, rounding and a slower network change them in the right direction."""
-    for ranks in (2, 3, 16, 20):
-        for bfloat16 in (False, True):
+    for ranks, shards in ((2, 0), (3, 0), (16, 0), (16, 32), (20, 0)):
+        for bfloat16 in (False, True)[:1 if shards else 2]:
             parts = [(0.001, 70001, False), (0.002, 33, True), (0.002, 4099, False)]
-            case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, 0, bfloat16=bfloat16, updates=2)
+            case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, 0, bfloat16=bfloat16, shards=shards, updates=2)
             _, output = simulate(case, arguments.simulator, scale=1, check=True)
-            lines = re.findall(r"^check: same bits on .*", output, re.M)
-            if len(lines) != case.updates:
-                fail(f"{ranks} ranks: {len(lines)} updates were checked, {case.updates} expected: {output}")
-            print(f"bfloat16 {bfloat16}: {lines[-1]}")
+            lines = re.findall(r"^check: .* same bits.*", output, re.M)
+            if len(lines) != case.updates * ranks:
+                fail(f"{ranks} ranks: {len(lines)} sums were checked, {case.updates * ranks} expected: {output}")
+            print(f"{ranks} ranks, bfloat16 {bfloat16}, {shards} shards: {lines[-1]}")
     parts = [(0.05, 9000000, False), (0.08, 5000000, True), (0.1, 6000000, False)]
     for ranks in (2, 4, 16):
         times = {}
@@ -548,18 +576,20 @@ def main():
     one.add_argument("--pairs", type=int, default=CHECKED_PAIRS, help="of each rank")
     one = commands.add_parser("verify")
     one.add_argument("--simulator", required=True)
-    one = commands.add_parser("predict")
-    one.add_argument("--measured", required=True)
-    one.add_argument("--simulator")
-    one.add_argument("--simulate-up-to", type=int, default=0, help="ranks; 0: none")
-    one.add_argument("--ranks", type=int, nargs="+", default=[16, 64, 256, 1024])
-    one.add_argument("--node")
-    one.add_argument("--scaling", choices=["weak", "strong"])
-    one.add_argument("--network")
-    one.add_argument("--variant", nargs="+", choices=list(VARIANTS))
-    one = commands.add_parser("shards")
-    one.add_argument("--measured", required=True)
-    one.add_argument("--ranks", type=int, nargs="+", default=[16, 64, 256, 1024])
+    for name in ("predict", "shards"):
+        one = commands.add_parser(name)
+        one.add_argument("--measured", required=True)
+        one.add_argument("--simulator")
+        one.add_argument("--simulate-up-to", type=int, default=0, help="ranks; 0: none")
+        one.add_argument("--ranks", type=int, nargs="+", default=[16, 64, 256, 1024])
+        one.add_argument("--node")
+        one.add_argument("--network")
+        if name == "predict":
+            one.add_argument("--scaling", choices=["weak", "strong"])
+            one.add_argument("--variant", nargs="+", choices=list(VARIANTS))
+            one.add_argument("--topology", choices=TOPOLOGIES, default=TOPOLOGIES[0])
+            one.add_argument("--slow-node", type=float, default=1, help="its computing takes so many times as long")
+            one.add_argument("--spread", type=float, help="standard deviation of the pace of nodes")
     arguments = parser.parse_args()
     {"measure": measure, "check": check, "verify": verify, "predict": predict, "shards": shards}[arguments.command](arguments)
 

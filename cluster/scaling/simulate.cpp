@@ -1,10 +1,11 @@
-// Simulates updates of a training on many nodes. The engine's src/comm/exchange.cpp sums the gradient over the messages
-// of SimGrid's MPI, in the order and with the limits of src/comm/progress_thread.cpp; computing is simulated time.
+// Simulates updates of a training on many nodes with SimGrid. The engine's src/comm/exchange.cpp sums the gradient over
+// simulated messages (wire.h), in the order and with the limits of src/comm/progress_thread.cpp; computing is simulated
+// time.
 //
-//   smpirun -np 2N ... simulate SCENARIO
+//   simulate PLATFORM SCENARIO RANKS [--cfg=NAME:VALUE...]
 //
-// Processes 0 to N - 1 run all-reduces, the others compute; process N + i is on the host of process i.
-// SCENARIO is a file of lines, each a name and its values:
+// PLATFORM is a file of SimGrid; rank i is on host "n<i>", or every rank on "n0" if that is the only host. SCENARIO is
+// a file of lines, each a name and its values:
 //   updates COUNT          number of updates
 //   scale S                divide every size by S, so that a thousand ranks fit into memory (divide bandwidths, too,
 //                          and multiply the seconds for each byte or value)
@@ -15,7 +16,9 @@
 //   optimiser SECONDS      time after the all-reduces
 //   bits COUNT             bits of the unions before the first all-reduce
 //   pace F F F ...         for each rank: its computing takes F times as long. One line per update
-//   message SECONDS, byte SECONDS, value SECONDS, value_bfloat16 SECONDS      see wire.h
+//   message SECONDS, byte SECONDS, value SECONDS, value_bfloat16 SECONDS, streams COUNT      see wire.h
+//   shards COUNT           0, or sums are added in the order of so many shards, whose sums on one rank are one node of
+//                          the tree (src/comm/exchange.h)
 //   check 0|1              every rank sums different values; all must get the bits of the exact sum
 //
 // Prints the seconds of an update: the mean, and each.
@@ -30,8 +33,10 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
-#include <iostream>
-#include <memory>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <simgrid/s4u.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -43,6 +48,7 @@
 
 namespace {
 
+namespace s4u = simgrid::s4u;
 using rnnsearch::Error;
 using rnnsearch::comm::Exchange;
 using rnnsearch::comm::Grid;
@@ -56,11 +62,12 @@ struct Part {
 struct Scenario {
   int updates = 1;
   std::size_t scale = 1, bits = 0;
+  std::uint64_t shards = 0;
   bool overlap = true, check = false;
   double compute = 0, optimiser = 0;
   std::vector<Part> parts;
   std::vector<std::vector<double>> pace;
-  scaling::Wire::Costs costs;
+  scaling::Costs costs;
 
   double pace_of(int update, int rank) const {
     if (pace.empty()) return 1;
@@ -105,6 +112,10 @@ Scenario read_scenario(const std::string& path) {
       words >> s.costs.value;
     } else if (name == "value_bfloat16") {
       words >> s.costs.value_bfloat16;
+    } else if (name == "streams") {
+      words >> s.costs.streams;
+    } else if (name == "shards") {
+      words >> s.shards;
     } else if (name == "check") {
       words >> s.check;
     } else {
@@ -116,24 +127,10 @@ Scenario read_scenario(const std::string& path) {
   return s;
 }
 
-constexpr int kAnnouncement = 0, kDone = 1;                   // tags between the two threads of a rank
 constexpr double kShortestNap = 20e-6, kLongestNap = 200e-6;  // progress_thread.cpp
 
-// All actors run in one process, one at a time, so they share what they read, and also the values if nobody checks
-// them.
-std::unique_ptr<Scenario> scenario;
-std::vector<std::unique_ptr<scaling::Wire>> wires;
-std::vector<float> anyones_values, anyones_residual;
-
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-scaling::Wire& own_wire() {
-  return *wires[static_cast<std::size_t>(world_rank())];
-}
+// Tags of the small all-reduces. A sum's are from 0 on.
+constexpr int kBits = -1, kNumbers = -2;
 
 std::size_t block_floats(const Scenario& s) {
   return rnnsearch::comm::kBlock / s.scale;
@@ -142,11 +139,12 @@ std::size_t floats_of(const Scenario& s, const Part& part) {
   return (part.floats + s.scale - 1) / s.scale;
 }
 
-/// The progress thread of a rank.
-class Progress {
+/// One rank: its two threads are actors of one host.
+class Rank {
  public:
-  Progress(const Scenario& s, MPI_Comm sums, int rank, int ranks)
-      : s_(s), sums_(sums), rank_(rank), ranks_(ranks), grid_(rank, ranks), bits_((s.bits + 63) / 64) {
+  /// `unchecked` is the gradient of all ranks if nobody checks it, and has the size of a block.
+  Rank(const Scenario& s, int rank, int ranks, std::vector<float>* unchecked, scaling::Wire* wire)
+      : s_(s), rank_(rank), ranks_(ranks), unchecked_(unchecked), wire_(wire), grid_(rank, ranks) {
     std::size_t all = 0;
     for (const Part& part : s.parts) {
       first_.push_back(all);
@@ -157,56 +155,43 @@ class Progress {
     residual_.resize(all);
   }
 
-  void update(int number) {
-    if (s_.check) {
-      for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = value(number, rank_, i);
-    }
-    if (!bits_.empty()) {
-      MPI_Allreduce(MPI_IN_PLACE, bits_.data(), static_cast<int>(bits_.size()), MPI_UINT64_T, MPI_BOR, sums_);
-    }
-    std::size_t announced = 0;
-    int part = 0;
-    MPI_Request announcement = MPI_REQUEST_NULL;
-    const auto listen = [&] {
-      if (announced == s_.parts.size() || announcement != MPI_REQUEST_NULL) return;
-      MPI_Irecv(&part, 1, MPI_INT, rank_ + ranks_, kAnnouncement, MPI_COMM_WORLD, &announcement);
-    };
-    listen();
-    for (;;) {
-      own_wire().look(&announcement);
-      if (announcement == MPI_REQUEST_NULL && announced < s_.parts.size()) {
-        cut(announced++);
-        listen();
-        continue;
+  /// The progress thread.
+  void sum_gradients() {
+    for (int update = 0; update < s_.updates; ++update) {
+      if (s_.check) {
+        for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = value(update, rank_, i);
       }
-      take_jobs();
-      bool busy = false, finished = false;
-      for (Slot& slot : slots_) {
-        if (!slot.busy) continue;
-        slot.busy = !slot.exchange.advance();
-        finished = finished || !slot.busy;
-        busy = busy || slot.busy;
-      }
-      const bool computing = announced < s_.parts.size();
-      if (!busy && queue_.empty() && !computing) break;
-      if (finished) {
-        if (computing) sleep(kShortestNap);
-        continue;
-      }
-      const double begun = MPI_Wtime();
-      own_wire().wait(&announcement);
-      if (!computing || !busy) continue;  // the thread polls without sleeping, or is woken
-      // It sees the message at its next poll; naps get longer while nothing comes.
-      double nap = 0, at = begun;
-      const double now = MPI_Wtime();
-      do {
-        nap = std::clamp(2 * nap, kShortestNap, kLongestNap);
-        at += nap;
-      } while (at < now);
-      sleep(at - now);
+      sum_gradient();
+      if (s_.check) check(update);
     }
-    MPI_Send(&number, 1, MPI_INT, rank_ + ranks_, kDone, MPI_COMM_WORLD);
-    if (s_.check) check(number);
+  }
+
+  /// The main thread; appends the seconds of each update.
+  void compute(s4u::Barrier* all_ranks, std::vector<double>* seconds) {
+    for (int update = 0; update < s_.updates; ++update) {
+      all_ranks->wait();
+      const double begun = s4u::Engine::get_clock(), pace = s_.pace_of(update, rank_);
+      double now = 0;
+      const auto until = [&](double at) {
+        if (at > now) scaling::compute((at - now) * pace);
+        now = std::max(now, at);
+      };
+      ready_ = 0;
+      summed_ = false;
+      begun_ = true;
+      wire_->progress.wake();
+      if (!s_.overlap) until(s_.compute);
+      for (const Part& part : s_.parts) {
+        until(part.seconds);
+        ++ready_;
+        wire_->progress.wake();
+      }
+      until(s_.compute);
+      while (!summed_) main_.wait();
+      wire_->all_reduce(4 * sizeof(double), kNumbers);
+      scaling::compute(s_.optimiser);
+      seconds->push_back(s4u::Engine::get_clock() - begun);
+    }
   }
 
  private:
@@ -219,7 +204,64 @@ class Progress {
     Exchange::Block block;
   };
 
-  static void sleep(double seconds) { smpi_usleep(static_cast<useconds_t>(std::lround(seconds * 1e6))); }
+  void sum_gradient() {
+    while (!begun_) wire_->progress.wait();
+    begun_ = false;
+    if (s_.bits > 0) wire_->all_reduce((s_.bits + 7) / 8 / s_.scale, kBits);
+    std::size_t cut_parts = 0;
+    for (;;) {
+      while (cut_parts < ready_) cut(cut_parts++);
+      take_jobs();
+      bool busy = false, finished = false;
+      for (Slot& slot : slots_) {
+        if (!slot.busy) continue;
+        slot.busy = !slot.exchange.advance();
+        finished = finished || !slot.busy;
+        busy = busy || slot.busy;
+      }
+      const bool computing = cut_parts < s_.parts.size();
+      if (!busy && queue_.empty() && !computing) break;
+      if (finished) {
+        if (computing) s4u::this_actor::sleep_for(kShortestNap);
+        continue;
+      }
+      const double begun = s4u::Engine::get_clock();
+      wire_->progress.wait();
+      if (!computing || !busy) continue;  // the thread polls without sleeping, or is woken
+      // It sees the message at its next poll; naps get longer while nothing comes.
+      double nap = 0, at = begun;
+      const double now = s4u::Engine::get_clock();
+      do {
+        nap = std::clamp(2 * nap, kShortestNap, kLongestNap);
+        at += nap;
+      } while (at < now);
+      s4u::this_actor::sleep_for(at - now);
+    }
+    summed_ = true;
+    main_.wake();
+  }
+
+  void cut(std::size_t part) {
+    const std::size_t all = floats_of(s_, s_.parts[part]), most = block_floats(s_);
+    for (std::size_t first = 0; first < all; first += most) {
+      const std::size_t size = std::min(most, all - first);
+      Job job{++jobs_, {{s_.check ? values_.data() + first_[part] + first : unchecked_->data(), size}}};
+      if (s_.parts[part].bfloat16) {
+        job.block.residual = {s_.check ? residual_.data() + first_[part] + first : unchecked_->data(), size};
+      }
+      job.block.shards = s_.shards;
+      queue_.push_back(job);
+    }
+  }
+
+  void take_jobs() {
+    for (Slot& slot : slots_) {
+      if (slot.busy || queue_.empty()) continue;
+      slot.exchange.begin(reinterpret_cast<MPI_Comm>(wire_), grid_, queue_.front().number, queue_.front().block);
+      slot.busy = true;
+      queue_.pop_front();
+    }
+  }
 
   /// Upper bound of the terms of a sum.
   static double magnitude(std::size_t i) { return std::ldexp(1.0, -static_cast<int>(i % 17)); }
@@ -231,121 +273,78 @@ class Progress {
     return static_cast<float>(static_cast<std::int32_t>(x) * 0x1p-31 * magnitude(i));
   }
 
-  void check(int number) {
-    std::uint64_t digest = 14695981039346656037U;  // FNV-1a
+  void check(int update) const {
+    static std::map<int, std::vector<float>> first_sums;  // of each update
+    const auto& sums = first_sums.try_emplace(update, values_).first->second;
+    if (std::memcmp(sums.data(), values_.data(), values_.size() * sizeof(float)) != 0)
+      throw Error("simulate: the ranks do not have the same bits");
     double worst = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      std::uint32_t bits = 0;
-      std::memcpy(&bits, &values_[i], sizeof bits);
-      digest = (digest ^ bits) * 1099511628211U;
       double sum = 0;
-      for (int r = 0; r < ranks_; ++r) sum += value(number, r, i);
+      for (int r = 0; r < ranks_; ++r) sum += value(update, r, i);
       worst = std::max(worst, std::abs(values_[i] - sum) / (ranks_ * magnitude(i)));
     }
-    std::array<std::uint64_t, 2> low{digest, ~digest};
-    MPI_Allreduce(MPI_IN_PLACE, low.data(), 2, MPI_UINT64_T, MPI_MIN, sums_);
-    if (low[0] != ~low[1]) throw Error("simulate: the ranks do not have the same bits");
     // float32: a rounding error of 2^-24 for each addition. bfloat16: 2^-8 of what a rank sends and of the sum, and as
     // much again for the error-feedback residual.
     const bool rounds = std::any_of(s_.parts.begin(), s_.parts.end(), [](const Part& part) { return part.bfloat16; });
     const double bound = rounds ? 4.0 / 256 : ranks_ * 0x1p-24;
     if (worst > bound) throw Error(rnnsearch::text_of("simulate: a sum is wrong by ", worst, " of its terms"));
-    if (rank_ == 0) std::printf("check: same bits on %d ranks, wrong by %.1e of the terms at most\n", ranks_, worst);
-  }
-
-  void cut(std::size_t part) {
-    const std::size_t all = floats_of(s_, s_.parts[part]), most = block_floats(s_);
-    for (std::size_t first = 0; first < all; first += most) {
-      const std::size_t size = std::min(most, all - first);
-      auto* values = s_.check ? values_.data() + first_[part] + first : anyones_values.data();
-      auto* residual = s_.check ? residual_.data() + first_[part] + first : anyones_residual.data();
-      Job job{++jobs_, {{values, size}}};
-      if (s_.parts[part].bfloat16) job.block.residual = {residual, size};
-      queue_.push_back(job);
-    }
-  }
-
-  void take_jobs() {
-    for (Slot& slot : slots_) {
-      if (slot.busy || queue_.empty()) continue;
-      slot.exchange.begin(sums_, grid_, queue_.front().number, queue_.front().block);
-      slot.busy = true;
-      queue_.pop_front();
-    }
+    std::printf("check: update %d, rank %d: the same bits, wrong by %.1e of the terms at most\n", update, rank_, worst);
   }
 
   const Scenario& s_;
-  MPI_Comm sums_;
   int rank_, ranks_;
+  std::vector<float>* unchecked_;
+  scaling::Wire* wire_;
   Grid grid_;
-  std::vector<std::uint64_t> bits_;
   std::vector<std::size_t> first_;  // of each part in values_
   std::vector<float> values_, residual_;
   std::array<Slot, rnnsearch::comm::kUnderWay> slots_;
   std::deque<Job> queue_;
   std::uint64_t jobs_ = 0;
+  // What the threads tell each other.
+  bool begun_ = false, summed_ = false;
+  std::size_t ready_ = 0;  // parts of the gradient
+  scaling::Waker main_;
 };
 
-/// The main thread of a rank.
-void compute(const Scenario& s, MPI_Comm others, int rank) {
-  std::vector<double> seconds;
-  const int partner = rank;  // the process that runs the all-reduces
-  MPI_Barrier(others);
-  for (int update = 0; update < s.updates; ++update) {
-    const double begun = MPI_Wtime();
-    const double pace = s.pace_of(update, rank);
-    double now = 0;
-    const auto until = [&](double at) {
-      if (at > now) smpi_execute((at - now) * pace);
-      now = std::max(now, at);
-    };
-    if (!s.overlap) until(s.compute);
-    for (std::size_t i = 0; i < s.parts.size(); ++i) {
-      until(s.parts[i].seconds);
-      const int part = static_cast<int>(i);
-      MPI_Send(&part, 1, MPI_INT, partner, kAnnouncement, MPI_COMM_WORLD);
-    }
-    until(s.compute);
-    int done = 0;
-    MPI_Recv(&done, 1, MPI_INT, partner, kDone, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    std::array<double, 4> sums{};
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, others);
-    if (s.optimiser > 0) smpi_execute(s.optimiser);
-    seconds.push_back(MPI_Wtime() - begun);
+/// Ends the program with a message if `thread` throws.
+void run(const std::function<void()>& thread) {
+  try {
+    thread();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::_Exit(1);
   }
-  MPI_Allreduce(MPI_IN_PLACE, seconds.data(), s.updates, MPI_DOUBLE, MPI_MAX, others);
-  if (rank != 0) return;
-  double sum = 0;
-  for (const double one : seconds) sum += one;
-  std::printf("seconds %.9g :", sum / s.updates);
-  for (const double one : seconds) std::printf(" %.9g", one);
-  std::printf("\n");
 }
 
-void run(const std::string& path) {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int rank = world_rank(), ranks = size / 2;
-  if (!scenario) {
-    scenario = std::make_unique<Scenario>(read_scenario(path));
-    anyones_values.resize(block_floats(*scenario));
-    anyones_residual.resize(block_floats(*scenario));
-    for (int r = 0; r < ranks; ++r) wires.push_back(std::make_unique<scaling::Wire>(scenario->costs));
+void simulate(const char* platform, const char* path, int ranks) {
+  const Scenario s = read_scenario(path);
+  auto& engine = *s4u::Engine::get_instance();
+  engine.load_platform(platform);
+  std::vector<float> unchecked(block_floats(s));
+  std::vector<scaling::Wire*> wires;
+  std::deque<scaling::Wire> all_wires;
+  std::deque<Rank> all_ranks;
+  std::vector<std::vector<double>> seconds(static_cast<std::size_t>(ranks));
+  const auto barrier = s4u::Barrier::create(static_cast<unsigned>(ranks));
+  const bool one_host = engine.get_host_count() == 1;
+  for (int i = 0; i < ranks; ++i) {
+    auto* host = s4u::Host::by_name(rnnsearch::text_of("n", one_host ? 0 : i));
+    wires.push_back(&all_wires.emplace_back(wires, i, host, s.costs, s.check));
+    Rank& rank = all_ranks.emplace_back(s, i, ranks, &unchecked, wires.back());
+    auto* own = &seconds[static_cast<std::size_t>(i)];
+    s4u::Actor::create("progress", host, [&rank] { run([&] { rank.sum_gradients(); }); });
+    s4u::Actor::create("main", host, [&rank, &barrier, own] { run([&] { rank.compute(barrier.get(), own); }); });
   }
-  const Scenario& s = *scenario;
-  MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  int range[1][3] = {{rank < ranks ? 0 : ranks, rank < ranks ? ranks - 1 : 2 * ranks - 1, 1}};
-  MPI_Group_range_incl(world, 1, range, &group);
-  MPI_Comm own = MPI_COMM_NULL;
-  MPI_Comm_create(MPI_COMM_WORLD, group, &own);
-  if (rank < ranks) {
-    Progress progress(s, own, rank, ranks);
-    for (int update = 0; update < s.updates; ++update) progress.update(update);
-  } else {
-    compute(s, own, rank - ranks);
+  engine.run();
+  std::vector<double> slowest(static_cast<std::size_t>(s.updates));
+  for (const auto& own : seconds) {
+    for (std::size_t i = 0; i < slowest.size(); ++i) slowest[i] = std::max(slowest[i], own.at(i));
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  std::printf("seconds %.9g :", std::accumulate(slowest.begin(), slowest.end(), 0.0) / s.updates);
+  for (const double one : slowest) std::printf(" %.9g", one);
+  std::printf("\n");
 }
 
 }  // namespace
@@ -353,28 +352,25 @@ void run(const std::string& path) {
 namespace scaling {
 
 int send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* handle) {
-  own_wire().send(data, count, type, to, tag, comm, handle);
+  const std::size_t size = type == MPI_FLOAT ? sizeof(float) : sizeof(std::uint16_t);
+  reinterpret_cast<Wire*>(comm)->send(data, static_cast<std::size_t>(count) * size, to, tag, handle);
   return MPI_SUCCESS;
 }
 int receive(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* handle) {
-  own_wire().receive(data, count, type, from, tag, comm, handle);
+  reinterpret_cast<Wire*>(comm)->receive(data, static_cast<std::size_t>(count), type == MPI_FLOAT, from, tag, handle);
   return MPI_SUCCESS;
 }
-int test_some(int count, MPI_Request* handles, int* complete, int* indices, MPI_Status* /*statuses*/) {
-  own_wire().test_some(count, handles, complete, indices);
+int test_some(int count, MPI_Request* handles, int* complete, int* /*indices*/, MPI_Status* /*statuses*/) {
+  *complete = Wire::whole_stage(handles[0]) ? count : 0;
   return MPI_SUCCESS;
 }
 
 }  // namespace scaling
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  try {
-    if (argc != 2) throw Error("simulate: give one scenario file");
-    run(argv[1]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    std::_Exit(1);  // all ranks are this process, and SMPI's MPI_Abort would exit with 0
-  }
-  MPI_Finalize();
+  s4u::Engine engine(&argc, argv);
+  run([&] {
+    if (argc != 4) throw Error("simulate: give a platform, a scenario and the number of ranks");
+    simulate(argv[1], argv[2], std::stoi(argv[3]));
+  });
 }

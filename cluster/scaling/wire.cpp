@@ -1,95 +1,144 @@
 #include "wire.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace scaling {
+
+namespace s4u = simgrid::s4u;
+
+void Waker::wait() {
+  if (!woken_) {
+    waiting_ = true;
+    semaphore_->acquire();
+  }
+  woken_ = false;
+}
+
+void Waker::wake() {
+  if (waiting_) {
+    waiting_ = false;
+    semaphore_->release();
+  } else {
+    woken_ = true;
+  }
+}
+
+Wire::Wire(const std::vector<Wire*>& ranks, int rank, s4u::Host* host, const Costs& costs, bool copies)
+    : ranks_(ranks), rank_(rank), host_(host), costs_(costs), copies_(copies) {
+  for (int i = 0; i < costs.streams; ++i) s4u::Actor::create("stream", host, [this] { stream(); })->daemonize();
+}
+
+Wire::Stage* Wire::stage(int tag, Waker* waker) {
+  Stage& stage = stages_[tag];
+  stage.waker = waker;
+  ++stage.open;
+  stage.seconds += costs_.message;
+  return &stage;
+}
+
+void Wire::send(const void* data, std::size_t bytes, int to, int tag, MPI_Request* handle) {
+  Stage* of = stage(tag, &progress);
+  *handle = reinterpret_cast<MPI_Request>(of);
+  post_send(data, bytes, to, tag, of);
+}
+
+void Wire::receive(void* data, std::size_t count, bool float32, int from, int tag, MPI_Request* handle) {
+  const std::size_t bytes = count * (float32 ? sizeof(float) : sizeof(std::uint16_t));
+  Stage* of = stage(tag, &progress);
+  of->seconds += static_cast<double>(count) * (float32 ? costs_.value : costs_.value_bfloat16) +
+                 static_cast<double>(bytes) * costs_.byte;
+  *handle = reinterpret_cast<MPI_Request>(of);
+  post_receive(data, bytes, from, tag, of);
+}
+
 namespace {
 
-MPI_Request handle_of(std::size_t message) {
-  return reinterpret_cast<MPI_Request>(message + 1);
-}
-std::size_t message_of(MPI_Request handle) {
-  return reinterpret_cast<std::size_t>(handle) - 1;
+std::uint64_t key(int rank, int tag) {
+  return static_cast<std::uint64_t>(rank) << 32U | static_cast<std::uint32_t>(tag);
 }
 
 }  // namespace
 
-void Wire::add(MPI_Request request, double seconds, MPI_Request* handle) {
-  if (free_.empty()) {
-    free_.push_back(messages_.size());
-    messages_.emplace_back();
+void Wire::post_send(const void* data, std::size_t bytes, int to, int tag, Stage* stage) {
+  Wire& receiver = *ranks_[static_cast<std::size_t>(to)];
+  const Message message{this, &receiver, bytes, data, nullptr, stage, nullptr};
+  const auto found = receiver.awaited_.find(key(rank_, tag));
+  if (found == receiver.awaited_.end()) {
+    receiver.sent_to_us_[key(rank_, tag)].push_back(message);
+    return;
   }
-  const std::size_t at = free_.back();
-  free_.pop_back();
-  messages_[at] = {seconds, false};
-  under_way_.push_back(request);
-  of_under_way_.push_back(at);
-  *handle = handle_of(at);
+  Message whole = found->second.front();
+  found->second.pop_front();
+  if (found->second.empty()) receiver.awaited_.erase(found);
+  whole.source = data;
+  whole.sent = stage;
+  start(whole);
 }
 
-void Wire::send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* handle) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Isend(data, count, type, to, tag, comm, &request);
-  add(request, costs_.message, handle);
-}
-
-void Wire::receive(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* handle) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Irecv(data, count, type, from, tag, comm, &request);
-  int bytes = 0;
-  MPI_Type_size(type, &bytes);
-  add(request,
-      costs_.message + count * ((type == MPI_FLOAT ? costs_.value : costs_.value_bfloat16) + bytes * costs_.byte),
-      handle);
-}
-
-void Wire::test_some(int count, MPI_Request* handles, int* complete, int* indices) {
-  *complete = 0;
-  for (int i = 0; i < count; ++i) {
-    if (handles[i] != MPI_REQUEST_NULL && !messages_[message_of(handles[i])].complete) return;
+void Wire::post_receive(void* data, std::size_t bytes, int from, int tag, Stage* stage) {
+  Wire& sender = *ranks_[static_cast<std::size_t>(from)];
+  const Message message{&sender, this, bytes, nullptr, data, nullptr, stage};
+  const auto found = sent_to_us_.find(key(from, tag));
+  if (found == sent_to_us_.end()) {
+    awaited_[key(from, tag)].push_back(message);
+    return;
   }
-  double seconds = 0;
-  for (int i = 0; i < count; ++i) {
-    if (handles[i] == MPI_REQUEST_NULL) continue;
-    const std::size_t at = message_of(handles[i]);
-    seconds += messages_[at].seconds;
-    free_.push_back(at);
-    handles[i] = MPI_REQUEST_NULL;
-    indices[(*complete)++] = i;
-  }
-  if (seconds > 0) smpi_execute(seconds);
+  Message whole = found->second.front();
+  found->second.pop_front();
+  if (found->second.empty()) sent_to_us_.erase(found);
+  whole.target = data;
+  whole.received = stage;
+  sender.start(whole);
 }
 
-void Wire::wait(MPI_Request* other) {
-  next(other, true);
+void Wire::start(const Message& message) {
+  ready_.push_back(message);
+  ready_count_->release();
 }
 
-void Wire::look(MPI_Request* other) {
-  while (next(other, false)) {
+// An actor that sends one message after the other.
+void Wire::stream() {
+  for (;;) {
+    ready_count_->acquire();
+    const auto next = std::min_element(ready_.begin(), ready_.end(), [](const Message& a, const Message& b) {
+      return a.to->arriving_ < b.to->arriving_;
+    });
+    const Message message = *next;
+    ready_.erase(next);
+    ++message.to->arriving_;
+    s4u::Comm::sendto(host_, message.to->host_, message.bytes);
+    --message.to->arriving_;
+    if (copies_ && message.source != nullptr) std::memcpy(message.target, message.source, message.bytes);
+    for (Stage* stage : {message.sent, message.received}) {
+      if (--stage->open == 0) stage->waker->wake();
+    }
   }
 }
 
-// SMPI's calls do not accept null requests. Testany sees all requests in one call, which test_some would not.
-bool Wire::next(MPI_Request* other, bool wait) {
-  const bool with_other = *other != MPI_REQUEST_NULL;
-  if (with_other) under_way_.push_back(*other);
-  const int count = static_cast<int>(under_way_.size());
-  int index = 0, any = count > 0 ? 1 : 0;
-  if (any && !wait) MPI_Testany(count, under_way_.data(), &index, &any, MPI_STATUS_IGNORE);
-  // If all requests are complete, SMPI's Testany reports that there are none, whereas its Waitany returns one.
-  if (any && (wait || index == MPI_UNDEFINED)) {
-    MPI_Waitany(count, under_way_.data(), &index, MPI_STATUS_IGNORE);
-  }
-  if (with_other) {
-    *other = under_way_.back();
-    under_way_.pop_back();
-  }
-  const auto at = static_cast<std::size_t>(index);
-  if (!any || index == MPI_UNDEFINED || at == under_way_.size()) return any != 0 && index != MPI_UNDEFINED;
-  messages_[of_under_way_[at]].complete = true;
-  under_way_[at] = under_way_.back();
-  under_way_.pop_back();
-  of_under_way_[at] = of_under_way_.back();
-  of_under_way_.pop_back();
+bool Wire::whole_stage(MPI_Request handle) {
+  auto* stage = reinterpret_cast<Stage*>(handle);
+  if (stage->open > 0) return false;
+  const double seconds = stage->seconds;
+  stage->seconds = 0;
+  compute(seconds);
   return true;
+}
+
+void Wire::all_reduce(std::size_t bytes, int tag) {
+  const int ranks = static_cast<int>(ranks_.size());
+  Waker done;
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    Stage round{2, 2 * costs_.message, &done};
+    post_receive(nullptr, bytes, (rank_ - distance + ranks) % ranks, tag, &round);
+    post_send(nullptr, bytes, (rank_ + distance) % ranks, tag, &round);
+    done.wait();
+    compute(round.seconds);
+  }
+}
+
+void compute(double seconds) {
+  if (seconds > 0) s4u::this_actor::execute(seconds * s4u::this_actor::get_host()->get_speed());
 }
 
 }  // namespace scaling

@@ -1,52 +1,98 @@
-// The layer between src/comm/exchange.cpp and the simulated MPI. It charges the progress thread for messages, and lets
-// it wait for the next of all pending messages. (Polling, as the real thread does, would make the simulation look at
-// every message each time.)
+// The simulated network under src/comm/exchange.cpp, in place of its calls of MPI. A message becomes a flow of SimGrid
+// when both its send and its receive have been posted. The layer charges the progress thread for messages, and lets it
+// wait for the end of a stage of a sum. (Polling, as the real thread does, would take most of the time of a
+// simulation.)
+//
+// Whenever a flow begins or ends, SimGrid shares the links anew among all flows that are connected by links, which
+// takes time in proportion to their number. A stage of a sum on 1,024 ranks has 31,744 messages, so a rank has only
+// some flows under way at a time (Costs::streams), and its other messages wait in the order in which they were posted.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
 #include <vector>
 
 namespace scaling {
 
+struct Costs {
+  // Seconds of the progress thread.
+  double message = 0;                    // for each message sent or received
+  double byte = 0;                       // for each byte received, if MPI copies it, as between processes of one node
+  double value = 0, value_bfloat16 = 0;  // for each value received: adding, rounding, widening
+  int streams = 4;                       // flows that leave a rank at a time
+};
+
+/// Lets an actor wait for others. SimGrid runs one actor at a time.
+class Waker {
+ public:
+  /// Returns after a wake(), at once if there was one since the last wait().
+  void wait();
+  void wake();
+
+ private:
+  simgrid::s4u::SemaphorePtr semaphore_ = simgrid::s4u::Semaphore::create(0);
+  bool waiting_ = false, woken_ = false;
+};
+
 /// The messages of one rank.
 class Wire {
  public:
-  /// Seconds of the progress thread.
-  struct Costs {
-    double message = 0;                    // for each message sent or received
-    double byte = 0;                       // for each byte received, if MPI copies it, as between processes of one node
-    double value = 0, value_bfloat16 = 0;  // for each value received: adding, rounding, widening
-  };
+  /// Starts the actors that send. `ranks` are the wires of all ranks by number; both outlive the simulation.
+  Wire(const std::vector<Wire*>& ranks, int rank, simgrid::s4u::Host* host, const Costs& costs, bool copies);
 
-  explicit Wire(const Costs& costs) : costs_(costs) {}
+  // Replacements of the calls of MPI; a handle names the stage.
+  void send(const void* data, std::size_t bytes, int to, int tag, MPI_Request* handle);
+  void receive(void* data, std::size_t count, bool float32, int from, int tag, MPI_Request* handle);
+  /// If all messages of the stage are complete, charges the thread for them, and returns true.
+  static bool whole_stage(MPI_Request handle);
 
-  // Replacements of the calls of MPI; the handles are not MPI's.
-  void send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* handle);
-  void receive(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* handle);
-  /// When the last of them is complete, charges the thread's time for all.
-  void test_some(int count, MPI_Request* handles, int* complete, int* indices);
+  /// Sends and receives `bytes` in as many rounds as recursive doubling needs. `tag` differs from those of sums.
+  void all_reduce(std::size_t bytes, int tag);
 
-  /// Waits until a message is complete or `other`, a request of MPI, which is then null. REQUIRES: one is pending.
-  void wait(MPI_Request* other);
-  /// Collects the other messages that are complete by now.
-  void look(MPI_Request* other);
+  /// Woken at the end of each stage of a sum.
+  Waker progress;
 
  private:
+  /// The messages of a rank in one stage of a sum, or in one round of all_reduce().
+  struct Stage {
+    int open = 0;
+    double seconds = 0;  // of the thread, for all of them
+    Waker* waker = nullptr;
+  };
   struct Message {
-    double seconds = 0;
-    bool complete = false;
+    Wire *from = nullptr, *to = nullptr;
+    std::size_t bytes = 0;
+    const void* source = nullptr;
+    void* target = nullptr;
+    Stage *sent = nullptr, *received = nullptr;
   };
 
-  void add(MPI_Request request, double seconds, MPI_Request* handle);
-  bool next(MPI_Request* other, bool wait);
+  Stage* stage(int tag, Waker* waker);
+  void post_send(const void* data, std::size_t bytes, int to, int tag, Stage* stage);
+  void post_receive(void* data, std::size_t bytes, int from, int tag, Stage* stage);
+  void start(const Message& message);
+  void stream();
 
+  const std::vector<Wire*>& ranks_;
+  int rank_;
+  simgrid::s4u::Host* host_;
   Costs costs_;
-  std::vector<Message> messages_;
-  std::vector<std::size_t> free_;          // free indices of messages_
-  std::vector<MPI_Request> under_way_;     // pending requests of MPI
-  std::vector<std::size_t> of_under_way_;  // the index of the message of each request
+  bool copies_;
+  std::map<int, Stage> stages_;                                        // by tag
+  std::unordered_map<std::uint64_t, std::deque<Message>> sent_to_us_;  // without a receive yet, by rank and tag
+  std::unordered_map<std::uint64_t, std::deque<Message>> awaited_;     // without a send yet, by rank and tag
+  std::deque<Message> ready_;                                          // from here, with both
+  int arriving_ = 0;                                                   // flows to this rank
+  simgrid::s4u::SemaphorePtr ready_count_ = simgrid::s4u::Semaphore::create(0);
 };
+
+/// Keeps a core of this actor's host busy.
+void compute(double seconds);
 
 }  // namespace scaling
