@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/predicted_threads.h"
 
 namespace rnnsearch {
 namespace {
@@ -124,7 +125,8 @@ void set_thread_count(std::size_t count) {
 }
 
 std::size_t thread_count() {
-  return pool()->count;
+  const auto* predicted = PredictedThreads::current();
+  return predicted ? predicted->threads() : pool()->count;
 }
 
 std::string thread_library() {
@@ -137,6 +139,7 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
     if (stop && (*stop)()) throw Interrupted();
     piece(i);
   };
+  if (auto* predicted = PredictedThreads::current(); predicted && !is_alone) return predicted->run(pieces, run);
   if (pieces <= 1 || is_alone || thread_count() == 1) {
     for (std::size_t i = 0; i < pieces; ++i) run(i);
     return;

@@ -69,6 +69,12 @@ void declare(Options& options, BenchmarkSettings& s) {
                        "number of ranks that share them]; several numbers, such as 1,2,4,8, time the same updates "
                        "with each number of threads and show how an update scales",
                .recorded = false});
+  options.add("predict-threads", s.predict_threads,
+              {.help = "predict the times with several numbers of --threads, which may be more than this machine has "
+                       "CPUs: divide the work as for that number, compute it on one thread, and put the times of the "
+                       "pieces together as the threads would share them; memory bandwidth and caches that threads "
+                       "share are not considered",
+               .recorded = false});
   add_thread_limits(options, s.threads);
   add_precision(options, s.precision, ModelUse::kTrained);
   options.offer_presets();
@@ -111,6 +117,13 @@ void check(const Options& options, BenchmarkSettings& s) {
     if (std::adjacent_find(counts.begin(), counts.end()) != counts.end()) {
       throw UsageError(text_of("--threads has a number twice (", value::write(counts), "); give each once"));
     }
+  }
+  if (s.predict_threads && (!s.thread_counts || s.thread_counts->size() < 2)) {
+    throw UsageError("--predict-threads compares several numbers of threads; give them, for instance --threads 1,8,64");
+  }
+  if (s.predict_threads && s.latency_sentences > 0) {
+    throw UsageError(
+        "--predict-threads and --latency-sentences: a latency is measured, not predicted; give one of the two");
   }
   check_usage([&] { train::check(s.train); });
 }

@@ -69,7 +69,7 @@ std::string conclusion_of(const std::vector<ThreadScaling>& curve, const std::st
     }
     last = &point;
   }
-  return text_of(begin, ", the most that were measured: each step gained at least ", percents(kWorthwhileGain),
+  return text_of(begin, ", the most of these: each step gained at least ", percents(kWorthwhileGain),
                  " of what linear scaling would.");
 }
 
@@ -87,6 +87,7 @@ Json json_of(const std::vector<OnThreads>& runs) {
   }
   for (const auto& [measured, measurement] : runs) records.push_back(json_of(measured, measurement));
   return Json::object({{"thread_scaling", std::move(points)},
+                       {"predicted", runs.front().measured.predicted},
                        {"worthwhile_threads", worthwhile_threads(curve)},
                        {"conclusion", conclusion_of(curve, unit_of(runs.front().measured))},
                        {"runs", std::move(records)}});
@@ -97,7 +98,9 @@ std::string table_of(const std::vector<OnThreads>& runs) {
   const Measured& first = runs.front().measured;
   std::string threads;
   for (const ThreadScaling& point : curve) threads += text_of(threads.empty() ? "" : ", ", point.threads);
-  std::string text = heading_of(first, runs.front().measurement, threads + " threads") + "\n" +
+  std::string text = heading_of(first, runs.front().measurement,
+                                threads + " threads" + (first.predicted ? ", predicted from one" : "")) +
+                     "\n" +
                      text_of("threads", right(text_of("seconds ", first.decode ? "a batch" : "an update"), 20),
                              right("speed-up", 10), right("efficiency", 12), right("target words/s", 16));
   if (curve.front().share) text += "   of this machine's products from L1";

@@ -55,7 +55,7 @@ TEST(ThreadScaling, SaysWhereItStopsInASentence) {
             "make it 4.00 times as fast; a step counts as paying if it gains at least 50% of what linear scaling "
             "would.");
   EXPECT_THAT(conclusion_of(scaling_of({on(1, 8), on(2, 4)}), "batch"),
-              HasSubstr("More threads pay up to 2, the most that were measured"));
+              HasSubstr("More threads pay up to 2, the most of these"));
   EXPECT_THAT(conclusion_of(scaling_of({on(1, 8), on(2, 9)}), "batch"),
               HasSubstr("pay up to 1: with 2 a batch is 0.89 times as fast as with 1, "));
 }
@@ -68,6 +68,9 @@ TEST(ThreadScaling, StandsInTheTableWithTheShareOfEachBound) {
                                  "      2              5.0000      1.60         80%              10\n"));
   EXPECT_THAT(without, HasSubstr("\nMore threads pay up to 2"));
   EXPECT_THAT(without, Not(HasSubstr("this machine")));
+  EXPECT_THAT(without, Not(HasSubstr("predicted")));
+  runs[0].measured.predicted = runs[1].measured.predicted = true;
+  EXPECT_THAT(table_of(runs), HasSubstr("1 rank of 1, 2 threads, predicted from one; "));
   for (OnThreads& run : runs) {
     run.measured.machine.emplace();
     run.measured.machine->all.level1 = 10e9 * static_cast<double>(run.measured.threads);
