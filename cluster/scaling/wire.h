@@ -5,7 +5,9 @@
 //
 // Whenever a flow begins or ends, SimGrid shares the links anew among all flows that are connected by links, which
 // takes time in proportion to their number. A stage of a sum on 1,024 ranks has 31,744 messages, so a rank has only
-// some flows under way at a time (Costs::streams), and its other messages wait in the order in which they were posted.
+// some flows under way at a time (Costs::streams), and of its other messages the one to the rank with the fewest flows
+// is next. In the order of posting, messages to busy ranks would hold up all others, which they do not in a network
+// card that sends to all ranks in turn.
 #pragma once
 
 #include <mpi.h>
