@@ -2,8 +2,8 @@
 """How a training scales beyond one machine: an analytic model and simulations of the same cases, from measured inputs.
 
   scaling.py measure --rnnsearch PROGRAM --tool PROGRAM --output measured.json
-  scaling.py predict --measured measured.json --simulator PROGRAM [--simulate-up-to RANKS]
-  scaling.py shards  --measured measured.json
+  scaling.py predict --measured measured.json [--simulator PROGRAM --simulate-up-to RANKS]
+  scaling.py shards  --measured measured.json [--simulator PROGRAM --simulate-up-to RANKS]
   scaling.py verify  --simulator PROGRAM
   scaling.py check   --rnnsearch PROGRAM --measured measured.json --simulator PROGRAM
 
@@ -92,7 +92,7 @@ class Case:
     overlap: bool = True
     bfloat16: bool = False
     shards: int = 0     # of the global batch, if sums are those of --reproducible-shards
-    sharded: bool = False
+    sharded: bool = False  # each rank updates its share of the weights
     bits: int = 60000
     spread: float = 0.0
     slow_node: float = 1.0  # one rank's computing takes so many times as long
@@ -166,6 +166,7 @@ def analytic(case):
 # --------------------------------------------------------------------------------------------------------- SimGrid
 
 LEAF = 32  # nodes on a switch of the lower level of a fat tree
+FEW = 64  # with more ranks, simulations are less fine
 GROUP = 128  # nodes of a group of a dragonfly, 4 on each of its routers
 TOPOLOGIES = ("fat tree", "fat tree 2:1", "dragonfly")
 
@@ -208,10 +209,10 @@ def platform(case, scale):
 
 def scenario(case, scale, check=False):
     value = case.value_bfloat16 if case.bfloat16 else case.value
-    lines = [f"updates {case.updates}", f"scale {scale}", f"overlap {int(case.overlap)}",
+    lines = [f"ranks {case.ranks}", f"updates {case.updates}", f"scale {scale}", f"overlap {int(case.overlap)}",
              f"compute {case.compute:.9g}", f"optimiser {case.optimiser:.9g}", f"bits {case.bits}",
              f"message {case.network.message}", f"byte {case.byte * scale:.6g}", f"value {case.value * scale:.6g}",
-             f"value_bfloat16 {case.value_bfloat16 * scale:.6g}", f"streams {16 if case.ranks <= 64 else 2}",
+             f"value_bfloat16 {case.value_bfloat16 * scale:.6g}", f"streams {16 if case.ranks <= FEW else 2}",
              f"shards {case.shards}", f"check {int(check)}"]
     lines += [f"part {ready:.9g} {int(floats)} {int(case.bfloat16 and not table)}" for ready, floats, table in case.parts]
     lines += ["pace " + " ".join(f"{factor:.6f}" for factor in pace) for pace in case.paces()]
@@ -226,9 +227,9 @@ def simulate(case, simulator, scale=None, check=False):
         (folder / "platform.xml").write_text(platform(case, scale))
         (folder / "scenario").write_text(scenario(case, scale, check))
         settings = {"network/model": "CM02", "network/crosstraffic": "no", "contexts/stack-size": "256"}
-        if case.ranks > 64:  # events that are less than 10 us apart are one, which saves nine tenths of the work
+        if case.ranks > FEW:  # events that are less than 10 us apart are one, which saves nine tenths of the work
             settings["surf/precision"] = "1e-5"
-        command = [pathlib.Path(simulator).resolve(), "platform.xml", "scenario", str(case.ranks),
+        command = [pathlib.Path(simulator).resolve(), "platform.xml", "scenario",
                    *(f"--cfg={name}:{value}" for name, value in settings.items()), "--log=root.thres:critical"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     found = re.search(r"^seconds (\S+)", done.stdout, re.M)
@@ -374,24 +375,29 @@ def efficiency(measured, node, scaling, ranks, seconds):
     return node.alone(GLOBAL_BATCH) / (ranks * seconds)
 
 
+def nodes_of(measured, arguments):
+    """The kinds of rank that --node names, all without it, as (name, Node)."""
+    nodes = {"one thread, measured": Node(measured), NODE["name"]: Node.assumed(measured)}
+    return [(name, node) for name, node in nodes.items() if name.startswith(arguments.node or "")]
+
+
+def networks_of(arguments):
+    return [network for network in NETWORKS.values() if network.name.startswith(arguments.network or "")]
+
+
 def predict(arguments):
     measured = json.loads(pathlib.Path(arguments.measured).read_text())
-    nodes = {"one thread, measured": Node(measured), NODE["name"]: Node.assumed(measured)}
     more = {"topology": arguments.topology, "slow_node": arguments.slow_node}
     if arguments.spread is not None:
         more["spread"] = arguments.spread
-    for name, node in nodes.items():
+    for name, node in nodes_of(measured, arguments):
         print(f"{name}: {node.alone(80):.3f} s an update of 80 pairs, of it optimiser {node.optimiser():.3f} s")
     worst = 0.0
-    for node_name, node in nodes.items():
-        if arguments.node and not node_name.startswith(arguments.node):
-            continue
+    for node_name, node in nodes_of(measured, arguments):
         for scaling in ("weak", "strong"):
             if arguments.scaling and scaling != arguments.scaling:
                 continue
-            for network in NETWORKS.values():
-                if arguments.network and not network.name.startswith(arguments.network):
-                    continue
+            for network in networks_of(arguments):
                 print(f"\n{scaling} scaling, {arguments.topology} of {network.name}, a rank is {node_name}: efficiency in %, "
                       "analytic / simulated (analytic - simulated seconds, % of an update)")
                 print("| " + " | ".join(["", *(f"{ranks} ranks" for ranks in arguments.ranks)]) + " |")
@@ -439,12 +445,8 @@ def with_shards(measured, node, ranks, each, network):
 
 def shards(arguments):
     measured = json.loads(pathlib.Path(arguments.measured).read_text())
-    for name, node in {"one thread, measured": Node(measured), NODE["name"]: Node.assumed(measured)}.items():
-        if arguments.node and not name.startswith(arguments.node):
-            continue
-        for network in NETWORKS.values():
-            if arguments.network and not network.name.startswith(arguments.network):
-                continue
+    for name, node in nodes_of(measured, arguments):
+        for network in networks_of(arguments):
             print(f"\nweak scaling, {network.name}, a rank is {name}: time of an update, without shards = 1; "
                   "by the analytic model / simulated")
             print("| " + " | ".join(["shards a rank", *(f"{ranks} ranks" for ranks in arguments.ranks)]) + " |")

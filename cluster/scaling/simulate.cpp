@@ -2,10 +2,11 @@
 // simulated messages (wire.h), in the order and with the limits of src/comm/progress_thread.cpp; computing is simulated
 // time.
 //
-//   simulate PLATFORM SCENARIO RANKS [--cfg=NAME:VALUE...]
+//   simulate PLATFORM SCENARIO [--cfg=NAME:VALUE...]
 //
 // PLATFORM is a file of SimGrid; rank i is on host "n<i>", or every rank on "n0" if that is the only host. SCENARIO is
 // a file of lines, each a name and its values:
+//   ranks COUNT            number of ranks
 //   updates COUNT          number of updates
 //   scale S                divide every size by S, so that a thousand ranks fit into memory (divide bandwidths, too,
 //                          and multiply the seconds for each byte or value)
@@ -60,7 +61,7 @@ struct Part {
 };
 
 struct Scenario {
-  int updates = 1;
+  int ranks = 1, updates = 1;
   std::size_t scale = 1, bits = 0;
   std::uint64_t shards = 0;
   bool overlap = true, check = false;
@@ -85,7 +86,9 @@ Scenario read_scenario(const std::string& path) {
     std::istringstream words(line);
     std::string name;
     words >> name;
-    if (name == "updates") {
+    if (name == "ranks") {
+      words >> s.ranks;
+    } else if (name == "updates") {
       words >> s.updates;
     } else if (name == "scale") {
       words >> s.scale;
@@ -143,8 +146,8 @@ std::size_t floats_of(const Scenario& s, const Part& part) {
 class Rank {
  public:
   /// `unchecked` is the gradient of all ranks if nobody checks it, and has the size of a block.
-  Rank(const Scenario& s, int rank, int ranks, std::vector<float>* unchecked, scaling::Wire* wire)
-      : s_(s), rank_(rank), ranks_(ranks), unchecked_(unchecked), wire_(wire), grid_(rank, ranks) {
+  Rank(const Scenario& s, int rank, std::vector<float>* unchecked, scaling::Wire* wire)
+      : s_(s), rank_(rank), unchecked_(unchecked), wire_(wire), grid_(rank, s.ranks) {
     std::size_t all = 0;
     for (const Part& part : s.parts) {
       first_.push_back(all);
@@ -281,19 +284,19 @@ class Rank {
     double worst = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       double sum = 0;
-      for (int r = 0; r < ranks_; ++r) sum += value(update, r, i);
-      worst = std::max(worst, std::abs(values_[i] - sum) / (ranks_ * magnitude(i)));
+      for (int r = 0; r < s_.ranks; ++r) sum += value(update, r, i);
+      worst = std::max(worst, std::abs(values_[i] - sum) / (s_.ranks * magnitude(i)));
     }
     // float32: a rounding error of 2^-24 for each addition. bfloat16: 2^-8 of what a rank sends and of the sum, and as
     // much again for the error-feedback residual.
     const bool rounds = std::any_of(s_.parts.begin(), s_.parts.end(), [](const Part& part) { return part.bfloat16; });
-    const double bound = rounds ? 4.0 / 256 : ranks_ * 0x1p-24;
+    const double bound = rounds ? 4.0 / 256 : s_.ranks * 0x1p-24;
     if (worst > bound) throw Error(rnnsearch::text_of("simulate: a sum is wrong by ", worst, " of its terms"));
     std::printf("check: update %d, rank %d: the same bits, wrong by %.1e of the terms at most\n", update, rank_, worst);
   }
 
   const Scenario& s_;
-  int rank_, ranks_;
+  int rank_;
   std::vector<float>* unchecked_;
   scaling::Wire* wire_;
   Grid grid_;
@@ -318,7 +321,7 @@ void run(const std::function<void()>& thread) {
   }
 }
 
-void simulate(const char* platform, const char* path, int ranks) {
+void simulate(const char* platform, const char* path) {
   const Scenario s = read_scenario(path);
   auto& engine = *s4u::Engine::get_instance();
   engine.load_platform(platform);
@@ -326,13 +329,13 @@ void simulate(const char* platform, const char* path, int ranks) {
   std::vector<scaling::Wire*> wires;
   std::deque<scaling::Wire> all_wires;
   std::deque<Rank> all_ranks;
-  std::vector<std::vector<double>> seconds(static_cast<std::size_t>(ranks));
-  const auto barrier = s4u::Barrier::create(static_cast<unsigned>(ranks));
+  std::vector<std::vector<double>> seconds(static_cast<std::size_t>(s.ranks));
+  const auto barrier = s4u::Barrier::create(static_cast<unsigned>(s.ranks));
   const bool one_host = engine.get_host_count() == 1;
-  for (int i = 0; i < ranks; ++i) {
+  for (int i = 0; i < s.ranks; ++i) {
     auto* host = s4u::Host::by_name(rnnsearch::text_of("n", one_host ? 0 : i));
     wires.push_back(&all_wires.emplace_back(wires, i, host, s.costs, s.check));
-    Rank& rank = all_ranks.emplace_back(s, i, ranks, &unchecked, wires.back());
+    Rank& rank = all_ranks.emplace_back(s, i, &unchecked, wires.back());
     auto* own = &seconds[static_cast<std::size_t>(i)];
     s4u::Actor::create("progress", host, [&rank] { run([&] { rank.sum_gradients(); }); });
     s4u::Actor::create("main", host, [&rank, &barrier, own] { run([&] { rank.compute(barrier.get(), own); }); });
@@ -370,7 +373,7 @@ int test_some(int count, MPI_Request* handles, int* complete, int* /*indices*/, 
 int main(int argc, char** argv) {
   s4u::Engine engine(&argc, argv);
   run([&] {
-    if (argc != 4) throw Error("simulate: give a platform, a scenario and the number of ranks");
-    simulate(argv[1], argv[2], std::stoi(argv[3]));
+    if (argc != 3) throw Error("simulate: give a platform and a scenario");
+    simulate(argv[1], argv[2]);
   });
 }

@@ -29,72 +29,54 @@ Wire::Wire(const std::vector<Wire*>& ranks, int rank, s4u::Host* host, const Cos
   for (int i = 0; i < costs.streams; ++i) s4u::Actor::create("stream", host, [this] { stream(); })->daemonize();
 }
 
-Wire::Stage* Wire::stage(int tag, Waker* waker) {
+Wire::Stage* Wire::stage(int tag) {
   Stage& stage = stages_[tag];
-  stage.waker = waker;
+  stage.waker = &progress;
   ++stage.open;
   stage.seconds += costs_.message;
   return &stage;
 }
 
 void Wire::send(const void* data, std::size_t bytes, int to, int tag, MPI_Request* handle) {
-  Stage* of = stage(tag, &progress);
+  Stage* of = stage(tag);
   *handle = reinterpret_cast<MPI_Request>(of);
   post_send(data, bytes, to, tag, of);
 }
 
 void Wire::receive(void* data, std::size_t count, bool float32, int from, int tag, MPI_Request* handle) {
   const std::size_t bytes = count * (float32 ? sizeof(float) : sizeof(std::uint16_t));
-  Stage* of = stage(tag, &progress);
+  Stage* of = stage(tag);
   of->seconds += static_cast<double>(count) * (float32 ? costs_.value : costs_.value_bfloat16) +
                  static_cast<double>(bytes) * costs_.byte;
   *handle = reinterpret_cast<MPI_Request>(of);
   post_receive(data, bytes, from, tag, of);
 }
 
-namespace {
-
-std::uint64_t key(int rank, int tag) {
-  return static_cast<std::uint64_t>(rank) << 32U | static_cast<std::uint32_t>(tag);
-}
-
-}  // namespace
-
 void Wire::post_send(const void* data, std::size_t bytes, int to, int tag, Stage* stage) {
-  Wire& receiver = *ranks_[static_cast<std::size_t>(to)];
-  const Message message{this, &receiver, bytes, data, nullptr, stage, nullptr};
-  const auto found = receiver.awaited_.find(key(rank_, tag));
-  if (found == receiver.awaited_.end()) {
-    receiver.sent_to_us_[key(rank_, tag)].push_back(message);
-    return;
-  }
-  Message whole = found->second.front();
-  found->second.pop_front();
-  if (found->second.empty()) receiver.awaited_.erase(found);
-  whole.source = data;
-  whole.sent = stage;
-  start(whole);
+  match({this, ranks_[static_cast<std::size_t>(to)], bytes, data, nullptr, stage, nullptr}, tag);
 }
 
 void Wire::post_receive(void* data, std::size_t bytes, int from, int tag, Stage* stage) {
-  Wire& sender = *ranks_[static_cast<std::size_t>(from)];
-  const Message message{&sender, this, bytes, nullptr, data, nullptr, stage};
-  const auto found = sent_to_us_.find(key(from, tag));
-  if (found == sent_to_us_.end()) {
-    awaited_[key(from, tag)].push_back(message);
-    return;
-  }
-  Message whole = found->second.front();
-  found->second.pop_front();
-  if (found->second.empty()) sent_to_us_.erase(found);
-  whole.target = data;
-  whole.received = stage;
-  sender.start(whole);
+  match({ranks_[static_cast<std::size_t>(from)], this, bytes, nullptr, data, nullptr, stage}, tag);
 }
 
-void Wire::start(const Message& message) {
-  ready_.push_back(message);
-  ready_count_->release();
+// Puts the sent and the awaited half of a message together, in the order in which each was posted.
+void Wire::match(const Message& message, int tag) {
+  const std::uint64_t key = static_cast<std::uint64_t>(message.from->rank_) << 32U | static_cast<std::uint32_t>(tag);
+  auto& unmatched = message.to->unmatched_;
+  auto& halves = unmatched[key];
+  const bool sent = message.sent != nullptr;
+  if (halves.empty() || (halves.front().sent != nullptr) == sent) {
+    halves.push_back(message);
+    return;
+  }
+  const Message other = halves.front();
+  halves.pop_front();
+  if (halves.empty()) unmatched.erase(key);
+  const Message &source = sent ? message : other, &target = sent ? other : message;
+  message.from->ready_.push_back(
+      {message.from, message.to, message.bytes, source.source, target.target, source.sent, target.received});
+  message.from->ready_count_->release();
 }
 
 // An actor that sends one message after the other.

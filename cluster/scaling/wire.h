@@ -27,7 +27,7 @@ struct Costs {
   double message = 0;                    // for each message sent or received
   double byte = 0;                       // for each byte received, if MPI copies it, as between processes of one node
   double value = 0, value_bfloat16 = 0;  // for each value received: adding, rounding, widening
-  int streams = 4;                       // flows that leave a rank at a time
+  int streams = 16;                      // flows that leave a rank at a time
 };
 
 /// Lets an actor wait for others. SimGrid runs one actor at a time.
@@ -75,10 +75,10 @@ class Wire {
     Stage *sent = nullptr, *received = nullptr;
   };
 
-  Stage* stage(int tag, Waker* waker);
+  Stage* stage(int tag);
   void post_send(const void* data, std::size_t bytes, int to, int tag, Stage* stage);
   void post_receive(void* data, std::size_t bytes, int from, int tag, Stage* stage);
-  void start(const Message& message);
+  static void match(const Message& message, int tag);
   void stream();
 
   const std::vector<Wire*>& ranks_;
@@ -86,11 +86,11 @@ class Wire {
   simgrid::s4u::Host* host_;
   Costs costs_;
   bool copies_;
-  std::map<int, Stage> stages_;                                        // by tag
-  std::unordered_map<std::uint64_t, std::deque<Message>> sent_to_us_;  // without a receive yet, by rank and tag
-  std::unordered_map<std::uint64_t, std::deque<Message>> awaited_;     // without a send yet, by rank and tag
-  std::deque<Message> ready_;                                          // from here, with both
-  int arriving_ = 0;                                                   // flows to this rank
+  std::map<int, Stage> stages_;  // by tag
+  // Messages to this rank by sender and tag, all of them only sent, or all of them only awaited.
+  std::unordered_map<std::uint64_t, std::deque<Message>> unmatched_;
+  std::deque<Message> ready_;  // from here, sent and awaited
+  int arriving_ = 0;           // flows to this rank
   simgrid::s4u::SemaphorePtr ready_count_ = simgrid::s4u::Semaphore::create(0);
 };
 
