@@ -137,7 +137,8 @@ found=$(perl -MJSON::PP -e '
 found=$(perl -MJSON::PP -e '
   local $/; my $r = decode_json(<STDIN>);
   for my $run (@{$r->{runs}}) {
-    $run->{last_loss} == $r->{runs}[0]{last_loss} && $run->{places}[0]{threads} == 1 && !$run->{machine} or print "inconsistent ";
+    $run->{last_loss} == $r->{runs}[0]{last_loss} && $run->{places}[0]{threads} == 1 && !$run->{machine} &&
+      !$run->{phase_seconds} && !$run->{gradient_parts} or print "inconsistent ";
     $_ > 0 or print "no time " for @{$run->{seconds}{all}};
   }
   print join(" ", map { $_->{threads} } @{$r->{thread_scaling}}), $r->{predicted} ? " predicted" : ""' <json)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <span>
 
@@ -12,7 +11,7 @@ namespace rnnsearch {
 /// and run the pieces on that thread alone, one after the other. Their times, put together as the threads would share
 /// them, predict the time of a machine with so many cores. The prediction knows the pieces' sizes and what runs on one
 /// thread only; it does not know that threads share memory bandwidth, outer caches and power. A loop within a piece is
-/// a part of that piece. Results have the same bits. One object at a time.
+/// a part of that piece. Results have the same bits. One object at a time in a thread; it stays in that thread.
 class PredictedThreads {
  public:
   /// REQUIRES: threads >= 1
