@@ -61,7 +61,8 @@ void RecurrentLayer<Real>::forward(const Packing& packing, ConstMatrixView<Real>
 
 template <class Real>
 void RecurrentLayer<Real>::backward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
-                                    MatrixView<Real> state_gradient, MatrixView<Real> input_gradient) {
+                                    MatrixView<Real> state_gradient, MatrixView<Real> input_gradient,
+                                    const std::function<void()>& input_done) {
   const auto x = x_.view();  // its gradient takes its place
   kernels::Scratch::Frame frame(memory_);
   const auto carry_rows = frame.matrix<Real>(packing.sentences(), state_width_);
@@ -80,10 +81,11 @@ void RecurrentLayer<Real>::backward(const Packing& packing, ConstMatrixView<Real
       kernels::add<Real>(carry.row_range(0, at.continuing), packing.step(state_gradient, at.before, at.continuing));
     }
   }
+  kernels::multiply_transposed<Real>(x, weights_.W_in, input_gradient, kernels::Into::kAdd);
+  if (input_done) input_done();
   cell_->accumulate(previous, x);
   kernels::accumulate_outer<Real>(input, x, gradient_.W_in);
   kernels::add_column_sums<Real>(x.columns(0, gradient_.b.size()), gradient_.b);
-  kernels::multiply_transposed<Real>(x, weights_.W_in, input_gradient, kernels::Into::kAdd);
 }
 
 template class RecurrentLayer<float>;

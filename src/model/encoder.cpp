@@ -88,11 +88,20 @@ void SourceEncoder<Real>::forward(const Sentences& source, Encoded<Real>& encode
 
 template <class Real>
 void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients,
-                                   PhaseTimes& phases, const std::function<void()>& first_done) {
+                                   PhaseTimes& phases, const EncoderProgress& progress) {
   const std::size_t X = rows_.packing.words(), e = options_.encoder_width(), width = options_.annotation_width();
   kernels::Scratch::Frame frame(memory_);
   PhaseTimes::Scope scope(&phases, Phase::kEncoder);
   const auto embedded_words = embedded(frame), words_gradient = frame.template zeros<Real>(X, options_.embedding);
+  // Before the weights of the last direction, because the embeddings take longer to be summed over all ranks.
+  const auto words_backward = [&] {
+    scope.change(Phase::kEmbedding);
+    kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words_gradient);
+    kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
+    words_.backward(rows_.words, words_gradient);
+    if (progress.words) progress.words();
+    scope.change(Phase::kEncoder);
+  };
   MatrixView<Real> output_gradient;  // of a layer's output, from the layer above
   for (std::size_t k = layers_.size(); k-- > 0;) {
     Layer& layer = layers_[k];
@@ -120,16 +129,14 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
         states = inner.template matrix<Real>(X, e);
         kernels::gather_rows<Real>(view_of(encoded.annotations, width).columns(d * e, e), rows_.encoded_row, states);
       }
-      layer.directions[d]->backward(rows_.packing, input, states, gradient, input_gradient);
-      if (k == 0 && i + 1 < directions() && first_done) first_done();
+      const bool is_last = i + 1 == directions();
+      layer.directions[d]->backward(rows_.packing, input, states, gradient, input_gradient,
+                                    k == 0 && is_last ? words_backward : std::function<void()>());
+      if (k == 0 && !is_last && progress.first_direction) progress.first_direction();
     }
-    kernels::drop<Real>(k == 0 ? dropout_.mask(Place::kSourceWord) : dropout_.mask(Place::kEncoderOutput, k - 1),
-                        input_gradient);
+    if (k > 0) kernels::drop<Real>(dropout_.mask(Place::kEncoderOutput, k - 1), input_gradient);
     output_gradient = input_gradient;
   }
-  scope.change(Phase::kEmbedding);
-  kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
-  words_.backward(rows_.words, words_gradient);
 }
 
 template class SourceEncoder<float>;

@@ -28,6 +28,12 @@ struct EncoderGradients {
   std::vector<MatrixView<Real>> first;  // for each layer: of the first columns of SourceEncoder::first
 };
 
+/// Functions that the backward pass calls on its way, unless they are empty.
+struct EncoderProgress {
+  std::function<void()> first_direction;  // if the lowest layer has two: the gradient of the first one is complete
+  std::function<void()> words;            // that of the embeddings is complete, the weights of a direction are not
+};
+
 template <class Real>
 class SourceEncoder {
  public:
@@ -48,10 +54,9 @@ class SourceEncoder {
   /// the first word, or the forward state at the last one.
   MatrixView<Real> first(std::size_t k) const { return layers_[k].first.view(); }
 
-  /// ADDS to the gradient of the weights and embeddings. encoded: of the forward pass. If the lowest layer has two
-  /// directions, calls first_done, if given, after the first of them.
+  /// ADDS to the gradient of the weights and embeddings. encoded: of the forward pass.
   void backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients, PhaseTimes& phases,
-                const std::function<void()>& first_done);
+                const EncoderProgress& progress);
 
  private:
   struct Layer {

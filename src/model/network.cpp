@@ -106,8 +106,8 @@ void Network<Real>::list_parts(DecoderKind kind) {
   if (gated) add_range(Stage::kSource, from.between, from.decoder);
   const std::size_t first_direction = gated && options.bidirectional() ? from.backward_encoder : from.between;
   if (first_direction < from.between) add_range(Stage::kFirstDirection, first_direction, from.between);
+  add(Stage::kSourceWords, options.ties_sides() && options.ties_output() ? dense_table : GradientPart{0, 0, 0});
   add_range(Stage::kEncoder, 0, first_direction);
-  add(Stage::kEncoder, options.ties_sides() && options.ties_output() ? dense_table : GradientPart{0, 0, 0});
 }
 
 template <class Real>
@@ -216,7 +216,9 @@ void Network<Real>::forward_and_backward(const Sentences& source, const Sentence
       initial_states.backward(encoder, batch, target.packing, gradients.states, gradients.contexts, frame);
   to_encoder.annotations = gradients.annotations;
   finish(how.finished, Stage::kSource);
-  encoder.backward(batch, to_encoder, phases, [&] { finish(how.finished, Stage::kFirstDirection); });
+  encoder.backward(batch, to_encoder, phases,
+                   {.first_direction = [&] { finish(how.finished, Stage::kFirstDirection); },
+                    .words = [&] { finish(how.finished, Stage::kSourceWords); }});
   finish(how.finished, Stage::kEncoder);
 }
 

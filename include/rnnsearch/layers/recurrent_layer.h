@@ -3,6 +3,7 @@
 // (cell.h).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -37,9 +38,11 @@ class RecurrentLayer {
   void forward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
                const kernels::DropoutMask& recurrent_dropout = {});
   /// ADDS to the gradient of the weights and to input_gradient [X, I]. states: the result of the forward pass.
-  /// state_gradient [X, S]: the gradient of the states from the following layers; it is overwritten.
+  /// state_gradient [X, S]: the gradient of the states from the following layers; it is overwritten. input_done, if
+  /// given, is called when input_gradient is complete, before the gradient of the weights is computed.
   void backward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
-                MatrixView<Real> state_gradient, MatrixView<Real> input_gradient);
+                MatrixView<Real> state_gradient, MatrixView<Real> input_gradient,
+                const std::function<void()>& input_done = {});
 
  private:
   std::size_t state_width_;
