@@ -26,8 +26,7 @@ void decoder_forward(const DecoderWeights<Real>& weights, const Packing& packing
   const std::size_t Y = packing.words(), B = packing.sentences();
   const std::size_t n = weights.U.rows, A = weights.v_a.size(), C = weights.C.rows;
   const auto x = activations.x.shape(Y, 3 * n);
-  kernels::multiply<Real>(input.words, weights.W_in, x);
-  kernels::add_to_rows<Real>(weights.b, x.columns(0, weights.b.size()));
+  affine_forward<Real>(input.words, weights.W_in, weights.b, x, activations.memory);
 
   const auto previous = activations.previous.shape(Y, n), context = activations.context.shape(Y, C);
   const auto query = activations.query.shape(Y, A);
@@ -130,10 +129,11 @@ void decoder_backward(const DecoderWeights<Real>& weights, const DecoderWeights<
   kernels::accumulate_outer<Real>(previous, fused_gradient, gradient.U_query_gates);
   kernels::accumulate_outer<Real>(reset, x_gradient.columns(0, n), gradient.U);
   kernels::accumulate_outer<Real>(context, x_gradient, gradient.C);
-  kernels::accumulate_outer<Real>(input.words, x_gradient, gradient.W_in);
-  kernels::add_column_sums<Real>(x_gradient.columns(0, gradient.b.size()), gradient.b);
   kernels::add_column_sums<Real>(v_a_gradient, gradient.v_a);
-  kernels::multiply_transposed<Real>(x_gradient, weights.W_in, gradients.words, kernels::Into::kAdd);
+  const auto sums = add_repeated<Real>(input.words, x_gradient, frame);
+  kernels::accumulate_outer<Real>(input.words.distinct, sums, gradient.W_in);
+  kernels::add_column_sums<Real>(sums.columns(0, gradient.b.size()), gradient.b);
+  kernels::multiply_transposed<Real>(sums, weights.W_in, gradients.words, kernels::Into::kAdd);
 }
 
 #define RNNSEARCH_INSTANTIATE(Real)                                                                        \

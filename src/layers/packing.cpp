@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "rnnsearch/kernels/rows.h"
-
 namespace rnnsearch::layers {
 
 Packing::Packing(std::span<const std::size_t> lengths) : order(lengths.size()) {
@@ -50,28 +48,13 @@ std::vector<WordId> pack_words(const Packing& packing, const Sentences& sentence
   return words;
 }
 
-template <class Real>
-void shift_forward(const Packing& packing, ConstMatrixView<Real> from, MatrixView<Real> to) {
-  for (std::size_t t = 0; t < packing.steps(); ++t) {
-    const MatrixView<Real> rows = packing.step(to, t);
-    if (t == 0) {
-      kernels::zero_rows<Real>(rows);
-    } else {
-      kernels::copy_rows<Real>(packing.step(from, t - 1, rows.rows), rows);
-    }
-  }
-}
-
-template <class Real>
-void shift_backward(const Packing& packing, ConstMatrixView<Real> to_gradient, MatrixView<Real> from_gradient) {
+std::vector<std::uint32_t> one_step_before(const Packing& packing, std::span<const std::uint32_t> of,
+                                           std::uint32_t none) {
+  std::vector<std::uint32_t> before(packing.words(), none);
   for (std::size_t t = 1; t < packing.steps(); ++t) {
-    kernels::add<Real>(packing.step(to_gradient, t), packing.step(from_gradient, t - 1, packing.active[t]));
+    std::copy_n(&of[packing.first_row[t - 1]], packing.active[t], &before[packing.first_row[t]]);
   }
+  return before;
 }
-
-template void shift_forward(const Packing&, ConstMatrixView<float>, MatrixView<float>);
-template void shift_forward(const Packing&, ConstMatrixView<double>, MatrixView<double>);
-template void shift_backward(const Packing&, ConstMatrixView<float>, MatrixView<float>);
-template void shift_backward(const Packing&, ConstMatrixView<double>, MatrixView<double>);
 
 }  // namespace rnnsearch::layers

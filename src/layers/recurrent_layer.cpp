@@ -40,12 +40,11 @@ RecurrentLayer<Real>::RecurrentLayer(CellKind kind, std::size_t n, Direction dir
       cell_(make_cell<Real>(kind, weights.cell, gradient.cell)) {}
 
 template <class Real>
-void RecurrentLayer<Real>::forward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
+void RecurrentLayer<Real>::forward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
                                    const kernels::DropoutMask& recurrent_dropout) {
   const std::size_t X = packing.words(), B = packing.sentences();
   const auto x = x_.shape(X, weights_.W_in.cols);
-  kernels::multiply<Real>(input, weights_.W_in, x);
-  kernels::add_to_rows<Real>(weights_.b, x.columns(0, weights_.b.size()));
+  affine_forward<Real>(input, weights_.W_in, weights_.b, x, memory_);
   kernels::Scratch::Frame frame(memory_);
   const auto previous_rows = frame.matrix<Real>(B, state_width_);
   cell_->begin(X, B, frame, recurrent_dropout);
@@ -60,7 +59,7 @@ void RecurrentLayer<Real>::forward(const Packing& packing, ConstMatrixView<Real>
 }
 
 template <class Real>
-void RecurrentLayer<Real>::backward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
+void RecurrentLayer<Real>::backward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
                                     MatrixView<Real> state_gradient, MatrixView<Real> input_gradient,
                                     const std::function<void()>& input_done) {
   const auto x = x_.view();  // its gradient takes its place
@@ -81,11 +80,12 @@ void RecurrentLayer<Real>::backward(const Packing& packing, ConstMatrixView<Real
       kernels::add<Real>(carry.row_range(0, at.continuing), packing.step(state_gradient, at.before, at.continuing));
     }
   }
-  kernels::multiply_transposed<Real>(x, weights_.W_in, input_gradient, kernels::Into::kAdd);
+  const auto sums = add_repeated<Real>(input, x, frame);
+  kernels::multiply_transposed<Real>(sums, weights_.W_in, input_gradient, kernels::Into::kAdd);
   if (input_done) input_done();
   cell_->accumulate(previous, x);
-  kernels::accumulate_outer<Real>(input, x, gradient_.W_in);
-  kernels::add_column_sums<Real>(x.columns(0, gradient_.b.size()), gradient_.b);
+  kernels::accumulate_outer<Real>(input.distinct, sums, gradient_.W_in);
+  kernels::add_column_sums<Real>(sums.columns(0, gradient_.b.size()), gradient_.b);
 }
 
 template class RecurrentLayer<float>;

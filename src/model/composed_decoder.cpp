@@ -222,12 +222,8 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
 
   // Embeds the reference words of the whole batch.
   void embed_words(const TargetRows& target) {
-    const layers::Packing& packing = target.packing;
-    previous_words.assign(packing.words(), kStart);
-    for (std::size_t t = 1; t < packing.steps(); ++t) {
-      std::copy_n(&target.words[packing.first_row[t - 1]], packing.active[t], &previous_words[packing.first_row[t]]);
-    }
-    embed_previous(previous_words, packing.sentences());
+    previous_words = layers::one_step_before(target.packing, target.words, kStart);
+    embed_previous(previous_words, target.packing.sentences());
     if (reads_current_word()) embed_current(target.words);
   }
 

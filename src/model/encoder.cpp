@@ -41,12 +41,12 @@ std::size_t SourceEncoder<Real>::first_direction() const {
 }
 
 template <class Real>
-MatrixView<Real> SourceEncoder<Real>::embedded(kernels::Scratch::Frame& frame) const {
-  const auto words = frame.template matrix<Real>(rows_.words.size(), options_.embedding);
-  words_.forward(rows_.words, words);
+layers::RepeatedRows<Real> SourceEncoder<Real>::embedded(kernels::Scratch::Frame& frame) const {
+  const auto words = frame.template matrix<Real>(distinct_.words.size(), options_.embedding);
+  words_.forward(distinct_.words, words);
   kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words);
   kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words);
-  return words;
+  return {words, distinct_.place};
 }
 
 template <class Real>
@@ -55,6 +55,9 @@ void SourceEncoder<Real>::forward(const Sentences& source, Encoded<Real>& encode
   check_words(source, options_.source_words, "source");
   rows_.lay_out(source, options_, encoded.offsets);
   dropout_.lay_out_source(rows_.packing);
+  const bool drops =
+      dropout_.mask(Place::kSourceWord).drops() || dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words).drops();
+  distinct_ = drops ? layers::DistinctWords::each(rows_.words) : layers::DistinctWords(rows_.words);
   const std::size_t B = source.size(), X = rows_.packing.words(), e = options_.encoder_width();
   const std::size_t width = options_.annotation_width();
   const auto annotations = view_of(encoded.annotations, options_.attends() ? X : 0, width);
@@ -62,7 +65,7 @@ void SourceEncoder<Real>::forward(const Sentences& source, Encoded<Real>& encode
 
   scope.change(Phase::kEmbedding);
   kernels::Scratch::Frame frame(memory_);
-  MatrixView<Real> input = embedded(frame);
+  layers::RepeatedRows<Real> input = embedded(frame);
   scope.change(Phase::kEncoder);
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     Layer& layer = layers_[k];
@@ -82,7 +85,7 @@ void SourceEncoder<Real>::forward(const Sentences& source, Encoded<Real>& encode
       }
     }
     if (!is_top(k)) kernels::drop<Real>(dropout_.mask(Place::kEncoderOutput, k), output);
-    input = output;
+    input = {output};
   }
 }
 
@@ -92,20 +95,21 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
   const std::size_t X = rows_.packing.words(), e = options_.encoder_width(), width = options_.annotation_width();
   kernels::Scratch::Frame frame(memory_);
   PhaseTimes::Scope scope(&phases, Phase::kEncoder);
-  const auto embedded_words = embedded(frame), words_gradient = frame.template zeros<Real>(X, options_.embedding);
+  const auto embedded_words = embedded(frame);
+  const auto words_gradient = frame.template zeros<Real>(distinct_.words.size(), options_.embedding);
   // Before the weights of the last direction, because the embeddings take longer to be summed over all ranks.
   const auto words_backward = [&] {
     scope.change(Phase::kEmbedding);
     kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words_gradient);
     kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
-    words_.backward(rows_.words, words_gradient);
+    words_.backward(distinct_.words, words_gradient);
     if (progress.words) progress.words();
     scope.change(Phase::kEncoder);
   };
   MatrixView<Real> output_gradient;  // of a layer's output, from the layer above
   for (std::size_t k = layers_.size(); k-- > 0;) {
     Layer& layer = layers_[k];
-    const auto input = k == 0 ? embedded_words : layers_[k - 1].output.view();
+    const auto input = k == 0 ? embedded_words : layers::RepeatedRows<Real>{layers_[k - 1].output.view()};
     const auto input_gradient = k == 0 ? words_gradient : frame.template zeros<Real>(X, width);
     for (std::size_t i = 0; i < directions(); ++i) {
       const std::size_t d = i == 0 ? goes_back_first_ : 1 - goes_back_first_;

@@ -74,7 +74,8 @@ class SourceEncoder {
   const std::vector<std::uint32_t>& last_rows(std::size_t direction) const {
     return direction == 1 ? rows_.first_word_row : rows_.last_word_row;
   }
-  MatrixView<Real> embedded(kernels::Scratch::Frame& frame) const;
+  /// The input of the lowest layer.
+  layers::RepeatedRows<Real> embedded(kernels::Scratch::Frame& frame) const;
 
   const ModelOptions& options_;
   EmbeddingTable<Real> words_;
@@ -83,6 +84,7 @@ class SourceEncoder {
   kernels::Scratch memory_;
   std::vector<Layer> layers_;
   SourceRows rows_;
+  layers::DistinctWords distinct_;  // the words of the batch
   kernels::Buffer<Real> ends_;
 };
 

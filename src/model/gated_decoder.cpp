@@ -50,17 +50,21 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
     const layers::Packing& packing = target.packing;
     const std::size_t B = packing.sentences(), Y = packing.words(), m = options.embedding;
-    Scratch::Frame frame(scratch);
-    const auto embedded = reads_current_word() ? embedded_words.shape(Y, m) : frame.template matrix<Real>(Y, m);
+    const auto dropped = dropout.mask_of_words(Place::kWholeTargetWord, target.words, 1);
+    distinct = dropped.drops() ? layers::DistinctWords::each(target.words) : layers::DistinctWords(target.words);
+    const std::size_t D = distinct.words.size();
+    const auto embedded = embedded_words.shape(D + 1, m);  // the last row, 0, is before the first word
+    words.forward(distinct.words, embedded.row_range(0, D));
+    kernels::drop_rows<Real>(dropped, embedded.row_range(0, D));
+    std::fill_n(embedded.row(D), m, Real{0});
+    previous_place = layers::one_step_before(packing, distinct.place, static_cast<std::uint32_t>(D));
     const auto previous = previous_words.shape(Y, m);
-    words.forward(target.words, embedded);
-    kernels::drop_rows<Real>(dropout.mask_of_words(Place::kWholeTargetWord, target.words, 1), embedded);
-    layers::shift_forward<Real>(packing, embedded, previous);
+    kernels::gather_rows<Real>(embedded, previous_place, previous);
 
     scope.change(Phase::kDecoder);
     input = {};
     input.phases = &phases;
-    input.words = reads_current_word() ? embedded : previous;
+    input.words = {embedded, reads_current_word() ? distinct.place : previous_place};
     const auto initial = first_states.shape(B, n);
     kernels::gather_rows<Real>(view_of(encoded.initial_states, n), packing.order, initial);
     input.initial_states = initial;
@@ -81,19 +85,19 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
   void backward(const Encoded<Real>&, const TargetRows& target, MatrixView<Real> inputs,
                 SourceGradients<Real>& gradients) override {
     PhaseTimes::Scope scope(&phases, Phase::kDecoder);
-    const std::size_t m = options.embedding;
-    const auto states = inputs.columns(0, n), previous = inputs.columns(n, m);
+    const std::size_t m = options.embedding, D = distinct.words.size();
+    const auto states = inputs.columns(0, n);
     gradients.states = {states};
     gradients.contexts = inputs.columns(n + m, C);
     Scratch::Frame frame(scratch);
-    const auto embedded = frame.template zeros<Real>(target.words.size(), m);
-    layers::decoder_backward<Real>(weights.gated, gradient.gated, target.packing, input, activations,
-                                   {states, gradients.contexts, reads_current_word() ? embedded : previous,
-                                    gradients.annotations, gradients.keys, gradients.guide});
+    const auto all = frame.template zeros<Real>(D + 1, m), embedded = all.row_range(0, D);
+    kernels::scatter_add_rows<Real>(inputs.columns(n, m), previous_place, all);
+    layers::decoder_backward<Real>(
+        weights.gated, gradient.gated, target.packing, input, activations,
+        {states, gradients.contexts, all, gradients.annotations, gradients.keys, gradients.guide});
     scope.change(Phase::kEmbedding);
-    layers::shift_backward<Real>(target.packing, previous, embedded);
     kernels::drop_rows<Real>(dropout.mask_of_words(Place::kWholeTargetWord, target.words, 1), embedded);
-    words.backward(target.words, embedded);
+    words.backward(distinct.words, embedded);
   }
 
   void keys_backward(const Encoded<Real>& encoded, const SourceGradients<Real>& gradients) override {
@@ -175,6 +179,8 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
   using DecoderParts<Real>::phases;
 
   const std::size_t n, A, C;
+  layers::DistinctWords distinct;             // the words of the batch
+  std::vector<std::uint32_t> previous_place;  // [Y] the place of y_{i-1} among them
   Buffer<Real> embedded_words, previous_words, first_states, fixed_context;
   kernels::AttentionMemory<Real> memory;
   layers::DecoderInput<Real> input;

@@ -35,11 +35,13 @@ TEST_P(Decoder, BackwardEqualsCentralDifferences) {
   const Packing packing(std::vector<std::size_t>{2, 5, 1, 5, 3});  // targets
   const std::vector<std::size_t> offsets = {0, 4, 5, 11, 13, 20};  // sources, in the caller's order
   const std::size_t Y = packing.words(), B = packing.sentences(), X = offsets.back();
-  Matrix words = random_matrix(random, Y, m), initial = random_matrix(random, B, n);
+  Matrix words = random_matrix(random, 4, m), initial = random_matrix(random, B, n);
+  std::vector<std::uint32_t> place;
+  for (std::size_t i = 0; i < Y; ++i) place.push_back(static_cast<std::uint32_t>(random.below(4)));
   Matrix annotations = random_matrix(random, X, kContext), keys = random_matrix(random, X, A);
   Matrix fixed = random_matrix(random, B, kContext);
   const kernels::AttentionMemory<double> memory{offsets, annotations.view(), keys.view(), weights.v_a.span()};
-  DecoderInput<double> input{words.view(), initial.view(), nullptr, {}};
+  DecoderInput<double> input{{words.view(), place}, initial.view(), nullptr, {}};
   if (attention) {
     input.memory = &memory;
   } else {
@@ -55,7 +57,7 @@ TEST_P(Decoder, BackwardEqualsCentralDifferences) {
            weighted_sum(above_context, activations.context.view());
   };
   loss();
-  Matrix previous = above_previous, context = above_context, words_gradient(Y, m, kBefore);
+  Matrix previous = above_previous, context = above_context, words_gradient(4, m, kBefore);
   Matrix annotations_gradient(X, kContext, kBefore), keys_gradient(X, A, kBefore);
   decoder_backward<double>(
       weights.views(), gradient.views(), packing, input, activations,

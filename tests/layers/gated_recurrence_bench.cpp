@@ -101,7 +101,7 @@ void add_passes(const support::ModelSize& size) {
           const Operand input(X, m), above(X, n), states(X, n), state_gradient(X, n), input_gradient(X, m);
           RecurrentLayer<float> layer(CellKind::kGru, n, Direction::kForward, weights.views(), gradient.views(),
                                       kernels::Scratch());
-          const auto forward = [&] { layer.forward(packing, input.view(), states.view()); };
+          const auto forward = [&] { layer.forward(packing, {input.view()}, states.view()); };
           if (!backward) {
             support::measure(state, {.gflop = gflop}, forward);
             return;
@@ -110,7 +110,7 @@ void add_passes(const support::ModelSize& size) {
           support::measure(
               state, {.gflop = 2 * gflop},
               [&] {
-                layer.backward(packing, input.view(), states.view(), state_gradient.view(), input_gradient.view());
+                layer.backward(packing, {input.view()}, states.view(), state_gradient.view(), input_gradient.view());
               },
               [&] { std::ranges::copy(above.span(), state_gradient.span().begin()); });  // it is used up
         });

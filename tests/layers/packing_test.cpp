@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 
 #include "tests/layers/fixtures.h"
 
@@ -66,29 +65,11 @@ TEST(PackedWords, LieStepByStepEachSentenceEndedByTheEndSymbol) {
   EXPECT_EQ(pack_words(packing, sentences), (Words{20, 40, 10, kEnd, 21, 41, kEnd, 22, kEnd, kEnd}));
 }
 
-TEST(Shift, GivesEachStepTheRowsOfTheStepBefore) {
+TEST(OneStepBefore, IsThePreviousNumberOfTheSameSentence) {
   const Packing packing(Sizes{1, 3, 2});
-  Matrix from(6, 2), to(6, 2, -1);
-  std::iota(from.values.begin(), from.values.end(), 1.0);
-  shift_forward<double>(packing, from.view(), to.view());
-  EXPECT_EQ(to.values, (std::vector<double>{0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 7, 8}));
-}
-
-TEST(Shift, BackwardIsTheTransposedForwardAndAdds) {
-  Random random(2);
-  const Packing packing(Sizes{4, 1, 7, 7, 3, 1});
-  const std::size_t words = packing.words();
-  Matrix from = random_matrix(random, words, 3), to(words, 3), above = random_matrix(random, words, 3);
-  shift_forward<double>(packing, from.view(), to.view());
-  Matrix gradient(words, 3, kBefore);
-  shift_backward<double>(packing, above.view(), gradient.view());
-  for (double& value : gradient.values) value -= kBefore;
-  EXPECT_NEAR(weighted_sum(above, to.view()), weighted_sum(gradient, from.view()), 1e-12);
-  for (std::size_t p = 0; p < packing.sentences(); ++p) {  // nobody reads a sentence's last word
-    std::size_t t = packing.steps() - 1;
-    while (packing.active[t] <= p) --t;
-    for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(gradient.view()(packing.first_row[t] + p, j), 0);
-  }
+  const std::vector<std::uint32_t> of = {10, 20, 30, 11, 21, 12};
+  EXPECT_EQ(one_step_before(packing, of, 7), (std::vector<std::uint32_t>{7, 7, 7, 10, 20, 11}));
+  EXPECT_TRUE(one_step_before(Packing(), {}, 7).empty());
 }
 
 }  // namespace

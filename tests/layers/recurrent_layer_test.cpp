@@ -47,17 +47,22 @@ class RecurrentLayers : public testing::TestWithParam<Case> {
 TEST_P(RecurrentLayers, BackwardEqualsCentralDifferences) {
   const Packing packing(std::vector<std::size_t>{3, 1, 6, 3, 1, 5});
   const std::size_t words = packing.words();
-  Matrix input = random_matrix(random, words, m);
+  std::vector<std::uint32_t> place;
+  for (std::size_t i = 0; i < words; ++i) place.push_back(static_cast<std::uint32_t>(random.below(4)));
+  Matrix input = random_matrix(random, 4, m);
+  const RepeatedRows<double> repeated{input.view(), place};
   const Matrix above = random_matrix(random, words, S);
   auto one = layer();
   Matrix states(words, S);
   const auto loss = [&] {
-    one.forward(packing, input.view(), states.view());
+    one.forward(packing, repeated, states.view());
     return weighted_sum(above, states.view());
   };
   loss();
-  Matrix input_gradient(words, m, kBefore), used_up = above;
-  one.backward(packing, input.view(), states.view(), used_up.view(), input_gradient.view());
+  Matrix input_gradient(4, m, kBefore), when_done, used_up = above;
+  one.backward(packing, repeated, states.view(), used_up.view(), input_gradient.view(),
+               [&] { when_done = input_gradient; });
+  EXPECT_EQ(when_done.values, input_gradient.values);
   expect_gradient("W_in", weights.W_in.span(), gradient.W_in.span(), kBefore, loss);
   if (gates > 0) expect_gradient("U_gates", weights.U_gates.span(), gradient.U_gates.span(), kBefore, loss);
   expect_gradient("U", weights.U.span(), gradient.U.span(), kBefore, loss);
@@ -72,15 +77,15 @@ TEST_P(RecurrentLayers, GiveEachSentenceTheStatesItHasAlone) {
   Matrix input = random_matrix(random, packing.words(), m);
   auto together = layer(), alone = layer();
   Matrix earlier = random_matrix(random, 40, m), earlier_states(40, S), states(packing.words(), S);
-  together.forward(Packing(std::vector<std::size_t>{20, 20}), earlier.view(), earlier_states.view());
-  together.forward(packing, input.view(), states.view());
+  together.forward(Packing(std::vector<std::size_t>{20, 20}), {earlier.view()}, earlier_states.view());
+  together.forward(packing, {input.view()}, states.view());
   for (std::size_t p = 0; p < packing.sentences(); ++p) {
     const std::size_t length = lengths[packing.order[p]];
     Matrix one(length, m), one_states(length, S);
     for (std::size_t t = 0; t < length; ++t) {
       for (std::size_t j = 0; j < m; ++j) one.view()(t, j) = input.view()(packing.first_row[t] + p, j);
     }
-    alone.forward(Packing(std::vector<std::size_t>{length}), one.view(), one_states.view());
+    alone.forward(Packing(std::vector<std::size_t>{length}), {one.view()}, one_states.view());
     for (std::size_t t = 0; t < length; ++t) {
       for (std::size_t j = 0; j < S; ++j) {
         EXPECT_NEAR(states.view()(packing.first_row[t] + p, j), one_states.view()(t, j), 1e-14);

@@ -12,6 +12,7 @@
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/packing.h"
+#include "rnnsearch/layers/repeated_rows.h"
 
 namespace rnnsearch::layers {
 
@@ -27,7 +28,7 @@ struct DecoderWeights {
 
 template <class Real>
 struct DecoderInput {
-  ConstMatrixView<Real> words;                             // [Y, m] the word that the state update reads at each step
+  RepeatedRows<Real> words;                                // [Y, m] the word that the state update reads at each step
   ConstMatrixView<Real> initial_states;                    // [B, n] s_0, sentences in packed order
   const kernels::AttentionMemory<Real>* memory = nullptr;  // with attention: sentences in the caller's order
   ConstMatrixView<Real> fixed_context;                     // without attention: [B, C], sentences in packed order
@@ -52,7 +53,7 @@ template <class Real>
 struct DecoderGradients {
   MatrixView<Real> previous;     // [Y, n] in: from the readout; out: that of s_0 in the rows of step 0
   MatrixView<Real> context;      // [Y, C] in: from the readout; out: the complete gradient
-  MatrixView<Real> words;        // [Y, m] ADDS
+  MatrixView<Real> words;        // [D, m] ADDS, of the distinct rows
   MatrixView<Real> annotations;  // with attention: [source words, C] ADDS, sentence by sentence
   MatrixView<Real> keys;         // with attention: [source words, A] ADDS
   /// in: with attention, [Y, longest source] as in kernels::AttentionBackward, or empty

@@ -55,12 +55,8 @@ std::vector<std::size_t> lengths_with_end(const Sentences& sentences);
 /// The word of each packed row; </s> in the row after the last word of a sentence.
 std::vector<WordId> pack_words(const Packing& packing, const Sentences& sentences);
 
-/// Shifts by one step, so that each decoder step gets the previous word: rows of step t in `to` = rows of step t - 1 in
-/// `from`; step 0 gets zeros.
-template <class Real>
-void shift_forward(const Packing& packing, ConstMatrixView<Real> from, MatrixView<Real> to);
-/// The backward pass of shift_forward: rows of step t - 1 in from_gradient += rows of step t in to_gradient.
-template <class Real>
-void shift_backward(const Packing& packing, ConstMatrixView<Real> to_gradient, MatrixView<Real> from_gradient);
+/// For each row the number that `of` has for the same sentence one step before; `none` in the rows of step 0.
+std::vector<std::uint32_t> one_step_before(const Packing& packing, std::span<const std::uint32_t> of,
+                                           std::uint32_t none);
 
 }  // namespace rnnsearch::layers

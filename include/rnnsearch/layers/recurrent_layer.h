@@ -1,6 +1,6 @@
 // A recurrent layer of an encoder over a packed batch, in one direction, with any cell and x_t = input_t W_in + b. The
-// state is 0 before the first word that is read. X words in the batch, I input width, n output width, S state width
-// (cell.h).
+// state is 0 before the first word that is read. X words in the batch, D distinct rows of the input, I input width, n
+// output width, S state width (cell.h).
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/cell.h"
 #include "rnnsearch/layers/packing.h"
+#include "rnnsearch/layers/repeated_rows.h"
 
 namespace rnnsearch::layers {
 
@@ -35,12 +36,12 @@ class RecurrentLayer {
   std::size_t state_width() const { return state_width_; }
   /// input [X, I]; states [X, S] out, whose first n columns are the outputs; recurrent_dropout: the mask of the cell
   /// for X rows.
-  void forward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
+  void forward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
                const kernels::DropoutMask& recurrent_dropout = {});
-  /// ADDS to the gradient of the weights and to input_gradient [X, I]. states: the result of the forward pass.
+  /// ADDS to the gradient of the weights and to input_gradient [D, I]. states: the result of the forward pass.
   /// state_gradient [X, S]: the gradient of the states from the following layers; it is overwritten. input_done, if
   /// given, is called when input_gradient is complete, before the gradient of the weights is computed.
-  void backward(const Packing& packing, ConstMatrixView<Real> input, MatrixView<Real> states,
+  void backward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
                 MatrixView<Real> state_gradient, MatrixView<Real> input_gradient,
                 const std::function<void()>& input_done = {});
 

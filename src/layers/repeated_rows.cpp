@@ -1,0 +1,57 @@
+#include "rnnsearch/layers/repeated_rows.h"
+
+#include <numeric>
+#include <unordered_map>
+
+#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/rows.h"
+
+namespace rnnsearch::layers {
+
+DistinctWords::DistinctWords(std::span<const WordId> of_rows) {
+  std::unordered_map<WordId, std::uint32_t> known;
+  known.reserve(of_rows.size());
+  place.reserve(of_rows.size());
+  for (const WordId word : of_rows) {
+    const auto [found, is_new] = known.try_emplace(word, static_cast<std::uint32_t>(words.size()));
+    if (is_new) words.push_back(word);
+    place.push_back(found->second);
+  }
+}
+
+DistinctWords DistinctWords::each(std::span<const WordId> of_rows) {
+  DistinctWords all;
+  all.words.assign(of_rows.begin(), of_rows.end());
+  all.place.resize(of_rows.size());
+  std::iota(all.place.begin(), all.place.end(), 0U);
+  return all;
+}
+
+template <class Real>
+void affine_forward(const RepeatedRows<Real>& rows, ConstMatrixView<Real> W, std::span<const Real> b,
+                    MatrixView<Real> output, const kernels::Scratch& memory) {
+  kernels::Scratch::Frame frame(memory);
+  const auto distinct = rows.place.empty() ? output : frame.matrix<Real>(rows.distinct.rows, output.cols);
+  kernels::multiply<Real>(rows.distinct, W, distinct);
+  kernels::add_to_rows<Real>(b, distinct.columns(0, b.size()));
+  if (!rows.place.empty()) kernels::gather_rows<Real>(distinct, rows.place, output);
+}
+
+template <class Real>
+MatrixView<Real> add_repeated(const RepeatedRows<Real>& rows, MatrixView<Real> output_gradient,
+                              kernels::Scratch::Frame& frame) {
+  if (rows.place.empty()) return output_gradient;
+  const auto sums = frame.zeros<Real>(rows.distinct.rows, output_gradient.cols);
+  kernels::scatter_add_rows<Real>(output_gradient, rows.place, sums);
+  return sums;
+}
+
+#define RNNSEARCH_INSTANTIATE(Real)                                                                     \
+  template void affine_forward(const RepeatedRows<Real>&, ConstMatrixView<Real>, std::span<const Real>, \
+                               MatrixView<Real>, const kernels::Scratch&);                              \
+  template MatrixView<Real> add_repeated(const RepeatedRows<Real>&, MatrixView<Real>, kernels::Scratch::Frame&);
+RNNSEARCH_INSTANTIATE(float)
+RNNSEARCH_INSTANTIATE(double)
+#undef RNNSEARCH_INSTANTIATE
+
+}  // namespace rnnsearch::layers
