@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "tests/layers/fixtures.h"
 
 namespace rnnsearch::layers {
