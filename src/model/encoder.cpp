@@ -46,7 +46,7 @@ layers::RepeatedRows<Real> SourceEncoder<Real>::embedded(kernels::Scratch::Frame
   words_.forward(distinct_.words, words);
   kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words);
   kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words);
-  return {words, distinct_.place};
+  return {words, distinct_.repeats()};
 }
 
 template <class Real>

@@ -24,6 +24,8 @@ TEST(DistinctWords, OfEachRowAreItsRows) {
   const auto each = DistinctWords::each(rows);
   EXPECT_EQ(each.words, rows);
   EXPECT_EQ(each.place, (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_TRUE(each.repeats().empty());
+  EXPECT_EQ(DistinctWords(rows).repeats().size(), 3U);
 }
 
 // Enough rows for several strips and columns for several panels, so that rows stand elsewhere in the small product.

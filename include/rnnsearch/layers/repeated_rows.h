@@ -21,6 +21,10 @@ struct DistinctWords {
   DistinctWords() = default;
   explicit DistinctWords(std::span<const WordId> of_rows);
   static DistinctWords each(std::span<const WordId> of_rows);
+  /// `place`, or nothing if no word occurs twice: row i then has words[i].
+  std::span<const std::uint32_t> repeats() const {
+    return words.size() == place.size() ? std::span<const std::uint32_t>() : place;
+  }
 };
 
 /// Row i is row place[i] of `distinct`; without `place` it is row i, for rows that are not known to repeat.
