@@ -1,19 +1,16 @@
 #include "rnnsearch/train/update.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/stopwatch.h"
 #include "train/shard_sums.h"
+#include "train/summed_rows.h"
 
 namespace rnnsearch::train {
 namespace {
-
-constexpr std::size_t kBits = 64;
 
 double scale_of(GradientOf gradient_of, std::uint64_t batch_pairs, double words) {
   switch (gradient_of) {
@@ -27,10 +24,6 @@ double scale_of(GradientOf gradient_of, std::uint64_t batch_pairs, double words)
   return 1;
 }
 
-bool has_empty_sentence(const Sentences& sentences) {
-  return std::adjacent_find(sentences.offsets.begin(), sentences.offsets.end()) != sentences.offsets.end();
-}
-
 }  // namespace
 
 struct UpdateStep::Shards {
@@ -39,56 +32,15 @@ struct UpdateStep::Shards {
   std::vector<ShardSums> tables{};  // of the model's table_gradients
 };
 
-void UpdateStep::Rows::begin_union(const comm::Communicator& communicator,
-                                   const model::Model<float>::TableGradient& table, const UpdateInput& input,
-                                   const model::ModelOptions& options) {
-  const std::size_t table_rows = table.rows.table_rows();
-  bits.assign((table_rows + kBits - 1) / kBits, 0);
-  const auto touch = [&](WordId word) { bits[word / kBits] |= std::uint64_t{1} << word % kBits; };
-  for (const auto& [reads, sentences] : {std::pair(table.source, &input.source), {table.target, &input.target}}) {
-    if (!reads || sentences->empty()) continue;
-    for (const WordId word : sentences->words) {
-      if (word < table_rows) touch(word);  // the model rejects larger ones
-    }
-    if (sentences == &input.target || options.source_end || has_empty_sentence(*sentences)) touch(kEnd);
-  }
-  const bool source_start = table.source && !input.source.empty() && options.source_start;
-  const bool target_start = table.target && !input.target.empty() && options.start == model::Start::kEmbedded;
-  if (source_start || target_start) touch(kStart);
-  or_ticket = communicator.begin_or_reduce(bits);
-  united = false;
-}
-
-void UpdateStep::Rows::set(const comm::Communicator& communicator, const layers::RowGradient<float>& own) {
-  if (!united) {
-    communicator.wait(or_ticket);
-    words.clear();
-    place.resize(own.table_rows());
-    for (std::size_t b = 0; b < bits.size(); ++b) {
-      for (std::uint64_t left = bits[b]; left != 0; left &= left - 1) {
-        const auto word = static_cast<WordId>(b * kBits + static_cast<std::size_t>(std::countr_zero(left)));
-        place[word] = static_cast<std::uint32_t>(words.size());
-        words.push_back(word);
-      }
-    }
-    united = true;
-  }
-  rows.assign(words.size() * own.cols(), 0.0F);
-  for (std::size_t i = 0; i < own.words().size(); ++i) {
-    const WordId word = own.words()[i];
-    assert(bits[word / kBits] >> word % kBits & 1U);
-    std::copy_n(own.rows().row(i), own.cols(), rows.data() + place[word] * own.cols());
-  }
-}
-
 UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options)
     : communicator_(communicator),
       model_(model),
       options_(options),
-      optimizer_(make_optimizer(options, model.parameters().size())),
-      rows_(model.table_gradients().size()) {
-  if (options.reduce_precision == ReducePrecision::kBfloat16 && communicator.size() > 1) {
-    residual_.assign(model.gradient().size(), 0.0F);
+      optimizer_(make_optimizer(options, model.parameters().size())) {
+  const bool rounded = options.reduce_precision == ReducePrecision::kBfloat16 && communicator.size() > 1;
+  if (rounded) residual_.assign(model.gradient().size(), 0.0F);
+  for (const auto& table : model.table_gradients()) {
+    rows_.emplace_back(table.rows.table_rows(), table.rows.cols(), rounded);
   }
   if (options.reproducible_shards == 0) return;
   check_ranks(options, communicator.size());
@@ -103,13 +55,13 @@ void UpdateStep::begin_all_reduce(std::size_t part) {
   const auto& [first, size, table] = model_.gradient_parts()[part];
   const PhaseTimes::Scope scope(&model_.phases(), Phase::kCommunication);
   const auto index = static_cast<std::size_t>(table);
-  if (table >= 0) rows_[index].set(communicator_, model_.table_gradients()[index].rows);
+  if (table >= 0) rows_[index].set(communicator_, model_.table_gradients()[index]);
   if (shards_) {
     const ShardPlan& plan = shards_->plan;
-    if (table >= 0 && plan.count() == 1) shards_->tables[index].begin(rows_[index].rows.size());
+    if (table >= 0 && plan.count() == 1) shards_->tables[index].begin(rows_[index].rows().size());
     communicator_.begin_tree_reduce(
         plan.shards(), table < 0 ? shards_->dense.finish(plan, first, model_.gradient().subspan(first, size))
-                                 : shards_->tables[index].finish(plan, 0, rows_[index].rows));
+                                 : shards_->tables[index].finish(plan, 0, rows_[index].rows()));
     return;
   }
   if (table < 0) {
@@ -117,7 +69,7 @@ void UpdateStep::begin_all_reduce(std::size_t part) {
                                    residual_.empty() ? std::span<float>() : std::span(residual_).subspan(first, size));
     return;
   }
-  communicator_.begin_all_reduce(rows_[index].rows);
+  rows_[index].begin_all_reduce(communicator_);
 }
 
 void UpdateStep::put_aside(std::size_t shard) {
@@ -127,9 +79,9 @@ void UpdateStep::put_aside(std::size_t shard) {
   // number of ranks, and -0 + 0 is 0.
   const auto tables = model_.table_gradients();
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    rows_[i].set(communicator_, tables[i].rows);
-    if (shard == 0) shards_->tables[i].begin(rows_[i].rows.size());
-    shards_->tables[i].take(shards_->plan, shard, rows_[i].rows);
+    rows_[i].set(communicator_, tables[i]);
+    if (shard == 0) shards_->tables[i].begin(rows_[i].rows().size());
+    shards_->tables[i].take(shards_->plan, shard, rows_[i].rows());
     tables[i].rows.clear();
   }
 }
@@ -191,7 +143,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   const auto gradient = model_.gradient();
   const auto tables = model_.table_gradients();
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    rows_[i].begin_union(communicator_, tables[i], input, model_.options());
+    rows_[i].begin_union(communicator_, tables[i], input.source, input.target, model_.options());
   }
   {
     const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);
@@ -235,7 +187,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
     tables_.clear();
     for (std::size_t i = 0; i < tables.size(); ++i) {
       tables_.push_back(
-          {tables[i].offset, tables[i].rows.table_rows(), tables[i].rows.cols(), rows_[i].words, rows_[i].rows});
+          {tables[i].offset, tables[i].rows.table_rows(), tables[i].rows.cols(), rows_[i].words(), rows_[i].rows()});
     }
   }
   const comm::Traffic after = communicator_.traffic();
@@ -257,6 +209,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
     } else {
       std::fill(residual_.begin(), residual_.end(), 0.0F);  // the residual is not finite either
     }
+    for (SummedRows& rows : rows_) rows.keep_errors(result.applied);
   }
   result.optimizer_seconds = zeroing_seconds + watch.lap();
   result.phases = phases;

@@ -34,6 +34,10 @@ class RowGradient {
   /// The words with a gradient, each once, in the order of their first use, and their gradients [words.size(), m].
   std::span<const WordId> words() const { return words_; }
   ConstMatrixView<Real> rows() const { return {rows_.data(), words_.size(), cols_}; }
+  /// The gradient of a word's row, [m], or null if the batch has none.
+  const Real* row_of(WordId word) const {
+    return place_[word] == kNone ? nullptr : rows_.data() + std::size_t{place_[word]} * cols_;
+  }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;

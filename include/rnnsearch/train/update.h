@@ -16,6 +16,8 @@
 
 namespace rnnsearch::train {
 
+class SummedRows;
+
 /// One rank's share of a global batch. It may be empty; the rank takes part nevertheless.
 struct UpdateInput {
   const Sentences& source;
@@ -66,23 +68,6 @@ class UpdateStep {
   Optimizer& optimizer() { return *optimizer_; }
 
  private:
-  // The gradient of an embedding, summed over the ranks. It holds only the rows that some rank used. Its memory is
-  // reused from update to update.
-  struct Rows {
-    /// Starts to unite the sets of words that the ranks use. Needs the words of this rank, but not yet their gradient.
-    void begin_union(const comm::Communicator& communicator, const model::Model<float>::TableGradient& table,
-                     const UpdateInput& input, const model::ModelOptions& options);
-    /// Sets `rows` to the gradient of this rank, or of one of its shards. Waits for the union the first time.
-    void set(const comm::Communicator& communicator, const layers::RowGradient<float>& own);
-
-    std::vector<std::uint64_t> bits;  // one bit for each word: some rank uses it
-    comm::Communicator::Ticket or_ticket = 0;
-    bool united = false;               // `place` and `words` are those of this update
-    std::vector<std::uint32_t> place;  // for each used word, its index in `words`
-    std::vector<WordId> words;
-    std::vector<float> rows;
-  };
-
   struct Shards;
 
   UpdateResult update(const UpdateInput& input);
@@ -97,7 +82,7 @@ class UpdateStep {
   model::Model<float>& model_;
   const TrainOptions& options_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::vector<Rows> rows_;             // one for each of the model's table_gradients
+  std::vector<SummedRows> rows_;       // one for each of the model's table_gradients
   std::vector<TableGradient> tables_;  // the table gradients of the current update
   std::vector<float> residual_;        // error-feedback residual of gradient(), if it is sent in bfloat16
   std::unique_ptr<Shards> shards_;     // with reproducible_shards

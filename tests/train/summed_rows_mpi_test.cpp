@@ -1,0 +1,120 @@
+#include "train/summed_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "rnnsearch/base/random.h"
+#include "tests/support/mpi_main.h"
+
+namespace rnnsearch::train {
+namespace {
+
+constexpr std::size_t kTableRows = 70, kCols = 5;
+const comm::Communicator world;
+
+/// The words of a rank in an update, without repetition, and their gradients: about 1, which bfloat16 rounds always in
+/// the same direction.
+struct Drawn {
+  std::vector<WordId> words;
+  std::vector<float> gradients;  // [words.size(), kCols]
+};
+Drawn drawn(std::uint64_t update, int rank) {
+  Random random(1000 * update + static_cast<std::uint64_t>(rank));
+  std::set<WordId> words;
+  for (std::uint64_t left = random.below(20); left > 0; --left)
+    words.insert(static_cast<WordId>(3 + random.below(kTableRows - 3)));
+  Drawn result{{words.begin(), words.end()}, {}};
+  random.shuffle(result.words);
+  for (std::size_t i = 0; i < result.words.size() * kCols; ++i) {
+    result.gradients.push_back(1.001F + 1e-4F * static_cast<float>(random.below(10)));
+  }
+  return result;
+}
+
+struct Sums {
+  std::vector<double> found = std::vector<double>(kTableRows * kCols), expected = found;  // of all updates
+};
+Sums sums_of(std::uint64_t updates, bool rounded) {
+  model::Model<float>::TableGradient table;
+  table.source = true;
+  table.rows = {kTableRows, kCols};
+  model::ModelOptions options;
+  options.source_end = false;
+  SummedRows rows(kTableRows, kCols, rounded);
+  Sums sums;
+  for (std::uint64_t update = 0; update < updates; ++update) {
+    const Drawn own = drawn(update, world.rank());
+    Sentences source;
+    if (!own.words.empty()) source.add(own.words);
+    table.rows.clear();
+    table.rows.add(own.words, {own.gradients.data(), own.words.size(), kCols});
+    rows.begin_union(world, table, source, {}, options);
+    rows.set(world, table);
+    rows.begin_all_reduce(world);
+    world.wait_for_all();
+    rows.keep_errors(true);
+    std::set<WordId> united;
+    for (int rank = 0; rank < world.size(); ++rank) {
+      const Drawn theirs = drawn(update, rank);
+      united.insert(theirs.words.begin(), theirs.words.end());
+      for (std::size_t i = 0; i < theirs.gradients.size(); ++i) {
+        sums.expected[theirs.words[i / kCols] * kCols + i % kCols] += static_cast<double>(theirs.gradients[i]);
+      }
+    }
+    EXPECT_TRUE(std::equal(rows.words().begin(), rows.words().end(), united.begin(), united.end()));
+    for (std::size_t i = 0; i < rows.rows().size(); ++i) {
+      sums.found[rows.words()[i / kCols] * kCols + i % kCols] += static_cast<double>(rows.rows()[i]);
+    }
+  }
+  return sums;
+}
+
+TEST(SummedRows, AreTheSumsOfTheWordsThatSomeRankUses) {
+  const Sums sums = sums_of(10, false);
+  for (std::size_t i = 0; i < sums.found.size(); ++i) EXPECT_NEAR(sums.found[i], sums.expected[i], 1e-4);
+}
+
+// Rounded without feedback, the sums of 300 updates would be wrong by about 0.001 for every gradient of a row, which is
+// several times as much.
+TEST(SummedRows, KeepTheRoundingErrorsOfEachWordForItsNextUpdate) {
+  const Sums sums = sums_of(300, true);
+  const double ranks = world.size();
+  const double rounding = std::ldexp(1.0, -8);  // of a number between 1 and 2, and its error of the time before
+  const double bound = ranks * rounding + ranks * rounding;  // of what every rank sends, and of the sum
+  double most = 0;
+  for (std::size_t i = 0; i < sums.found.size(); ++i) {
+    EXPECT_NEAR(sums.found[i], sums.expected[i], bound) << "word " << i / kCols;
+    most = std::max(most, std::abs(sums.found[i] - sums.expected[i]));
+  }
+  EXPECT_EQ(most > 1e-4, ranks > 1) << "nothing was rounded";
+}
+
+TEST(SummedRows, ForgetErrorsThatAreNotFinite) {
+  model::Model<float>::TableGradient table;
+  table.source = true;
+  table.rows = {kTableRows, 1};
+  SummedRows rows(kTableRows, 1, true);
+  const std::vector<WordId> words = {5};
+  Sentences source;
+  source.add(words);
+  for (const float value : {std::numeric_limits<float>::infinity(), 1.0F}) {
+    table.rows.clear();
+    table.rows.add(words, {&value, 1, 1});
+    rows.begin_union(world, table, source, {}, {});
+    rows.set(world, table);
+    rows.begin_all_reduce(world);
+    world.wait_for_all();
+    const auto place =
+        static_cast<std::size_t>(std::find(rows.words().begin(), rows.words().end(), 5U) - rows.words().begin());
+    EXPECT_EQ(rows.rows()[place], value * static_cast<float>(world.size()));
+    rows.keep_errors(std::isfinite(value));
+  }
+}
+
+}  // namespace
+}  // namespace rnnsearch::train
