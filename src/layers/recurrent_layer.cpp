@@ -61,31 +61,33 @@ void RecurrentLayer<Real>::forward(const Packing& packing, const RepeatedRows<Re
 template <class Real>
 void RecurrentLayer<Real>::backward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
                                     MatrixView<Real> state_gradient, MatrixView<Real> input_gradient,
-                                    const std::function<void()>& input_done) {
+                                    kernels::Scratch::Frame& frame) {
   const auto x = x_.view();  // its gradient takes its place
-  kernels::Scratch::Frame frame(memory_);
   const auto carry_rows = frame.matrix<Real>(packing.sentences(), state_width_);
-  const auto previous = frame.matrix<Real>(packing.words(), state_width_);
+  previous_ = frame.matrix<Real>(packing.words(), state_width_);
   cell_->begin_backward(frame);
   for (std::size_t i = packing.steps(); i-- > 0;) {
     const Order at = order(packing, direction_, i);
     const std::size_t t = at.step;
-    gather_previous<Real>(packing, at, states, packing.step(previous, t));
+    gather_previous<Real>(packing, at, states, packing.step(previous_, t));
     const auto carry = carry_rows.row_range(0, packing.active[t]);
     kernels::zero_rows<Real>(carry);
     cell_->backward(
-        {packing.first_row[t], at.continuing, packing.step(x, t), packing.step(previous, t), packing.step(states, t)},
+        {packing.first_row[t], at.continuing, packing.step(x, t), packing.step(previous_, t), packing.step(states, t)},
         packing.step(state_gradient, t), carry);
     if (at.continuing > 0) {
       kernels::add<Real>(carry.row_range(0, at.continuing), packing.step(state_gradient, at.before, at.continuing));
     }
   }
-  const auto sums = add_repeated<Real>(input, x, frame);
-  kernels::multiply_transposed<Real>(sums, weights_.W_in, input_gradient, kernels::Into::kAdd);
-  if (input_done) input_done();
-  cell_->accumulate(previous, x);
-  kernels::accumulate_outer<Real>(input.distinct, sums, gradient_.W_in);
-  kernels::add_column_sums<Real>(sums.columns(0, gradient_.b.size()), gradient_.b);
+  sums_ = add_repeated<Real>(input, x, frame);
+  kernels::multiply_transposed<Real>(sums_, weights_.W_in, input_gradient, kernels::Into::kAdd);
+}
+
+template <class Real>
+void RecurrentLayer<Real>::accumulate(const RepeatedRows<Real>& input) {
+  cell_->accumulate(previous_, x_.view());
+  kernels::accumulate_outer<Real>(input.distinct, sums_, gradient_.W_in);
+  kernels::add_column_sums<Real>(sums_.columns(0, gradient_.b.size()), gradient_.b);
 }
 
 template class RecurrentLayer<float>;

@@ -97,23 +97,15 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
   PhaseTimes::Scope scope(&phases, Phase::kEncoder);
   const auto embedded_words = embedded(frame);
   const auto words_gradient = frame.template zeros<Real>(distinct_.words.size(), options_.embedding);
-  // Before the weights of the last direction, because the embeddings take longer to be summed over all ranks.
-  const auto words_backward = [&] {
-    scope.change(Phase::kEmbedding);
-    kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words_gradient);
-    kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
-    words_.backward(distinct_.words, words_gradient);
-    if (progress.words) progress.words();
-    scope.change(Phase::kEncoder);
-  };
   MatrixView<Real> output_gradient;  // of a layer's output, from the layer above
   for (std::size_t k = layers_.size(); k-- > 0;) {
     Layer& layer = layers_[k];
     const auto input = k == 0 ? embedded_words : layers::RepeatedRows<Real>{layers_[k - 1].output.view()};
     const auto input_gradient = k == 0 ? words_gradient : frame.template zeros<Real>(X, width);
+    kernels::Scratch::Frame inner(memory_);
+    const auto direction = [&](std::size_t i) { return i == 0 ? goes_back_first_ : 1 - goes_back_first_; };
     for (std::size_t i = 0; i < directions(); ++i) {
-      const std::size_t d = i == 0 ? goes_back_first_ : 1 - goes_back_first_;
-      kernels::Scratch::Frame inner(memory_);
+      const std::size_t d = direction(i);
       const auto gradient = inner.template zeros<Real>(X, layer.directions[d]->state_width());
       const auto outputs_gradient = gradient.columns(0, e);
       if (is_top(k) && options_.attends()) {
@@ -133,12 +125,22 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
         states = inner.template matrix<Real>(X, e);
         kernels::gather_rows<Real>(view_of(encoded.annotations, width).columns(d * e, e), rows_.encoded_row, states);
       }
-      const bool is_last = i + 1 == directions();
-      layer.directions[d]->backward(rows_.packing, input, states, gradient, input_gradient,
-                                    k == 0 && is_last ? words_backward : std::function<void()>());
-      if (k == 0 && !is_last && progress.first_direction) progress.first_direction();
+      layer.directions[d]->backward(rows_.packing, input, states, gradient, input_gradient, inner);
     }
-    if (k > 0) kernels::drop<Real>(dropout_.mask(Place::kEncoderOutput, k - 1), input_gradient);
+    if (k == 0) {  // before the weights, because the embeddings take longest to be summed over all ranks
+      scope.change(Phase::kEmbedding);
+      kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words_gradient);
+      kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
+      words_.backward(distinct_.words, words_gradient);
+      if (progress.words) progress.words();
+      scope.change(Phase::kEncoder);
+    } else {
+      kernels::drop<Real>(dropout_.mask(Place::kEncoderOutput, k - 1), input_gradient);
+    }
+    for (std::size_t i = 0; i < directions(); ++i) {
+      layer.directions[direction(i)]->accumulate(input);
+      if (k == 0 && i + 1 < directions() && progress.first_direction) progress.first_direction();
+    }
     output_gradient = input_gradient;
   }
 }

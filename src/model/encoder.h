@@ -30,8 +30,8 @@ struct EncoderGradients {
 
 /// Functions that the backward pass calls on its way, unless they are empty.
 struct EncoderProgress {
-  std::function<void()> first_direction;  // if the lowest layer has two: the gradient of the first one is complete
-  std::function<void()> words;            // that of the embeddings is complete, the weights of a direction are not
+  std::function<void()> words;            // the gradient of the embeddings is complete, that of weights is not
+  std::function<void()> first_direction;  // if the lowest layer has two: that of the weights of the first one, too
 };
 
 template <class Real>

@@ -104,9 +104,9 @@ void Network<Real>::list_parts(DecoderKind kind) {
     add(gated ? Stage::kDecoder : Stage::kSource, options.ties_output() ? dense_table : GradientPart{0, 0, 1});
   }
   if (gated) add_range(Stage::kSource, from.between, from.decoder);
+  add(Stage::kSourceWords, options.ties_sides() && options.ties_output() ? dense_table : GradientPart{0, 0, 0});
   const std::size_t first_direction = gated && options.bidirectional() ? from.backward_encoder : from.between;
   if (first_direction < from.between) add_range(Stage::kFirstDirection, first_direction, from.between);
-  add(Stage::kSourceWords, options.ties_sides() && options.ties_output() ? dense_table : GradientPart{0, 0, 0});
   add_range(Stage::kEncoder, 0, first_direction);
 }
 
@@ -217,8 +217,8 @@ void Network<Real>::forward_and_backward(const Sentences& source, const Sentence
   to_encoder.annotations = gradients.annotations;
   finish(how.finished, Stage::kSource);
   encoder.backward(batch, to_encoder, phases,
-                   {.first_direction = [&] { finish(how.finished, Stage::kFirstDirection); },
-                    .words = [&] { finish(how.finished, Stage::kSourceWords); }});
+                   {.words = [&] { finish(how.finished, Stage::kSourceWords); },
+                    .first_direction = [&] { finish(how.finished, Stage::kFirstDirection); }});
   finish(how.finished, Stage::kEncoder);
 }
 

@@ -65,7 +65,7 @@ class Network {
 
  private:
   /// When a part of the gradient is final, in the order of the backward pass.
-  enum class Stage { kReadout, kDecoder, kSource, kFirstDirection, kSourceWords, kEncoder };
+  enum class Stage { kReadout, kDecoder, kSource, kSourceWords, kFirstDirection, kEncoder };
 
   void list_tables();
   void list_parts(DecoderKind kind);

@@ -99,8 +99,9 @@ void add_passes(const support::ModelSize& size) {
           const Packing packing(std::vector<std::size_t>(kSentences, support::kSteps));
           const Weights weights(m, n), gradient(m, n);
           const Operand input(X, m), above(X, n), states(X, n), state_gradient(X, n), input_gradient(X, m);
+          const kernels::Scratch memory;
           RecurrentLayer<float> layer(CellKind::kGru, n, Direction::kForward, weights.views(), gradient.views(),
-                                      kernels::Scratch());
+                                      memory);
           const auto forward = [&] { layer.forward(packing, {input.view()}, states.view()); };
           if (!backward) {
             support::measure(state, {.gflop = gflop}, forward);
@@ -110,7 +111,10 @@ void add_passes(const support::ModelSize& size) {
           support::measure(
               state, {.gflop = 2 * gflop},
               [&] {
-                layer.backward(packing, {input.view()}, states.view(), state_gradient.view(), input_gradient.view());
+                kernels::Scratch::Frame frame(memory);
+                layer.backward(packing, {input.view()}, states.view(), state_gradient.view(), input_gradient.view(),
+                               frame);
+                layer.accumulate({input.view()});
               },
               [&] { std::ranges::copy(above.span(), state_gradient.span().begin()); });  // it is used up
         });

@@ -3,7 +3,6 @@
 // output width, S state width (cell.h).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -38,12 +37,12 @@ class RecurrentLayer {
   /// for X rows.
   void forward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
                const kernels::DropoutMask& recurrent_dropout = {});
-  /// ADDS to the gradient of the weights and to input_gradient [D, I]. states: the result of the forward pass.
-  /// state_gradient [X, S]: the gradient of the states from the following layers; it is overwritten. input_done, if
-  /// given, is called when input_gradient is complete, before the gradient of the weights is computed.
+  /// ADDS to input_gradient [D, I]. states: the result of the forward pass. state_gradient [X, S]: the gradient of the
+  /// states from the following layers; it is overwritten. frame: memory that must outlive the call of `accumulate`.
   void backward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
-                MatrixView<Real> state_gradient, MatrixView<Real> input_gradient,
-                const std::function<void()>& input_done = {});
+                MatrixView<Real> state_gradient, MatrixView<Real> input_gradient, kernels::Scratch::Frame& frame);
+  /// Call it after `backward`, with the same input. ADDS to the gradient of the weights.
+  void accumulate(const RepeatedRows<Real>& input);
 
  private:
   std::size_t state_width_;
@@ -51,7 +50,9 @@ class RecurrentLayer {
   RecurrentWeights<Real> weights_, gradient_;
   kernels::Scratch memory_;
   std::unique_ptr<Cell<Real>> cell_;
-  kernels::Buffer<Real> x_;  // [X, .]; after the forward pass what the cell keeps in it
+  kernels::Buffer<Real> x_;  // [X, .]; after the forward pass what the cell keeps in it, then its gradient
+  // From `backward` to `accumulate`: h' of all steps [X, S], and the gradient of x by distinct row [D, .].
+  MatrixView<Real> previous_, sums_;
 };
 
 }  // namespace rnnsearch::layers
