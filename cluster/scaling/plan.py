@@ -70,11 +70,10 @@ def slice_of(path, measured):
         scaling.fail(f"{path} is not from rnnsearch benchmark --json: {missing} is missing")
 
 
-def scaled(measured, pairs, compute, optimiser):
-    """A node that takes these seconds for an update of this many pairs, and has the shape of the stored measurements: when parts
-    of the gradient are known, and how much slower small batches are."""
-    reference = scaling.Node(measured)
-    return scaling.Node(measured, reference.computed(pairs)[-1]["seconds"] / compute, reference.optimiser() / optimiser)
+def scaled(measured, pairs, compute, optimiser_speed):
+    """A node that takes these seconds to compute an update of this many pairs, and has the shape of the stored measurements: when
+    parts of the gradient are known, and how much slower small batches are."""
+    return scaling.Node(measured, scaling.Node(measured).computed(pairs)[-1]["seconds"] / compute, optimiser_speed)
 
 
 def node_of(arguments, measured):
@@ -88,15 +87,19 @@ def node_of(arguments, measured):
             return scaling.Node({**measured, "slices": slices}), (f"The node was measured with batches of {batches} pairs; between "
                                                                   "these its time is interpolated.")
         (pairs, one), = slices.items()
-        node = scaled(measured, pairs, one["gradient_parts"][-1]["seconds"], one["optimiser"])
+        node = scaled(measured, pairs, one["gradient_parts"][-1]["seconds"],
+                      scaling.Node(measured).slice(pairs)[1] / one["optimiser"])
         how = f"The node was measured with batches of {pairs} pairs."
     else:
         seconds = PAPER["pairs"] * arguments.words_per_pair / arguments.words_per_second
-        optimiser = measured["parameters"] * scaling.NODE["bytes_per_weight"] / (arguments.memory * 1e9)
+        words = PAPER["pairs"] * arguments.words_per_pair
+        weights = scaling.updated(measured, lambda rows: scaling.touched(rows, words))
+        optimiser = weights * scaling.NODE["bytes_per_weight"] / (arguments.memory * 1e9)
         if optimiser >= seconds:
             scaling.fail(f"{arguments.words_per_second:g} words per second leave {seconds:.4f} s for an update of 80 pairs, of which the "
                          f"optimiser alone needs {optimiser:.4f} s; give a larger --memory or fewer words per second")
-        node = scaled(measured, PAPER["pairs"], seconds - optimiser, optimiser)
+        node = scaled(measured, PAPER["pairs"], seconds - optimiser,
+                      arguments.memory * 1e9 / scaling.Node(measured).bytes_per_second())
         how = (f"The node trains {arguments.words_per_second:g} target words per second in batches of 80 pairs of "
                f"{arguments.words_per_pair:g} target words; the optimiser's share follows from {arguments.memory:g} GB/s of memory.")
     return node, how + (" How much slower a small batch is on it, and when parts of the gradient are known, is taken from the stored "

@@ -49,17 +49,23 @@ def touched(vocabulary, words):
     return sum(1 - (1 - math.log1p(1 / k) / total) ** words for k in range(1, vocabulary + 1))
 
 
-def parts_of(configuration, gradient_parts, words, sparse=True):
-    """[(seconds until ready, floats, table?)] from the benchmark's gradient_parts; an embedding table counts with the
-    rows that `words` words of its side touch, or with all rows."""
+def rows_of(configuration, part):
+    """Rows of the embedding table whose gradient this part is; 0: it is no table's."""
+    return int(configuration["target-words" if part["table"] else "source-words"]) if part["table"] >= 0 else 0
+
+
+def parts_of(configuration, gradient_parts, words, sparse=True, seconds_per_value=0.0):
+    """[(seconds until ready, floats)] from the benchmark's gradient_parts; an embedding table counts with the rows that
+    `words` words of its side touch, or with all rows. seconds_per_value: of copying such rows together, which delays
+    all that follows."""
     width = int(configuration["embedding"])
-    parts = []
+    parts, copying = [], 0.0
     for part in gradient_parts:
         floats = part["elements"]
-        if part["table"] >= 0:
-            rows = int(configuration["target-words" if part["table"] else "source-words"])
+        if rows := rows_of(configuration, part):
             floats = (round(touched(rows, words)) if sparse else rows) * width
-        parts.append((part["seconds"], floats, part["table"] >= 0))
+            copying += floats * seconds_per_value
+        parts.append((part["seconds"] + copying, floats))
     return parts
 
 
@@ -82,7 +88,7 @@ NETWORKS = {"100 Gb/s": Network("100 Gb/s", 0.94 * 100e9 / 8, 1.5e-6, 0.5e-6),
 @dataclasses.dataclass
 class Case:
     ranks: int
-    parts: list         # [(seconds until ready, floats, table?)]
+    parts: list         # [(seconds until ready, floats)]
     compute: float
     optimiser: float
     network: Network
@@ -110,12 +116,12 @@ class Case:
         return paces
 
     def blocks(self):
-        """[(seconds until begun, floats, bfloat16?)]"""
+        """[(seconds until begun, floats)]"""
         cut = []
-        for ready, floats, table in self.parts:
+        for ready, floats in self.parts:
             begun = ready if self.overlap else self.compute
             while floats > 0:
-                cut.append((begun, min(BLOCK, floats), self.bfloat16 and not table))
+                cut.append((begun, min(BLOCK, floats)))
                 floats -= BLOCK
         return cut
 
@@ -143,11 +149,11 @@ def analytic(case):
     for pace in case.paces():
         slowest = max(pace)
         free = finished = 0.0
-        for begun, floats, rounded in case.blocks() if n > 1 else []:
-            size = 2 if rounded else 4
+        for begun, floats in case.blocks() if n > 1 else []:
+            size = 2 if case.bfloat16 else 4
             wire = travels * floats * size / net.bandwidth
             thread = (messages * net.message +
-                      travels * floats * ((case.value_bfloat16 if rounded else case.value) + size * case.byte))
+                      travels * floats * ((case.value_bfloat16 if case.bfloat16 else case.value) + size * case.byte))
             if case.sharded:  # only the first phase; the weights are sent back below
                 wire, thread = wire / 2, thread / 2
             start = max(begun * slowest, free)
@@ -155,7 +161,7 @@ def analytic(case):
             finished = start + wire + thread + 2 * len(lines) * net.latency
         seconds = max(case.compute * slowest, finished) + small
         if case.sharded and n > 1:
-            weights = sum(floats for _, floats, _ in case.blocks())
+            weights = sum(floats for _, floats in case.blocks())
             seconds += case.optimiser / n + (n - 1) / n * weights * 4 / net.bandwidth
         else:
             seconds += case.optimiser
@@ -214,7 +220,7 @@ def scenario(case, scale, check=False):
              f"message {case.network.message}", f"byte {case.byte * scale:.6g}", f"value {case.value * scale:.6g}",
              f"value_bfloat16 {case.value_bfloat16 * scale:.6g}", f"streams {16 if case.ranks <= FEW else 2}",
              f"shards {case.shards}", f"check {int(check)}"]
-    lines += [f"part {ready:.9g} {int(floats)} {int(case.bfloat16 and not table)}" for ready, floats, table in case.parts]
+    lines += [f"part {ready:.9g} {int(floats)} {int(case.bfloat16)}" for ready, floats in case.parts]
     lines += ["pace " + " ".join(f"{factor:.6f}" for factor in pace) for pace in case.paces()]
     return "\n".join(lines) + "\n"
 
@@ -254,34 +260,28 @@ def mpirun(ranks):
     return ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
 
 
-def benchmark(program, options, updates, untimed=1, ranks=1):
+def benchmark(program, options, updates, ranks=1):
     command = [program, "benchmark", *options, "--threads", "1", "--oversubscribe", "--json", "--updates", str(updates),
-               "--untimed-updates", str(untimed)]
+               "--untimed-updates", "2", "--machine", "false"]
     if ranks > 1:
         command = mpirun(ranks) + command
-    before = os.times()
-    result = json.loads(run(command))
-    after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return result, cpu
+    return json.loads(run(command))
 
 
 def measure(arguments):
     slices = {}
     for pairs in SLICES:
         options = ["--preset", "rnnsearch-50", "--batch-sentences", str(pairs)]
-        _, few = benchmark(arguments.rnnsearch, options, 1)
-        result, many = benchmark(arguments.rnnsearch, options, 3)
-        # Processor seconds of its one thread, which other programs disturb less than elapsed time.
-        cpu = (many - few) / 2
-        factor = cpu / result["seconds"]["mean"]
-        slices[pairs] = {"seconds": cpu, "clock_seconds": result["seconds"]["minimum"], "gflop": result["gflop"],
+        result = benchmark(arguments.rnnsearch, options, 6)
+        # The fastest update, because other programs can only make one slower.
+        seconds = result["seconds"]["minimum"]
+        factor = seconds / result["seconds"]["mean"]
+        slices[pairs] = {"seconds": seconds, "gflop": result["gflop"],
                          "optimiser": factor * result["phase_seconds"]["optimiser"],
                          "gradient_parts": [{**part, "seconds": factor * part["seconds"]}
                                             for part in result["gradient_parts"]],
                          "load_average": result["load_average"][0]}
-        print(f"[scaling] {pairs} pairs: {cpu:.2f} processor seconds an update, "
-              f"{result['seconds']['minimum']:.2f} by the clock", file=sys.stderr)
+        print(f"[scaling] {pairs} pairs: {seconds:.2f} seconds an update", file=sys.stderr)
     tries = [json.loads(run(mpirun(2) + [arguments.tool])) for _ in range(5)]
     # The best of each, because other programs can only make a measurement worse.
     network = {name: (max if name == "bandwidth" else min)(one[name] for one in tries) for name in tries[0]}
@@ -309,6 +309,15 @@ GLOBAL_BATCH = 5120  # pairs, strong scaling
 SPREAD = {"slices": 0.0053, "nodes": 0.005}
 
 
+def updated(measured, rows_with_gradient):
+    """The number of weights that an update changes: all but the rows of the embeddings that have no gradient."""
+    configuration = measured["configuration"]
+    parts = next(iter(measured["slices"].values()))["gradient_parts"]
+    tables = [rows for part in parts if (rows := rows_of(configuration, part))]
+    return measured["parameters"] - int(configuration["embedding"]) * sum(
+        rows - rows_with_gradient(rows) for rows in tables)
+
+
 @dataclasses.dataclass
 class Node:
     """A kind of rank: gives the seconds of an update of any number of pairs, from the measured slices."""
@@ -320,8 +329,8 @@ class Node:
     def assumed(measured):
         node, largest = Node(measured), measured["slices"]["80"]
         seconds = largest["gflop"] / NODE["gflop_per_second"]
-        optimiser = measured["parameters"] * NODE["bytes_per_weight"] / NODE["bytes_per_second"]
-        return Node(measured, largest["gradient_parts"][-1]["seconds"] / seconds, largest["optimiser"] / optimiser)
+        return Node(measured, largest["gradient_parts"][-1]["seconds"] / seconds,
+                    NODE["bytes_per_second"] / node.bytes_per_second())
 
     def slice(self, pairs):
         """(gradient_parts, optimiser) as measured with one thread, interpolated between the measured slices."""
@@ -340,19 +349,36 @@ class Node:
     def computed(self, pairs):
         return [{**part, "seconds": part["seconds"] / self.compute_speed} for part in self.slice(pairs)[0]]
 
-    def optimiser(self):
-        return self.slice(80)[1] / self.optimiser_speed
+    def bytes_per_second(self):
+        """Of memory, while it optimises. The benchmark draws each word as often as any other."""
+        measured, words = self.measured, 80 * 25
+        weights = updated(measured, lambda rows: rows * (1 - (1 - 1 / rows) ** words))
+        return weights * NODE["bytes_per_weight"] / self.slice(80)[1] * self.optimiser_speed
+
+    def optimiser(self, words):
+        """Seconds to update the weights, if the ranks' batches have this number of words on each side."""
+        weights = updated(self.measured, lambda rows: touched(rows, words))
+        return weights * NODE["bytes_per_weight"] / self.bytes_per_second()
 
     def alone(self, pairs):
-        return self.computed(pairs)[-1]["seconds"] + self.optimiser()
+        return self.computed(pairs)[-1]["seconds"] + self.optimiser(pairs * 25)
+
+
+BYTES_PER_ROW_VALUE, BYTES_PER_ERROR = 8, 12
 
 
 def case_of(measured, node, ranks, pairs, network, sparse=True, **variant):
     configuration = measured["configuration"]
-    gradient_parts = node.computed(pairs)
-    parts = parts_of(configuration, gradient_parts, ranks * pairs * 25, sparse)
+    words = ranks * pairs * 25
+    # src/train/summed_rows.cpp: rows without a gradient of this rank are zeros, which are written (and read, because
+    # processors read what they write). With bfloat16, errors are copied before and after the sum.
+    rounded = variant.get("bfloat16", False)
+    seconds_per_value = (BYTES_PER_ROW_VALUE + rounded * BYTES_PER_ERROR) / node.bytes_per_second()
+    parts = parts_of(configuration, node.computed(pairs), words, sparse, seconds_per_value)
+    rows = sum(floats for (_, floats), part in zip(parts, node.computed(pairs)) if part["table"] >= 0)
+    optimiser = node.optimiser(words) + rounded * rows * BYTES_PER_ERROR / node.bytes_per_second()
     spread = math.hypot(SPREAD["slices"], SPREAD["nodes"])
-    return Case(ranks, parts, parts[-1][0], node.optimiser(), network, measured["messages"]["value"],
+    return Case(ranks, parts, parts[-1][0], optimiser, network, measured["messages"]["value"],
                 measured["messages"]["value_bfloat16"],
                 bits=int(configuration["source-words"]) + int(configuration["target-words"]),
                 **{"spread": spread, "updates": 1 if ranks > 64 else 2, **variant})
@@ -391,7 +417,7 @@ def predict(arguments):
     if arguments.spread is not None:
         more["spread"] = arguments.spread
     for name, node in nodes_of(measured, arguments):
-        print(f"{name}: {node.alone(80):.3f} s an update of 80 pairs, of it optimiser {node.optimiser():.3f} s")
+        print(f"{name}: {node.alone(80):.3f} s an update of 80 pairs, of it optimiser {node.optimiser(80 * 25):.3f} s")
     worst = 0.0
     for node_name, node in nodes_of(measured, arguments):
         for scaling in ("weak", "strong"):
@@ -435,9 +461,10 @@ def with_shards(measured, node, ranks, each, network):
     computed = node.computed(80 / each)
     case = case_of(measured, node, ranks, 80, network)
     dense = sum(part["elements"] for part in computed if part["table"] < 0)
-    bytes_per_second = measured["parameters"] * NODE["bytes_per_weight"] / node.optimiser()
-    before = (each - 1) * (computed[-1]["seconds"] + dense * BYTES_PER_SUM / bytes_per_second)
-    case.parts = [(before + ready, *part) for ready, *part in parts_of(measured["configuration"], computed, ranks * 80 * 25)]
+    before = (each - 1) * (computed[-1]["seconds"] + dense * BYTES_PER_SUM / node.bytes_per_second())
+    parts = parts_of(measured["configuration"], computed, ranks * 80 * 25,
+                     seconds_per_value=BYTES_PER_ROW_VALUE / node.bytes_per_second())
+    case.parts = [(before + ready, floats) for ready, floats in parts]
     case.compute = case.parts[-1][0]
     case.shards = ranks * each
     return case
@@ -480,7 +507,8 @@ def median(values):
 
 def alone_at_once(program, options, processes):
     """The same updates in independent processes at the same time, which share the machine but no gradient."""
-    command = [program, "benchmark", *options, "--threads", "1", "--json", "--updates", "10", "--untimed-updates", "2"]
+    command = [program, "benchmark", *options, "--threads", "1", "--json", "--updates", "10", "--untimed-updates", "2",
+               "--machine", "false"]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                for _ in range(processes)]
     outputs = [process.communicate()[0] for process in started]
@@ -495,33 +523,34 @@ def check(arguments):
     cores = min(2, os.cpu_count())
     network = Network("one host", 1 / 1e-15, messages["latency"], messages["latency"])
     pairs = lambda count: CHECKED + ["--batch-sentences", str(count * arguments.pairs)]
-    real, single = {}, []
+    real, single = {}, {}
     for _ in range(arguments.rounds):  # in turn, so that other programs disturb all of them alike
-        single += alone_at_once(arguments.rnnsearch, pairs(1), cores)
         for ranks in (2, 4):
+            single.setdefault(ranks, []).extend(alone_at_once(arguments.rnnsearch, pairs(1), ranks))
             for overlap in ("yes", "no"):
-                result, _ = benchmark(arguments.rnnsearch, pairs(ranks) + ["--overlap", overlap], 10, 2, ranks)
-                real.setdefault((ranks, overlap), []).append(result["seconds"]["minimum"])
-    # The least of all, because other programs can only add time.
-    alone = min(one["seconds"]["minimum"] for one in single)
-    factors = [alone / one["seconds"]["mean"] for one in single]
-    optimiser = median([f * one["phase_seconds"]["optimiser"] for f, one in zip(factors, single)])
-    gradient_parts = [{**part, "seconds": median([f * one["gradient_parts"][i]["seconds"]
-                                                  for f, one in zip(factors, single)])}
-                      for i, part in enumerate(single[0]["gradient_parts"])]
-    print(f"one rank: {alone:.4f} s an update, the least of {len(single)} runs of 10, {cores} processes at once; "
-          f"load average {os.getloadavg()[0]:.1f}")
-    print("| ranks on two cores | overlap | measured s | simulated s | efficiency measured | simulated |")
-    print("| --- | --- | --- | --- | --- | --- |")
+                result = benchmark(arguments.rnnsearch, pairs(ranks) + ["--overlap", overlap], 10, ranks)
+                real.setdefault((ranks, overlap), []).append(result["seconds"]["median"])
+    print(f"load average {os.getloadavg()[0]:.1f}; medians of {arguments.rounds} runs of 10 updates")
+    print("| ranks on two cores | overlap | as many processes s | measured s | simulated s | efficiency measured | "
+          "simulated |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for (ranks, overlap), seconds in real.items():
-        parts = parts_of(single[0]["configuration"], gradient_parts, ranks * arguments.pairs * 25)
-        case = Case(ranks, parts, max(parts[-1][0], alone - optimiser), optimiser, network, messages["value"],
+        # Medians: the fastest update of processes that do not wait for one another is one during which the others had
+        # the memory least, and ranks, which wait, have no such update.
+        alone = median([one["seconds"]["median"] for one in single[ranks]])
+        turns = max(1, ranks / cores)  # of the processes that share a core
+        factors = [alone / turns / one["seconds"]["mean"] for one in single[ranks]]
+        optimiser = median([f * one["phase_seconds"]["optimiser"] for f, one in zip(factors, single[ranks])])
+        gradient_parts = [{**part, "seconds": median([f * one["gradient_parts"][i]["seconds"]
+                                                      for f, one in zip(factors, single[ranks])])}
+                          for i, part in enumerate(single[ranks][0]["gradient_parts"])]
+        parts = parts_of(single[ranks][0]["configuration"], gradient_parts, ranks * arguments.pairs * 25)
+        case = Case(ranks, parts, max(parts[-1][0], alone / turns - optimiser), optimiser, network, messages["value"],
                     messages["value_bfloat16"], byte=1 / messages["bandwidth"], overlap=overlap == "yes", cores=cores,
                     one_host=True)
         simulated, _ = simulate(case, arguments.simulator, scale=1)
-        ideal = alone * max(1, ranks / cores)
-        print(f"| {ranks} | {overlap} | {min(seconds):.4f} | {simulated:.4f} | {100 * ideal / min(seconds):.1f}% | "
-              f"{100 * ideal / simulated:.1f}% |")
+        print(f"| {ranks} | {overlap} | {alone:.4f} | {median(seconds):.4f} | {simulated:.4f} | "
+              f"{100 * alone / median(seconds):.1f}% | {100 * alone / simulated:.1f}% |")
 
 
 # ------------------------------------------------------------------------------------------------------------- verifying
@@ -532,14 +561,14 @@ def verify(arguments):
     overlap, rounding and a slower network change them in the right direction."""
     for ranks, shards in ((2, 0), (3, 0), (16, 0), (16, 32), (20, 0)):
         for bfloat16 in (False, True)[:1 if shards else 2]:
-            parts = [(0.001, 70001, False), (0.002, 33, True), (0.002, 4099, False)]
+            parts = [(0.001, 70001), (0.002, 33), (0.002, 4099)]
             case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, 0, bfloat16=bfloat16, shards=shards, updates=2)
             _, output = simulate(case, arguments.simulator, scale=1, check=True)
             lines = re.findall(r"^check: .* same bits.*", output, re.M)
             if len(lines) != case.updates * ranks:
                 fail(f"{ranks} ranks: {len(lines)} sums were checked, {case.updates * ranks} expected: {output}")
             print(f"{ranks} ranks, bfloat16 {bfloat16}, {shards} shards: {lines[-1]}")
-    parts = [(0.05, 9000000, False), (0.08, 5000000, True), (0.1, 6000000, False)]
+    parts = [(0.05, 9000000), (0.08, 5000000), (0.1, 6000000)]
     for ranks in (2, 4, 16):
         times = {}
         for name, network in NETWORKS.items():
