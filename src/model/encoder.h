@@ -16,6 +16,7 @@
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/recurrent_layer.h"
+#include "rnnsearch/layers/repeated_rows.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::model {
@@ -30,8 +31,10 @@ struct EncoderGradients {
 
 /// Functions that the backward pass calls on its way, unless they are empty.
 struct EncoderProgress {
-  std::function<void()> words;            // the gradient of the embeddings is complete, that of weights is not
-  std::function<void()> first_direction;  // if the lowest layer has two: that of the weights of the first one, too
+  /// The gradient of the embeddings is complete, that of the lowest layer's weights is not.
+  std::function<void()> words;
+  /// The weights of the direction that goes back first have theirs, too. It is called only if there are two.
+  std::function<void()> first_direction;
 };
 
 template <class Real>

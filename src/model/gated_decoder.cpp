@@ -10,6 +10,7 @@
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/layers/gated_recurrence.h"
+#include "rnnsearch/layers/repeated_rows.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -53,7 +54,7 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const auto dropped = dropout.mask_of_words(Place::kWholeTargetWord, target.words, 1);
     distinct = dropped.drops() ? layers::DistinctWords::each(target.words) : layers::DistinctWords(target.words);
     const std::size_t D = distinct.words.size();
-    const auto embedded = embedded_words.shape(D + 1, m);  // the last row, 0, is before the first word
+    const auto embedded = embedded_words.shape(D + 1, m);  // the last row is zeros, for the first step
     words.forward(distinct.words, embedded.row_range(0, D));
     kernels::drop_rows<Real>(dropped, embedded.row_range(0, D));
     std::fill_n(embedded.row(D), m, Real{0});
@@ -180,7 +181,7 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
 
   const std::size_t n, A, C;
   layers::DistinctWords distinct;             // the words of the batch
-  std::vector<std::uint32_t> previous_place;  // [Y] the place of y_{i-1} among them
+  std::vector<std::uint32_t> previous_place;  // [Y] the place of y_{i-1} among them; D in the first step
   Buffer<Real> embedded_words, previous_words, first_states, fixed_context;
   kernels::AttentionMemory<Real> memory;
   layers::DecoderInput<Real> input;

@@ -22,12 +22,12 @@ class SummedRows {
   /// Starts to unite the sets of words that the ranks use in these sentences. Needs no gradient yet.
   void begin_union(const comm::Communicator& communicator, const OwnGradient& table, const Sentences& source,
                    const Sentences& target, const model::ModelOptions& options);
-  /// Sets `rows` to the gradient of this rank, or of one of its shards. Waits for the union the first time.
+  /// Sets rows() to the gradient of this rank, or of one of its shards. Waits for the union the first time.
   void set(const comm::Communicator& communicator, const OwnGradient& own);
   /// Starts to add the rows of all ranks. They must not be touched until the communicator has waited.
   void begin_all_reduce(const comm::Communicator& communicator);
-  /// After the sum: keeps its rounding errors for the next update in which a rank uses the same words, or, if the sum
-  /// is not finite, starts anew without any.
+  /// After the sum: keeps its rounding errors, each for the next update in which a rank uses the word. Or, because they
+  /// are not finite either where the sum is not, forgets all.
   void keep_errors(bool finite);
 
   /// The united words in increasing order, and their rows, [words().size(), m].
@@ -45,8 +45,8 @@ class SummedRows {
   bool united_ = false;  // words_ are those of this update
   std::vector<WordId> words_;
   std::vector<float> rows_;
-  // Without rounding both are empty. Of all words [K, m], and of words_ [words_.size(), m], which MPI needs in one
-  // piece.
+  // The rounding errors of all words, [K, m], and those of words_, [words_.size(), m], because a sum needs them in one
+  // piece. Both are empty without rounding.
   std::vector<float> errors_, errors_of_rows_;
 };
 

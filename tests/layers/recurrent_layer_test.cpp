@@ -40,15 +40,28 @@ class RecurrentLayers : public testing::TestWithParam<Case> {
                  Matrix(1, biases, kBefore)};
 
   RecurrentLayer<double> layer() { return {kind, n, GetParam().direction, weights.views(), gradient.views(), memory}; }
+  /// Of `distinct` rows, whose places in the batch are these.
+  void check_backward(std::size_t distinct, std::span<const std::uint32_t> place);
+
+  const std::vector<std::size_t> lengths = {3, 1, 6, 3, 1, 5};
+  const Packing packing{lengths};
   kernels::Scratch memory;
 };
 
 TEST_P(RecurrentLayers, BackwardEqualsCentralDifferences) {
-  const Packing packing(std::vector<std::size_t>{3, 1, 6, 3, 1, 5});
   const std::size_t words = packing.words();
   std::vector<std::uint32_t> place;
   for (std::size_t i = 0; i < words; ++i) place.push_back(static_cast<std::uint32_t>(random.below(4)));
-  Matrix input = random_matrix(random, 4, m);
+  check_backward(4, place);
+}
+
+TEST_P(RecurrentLayers, BackwardOfRowsThatDoNotRepeatEqualsCentralDifferences) {
+  check_backward(packing.words(), {});
+}
+
+void RecurrentLayers::check_backward(std::size_t distinct, std::span<const std::uint32_t> place) {
+  const std::size_t words = packing.words();
+  Matrix input = random_matrix(random, distinct, m);
   const RepeatedRows<double> repeated{input.view(), place};
   const Matrix above = random_matrix(random, words, S);
   auto one = layer();
@@ -58,7 +71,7 @@ TEST_P(RecurrentLayers, BackwardEqualsCentralDifferences) {
     return weighted_sum(above, states.view());
   };
   loss();
-  Matrix input_gradient(4, m, kBefore), used_up = above;
+  Matrix input_gradient(distinct, m, kBefore), used_up = above;
   kernels::Scratch::Frame frame(memory);
   one.backward(packing, repeated, states.view(), used_up.view(), input_gradient.view(), frame);
   one.accumulate(repeated);
@@ -71,8 +84,6 @@ TEST_P(RecurrentLayers, BackwardEqualsCentralDifferences) {
 
 /// A larger batch before, so that memory kept from it cannot hide: each sentence alone gives the batch's states.
 TEST_P(RecurrentLayers, GiveEachSentenceTheStatesItHasAlone) {
-  const std::vector<std::size_t> lengths = {3, 1, 6, 3};
-  const Packing packing(lengths);
   Matrix input = random_matrix(random, packing.words(), m);
   auto together = layer(), alone = layer();
   Matrix earlier = random_matrix(random, 40, m), earlier_states(40, S), states(packing.words(), S);

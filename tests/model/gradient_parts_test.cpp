@@ -55,6 +55,19 @@ TEST_P(GradientParts, AreFinishedByNoPairsToo) {
   EXPECT_EQ(finished, model.gradient_parts().size());
 }
 
+// The sums of the source words over the ranks take longest, and weights can be computed while they travel.
+TEST(GradientPartsOfRnnsearch, OfTheSourceWordsComeBeforeTheEncodersWeights) {
+  ModelOptions options = widths(30, 8, 12, 10, 6);
+  Model<float> model(options);
+  const auto parts = model.gradient_parts();
+  ASSERT_GE(parts.size(), 3U);
+  EXPECT_EQ(parts[parts.size() - 3].table, 0);
+  const std::size_t m = options.embedding, n = options.state, of_direction = m * 3 * n + n + n * 3 * n;
+  for (const auto& part : parts.last(2)) EXPECT_EQ(part.table, -1);
+  EXPECT_EQ(parts[parts.size() - 2].size, of_direction);
+  EXPECT_EQ(parts.back().size, of_direction + m);  // and the bias of the embedding
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, GradientParts, testing::ValuesIn(variants(widths(30, 8, 12, 10, 6), 5)),
                          [](const auto& chosen) { return chosen.param.name; });
 

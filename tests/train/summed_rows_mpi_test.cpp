@@ -94,26 +94,29 @@ TEST(SummedRows, KeepTheRoundingErrorsOfEachWordForItsNextUpdate) {
   EXPECT_EQ(most > 1e-4, ranks > 1) << "nothing was rounded";
 }
 
-TEST(SummedRows, ForgetErrorsThatAreNotFinite) {
+TEST(SummedRows, ForgetAllErrorsAfterASumThatIsNotFinite) {
   model::Model<float>::TableGradient table;
   table.source = true;
   table.rows = {kTableRows, 1};
   SummedRows rows(kTableRows, 1, true);
-  const std::vector<WordId> words = {5};
-  Sentences source;
-  source.add(words);
-  for (const float value : {std::numeric_limits<float>::infinity(), 1.0F}) {
+  const auto sum = [&](WordId word, float value) {
+    const std::vector<WordId> words = {word};
+    Sentences source;
+    source.add(words);
     table.rows.clear();
     table.rows.add(words, {&value, 1, 1});
     rows.begin_union(world, table, source, {}, {});
     rows.set(world, table);
     rows.begin_all_reduce(world);
     world.wait_for_all();
-    const auto place =
-        static_cast<std::size_t>(std::find(rows.words().begin(), rows.words().end(), 5U) - rows.words().begin());
-    EXPECT_EQ(rows.rows()[place], value * static_cast<float>(world.size()));
-    rows.keep_errors(std::isfinite(value));
-  }
+    const auto place = std::find(rows.words().begin(), rows.words().end(), word) - rows.words().begin();
+    const float found = rows.rows()[static_cast<std::size_t>(place)];
+    rows.keep_errors(std::isfinite(found));
+    return found;
+  };
+  sum(6, 1.003F);  // which bfloat16 cannot hold
+  EXPECT_TRUE(std::isinf(sum(5, std::numeric_limits<float>::infinity())));
+  for (const WordId word : {5U, 6U}) EXPECT_EQ(sum(word, 1), static_cast<float>(world.size()));
 }
 
 }  // namespace

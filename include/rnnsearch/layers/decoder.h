@@ -1,7 +1,8 @@
 // The recurrence of the decoder over a packed batch (Bahdanau, Cho and Bengio 2015, appendix A.2.2). c_i is computed
 // from s_{i-1} by attention, or one c is used for the whole sentence; s_i is the gated unit applied to s_{i-1}, a word
 // and c_i. Step i computes c_i for all its sentences, and s_i for the sentences that continue. B sentences, Y words in
-// the batch, m embedding width, n state width, A alignment width (0 without attention), C context width.
+// the batch, D distinct rows of the input, m embedding width, n state width, A alignment width (0 without attention), C
+// context width.
 #pragma once
 
 #include <span>

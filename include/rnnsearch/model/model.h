@@ -141,7 +141,7 @@ class Model {
     int table = -1;  // index in table_gradients(), or negative
   };
   /// All parts of the gradient, each element once, in the order in which accumulate_gradient finishes them (from the
-  /// readout back to the source words). Depends only on the options.
+  /// readout back to the source words and the weights of the encoder). Depends only on the options.
   std::span<const GradientPart> gradient_parts() const;
   /// Sets all gradients to 0. Call it before a batch.
   void zero_gradient();
