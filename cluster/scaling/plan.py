@@ -92,8 +92,7 @@ def node_of(arguments, measured):
         how = f"The node was measured with batches of {pairs} pairs."
     else:
         seconds = PAPER["pairs"] * arguments.words_per_pair / arguments.words_per_second
-        words = PAPER["pairs"] * arguments.words_per_pair
-        weights = scaling.updated(measured, lambda rows: scaling.touched(rows, words))
+        weights = scaling.updated(measured, lambda rows: scaling.touched(rows, PAPER["pairs"] * 25))
         optimiser = weights * scaling.NODE["bytes_per_weight"] / (arguments.memory * 1e9)
         if optimiser >= seconds:
             scaling.fail(f"{arguments.words_per_second:g} words per second leave {seconds:.4f} s for an update of 80 pairs, of which the "
@@ -111,10 +110,8 @@ def seconds_of(measured, node, nodes, batch, network, spread):
     most = math.ceil(batch / nodes)
     if nodes == 1:
         return node.alone(most)
-    case = scaling.case_of(measured, node, nodes, most, network, spread=spread)
     # Rows of the embeddings: those of the whole batch, which has fewer pairs than nodes * most.
-    parts = scaling.parts_of(measured["configuration"], node.computed(most), batch * 25)
-    return scaling.analytic(dataclasses.replace(case, parts=parts))
+    return scaling.analytic(scaling.case_of(measured, node, nodes, most, network, words=batch * 25, spread=spread))
 
 
 def plan(measured, node, network, counts, spread):

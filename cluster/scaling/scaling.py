@@ -44,7 +44,10 @@ WIDEST_LINE = constant("src/comm/exchange.h", "int widest")
 
 
 def touched(vocabulary, words):
-    """Expected number of rows that `words` words touch, if the k-th most frequent word has probability ~ 1 / k."""
+    """Expected number of rows that `words` words touch, if the k-th most frequent word has probability ~ 1 / k, as in
+    the benchmark's batches (src/corpus/synthetic_batches.cpp)."""
+    if math.isinf(words):
+        return vocabulary
     total = math.log(vocabulary + 1)
     return sum(1 - (1 - math.log1p(1 / k) / total) ** words for k in range(1, vocabulary + 1))
 
@@ -350,10 +353,10 @@ class Node:
         return [{**part, "seconds": part["seconds"] / self.compute_speed} for part in self.slice(pairs)[0]]
 
     def bytes_per_second(self):
-        """Of memory, while it optimises. The benchmark draws each word as often as any other."""
-        measured, words = self.measured, 80 * 25
-        weights = updated(measured, lambda rows: rows * (1 - (1 - 1 / rows) ** words))
-        return weights * NODE["bytes_per_weight"] / self.slice(80)[1] * self.optimiser_speed
+        """Of memory, while it optimises."""
+        pairs = max(int(p) for p in self.measured["slices"])
+        weights = updated(self.measured, lambda rows: touched(rows, pairs * 25))
+        return weights * NODE["bytes_per_weight"] / self.slice(pairs)[1] * self.optimiser_speed
 
     def optimiser(self, words):
         """Seconds to update the weights, if the ranks' batches have this number of words on each side."""
@@ -364,19 +367,22 @@ class Node:
         return self.computed(pairs)[-1]["seconds"] + self.optimiser(pairs * 25)
 
 
+# Bytes of memory traffic for each value of the rows that are summed (src/train/summed_rows.cpp). They are put together: those without a
+# gradient of this rank are zeros (4 bytes written, and 4 read, because processors read what they write). A dense gradient is set to 0
+# before each update, which takes as long. With bfloat16 rounding errors are copied before the sum and once more after it (4 bytes read, 4
+# written, and 4 read for that).
 BYTES_PER_ROW_VALUE, BYTES_PER_ERROR = 8, 12
 
 
-def case_of(measured, node, ranks, pairs, network, sparse=True, **variant):
+def case_of(measured, node, ranks, pairs, network, sparse=True, words=None, **variant):
+    """words: of the whole batch on each side; as many as `pairs` on every rank have, if it is not given."""
     configuration = measured["configuration"]
-    words = ranks * pairs * 25
-    # src/train/summed_rows.cpp: rows without a gradient of this rank are zeros, which are written (and read, because
-    # processors read what they write). With bfloat16, errors are copied before and after the sum.
-    rounded = variant.get("bfloat16", False)
-    seconds_per_value = (BYTES_PER_ROW_VALUE + rounded * BYTES_PER_ERROR) / node.bytes_per_second()
+    words = words or ranks * pairs * 25
+    errors = BYTES_PER_ERROR if variant.get("bfloat16") else 0
+    seconds_per_value = (BYTES_PER_ROW_VALUE + errors) / node.bytes_per_second()
     parts = parts_of(configuration, node.computed(pairs), words, sparse, seconds_per_value)
     rows = sum(floats for (_, floats), part in zip(parts, node.computed(pairs)) if part["table"] >= 0)
-    optimiser = node.optimiser(words) + rounded * rows * BYTES_PER_ERROR / node.bytes_per_second()
+    optimiser = node.optimiser(words if sparse else math.inf) + rows * errors / node.bytes_per_second()
     spread = math.hypot(SPREAD["slices"], SPREAD["nodes"])
     return Case(ranks, parts, parts[-1][0], optimiser, network, measured["messages"]["value"],
                 measured["messages"]["value_bfloat16"],
@@ -450,8 +456,8 @@ def predict(arguments):
 
 # ------------------------------------------------------------------------------------------------ reproducible shards
 
-# `train --reproducible-shards`: memory accesses for each value of the dense gradient when a shard's gradient is added to the sum of
-# former shards: read both, write one, set the other to 0 (src/train/shard_sums.cpp).
+# `train --reproducible-shards`: memory accesses for each value when a shard's gradient is added to the sum of former shards: read both,
+# write one, set the other to 0 (src/train/shard_sums.cpp). The rows of the embeddings are put together for each shard.
 BYTES_PER_SUM = 16
 
 
@@ -460,10 +466,10 @@ def with_shards(measured, node, ranks, each, network):
     much as without shards."""
     computed = node.computed(80 / each)
     case = case_of(measured, node, ranks, 80, network)
-    dense = sum(part["elements"] for part in computed if part["table"] < 0)
-    before = (each - 1) * (computed[-1]["seconds"] + dense * BYTES_PER_SUM / node.bytes_per_second())
     parts = parts_of(measured["configuration"], computed, ranks * 80 * 25,
                      seconds_per_value=BYTES_PER_ROW_VALUE / node.bytes_per_second())
+    sums = sum(floats for _, floats in parts) * BYTES_PER_SUM / node.bytes_per_second()
+    before = (each - 1) * (parts[-1][0] + sums)
     case.parts = [(before + ready, floats) for ready, floats in parts]
     case.compute = case.parts[-1][0]
     case.shards = ranks * each
