@@ -11,7 +11,9 @@ fail() {
 command -v python3 >/dev/null || { echo "skipped: python3, which reads the results back, is not installed"; exit 77; }
 
 "$SOURCE/data/reversal.sh" text --vocabulary 30 --max-length 10 --train 8000 --dev 50 --test 100 >/dev/null
-"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none \
+# Guided by the links of the training set, attention ends on the anti-diagonal whatever the seed and the last bits of gradients.
+awk '{ for (i = 0; i < NF; ++i) printf "%s%d-%d", (i ? " " : ""), NF - 1 - i, i; print "" }' text/train.source >train.links
+"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --train-alignments train.links --tokenizer none \
   --dev-source text/dev.source --dev-target text/dev.target --output corpus.h5 >/dev/null
 cat >config.ini <<'END_OF_CONFIG'
 embedding = 32
@@ -27,7 +29,7 @@ validate-every = 200
 precision = f32
 END_OF_CONFIG
 train() { "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --threads 1 "$@" 2>>train.log; }
-train --run run --max-updates 600
+train --run run --max-updates 1200 --guided-alignment 1
 train --run plain --max-updates 1 --attention none
 pair=(--model run --source text/test.source --target text/test.target)
 
@@ -73,8 +75,7 @@ for i, sentence in enumerate(result["sentences"]):
             words_told, weight = text.split(": ")
             assert words_told == "%s \u2192 %s" % (sentence["source"][x], sentence["target"][y]), text
             assert abs(float(weight) - rows[y][x]) < 0.0051, (text, rows[y][x])
-# Depending on seed and last bits 65 to 99% are right after so few updates; links that were turned round would be right for a twelfth.
-assert right >= words / 2, "only %d of %d links are on the anti-diagonal" % (right, words)
+assert right >= 0.95 * words, "only %d of %d links are on the anti-diagonal" % (right, words)
 END_OF_CHECK
 python3 check.py || fail "the results are not what they should be; $(tail -n 3 train.log)"
 (($(find pictures -type f | wc -l) == 200)) || fail "not two pictures a line: $(ls pictures)"
@@ -92,12 +93,12 @@ for sentence in json.load(open("own.json"))["sentences"]: print(" ".join(sentenc
   fail "the translations that are aligned are not those of translate"
 
 # A model that reads the source and writes the target from their last word to the first: links still count from the first words.
-train --run turned --max-updates 600 --reverse-source --target-direction right-to-left
+train --run turned --max-updates 1200 --guided-alignment 1 --reverse-source --target-direction right-to-left
 "$RNNSEARCH" align --model turned --source text/test.source --target text/test.target --pharaoh - --json turned.json >turned.links
 paste text/test.source turned.links | awk -F '\t' '
   { n = split($1, words, " "); all += n
     for (y = 0; y < n; ++y) right += index(" " $2 " ", " " n - 1 - y "-" y " ") > 0 }
-  END { if (right < all / 2) { print right " of " all " links are on the anti-diagonal"; exit 1 } }' >&2 ||
+  END { if (right < 0.95 * all) { print right " of " all " links are on the anti-diagonal"; exit 1 } }' >&2 ||
   fail "links of the model that writes from right to left; $(tail -n 3 train.log)"
 "$RNNSEARCH" score --model turned --source text/test.source --target text/test.target >turned.scores
 python3 -c '

@@ -74,7 +74,9 @@ void RecurrentLayers::check_backward(std::size_t distinct, std::span<const std::
   Matrix input_gradient(distinct, m, kBefore), used_up = above;
   kernels::Scratch::Frame frame(memory);
   one.backward(packing, repeated, states.view(), used_up.view(), input_gradient.view(), frame);
+  const Matrix complete = input_gradient;
   one.accumulate(repeated);
+  EXPECT_EQ(complete.values, input_gradient.values);
   expect_gradient("W_in", weights.W_in.span(), gradient.W_in.span(), kBefore, loss);
   if (gates > 0) expect_gradient("U_gates", weights.U_gates.span(), gradient.U_gates.span(), kBefore, loss);
   expect_gradient("U", weights.U.span(), gradient.U.span(), kBefore, loss);
