@@ -263,9 +263,13 @@ def mpirun(ranks):
     return ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
 
 
+def benchmark_command(program, options, updates):
+    return [program, "benchmark", *options, "--threads", "1", "--oversubscribe", "--json", "--updates", str(updates),
+            "--untimed-updates", "2", "--machine", "false"]
+
+
 def benchmark(program, options, updates, ranks=1):
-    command = [program, "benchmark", *options, "--threads", "1", "--oversubscribe", "--json", "--updates", str(updates),
-               "--untimed-updates", "2", "--machine", "false"]
+    command = benchmark_command(program, options, updates)
     if ranks > 1:
         command = mpirun(ranks) + command
     return json.loads(run(command))
@@ -380,8 +384,9 @@ def case_of(measured, node, ranks, pairs, network, sparse=True, words=None, **va
     words = words or ranks * pairs * 25
     errors = BYTES_PER_ERROR if variant.get("bfloat16") else 0
     seconds_per_value = (BYTES_PER_ROW_VALUE + errors) / node.bytes_per_second()
-    parts = parts_of(configuration, node.computed(pairs), words, sparse, seconds_per_value)
-    rows = sum(floats for (_, floats), part in zip(parts, node.computed(pairs)) if part["table"] >= 0)
+    gradient_parts = node.computed(pairs)
+    parts = parts_of(configuration, gradient_parts, words, sparse, seconds_per_value)
+    rows = sum(floats for (_, floats), part in zip(parts, gradient_parts) if rows_of(configuration, part))
     optimiser = node.optimiser(words if sparse else math.inf) + rows * errors / node.bytes_per_second()
     spread = math.hypot(SPREAD["slices"], SPREAD["nodes"])
     return Case(ranks, parts, parts[-1][0], optimiser, network, measured["messages"]["value"],
@@ -464,14 +469,11 @@ BYTES_PER_SUM = 16
 def with_shards(measured, node, ranks, each, network):
     """The case of an update of 80 pairs a rank in `each` shards a rank. Only the last shard hides all-reduces; each rank sends as
     much as without shards."""
-    computed = node.computed(80 / each)
-    case = case_of(measured, node, ranks, 80, network)
-    parts = parts_of(measured["configuration"], computed, ranks * 80 * 25,
-                     seconds_per_value=BYTES_PER_ROW_VALUE / node.bytes_per_second())
-    sums = sum(floats for _, floats in parts) * BYTES_PER_SUM / node.bytes_per_second()
-    before = (each - 1) * (parts[-1][0] + sums)
-    case.parts = [(before + ready, floats) for ready, floats in parts]
-    case.compute = case.parts[-1][0]
+    case = case_of(measured, node, ranks, 80 / each, network, words=ranks * 80 * 25)
+    sums = sum(floats for _, floats in case.parts) * BYTES_PER_SUM / node.bytes_per_second()
+    before = (each - 1) * (case.compute + sums)
+    case.parts = [(before + ready, floats) for ready, floats in case.parts]
+    case.compute += before
     case.shards = ranks * each
     return case
 
@@ -513,8 +515,7 @@ def median(values):
 
 def alone_at_once(program, options, processes):
     """The same updates in independent processes at the same time, which share the machine but no gradient."""
-    command = [program, "benchmark", *options, "--threads", "1", "--json", "--updates", "10", "--untimed-updates", "2",
-               "--machine", "false"]
+    command = benchmark_command(program, options, 10)
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                for _ in range(processes)]
     outputs = [process.communicate()[0] for process in started]

@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -76,9 +77,8 @@ void SummedRows::set(const comm::Communicator& communicator, const OwnGradient& 
 void SummedRows::begin_all_reduce(const comm::Communicator& communicator) {
   if (!errors_.empty()) {
     errors_of_rows_.resize(rows_.size());
-    for_rows([&](std::size_t at, WordId word) {
-      std::copy_n(errors_.data() + word * cols_, cols_, errors_of_rows_.data() + at);
-    });
+    kernels::gather_rows<float>({errors_.data(), errors_.size() / cols_, cols_}, words_,
+                                {errors_of_rows_.data(), words_.size(), cols_});
   }
   communicator.begin_all_reduce(rows_, errors_of_rows_);
 }
