@@ -19,12 +19,12 @@ struct ProductFlop {
 };
 
 /// The number of floating-point operations in the matrix products of a forward pass, where a product [rows, inputs] by
-/// [inputs, outputs] takes 2 * rows * inputs * outputs. The count follows the equations of Bahdanau, Cho
-/// and Bengio (2015), appendix A, not the implementation: every source word passes through the encoder and every target
-/// word through one step of decoder and readout, also if the batch has the same word elsewhere and products of its
-/// embedding are made only once; a product with the fixed context of a model without attention is counted once for each
-/// sentence. Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not
-/// counted: they are few operations, although they take time.
+/// [inputs, outputs] takes 2 * rows * inputs * outputs. The count follows the equations of Bahdanau, Cho and Bengio
+/// (2015), appendix A, not the implementation: every source word passes through the encoder and every target word
+/// through one step of decoder and readout, also if the batch has the same word elsewhere and products of its embedding
+/// are made only once; a product with the fixed context of a model without attention is counted once for each sentence.
+/// Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not counted: they are few operations,
+/// although they take time.
 ProductFlop forward_flop(const ModelOptions& options, const BatchSize& batch);
 
 /// Those of an update: the forward pass, and the gradients of inputs and of weights, which take the same each.
