@@ -61,24 +61,30 @@ RNNSEARCH_CLONES void add_widened(const std::uint16_t* values, float* to, std::s
 
 }  // namespace
 
-Grid::Grid(int rank, int ranks, int widest) : rank_(rank) {
-  if (ranks <= 1) {
-    dimensions_ = 0;
-    return;
-  }
+Grid::Grid(int rank, int ranks, int ranks_of_host, int widest) : rank_(rank), ranks_(ranks) {
+  assert(ranks_of_host >= 1 && ranks % ranks_of_host == 0);
+  hosts_have_lines_ = ranks_of_host > 1 && ranks_of_host < ranks;
+  if (hosts_have_lines_) add_dimension(ranks_of_host);
+  const int hosts = hosts_have_lines_ ? ranks / ranks_of_host : ranks;
   int shorter = 1;
-  if (ranks > widest) {
-    for (int divisor = 2; divisor * divisor <= ranks; ++divisor) {
-      if (ranks % divisor == 0) shorter = divisor;
+  if (hosts > widest) {
+    for (int divisor = 2; divisor * divisor <= hosts; ++divisor) {
+      if (hosts % divisor == 0) shorter = divisor;
     }
   }
-  width_ = {ranks / shorter, shorter};
-  dimensions_ = shorter > 1 ? 2 : 1;
-  coordinate_ = {rank % width_[0], rank / width_[0]};
+  if (hosts > 1) add_dimension(hosts / shorter);
+  if (shorter > 1) add_dimension(shorter);
+}
+
+void Grid::add_dimension(int width) {
+  const auto here = static_cast<std::size_t>(dimensions_++);
+  width_[here] = width;
+  stride_[here] = here == 0 ? 1 : stride_[here - 1] * width_[here - 1];
+  coordinate_[here] = rank_ / stride_[here] % width;
 }
 
 int Grid::neighbour(int dimension, int coordinate) const {
-  return rank_ + (coordinate - coordinate_[dimension]) * (dimension == 0 ? 1 : width_[0]);
+  return rank_ + (coordinate - coordinate_[dimension]) * stride_[dimension];
 }
 
 Exchange::Range Exchange::part(int dimension, int coordinate) const {
@@ -93,10 +99,12 @@ Exchange::Range Exchange::part(int dimension, int coordinate) const {
 void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, const Block& block) {
   assert(done() && (block.residual.empty() || block.residual.size() == block.values.size()));
   assert(block.shards == 0 || (block.residual.empty() && block.shards % static_cast<unsigned>(grid.ranks()) == 0));
+  assert(block.shards != 0 || block.earlier.empty());
   comm_ = comm;
   grid_ = &grid;
   number_ = number;
   block_ = block;
+  if (block_.shards == 0) block_.shards = static_cast<std::uint64_t>(grid.ranks());
   dimension_ = 0;
   ranges_[0] = {0, block.values.size()};
   bytes_sent_ = 0;
@@ -146,13 +154,17 @@ void Exchange::test() {
   complete_ += static_cast<std::uint64_t>(count);
 }
 
-std::vector<ShardRange> Exchange::nodes_at(int dimension, int coordinate) const {
-  if (block_.shards == 0) return {ShardRange{}};
-  const ShardTree tree(block_.shards);
-  const bool lines = dimension == 1;  // lines of ranks have been added to one another
-  const int first = lines ? coordinate * grid_->width(0) : grid_->neighbour(0, coordinate);
-  return tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(first),
-                                      lines ? static_cast<std::uint64_t>(grid_->width(0)) : 1,
+ShardTree Exchange::tree() const {
+  return ShardTree(rounds() ? static_cast<std::uint64_t>(grid_->width(dimension_)) : block_.shards);
+}
+
+std::vector<ShardRange> Exchange::nodes_at(int coordinate) const {
+  const ShardTree tree = this->tree();
+  if (rounds())
+    return tree.nodes_of({static_cast<std::uint64_t>(coordinate), static_cast<std::uint64_t>(coordinate) + 1});
+  // The ranks whose sum it holds differ in the dimensions before.
+  const int stride = grid_->stride(dimension_), first = grid_->neighbour(dimension_, coordinate) / stride * stride;
+  return tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(stride),
                                       static_cast<std::uint64_t>(grid_->ranks())));
 }
 
@@ -192,9 +204,9 @@ void Exchange::begin_reduce() {
   std::vector<std::size_t> first_slot(static_cast<std::size_t>(width) + 1);  // of each coordinate
   for (int from = 0; from < width; ++from) {
     const auto at = static_cast<std::size_t>(from);
-    first_slot[at + 1] = first_slot[at] + nodes_at(dimension_, from).size();
+    first_slot[at + 1] = first_slot[at] + nodes_at(from).size();
   }
-  assert(nodes_at(dimension_, coordinate).size() == addends_.size());
+  assert(nodes_at(coordinate).size() == addends_.size());
   const std::size_t slots = first_slot.back() * own.size;
   requests_.clear();
   if (sends_bfloat16()) {
@@ -230,51 +242,30 @@ void Exchange::begin_reduce() {
 }
 
 void Exchange::end_reduce() {
-  const auto own = values_in(ranges_[dimension_ + 1]);
-  if (block_.shards == 0) {
-    add_in_rank_order(own);
-  } else {
-    add_in_tree_order(own);
-  }
-}
-
-void Exchange::add_in_rank_order(std::span<float> own) {
-  const auto width = static_cast<std::size_t>(grid_->width(dimension_));
-  const auto coordinate = static_cast<std::size_t>(grid_->coordinate(dimension_));
-  std::array<float, kPiece> sum;
-  for (std::size_t first = 0; first < own.size(); first += kPiece) {
-    const std::size_t size = std::min(kPiece, own.size() - first);
-    std::fill_n(sum.data(), size, -0.0F);  // x + -0 == x bit for bit, also for x = 0 and x = -0
-    for (std::size_t from = 0; from < width; ++from) {
-      const std::size_t at = from * own.size() + first;
-      if (from == coordinate) {
-        add(own.data() + first, sum.data(), size);
-      } else if (sends_bfloat16()) {
-        add_widened(received_bf16_.data() + at, sum.data(), size);
-      } else {
-        add(received_.data() + at, sum.data(), size);
-      }
-    }
-    std::copy_n(sum.data(), size, own.data() + first);
-  }
-}
-
-void Exchange::add_in_tree_order(std::span<float> own) {
   const Range range = ranges_[dimension_ + 1];
+  const auto own = values_in(range);
   struct Step {
-    const float* values;    // of a node
-    std::size_t additions;  // that it makes possible
+    const float* values;           // of a node; null if they are in `rounded`
+    const std::uint16_t* rounded;  // the same in bfloat16
+    std::size_t additions;         // that it makes possible
   };
   std::vector<Step> steps;
-  NodeStack nodes{ShardTree(block_.shards)};
+  NodeStack nodes{tree()};
   std::size_t slot = 0, depth = 0;
   for (int from = 0; from < grid_->width(dimension_); ++from) {
     const bool here = from == grid_->coordinate(dimension_);
-    const auto theirs = nodes_at(dimension_, from);
+    const auto theirs = nodes_at(from);
     for (std::size_t i = 0; i < theirs.size(); ++i, ++slot) {
-      const float* values =
-          here ? addends_[i].values + (range.first - addends_[i].first) : received_.data() + slot * own.size();
-      steps.push_back({values, nodes.push(theirs[i])});
+      Step step{};
+      if (here) {
+        step.values = addends_[i].values + (range.first - addends_[i].first);
+      } else if (sends_bfloat16()) {
+        step.rounded = received_bf16_.data() + slot * own.size();
+      } else {
+        step.values = received_.data() + slot * own.size();
+      }
+      step.additions = nodes.push(theirs[i]);
+      steps.push_back(step);
       depth = std::max(depth, nodes.nodes().size());
     }
   }
@@ -287,11 +278,19 @@ void Exchange::add_in_tree_order(std::span<float> own) {
     float* top = stack.data();  // past the last node
     for (const Step& step : steps) {
       if (step.additions == 0) {
-        std::copy_n(step.values + first, size, top);
+        if (step.values) {
+          std::copy_n(step.values + first, size, top);
+        } else {
+          widen(step.rounded + first, top, size);
+        }
         top += kPiece;
         continue;
       }
-      add(step.values + first, top - kPiece, size);
+      if (step.values) {
+        add(step.values + first, top - kPiece, size);
+      } else {
+        add_widened(step.rounded + first, top - kPiece, size);
+      }
       for (std::size_t i = 1; i < step.additions; ++i, top -= kPiece) add(top - kPiece, top - 2 * kPiece, size);
     }
     for (std::size_t i = 0; i < sums; ++i) {

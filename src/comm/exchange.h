@@ -1,17 +1,22 @@
 // All-reduce (sum) of one block over all ranks, as a state machine over point-to-point messages. Nothing here blocks or
 // starts a thread: in training the progress thread drives it, in cluster/scaling a simulated rank does.
 //
-// Algorithm: a reduce-scatter followed by an all-gather on a grid of ranks with one or two dimensions. In each
-// dimension in turn, every rank divides its block among the ranks of its line, sends each rank the part that belongs to
-// it, and adds the parts that it receives in rank order. The blocks shrink until each rank holds one part of the whole
-// sum; then the parts are gathered in the reverse order of dimensions. Each of n ranks sends 2 (n - 1) / n of the
-// block, as in a ring, in 2 (n - 1) messages for one dimension and at best 4 sqrt(n) for two. (A prime number of ranks,
-// or twice a prime, has no nearly square grid; choose another number for more than a few hundred ranks.) The order of
-// every addition depends only on the number of ranks: not on timing, network, buckets or the placement of ranks on
-// hosts.
+// Algorithm: a reduce-scatter followed by an all-gather on a grid of ranks with up to three dimensions: the ranks of a
+// host, if there are several, and one or two dimensions of hosts. In each dimension in turn, every rank divides its
+// block among the ranks of its line, sends each rank the part that belongs to it, and adds the parts that it receives.
+// The blocks shrink until each rank holds one part of the whole sum; then the parts are gathered in the reverse order
+// of dimensions. Each of n ranks sends 2 (n - 1) / n of the block, as in a ring, in 2 (n - 1) messages for one
+// dimension and at best 4 sqrt(n) for two. With r ranks on a host, only an r-th of that leaves the host. (A prime
+// number of hosts, or twice a prime, has no nearly square grid; choose another number for more than a few hundred.)
 //
-// With `shards`, the parts are added in the order of a ShardTree instead, which does not depend on the number of ranks
-// either. Where the shards of a rank, or of a line of ranks, are several nodes of the tree, it sends the sum of each.
+// float32: parts are added in the order of a ShardTree, whose shards are the ranks or, with `shards`, a number that
+// does not depend on them. So the order of every addition depends at most on the number of ranks: not on timing,
+// network, buckets or the placement of ranks on hosts. Where the shards of a rank, or of a line of ranks, are several
+// nodes of the tree, it sends the sum of each; powers of two are therefore the best numbers of ranks and of ranks on a
+// host.
+//
+// bfloat16: each line of ranks has a tree of its own, so that a rank sends one sum. Bits then depend on the grid, and
+// so on the number of ranks on a host. The ranks of a host send each other float32: rounding takes longer than copying.
 #pragma once
 
 #include <mpi.h>
@@ -28,23 +33,34 @@ namespace rnnsearch::comm {
 
 class Grid {
  public:
-  /// Uses one dimension for up to `widest` ranks and for a prime number of them, otherwise two, as square as the
-  /// divisors of `ranks` allow.
-  Grid(int rank, int ranks, int widest = 16);
+  static constexpr int kMaxDimensions = 3;
+
+  /// ranks_of_host: if more than one and fewer than all, ranks 0, 1, ... of that number share a host, then as many the
+  /// next host, and so on; they are the lines of the first dimension. REQUIRES: it divides `ranks`.
+  /// The hosts have one dimension, if they are at most `widest` or a prime number, otherwise two, as square as the
+  /// divisors of their number allow.
+  Grid(int rank, int ranks, int ranks_of_host = 1, int widest = 16);
 
   /// 0 for one rank.
   int dimensions() const { return dimensions_; }
-  int ranks() const { return dimensions_ == 0 ? 1 : width_[0] * width_[1]; }
+  int ranks() const { return ranks_; }
   int width(int dimension) const { return width_[dimension]; }
+  /// Whether the lines of a dimension are the ranks of one of several hosts.
+  bool within_host(int dimension) const { return hosts_have_lines_ && dimension == 0; }
   /// The coordinate of this rank in a dimension.
   int coordinate(int dimension) const { return coordinate_[dimension]; }
-  /// The rank at this coordinate of this dimension whose other coordinate is that of this rank.
+  /// The rank at this coordinate of this dimension whose other coordinates are those of this rank.
   int neighbour(int dimension, int coordinate) const;
+  /// The distance of neighbours, in ranks: the product of the widths of the dimensions before.
+  int stride(int dimension) const { return stride_[dimension]; }
 
  private:
-  int rank_;
-  int dimensions_ = 1;
-  std::array<int, 2> width_{}, coordinate_{};  // rank = coordinate 0 + coordinate 1 * width 0
+  void add_dimension(int width);
+
+  int rank_, ranks_;
+  int dimensions_ = 0;
+  bool hosts_have_lines_ = false;
+  std::array<int, kMaxDimensions> width_{}, stride_{}, coordinate_{};  // rank = sum of coordinate * stride
 };
 
 class Exchange {
@@ -56,8 +72,8 @@ class Exchange {
     /// [values.size()], zero before the first sum and kept by the caller between sums: messages are bfloat16, additions
     /// are float32, and each rounding error is added to what this rank sends in the next sum.
     std::span<float> residual{};
-    /// 0: sums are added in the order of the ranks. Otherwise in the order of ShardTree(shards), and `values` is the
-    /// sum of this rank's last node. REQUIRES: the number of ranks divides it, and there is no residual.
+    /// 0: each rank is a shard. Otherwise sums are added in the order of ShardTree(shards), and `values` is the sum of
+    /// this rank's last node. REQUIRES: the number of ranks divides it, and there is no residual.
     std::uint64_t shards = 0;
     std::vector<std::span<const float>> earlier{};  // the sums of the rank's other nodes, each [values.size()]
   };
@@ -80,7 +96,7 @@ class Exchange {
   struct Range {
     std::size_t first = 0, size = 0;
   };
-  /// The sum of a node of the tree, from element `first` of the block on.
+  /// The sum of a node of a tree, from element `first` of the block on.
   struct Addend {
     const float* values = nullptr;
     std::size_t first = 0;
@@ -88,9 +104,13 @@ class Exchange {
 
   Range part(int dimension, int coordinate) const;
   std::span<float> values_in(Range range) const { return block_.values.subspan(range.first, range.size); }
-  bool sends_bfloat16() const { return !block_.residual.empty(); }
-  /// The nodes that the rank at this coordinate of a dimension holds before that dimension; one without shards.
-  std::vector<ShardRange> nodes_at(int dimension, int coordinate) const;
+  bool rounds() const { return !block_.residual.empty(); }
+  /// Whether the messages of the present dimension are bfloat16.
+  bool sends_bfloat16() const { return rounds() && !grid_->within_host(dimension_); }
+  /// The tree in whose order the sums of the present dimension are added.
+  ShardTree tree() const;
+  /// The nodes that the rank at this coordinate of the present dimension holds before that dimension.
+  std::vector<ShardRange> nodes_at(int coordinate) const;
   int tag(Stage stage) const;
   void send(const void* data, std::size_t count, int to);
   void receive(void* data, std::size_t count, int from);
@@ -98,8 +118,6 @@ class Exchange {
   void posted();
   void begin_reduce();
   void end_reduce();
-  void add_in_rank_order(std::span<float> own);
-  void add_in_tree_order(std::span<float> own);
   void begin_gather();
   void end_gather();
 
@@ -109,15 +127,17 @@ class Exchange {
   Block block_;
   Stage stage_ = Stage::kDone;
   int dimension_ = 0;
-  std::array<Range, 3> ranges_;  // the range that this rank holds before each dimension, and after the last
+  /// The range that this rank holds before each dimension, and after the last.
+  std::array<Range, Grid::kMaxDimensions + 1> ranges_;
   std::vector<MPI_Request> requests_;
   std::vector<int> finished_;         // output of MPI_Testsome
   std::vector<MPI_Status> statuses_;  // output of MPI_Testsome
   std::size_t open_ = 0;              // requests_ that are not complete yet
   // The parts received, ordered by coordinate and for each coordinate by node; each has the size of the own part.
   std::vector<float> received_;
-  std::vector<Addend> addends_;             // the sums that this rank holds, one for each of its nodes
-  std::array<std::vector<float>, 2> kept_;  // after a dimension, all of them but the last, which is in `values`
+  std::vector<Addend> addends_;  // the sums that this rank holds, one for each of its nodes
+  /// After a dimension, all of them but the last, which is in `values`.
+  std::array<std::vector<float>, Grid::kMaxDimensions> kept_;
   std::vector<std::uint16_t> sent_bf16_, received_bf16_;
   std::uint64_t bytes_sent_ = 0, complete_ = 0;
 };

@@ -160,6 +160,21 @@ std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
   return counts;
 }
 
+int ranks_of_each_host(const std::vector<std::string>& hosts) {
+  std::size_t each = 1;
+  while (each < hosts.size() && hosts[each] == hosts[0]) ++each;
+  if (hosts.size() % each != 0) return 1;
+  std::set<std::string> seen;
+  for (std::size_t first = 0; first < hosts.size(); first += each) {
+    const auto begin = hosts.begin() + static_cast<std::ptrdiff_t>(first);
+    if (!seen.insert(*begin).second ||
+        std::count(begin, begin + static_cast<std::ptrdiff_t>(each), *begin) != static_cast<std::ptrdiff_t>(each)) {
+      return 1;
+    }
+  }
+  return static_cast<int>(each);
+}
+
 void share_cpus(std::vector<RankPlace>& places) {
   std::vector<Cpus> cpus;
   cpus.reserve(places.size());
@@ -273,6 +288,13 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
     for (std::size_t i = 0; i < names.size() && i < 8; ++i) list += text_of(i > 0 ? ", " : "", names[i]);
     if (names.size() > 1) list += names.size() > 8 ? ", ...)" : ")";
     lines.push_back(text_of("[comm] ", list, ": ", text));
+  }
+  std::vector<std::string> host_of_rank;
+  for (const auto& place : places) host_of_rank.push_back(place.host);
+  if (hosts.size() > 1 && hosts.size() < places.size() && ranks_of_each_host(host_of_rank) == 1) {
+    lines.push_back(
+        "[comm] ranks are not numbered host by host with as many on each, so gradients cross the network before they "
+        "are summed within a host: more bytes are sent than needed");
   }
   if (const std::string sentence = oversubscription(places); !sentence.empty()) {
     lines.push_back(text_of("[comm] warning: ", sentence, "; ", remedy()));

@@ -8,6 +8,7 @@
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/comm/placement.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -27,11 +28,13 @@ MPI_Comm duplicate() {
 
 }  // namespace
 
-ProgressThread::ProgressThread()
+ProgressThread::ProgressThread() : ProgressThread(Communicator().hosts()) {}
+
+ProgressThread::ProgressThread(const std::vector<std::string>& hosts)
     : sums_(duplicate()),
       rolls_(duplicate()),
-      grid_(Communicator().rank(), Communicator().size()),
-      roll_call_(rolls_, Communicator().hosts()),
+      grid_(Communicator().rank(), Communicator().size(), ranks_of_each_host(hosts)),
+      roll_call_(rolls_, hosts),
       last_tick_(Clock::now()),
       thread_([this] { run(); }) {}
 

@@ -65,6 +65,9 @@ class ProgressThread {
   const char* set_activity(const char* activity) { return activity_.exchange(activity); }
 
  private:
+  /// hosts: of each rank.
+  explicit ProgressThread(const std::vector<std::string>& hosts);
+
   using Clock = std::chrono::steady_clock;
   struct Job {
     std::uint64_t ticket = 0;

@@ -28,36 +28,18 @@ void finish(Exchange& exchange) {
   while (!exchange.advance()) continue;
 }
 
-// What the header promises: lines first, in the order of the ranks, then across them.
-std::vector<float> sum_in_order(const Grid& grid, std::size_t count) {
-  const int lines = grid.dimensions() == 2 ? grid.width(1) : 1;
-  std::vector<float> sum;
-  for (int line = 0; line < lines; ++line) {
-    std::vector<float> of_line;
-    for (int place = 0; place < grid.width(0); ++place) {
-      const auto values = values_of(line * grid.width(0) + place, count);
-      if (place == 0) of_line.assign(count, -0.0F);
-      for (std::size_t i = 0; i < count; ++i) of_line[i] += values[i];
-    }
-    if (line == 0) sum.assign(count, -0.0F);
-    for (std::size_t i = 0; i < count; ++i) sum[i] += of_line[i];
-  }
-  return sum;
-}
+struct Shape {
+  int ranks_of_host, widest;
+};
 
-class OnGrids : public testing::TestWithParam<int> {};
-
-TEST_P(OnGrids, SumsInTheOrderOfTheRanks) {
-  const Grid grid(world.rank(), world.size(), GetParam());
-  Exchange exchange;
-  for (const std::size_t count : {0, 1, 15, 16, 17, 33, 1000, 100'003}) {
-    auto values = values_of(world.rank(), count);
-    exchange.begin(MPI_COMM_WORLD, grid, count, {values});
-    finish(exchange);
-    const auto expected = sum_in_order(grid, count);
-    EXPECT_TRUE(count == 0 || std::memcmp(values.data(), expected.data(), count * sizeof(float)) == 0) << count;
+class OnGrids : public testing::TestWithParam<Shape> {
+ protected:
+  /// Of this rank, with lines of hosts where the number of ranks allows.
+  static Grid grid_of_test() {
+    const int host = world.size() % GetParam().ranks_of_host == 0 ? GetParam().ranks_of_host : 1;
+    return {world.rank(), world.size(), host, GetParam().widest};
   }
-}
+};
 
 // Neighbours in pairs, level by level (shard_tree.h).
 std::vector<float> sum_in_pairs(std::uint64_t first, std::uint64_t end, std::size_t count) {
@@ -78,8 +60,21 @@ std::vector<float> sum_in_pairs(std::uint64_t first, std::uint64_t end, std::siz
   return level.front();
 }
 
+TEST_P(OnGrids, SumsRanksInAnOrderThatDoesNotDependOnTheGrid) {
+  const Grid grid = grid_of_test();
+  Exchange exchange;
+  for (const std::size_t count : {0, 1, 15, 16, 17, 33, 1000, 100'003}) {
+    auto values = values_of(world.rank(), count);
+    if (count > 0 && world.rank() % 2 == 0) values[0] = -0.0F;
+    exchange.begin(MPI_COMM_WORLD, grid, count, {values});
+    finish(exchange);
+    const auto expected = sum_in_pairs(0, static_cast<std::uint64_t>(world.size()), count);
+    EXPECT_TRUE(count == 0 || std::memcmp(values.data(), expected.data(), count * sizeof(float)) == 0) << count;
+  }
+}
+
 TEST_P(OnGrids, SumsShardsInAnOrderThatDoesNotDependOnTheRanks) {
-  const Grid grid(world.rank(), world.size(), GetParam());
+  const Grid grid = grid_of_test();
   const auto ranks = static_cast<std::uint64_t>(world.size());
   Exchange exchange;
   std::uint64_t number = 0;
@@ -100,25 +95,28 @@ TEST_P(OnGrids, SumsShardsInAnOrderThatDoesNotDependOnTheRanks) {
 }
 
 TEST_P(OnGrids, SendsAsManyBytesForShardsAsForRanks) {
-  const Grid grid(world.rank(), world.size(), GetParam());
+  const Grid grid = grid_of_test();
   std::vector<float> values(100'003);
   Exchange exchange;
   exchange.begin(MPI_COMM_WORLD, grid, 1, {values});
   finish(exchange);
-  const std::uint64_t in_rank_order = exchange.bytes_sent();
+  const std::uint64_t for_ranks = exchange.bytes_sent();
   exchange.begin(MPI_COMM_WORLD, grid, 2, {values, {}, 4 * static_cast<std::uint64_t>(world.size()), {}});
   finish(exchange);
-  // The shards of a line of ranks are one node where its length is a power of two, else a few.
-  if (grid.dimensions() == 1 || std::has_single_bit(static_cast<unsigned>(grid.width(0)))) {
-    EXPECT_EQ(exchange.bytes_sent(), in_rank_order);
-  } else {
-    EXPECT_GT(exchange.bytes_sent(), in_rank_order);
-    EXPECT_LT(exchange.bytes_sent(), 2 * in_rank_order);
+  EXPECT_EQ(exchange.bytes_sent(), for_ranks);
+  // Ranks that have been added to one another are one node if they are a power of two, else a few.
+  bool one_node = true;
+  for (int dimension = 0; dimension < grid.dimensions(); ++dimension) {
+    one_node = one_node && std::has_single_bit(static_cast<unsigned>(grid.stride(dimension)));
   }
+  const double ranks = world.size(),
+               least = 2 * (ranks - 1) / ranks * static_cast<double>(values.size() * sizeof(float));
+  EXPECT_GE(static_cast<double>(for_ranks), 0.99 * least);
+  EXPECT_LE(static_cast<double>(for_ranks), (one_node ? 1.01 : 1.5) * least);
 }
 
 TEST_P(OnGrids, OvertakesItself) {
-  const Grid grid(world.rank(), world.size(), GetParam());
+  const Grid grid = grid_of_test();
   std::vector<float> one(5000, 1.0F), two(70, 2.0F), three(300'000, 3.0F);
   Exchange a, b, c;
   a.begin(MPI_COMM_WORLD, grid, 1, {one});
@@ -135,7 +133,7 @@ TEST_P(OnGrids, OvertakesItself) {
 }
 
 TEST_P(OnGrids, CarriesWhatRoundingToBfloat16TookAway) {
-  const Grid grid(world.rank(), world.size(), GetParam());
+  const Grid grid = grid_of_test();
   constexpr std::size_t kCount = 4099;
   constexpr int kTimes = 50;
   std::vector<float> residual(kCount);
@@ -166,11 +164,11 @@ TEST_P(OnGrids, CarriesWhatRoundingToBfloat16TookAway) {
   EXPECT_LE(worst, (world.size() + 2) * std::ldexp(1, -5));
   EXPECT_GT(worst_once, 1e-3) << "nothing was rounded, so this shows nothing";
   const double bytes = static_cast<double>(exchange.bytes_sent());
-  EXPECT_LE(bytes, 2.0 * 2 * kCount);
+  EXPECT_LE(bytes, (grid.dimensions() > 0 && grid.within_host(0) ? 4.0 : 2.0) * 2 * kCount);
 }
 
 TEST_P(OnGrids, PassesNaNAndInfinityOn) {
-  const Grid grid(world.rank(), world.size(), GetParam());
+  const Grid grid = grid_of_test();
   for (const bool rounds : {false, true}) {
     std::vector<float> values(40, 1.0F), residual(rounds ? 40 : 0);
     if (world.is_root()) {
@@ -186,8 +184,13 @@ TEST_P(OnGrids, PassesNaNAndInfinityOn) {
   }
 }
 
-// 1: two dimensions where the number of ranks allows
-INSTANTIATE_TEST_SUITE_P(Widest, OnGrids, testing::Values(1, 16));
+// Widest 1: two dimensions of hosts where their number allows.
+INSTANTIATE_TEST_SUITE_P(Shapes, OnGrids,
+                         testing::Values(Shape{1, 1}, Shape{1, 16}, Shape{2, 16}, Shape{3, 16}, Shape{2, 1}),
+                         [](const auto& shape) {
+                           return "RanksOfHost" + std::to_string(shape.param.ranks_of_host) + "Widest" +
+                                  std::to_string(shape.param.widest);
+                         });
 
 }  // namespace
 }  // namespace rnnsearch::comm

@@ -45,6 +45,19 @@ TEST(Placement, SaysNothingOfCpusThatAreNotKnown) {
   EXPECT_THAT(oversubscription({{"a", 4, ""}}), IsEmpty());
 }
 
+TEST(Placement, CountsTheRanksOfAHostWhereAllHostsAreAlike) {
+  EXPECT_EQ(ranks_of_each_host({"a"}), 1);
+  EXPECT_EQ(ranks_of_each_host({"a", "a"}), 2);
+  EXPECT_EQ(ranks_of_each_host({"a", "b", "c"}), 1);
+  EXPECT_EQ(ranks_of_each_host({"a", "a", "b", "b", "c", "c"}), 2);
+  EXPECT_EQ(ranks_of_each_host({"a", "a", "a", "b", "b", "b"}), 3);
+  EXPECT_EQ(ranks_of_each_host({"a", "b", "a", "b"}), 1);            // dealt out in turn
+  EXPECT_EQ(ranks_of_each_host({"a", "a", "b", "b", "a", "a"}), 1);  // the first host again
+  EXPECT_EQ(ranks_of_each_host({"a", "a", "b"}), 1);
+  EXPECT_EQ(ranks_of_each_host({"a", "a", "b", "b", "b", "b"}), 1);
+  EXPECT_EQ(ranks_of_each_host({"a", "a", "b", "c"}), 1);
+}
+
 TEST(Placement, SharesTheCpusOfAHostAmongItsRanks) {
   std::vector<RankPlace> places{{"a", 0, "0-7"}, {"a", 0, "0-7"}, {"a", 0, "0-7"}, {"b", 0, "0-7"}, {"b", 0, "8,10"}};
   share_cpus(places);
@@ -104,7 +117,10 @@ TEST_F(Topology, DescribesHostsThatAreAlikeTogether) {
       testing::ElementsAre(
           "[comm] c: 1 rank, 8 threads on 4 cores, CPUs 0-7 (NUMA domains 0-1)",
           "[comm] each of 2 hosts (a, b): 2 ranks, 4 threads on 4 cores, CPUs 0-1 (NUMA domain 0) | 2-3 (NUMA "
-          "domain 1)"));
+          "domain 1)",
+          testing::StartsWith("[comm] ranks are not numbered host by host with as many on each")));
+  EXPECT_EQ(describe({place(2, "0-1"), place(2, "2-3"), place(2, "0-1", "b"), place(2, "2-3", "b")}).size(), 1U);
+  EXPECT_EQ(describe({place(2, "0-1"), place(2, "0-1", "b")}).size(), 1U);
   EXPECT_THAT(describe({{"a", 4, "0-3"}}), testing::ElementsAre("[comm] a: 1 rank, 4 threads, CPUs 0-3"));
 }
 

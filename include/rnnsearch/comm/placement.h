@@ -37,6 +37,10 @@ void locate(RankPlace& place, const std::filesystem::path& system);
 /// ranks.
 std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places);
 
+/// The number of ranks of a host, if the ranks of each host follow one another and every host has as many; otherwise 1.
+/// hosts: of each rank, in rank order, at least one.
+int ranks_of_each_host(const std::vector<std::string>& hosts);
+
 /// Sets the threads of every place that has 0: its number of CPUs divided by the number of ranks of its host that may
 /// use one of them, but at least 1.
 void share_cpus(std::vector<RankPlace>& places);
@@ -50,7 +54,8 @@ std::string oversubscription(const std::vector<RankPlace>& places);
 /// NUMA domains. Both are allowed and usually slow.
 std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
 
-/// Log lines that say where the ranks are, with equal hosts on one line, and a warning if there is oversubscription.
+/// Log lines that say where the ranks are, with equal hosts on one line, and warn of ranks of which sums cannot begin
+/// within hosts, and of oversubscription.
 std::vector<std::string> describe(const std::vector<RankPlace>& places);
 
 }  // namespace rnnsearch::comm
