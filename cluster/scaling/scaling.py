@@ -97,7 +97,9 @@ class Case:
     network: Network
     value: float        # seconds of the progress thread for each value received
     value_bfloat16: float
-    byte: float = 0.0   # seconds of the progress thread for each byte that MPI copies
+    byte: float = 0.0   # seconds of the progress thread for each byte that MPI copies between ranks of a host
+    ranks_of_host: int = 1
+    dealt_out: bool = False  # ranks are dealt out to the hosts in turn, so that the engine cannot add within hosts first
     overlap: bool = True
     bfloat16: bool = False
     shards: int = 0     # of the global batch, if sums are those of --reproducible-shards
@@ -106,7 +108,7 @@ class Case:
     spread: float = 0.0
     slow_node: float = 1.0  # one rank's computing takes so many times as long
     updates: int = 2
-    cores: int = 2      # cores of a node for the two threads of a rank
+    cores: int = 2      # cores for the two threads of a rank
     one_host: bool = False
     topology: str = "fat tree"
     seed: int = 1
@@ -129,34 +131,56 @@ class Case:
         return cut
 
 
-def grid(ranks):
-    """Widths of the lines of ranks, as in src/comm/exchange.cpp."""
-    if ranks == 1:
-        return []
+@dataclasses.dataclass
+class Line:
+    """A dimension of the grid of ranks: what a rank sends in it, of a block of one value, in both phases of an all-reduce."""
+    width: int
+    within_host: bool  # the line is a host's ranks, which send float32
+    values: float      # sent, and as many received
+    off_host: float    # of these, sent to other hosts
+
+
+def grid(case):
+    """The dimensions, as in src/comm/exchange.cpp."""
+    of_host = 1 if case.dealt_out else case.ranks_of_host
+    widths = [of_host] if 1 < of_host < case.ranks else []
+    hosts = case.ranks // math.prod(widths)
     shorter = 1
-    if ranks > WIDEST_LINE:
-        shorter = max(d for d in range(1, math.isqrt(ranks) + 1) if ranks % d == 0)
-    return [ranks // shorter, shorter] if shorter > 1 else [ranks]
+    if hosts > WIDEST_LINE:
+        shorter = max(d for d in range(1, math.isqrt(hosts) + 1) if hosts % d == 0)
+    count = case.ranks // case.ranks_of_host
+    host = lambda rank: rank % count if case.dealt_out else rank // case.ranks_of_host
+    lines, stride = [], 1
+    for width in widths + [width for width in (hosts // shorter, shorter) if width > 1]:
+        message = 2 / (stride * width)  # before this dimension a rank holds 1 / stride of the block
+        others = sum(host(stride * i) != host(0) for i in range(1, width))
+        lines.append(Line(width, not lines and bool(widths), message * (width - 1), message * others))
+        stride *= width
+    return lines
 
 
 def analytic(case):
-    """Seconds of an update. All-reduces are a pipeline of two stages: the network (alpha-beta) and the progress thread
-    (LogGP's o, and additions). Each stage takes one block after the other, and the slower one sets the pace; the last
-    block adds the latency of its steps. An all-reduce begins when the slowest rank is ready."""
+    """Seconds of an update. All-reduces are a pipeline of two stages: the link of a host (alpha-beta), which its ranks share, and the
+    progress thread (LogGP's o, additions, and copies between ranks of a host). Each stage takes one block after the other, and the slower
+    one sets the pace; the last block adds the latency of its steps. An all-reduce begins when the slowest rank is ready."""
     n, net = case.ranks, case.network
-    lines = grid(n)
-    messages = sum(2 * 2 * (width - 1) for width in lines)  # sent and received, in both phases of an all-reduce
-    travels = 2 * (n - 1) / n
+    lines = grid(case)
+    messages = sum(2 * 2 * (line.width - 1) for line in lines)  # sent and received, in both phases of an all-reduce
+    wire_value = thread_value = 0.0  # seconds for each value of a block
+    for line in lines:
+        rounds = case.bfloat16 and not line.within_host
+        size = 2 if rounds else 4
+        wire_value += case.ranks_of_host * line.off_host * size / net.bandwidth
+        thread_value += (line.values * (case.value_bfloat16 if rounds else case.value) +
+                         (line.values - line.off_host) * size * case.byte)
     small = 2 * math.ceil(math.log2(n)) * (net.latency + net.message) if n > 1 else 0
     total = 0.0
     for pace in case.paces():
         slowest = max(pace)
         free = finished = 0.0
         for begun, floats in case.blocks() if n > 1 else []:
-            size = 2 if case.bfloat16 else 4
-            wire = travels * floats * size / net.bandwidth
-            thread = (messages * net.message +
-                      travels * floats * ((case.value_bfloat16 if case.bfloat16 else case.value) + size * case.byte))
+            wire = floats * wire_value
+            thread = messages * net.message + floats * thread_value
             if case.sharded:  # only the first phase; the weights are sent back below
                 wire, thread = wire / 2, thread / 2
             start = max(begun * slowest, free)
@@ -165,7 +189,7 @@ def analytic(case):
         seconds = max(case.compute * slowest, finished) + small
         if case.sharded and n > 1:
             weights = sum(floats for _, floats in case.blocks())
-            seconds += case.optimiser / n + (n - 1) / n * weights * 4 / net.bandwidth
+            seconds += case.optimiser / n + weights * wire_value / 2
         else:
             seconds += case.optimiser
         total += seconds
@@ -182,19 +206,19 @@ TOPOLOGIES = ("fat tree", "fat tree 2:1", "dragonfly")
 
 def cluster(case):
     """(topology, parameters, links of most paths) of SimGrid's <cluster>."""
-    n = case.ranks
+    n = case.ranks // case.ranks_of_host
     if case.topology == "dragonfly":
         groups = max(1, n // GROUP)
         routers = n // groups // 4
         if n != 4 * routers * groups:
-            fail(f"{n} ranks fill no whole number of groups of {GROUP} nodes")
+            fail(f"{n} hosts fill no whole number of groups of {GROUP} nodes")
         # Between groups half as many links as nodes: enough for half of the nodes to send to other groups at full speed.
         between = max(1, GROUP // 2 // (groups - 1)) if groups > 1 else 1
         return "DRAGONFLY", f"{groups},{between};1,1;{routers},1;4", 4
     if n <= LEAF:
         return "FAT_TREE", f"1;{n};1;1", 2
     if n % LEAF:
-        fail(f"{n} ranks are no whole number of switches of {LEAF} nodes")
+        fail(f"{n} hosts are no whole number of switches of {LEAF} nodes")
     return "FAT_TREE", f"2;{LEAF},{n // LEAF};1,{LEAF // (2 if case.topology.endswith('2:1') else 1)};1,1", 4
 
 
@@ -203,14 +227,15 @@ def platform(case, scale):
     links between switches (2:1). The routers of a group of a dragonfly are all linked to one another."""
     head = ('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
             '<platform version="4.1">\n')
+    # A message between processes of one host costs only its copy, which the progress thread is charged with.
     if case.one_host:
-        # Processes of one host: a message costs only its copy, which the progress thread is charged with.
         return head + (f'<zone id="world" routing="Full">\n<host id="n0" speed="1Gf" core="{case.cores}"/>\n'
                        f'<link id="memory" bandwidth="1e15Bps" latency="{case.network.latency}s" '
                        'sharing_policy="FATPIPE"/>\n<route src="n0" dst="n0"><link_ctn id="memory"/></route>\n'
                        '</zone>\n</platform>\n')
     topology, parameters, links = cluster(case)
-    return head + (f'<cluster id="nodes" prefix="n" suffix="" radical="0-{case.ranks - 1}" speed="1Gf" core="{case.cores}" '
+    return head + (f'<cluster id="nodes" prefix="n" suffix="" radical="0-{case.ranks // case.ranks_of_host - 1}" speed="1Gf" '
+                   f'core="{case.cores * case.ranks_of_host}" '
                    f'bw="{case.network.bandwidth / scale}Bps" lat="{case.network.latency / links}s" '
                    f'loopback_bw="1e15Bps" loopback_lat="0s" topology="{topology}" '
                    f'topo_parameters="{parameters}" sharing_policy="SPLITDUPLEX"/>\n</platform>\n')
@@ -222,7 +247,8 @@ def scenario(case, scale, check=False):
              f"compute {case.compute:.9g}", f"optimiser {case.optimiser:.9g}", f"bits {case.bits}",
              f"message {case.network.message}", f"byte {case.byte * scale:.6g}", f"value {case.value * scale:.6g}",
              f"value_bfloat16 {case.value_bfloat16 * scale:.6g}", f"streams {16 if case.ranks <= FEW else 2}",
-             f"shards {case.shards}", f"check {int(check)}"]
+             f"shards {case.shards}", f"ranks_of_host {case.ranks_of_host}", f"dealt_out {int(case.dealt_out)}",
+             f"check {int(check)}"]
     lines += [f"part {ready:.9g} {int(floats)} {int(case.bfloat16)}" for ready, floats in case.parts]
     lines += ["pace " + " ".join(f"{factor:.6f}" for factor in pace) for pace in case.paces()]
     return "\n".join(lines) + "\n"
@@ -391,6 +417,7 @@ def case_of(measured, node, ranks, pairs, network, sparse=True, words=None, **va
     spread = math.hypot(SPREAD["slices"], SPREAD["nodes"])
     return Case(ranks, parts, parts[-1][0], optimiser, network, measured["messages"]["value"],
                 measured["messages"]["value_bfloat16"],
+                byte=1 / measured["messages"]["bandwidth"],
                 bits=int(configuration["source-words"]) + int(configuration["target-words"]),
                 **{"spread": spread, "updates": 1 if ranks > 64 else 2, **variant})
 
@@ -402,6 +429,7 @@ VARIANTS = {  # name: (arguments of case_of, fields of the case)
     "overlap": {},
     "overlap, bf16": {"bfloat16": True},
     "overlap, sharded": {"sharded": True},
+    "overlap, dealt out": {"dealt_out": True},  # the same as overlap for one rank a host
 }
 
 
@@ -424,7 +452,7 @@ def networks_of(arguments):
 
 def predict(arguments):
     measured = json.loads(pathlib.Path(arguments.measured).read_text())
-    more = {"topology": arguments.topology, "slow_node": arguments.slow_node}
+    more = {"topology": arguments.topology, "slow_node": arguments.slow_node, "ranks_of_host": arguments.ranks_of_host}
     if arguments.spread is not None:
         more["spread"] = arguments.spread
     for name, node in nodes_of(measured, arguments):
@@ -440,7 +468,7 @@ def predict(arguments):
                 print("| " + " | ".join(["", *(f"{ranks} ranks" for ranks in arguments.ranks)]) + " |")
                 print("| " + " | ".join(["---"] * (1 + len(arguments.ranks))) + " |")
                 for name, variant in VARIANTS.items():
-                    if arguments.variant and name not in arguments.variant:
+                    if name not in (arguments.variant or VARIANTS) or variant.get("dealt_out") and arguments.ranks_of_host == 1:
                         continue
                     cells = []
                     for ranks in arguments.ranks:
@@ -566,27 +594,28 @@ def check(arguments):
 def verify(arguments):
     """Checks the simulator: every rank gets the same, correct sums; its times agree with the analytic model within 4%;
     overlap, rounding and a slower network change them in the right direction."""
-    for ranks, shards in ((2, 0), (3, 0), (16, 0), (16, 32), (20, 0)):
+    for ranks, shards, of_host in ((2, 0, 1), (3, 0, 1), (16, 0, 1), (16, 32, 1), (20, 0, 1), (16, 0, 4), (12, 24, 3), (20, 0, 2)):
         for bfloat16 in (False, True)[:1 if shards else 2]:
             parts = [(0.001, 70001), (0.002, 33), (0.002, 4099)]
-            case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, 0, bfloat16=bfloat16, shards=shards, updates=2)
+            case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, 0, bfloat16=bfloat16, shards=shards, updates=2,
+                        ranks_of_host=of_host)
             _, output = simulate(case, arguments.simulator, scale=1, check=True)
             lines = re.findall(r"^check: .* same bits.*", output, re.M)
             if len(lines) != case.updates * ranks:
                 fail(f"{ranks} ranks: {len(lines)} sums were checked, {case.updates * ranks} expected: {output}")
-            print(f"{ranks} ranks, bfloat16 {bfloat16}, {shards} shards: {lines[-1]}")
+            print(f"{ranks} ranks, {of_host} on a host, bfloat16 {bfloat16}, {shards} shards: {lines[-1]}")
     parts = [(0.05, 9000000), (0.08, 5000000), (0.1, 6000000)]
-    for ranks in (2, 4, 16):
+    for ranks, of_host in ((2, 1), (4, 1), (16, 1), (16, 4)):
         times = {}
         for name, network in NETWORKS.items():
             for overlap in (True, False):
                 for bfloat16 in (False, True):
-                    case = Case(ranks, parts, 0.1, 0.01, network, 1.8e-10, 2e-10, overlap=overlap, bfloat16=bfloat16,
-                                spread=0.02, updates=2)
+                    case = Case(ranks, parts, 0.1, 0.01, network, 1.8e-10, 2e-10, 2e-10, overlap=overlap, bfloat16=bfloat16,
+                                spread=0.02, updates=2, ranks_of_host=of_host)
                     expected, (simulated, _) = analytic(case), simulate(case, arguments.simulator)
                     times[name, overlap, bfloat16] = simulated
                     off = 100 * (expected / simulated - 1)
-                    print(f"{ranks} ranks, {name}, overlap {overlap}, bfloat16 {bfloat16}: simulated {simulated:.4f} s, "
+                    print(f"{ranks} ranks, {of_host} on a host, {name}, overlap {overlap}, bfloat16 {bfloat16}: simulated {simulated:.4f} s, "
                           f"analytic {expected:.4f} s ({off:+.1f}%)")
                     if abs(off) > 4:
                         fail("the simulation and the analytic model differ by more than 4%")
@@ -627,6 +656,7 @@ def main():
             one.add_argument("--variant", nargs="+", choices=list(VARIANTS))
             one.add_argument("--topology", choices=TOPOLOGIES, default=TOPOLOGIES[0])
             one.add_argument("--slow-node", type=float, default=1, help="its computing takes so many times as long")
+            one.add_argument("--ranks-of-host", type=int, default=1, help="ranks that share the link of a host")
             one.add_argument("--spread", type=float, help="standard deviation of the pace of nodes")
     arguments = parser.parse_args()
     {"measure": measure, "check": check, "verify": verify, "predict": predict, "shards": shards}[arguments.command](arguments)

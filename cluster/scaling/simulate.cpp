@@ -4,9 +4,12 @@
 //
 //   simulate PLATFORM SCENARIO [--cfg=NAME:VALUE...]
 //
-// PLATFORM is a file of SimGrid; rank i is on host "n<i>", or every rank on "n0" if that is the only host. SCENARIO is
-// a file of lines, each a name and its values:
+// PLATFORM is a file of SimGrid with the hosts "n0", "n1", ...; if "n0" is the only host, every rank is on it. SCENARIO
+// is a file of lines, each a name and its values:
 //   ranks COUNT            number of ranks
+//   ranks_of_host COUNT    number of ranks on each host [1]
+//   dealt_out 0|1          0: the first ranks are on host n0, the next on n1, and so on, and are added within hosts
+//                          first; 1: rank i is on host n<i modulo the number of hosts>, and they are not
 //   updates COUNT          number of updates
 //   scale S                divide every size by S, so that a thousand ranks fit into memory (divide bandwidths, too,
 //                          and multiply the seconds for each byte or value)
@@ -61,10 +64,10 @@ struct Part {
 };
 
 struct Scenario {
-  int ranks = 1, updates = 1;
+  int ranks = 1, ranks_of_host = 1, updates = 1;
   std::size_t scale = 1, bits = 0;
   std::uint64_t shards = 0;
-  bool overlap = true, check = false;
+  bool overlap = true, dealt_out = false, check = false;
   double compute = 0, optimiser = 0;
   std::vector<Part> parts;
   std::vector<std::vector<double>> pace;
@@ -88,6 +91,10 @@ Scenario read_scenario(const std::string& path) {
     words >> name;
     if (name == "ranks") {
       words >> s.ranks;
+    } else if (name == "ranks_of_host") {
+      words >> s.ranks_of_host;
+    } else if (name == "dealt_out") {
+      words >> s.dealt_out;
     } else if (name == "updates") {
       words >> s.updates;
     } else if (name == "scale") {
@@ -127,6 +134,8 @@ Scenario read_scenario(const std::string& path) {
     if (!words)
       throw Error(rnnsearch::text_of("simulate: ", path, ", line ", number, ": '", line, "' is not understood"));
   }
+  if (s.ranks_of_host < 1 || s.ranks % s.ranks_of_host != 0)
+    throw Error(rnnsearch::text_of("simulate: ", path, ": ", s.ranks, " ranks do not fill hosts of ", s.ranks_of_host));
   return s;
 }
 
@@ -147,7 +156,11 @@ class Rank {
  public:
   /// `unchecked` is the gradient of all ranks if nobody checks it, and has the size of a block.
   Rank(const Scenario& s, int rank, std::vector<float>* unchecked, scaling::Wire* wire)
-      : s_(s), rank_(rank), unchecked_(unchecked), wire_(wire), grid_(rank, s.ranks) {
+      : s_(s),
+        rank_(rank),
+        unchecked_(unchecked),
+        wire_(wire),
+        grid_(rank, s.ranks, s.dealt_out ? 1 : s.ranks_of_host) {
     std::size_t all = 0;
     for (const Part& part : s.parts) {
       first_.push_back(all);
@@ -332,8 +345,12 @@ void simulate(const char* platform, const char* path) {
   std::vector<std::vector<double>> seconds(static_cast<std::size_t>(s.ranks));
   const auto barrier = s4u::Barrier::create(static_cast<unsigned>(s.ranks));
   const bool one_host = engine.get_host_count() == 1;
+  const auto host_of = [&](int rank) {
+    if (one_host) return 0;
+    return s.dealt_out ? rank % (s.ranks / s.ranks_of_host) : rank / s.ranks_of_host;
+  };
   for (int i = 0; i < s.ranks; ++i) {
-    auto* host = s4u::Host::by_name(rnnsearch::text_of("n", one_host ? 0 : i));
+    auto* host = s4u::Host::by_name(rnnsearch::text_of("n", host_of(i)));
     wires.push_back(&all_wires.emplace_back(wires, i, host, s.costs, s.check));
     Rank& rank = all_ranks.emplace_back(s, i, &unchecked, wires.back());
     auto* own = &seconds[static_cast<std::size_t>(i)];

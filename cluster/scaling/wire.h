@@ -25,7 +25,7 @@ namespace scaling {
 struct Costs {
   // Seconds of the progress thread.
   double message = 0;                    // for each message sent or received
-  double byte = 0;                       // for each byte received, if MPI copies it, as between processes of one node
+  double byte = 0;                       // for each byte received from a rank of the same host, because MPI copies it
   double value = 0, value_bfloat16 = 0;  // for each value received: adding, rounding, widening
   int streams = 16;                      // flows that leave a rank at a time
 };

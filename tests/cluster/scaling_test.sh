@@ -15,7 +15,7 @@ status=0
 [[ ! -s log ]] || fail "the build says: $(<log)"
 export PYTHONDONTWRITEBYTECODE=1
 python3 "$scaling/scaling.py" verify --simulator "$PWD/simulate" >verified 2>errors || fail "$(tail -3 verified errors)"
-[[ $(grep -c 'same bits' verified) == 9 && $(grep -c 'analytic' verified) == 24 ]] || fail "$(<verified)"
+[[ $(grep -c 'same bits' verified) == 14 && $(grep -c 'analytic' verified) == 32 ]] || fail "$(<verified)"
 
 # a prediction from the stored measurements: by the analytic model and simulated, on each kind of network
 for topology in 'fat tree' 'fat tree 2:1' dragonfly; do
@@ -23,6 +23,13 @@ for topology in 'fat tree' 'fat tree 2:1' dragonfly; do
     --variant overlap --topology "$topology" --simulator "$PWD/simulate" --simulate-up-to 64 --ranks 16 64 1024 >predicted
   grep -Eq '^\| overlap( \| [0-9.]+ / [0-9.]+ \([-+][0-9.]+\)){2} \| [0-9.]+ \|$' predicted || fail "$topology: $(<predicted)"
 done
+
+# four ranks that share the link of a host: adding within hosts first is worth a lot
+python3 "$scaling/scaling.py" predict --measured "$scaling/measured.json" --scaling weak --network '100 Gb/s' --node 32 --ranks-of-host 4 \
+  --variant overlap 'overlap, dealt out' --simulator "$PWD/simulate" --simulate-up-to 16 --ranks 16 >predicted
+perl -ne 'push @found, [$1, $2] if m{^\| overlap.* \| ([0-9.]+) / ([0-9.]+) \(};
+  END { exit !(@found == 2 && $found[0][0] > $found[1][0] + 3 && $found[0][1] > $found[1][1] + 3) }' predicted ||
+  fail "by hosts first and dealt out: $(<predicted)"
 
 # a file that the simulator cannot read is rejected with a one-line error
 echo 'parts 1 2 3' >scenario
