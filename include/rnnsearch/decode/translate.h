@@ -45,7 +45,7 @@ struct SearchOptions {
   /// search with a beam of this size. A sentence whose length limits never allow </s> is not searched again. 0: no
   /// retries.
   std::size_t retry_below = 500;
-  std::size_t batch_sentences = 32;  // sentences searched together; affects speed and memory, not the result
+  std::size_t batch_sentences = 64;  // sentences searched together; affects speed and memory, not the result
   bool alignments = false;           // return the attention weights
   bool attended = false;             // return for each word the source position with the largest weight
   /// Draw `n_best` translations word by word, in place of a search: `beam` and retries do not count. Words that the
