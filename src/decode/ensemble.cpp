@@ -54,17 +54,34 @@ bool Ensemble::attends() const {
   return std::any_of(models_.begin(), models_.end(), [](const auto* model) { return has_attention(*model); });
 }
 
-EnsembleSteps::EnsembleSteps(const Ensemble& ensemble, const Sentences& source, const Sentences& shortlists,
-                             std::size_t rows)
-    : ensemble_(ensemble) {
+EnsembleSteps::EnsembleSteps(const Ensemble& ensemble, std::size_t rows)
+    : ensemble_(ensemble), rows_of_sentence_(rows) {
   for (std::size_t m = 0; m < ensemble.size(); ++m) {
-    model::Model<float>& model = ensemble.model(m);
-    members_.push_back({&model, model.encode(source), {}, has_attention(model)});
-    members_.back().state = model.start(members_.back().encoded);
+    members_.push_back({&ensemble.model(m), has_attention(ensemble.model(m))});
+  }
+}
+
+void EnsembleSteps::add(std::span<const std::uint32_t> kept, const Sentences& source, const Sentences& shortlists) {
+  assert(waiting() == 0 && (shortlists.empty() || kept.empty()));
+  first_waiting_ = static_cast<std::uint32_t>(kept.size());
+  started_ = 0;
+  for (Member& member : members_) {
+    for (auto& number : member.state.sentence) {
+      number = static_cast<std::uint32_t>(std::lower_bound(kept.begin(), kept.end(), number) - kept.begin());
+    }
+    const model::Encoded<float> encoded = member.model->encode(source);
+    member.waiting = member.model->start(encoded);
+    member.encoded.replace(kept, encoded);
     if (!shortlists.empty()) {
-      members_.back().shortlist = model.shortlist(shortlists, std::max<std::size_t>(1, kRowsOfProduct / rows));
+      member.shortlist =
+          member.model->shortlist(shortlists, std::max<std::size_t>(1, kRowsOfProduct / rows_of_sentence_));
     }
   }
+}
+
+void EnsembleSteps::start(std::size_t count) {
+  for (Member& member : members_) member.state.append(member.waiting, started_, count, first_waiting_);
+  started_ += count;
 }
 
 std::size_t EnsembleSteps::source_length(std::size_t b) const {

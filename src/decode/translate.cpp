@@ -30,48 +30,97 @@ void reverse(Translation& translation, std::size_t source_length) {
   for (std::size_t i = 0; i < length / 2; ++i) std::swap_ranges(row(i), row(i + 1), row(length - 1 - i));
 }
 
-class BatchSearch {
+/// Searches sentences, several at a time: where one has ended, the next one begins.
+class SearchOfMany {
  public:
-  BatchSearch(const Ensemble& ensemble, const SearchOptions& options) : ensemble_(ensemble), options_(options) {}
+  SearchOfMany(const Ensemble& ensemble, const SearchOptions& options, std::size_t together)
+      : ensemble_(ensemble),
+        options_(options),
+        together_(together),
+        steps_(ensemble, options.sampling ? options.n_best : options.beam) {}
 
-  // The rows of all matrices are the live hypotheses of sentence 0, then those of sentence 1, and so on.
-  std::vector<std::vector<Translation>> run(const Sentences& source, std::span<const Guide> guides) {
-    EnsembleSteps steps(ensemble_, source, shortlists_of(source, guides),
-                        options_.sampling ? options_.n_best : options_.beam);
-    std::vector<Search> searches;
-    std::size_t longest = 0;
-    for (std::size_t b = 0; b < source.size(); ++b) {
-      searches.emplace_back(steps.source_length(b), options_, guides[b]);
-      longest = std::max(longest, steps.source_length(b));
-    }
-    std::vector<std::uint32_t> parent;
-    std::vector<WordId> word;
-    for (std::size_t step = 0; steps.rows() > 0; ++step) {
-      std::vector<std::size_t> first_row(searches.size() + 1, 0);
-      for (std::size_t b = 0; b < searches.size(); ++b) first_row[b + 1] = first_row[b] + searches[b].live();
-      extend(step, steps, searches, first_row, longest);
-
-      parent.clear();
-      word.clear();
-      for (std::size_t b = 0; b < searches.size(); ++b) {
-        for (const Candidate& survivor : searches[b].survivors()) {
-          parent.push_back(static_cast<std::uint32_t>(first_row[b] + survivor.hypothesis));
-          word.push_back(survivor.word);
-        }
+  /// guides: of each sentence. found(i, translations) is called when the search of sentence i has ended, go_on() after
+  /// steps in which some have; false ends the call.
+  void run(const Sentences& source, std::span<const Guide> guides,
+           const std::function<void(std::size_t, std::vector<Translation>)>& found,
+           const std::function<bool()>& go_on) {
+    std::size_t next = 0;  // of `source`
+    for (;;) {
+      const std::size_t live = admit(source, guides, next);
+      if (live == 0) return;
+      step();
+      bool ended = false;
+      for (std::size_t b = 0; b < started_; ++b) {
+        if (in_flight_[b].ended || in_flight_[b].search.live() > 0) continue;
+        in_flight_[b].ended = ended = true;
+        found(in_flight_[b].number, result_of(b));
       }
-      steps.advance(parent, word);
+      if (ended && !go_on()) return;
     }
-
-    std::vector<std::vector<Translation>> results;
-    for (std::size_t b = 0; b < searches.size(); ++b) {
-      results.push_back(searches[b].result());
-      if (!ensemble_.right_to_left()) continue;
-      for (Translation& translation : results.back()) reverse(translation, steps.source_length(b));
-    }
-    return results;
   }
 
  private:
+  struct InFlight {
+    std::size_t number;  // of the sentence
+    Search search;
+    std::size_t step = 0;  // words that its hypotheses have
+    bool ended = false;
+  };
+
+  /// Lets sentences begin where there is room. Returns the number of sentences that are searched.
+  std::size_t admit(const Sentences& source, std::span<const Guide> guides, std::size_t& next) {
+    std::vector<std::uint32_t> live;
+    for (std::size_t b = 0; b < started_; ++b) {
+      if (!in_flight_[b].ended) live.push_back(static_cast<std::uint32_t>(b));
+    }
+    // Sentences are encoded `together_` at a time, because a few would take nearly as long. Those with shortlists also
+    // end together, because the columns of a product are those of all of its sentences.
+    const bool room = options_.shortlist ? live.empty() : live.size() < together_;
+    if (room && started_ == in_flight_.size() && next < source.size()) {
+      Sentences chunk;
+      std::vector<InFlight> in_flight;
+      for (const std::uint32_t b : live) in_flight.push_back(std::move(in_flight_[b]));
+      const std::size_t first = next;
+      for (; next < std::min(source.size(), first + together_); ++next) chunk.add(source[next]);
+      steps_.add(live, chunk, shortlists_of(chunk, guides.subspan(first, chunk.size())));
+      started_ = live.size();
+      in_flight_ = std::move(in_flight);
+      for (std::size_t i = 0; i < chunk.size(); ++i) {
+        in_flight_.push_back({first + i, Search(steps_.source_length(started_ + i), options_, guides[first + i])});
+      }
+    }
+    const std::size_t begin = std::min(in_flight_.size() - started_, together_ - live.size());
+    if (begin > 0) steps_.start(begin);
+    started_ += begin;
+    return live.size() + begin;
+  }
+
+  // The rows of all matrices are the hypotheses of sentence 0, then those of sentence 1, and so on.
+  void step() {
+    std::vector<std::size_t> first_row(started_ + 1, 0);
+    for (std::size_t b = 0; b < started_; ++b) first_row[b + 1] = first_row[b] + in_flight_[b].search.live();
+    extend(first_row);
+    std::vector<std::uint32_t> parent;
+    std::vector<WordId> word;
+    for (std::size_t b = 0; b < started_; ++b) {
+      if (in_flight_[b].ended) continue;
+      ++in_flight_[b].step;
+      for (const Candidate& survivor : in_flight_[b].search.survivors()) {
+        parent.push_back(static_cast<std::uint32_t>(first_row[b] + survivor.hypothesis));
+        word.push_back(survivor.word);
+      }
+    }
+    steps_.advance(parent, word);
+  }
+
+  std::vector<Translation> result_of(std::size_t b) const {
+    std::vector<Translation> translations = in_flight_[b].search.result();
+    if (ensemble_.right_to_left()) {
+      for (Translation& translation : translations) reverse(translation, steps_.source_length(b));
+    }
+    return translations;
+  }
+
   // What is given is in the list, too: a prefix counts, and required phrases may be written, whatever they are.
   Sentences shortlists_of(const Sentences& source, std::span<const Guide> guides) const {
     Sentences lists;
@@ -90,43 +139,54 @@ class BatchSearch {
   // Longer lists cost more than the scores of all words.
   static constexpr std::size_t kLongestList = 64;
 
-  // Extends all searches by a word. The rows of searches[b] are first_row[b] to first_row[b + 1]. Lists of the most
+  // Extends all searches by a word. The rows of sentence b are first_row[b] to first_row[b + 1]. Lists of the most
   // probable words and the scores of all words lead to the same result.
-  void extend(std::size_t step, EnsembleSteps& steps, std::vector<Search>& searches,
-              const std::vector<std::size_t>& first_row, std::size_t longest) {
-    const auto alpha = needs_weights(options_) ? alpha_.shape(steps.rows(), longest) : MatrixView<float>();
+  void extend(const std::vector<std::size_t>& first_row) {
+    std::size_t longest = 0;
+    bool needs_all = ensemble_.size() > 1;
+    for (std::size_t b = 0; b < started_; ++b) {
+      const InFlight& one = in_flight_[b];
+      if (one.search.live() == 0) continue;
+      longest = std::max(longest, steps_.source_length(b));
+      needs_all = needs_all || one.search.needs_all_words(one.step);
+    }
+    const auto alpha = needs_weights(options_) ? alpha_.shape(steps_.rows(), longest) : MatrixView<float>();
     const auto alpha_of = [&](std::size_t b) {
       return alpha.cols > 0 ? alpha.row_range(first_row[b], first_row[b + 1] - first_row[b]) : MatrixView<float>();
     };
     top_.limit = Search::list_length(options_);
-    const auto needs_all = [&](const Search& search) { return search.live() > 0 && search.needs_all_words(step); };
-    if (ensemble_.size() > 1 || top_.limit > kLongestList || std::any_of(searches.begin(), searches.end(), needs_all)) {
-      const auto all = log_probabilities_.shape(steps.rows(), ensemble_.target_words());
-      steps.predict(all, alpha);
-      parallel_for(searches.size(), [&](std::size_t b) {
-        const std::size_t live = searches[b].live();
-        if (live > 0) searches[b].extend(step, all.row_range(first_row[b], live), alpha_of(b));
+    if (needs_all || top_.limit > kLongestList) {
+      const auto all = log_probabilities_.shape(steps_.rows(), ensemble_.target_words());
+      steps_.predict(all, alpha);
+      parallel_for(started_, [&](std::size_t b) {
+        auto& [number, search, step, ended] = in_flight_[b];
+        if (search.live() > 0) search.extend(step, all.row_range(first_row[b], search.live()), alpha_of(b));
       });
       return;
     }
-    steps.predict(top_, alpha);
-    std::vector<std::uint8_t> undecided(searches.size());
-    parallel_for(searches.size(), [&](std::size_t b) {
-      if (searches[b].live() == 0) return;
-      undecided[b] = searches[b].extend(step, top_, first_row[b], alpha_of(b)) ? 0 : 1;
+    steps_.predict(top_, alpha);
+    std::vector<std::uint8_t> undecided(started_);
+    parallel_for(started_, [&](std::size_t b) {
+      auto& [number, search, step, ended] = in_flight_[b];
+      if (search.live() > 0) undecided[b] = search.extend(step, top_, first_row[b], alpha_of(b)) ? 0 : 1;
     });
-    for (std::size_t b = 0; b < searches.size(); ++b) {
+    for (std::size_t b = 0; b < started_; ++b) {
       if (undecided[b] == 0) continue;
-      std::vector<std::uint32_t> rows(searches[b].live());
+      InFlight& one = in_flight_[b];
+      std::vector<std::uint32_t> rows(one.search.live());
       std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first_row[b]));
       const auto all = log_probabilities_.shape(rows.size(), ensemble_.target_words());
-      steps.predict_all(rows, all);
-      searches[b].extend(step, all, alpha_of(b));
+      steps_.predict_all(rows, all);
+      one.search.extend(one.step, all, alpha_of(b));
     }
   }
 
   const Ensemble& ensemble_;
   const SearchOptions& options_;
+  std::size_t together_;
+  EnsembleSteps steps_;
+  std::vector<InFlight> in_flight_;  // by their numbers in steps_
+  std::size_t started_ = 0;          // of these, the first ones, that have begun
   kernels::Buffer<float> alpha_, log_probabilities_;
   kernels::TopWords<float> top_;
 };
@@ -205,51 +265,50 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
   std::size_t finished = source.size() - order.size(), retries = 0;
   for (SearchOptions attempt = options;; ++retries) {
     const bool last = !next_attempt(attempt, options).has_value();
-    const std::size_t batch_sentences = sentences_together(attempt, options);
-    BatchSearch search(ensemble, attempt);
     std::vector<std::size_t> unfinished;
-    for (std::size_t first = 0; first < order.size(); first += batch_sentences) {
-      const std::size_t count = std::min(batch_sentences, order.size() - first);
-      Sentences batch;
-      std::vector<Guide> guides;
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t at = order[first + i];
-        batch.add(source[at]);
-        guides.push_back({prefix_of(at), of.numbers.empty() ? at : of.numbers[at], required_of(at)});
-        for (const auto& placeholder : options.placeholders) {
-          if (std::count(source[at].begin(), source[at].end(), placeholder.source) > 0)
-            guides.back().placeholders.push_back(placeholder.target);
-        }
+    Sentences ordered;
+    std::vector<Guide> guides;
+    for (const std::size_t at : order) {
+      ordered.add(source[at]);
+      guides.push_back({prefix_of(at), of.numbers.empty() ? at : of.numbers[at], required_of(at)});
+      for (const auto& placeholder : options.placeholders) {
+        if (std::count(source[at].begin(), source[at].end(), placeholder.source) > 0)
+          guides.back().placeholders.push_back(placeholder.target);
       }
-      std::vector<std::vector<Translation>> results;
-      try {
-        results = search.run(batch, guides);
-      } catch (const Interrupted&) {
-        if (!done) throw;
-        return translations;
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t at = order[first + i];
-        if (!results[i].front().finished && !results[i].front().is_nan()) {
-          const bool has_all = results[i].front().unmet == 0;
-          if (retries == 0) cut_off[at] = std::move(results[i]);
-          const std::size_t Tx = ensemble.source_length(source.length(at));
-          const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options, prefix_of(at).size());
-          // A wider beam meets no more phrases: every bank that can have a hypothesis has one.
-          if (can_end && !last && has_all) {
-            unfinished.push_back(at);
-            continue;
-          }
-          results[i] = std::move(cut_off[at]);
-        } else {
-          for (Translation& translation : results[i]) translation.retries = retries;
-        }
-        translations[at] = std::move(results[i]);
-        ++finished;
-      }
-      if (done && !done(finished)) return translations;
     }
-    if (unfinished.empty()) return translations;
+    const auto found = [&](std::size_t i, std::vector<Translation> result) {
+      const std::size_t at = order[i];
+      if (!result.front().finished && !result.front().is_nan()) {
+        const bool has_all = result.front().unmet == 0;
+        if (retries == 0) cut_off[at] = std::move(result);
+        const std::size_t Tx = ensemble.source_length(source.length(at));
+        const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options, prefix_of(at).size());
+        // A wider beam meets no more phrases: every bank that can have a hypothesis has one.
+        if (can_end && !last && has_all) {
+          unfinished.push_back(at);
+          return;
+        }
+        result = std::move(cut_off[at]);
+      } else {
+        for (Translation& translation : result) translation.retries = retries;
+      }
+      translations[at] = std::move(result);
+      ++finished;
+    };
+    bool stopped = false;
+    try {
+      SearchOfMany(ensemble, attempt, sentences_together(attempt, options)).run(ordered, guides, found, [&] {
+        stopped = done && !done(finished);
+        return !stopped;
+      });
+    } catch (const Interrupted&) {
+      if (!done) throw;
+      return translations;
+    }
+    if (stopped || unfinished.empty()) return translations;
+    // Sentences end in the order of their translations' lengths; those that are searched again stay sorted.
+    std::stable_sort(unfinished.begin(), unfinished.end(),
+                     [&](std::size_t a, std::size_t b) { return source.length(a) > source.length(b); });
     order = std::move(unfinished);
     attempt = *next_attempt(attempt, options);
   }

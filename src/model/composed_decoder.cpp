@@ -130,7 +130,7 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     const std::size_t R = state.rows();
     PhaseTimes::Scope scope(&phases, Phase::kDecoder);
     begin_step(state, frame);
-    embed_previous(state.previous, state.written == 0 ? R : 0);
+    embed_previous_of(state);
     std::size_t longest = 0;
     for (const auto b : state.sentence) longest = std::max(longest, encoded.source_length(b));
     if (options.attends()) {
@@ -159,7 +159,7 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     if (reads_current_word()) {
       embed_current(state.word);
     } else {
-      embed_previous(state.previous, state.written == 0 ? state.rows() : 0);
+      embed_previous_of(state);
     }
     copy(state.context.view(), state_parts(stack.input()).context);
     stack.multiply_known();
@@ -198,18 +198,24 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     kernels::drop_rows<Real>(dropout.mask_of_words(Place::kWholeTargetWord, of, later), embedded);
   }
 
-  // Writes the embeddings of the previous words of all rows into the inputs that read them. The first `without` rows
-  // have none before: they get 0 or the embedding of <s>. Word y_i, where y_0 is <s>, has one dropout mask wherever it
-  // is read.
-  void embed_previous(std::span<const WordId> previous, std::size_t without) {
+  // Writes the embeddings of the previous words of all rows into the inputs that read them. Rows for which
+  // is_first(row) holds have none before: they get 0 or the embedding of <s>. Word y_i, where y_0 is <s>, has one
+  // dropout mask wherever it is read.
+  template <class IsFirst>
+  void embed_previous(std::span<const WordId> previous, const IsFirst& is_first) {
     if (options.feedback == Feedback::kOutput) return;
     const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
     const auto embedded = previous_embedded.shape(previous.size(), options.embedding);
     words.forward(previous, embedded);
-    if (options.start == Start::kZero) kernels::zero_rows<Real>(embedded.row_range(0, without));
+    for (std::size_t i = 0; options.start == Start::kZero && i < previous.size(); ++i) {
+      if (is_first(i)) std::fill_n(embedded.row(i), embedded.cols, Real{0});
+    }
     drop_words(previous, 0, embedded);
     copy(embedded, readout_parts(readout_input.view()).word);
     if (!reads_current_word()) copy(embedded, state_parts(stack.input()).word);
+  }
+  void embed_previous_of(const SearchState<Real>& state) {
+    embed_previous(state.previous, [&](std::size_t row) { return state.written[row] == 0; });
   }
   void embed_current(std::span<const WordId> current) {
     if (widths.state_word == 0) return;
@@ -223,7 +229,8 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
   // Embeds the reference words of the whole batch.
   void embed_words(const TargetRows& target) {
     previous_words = layers::one_step_before(target.packing, target.words, kStart);
-    embed_previous(previous_words, target.packing.sentences());
+    const std::size_t B = target.packing.sentences();
+    embed_previous(previous_words, [B](std::size_t row) { return row < B; });
     if (reads_current_word()) embed_current(target.words);
   }
 
@@ -285,7 +292,7 @@ class ComposedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     begin_rows(state.rows(), state.rows(), frame);
     stack.load(state.states.view());
     if (options.feeds()) feed(state.fed.view(), 0);
-    std::fill(positions.begin(), positions.end(), static_cast<std::uint32_t>(state.written));
+    std::copy(state.written.begin(), state.written.end(), positions.begin());
   }
 
   // The whole step, except for the update of the state if the readout comes first.

@@ -173,6 +173,7 @@ SearchState<Real> Model<Real>::start(const Encoded<Real>& encoded) {
   state.sentence.resize(encoded.sentences());
   std::iota(state.sentence.begin(), state.sentence.end(), 0u);
   state.previous.assign(state.rows(), kStart);
+  state.written.assign(state.rows(), 0);
   network_->start(encoded, state);
   return state;
 }
@@ -197,7 +198,7 @@ template <class Real>
 void Model<Real>::advance(SearchState<Real>& state) {
   if (state.rows() > 0) network_->decoder->advance(state);
   state.previous = state.word;
-  ++state.written;
+  for (auto& words : state.written) ++words;
 }
 
 template class Model<float>;

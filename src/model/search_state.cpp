@@ -17,12 +17,32 @@ void SearchState<Real>::select(std::span<const std::uint32_t> parent, std::span<
   };
   sentence = gather(std::move(sentence));
   previous = gather(std::move(previous));
+  written = gather(std::move(written));
   word.assign(chosen.begin(), chosen.end());
   for (kernels::Buffer<Real>* const buffer : {&states, &fed, &context}) {
     const auto rows = buffer->view();
     if (rows.cols == 0) continue;
     kernels::gather_rows<Real>(rows, parent, spare.shape(parent.size(), rows.cols));
     std::swap(*buffer, spare);
+  }
+}
+
+template <class Real>
+void SearchState<Real>::append(const SearchState& other, std::size_t first, std::size_t count, std::uint32_t shift) {
+  const std::size_t before = rows();
+  for (std::size_t k = first; k < first + count; ++k) {
+    sentence.push_back(other.sentence[k] + shift);
+    previous.push_back(other.previous[k]);
+    written.push_back(other.written[k]);
+  }
+  // The context is that of a step, and is computed anew.
+  for (const auto& [own, more] : {std::pair{&states, &other.states}, std::pair{&fed, &other.fed}}) {
+    const std::size_t width = more->view().cols;
+    if (width == 0) continue;
+    const auto joined = spare.shape(before + count, width);
+    if (before > 0) kernels::copy_rows<Real>(own->view(), joined.row_range(0, before));
+    kernels::copy_rows<Real>(more->view().row_range(first, count), joined.row_range(before, count));
+    std::swap(*own, spare);
   }
 }
 

@@ -262,18 +262,43 @@ TEST(Search, EndsInTheMiddleOfASentenceWhenItIsToldTo) {
   const auto translated = [&](int stop_after) {
     asked = 0;
     const Interruptible interruptible([&] { return ++asked > stop_after; });
-    std::size_t batches = 0;
-    const auto found =
-        translate(model, source, {.beam = 4, .batch_sentences = 3}, [&](std::size_t) { return ++batches > 0; });
-    return std::pair(batches, found.front().empty());
+    return translate(model, source, {.beam = 4, .batch_sentences = 3}, [](std::size_t) { return true; });
   };
-  EXPECT_EQ(translated(1 << 30), std::pair(std::size_t{1}, false));
+  const auto whole = translated(1 << 30);
   const int all = asked;
   EXPECT_GT(all, 100) << "it asks at every step";
-  for (const int stop_after : {0, all / 2, all - 1}) EXPECT_EQ(translated(stop_after), std::pair(std::size_t{0}, true));
+  for (const int stop_after : {0, all / 2, all - 1}) {
+    std::size_t missing = 0;
+    const auto part = translated(stop_after);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      if (part[i].empty()) {
+        ++missing;
+      } else {
+        EXPECT_EQ(part[i].front().words, whole[i].front().words);
+      }
+    }
+    EXPECT_GE(missing, stop_after == 0 ? 3U : 1U);
+  }
   const Interruptible at_once([] { return true; });
   EXPECT_THROW(translate(model, source, {}), Interrupted);
   EXPECT_THROW(model.score(source, source), Interrupted);
+}
+
+TEST(Search, LetsASentenceBeginWhereAnotherHasEnded) {
+  auto model = random_model({.target_words = 9});
+  Sentences source;
+  for (const std::size_t length : {1, 9, 1, 1}) source.add(std::vector<WordId>(length, 4));
+  // Translations have 3 times the length of the source. While the long one is searched, the others are, too.
+  const SearchOptions options{
+      .beam = 2, .minimum_length_ratio = 3.0, .maximum_length_ratio = 3.0, .retry_below = 0, .batch_sentences = 2};
+  const auto whole = translate(model, source, options);
+  const auto part = translate(model, source, options, [](std::size_t done) { return done < 3; });
+  EXPECT_TRUE(part[1].empty());
+  for (const std::size_t i : {0, 2, 3}) {
+    ASSERT_FALSE(part[i].empty());
+    EXPECT_EQ(part[i].front().words, whole[i].front().words);
+    EXPECT_EQ(part[i].front().log_probability, whole[i].front().log_probability);
+  }
 }
 
 TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
@@ -493,12 +518,12 @@ TEST(Retry, LeavesWhatNeverEndsAsTheFirstSearchHadIt) {
 
 TEST(Retry, IsNotMadeWhereTheLimitsNeverAllowAnEnd) {
   auto model = model_of_a_wide_beam();
-  std::size_t batches = 0;
+  std::size_t ends = 0;
   const SearchOptions options{.beam = 1, .minimum_length_ratio = 2.0, .maximum_length_ratio = 2.0};
-  const auto translations = translate(model, sentences_of({1, 2}), options, [&](std::size_t) { return ++batches > 0; });
+  const auto translations = translate(model, sentences_of({1, 2}), options, [&](std::size_t) { return ++ends > 0; });
   expect_cut_off(translations[0][0], std::vector<WordId>(4, kA));
   expect_cut_off(translations[1][0], std::vector<WordId>(6, kA));
-  EXPECT_EQ(batches, 1u);
+  EXPECT_EQ(ends, 2u);  // each has one search
 }
 
 TEST(Retry, GivesAsManyOfTheBestAsWereAskedFor) {

@@ -87,7 +87,7 @@ void follow(const ModelOptions& options, bool alpha_wanted) {
     const std::size_t rows = followed.size();
     std::size_t longest = 0;
     ASSERT_EQ(state.rows(), rows);
-    EXPECT_EQ(state.written, step);
+    EXPECT_EQ(state.written, std::vector<std::uint32_t>(rows, static_cast<std::uint32_t>(step)));
     for (std::size_t row = 0; row < rows; ++row) {
       const std::uint32_t b = tree.source_of[followed[row]];
       EXPECT_EQ(state.sentence[row], b);
@@ -189,6 +189,77 @@ TEST_P(ModelSteps, ReproduceTheScoreWordByWord) {
     state.select(same, std::vector<WordId>{target[i]});
     model.advance(state);
   }
+}
+
+// Three sentences, of which the second begins after two words of the first, and the third after the first has ended.
+TEST_P(ModelSteps, LetASentenceBeginWhileOthersAreSearched) {
+  Model<double> model(GetParam().options);
+  fill(model, 71);
+  Random random(72);
+  const std::size_t K = model.options().target_words;
+  Sentences sources, targets;
+  for (const std::size_t length : {6, 3, 5}) {
+    sources.add(random_sentence(random, length, model.options().source_words));
+    targets.add(random_target(random, 5, model.options().target_words));
+  }
+  const auto alone = [&](std::size_t b) {
+    Sentences one;
+    one.add(sources[b]);
+    return model.encode(one);
+  };
+  const auto distributions = [&](const Encoded<double>& encoded, SearchState<double>& state) {
+    std::vector<double> log_p(state.rows() * K);
+    model.predict(encoded, state, {{log_p.data(), state.rows(), K}});
+    return log_p;
+  };
+  std::vector<std::vector<std::vector<double>>> expected(sources.size());  // [sentence][step]
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    const Encoded<double> encoded = alone(b);
+    SearchState<double> state = model.start(encoded);
+    for (const WordId word : targets[b]) {
+      expected[b].push_back(distributions(encoded, state));
+      state.select(std::vector<std::uint32_t>{0}, std::vector<WordId>{word});
+      model.advance(state);
+    }
+  }
+
+  Encoded<double> encoded;
+  SearchState<double> state;
+  std::vector<std::size_t> row_of;  // the sentence of each row
+  const auto begin = [&](std::size_t b, const std::vector<std::uint32_t>& kept) {
+    const Encoded<double> more = alone(b);
+    const SearchState<double> first = model.start(more);
+    encoded.replace(kept, more);
+    for (auto& number : state.sentence) {
+      number = static_cast<std::uint32_t>(std::find(kept.begin(), kept.end(), number) - kept.begin());
+    }
+    state.append(first, 0, 1, static_cast<std::uint32_t>(kept.size()));
+    row_of.push_back(b);
+  };
+  std::vector<std::size_t> step(sources.size());
+  begin(0, {});
+  while (!row_of.empty()) {
+    if (step[0] == 2 && row_of.size() == 1) begin(1, {0});
+    if (step[0] == 5 && step[2] == 0) begin(2, {1});
+    const auto log_p = distributions(encoded, state);
+    std::vector<std::uint32_t> parent;
+    std::vector<WordId> chosen;
+    std::vector<std::size_t> still;
+    for (std::size_t row = 0; row < row_of.size(); ++row) {
+      const std::size_t b = row_of[row], i = step[b]++;
+      for (std::size_t word = 0; word < K; ++word) {
+        EXPECT_NEAR(log_p[row * K + word], expected[b][i][word], 1e-11) << "sentence " << b << ", step " << i;
+      }
+      if (step[b] == 5) continue;
+      parent.push_back(static_cast<std::uint32_t>(row));
+      chosen.push_back(targets[b][i]);
+      still.push_back(b);
+    }
+    state.select(parent, chosen);
+    model.advance(state);
+    row_of = still;
+  }
+  EXPECT_EQ(step, std::vector<std::size_t>(3, 5));
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ModelSteps, testing::ValuesIn(variants(widths(40, 17, 22, 13, 9), 7)),

@@ -54,13 +54,21 @@ class Ensemble {
   EnsembleOf of_ = EnsembleOf::kProbabilities;
 };
 
-/// The steps of a search with all models: the encoded sentences, and one row for each hypothesis in each model.
+/// The steps of a search with all models: the encoded sentences, which are numbered from 0 on, and one row for each
+/// hypothesis in each model. Sentences come and go between steps.
 class EnsembleSteps {
  public:
-  /// Encodes the sentences, and has a row for each. shortlists: of each sentence the words whose probability is not 0,
-  /// as Model::shortlist takes them; none: all words. rows: the number of rows that a sentence has most of the time.
-  EnsembleSteps(const Ensemble& ensemble, const Sentences& source, const Sentences& shortlists = {},
-                std::size_t rows = 1);
+  /// rows: the number of rows that a sentence has most of the time.
+  EnsembleSteps(const Ensemble& ensemble, std::size_t rows);
+
+  /// Keeps the sentences `kept`, which ascend and have all rows, and encodes `source` behind them; they get the numbers
+  /// 0, 1, ... in that order. shortlists: of each new sentence the words whose probability is not 0, as
+  /// Model::shortlist takes them; none: all words. REQUIRES: no sentence waits; with shortlists, none is kept.
+  void add(std::span<const std::uint32_t> kept, const Sentences& source, const Sentences& shortlists);
+  /// The number of sentences, the last ones, that have no row yet.
+  std::size_t waiting() const { return members_.front().waiting.rows() - started_; }
+  /// Gives a row to each of the next `count` of them, behind all others.
+  void start(std::size_t count);
 
   std::size_t rows() const { return members_.front().state.rows(); }
   std::size_t target_words() const { return ensemble_.target_words(); }
@@ -80,16 +88,20 @@ class EnsembleSteps {
  private:
   struct Member {
     model::Model<float>* model;
-    model::Encoded<float> encoded;
-    model::SearchState<float> state;
     bool attends;
+    model::Encoded<float> encoded{};
+    model::SearchState<float> state{};
+    model::SearchState<float> waiting{};  // of the sentences that were encoded last
     std::optional<layers::ShortlistOutput<float>> shortlist{};
 
     layers::ShortlistOutput<float>* output() { return shortlist ? &*shortlist : nullptr; }
   };
 
   const Ensemble& ensemble_;
+  std::size_t rows_of_sentence_;
   std::vector<Member> members_;
+  std::uint32_t first_waiting_ = 0;                   // the number of the first sentence that was encoded last
+  std::size_t started_ = 0;                           // how many of them have begun
   kernels::Buffer<float> log_probabilities_, alpha_;  // of the models after the first
 };
 

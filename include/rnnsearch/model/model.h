@@ -17,11 +17,10 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/sentences.h"
-#include "rnnsearch/kernels/allocator.h"
-#include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/kernels/top_words.h"
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/layers/shortlist_output.h"
+#include "rnnsearch/model/encoded.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
 #include "rnnsearch/model/search_state.h"
@@ -33,23 +32,6 @@ struct Loss {
   double negative_log_likelihood = 0;  // nats
   std::uint64_t words = 0;             // target words, </s> included
   double alignment = 0;                // the alignment cost of guided alignment, with its weight, in nats
-};
-
-/// The encoded source sentences of a batch. Model::encode creates it; the caller owns it and must not change it.
-template <class Real>
-struct Encoded {
-  std::vector<std::size_t> offsets;  // [B + 1] rows of sentence b, including </s>, are offsets[b] to offsets[b + 1]
-  template <class Element>
-  using Elements = std::vector<Element, kernels::Allocator<Element>>;
-  Elements<Real> annotations;  // [words, C] h_j, sentence by sentence (empty without attention)
-  Elements<Real> keys;         // [words, n'] h_j U_a (empty without attention or U_a, or if rounded_keys is used)
-  // For RNNsearch with its own implementation in a precision below float32: each step reads these instead.
-  Elements<kernels::BFloat16> rounded_annotations, rounded_keys;
-  std::vector<Real> contexts;        // [B, C] c (empty with attention)
-  std::vector<Real> initial_states;  // [B, layers * S] s_0, layer by layer
-
-  std::size_t sentences() const { return offsets.size() - 1; }
-  std::size_t source_length(std::size_t b) const { return offsets[b + 1] - offsets[b]; }
 };
 
 /// What Model::predict computes for the R rows of a search.
@@ -172,12 +154,13 @@ class Model {
   /// Encodes sentences in any order; the rows of the result are in the caller's order, and those of a sentence in the
   /// order of its words, also with options().reverse_source.
   Encoded<Real> encode(const Sentences& source);
-  /// The state of a search before its first step: one row for each sentence, in their order. Weights must not change
-  /// between `start` and the last step, because `start` prepares the matrices for all steps.
+  /// The state of a search before its first step: one row for each sentence, in their order. Sentences may begin while
+  /// others are searched: encoded.replace and state.append join them. Weights must not change between `start` and the
+  /// last step, because `start` prepares the matrices for all steps.
   SearchState<Real> start(const Encoded<Real>& encoded);
   /// The first half of a decoder step: the distribution of the next word y_i of every row. It also completes `state`
-  /// for `advance`. encoded: what `start` was given. A model with options().right_to_left() predicts the last word of
-  /// the sentence first; all other functions take and return targets in the order of their words.
+  /// for `advance`. encoded: has the sentences of the rows. A model with options().right_to_left() predicts the last
+  /// word of the sentence first; all other functions take and return targets in the order of their words.
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
   /// log p of every word, [row.size(), K] out, for these rows, which ascend, of the last call of `predict`, which had
   /// `top`. lists: the shortlist that it had, and the sentences of all rows.

@@ -20,7 +20,7 @@ struct SearchState {
   std::vector<std::uint32_t> sentence;  // [R] the encoded sentence that each row translates
   std::vector<WordId> previous;         // [R] y_{i-1}; kStart at i = 1
   std::vector<WordId> word;             // [R] y_i, from `select` on
-  std::size_t written = 0;              // i - 1: the number of words before y_i, the same in all rows
+  std::vector<std::uint32_t> written;   // [R] i - 1: the number of words before y_i
   /// [R, layers * S] s_{i-1}, layer by layer. After `predict` s_i, if the model updates the state before the readout.
   kernels::Buffer<Real> states;
   kernels::Buffer<Real> fed;      // [R, H] the vector of the readout that step i reads; without columns if none does
@@ -30,6 +30,9 @@ struct SearchState {
   std::size_t rows() const { return sentence.size(); }
   /// Row k becomes a copy of row parent[k], and its next word is chosen[k]. There may be more or fewer rows afterwards.
   void select(std::span<const std::uint32_t> parent, std::span<const WordId> chosen);
+  /// Between two steps: adds `count` rows of `other`, a state before its first step, from row `first` on. Their
+  /// sentences get the numbers that they have there plus `shift`.
+  void append(const SearchState& other, std::size_t first, std::size_t count, std::uint32_t shift);
 };
 
 extern template struct SearchState<float>;
