@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <utility>
 
 #include "comm/check.h"
 
@@ -72,7 +73,11 @@ Grid::Grid(int rank, int ranks, int ranks_of_host, int widest) : rank_(rank), ra
       if (hosts % divisor == 0) shorter = divisor;
     }
   }
-  if (hosts > 1) add_dimension(hosts / shorter);
+  int longer = hosts / shorter;
+  // Ranks that have been added to one another are one node if they are a power of two.
+  const auto is_power = [](int number) { return std::has_single_bit(static_cast<unsigned>(number)); };
+  if (shorter > 1 && is_power(shorter) && !is_power(longer)) std::swap(shorter, longer);
+  if (longer > 1) add_dimension(longer);
   if (shorter > 1) add_dimension(shorter);
 }
 
@@ -113,6 +118,7 @@ void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, cons
   for (const auto& sum : block.earlier) addends_.push_back({sum.data(), 0});
   addends_.push_back({block.values.data(), 0});
   if (grid.dimensions() == 0 || block.values.empty()) return;
+  if (rounds() && grid.within_host(0)) give_residual_to_host();
   stage_ = Stage::kReduce;
   begin_reduce();
 }
@@ -152,6 +158,18 @@ void Exchange::test() {
   check(result, "MPI_Testsome");
   open_ -= static_cast<std::size_t>(count);
   complete_ += static_cast<std::uint64_t>(count);
+}
+
+// Where the ranks of a host are added first, this rank rounds only its own part. What it failed to send of the others,
+// when they were its own, goes into the sum of the host now.
+void Exchange::give_residual_to_host() {
+  const Range own = part(0, grid_->coordinate(0));
+  const auto give = [&](std::size_t first, std::size_t end) {
+    add(block_.residual.data() + first, block_.values.data() + first, end - first);
+    std::fill(block_.residual.data() + first, block_.residual.data() + end, 0.0F);
+  };
+  give(0, own.first);
+  give(own.first + own.size, block_.values.size());
 }
 
 ShardTree Exchange::tree() const {

@@ -16,7 +16,7 @@
 // host.
 //
 // bfloat16: each line of ranks has a tree of its own, so that a rank sends one sum. Bits then depend on the grid, and
-// so on the number of ranks on a host. The ranks of a host send each other float32: rounding takes longer than copying.
+// so on the number of ranks on a host. Lines of hosts are summed in float32: rounding takes longer than copying.
 #pragma once
 
 #include <mpi.h>
@@ -38,7 +38,7 @@ class Grid {
   /// ranks_of_host: if more than one and fewer than all, ranks 0, 1, ... of that number share a host, then as many the
   /// next host, and so on; they are the lines of the first dimension. REQUIRES: it divides `ranks`.
   /// The hosts have one dimension, if they are at most `widest` or a prime number, otherwise two, as square as the
-  /// divisors of their number allow.
+  /// divisors of their number allow, a power of two first.
   Grid(int rank, int ranks, int ranks_of_host = 1, int widest = 16);
 
   /// 0 for one rank.
@@ -69,8 +69,9 @@ class Exchange {
   struct Block {
     std::span<float> values;  // summed in place; the caller must not touch them until done()
     /// Empty: messages are float32. Otherwise the error-feedback residual of this rank for this block,
-    /// [values.size()], zero before the first sum and kept by the caller between sums: messages are bfloat16, additions
-    /// are float32, and each rounding error is added to what this rank sends in the next sum.
+    /// [values.size()], zero before the first sum and kept by the caller between sums: messages are bfloat16, but
+    /// float32 within the lines of hosts; additions are float32; and each rounding error is added to what this rank
+    /// sends in the next sum, also if the caller has moved values and residual within the block by then.
     std::span<float> residual{};
     /// 0: each rank is a shard. Otherwise sums are added in the order of ShardTree(shards), and `values` is the sum of
     /// this rank's last node. REQUIRES: the number of ranks divides it, and there is no residual.
@@ -115,6 +116,7 @@ class Exchange {
   void send(const void* data, std::size_t count, int to);
   void receive(void* data, std::size_t count, int from);
   void test();
+  void give_residual_to_host();
   void posted();
   void begin_reduce();
   void end_reduce();

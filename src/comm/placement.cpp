@@ -293,8 +293,10 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
   for (const auto& place : places) host_of_rank.push_back(place.host);
   if (hosts.size() > 1 && hosts.size() < places.size() && ranks_of_each_host(host_of_rank) == 1) {
     lines.push_back(
-        "[comm] ranks are not numbered host by host with as many on each, so gradients cross the network before they "
-        "are summed within a host: more bytes are sent than needed");
+        "[comm] warning: gradients cross the network before they are summed within a host, because hosts have "
+        "different "
+        "numbers of ranks or their ranks do not follow one another; start as many ranks on each host, host by host "
+        "(mpirun --map-by slot, srun --distribution=block)");
   }
   if (const std::string sentence = oversubscription(places); !sentence.empty()) {
     lines.push_back(text_of("[comm] warning: ", sentence, "; ", remedy()));

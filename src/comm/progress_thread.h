@@ -23,10 +23,11 @@
 namespace rnnsearch::comm {
 
 /// Maximum number of elements in one exchange: small enough that the first bytes leave early and the receive buffers
-/// stay small (16 MB each), large enough to hide latency.
-inline constexpr std::size_t kBlock = std::size_t{1} << 22;
-/// Exchanges in progress at the same time: while one adds or waits for a slow rank, another one transfers data.
-inline constexpr std::size_t kUnderWay = 4;
+/// stay small (8 MB for each sum that a rank holds), large enough to hide latency.
+inline constexpr std::size_t kBlock = std::size_t{1} << 21;
+/// Exchanges in progress at the same time: while one adds, copies within its host or waits for a slow rank, others
+/// transfer data.
+inline constexpr std::size_t kUnderWay = 8;
 
 class ProgressThread {
  public:

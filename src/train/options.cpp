@@ -172,7 +172,7 @@ constexpr Option<T> kOptions[]{
      field<&T::overlap>(),
      {.group = "All-reduce of gradients"}},
     {"reduce-precision",
-     "precision in which gradients are sent between ranks. bf16 halves the bytes; sums stay in float32, and rounding "
+     "precision in which gradients are sent between hosts. bf16 halves the bytes; sums stay in float32, and rounding "
      "errors are carried to the next update (error feedback), but a resumed run is no longer bit-identical",
      field<&T::reduce_precision>()},
     {"reproducible-shards",

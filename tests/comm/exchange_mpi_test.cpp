@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -167,6 +168,32 @@ TEST_P(OnGrids, CarriesWhatRoundingToBfloat16TookAway) {
   EXPECT_LE(bytes, (grid.dimensions() > 0 && grid.within_host(0) ? 4.0 : 2.0) * 2 * kCount);
 }
 
+// As the rows of the embeddings do, whose words differ from update to update. Two sums of zeros at the end send what
+// is left.
+TEST_P(OnGrids, CarriesItToTheNextSumWhereverTheValuesAre) {
+  const Grid grid = grid_of_test();
+  constexpr std::size_t kCount = 4099, kMove = 517, kTimes = 20;
+  std::vector<float> residual(kCount);
+  std::vector<double> summed(kCount), exact(kCount);  // of each value, wherever it is
+  Exchange exchange;
+  for (std::size_t time = 0; time < kTimes + 2; ++time) {
+    const auto place = [&](std::size_t i) { return (i + time * kMove) % kCount; };
+    std::vector<float> values(kCount);
+    for (int rank = 0; time < kTimes && rank < world.size(); ++rank) {
+      const auto theirs = values_of(rank, kCount, time);
+      for (std::size_t i = 0; i < kCount; ++i) exact[i] += static_cast<double>(theirs[i]);
+      for (std::size_t i = 0; rank == world.rank() && i < kCount; ++i) values[place(i)] = theirs[i];
+    }
+    if (time > 0) std::rotate(residual.begin(), residual.end() - kMove, residual.end());
+    exchange.begin(MPI_COMM_WORLD, grid, time, {values, residual});
+    finish(exchange);
+    for (std::size_t i = 0; i < kCount; ++i) summed[i] += static_cast<double>(values[place(i)]);
+  }
+  double worst = 0;
+  for (std::size_t i = 0; i < kCount; ++i) worst = std::max(worst, std::abs(summed[i] - exact[i]));
+  EXPECT_LE(worst, 1e-4);  // one rounding of a value is up to 2^-5
+}
+
 TEST_P(OnGrids, PassesNaNAndInfinityOn) {
   const Grid grid = grid_of_test();
   for (const bool rounds : {false, true}) {
@@ -185,8 +212,7 @@ TEST_P(OnGrids, PassesNaNAndInfinityOn) {
 }
 
 // Widest 1: two dimensions of hosts where their number allows.
-INSTANTIATE_TEST_SUITE_P(Shapes, OnGrids,
-                         testing::Values(Shape{1, 1}, Shape{1, 16}, Shape{2, 16}, Shape{3, 16}, Shape{2, 1}),
+INSTANTIATE_TEST_SUITE_P(Shapes, OnGrids, testing::Values(Shape{1, 1}, Shape{1, 16}, Shape{2, 16}, Shape{2, 1}),
                          [](const auto& shape) {
                            return "RanksOfHost" + std::to_string(shape.param.ranks_of_host) + "Widest" +
                                   std::to_string(shape.param.widest);

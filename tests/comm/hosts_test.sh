@@ -15,14 +15,15 @@ sent_by_n1() {
 
 # train NAME WHERE...: six updates on four ranks; prints the bytes that left n1, and the last loss
 train() {
-  local name=$1 before after
+  local name=$1 before after loss
   shift
   before=$(sent_by_n1)
   "$lab" mpirun -n 4 "$@" -x RNNSEARCH_OVERSUBSCRIBE=1 "$RNNSEARCH" benchmark --preset small --embedding 250 --state 150 --alignment 150 \
     --maxout 150 --source-words 12000 --target-words 12000 --batch-sentences 64 --source-length 10 --target-length 10 --precision f32 \
     --threads 1 --updates 5 --untimed-updates 1 --machine false --json >"$name.json" 2>"$name.log" || { cat "$name.log" >&2 && exit 1; }
   after=$(sent_by_n1)
-  echo "$((after - before)) $(grep -o '"last_loss": *[0-9.e+-]*' "$name.json")"
+  loss=$(grep -o '"last_loss": *[0-9.e+-]*' "$name.json")
+  echo "$((after - before)) $loss"
 }
 
 train one_host -H n1:4 >one_host.figures

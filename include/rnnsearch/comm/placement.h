@@ -54,8 +54,8 @@ std::string oversubscription(const std::vector<RankPlace>& places);
 /// NUMA domains. Both are allowed and usually slow.
 std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
 
-/// Log lines that say where the ranks are, with equal hosts on one line, and warn of ranks of which sums cannot begin
-/// within hosts, and of oversubscription.
+/// Log lines that say where the ranks are, with equal hosts on one line, and that warn if sums cannot begin within
+/// hosts or if there is oversubscription.
 std::vector<std::string> describe(const std::vector<RankPlace>& places);
 
 }  // namespace rnnsearch::comm

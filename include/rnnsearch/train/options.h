@@ -96,9 +96,9 @@ struct TrainOptions {
   /// The bits are the same with and without.
   bool overlap = true;
   /// The format of the numbers that ranks send each other in these all-reduces; all additions are in float32. bfloat16
-  /// halves the bytes, and rounding errors are added to the next sum, for an embedding to the next one with its word
-  /// (error feedback: Seide et al. 2014, section 3). Checkpoints do not hold these errors, so a resumed run then
-  /// differs in its last bits from an uninterrupted one.
+  /// halves the bytes between hosts, and rounding errors are added to the next sum, for an embedding to the next one
+  /// with its word (error feedback: Seide et al. 2014, section 3). Checkpoints do not hold these errors, so a resumed
+  /// run then differs in its last bits from an uninterrupted one.
   ReducePrecision reduce_precision = ReducePrecision::kFloat32;
   /// If not 0, the number of shards of each batch (pair i belongs to shard i mod S). The gradient of each is computed
   /// alone, and they are added in the order of comm/shard_tree.h, so that any number of ranks that divides this one
