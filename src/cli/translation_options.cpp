@@ -54,7 +54,8 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
   options.add("maximum-length", search.maximum_length,
               {.help = "longest translation in words, counting </s>, in addition to the ratio", .low = 1, .high = 1e6});
   options.add("batch-sentences", search.batch_sentences,
-              {.help = "number of sentences that a rank searches together; affects memory and speed, not the result",
+              {.help = "number of sentences that a rank searches together, of which up to twice as many are held "
+                       "encoded; affects memory and speed, not the result",
                .low = 1,
                .high = 100000});
 }

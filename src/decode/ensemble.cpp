@@ -64,14 +64,14 @@ EnsembleSteps::EnsembleSteps(const Ensemble& ensemble, std::size_t rows)
 void EnsembleSteps::add(std::span<const std::uint32_t> kept, const Sentences& source, const Sentences& shortlists) {
   assert(waiting() == 0 && (shortlists.empty() || kept.empty()));
   first_waiting_ = static_cast<std::uint32_t>(kept.size());
-  started_ = 0;
+  begun_ = 0;
   for (Member& member : members_) {
     for (auto& number : member.state.sentence) {
       number = static_cast<std::uint32_t>(std::lower_bound(kept.begin(), kept.end(), number) - kept.begin());
     }
-    const model::Encoded<float> encoded = member.model->encode(source);
+    model::Encoded<float> encoded = member.model->encode(source);
     member.waiting = member.model->start(encoded);
-    member.encoded.replace(kept, encoded);
+    member.encoded.replace(kept, std::move(encoded));
     if (!shortlists.empty()) {
       member.shortlist =
           member.model->shortlist(shortlists, std::max<std::size_t>(1, kRowsOfProduct / rows_of_sentence_));
@@ -80,8 +80,8 @@ void EnsembleSteps::add(std::span<const std::uint32_t> kept, const Sentences& so
 }
 
 void EnsembleSteps::start(std::size_t count) {
-  for (Member& member : members_) member.state.append(member.waiting, started_, count, first_waiting_);
-  started_ += count;
+  for (Member& member : members_) member.state.append(member.waiting, begun_, count, first_waiting_);
+  begun_ += count;
 }
 
 std::size_t EnsembleSteps::source_length(std::size_t b) const {

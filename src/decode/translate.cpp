@@ -75,24 +75,36 @@ class SearchOfMany {
     }
     // Sentences are encoded `together_` at a time, because a few would take nearly as long. Those with shortlists also
     // end together, because the columns of a product are those of all of its sentences.
-    const bool room = options_.shortlist ? live.empty() : live.size() < together_;
-    if (room && started_ == in_flight_.size() && next < source.size()) {
-      Sentences chunk;
-      std::vector<InFlight> in_flight;
-      for (const std::uint32_t b : live) in_flight.push_back(std::move(in_flight_[b]));
-      const std::size_t first = next;
-      for (; next < std::min(source.size(), first + together_); ++next) chunk.add(source[next]);
-      steps_.add(live, chunk, shortlists_of(chunk, guides.subspan(first, chunk.size())));
-      started_ = live.size();
-      in_flight_ = std::move(in_flight);
-      for (std::size_t i = 0; i < chunk.size(); ++i) {
-        in_flight_.push_back({first + i, Search(steps_.source_length(started_ + i), options_, guides[first + i])});
+    const auto begin = [&] {
+      for (; live.size() < together_ && steps_.waiting() > 0; ++started_) {
+        steps_.start(1);
+        live.push_back(static_cast<std::uint32_t>(started_));
       }
+    };
+    begin();
+    const bool room = options_.shortlist ? live.empty() : live.size() < together_;
+    if (room && next < source.size()) {
+      encode_more(source, guides, live, next);
+      begin();
     }
-    const std::size_t begin = std::min(in_flight_.size() - started_, together_ - live.size());
-    if (begin > 0) steps_.start(begin);
-    started_ += begin;
-    return live.size() + begin;
+    return live.size();
+  }
+
+  /// Of what was encoded before, keeps the sentences `live`, which get the numbers 0, 1, ...
+  void encode_more(const Sentences& source, std::span<const Guide> guides, std::vector<std::uint32_t>& live,
+                   std::size_t& next) {
+    Sentences chunk;
+    const std::size_t first = next;
+    for (; next < std::min(source.size(), first + together_); ++next) chunk.add(source[next]);
+    steps_.add(live, chunk, shortlists_of(chunk, guides.subspan(first, chunk.size())));
+    std::vector<InFlight> in_flight;
+    for (const std::uint32_t b : live) in_flight.push_back(std::move(in_flight_[b]));
+    std::iota(live.begin(), live.end(), 0U);
+    started_ = live.size();
+    in_flight_ = std::move(in_flight);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      in_flight_.push_back({first + i, Search(steps_.source_length(started_ + i), options_, guides[first + i])});
+    }
   }
 
   // The rows of all matrices are the hypotheses of sentence 0, then those of sentence 1, and so on.
@@ -258,8 +270,11 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
       if (const auto* required = required_of(i)) translations[i].front().unmet = required->phrases();
     }
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return source.length(a) > source.length(b); });
+  const auto sort = [&](std::vector<std::size_t>& sentences) {  // the longest first
+    std::stable_sort(sentences.begin(), sentences.end(),
+                     [&](std::size_t a, std::size_t b) { return source.length(a) > source.length(b); });
+  };
+  sort(order);
   // Sentences without a finished hypothesis wait here until all others are done, so that retries have full batches.
   std::vector<std::vector<Translation>> cut_off(source.size());
   std::size_t finished = source.size() - order.size(), retries = 0;
@@ -306,9 +321,7 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
       return translations;
     }
     if (stopped || unfinished.empty()) return translations;
-    // Sentences end in the order of their translations' lengths; those that are searched again stay sorted.
-    std::stable_sort(unfinished.begin(), unfinished.end(),
-                     [&](std::size_t a, std::size_t b) { return source.length(a) > source.length(b); });
+    sort(unfinished);
     order = std::move(unfinished);
     attempt = *next_attempt(attempt, options);
   }

@@ -1,43 +1,46 @@
 #include "rnnsearch/model/encoded.h"
 
+#include <algorithm>
 #include <cassert>
+#include <type_traits>
+#include <utility>
 
 namespace rnnsearch::model {
 
 template <class Real>
-void Encoded<Real>::replace(std::span<const std::uint32_t> kept, const Encoded& more) {
-  const Encoded before = std::move(*this);
-  *this = {};
-  offsets.push_back(0);
-  const auto add_lengths = [&](const Encoded& from, auto sentence) {
-    offsets.push_back(offsets.back() + from.source_length(sentence));
+void Encoded<Real>::replace(std::span<const std::uint32_t> kept, Encoded more) {
+  assert(std::is_sorted(kept.begin(), kept.end()));
+  const std::vector<std::size_t> before = std::exchange(offsets, {0});
+  const auto add_lengths = [&](const std::vector<std::size_t>& from, std::size_t b) {
+    offsets.push_back(offsets.back() + from[b + 1] - from[b]);
   };
   for (const std::uint32_t b : kept) add_lengths(before, b);
-  for (std::size_t b = 0; b < more.sentences(); ++b) add_lengths(more, b);
+  for (std::size_t b = 0; b < more.sentences(); ++b) add_lengths(more.offsets, b);
 
-  // Of an array with a row for each word or each sentence: rows `begin` to `end` of `from`, which has `rows`.
-  const auto add = [&](auto& to, const auto& from, std::size_t begin, std::size_t end, std::size_t rows) {
-    if (rows == 0) return;
-    const auto width = static_cast<std::ptrdiff_t>(from.size() / rows);
-    to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(begin) * width,
-              from.begin() + static_cast<std::ptrdiff_t>(end) * width);
+  // One array after the other, so that only one is there twice. Each has a row for each word, or for each sentence.
+  const auto join = [&](auto& own, auto& other, bool row_for_each_word) {
+    const auto rows_of = [&](const std::vector<std::size_t>& of) {
+      return of.empty() ? 0 : row_for_each_word ? of.back() : of.size() - 1;
+    };
+    const std::size_t own_rows = rows_of(before), other_rows = rows_of(more.offsets);
+    const std::size_t width = other_rows > 0 ? other.size() / other_rows : own_rows > 0 ? own.size() / own_rows : 0;
+    std::remove_reference_t<decltype(own)> joined;
+    joined.reserve(rows_of(offsets) * width);
+    for (const std::uint32_t b : kept) {
+      const std::size_t begin = row_for_each_word ? before[b] : b, end = row_for_each_word ? before[b + 1] : b + 1;
+      joined.insert(joined.end(), own.begin() + static_cast<std::ptrdiff_t>(begin * width),
+                    own.begin() + static_cast<std::ptrdiff_t>(end * width));
+    }
+    joined.insert(joined.end(), other.begin(), other.end());
+    own = std::move(joined);
+    other = {};
   };
-  const auto add_sentences = [&](const Encoded& from, std::size_t first, std::size_t last) {
-    const std::size_t begin = from.offsets[first], end = from.offsets[last], words = from.offsets.back();
-    add(annotations, from.annotations, begin, end, words);
-    add(keys, from.keys, begin, end, words);
-    add(rounded_annotations, from.rounded_annotations, begin, end, words);
-    add(rounded_keys, from.rounded_keys, begin, end, words);
-    add(contexts, from.contexts, first, last, from.sentences());
-    add(initial_states, from.initial_states, first, last, from.sentences());
-  };
-  const auto reserve = [](auto& to, const auto& a, const auto& b) { to.reserve(a.size() + b.size()); };
-  reserve(annotations, before.annotations, more.annotations);
-  reserve(keys, before.keys, more.keys);
-  reserve(rounded_annotations, before.rounded_annotations, more.rounded_annotations);
-  reserve(rounded_keys, before.rounded_keys, more.rounded_keys);
-  for (const std::uint32_t b : kept) add_sentences(before, b, b + 1);
-  if (more.sentences() > 0) add_sentences(more, 0, more.sentences());
+  join(annotations, more.annotations, true);
+  join(keys, more.keys, true);
+  join(rounded_annotations, more.rounded_annotations, true);
+  join(rounded_keys, more.rounded_keys, true);
+  join(contexts, more.contexts, false);
+  join(initial_states, more.initial_states, false);
 }
 
 template struct Encoded<float>;

@@ -11,6 +11,7 @@
 
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
+#include "rnnsearch/kernels/precision.h"
 #include "tests/decode/random_model.h"
 
 namespace rnnsearch::decode {
@@ -318,6 +319,54 @@ TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
       EXPECT_NEAR(many[i].front().log_probability, one[i].front().log_probability, 1e-4);
     }
   }
+}
+
+// Few sentences together, so that most begin while others are searched.
+void expect_the_same_by_any_number_together(const Ensemble& ensemble) {
+  const Sentences source = some_sentences(25, 9);
+  SearchOptions options{.beam = 3, .n_best = 2, .batch_sentences = 1, .alignments = ensemble.attends()};
+  const auto one = translate(ensemble, source, options);
+  for (const std::size_t together : {2, 7, 100}) {
+    options.batch_sentences = together;
+    const auto many = translate(ensemble, source, options);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      SCOPED_TRACE(testing::Message() << "sentence " << i << ", " << together << " together");
+      ASSERT_EQ(many[i].size(), one[i].size());
+      for (std::size_t k = 0; k < one[i].size(); ++k) {
+        EXPECT_EQ(many[i][k].words, one[i][k].words);
+        EXPECT_EQ(many[i][k].log_probability, one[i][k].log_probability);
+        EXPECT_EQ(many[i][k].alignment, one[i][k].alignment);
+      }
+    }
+  }
+}
+
+TEST(Search, GivesEnsemblesTheSameForAnyNumberTogether) {
+  auto first = random_model({.target_words = 9}), second = random_model({.target_words = 9, .seed = 7});
+  auto without =
+      random_model({.target_words = 9, .attention = model::Attention::kNone, .seed = 8, .source_end = false});
+  expect_the_same_by_any_number_together(Ensemble({&first, &second}, {1, 2}, EnsembleOf::kProbabilities));
+  expect_the_same_by_any_number_together(Ensemble({&without, &first}, {1, 2}, EnsembleOf::kLogarithms));
+  expect_the_same_by_any_number_together(without);
+}
+
+TEST(Search, GivesTheSameForAnyNumberTogetherFromRightToLeft) {
+  auto first = random_model({.target_words = 9});
+  model::ModelOptions options = first.options();
+  options.target_direction = model::TargetDirection::kRightToLeft;
+  model::Model<float> model(options);
+  std::copy(first.parameters().begin(), first.parameters().end(), model.parameters().begin());
+  expect_the_same_by_any_number_together(model);
+}
+
+TEST(Search, GivesTheSameForAnyNumberTogetherInEveryPrecision) {
+  auto model = random_model({.target_words = 9, .state = 16});
+  for (const auto precision :
+       {kernels::Precision::kFloat32, kernels::Precision::kBFloat16, kernels::Precision::kInt8}) {
+    kernels::set_precision(precision);
+    expect_the_same_by_any_number_together(model);
+  }
+  kernels::set_precision(kernels::Precision::kFloat32);
 }
 
 TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {

@@ -61,12 +61,13 @@ class EnsembleSteps {
   /// rows: the number of rows that a sentence has most of the time.
   EnsembleSteps(const Ensemble& ensemble, std::size_t rows);
 
-  /// Keeps the sentences `kept`, which ascend and have all rows, and encodes `source` behind them; they get the numbers
-  /// 0, 1, ... in that order. shortlists: of each new sentence the words whose probability is not 0, as
-  /// Model::shortlist takes them; none: all words. REQUIRES: no sentence waits; with shortlists, none is kept.
+  /// Keeps the sentences `kept`, in ascending order, and drops all others, which must have no rows; encodes `source`
+  /// behind them. They get the numbers 0, 1, ... in that order. shortlists: of each new sentence the words whose
+  /// probability is not 0, as Model::shortlist takes them; none: all words. REQUIRES: no sentence waits; with
+  /// shortlists, none is kept.
   void add(std::span<const std::uint32_t> kept, const Sentences& source, const Sentences& shortlists);
   /// The number of sentences, the last ones, that have no row yet.
-  std::size_t waiting() const { return members_.front().waiting.rows() - started_; }
+  std::size_t waiting() const { return members_.front().waiting.rows() - begun_; }
   /// Gives a row to each of the next `count` of them, behind all others.
   void start(std::size_t count);
 
@@ -101,7 +102,7 @@ class EnsembleSteps {
   std::size_t rows_of_sentence_;
   std::vector<Member> members_;
   std::uint32_t first_waiting_ = 0;                   // the number of the first sentence that was encoded last
-  std::size_t started_ = 0;                           // how many of them have begun
+  std::size_t begun_ = 0;                             // how many of them have a row, or had one
   kernels::Buffer<float> log_probabilities_, alpha_;  // of the models after the first
 };
 

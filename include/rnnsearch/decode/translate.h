@@ -137,13 +137,15 @@ struct Translation {
 /// - A sentence for which all retries fail has the hypotheses of the first search, cut off at the maximum length
 ///   (sample.py fails for such a sentence).
 /// - <s> is never produced. Among equally probable continuations, the one of the better hypothesis wins, then the lower
-///   word id. `batch_sentences` are searched together, the longest first; where one has ended, the next one begins, but
-///   with a shortlist all of them end first. Which ones are together affects only the rounding of float sums. Retries
-///   search fewer sentences together, so that a larger beam needs no more memory (but at least one sentence). The
-///   result is bit-identical for any number of threads. If given, `done` is called after every step in which sentences
-///   end, with the number of finished sentences. If it returns false, the search ends, and the remaining sentences,
-///   including those that wait for a retry, have no translation. A Interruptible ends the search in the middle of a
-///   sentence with the same result, or, without `done`, with its exception.
+///   word id.
+/// - `batch_sentences` are searched together, the longest first. Where one has ended, the next one begins; with a
+///   shortlist all of a batch end before others begin. Up to twice as many are held encoded. Which ones are together
+///   affects only the rounding of float sums. Retries search fewer sentences together, so that a larger beam needs no
+///   more memory (but at least one sentence). The result is bit-identical for any number of threads.
+/// - If given, `done` is called after every step in which searches end, with the number of finished sentences, which is
+///   the same as before if all of these are searched again. If it returns false, the search ends, and the remaining
+///   sentences, including those that wait for a retry, have no translation. An Interruptible ends the search in the
+///   middle of a sentence with the same result, or, without `done`, with its exception.
 /// - In sampling, the word at a step is a function of the seed, the numbers of sentence, sample and step, and the
 ///   scores of the model.
 /// REQUIRES: prefixes, forbidden and required phrases only for models that predict the first word first.

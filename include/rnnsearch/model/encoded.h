@@ -12,7 +12,7 @@
 
 namespace rnnsearch::model {
 
-/// Model::encode creates it; the caller owns it, and changes it by `replace` alone.
+/// Model::encode creates it; the caller owns it, and must change it only by `replace`.
 template <class Real>
 struct Encoded {
   std::vector<std::size_t> offsets;  // [B + 1] rows of sentence b, including </s>, are offsets[b] to offsets[b + 1]
@@ -28,9 +28,9 @@ struct Encoded {
   std::size_t sentences() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   std::size_t source_length(std::size_t b) const { return offsets[b + 1] - offsets[b]; }
 
-  /// Keeps these sentences, which ascend, and adds those of `more`, which the same model has encoded in the same
-  /// precision. They get the numbers 0, 1, ... in that order.
-  void replace(std::span<const std::uint32_t> kept, const Encoded& more);
+  /// Keeps these sentences, which are in ascending order, and adds those of `more`, which the same model has encoded in
+  /// the same precision. They get the numbers 0, 1, ... in that order.
+  void replace(std::span<const std::uint32_t> kept, Encoded more);
 };
 
 extern template struct Encoded<float>;

@@ -159,8 +159,9 @@ class Model {
   /// last step, because `start` prepares the matrices for all steps.
   SearchState<Real> start(const Encoded<Real>& encoded);
   /// The first half of a decoder step: the distribution of the next word y_i of every row. It also completes `state`
-  /// for `advance`. encoded: has the sentences of the rows. A model with options().right_to_left() predicts the last
-  /// word of the sentence first; all other functions take and return targets in the order of their words.
+  /// for `advance`. encoded: must hold every sentence that a row of `state` names. A model with
+  /// options().right_to_left() predicts the last word of the sentence first; all other functions take and return
+  /// targets in the order of their words.
   void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
   /// log p of every word, [row.size(), K] out, for these rows, which ascend, of the last call of `predict`, which had
   /// `top`. lists: the shortlist that it had, and the sentences of all rows.
