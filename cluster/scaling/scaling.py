@@ -148,10 +148,13 @@ def grid(case):
     shorter = 1
     if hosts > WIDEST_LINE:
         shorter = max(d for d in range(1, math.isqrt(hosts) + 1) if hosts % d == 0)
+    longer = hosts // shorter
+    if shorter > 1 and shorter.bit_count() == 1 < longer.bit_count():
+        shorter, longer = longer, shorter
     count = case.ranks // case.ranks_of_host
     host = lambda rank: rank % count if case.dealt_out else rank // case.ranks_of_host
     lines, stride = [], 1
-    for width in widths + [width for width in (hosts // shorter, shorter) if width > 1]:
+    for width in widths + [width for width in (longer, shorter) if width > 1]:
         message = 2 / (stride * width)  # before this dimension a rank holds 1 / stride of the block
         others = sum(host(stride * i) != host(0) for i in range(1, width))
         lines.append(Line(width, not lines and bool(widths), message * (width - 1), message * others))
@@ -451,6 +454,10 @@ def networks_of(arguments):
 
 
 def predict(arguments):
+    for ranks in arguments.ranks:
+        if ranks % arguments.ranks_of_host or arguments.ranks_of_host.bit_count() > 1:
+            fail(f"{ranks} ranks are not hosts of {arguments.ranks_of_host}; give a power of two that divides the ranks, because the "
+                 "model counts one sum for the ranks of a host")
     measured = json.loads(pathlib.Path(arguments.measured).read_text())
     more = {"topology": arguments.topology, "slow_node": arguments.slow_node, "ranks_of_host": arguments.ranks_of_host}
     if arguments.spread is not None:
@@ -594,7 +601,8 @@ def check(arguments):
 def verify(arguments):
     """Checks the simulator: every rank gets the same, correct sums; its times agree with the analytic model within 4%;
     overlap, rounding and a slower network change them in the right direction."""
-    for ranks, shards, of_host in ((2, 0, 1), (3, 0, 1), (16, 0, 1), (16, 32, 1), (20, 0, 1), (16, 0, 4), (12, 24, 3), (20, 0, 2)):
+    for ranks, shards, of_host in ((2, 0, 1), (3, 0, 1), (16, 0, 1), (16, 32, 1), (20, 0, 1), (16, 0, 4), (12, 24, 3), (20, 0, 2),
+                                   (36, 0, 2), (36, 72, 2)):
         for bfloat16 in (False, True)[:1 if shards else 2]:
             parts = [(0.001, 70001), (0.002, 33), (0.002, 4099)]
             case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, 0, bfloat16=bfloat16, shards=shards, updates=2,

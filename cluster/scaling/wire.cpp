@@ -26,7 +26,10 @@ void Waker::wake() {
 
 Wire::Wire(const std::vector<Wire*>& ranks, int rank, s4u::Host* host, const Costs& costs, bool copies)
     : ranks_(ranks), rank_(rank), host_(host), costs_(costs), copies_(copies) {
-  for (int i = 0; i < costs.streams; ++i) s4u::Actor::create("stream", host, [this] { stream(); })->daemonize();
+  for (Lane* lane : {&to_other_hosts_, &within_host_}) {
+    for (int i = 0; i < costs.streams; ++i)
+      s4u::Actor::create("stream", host, [this, lane] { stream(lane); })->daemonize();
+  }
 }
 
 Wire::Stage* Wire::stage(int tag) {
@@ -75,20 +78,22 @@ void Wire::match(const Message& message, int tag) {
   halves.pop_front();
   if (halves.empty()) unmatched.erase(key);
   const Message &source = sent ? message : other, &target = sent ? other : message;
-  message.from->ready_.push_back(
+  Lane& lane = message.from->host_ == message.to->host_ ? message.from->within_host_ : message.from->to_other_hosts_;
+  lane.ready.push_back(
       {message.from, message.to, message.bytes, source.source, target.target, source.sent, target.received});
-  message.from->ready_count_->release();
+  lane.count->release();
 }
 
 // An actor that sends one message after the other.
-void Wire::stream() {
+void Wire::stream(Lane* lane) {
+  auto& ready = lane->ready;
   for (;;) {
-    ready_count_->acquire();
-    const auto next = std::min_element(ready_.begin(), ready_.end(), [](const Message& a, const Message& b) {
+    lane->count->acquire();
+    const auto next = std::min_element(ready.begin(), ready.end(), [](const Message& a, const Message& b) {
       return a.to->arriving_ < b.to->arriving_;
     });
     const Message message = *next;
-    ready_.erase(next);
+    ready.erase(next);
     ++message.to->arriving_;
     s4u::Comm::sendto(host_, message.to->host_, message.bytes);
     --message.to->arriving_;

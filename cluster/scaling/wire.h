@@ -27,7 +27,7 @@ struct Costs {
   double message = 0;                    // for each message sent or received
   double byte = 0;                       // for each byte received from a rank of the same host, because MPI copies it
   double value = 0, value_bfloat16 = 0;  // for each value received: adding, rounding, widening
-  int streams = 16;                      // flows that leave a rank at a time
+  int streams = 16;                      // flows that leave a rank at a time, and as many within its host
 };
 
 /// Lets an actor wait for others. SimGrid runs one actor at a time.
@@ -78,8 +78,14 @@ class Wire {
   Stage* stage(int tag);
   void post_send(const void* data, std::size_t bytes, int to, int tag, Stage* stage);
   void post_receive(void* data, std::size_t bytes, int from, int tag, Stage* stage);
+  /// Messages from here that are sent and awaited, and the actors that carry them.
+  struct Lane {
+    std::deque<Message> ready;
+    simgrid::s4u::SemaphorePtr count = simgrid::s4u::Semaphore::create(0);
+  };
+
   static void match(const Message& message, int tag);
-  void stream();
+  void stream(Lane* lane);
 
   const std::vector<Wire*>& ranks_;
   int rank_;
@@ -89,9 +95,9 @@ class Wire {
   std::map<int, Stage> stages_;  // by tag
   // Messages to this rank by sender and tag, all of them only sent, or all of them only awaited.
   std::unordered_map<std::uint64_t, std::deque<Message>> unmatched_;
-  std::deque<Message> ready_;  // from here, sent and awaited
-  int arriving_ = 0;           // flows to this rank
-  simgrid::s4u::SemaphorePtr ready_count_ = simgrid::s4u::Semaphore::create(0);
+  // Messages within a host do not wait for those that share its link.
+  Lane to_other_hosts_, within_host_;
+  int arriving_ = 0;  // flows to this rank
 };
 
 /// Keeps a core of this actor's host busy.
