@@ -73,15 +73,14 @@ class SearchOfMany {
     for (std::size_t b = 0; b < started_; ++b) {
       if (!in_flight_[b].ended) live.push_back(static_cast<std::uint32_t>(b));
     }
-    // Sentences are encoded `together_` at a time, because a few would take nearly as long. Those with shortlists also
-    // end together, because the columns of a product are those of all of its sentences.
     const auto begin = [&] {
-      for (; live.size() < together_ && steps_.waiting() > 0; ++started_) {
-        steps_.start(1);
-        live.push_back(static_cast<std::uint32_t>(started_));
-      }
+      const std::size_t count = std::min(together_ - live.size(), steps_.waiting());
+      if (count > 0) steps_.start(count);
+      for (std::size_t i = 0; i < count; ++i) live.push_back(static_cast<std::uint32_t>(started_++));
     };
     begin();
+    // Sentences are encoded `together_` at a time, because a few would take nearly as long. Those with shortlists also
+    // end together, because the columns of a product are those of all of its sentences.
     const bool room = options_.shortlist ? live.empty() : live.size() < together_;
     if (room && next < source.size()) {
       encode_more(source, guides, live, next);

@@ -324,7 +324,8 @@ TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
 // Few sentences together, so that most begin while others are searched.
 void expect_the_same_by_any_number_together(const Ensemble& ensemble) {
   const Sentences source = some_sentences(25, 9);
-  SearchOptions options{.beam = 3, .n_best = 2, .batch_sentences = 1, .alignments = ensemble.attends()};
+  SearchOptions options{
+      .beam = 3, .n_best = 2, .retry_below = 0, .batch_sentences = 1, .alignments = ensemble.attends()};
   const auto one = translate(ensemble, source, options);
   for (const std::size_t together : {2, 7, 100}) {
     options.batch_sentences = together;
