@@ -2,6 +2,7 @@
 
 #include <hwy/highway.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "kernels/instruction_limit.h"
@@ -11,7 +12,8 @@
 namespace rnnsearch::kernels {
 namespace {
 
-bool apply_limit() {
+/// Returns the targets that the limit leaves.
+std::int64_t apply_limit() {
   const char* const text = std::getenv("RNNSEARCH_SIMD");
   const std::string_view limit = text ? text : "";
   // In Highway's bit mask of targets, a lower bit means a better target.
@@ -26,18 +28,25 @@ bool apply_limit() {
                         "'; set it to avx512, avx2 or sse2, on arm64 to neon, or unset it to use the best one that "
                         "this processor has"));
   }
-  return true;
+  const std::int64_t targets = hwy::SupportedTargets();
+  // That call also lets Highway choose among all targets of the processor, whatever is disabled.
+  hwy::GetChosenTarget().Update(targets);
+  return targets;
+}
+
+std::int64_t allowed_targets() {
+  static const std::int64_t targets = apply_limit();
+  return targets;
 }
 
 }  // namespace
 
 void limit_instruction_set() {
-  [[maybe_unused]] static const bool applied = apply_limit();
+  allowed_targets();
 }
 
 std::string_view instruction_set() {
-  limit_instruction_set();
-  const auto targets = hwy::SupportedTargets() & HWY_TARGETS;
+  const auto targets = allowed_targets() & HWY_TARGETS;
   const auto best = targets & -targets;
   if (best <= HWY_AVX3) return "avx512";
   if (best == HWY_AVX2) return "avx2";

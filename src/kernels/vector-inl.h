@@ -10,6 +10,7 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -69,21 +70,27 @@ HWY_INLINE V exp_of(D d, V x) {
 }
 
 /// The sum of term(d, i) over i < n, where term returns a vector. Each vector lane has its own sum, so the bits depend
-/// on the instruction set, but on nothing else.
+/// on the instruction set, but on nothing else. A lane adds at most kTermsOfLane terms before its sum is put aside:
+/// vectors of one lane would otherwise lose digits in the sum over a vocabulary.
 template <class T, class Term>
 HWY_INLINE T sum_of(std::size_t n, const Term& term) {
+  constexpr std::size_t kTermsOfLane = 4096;
   const hn::ScalableTag<T> whole;
   const hn::CappedTag<T, 1> single;
   const std::size_t lanes = hn::Lanes(whole);
-  auto even = hn::Zero(whole), odd = hn::Zero(whole);
-  std::size_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    even = hn::Add(even, term(whole, i));
-    odd = hn::Add(odd, term(whole, i + lanes));
+  T total = 0;
+  for (std::size_t i = 0; i < n;) {
+    const std::size_t end = std::min(n, i + kTermsOfLane * lanes);
+    auto even = hn::Zero(whole), odd = hn::Zero(whole);
+    for (; i + 2 * lanes <= end; i += 2 * lanes) {
+      even = hn::Add(even, term(whole, i));
+      odd = hn::Add(odd, term(whole, i + lanes));
+    }
+    for (; i + lanes <= end; i += lanes) even = hn::Add(even, term(whole, i));
+    T sum = hn::GetLane(hn::SumOfLanes(whole, hn::Add(even, odd)));
+    for (; i < end; ++i) sum += hn::GetLane(term(single, i));
+    total += sum;
   }
-  for (; i + lanes <= n; i += lanes) even = hn::Add(even, term(whole, i));
-  T total = hn::GetLane(hn::SumOfLanes(whole, hn::Add(even, odd)));
-  for (; i < n; ++i) total += hn::GetLane(term(single, i));
   return total;
 }
 

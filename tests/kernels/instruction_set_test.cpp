@@ -7,6 +7,8 @@
 #include <exception>
 #include <string>
 
+#include "kernels/product_tiles.h"
+
 namespace rnnsearch::kernels {
 namespace {
 
@@ -35,6 +37,20 @@ TEST(InstructionSetDeathTest, RefusesALimitItDoesNotKnow) {
       },
       testing::ExitedWithCode(3), "RNNSEARCH_SIMD is 'avx1024'; set it to avx512, avx2 or sse2");
 }
+
+#if defined(__x86_64__)
+TEST(InstructionSetDeathTest, LimitsAlsoWhatIsChosenAfterItWasAskedFor) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("RNNSEARCH_SIMD", "avx2", 1);
+        instruction_set();
+        // Two vectors of eight columns; with AVX-512 it is four of sixteen.
+        std::exit(float_tiles().cols <= 16 && emulated_bfloat16_tiles().cols <= 16 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+#endif
 
 }  // namespace
 }  // namespace rnnsearch::kernels
