@@ -167,12 +167,12 @@ constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>)
   return {full_tile<R + 1>...};
 }
 
-void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
-          float* c, std::size_t c_stride, bool add, Ahead ahead) {
+void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
+          std::size_t c_stride, bool add, Ahead ahead) {
   static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
-  whole_tile<kRows, kCols>(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
-    kTiles[rows - 1](depth, static_cast<const std::uint32_t*>(strip), static_cast<const std::uint32_t*>(panel), to,
-                     stride, add, ahead);
+  whole_tile<kRows, kCols>(rows, count, kCols, c, c_stride, add, [&](float* to, std::size_t stride) {
+    kTiles[rows - 1](depth, static_cast<const std::uint32_t*>(strip.elements),
+                     static_cast<const std::uint32_t*>(panel.elements), to, stride, add, ahead);
   });
 }
 
@@ -269,11 +269,11 @@ struct Amx {
   }
 };
 
-void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
-          float* c, std::size_t c_stride, bool add, Ahead ahead) {
-  whole_tile<kRows, kCols>(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
-    amx_full_tile<Amx>(rows, depth, static_cast<const std::uint16_t*>(strip), static_cast<const std::uint16_t*>(panel),
-                       to, stride, add, ahead);
+void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
+          std::size_t c_stride, bool add, Ahead ahead) {
+  whole_tile<kRows, kCols>(rows, count, kCols, c, c_stride, add, [&](float* to, std::size_t stride) {
+    amx_full_tile<Amx>(rows, depth, static_cast<const std::uint16_t*>(strip.elements),
+                       static_cast<const std::uint16_t*>(panel.elements), to, stride, add, ahead);
   });
 }
 
@@ -394,7 +394,7 @@ bool multiplies_correctly(const ProductTiles& tiles) {
   std::vector<std::uint16_t> strip(rows * depth), panel(tiles.cols * depth);
   tiles.pack_strip(rows, kDepth, a.data(), kDepth, strip.data());
   tiles.pack_panel(kCount, kDepth, b.data(), kCount, panel.data());
-  tiles.tile(rows, kCount, depth, strip.data(), panel.data(), tiles.cols, c.data(), kCount, true, {});
+  tiles.tile(rows, kCount, depth, {strip.data()}, {panel.data()}, c.data(), kCount, true, {});
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < kCount; ++j) {
       float sum = 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <functional>
 #include <type_traits>
 
 #include "kernels/caches.h"
@@ -46,6 +47,12 @@ void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_
   }
 }
 
+// Whether rows of `stride` floats are spread over the sets of a cache. Rows that are a power of two apart fall into few
+// sets and would evict one another, so they are packed.
+bool spreads(std::size_t stride) {
+  return stride * sizeof(float) % 2048 != 0;
+}
+
 // Packing reads rows of an operand in long runs: a few k of several panels, or strips, at a time.
 constexpr std::size_t kDepthsAtOnce = 32;
 std::size_t panels_at_once(const ProductTiles& tiles) {
@@ -81,6 +88,7 @@ class Product {
         c_(c),
         K_(K),
         into_(into),
+        a_in_place_(tiles.reads_in_place && a.layout == Layout::kAsIs && spreads(a.stride)),
         strips_(tiles.max_rows, tiles.row_step, c.rows),
         panels_(ceil_div(c.cols, tiles.cols)) {}
 
@@ -93,7 +101,7 @@ class Product {
           // The panel after the last one of a part is prefetched too: it usually belongs to the thread's next part.
           const bool last = p + 1 == panels_;
           const std::byte* const here = panels + p * bytes + tiles_.panel_bytes(slab.first + k);
-          return Panel{here, tiles_.cols, last ? nullptr : here + bytes};
+          return Panel{{here}, last ? nullptr : here + bytes};
         });
       });
     });
@@ -101,7 +109,7 @@ class Product {
 
   void times(const Operand& b) {
     // With a single strip every element of b is used once, so packing b does not pay off.
-    const bool in_place = b.layout == Layout::kAsIs && tiles_.reads_unpacked && strips_.count == 1;
+    const bool in_place = b.layout == Layout::kAsIs && tiles_.reads_in_place && strips_.count == 1;
     for_slabs([&](const Slab& slab) {
       const Grid pieces = grid(slab, in_place);
       if (in_place) {
@@ -122,7 +130,7 @@ class Product {
   static constexpr std::size_t kPiecesPerThread = 8;
   static constexpr std::size_t kTermsPerPiece = 1 << 21, kFewRows = 12;
 
-  // The range [first, first + count) of K, with the packed op(a) of this range.
+  // The range [first, first + count) of K, with op(a) of this range, unless it is read in place.
   struct Slab {
     std::size_t first, count;
     const std::byte* packed_a;
@@ -138,12 +146,11 @@ class Product {
   };
 
   struct Panel {
-    const std::byte* elements;
-    std::size_t stride;
+    TileOperand operand;
     const std::byte* next = nullptr;  // the next panel, to be prefetched, if it is packed
   };
 
-  // Packs op(a) in slabs of K that leave room in the L3 cache, and calls work for each slab.
+  // Divides K into slabs, so that what is packed leaves room in the L3 cache, and calls work for each slab.
   template <class Work>
   void for_slabs(const Work& work) const {
     const std::size_t most =
@@ -151,7 +158,7 @@ class Product {
     const std::size_t depth = tiles_.padded(ceil_div(K_, ceil_div(K_, most)));
     for (std::size_t first = 0; first < K_; first += depth) {
       const std::size_t count = std::min(depth, K_ - first);
-      work(Slab{first, count, pack_a(first, count)});
+      work(Slab{first, count, a_in_place_ ? nullptr : pack_a(first, count)});
     }
   }
 
@@ -194,11 +201,11 @@ class Product {
     for_parts(pieces, 0, panels_, [&](const Part& part) {
       add_part(slab, part, [&](std::size_t k, std::size_t depth, std::size_t p) {
         const std::size_t column = p * tiles_.cols, cols = columns(p), first = slab.first + k;
-        if (cols == tiles_.cols) return Panel{reinterpret_cast<const std::byte*>(b.of_b(first, column)), b.stride};
+        if (cols == tiles_.cols) return Panel{{b.of_b(first, column), b.stride}};
         thread_local Buffer<float> buffer;
         std::byte* const panel = space_for(panel_bytes(depth), buffer);
         pack_panels_of(tiles_, b, first, std::min(depth, slab.count - k), column, cols, panel, 0);
-        return Panel{panel, tiles_.cols};
+        return Panel{{panel}};
       });
     });
   }
@@ -273,7 +280,7 @@ class Product {
     const std::size_t bytes = panel_bytes(slab.count);
     add_part(slab, part, [&](std::size_t k, std::size_t, std::size_t p) {
       const std::byte* const here = panels + (p - begin) * bytes + tiles_.panel_bytes(k);
-      return Panel{here, tiles_.cols, p + 1 < part.last_panel ? here + bytes : nullptr};
+      return Panel{{here}, p + 1 < part.last_panel ? here + bytes : nullptr};
     });
   }
 
@@ -292,9 +299,10 @@ class Product {
           assert(!prefetched || prefetched == sums(s, p));
           const Ahead ahead = after(part, p, s, panel.next, here);
           prefetched = ahead.c;
-          tiles_.tile(rows, columns(p), here,
-                      slab.packed_a + tiles_.strip_bytes(row, depth) + tiles_.strip_bytes(rows, k), panel.elements,
-                      panel.stride, sums(s, p), c_.stride, add, ahead);
+          const TileOperand strip =
+              a_in_place_ ? TileOperand{a_.of_a(row, slab.first + k), a_.stride}
+                          : TileOperand{slab.packed_a + tiles_.strip_bytes(row, depth) + tiles_.strip_bytes(rows, k)};
+          tiles_.tile(rows, columns(p), here, strip, panel.operand, sums(s, p), c_.stride, add, ahead);
         }
       }
     }
@@ -330,6 +338,7 @@ class Product {
   const MatrixView<float> c_;
   const std::size_t K_;
   const Into into_;
+  const bool a_in_place_;
   const Strips strips_;
   const std::size_t panels_;
 };
@@ -366,9 +375,22 @@ void product(ConstMatrixView<double> a, Layout a_layout, ConstMatrixView<double>
   });
 }
 
+// Whether a and c share no element: they lie apart, or are different columns of one matrix.
+template <class Real>
+[[maybe_unused]] bool apart(ConstMatrixView<Real> a, MatrixView<Real> c) {
+  if (a.rows * a.cols == 0 || c.rows * c.cols == 0) return true;
+  const Real *const a_end = a.row(a.rows - 1) + a.cols, *const c_end = c.row(c.rows - 1) + c.cols;
+  if (std::less_equal<>()(a_end, c.data) || std::less_equal<>()(c_end, a.data)) return true;
+  if (a.stride != c.stride) return false;
+  const auto stride = static_cast<std::ptrdiff_t>(a.stride);
+  const auto column = static_cast<std::size_t>(((c.data - a.data) % stride + stride) % stride);
+  return column >= a.cols && column + c.cols <= a.stride;
+}
+
 template <class Real>
 void checked_product(ConstMatrixView<Real> a, Layout a_layout, ConstMatrixView<Real> b, Layout b_layout,
                      MatrixView<Real> c, std::size_t K, Into into) {
+  assert(apart(a, c) && apart(b, c));
   if (c.rows == 0 || c.cols == 0) return;
   if (K > 0) {
     product(a, a_layout, b, b_layout, c, K, into);
@@ -435,7 +457,7 @@ void PackedMatrix<Real>::pack_transposed(ConstMatrixView<Real> b, Scratch::Frame
 
 template <class Real>
 void multiply(ConstMatrixView<Real> a, const PackedMatrix<Real>& b, MatrixView<Real> c, Into into) {
-  assert(a.rows == c.rows && a.cols == b.rows() && b.cols() == c.cols);
+  assert(a.rows == c.rows && a.cols == b.rows() && b.cols() == c.cols && apart(a, c));
   if constexpr (std::is_same_v<Real, float>) {
     if (c.rows == 0 || c.cols == 0) return;
     if (a.cols == 0) return multiply<Real>(a, ConstMatrixView<Real>(nullptr, 0, c.cols), c, into);

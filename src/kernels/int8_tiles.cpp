@@ -143,10 +143,10 @@ void pack_panel(std::size_t count, std::size_t depth, const float* b, std::size_
   }
 }
 
-void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
-          float* c, std::size_t c_stride, bool add, Ahead) {
-  const auto* a = static_cast<const std::uint8_t*>(strip);
-  const auto* b = static_cast<const std::int8_t*>(panel);
+void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
+          std::size_t c_stride, bool add, Ahead) {
+  const auto* a = static_cast<const std::uint8_t*>(strip.elements);
+  const auto* b = static_cast<const std::int8_t*>(panel.elements);
   for (std::size_t k = 0; k < depth; k += kGroup, a += rows * kStripStep, b += kCols * kPanelStep) {
     const auto* const offsets = reinterpret_cast<const std::int32_t*>(b + kGroup * kCols);
     const auto* const column_scales = reinterpret_cast<const float*>(offsets + kCols);
@@ -178,7 +178,7 @@ void arithmetic(std::size_t steps, float* sums) {
   std::fill_n(group.offsets, kCols, -kOffset * static_cast<std::int32_t>(kGroup));
   std::fill_n(group.scales, kCols, 1.0F);
   for (std::size_t step = 0; step < steps; ++step) {
-    tile(kRows, kCols, kGroup, strip.data(), panel.data(), kCols, sums, kCols, true, {});
+    tile(kRows, kCols, kGroup, {strip.data()}, {panel.data()}, sums, kCols, true, {});
   }
 }
 
@@ -348,12 +348,12 @@ constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>)
   return {full_tile<R + 1>...};
 }
 
-void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel, std::size_t,
-          float* c, std::size_t c_stride, bool add, Ahead ahead) {
+void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
+          std::size_t c_stride, bool add, Ahead ahead) {
   static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
-  whole_tile<kRows, kCols>(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
-    kTiles[rows - 1](depth, static_cast<const std::uint8_t*>(strip), static_cast<const std::int8_t*>(panel), to, stride,
-                     add, ahead);
+  whole_tile<kRows, kCols>(rows, count, kCols, c, c_stride, add, [&](float* to, std::size_t stride) {
+    kTiles[rows - 1](depth, static_cast<const std::uint8_t*>(strip.elements),
+                     static_cast<const std::int8_t*>(panel.elements), to, stride, add, ahead);
   });
 }
 

@@ -52,8 +52,8 @@ class Operands {
     const auto sums = sums_.view();
     const auto* strip = reinterpret_cast<const std::byte*>(elements_.view().data);
     for (std::size_t i = 0; i < count_; ++i, strip += both()) {
-      tiles_.tile(tiles_.max_rows, tiles_.cols, depth_, strip, strip + strip_bytes(), tiles_.cols, sums.data,
-                  sums.stride, true, {});
+      tiles_.tile(tiles_.max_rows, tiles_.cols, depth_, {strip}, {strip + strip_bytes()}, sums.data, sums.stride, true,
+                  {});
     }
   }
   void multiply_registers(std::size_t steps) { tiles_.arithmetic(steps, sums_.view().data); }

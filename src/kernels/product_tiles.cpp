@@ -11,6 +11,7 @@
 
 #include "kernels/instruction_limit.h"
 #include "kernels/whole_tile.h"
+#include "rnnsearch/base/ceil_div.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -32,56 +33,83 @@ constexpr std::size_t kRows = 6, kVectors = 2, kPrefetchDepth = 128;
 constexpr std::size_t kLanes = hn::MaxLanes(Floats());
 constexpr std::size_t kCols = kVectors * kLanes;
 
+// A packed strip of R rows has the R elements of each k side by side, and the compiler knows where. One that is read in
+// place has rows of its own.
+template <std::size_t R>
+struct PackedStrip {
+  const float* HWY_RESTRICT elements;
+  const float* at(std::size_t k) const { return elements + k * R; }
+  static constexpr std::size_t row_step() { return 1; }
+};
+struct StripInPlace {
+  const float* HWY_RESTRICT elements;
+  std::size_t stride;
+  const float* at(std::size_t k) const { return elements + k; }
+  std::size_t row_step() const { return stride; }
+};
+
+struct PanelElements {
+  const float* HWY_RESTRICT elements;
+  std::size_t stride;  // from one k to the next
+};
+
 // The sums are parameters, one for each vector of the tile, because SVE's vectors have no size that an array could be
-// made of. Sum I belongs to row I / kVectors and to vector I % kVectors of this row.
-template <std::size_t R, std::size_t... I, class... Sums>
-HWY_INLINE void add_products(std::index_sequence<I...>, std::size_t depth, const float* HWY_RESTRICT strip,
-                             const float* HWY_RESTRICT panel, std::size_t panel_stride, float* HWY_RESTRICT c,
-                             std::size_t c_stride, Ahead ahead, Sums... sums) {
+// made of. Sum I belongs to row I / V and to vector I % V of this row.
+template <std::size_t V, class Strip, std::size_t... I, class... Sums>
+HWY_INLINE void add_products(std::index_sequence<I...>, std::size_t depth, const Strip& strip,
+                             const PanelElements& panel, float* HWY_RESTRICT c, std::size_t c_stride, Ahead ahead,
+                             Sums... sums) {
   const Floats d;
   const Ahead::Share share = ahead.share((depth + kPrefetchDepth - 1) / kPrefetchDepth);
   for (std::size_t step = 0; step < depth; step += kPrefetchDepth) {
     ahead.prefetch(share);
     const std::size_t end = std::min(depth, step + kPrefetchDepth);
     for (std::size_t k = step; k < end; ++k) {
-      const float *const a = strip + k * R, *const b = panel + k * panel_stride;
-      ((sums = hn::MulAdd(hn::Set(d, a[I / kVectors]), hn::LoadU(d, b + I % kVectors * kLanes), sums)), ...);
+      const float *const a = strip.at(k), *const b = panel.elements + k * panel.stride;
+      ((sums = hn::MulAdd(hn::Set(d, a[I / V * strip.row_step()]), hn::LoadU(d, b + I % V * kLanes), sums)), ...);
     }
   }
-  (hn::StoreU(sums, d, c + I / kVectors * c_stride + I % kVectors * kLanes), ...);
+  (hn::StoreU(sums, d, c + I / V * c_stride + I % V * kLanes), ...);
 }
 
-template <std::size_t R, std::size_t... I>
-HWY_INLINE void load_and_add(std::index_sequence<I...> all, std::size_t depth, const float* HWY_RESTRICT strip,
-                             const float* HWY_RESTRICT panel, std::size_t panel_stride, float* HWY_RESTRICT c,
-                             std::size_t c_stride, bool add, Ahead ahead) {
+template <std::size_t V, class Strip, std::size_t... I>
+HWY_INLINE void load_and_add(std::index_sequence<I...> all, std::size_t depth, const Strip& strip,
+                             const PanelElements& panel, float* HWY_RESTRICT c, std::size_t c_stride, bool add,
+                             Ahead ahead) {
   const Floats d;
-  add_products<R>(all, depth, strip, panel, panel_stride, c, c_stride, ahead,
-                  (add ? hn::LoadU(d, c + I / kVectors * c_stride + I % kVectors * kLanes) : hn::Zero(d))...);
+  add_products<V>(all, depth, strip, panel, c, c_stride, ahead,
+                  (add ? hn::LoadU(d, c + I / V * c_stride + I % V * kLanes) : hn::Zero(d))...);
 }
 
-template <std::size_t R>
-void full_tile(std::size_t depth, const float* HWY_RESTRICT strip, const float* HWY_RESTRICT panel,
-               std::size_t panel_stride, float* HWY_RESTRICT c, std::size_t c_stride, bool add, Ahead ahead) {
-  load_and_add<R>(std::make_index_sequence<R * kVectors>(), depth, strip, panel, panel_stride, c, c_stride, add, ahead);
+// R rows by V vectors.
+template <std::size_t R, std::size_t V>
+void full_tile(std::size_t depth, TileOperand strip, const PanelElements& panel, float* HWY_RESTRICT c,
+               std::size_t c_stride, bool add, Ahead ahead) {
+  const auto* const elements = static_cast<const float*>(strip.elements);
+  const std::make_index_sequence<R * V> sums;
+  if (strip.stride == 0) {
+    load_and_add<V>(sums, depth, PackedStrip<R>{elements}, panel, c, c_stride, add, ahead);
+  } else {
+    load_and_add<V>(sums, depth, StripInPlace{elements, strip.stride}, panel, c, c_stride, add, ahead);
+  }
 }
 
-using FullTile = decltype(&full_tile<1>);
+using FullTile = decltype(&full_tile<1, 1>);
 
-template <std::size_t... R>
-constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
-  return {full_tile<R + 1>...};
+// Number I is that of I / kVectors + 1 rows and I % kVectors + 1 vectors.
+template <std::size_t... I>
+constexpr std::array<FullTile, sizeof...(I)> tiles_of(std::index_sequence<I...>) {
+  return {full_tile<I / kVectors + 1, I % kVectors + 1>...};
 }
 
-void tile(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel,
-          std::size_t panel_stride, float* c, std::size_t c_stride, bool add, Ahead ahead) {
-  static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
-  const FullTile full = kTiles[rows - 1];
-  const auto* const a = static_cast<const float*>(strip);
-  const auto* const b = static_cast<const float*>(panel);
-  whole_tile<kRows, kCols>(rows, count, c, c_stride, add, [&](float* to, std::size_t stride) {
-    full(depth, a, b, panel_stride, to, stride, add, ahead);
-  });
+void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
+          std::size_t c_stride, bool add, Ahead ahead) {
+  static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows * kVectors>());
+  const std::size_t vectors = ceil_div(count, kLanes);
+  const FullTile full = kTiles[(rows - 1) * kVectors + vectors - 1];
+  const PanelElements b{static_cast<const float*>(panel.elements), panel.stride == 0 ? kCols : panel.stride};
+  whole_tile<kRows, kCols>(rows, count, vectors * kLanes, c, c_stride, add,
+                           [&](float* to, std::size_t stride) { full(depth, strip, b, to, stride, add, ahead); });
 }
 
 // 1 is the product of every step; the compiler must not know it.

@@ -1,8 +1,8 @@
 // The innermost part of a float product, compiled for each instruction set: a tile of C, a few rows by a few vectors,
 // whose sums stay in registers during the loop over K.
 //
-// Both operands are packed first, so that a tile reads them sequentially: op(a) in strips of at most max_rows rows,
-// op(b) in panels of `cols` columns (the last one padded with zeros). A float b that only one strip uses may be read in
+// A tile reads a strip of op(a), at most max_rows rows, and a panel of op(b), `cols` columns. Usually they are packed
+// first, so that it reads them sequentially (the last panel is padded with zeros); tiles of float can also read them in
 // place. The first k of a strip of R rows are its first strip_bytes(R, k) bytes, and those of a panel its first
 // panel_bytes(k), for any k that is a multiple of depth_step; K can be divided at any such k.
 #pragma once
@@ -41,6 +41,14 @@ struct Ahead {
   }
 };
 
+/// A strip or a panel. Packed, it has a stride of 0. Read in place, `elements` are floats of the operand as it is
+/// stored, and `stride` is the number of floats from one row to the next: a row of a strip is one of op(a), and row k
+/// of a panel has `cols` columns of op(b).
+struct TileOperand {
+  const void* elements;
+  std::size_t stride = 0;
+};
+
 struct ProductTiles {
   std::size_t max_rows;    // maximum number of rows of a strip
   std::size_t row_step;    // max_rows and the rows of all strips but the last are multiples of it
@@ -56,12 +64,11 @@ struct ProductTiles {
   void (*pack_panel)(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel);
   void (*pack_panel_transposed)(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel);
 
-  /// c [rows, count] = strip times panel, or += if `add` is set. `depth` > 0 is a multiple of depth_step. panel_stride
-  /// is `cols` for a packed panel; if reads_unpacked, `panel` may also be `cols` columns of a float matrix, read in
-  /// place with its own stride. Prefetches `ahead` at the same time.
-  void (*tile)(std::size_t rows, std::size_t count, std::size_t depth, const void* strip, const void* panel,
-               std::size_t panel_stride, float* c, std::size_t c_stride, bool add, Ahead ahead);
-  bool reads_unpacked;
+  /// c [rows, count] = strip times panel, or += if `add` is set. `depth` > 0 is a multiple of depth_step. Only if
+  /// reads_in_place, the operands need not be packed. Prefetches `ahead` at the same time.
+  void (*tile)(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
+               std::size_t c_stride, bool add, Ahead ahead);
+  bool reads_in_place;
 
   /// The arithmetic of a full tile of depth steps * depth_step without its loads, which is the most that the unit can
   /// do: adds steps * depth_step to each of sums [max_rows, cols], which it loads and stores once, in an order of its

@@ -168,7 +168,7 @@ class Selection {
           }
           const std::size_t row = strips_.first(s), rows = strips_.rows(s);
           tiles_.tile(rows, std::min(tiles_.cols, count - column), here,
-                      packed_ + tiles_.strip_bytes(row, depth_) + tiles_.strip_bytes(rows, k), panel, tiles_.cols,
+                      {packed_ + tiles_.strip_bytes(row, depth_) + tiles_.strip_bytes(rows, k)}, {panel},
                       scores.row(row - strips_.first(first)) + column, scores.stride, k > 0, ahead);
         }
       }

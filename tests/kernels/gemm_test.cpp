@@ -213,6 +213,39 @@ TYPED_TEST(Gemm, GivesARowTheSameBitsWhateverTheOtherRowsAndColumnsAre) {
   }
 }
 
+// Rows of a that are spread over the sets of a cache are read where they lie, others are packed.
+TYPED_TEST(Gemm, HasTheSameBitsHoweverFarApartTheRowsOfAAre) {
+  constexpr std::size_t M = 83, N = 107, K = 300;
+  std::vector<double> expected;
+  for (const std::size_t stride : {301u, 512u, 700u, 1024u}) {
+    Random random(9);
+    Guarded<TypeParam> a(M, K, 3, stride - K), b(K, N), c(M, N);
+    a.normal(random);
+    b.normal(random);
+    multiply<TypeParam>(a.read(), b.read(), c.view());
+    if (expected.empty()) expected = c.values();
+    ASSERT_EQ(c.values(), expected) << stride << " elements from one row to the next";
+    ASSERT_TRUE(c.guards_hold());
+  }
+}
+
+#ifndef NDEBUG
+TYPED_TEST(Gemm, IsNotWrittenOverItsOperands) {
+  std::vector<TypeParam> memory(40 * 40);
+  const MatrixView<TypeParam> all(memory.data(), 40, 40), left = all.columns(0, 20), right = all.columns(20, 20);
+  const std::vector<TypeParam> other(20 * 20);
+  const ConstMatrixView<TypeParam> square(other.data(), 20, 20);
+  multiply<TypeParam>(left, square, right);
+  multiply<TypeParam>(right.row_range(0, 20), square, left.row_range(20, 20));
+  EXPECT_DEATH(multiply<TypeParam>(left, square, left), "apart");
+  EXPECT_DEATH(multiply<TypeParam>(left, square, all.columns(19, 20)), "apart");
+  EXPECT_DEATH(multiply<TypeParam>(square, left.row_range(0, 20), left.row_range(10, 20)), "apart");
+  PackedMatrix<TypeParam> packed;
+  packed.pack(square);
+  EXPECT_DEATH(multiply<TypeParam>(right, packed, all.columns(1, 20)), "apart");
+}
+#endif
+
 class Products : public testing::Test {
  protected:
   void TearDown() override {

@@ -134,7 +134,7 @@ TEST(Int8Tiles, HaveTheSameBitsWithAndWithoutAUnit) {
               ASSERT_TRUE(std::all_of(packed->end() - kGuard, packed->end(), [](auto x) { return x == kUntouched; }));
             for (const bool add : {false, true}) {
               std::vector<float> c(rows * kStride, 0.5F);
-              tiles.tile(rows, count, padded, strip.data(), panel.data(), tiles.cols, c.data(), kStride, add, {});
+              tiles.tile(rows, count, padded, {strip.data()}, {panel.data()}, c.data(), kStride, add, {});
               for (std::size_t i = 0; i < rows; ++i)
                 for (std::size_t j = count; j < kStride; ++j) ASSERT_EQ(c[i * kStride + j], 0.5F);
               for (float& value : c) value = std::isnan(value) ? 12345.0F : value;  // a NaN is a NaN
