@@ -21,11 +21,18 @@
 namespace rnnsearch::cli {
 namespace {
 
+// COLLECTIVE.
+model::ProductFlop sum_of(const model::ProductFlop& own, const comm::Communicator& world) {
+  double sums[] = {own.encoder, own.decoder, own.readout};
+  world.all_reduce(std::span<double>(sums));
+  return {sums[0], sums[1], sums[2]};
+}
+
 /// Updates of an untrained model by the code that trains.
 class Updates {
  public:
   Updates(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
-      : train_(s.train), model_(model.options()), step_(world, model, s.train) {}
+      : train_(s.train), world_(world), model_(model.options()), step_(world, model, s.train) {}
 
   train::Timed run(const corpus::BatchSlice& slice) {
     const double rate = train::learning_rate(train_, {.update = ++update_});
@@ -38,11 +45,10 @@ class Updates {
                                       " is not finite, so updates cannot be timed; try a lower "
                                       "learning-rate or initial-deviation"));
     }
-    const auto pairs = static_cast<double>(slice.batch_pairs), words = static_cast<double>(slice.batch_target_words);
     return {seconds,
-            words,
+            static_cast<double>(slice.batch_target_words),
             result.negative_log_likelihood,
-            model::update_flop(model_, {pairs, train::source_lengths(model_, slice), words + pairs}),
+            sum_of(model::update_flop(model_, result.share), world_),
             result.phases,
             result.traffic,
             result.part_seconds};
@@ -50,6 +56,7 @@ class Updates {
 
  private:
   const train::TrainOptions& train_;
+  const comm::Communicator& world_;
   const model::ModelOptions& model_;
   train::UpdateStep step_;
   std::uint64_t update_ = 0;
@@ -119,9 +126,7 @@ class Translations {
                                         .source_words = static_cast<double>(options.source_length(sources.length(b))),
                                         .target_words = 1 + (steps - 1) * static_cast<double>(search_.beam)});
     }
-    double sums[] = {flop.encoder, flop.decoder, flop.readout};
-    world_.all_reduce(std::span<double>(sums));
-    return {sums[0], sums[1], sums[2]};
+    return sum_of(flop, world_);
   }
 
   decode::SearchOptions search_;

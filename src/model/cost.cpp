@@ -22,6 +22,15 @@ double cell_products(const ModelOptions& o, double inputs, double n, bool encode
 
 }  // namespace
 
+BatchSize& BatchSize::operator+=(const BatchSize& other) {
+  pairs += other.pairs;
+  source_words += other.source_words;
+  target_words += other.target_words;
+  multiplied_source_words += other.multiplied_source_words;
+  multiplied_target_words += other.multiplied_target_words;
+  return *this;
+}
+
 ProductFlop& ProductFlop::operator+=(const ProductFlop& other) {
   encoder += other.encoder;
   decoder += other.decoder;
@@ -45,10 +54,14 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
   const auto layers = static_cast<double>(o.layers);
 
   const double encoder_steps = batch.source_words + (o.source_start ? batch.pairs : 0);
-  // multiplications for each source word, sentence and target word
+  // multiplications for each source word, sentence and target word, and for the embedding of a word
   double source_word = 0, sentence = 0, target_word = 0, readout_sentence = 0, readout_word = 0;
+  double source_embedding = 0, target_embedding = 0;
   for (std::size_t k = 0; k < o.layers; ++k) {
-    source_word += (o.bidirectional() ? 2 : 1) * cell_products(o, k == 0 ? m : h, e, true);
+    const double directions = o.bidirectional() ? 2 : 1, without = cell_products(o, 0, e, true);
+    const double of_input = cell_products(o, k == 0 ? m : h, e, true) - without;
+    source_word += directions * without;
+    (k == 0 ? source_embedding : source_word) += directions * of_input;
   }
   if (o.attends()) {
     const kernels::Score& score = o.attention.score();
@@ -74,12 +87,16 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
   // The decoder of RNNencdec multiplies the fixed context once for each sentence; the composed one does so at every
   // step.
   const bool once = is_fused(o) && !o.attends();
+  const auto of_inputs = [&](double inputs) {
+    return cell_products(o, inputs, n, false) - cell_products(o, 0, n, false);
+  };
   double decoder_sentence = 0;
   if (o.state_inputs.context) {
-    (once ? decoder_sentence : target_word) += cell_products(o, C, n, false) - cell_products(o, 0, n, false);
+    (once ? decoder_sentence : target_word) += of_inputs(C);
   }
   if (o.readout_inputs.context) (once ? readout_sentence : readout_word) += product(C);
-  target_word += cell_products(o, (o.state_inputs.word ? word : 0) + (o.input_feeding ? H : 0), n, false);
+  target_word += cell_products(o, o.input_feeding ? H : 0, n, false);
+  if (o.state_inputs.word) (is_fused(o) ? target_embedding : target_word) += of_inputs(word);
   target_word += (layers - 1) * cell_products(o, n, n, false);
   readout_word += (o.readout_inputs.state ? product(n) : 0) + (o.readout_inputs.word ? product(word) : 0);
   if (o.readout == Readout::kMlp) readout_word += m / 2 * m;
@@ -89,8 +106,10 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
     readout_word += rank > 0 ? H * rank + rank * K : H * K;
   }
   const auto flop = [](double products) { return 2 * products; };  // a multiplication and an addition each
-  return {.encoder = flop(batch.pairs * sentence + encoder_steps * source_word),
-          .decoder = flop(batch.pairs * decoder_sentence + batch.target_words * target_word),
+  return {.encoder = flop(batch.pairs * sentence + encoder_steps * source_word +
+                          batch.multiplied_source_words * source_embedding),
+          .decoder = flop(batch.pairs * decoder_sentence + batch.target_words * target_word +
+                          batch.multiplied_target_words * target_embedding),
           .readout = flop(batch.pairs * readout_sentence + batch.target_words * readout_word)};
 }
 

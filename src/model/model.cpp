@@ -88,12 +88,18 @@ Loss Model<Real>::accumulate_gradient(const Sentences& source, const Sentences& 
   network_->parameters_are_fixed = false;
   if (source.empty()) {
     for (std::size_t part = 0; part < gradient_parts().size() && how.finished; ++part) how.finished(part);
+    network_->batch_size = {};
     return {};
   }
   network_->forward_and_backward(source, target, how);
   assert(network_->parts_finished == gradient_parts().size());
   const auto& losses = network_->losses;
   return {std::accumulate(losses.begin(), losses.end(), 0.0), losses.size(), network_->alignment_cost};
+}
+
+template <class Real>
+BatchSize Model<Real>::last_batch() const {
+  return network_->batch_size;
 }
 
 template <class Real>

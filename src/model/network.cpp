@@ -190,6 +190,10 @@ void Network<Real>::forward_and_backward(const Sentences& source, const Sentence
   encode(source, batch);
   kernels::Scratch::Frame frame(scratch);
   run_decoder(target_sentences, frame);
+  const auto count = [](std::size_t words) { return static_cast<double>(words); };
+  const double starts = options.source_start ? count(source.size()) : 0;  // BatchSize does not count them as words
+  batch_size = {count(source.size()), count(encoder.rows().words.size()) - starts, count(target.words.size()),
+                count(encoder.multiplied_words()), count(decoder->multiplied_words(target))};
 
   PhaseTimes::Scope scope(&phases, Phase::kReadout);
   if (!options.feeds()) readout.forward(0, decoder->for_readout());

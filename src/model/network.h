@@ -62,6 +62,7 @@ class Network {
   std::vector<std::size_t> target_lengths;  // by sentence, without </s>
   std::vector<double> losses;
   double alignment_cost = 0;  // Loss::alignment of the last call of forward_and_backward
+  BatchSize batch_size;       // see Model::last_batch
 
  private:
   /// When a part of the gradient is final, in the order of the backward pass.

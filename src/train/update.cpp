@@ -86,7 +86,7 @@ void UpdateStep::put_aside(std::size_t shard) {
   }
 }
 
-std::vector<model::Loss> UpdateStep::accumulate(const UpdateInput& input,
+std::vector<model::Loss> UpdateStep::accumulate(const UpdateInput& input, model::BatchSize& share,
                                                 const std::function<void(std::size_t part)>& finished) {
   const std::size_t pieces = shards_ ? shards_->plan.count() : options_.accumulate;
   if (shards_) {
@@ -99,7 +99,9 @@ std::vector<model::Loss> UpdateStep::accumulate(const UpdateInput& input,
   how.dropout_seed = {options_.seed, input.update, input.first_pair, input.pair_stride};
   if (pieces == 1) {
     how.finished = finished;
-    return {model_.accumulate_gradient(input.source, input.target, how)};
+    const model::Loss loss = model_.accumulate_gradient(input.source, input.target, how);
+    share = model_.last_batch();
+    return {loss};
   }
   const std::uint64_t apart = shards_ ? 1 : input.pair_stride;  // pairs of two successive pieces
   if (!shards_) how.dropout_seed.pair_stride *= pieces;
@@ -116,6 +118,7 @@ std::vector<model::Loss> UpdateStep::accumulate(const UpdateInput& input,
     if (piece + 1 == pieces) how.finished = finished;
     how.dropout_seed.first_pair = input.first_pair + piece * apart;
     const model::Loss part = model_.accumulate_gradient(source, target, how);
+    share += model_.last_batch();
     model::Loss& loss = losses[shards_ ? piece : 0];
     loss.negative_log_likelihood += part.negative_log_likelihood;
     loss.words += part.words;
@@ -158,7 +161,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
     begin_all_reduce(part);
     begin_seconds += begin.seconds();
   };
-  const std::vector<model::Loss> losses = accumulate(input, finished);
+  const std::vector<model::Loss> losses = accumulate(input, result.share, finished);
   result.compute_seconds = watch.lap() - begin_seconds;
 
   if (input.vote) input.vote();

@@ -40,7 +40,8 @@ adds_up() {
         $part->{table} < 0 ? $dense += $part->{elements} : ++$tables;
         $part->{seconds} >= $last && ($last = $part->{seconds}) <= $s->{maximum} or $fail->("parts are out of order");
       }
-      $dense == $r->{parameters} - 8 * (50 + 60) && $tables == 2 or $fail->("parts are not the gradient: $dense, $tables");
+      my $words = $r->{configuration}{"source-words"} + $r->{configuration}{"target-words"};
+      $dense == $r->{parameters} - 8 * $words && $tables == 2 or $fail->("parts are not the gradient: $dense, $tables");
       # twice (n - 1) / n of the dense part, and rows of tables besides; of one rank nothing
       my $least = 2 * ($r->{ranks} - 1) / $r->{ranks} * 4 * $dense;
       $r->{bytes_sent} >= $least && $r->{bytes_sent} <= $least + 8 * 8 * 110 + 100 or $fail->("$r->{bytes_sent} bytes sent");
@@ -63,11 +64,17 @@ alone=("$RNNSEARCH" benchmark "${tiny[@]}")
 together=("$MPIEXEC" -n 2 "$RNNSEARCH" benchmark "${tiny[@]}")
 lengths=(--source-length 6 --target-length 4 --batch-sentences 5)
 { command -v perl >/dev/null && perl -MJSON::PP -e1; } || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
-# 6 operations per weight and row: 5 rows of s_0; 35 of two encoders and the key; 25 of query, unit, contexts and readout
+# 6 operations per weight and row: 5 rows of s_0; 35 of two encoders and the key; 25 of query, unit, contexts and readout. With dropout an
+# embedding has another mask at each place of its word, and is multiplied at each.
+each=(--dropout 0.1)
 flop=$((6 * (5 * 64 + 35 * (2 * 16 * 24 + 16 * 8) + 25 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * 60))))
 gflop=$(awk "BEGIN { printf \"%.6f\", $flop / 1e9 }")
-is "updates 3 1 1 30 20 $gflop -" "${alone[@]}" "${lengths[@]}" --updates 3
-is "updates 3 2 1 30 20 $gflop 700 700.000" "${together[@]}" "${lengths[@]}" --updates 3 --estimate-updates 700
+is "updates 3 1 1 30 20 $gflop -" "${alone[@]}" "${lengths[@]}" "${each[@]}" --updates 3
+is "updates 3 2 1 30 20 $gflop 700 700.000" "${together[@]}" "${lengths[@]}" "${each[@]}" --updates 3 --estimate-updates 700
+# Without dropout, the embeddings of the only word and of </s> are multiplied once, by two encoders and the decoder.
+once=$((6 * (5 * 64 + 35 * (2 * 8 * 24 + 16 * 8) + 25 * (64 + 8 * 24 + 16 * 40 + 16 * 16 + 8 * 4) + 2 * 3 * 8 * 24)))
+is "updates 3 1 1 30 20 $(awk "BEGIN { printf \"%.6f\", $once / 1e9 }") -" "$RNNSEARCH" benchmark "${tiny[@]:0:8}" --threads 1 \
+  --source-words 4 --target-words 4 "${lengths[@]}" --updates 3
 # Greedy and beam: every translation has target-length words. 2 operations per weight and row; the steps are 4 of one hypothesis, or one
 # of one hypothesis and 6 of three.
 translation_gflop() { # STEPS SHORTLIST: of five sentences, with so many steps each over so many words
@@ -81,10 +88,10 @@ is "batches translated 2 2 1 30 35 $(translation_gflop 19 60) -" "${together[@]}
 # a whole pool of real lengths has the mean lengths of the file
 printf '%s\n' '3 4' '9 2' '1 12' '7 6' >lengths
 is "updates 2 1 1 10 12 $(awk 'BEGIN { x = 6 * (2 * 64 + 12 * 896 + 14 * 1824) / 1e9; printf "%.6f", x }') -" \
-  "${alone[@]}" --lengths lengths --batch-sentences 2 --pool-batches 2 --updates 2 --untimed-updates 0
+  "${alone[@]}" --lengths lengths "${each[@]}" --batch-sentences 2 --pool-batches 2 --updates 2 --untimed-updates 0
 # a configuration's limit is what is estimated; fewer pairs than ranks
 echo 'max-updates = 1800' >limit.ini
-is "updates 1 2 1 6 4 0.000093 1800 1800.000" "${together[@]}" --config limit.ini "${lengths[@]:0:4}" \
+is "updates 1 2 1 6 4 0.000093 1800 1800.000" "${together[@]}" --config limit.ini "${lengths[@]:0:4}" "${each[@]}" \
   --batch-sentences 1 --updates 1
 # a corpus, and the configuration of a training on it
 "$SOURCE/data/reversal.sh" text --train 100 --dev 5 --test 5 >/dev/null

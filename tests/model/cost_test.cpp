@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace rnnsearch::model {
 namespace {
 
@@ -74,7 +76,10 @@ TEST(UpdateFlop, CountsTheStartSymbolThatTheEncoderReads) {
   const double without = update_flop(none, kBatch).total();
   none.source_start = true;
   const double m = 620, n = 1000;
-  EXPECT_DOUBLE_EQ(update_flop(none, kBatch).total() - without, 6 * 80 * (3 * n * (m + n) + 3 * n * (n + n)));
+  EXPECT_DOUBLE_EQ(update_flop(none, kBatch).total() - without, 6 * 80 * (3 * n * n + 3 * n * (n + n)));
+  BatchSize one_start = kBatch;  // one embedding, for all sentences
+  one_start.multiplied_source_words += 1;
+  EXPECT_DOUBLE_EQ(update_flop(none, one_start).total() - update_flop(none, kBatch).total(), 6 * 3 * n * m);
 }
 
 TEST(UpdateFlop, DividesIntoThePhasesOfAnUpdate) {
@@ -83,6 +88,26 @@ TEST(UpdateFlop, DividesIntoThePhasesOfAnUpdate) {
   EXPECT_DOUBLE_EQ(flop.encoder, 6 * (2000 * (2 * 3 * n * (m + n) + 2 * n * A) + 80 * n * n));
   EXPECT_DOUBLE_EQ(flop.decoder, 6 * 2000 * (n * A + 3 * n * (m + n + 2 * n)));
   EXPECT_DOUBLE_EQ(flop.readout, 6 * 2000 * (2 * l * (n + m + 2 * n) + l * K));
+}
+
+// Those of the input of the lowest layer of the encoder, in both directions, and of the state of the fused decoder. The
+// readout and the other decoder multiply the embedding at every place of the word.
+TEST(UpdateFlop, CountsAnEmbeddingThatIsMultipliedForAllItsPlacesOnce) {
+  BatchSize repeats = kBatch;
+  repeats.multiplied_source_words = 900;
+  repeats.multiplied_target_words = 1200;
+  const double m = 620, n = 1000;
+  const auto saved = [&](const ModelOptions& options) {
+    const ProductFlop all = update_flop(options, kBatch), once = update_flop(options, repeats);
+    EXPECT_DOUBLE_EQ(all.readout, once.readout);
+    return std::array{all.encoder - once.encoder, all.decoder - once.decoder};
+  };
+  EXPECT_DOUBLE_EQ(saved(paper())[0], 6.0 * 1100 * 2 * 3 * n * m);
+  EXPECT_DOUBLE_EQ(saved(paper())[1], 6.0 * 800 * 3 * n * m);
+  ModelOptions composed = paper();
+  composed.layers = 2;
+  EXPECT_DOUBLE_EQ(saved(composed)[0], 6.0 * 1100 * 2 * 3 * n * m);
+  EXPECT_EQ(saved(composed)[1], 0);
 }
 
 TEST(UpdateFlop, GrowsWithTheBatch) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <vector>
 
 #include "tests/model/fixtures.h"
 #include "tests/support/whole_gradient.h"
@@ -193,6 +195,49 @@ TEST(ModelAlign, HasNoAlphaWithoutAttentionAndNothingForNoPairs) {
     EXPECT_TRUE(alignments[i].alpha.empty());
     EXPECT_EQ(alignments[i].log_probability, scores[i]);
   }
+}
+
+// Counted from the sentences: the fast decoder and the encoder multiply an embedding once for all its places, unless
+// each place is dropped for itself.
+TEST(ModelBatch, TellsHowMuchItMultiplied) {
+  Random random(53);
+  const Sentences source = random_sentences(random, 12, 15, 50), target = random_sentences(random, 12, 15, 51);
+  const auto words = [](const Sentences& sentences) {
+    std::vector<WordId> all(sentences.size(), kEnd);
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+      all.insert(all.end(), sentences[i].begin(), sentences[i].end());
+    }
+    return all;
+  };
+  const auto distinct = [](const std::vector<WordId>& all) { return std::set(all.begin(), all.end()).size(); };
+  const std::vector<WordId> sources = words(source), targets = words(target);
+  ASSERT_LT(distinct(sources), sources.size());
+  ASSERT_LT(distinct(targets), targets.size());
+  const auto expect = [&](const ModelOptions& options, std::size_t of_sources, std::size_t of_targets) {
+    Model<float> model(options);
+    fill(model, 54);
+    model.accumulate_gradient(source, target);
+    const BatchSize batch = model.last_batch();
+    EXPECT_EQ(batch.pairs, 12);
+    EXPECT_EQ(batch.source_words, sources.size());
+    EXPECT_EQ(batch.target_words, targets.size());
+    EXPECT_EQ(batch.multiplied_source_words, of_sources);
+    EXPECT_EQ(batch.multiplied_target_words, of_targets);
+    model.accumulate_gradient({}, {});
+    EXPECT_EQ(model.last_batch().source_words + model.last_batch().multiplied_target_words, 0);
+  };
+  ModelOptions options = widths(50, 9, 12, 10, 7);
+  expect(options, distinct(sources), distinct(targets));
+  ModelOptions composed = options;  // and a start symbol, which is no word of the batch
+  composed.layers = 2;
+  composed.attention = Attention::kNone;
+  composed.source_start = true;
+  std::vector<WordId> with_start = sources;
+  with_start.push_back(kStart);
+  expect(composed, distinct(with_start), targets.size());
+  ModelOptions dropping = options;
+  dropping.dropout = 0.5;
+  expect(dropping, sources.size(), targets.size());
 }
 
 /// Loss and gradient: a batch is the sum of its sentences, and the gradient is added to what is there.

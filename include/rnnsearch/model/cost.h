@@ -8,6 +8,10 @@ namespace rnnsearch::model {
 struct BatchSize {
   double pairs = 0;
   double source_words = 0, target_words = 0;  // including </s> where the model reads it
+  /// The words of a side of which products of the embedding are made: each distinct word of a batch once, as far as the
+  /// implementation does so, and otherwise all.
+  double multiplied_source_words = source_words, multiplied_target_words = target_words;
+  BatchSize& operator+=(const BatchSize& other);
 };
 
 /// Floating-point operations of matrix products, by the phase in which they are made (base/phases.h).
@@ -20,9 +24,9 @@ struct ProductFlop {
 
 /// The number of floating-point operations in the matrix products of a forward pass, where a product [rows, inputs] by
 /// [inputs, outputs] takes 2 * rows * inputs * outputs. The count follows the equations of Bahdanau, Cho and Bengio
-/// (2015), appendix A, not the implementation: every source word passes through the encoder and every target word
-/// through one step of decoder and readout, also if the batch has the same word elsewhere and products of its embedding
-/// are made only once; a product with the fixed context of a model without attention is counted once for each sentence.
+/// (2015), appendix A: every source word passes through the encoder and every target word through one step of decoder
+/// and readout. Of the implementation it knows that products of an embedded word may be made once for all its places in
+/// the batch, and that with a fixed context they are made once for each sentence.
 /// Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not counted: they are few operations,
 /// although they take time.
 ProductFlop forward_flop(const ModelOptions& options, const BatchSize& batch);

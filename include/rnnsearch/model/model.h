@@ -20,6 +20,7 @@
 #include "rnnsearch/kernels/top_words.h"
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/layers/shortlist_output.h"
+#include "rnnsearch/model/cost.h"
 #include "rnnsearch/model/encoded.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
@@ -140,6 +141,8 @@ class Model {
   /// any order, which affects only rounding. An empty batch adds nothing. With dropout, loss and gradient are those of
   /// the network with dropped units; no other function applies dropout.
   Loss accumulate_gradient(const Sentences& source, const Sentences& target, const GradientOptions& how = {});
+  /// The batch of the last call of accumulate_gradient, as cost.h counts it.
+  BatchSize last_batch() const;
   /// The loss of a batch, without gradient and dropout.
   Loss loss(const Sentences& source, const Sentences& target);
   /// log p(target | source) of each pair, including </s>.
