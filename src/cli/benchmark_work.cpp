@@ -1,6 +1,7 @@
 #include "cli/benchmark_work.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ class Updates {
     return {seconds,
             static_cast<double>(slice.batch_target_words),
             result.negative_log_likelihood,
-            sum_of(model::update_flop(model_, result.share), world_),
+            sum_of(model::update_flop(model_, result.own_batch), world_),
             result.phases,
             result.traffic,
             result.part_seconds};
@@ -118,14 +119,20 @@ class Translations {
                              const std::vector<std::vector<decode::Translation>>& translations) {
     model::ModelOptions options = model_.options();
     model::ProductFlop flop;
+    std::set<WordId> embedded;  // the sentences are encoded together, and an embedding is multiplied for all of them
+    if (options.source_end) embedded.insert(kEnd);
+    if (options.source_start) embedded.insert(kStart);
     for (std::size_t b = 0; b < sources.size(); ++b) {
       if (search_.shortlist) options.target_words = search_.shortlist->words_for(sources[b]).size();
+      const std::size_t read = options.source_length(sources.length(b)) + (options.source_start ? 1 : 0);
       const auto steps = static_cast<double>(translations[b].front().words.size());
-      flop +=
-          model::forward_flop(options, {.pairs = 1,
-                                        .source_words = static_cast<double>(options.source_length(sources.length(b))),
-                                        .target_words = 1 + (steps - 1) * static_cast<double>(search_.beam)});
+      embedded.insert(sources[b].begin(), sources[b].end());
+      flop += model::forward_flop(options, {.pairs = 1,
+                                            .source_words = static_cast<double>(read),
+                                            .target_words = 1 + (steps - 1) * static_cast<double>(search_.beam),
+                                            .source_embeddings = 0});
     }
+    flop += model::forward_flop(options, {.source_embeddings = static_cast<double>(embedded.size())});
     return sum_of(flop, world_);
   }
 

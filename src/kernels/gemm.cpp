@@ -47,8 +47,9 @@ void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_
   }
 }
 
-// Whether rows of `stride` floats are spread over the sets of a cache. Rows that are a power of two apart fall into few
-// sets and would evict one another, so they are packed.
+// Whether rows of `stride` floats are spread over the sets of a cache. Rows that are a multiple of 2 KiB apart begin in
+// one or two of the sets that an L1 cache of 64 sets has and in few of an L2 cache, where they would evict one another,
+// so they are packed.
 bool spreads(std::size_t stride) {
   return stride * sizeof(float) % 2048 != 0;
 }
@@ -90,7 +91,9 @@ class Product {
         into_(into),
         a_in_place_(tiles.reads_in_place && a.layout == Layout::kAsIs && spreads(a.stride)),
         strips_(tiles.max_rows, tiles.row_step, c.rows),
-        panels_(ceil_div(c.cols, tiles.cols)) {}
+        panels_(ceil_div(c.cols, tiles.cols)) {
+    assert(!a_in_place_ || (a.stride > 0 && tiles.depth_step == 1));
+  }
 
   // panels: all panels of b, packed one after the other.
   void times_packed(const std::byte* panels) {
@@ -150,7 +153,8 @@ class Product {
     const std::byte* next = nullptr;  // the next panel, to be prefetched, if it is packed
   };
 
-  // Divides K into slabs, so that what is packed leaves room in the L3 cache, and calls work for each slab.
+  // Divides K into slabs, so that a packed op(a) leaves room in the L3 cache, and calls work for each slab. Also if
+  // op(a) is read in place, because all rows then use a part of op(b) while it is in that cache.
   template <class Work>
   void for_slabs(const Work& work) const {
     const std::size_t most =

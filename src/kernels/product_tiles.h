@@ -1,9 +1,9 @@
 // The innermost part of a float product, compiled for each instruction set: a tile of C, a few rows by a few vectors,
 // whose sums stay in registers during the loop over K.
 //
-// A tile reads a strip of op(a), at most max_rows rows, and a panel of op(b), `cols` columns. Usually they are packed
-// first, so that it reads them sequentially (the last panel is padded with zeros); tiles of float can also read them in
-// place. The first k of a strip of R rows are its first strip_bytes(R, k) bytes, and those of a panel its first
+// A tile reads a strip of op(a), at most max_rows rows, and a panel of op(b), `cols` columns. Both can be packed, so
+// that it reads them sequentially (the last panel is padded with zeros); tiles of float can also read operands as they
+// lie, in place. The first k of a strip of R rows are its first strip_bytes(R, k) bytes, and those of a panel its first
 // panel_bytes(k), for any k that is a multiple of depth_step; K can be divided at any such k.
 #pragma once
 
@@ -65,7 +65,7 @@ struct ProductTiles {
   void (*pack_panel_transposed)(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel);
 
   /// c [rows, count] = strip times panel, or += if `add` is set. `depth` > 0 is a multiple of depth_step. Only if
-  /// reads_in_place, the operands need not be packed. Prefetches `ahead` at the same time.
+  /// reads_in_place, and then depth_step is 1, the operands need not be packed. Prefetches `ahead` at the same time.
   void (*tile)(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
                std::size_t c_stride, bool add, Ahead ahead);
   bool reads_in_place;

@@ -26,8 +26,8 @@ BatchSize& BatchSize::operator+=(const BatchSize& other) {
   pairs += other.pairs;
   source_words += other.source_words;
   target_words += other.target_words;
-  multiplied_source_words += other.multiplied_source_words;
-  multiplied_target_words += other.multiplied_target_words;
+  source_embeddings += other.source_embeddings;
+  target_embeddings += other.target_embeddings;
   return *this;
 }
 
@@ -53,7 +53,6 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
   const auto K = static_cast<double>(o.target_words), C = static_cast<double>(o.context_width());
   const auto layers = static_cast<double>(o.layers);
 
-  const double encoder_steps = batch.source_words + (o.source_start ? batch.pairs : 0);
   // multiplications for each source word, sentence and target word, and for the embedding of a word
   double source_word = 0, sentence = 0, target_word = 0, readout_sentence = 0, readout_word = 0;
   double source_embedding = 0, target_embedding = 0;
@@ -96,7 +95,7 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
   }
   if (o.readout_inputs.context) (once ? readout_sentence : readout_word) += product(C);
   target_word += cell_products(o, o.input_feeding ? H : 0, n, false);
-  if (o.state_inputs.word) (is_fused(o) ? target_embedding : target_word) += of_inputs(word);
+  if (o.state_inputs.word) target_embedding += of_inputs(word);
   target_word += (layers - 1) * cell_products(o, n, n, false);
   readout_word += (o.readout_inputs.state ? product(n) : 0) + (o.readout_inputs.word ? product(word) : 0);
   if (o.readout == Readout::kMlp) readout_word += m / 2 * m;
@@ -106,10 +105,10 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
     readout_word += rank > 0 ? H * rank + rank * K : H * K;
   }
   const auto flop = [](double products) { return 2 * products; };  // a multiplication and an addition each
-  return {.encoder = flop(batch.pairs * sentence + encoder_steps * source_word +
-                          batch.multiplied_source_words * source_embedding),
+  return {.encoder = flop(batch.pairs * sentence + batch.source_words * source_word +
+                          batch.source_embeddings * source_embedding),
           .decoder = flop(batch.pairs * decoder_sentence + batch.target_words * target_word +
-                          batch.multiplied_target_words * target_embedding),
+                          batch.target_embeddings * target_embedding),
           .readout = flop(batch.pairs * readout_sentence + batch.target_words * readout_word)};
 }
 

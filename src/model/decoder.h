@@ -57,8 +57,8 @@ class Decoder {
   /// All steps of a batch. frame: memory that must outlive the backward pass. A decoder that feeds the vector of the
   /// readout back runs the readout, too, which must have begun.
   virtual void forward(const Encoded<Real>& encoded, const TargetRows& target, kernels::Scratch::Frame& frame) = 0;
-  /// The number of words of `forward` of which its cell made products of the embedding.
-  virtual std::size_t multiplied_words(const TargetRows& target) const { return target.words.size(); }
+  /// The number of embeddings that the cell multiplied in `forward`.
+  virtual std::size_t embeddings(const TargetRows& target) const { return target.words.size(); }
   /// The input of the readout after `forward` [Y, I], and after `predict` [R, I].
   virtual layers::ReadoutInput<Real> for_readout() const = 0;
   /// ADDS to the gradient of the weights, target embeddings included, except what keys_backward does. inputs: [Y, I]

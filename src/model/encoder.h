@@ -48,8 +48,8 @@ class SourceEncoder {
 
   /// The rows of the last batch.
   const SourceRows& rows() const { return rows_; }
-  /// The number of its words of which products of the embedding were made.
-  std::size_t multiplied_words() const { return distinct_.words.size(); }
+  /// The number of embeddings that were multiplied, each distinct word's once.
+  std::size_t embeddings() const { return distinct_.words.size(); }
   /// Fills encoded.offsets and, with attention, encoded.annotations.
   void forward(const Sentences& source, Encoded<Real>& encoded, PhaseTimes& phases);
   /// [B, annotation width] the last outputs of both directions, where a fixed context needs them: of the forward one at

@@ -81,7 +81,7 @@ class GatedDecoder final : public Decoder<Real>, private DecoderParts<Real> {
     readout_input = {activations.previous.view(), previous, activations.context.view()};
   }
 
-  std::size_t multiplied_words(const TargetRows&) const override { return distinct.words.size(); }
+  std::size_t embeddings(const TargetRows&) const override { return distinct.words.size(); }
   layers::ReadoutInput<Real> for_readout() const override { return readout_input; }
 
   void backward(const Encoded<Real>&, const TargetRows& target, MatrixView<Real> inputs,

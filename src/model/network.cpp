@@ -190,10 +190,12 @@ void Network<Real>::forward_and_backward(const Sentences& source, const Sentence
   encode(source, batch);
   kernels::Scratch::Frame frame(scratch);
   run_decoder(target_sentences, frame);
-  const auto count = [](std::size_t words) { return static_cast<double>(words); };
-  const double starts = options.source_start ? count(source.size()) : 0;  // BatchSize does not count them as words
-  batch_size = {count(source.size()), count(encoder.rows().words.size()) - starts, count(target.words.size()),
-                count(encoder.multiplied_words()), count(decoder->multiplied_words(target))};
+  const auto count = [](std::size_t rows) { return static_cast<double>(rows); };
+  batch_size = {.pairs = count(source.size()),
+                .source_words = count(encoder.rows().words.size()),
+                .target_words = count(target.words.size()),
+                .source_embeddings = count(encoder.embeddings()),
+                .target_embeddings = count(decoder->embeddings(target))};
 
   PhaseTimes::Scope scope(&phases, Phase::kReadout);
   if (!options.feeds()) readout.forward(0, decoder->for_readout());

@@ -86,8 +86,8 @@ void UpdateStep::put_aside(std::size_t shard) {
   }
 }
 
-std::vector<model::Loss> UpdateStep::accumulate(const UpdateInput& input, model::BatchSize& share,
-                                                const std::function<void(std::size_t part)>& finished) {
+UpdateStep::Accumulated UpdateStep::accumulate(const UpdateInput& input,
+                                               const std::function<void(std::size_t part)>& finished) {
   const std::size_t pieces = shards_ ? shards_->plan.count() : options_.accumulate;
   if (shards_) {
     assert(input.first_pair == shards_->plan.own().first && input.pair_stride == shards_->plan.shards());
@@ -100,12 +100,11 @@ std::vector<model::Loss> UpdateStep::accumulate(const UpdateInput& input, model:
   if (pieces == 1) {
     how.finished = finished;
     const model::Loss loss = model_.accumulate_gradient(input.source, input.target, how);
-    share = model_.last_batch();
-    return {loss};
+    return {{loss}, model_.last_batch()};
   }
   const std::uint64_t apart = shards_ ? 1 : input.pair_stride;  // pairs of two successive pieces
   if (!shards_) how.dropout_seed.pair_stride *= pieces;
-  std::vector<model::Loss> losses(shards_ ? pieces : 1);
+  Accumulated all{std::vector<model::Loss>(shards_ ? pieces : 1)};
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     // The share is sorted by length, so taking every pieces-th pair gives pieces of about equal size.
     Sentences source, target, links;
@@ -118,13 +117,13 @@ std::vector<model::Loss> UpdateStep::accumulate(const UpdateInput& input, model:
     if (piece + 1 == pieces) how.finished = finished;
     how.dropout_seed.first_pair = input.first_pair + piece * apart;
     const model::Loss part = model_.accumulate_gradient(source, target, how);
-    share += model_.last_batch();
-    model::Loss& loss = losses[shards_ ? piece : 0];
+    all.batch += model_.last_batch();
+    model::Loss& loss = all.losses[shards_ ? piece : 0];
     loss.negative_log_likelihood += part.negative_log_likelihood;
     loss.words += part.words;
     if (shards_ && piece + 1 < pieces) put_aside(piece);
   }
-  return losses;
+  return all;
 }
 
 UpdateResult UpdateStep::run(const UpdateInput& input) {
@@ -161,7 +160,8 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
     begin_all_reduce(part);
     begin_seconds += begin.seconds();
   };
-  const std::vector<model::Loss> losses = accumulate(input, result.share, finished);
+  const auto [losses, own_batch] = accumulate(input, finished);
+  result.own_batch = own_batch;
   result.compute_seconds = watch.lap() - begin_seconds;
 
   if (input.vote) input.vote();

@@ -44,7 +44,7 @@ adds_up() {
       $dense == $r->{parameters} - 8 * $words && $tables == 2 or $fail->("parts are not the gradient: $dense, $tables");
       # twice (n - 1) / n of the dense part, and rows of tables besides; of one rank nothing
       my $least = 2 * ($r->{ranks} - 1) / $r->{ranks} * 4 * $dense;
-      $r->{bytes_sent} >= $least && $r->{bytes_sent} <= $least + 8 * 8 * 110 + 100 or $fail->("$r->{bytes_sent} bytes sent");
+      $r->{bytes_sent} >= $least && $r->{bytes_sent} <= $least + 8 * 8 * $words + 100 or $fail->("$r->{bytes_sent} bytes sent");
       $r->{visible_reduction_seconds} <= $s->{maximum} or $fail->("more was to be seen than there was");
     }
     print join(" ", $r->{timed}, $r->{updates}, $r->{ranks}, $r->{threads},
@@ -71,19 +71,25 @@ flop=$((6 * (5 * 64 + 35 * (2 * 16 * 24 + 16 * 8) + 25 * (64 + 16 * 24 + 16 * 40
 gflop=$(awk "BEGIN { printf \"%.6f\", $flop / 1e9 }")
 is "updates 3 1 1 30 20 $gflop -" "${alone[@]}" "${lengths[@]}" "${each[@]}" --updates 3
 is "updates 3 2 1 30 20 $gflop 700 700.000" "${together[@]}" "${lengths[@]}" "${each[@]}" --updates 3 --estimate-updates 700
-# Without dropout, the embeddings of the only word and of </s> are multiplied once, by two encoders and the decoder.
-once=$((6 * (5 * 64 + 35 * (2 * 8 * 24 + 16 * 8) + 25 * (64 + 8 * 24 + 16 * 40 + 16 * 16 + 8 * 4) + 2 * 3 * 8 * 24)))
-is "updates 3 1 1 30 20 $(awk "BEGIN { printf \"%.6f\", $once / 1e9 }") -" "$RNNSEARCH" benchmark "${tiny[@]:0:8}" --threads 1 \
-  --source-words 4 --target-words 4 "${lengths[@]}" --updates 3
+# Without dropout, each rank multiplies the embeddings of the only word and of </s> once for each piece of its share, in two encoders and
+# the decoder.
+one_word=("$RNNSEARCH" benchmark "${tiny[@]:0:8}" --threads 1 --source-words 4)
+once() {  # SHARES
+  awk "BEGIN { printf \"%.6f\", 6 * (5 * 64 + 35 * (2 * 8 * 24 + 16 * 8) + 25 * (64 + 8 * 24 + 16 * 40 + 16 * 16 + 8 * 4) + $1 * 2 * 3 * 8 * 24) / 1e9 }"
+}
+is "updates 3 1 1 30 20 $(once 1) -" "${one_word[@]}" --target-words 4 "${lengths[@]}" --updates 3
+is "updates 3 1 1 30 20 $(once 2) -" "${one_word[@]}" --target-words 4 "${lengths[@]}" --updates 3 --accumulate 2
+is "updates 3 2 1 30 20 $(once 4) -" "$MPIEXEC" -n 2 "${one_word[@]}" --target-words 4 "${lengths[@]}" --updates 3 --accumulate 2
 # Greedy and beam: every translation has target-length words. 2 operations per weight and row; the steps are 4 of one hypothesis, or one
 # of one hypothesis and 6 of three.
-translation_gflop() { # STEPS SHORTLIST: of five sentences, with so many steps each over so many words
-  awk "BEGIN { printf \"%.6f\", 2 * (5 * 64 + 35 * (2 * 16 * 24 + 16 * 8) + 5 * $1 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * $2)) / 1e9 }"
+translation_gflop() { # STEPS SHORTLIST RANKS: of five sentences of one word, with so many steps each over so many words
+  awk "BEGIN { printf \"%.6f\", 2 * (5 * 64 + 35 * (2 * 8 * 24 + 16 * 8) + $3 * 2 * 2 * 8 * 24 + 5 * $1 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * $2)) / 1e9 }"
 }
-is "batches translated 2 1 1 30 20 $(translation_gflop 4 60) -" "${alone[@]}" "${lengths[@]}" --updates 2 --decode --beam 1
-is "batches translated 2 1 1 30 20 $(translation_gflop 4 23) -" "${alone[@]}" "${lengths[@]}" --updates 2 --decode --beam 1 \
+is "batches translated 2 1 1 30 20 $(translation_gflop 4 60 1) -" "${one_word[@]}" --target-words 60 "${lengths[@]}" --updates 2 --decode --beam 1
+is "batches translated 2 1 1 30 20 $(translation_gflop 4 23 1) -" "${one_word[@]}" --target-words 60 "${lengths[@]}" --updates 2 --decode --beam 1 \
   --shortlist-frequent 20
-is "batches translated 2 2 1 30 35 $(translation_gflop 19 60) -" "${together[@]}" "${lengths[@]:0:2}" --target-length 7 --batch-sentences 5 \
+is "batches translated 2 2 1 30 35 $(translation_gflop 19 60 2) -" "$MPIEXEC" -n 2 "${one_word[@]}" --target-words 60 "${lengths[@]:0:2}" --target-length 7 \
+  --batch-sentences 5 \
   --updates 2 --decode --beam 3
 # a whole pool of real lengths has the mean lengths of the file
 printf '%s\n' '3 4' '9 2' '1 12' '7 6' >lengths

@@ -219,16 +219,16 @@ TEST(ModelBatch, TellsHowMuchItMultiplied) {
     model.accumulate_gradient(source, target);
     const BatchSize batch = model.last_batch();
     EXPECT_EQ(batch.pairs, 12);
-    EXPECT_EQ(batch.source_words, sources.size());
+    EXPECT_EQ(batch.source_words, sources.size() + (options.source_start ? 12 : 0));
     EXPECT_EQ(batch.target_words, targets.size());
-    EXPECT_EQ(batch.multiplied_source_words, of_sources);
-    EXPECT_EQ(batch.multiplied_target_words, of_targets);
+    EXPECT_EQ(batch.source_embeddings, of_sources);
+    EXPECT_EQ(batch.target_embeddings, of_targets);
     model.accumulate_gradient({}, {});
-    EXPECT_EQ(model.last_batch().source_words + model.last_batch().multiplied_target_words, 0);
+    EXPECT_EQ(model.last_batch().source_words + model.last_batch().target_embeddings, 0);
   };
   ModelOptions options = widths(50, 9, 12, 10, 7);
   expect(options, distinct(sources), distinct(targets));
-  ModelOptions composed = options;  // and a start symbol, which is no word of the batch
+  ModelOptions composed = options;  // with a start symbol
   composed.layers = 2;
   composed.attention = Attention::kNone;
   composed.source_start = true;

@@ -63,6 +63,23 @@ TEST_F(Update, SumsLossWordsAndVotesOverTheRanks) {
             result.compute_seconds + result.communication_seconds + result.optimizer_seconds + 1e-6);
 }
 
+// Every piece multiplies its distinct words and </s>.
+TEST_F(Update, CountsAllPiecesOfItsShare) {
+  options_.accumulate = 3;
+  const model::BatchSize batch = step_.run({source_, target_, 3, 1}).own_batch;
+  double words = 0, source = 0, target = 0;
+  for (std::size_t i = 0; i < source_.size(); ++i) {
+    words += static_cast<double>(source_.length(i)) + 1;
+    source += static_cast<double>(std::set(source_[i].begin(), source_[i].end()).size()) + 1;
+    target += static_cast<double>(std::set(target_[i].begin(), target_[i].end()).size()) + 1;
+  }
+  EXPECT_EQ(batch.pairs, 3);
+  EXPECT_EQ(batch.source_words, words);
+  EXPECT_EQ(batch.target_words, words);  // as long
+  EXPECT_EQ(batch.source_embeddings, source);
+  EXPECT_EQ(batch.target_embeddings, target);
+}
+
 TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {
   const std::vector<float> before(model_.parameters().begin(), model_.parameters().end());
   if (world.is_root()) model_.parameters()[0] = model_.parameters().back() = std::numeric_limits<float>::quiet_NaN();

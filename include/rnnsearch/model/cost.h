@@ -7,10 +7,10 @@ namespace rnnsearch::model {
 
 struct BatchSize {
   double pairs = 0;
-  double source_words = 0, target_words = 0;  // including </s> where the model reads it
-  /// The words of a side of which products of the embedding are made: each distinct word of a batch once, as far as the
-  /// implementation does so, and otherwise all.
-  double multiplied_source_words = source_words, multiplied_target_words = target_words;
+  double source_words = 0, target_words = 0;  // including <s> and </s> where the model reads them
+  /// The embeddings that are multiplied: by default those of all words; fewer where a word that the batch has several
+  /// times is multiplied once.
+  double source_embeddings = source_words, target_embeddings = target_words;
   BatchSize& operator+=(const BatchSize& other);
 };
 
@@ -25,10 +25,9 @@ struct ProductFlop {
 /// The number of floating-point operations in the matrix products of a forward pass, where a product [rows, inputs] by
 /// [inputs, outputs] takes 2 * rows * inputs * outputs. The count follows the equations of Bahdanau, Cho and Bengio
 /// (2015), appendix A: every source word passes through the encoder and every target word through one step of decoder
-/// and readout. Of the implementation it knows that products of an embedded word may be made once for all its places in
-/// the batch, and that with a fixed context they are made once for each sentence.
-/// Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not counted: they are few operations,
-/// although they take time.
+/// and readout. The fused decoder of RNNencdec multiplies the fixed context once for each sentence, and so it is
+/// counted. Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not counted: they are few
+/// operations, although they take time.
 ProductFlop forward_flop(const ModelOptions& options, const BatchSize& batch);
 
 /// Those of an update: the forward pass, and the gradients of inputs and of weights, which take the same each.

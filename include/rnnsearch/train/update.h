@@ -42,7 +42,7 @@ struct UpdateResult {
   double words = 0;                    // target words including </s>, over all ranks
   double gradient_norm = 0;            // norm after the division by `gradient_of` and before clipping
   bool applied = true;                 // false: gradient or loss were not finite, and the weights are unchanged
-  model::BatchSize share;              // this rank's share of the batch, in all pieces
+  model::BatchSize own_batch;          // this rank's share of the batch
   // Seconds of this rank. communication: reductions as far as they are not overlapped with computation, including
   // waiting for slower ranks.
   double compute_seconds = 0, communication_seconds = 0, optimizer_seconds = 0;
@@ -72,11 +72,13 @@ class UpdateStep {
   struct Shards;
 
   UpdateResult update(const UpdateInput& input);
-  /// Computes the gradient of this rank's share in options.accumulate pieces, or shard by shard, and returns the loss
-  /// of all pieces together, or of each shard. share: out. `finished` is called for the gradient parts of the last
-  /// piece or shard.
-  std::vector<model::Loss> accumulate(const UpdateInput& input, model::BatchSize& share,
-                                      const std::function<void(std::size_t part)>& finished);
+  struct Accumulated {
+    std::vector<model::Loss> losses;  // of all pieces together, or of each shard
+    model::BatchSize batch{};         // all of them
+  };
+  /// Computes the gradient of this rank's share in options.accumulate pieces, or shard by shard. `finished` is called
+  /// for the gradient parts of the last piece or shard.
+  Accumulated accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished);
   /// Puts the gradient of a shard, but the last one, aside; the model's gradient is 0 afterwards.
   void put_aside(std::size_t shard);
   void begin_all_reduce(std::size_t part);
