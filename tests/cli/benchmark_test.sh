@@ -85,12 +85,12 @@ is "updates 3 2 1 30 20 $(once 4) -" "$MPIEXEC" -n 2 "${one_word[@]}" --target-w
 translation_gflop() { # STEPS SHORTLIST RANKS: of five sentences of one word, with so many steps each over so many words
   awk "BEGIN { printf \"%.6f\", 2 * (5 * 64 + 35 * (2 * 8 * 24 + 16 * 8) + $3 * 2 * 2 * 8 * 24 + 5 * $1 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * $2)) / 1e9 }"
 }
-is "batches translated 2 1 1 30 20 $(translation_gflop 4 60 1) -" "${one_word[@]}" --target-words 60 "${lengths[@]}" --updates 2 --decode --beam 1
-is "batches translated 2 1 1 30 20 $(translation_gflop 4 23 1) -" "${one_word[@]}" --target-words 60 "${lengths[@]}" --updates 2 --decode --beam 1 \
-  --shortlist-frequent 20
-is "batches translated 2 2 1 30 35 $(translation_gflop 19 60 2) -" "$MPIEXEC" -n 2 "${one_word[@]}" --target-words 60 "${lengths[@]:0:2}" --target-length 7 \
-  --batch-sentences 5 \
-  --updates 2 --decode --beam 3
+is "batches translated 2 1 1 30 20 $(translation_gflop 4 60 1) -" "${one_word[@]}" --target-words 60 "${lengths[@]}" --updates 2 \
+  --decode --beam 1
+is "batches translated 2 1 1 30 20 $(translation_gflop 4 23 1) -" "${one_word[@]}" --target-words 60 "${lengths[@]}" --updates 2 \
+  --decode --beam 1 --shortlist-frequent 20
+is "batches translated 2 2 1 30 35 $(translation_gflop 19 60 2) -" "$MPIEXEC" -n 2 "${one_word[@]}" --target-words 60 \
+  "${lengths[@]:0:2}" --target-length 7 --batch-sentences 5 --updates 2 --decode --beam 3
 # a whole pool of real lengths has the mean lengths of the file
 printf '%s\n' '3 4' '9 2' '1 12' '7 6' >lengths
 is "updates 2 1 1 10 12 $(awk 'BEGIN { x = 6 * (2 * 64 + 12 * 896 + 14 * 1824) / 1e9; printf "%.6f", x }') -" \

@@ -67,6 +67,17 @@ TEST(UpdateFlop, KnowsTheVectorOfALinearReadoutThatIsFedBack) {
   EXPECT_DOUBLE_EQ(update_flop(notebook, kBatch).total(), 6 * 2000 * (source_word + target_word));
 }
 
+TEST(UpdateFlop, CountsTheStartSymbolThatTheEncoderReads) {
+  ModelOptions none = paper();
+  none.attention = Attention::kNone;
+  none.layers = 2;  // no network of its own, with either
+  const double without = update_flop(none, kBatch).total();
+  none.source_start = true;
+  constexpr BatchSize kStarted{.pairs = 80, .source_words = 2000 + 80, .target_words = 2000};
+  const double m = 620, n = 1000;
+  EXPECT_DOUBLE_EQ(update_flop(none, kStarted).total() - without, 6 * 80 * (3 * n * (m + n) + 3 * n * (n + n)));
+}
+
 TEST(UpdateFlop, DividesIntoThePhasesOfAnUpdate) {
   const ProductFlop flop = update_flop(paper(), kBatch);
   const double m = 620, n = 1000, A = 1000, l = 500, K = 30000;
