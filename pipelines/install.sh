@@ -46,7 +46,6 @@ if [[ ${1:-} == tests ]]; then
   valgrind                      = counts instructions: a test of long lines
   e2fsprogs                     = mkfs.ext4: the file system of a slow disk, in a test
   mount                         = losetup, mount: the same slow disk
-  patch                         = applies the recipes of tests/recipes, in a test
   environment-modules           = loads the module file that is installed, in a test
   shellcheck                    = reads every shell script, in a test
   clang-format                  = formats the C++ sources; a test requires that it leaves them as they are
