@@ -62,7 +62,7 @@
 # What happens when a training stops or fails before it is done. requeue: the job is requeued under its number. chain: the next of
 # several jobs resumes the training, for sites that forbid requeueing (cluster/submit --chain N sets the number of jobs).
 : "${AFTER_STOP=requeue}"
-# Options for every training. --stop-before M: write a checkpoint and stop M minutes before the job's end.
+# Options for every training, unless its command line or --config has them. --stop-before M: write a checkpoint and stop M minutes before the job's end.
 : "${TRAIN_OPTIONS=--stop-before 5}"
 # If that fails, SLURM signals the job this many seconds before its end. Must be at least 120, because SLURM checks time limits only
 # every half minute, and must leave time for PATIENCE_SECONDS.
@@ -70,5 +70,5 @@
 # A stopped training has this many seconds to write its checkpoint and exit; then it is killed, and the job is requeued anyway. An
 # mpirun whose ranks on this host have ended is killed after the same time, because it waits for ever if it has lost another host.
 : "${PATIENCE_SECONDS=90}"
-# The job fails after this many consecutive failures without a checkpoint between them.
+# The job fails after this many attempts in a row that added no update, in whatever way they ended.
 : "${MAX_FAILURES=5}"

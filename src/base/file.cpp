@@ -2,19 +2,18 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/host_name.h"
+#include "rnnsearch/base/lock.h"
 
 namespace rnnsearch {
 namespace {
@@ -55,20 +54,6 @@ fs::path folder_of(const fs::path& path) {
   return path.parent_path().empty() ? fs::path(".") : path.parent_path();
 }
 
-/// Resolves symbolic links; the file itself need not exist. Other paths are returned unchanged.
-fs::path without_links(const fs::path& link) {
-  constexpr int kLinks = 40;  // the limit of Linux
-  std::error_code reason;
-  fs::path path = link;
-  for (int links = 0; fs::is_symlink(fs::symlink_status(path, reason)); ++links) {
-    if (links == kLinks)
-      throw Error(text_of(link.string(), " is a symbolic link that leads to itself; remove it or name another file"));
-    path = path.parent_path() / fs::read_symlink(path, reason);  // an absolute link replaces the folder before it
-    if (reason) throw Error(text_of("cannot follow the symbolic link ", link.string(), ": ", reason.message()));
-  }
-  return path;
-}
-
 /// Gives a file the owner, the group and the mode of the file at `path`, if that exists. Users other than root may only
 /// choose among their own groups; if that fails too, the group of the new file gets the permissions of others. On a
 /// file system without such permissions the file keeps those that it was created with.
@@ -89,16 +74,36 @@ void take_rights(const Descriptor& file, const fs::path& path) {
 /// not enough, because hosts may share a name, and all kernels have the same number for their first namespace. Empty if
 /// the system does not provide this.
 std::string processes_here() {
-  std::ifstream in("/proc/sys/kernel/random/boot_id");
-  std::string boot;
+  const std::string boot = boot_id();
   struct stat ids {};
-  if (!(in >> boot) || ::stat("/proc/self/ns/pid", &ids) != 0) return {};
+  if (boot.empty() || ::stat("/proc/self/ns/pid", &ids) != 0) return {};
   return text_of(boot.substr(0, boot.find('-')), "-", ids.st_ino);
 }
 
 /// The common prefix of the temporary files of `path` that processes of this host and namespace create.
 std::string temporaries_of(const fs::path& path) {
   return text_of(".", path.filename().string(), ".tmp-", host_name(), "-", processes_here(), "-");
+}
+
+/// Says why no file can be created, and what to do.
+[[noreturn]] void fail_to_create(const fs::path& target, const fs::path& file) {
+  const int reason = errno;
+  const fs::path folder = folder_of(file);
+  const std::string link = file == target ? "" : text_of(", a link to ", file.string());
+  std::error_code ignored;
+  const fs::file_status there = fs::status(folder, ignored);
+  if (reason == ENOENT && !fs::exists(there)) {
+    throw Error(text_of("cannot write ", target.string(), link, ": there is no folder ", folder.string(),
+                        "; make it first, with mkdir -p, or name a file in another folder"));
+  }
+  if (reason == ENOTDIR) {
+    throw Error(text_of("cannot write ", target.string(), link, ": ", folder.string(),
+                        " is not a folder; name a file in a folder"));
+  }
+  const bool forbidden = reason == EACCES || reason == EPERM || reason == EROFS;
+  throw Error(text_of("cannot write ", target.string(), link, ": no file can be made in ", folder.string(), " (",
+                      std::strerror(reason), "); ",
+                      forbidden ? "name a folder in which you may write" : "name another file"));
 }
 
 }  // namespace
@@ -108,24 +113,39 @@ std::string read_file(const fs::path& path, const Poll& poll) {
   const fs::file_status status = fs::status(path, reason);
   if (fs::is_directory(status)) throw Error(text_of("cannot read ", path.string(), ": it is a folder"));
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    WaitingStream stream(path, poll);
+    WaitingInput input(path, poll);
     std::string content;
-    for (int c; (c = stream.get()) != std::istream::traits_type::eof();) {
-      if (content.size() == kMaxPipedBytes) {
+    for (std::string_view bytes; !(bytes = input.take()).empty(); content += bytes) {
+      if (content.size() + bytes.size() > kMaxPipedBytes) {
         throw Error(
             text_of("cannot read ", path.string(), ": more than ", kMaxPipedBytes >> 20,
                     " MiB come from it, and it may be endless; is it the right file? A regular file may be larger"));
       }
-      content += static_cast<char>(c);
     }
     return content;
   }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail("cannot open", path);
-  std::ostringstream content;
-  content << stream.rdbuf();
-  if (stream.bad()) fail("cannot read", path);
-  return std::move(content).str();
+  const Descriptor file(path, O_RDONLY);
+  std::string content;
+  std::vector<char> part(1 << 16);
+  for (;;) {
+    const ssize_t count = ::read(file.get(), part.data(), part.size());
+    if (count == 0) return content;
+    if (count > 0) content.append(part.data(), static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR) fail("cannot read", path);
+  }
+}
+
+fs::path without_links(const fs::path& link) {
+  constexpr int kLinks = 40;  // the limit of Linux
+  std::error_code reason;
+  fs::path path = link;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(path, reason)); ++links) {
+    if (links == kLinks)
+      throw Error(text_of(link.string(), " is a symbolic link that leads to itself; remove it or name another file"));
+    path = path.parent_path() / fs::read_symlink(path, reason);  // an absolute link replaces the folder before it
+    if (reason) throw Error(text_of("cannot follow the symbolic link ", link.string(), ": ", reason.message()));
+  }
+  return path;
 }
 
 fs::path temporary_beside(const fs::path& path) {
@@ -151,18 +171,24 @@ void remove_abandoned(const fs::path& path) {
   for (const fs::path& temporary : abandoned) fs::remove(temporary, reason);
 }
 
-AtomicFile::AtomicFile(fs::path target) : target_(without_links(target)), temporary_(temporary_beside(target_)) {
+fs::path file_to_replace(const fs::path& target) {
+  fs::path file = without_links(target);
   std::error_code reason;
-  const fs::file_status there = fs::status(target_, reason);
+  const fs::file_status there = fs::status(file, reason);
   if (fs::is_directory(there)) throw Error(text_of("cannot write ", target.string(), ": it is a folder; name a file"));
   if (fs::exists(there) && !fs::is_regular_file(there)) {
     throw Error(text_of(target.string(), " is a pipe or a device, which would be replaced by a file; name a file"));
   }
+  return file;
+}
+
+AtomicFile::AtomicFile(fs::path target) : target_(file_to_replace(target)), temporary_(temporary_beside(target_)) {
+  std::error_code reason;
   fs::remove(temporary_, reason);  // an earlier process with the same id may have left it
   // If the target exists, it may be private, so other users must not be able to read the temporary file either.
   const int created =
-      ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fs::exists(there) ? 0600 : 0666);
-  if (created < 0) fail("cannot write", target);
+      ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fs::exists(target_, reason) ? 0600 : 0666);
+  if (created < 0) fail_to_create(target, target_);
   ::close(created);
 }
 
@@ -172,28 +198,23 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::publish(const std::function<void()>& check) {
-  publish_as(target_, check);
+  replace_file(temporary_, target_, check);
+  temporary_.clear();
 }
 
-fs::path AtomicFile::publish_beside(const std::string& suffix) {
-  fs::path path = target_.string() + suffix;
-  publish_as(path, {});
-  return path;
-}
-
-void AtomicFile::publish_as(const fs::path& path, const std::function<void()>& check) {
+void replace_file(const fs::path& finished, const fs::path& path, const std::function<void()>& check) {
   {
-    const Descriptor file(temporary_, O_RDONLY);
-    take_rights(file, target_);
+    const Descriptor file(finished, O_RDONLY);
+    take_rights(file, path);
     flush(file, path);
   }
   const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
   if (check) {
-    ::flock(folder.get(), LOCK_EX);  // without locks, only two processes at almost the same time could conflict
+    lock_if_possible(folder.get(),
+                     LOCK_EX);  // without locks, only two processes at almost the same time could conflict
     check();
   }
-  if (::rename(temporary_.c_str(), path.c_str()) != 0) fail("cannot rename a finished file to", path);
-  temporary_.clear();
+  if (::rename(finished.c_str(), path.c_str()) != 0) fail("cannot rename a finished file to", path);
   flush(folder, folder_of(path));
 }
 

@@ -178,8 +178,8 @@ Json Json::parse(std::string_view text, std::string_view what) {
     return from_library(Library::parse(text, limit));
   } catch (const Library::parse_error& error) {
     throw Error(text_of(what, ": not valid JSON at byte ", error.byte, " of ", text.size()));
-  } catch (const Library::exception& error) {
-    throw Error(text_of(what, ": not valid JSON: ", error.what()));
+  } catch (const Library::exception&) {
+    throw Error(text_of(what, ": not valid JSON that can be read: a number in it is beyond the range of a double"));
   }
 }
 

@@ -33,15 +33,4 @@ void LineLimit::refuse(const std::string& place, std::string_view line) const {
                       "; the text must have one sentence a line; if it has, give a larger --max-line-bytes"));
 }
 
-bool read_line(std::streambuf& from, std::string& line, const LineLimit& limit,
-               const std::function<std::string()>& place) {
-  line.clear();
-  for (int c; (c = from.sbumpc()) != std::streambuf::traits_type::eof();) {
-    if (c == '\n') return true;
-    if (line.size() == limit.max_line_bytes) limit.refuse(place(), line);
-    line += static_cast<char>(c);
-  }
-  return !line.empty();
-}
-
 }  // namespace rnnsearch

@@ -11,8 +11,9 @@ namespace fs = std::filesystem;
 
 OutputFile::OutputFile(const std::string& option, fs::path path, std::ostream& standard_output)
     : standard_output_(standard_output), path_(std::move(path)) {
-  if (path_.empty()) return;
-  if (fs::is_directory(path_)) throw Error(text_of(option, " ", path_.string(), " is a folder; name a file"));
+  if (path_.empty() || path_ == "-") return;
+  std::error_code ignored;  // AtomicFile says what is wrong with a path
+  if (fs::is_directory(path_, ignored)) throw Error(text_of(option, " ", path_.string(), " is a folder; name a file"));
   remove_abandoned(path_);
   target_.emplace(path_);
   file_.open(target_->temporary(), std::ios::binary);
@@ -25,24 +26,11 @@ void OutputFile::check() {
                       : "cannot write the results to standard output: is the disk full, or has its reader exited?");
 }
 
-bool OutputFile::flush() {
-  if (!stream().flush()) return false;
-  if (target_) flushed_ = static_cast<std::uintmax_t>(file_.tellp());
-  return true;
-}
-
 void OutputFile::publish() {
   if (!target_) return;
   file_.close();
   check();
   target_->publish();
-}
-
-std::string OutputFile::publish_part() {
-  if (!target_) return "standard output";
-  file_.close();
-  fs::resize_file(target_->temporary(), flushed_);
-  return target_->publish_beside(".partial").string();
 }
 
 std::ostream& OutputFile::stream() {

@@ -16,8 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/base/cpu_quota.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/predicted_threads.h"
+#include "rnnsearch/base/inside_parallel_for.h"
 
 namespace rnnsearch {
 namespace {
@@ -72,7 +73,12 @@ std::unique_ptr<Pool>& pool() {
 }
 
 thread_local const std::function<bool()>* asks_to_stop = nullptr;
-thread_local bool is_alone = false;
+thread_local bool is_alone = false, is_in_piece = false;
+
+struct InPiece {
+  const bool outer = std::exchange(is_in_piece, true);
+  ~InPiece() { is_in_piece = outer; }
+};
 
 // ThreadSanitizer sees no synchronization inside oneTBB, which is not instrumented, nor is this file. So it is told
 // what parallel_for guarantees: all pieces begin after the call and end before its return. Two pieces remain unordered.
@@ -114,7 +120,13 @@ std::size_t allowed_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&set)));
+  const CpuQuota quota = cpu_quota();
+  const int cpus = quota ? std::min(CPU_COUNT(&set), static_cast<int>(std::min(quota.cpus, 1e6))) : CPU_COUNT(&set);
+  return static_cast<std::size_t>(std::max(1, cpus));
+}
+
+bool inside_parallel_for() {
+  return is_in_piece;
 }
 
 void set_thread_count(std::size_t count) {
@@ -125,8 +137,7 @@ void set_thread_count(std::size_t count) {
 }
 
 std::size_t thread_count() {
-  const auto* predicted = PredictedThreads::current();
-  return predicted ? predicted->threads() : pool()->count;
+  return pool()->count;
 }
 
 std::string thread_library() {
@@ -137,9 +148,9 @@ std::string thread_library() {
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece) {
   const auto run = [&piece, stop = asks_to_stop](std::size_t i) {
     if (stop && (*stop)()) throw Interrupted();
+    const InPiece in_piece;
     piece(i);
   };
-  if (auto* predicted = PredictedThreads::current(); predicted && !is_alone) return predicted->run(pieces, run);
   if (pieces <= 1 || is_alone || thread_count() == 1) {
     for (std::size_t i = 0; i < pieces; ++i) run(i);
     return;

@@ -1,54 +1,91 @@
 #include "rnnsearch/base/printable.h"
 
+#include <locale.h>
+#include <wchar.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 namespace rnnsearch {
 namespace {
 
-unsigned char byte_of(std::string_view text, std::size_t at) {
-  return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
-}
+struct Extent {
+  std::size_t bytes = 0, columns = 0;
+};
 
-/// The bytes of the UTF-8 character with which the text begins; 0 if it begins with none. Overlong forms, surrogates
-/// and values beyond U+10FFFF are none.
-std::size_t size_of_character(std::string_view text) {
-  const unsigned char first = byte_of(text, 0), second = byte_of(text, 1);
-  if (first < 0x80) return 1;
-  const std::size_t size = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  const unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (size == 0 || second < low || second > high) return 0;
-  for (std::size_t i = 2; i < size; ++i) {
-    if ((byte_of(text, i) & 0xc0) != 0x80) return 0;
+/// The longest beginning of the text that takes at most so many columns.
+Extent extent_of(std::string_view text, std::size_t most) {
+  static const ::locale_t kUnicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  const ::locale_t former = kUnicode == nullptr ? nullptr : ::uselocale(kUnicode);
+  Extent extent;
+  for (std::size_t at = 0; at < text.size(); extent.bytes = at) {
+    const int width = ::wcwidth(static_cast<wchar_t>(next_character(text, at)));
+    const std::size_t columns = extent.columns + (width < 0 ? 1 : static_cast<std::size_t>(width));
+    if (columns > most) break;
+    extent.columns = columns;
   }
-  return size;
+  if (former != nullptr) ::uselocale(former);
+  return extent;
 }
 
 }  // namespace
 
+char32_t next_character(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])) : 0u;
+  };
+  const std::uint32_t first = byte(at);
+  const std::size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  std::uint32_t point = size < 2 ? first : first & (0xffu >> (size + 1));
+  bool valid = size > 0 && first < 0xf5;
+  for (std::size_t i = 1; i < size; ++i) {
+    valid = valid && (byte(at + i) & 0xc0) == 0x80;
+    point = point << 6 | (byte(at + i) & 0x3f);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
+  valid = valid && point >= kLeast[size] && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
+  at += valid ? size : 1;
+  return valid ? static_cast<char32_t>(point) : kNoCharacter;
+}
+
 std::string printable(std::string_view text) {
   std::string line;
-  const auto add_number = [&line](unsigned char byte) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    line.append("\\x").append({kDigits[byte / 16], kDigits[byte % 16]});
-  };
-  for (std::size_t i = 0; i < text.size();) {
-    const std::string_view rest = text.substr(i);
-    const unsigned char byte = byte_of(rest, 0), next = byte_of(rest, 1);
-    const std::size_t size = size_of_character(rest);
-    if (byte == '\n' || byte == '\t') {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const std::size_t begin = at;
+    const char32_t c = next_character(text, at);
+    const std::string_view character = rest.substr(0, at - begin);
+    if (c == '\n' || c == '\t' || c == 0x2028 || c == 0x2029) {
       line += ' ';
-    } else if (size == 0 || byte < 0x20 || byte == 0x7f) {
-      add_number(byte);
-    } else if (byte == 0xc2 && next < 0xa0) {  // U+0080 to U+009F, of which U+009B starts escapes too
-      add_number(byte);
-      add_number(next);
+    } else if (c == kNoCharacter || c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
+               (c >= 0x2066 && c <= 0x2069)) {  // U+009B starts escapes, too; the last two reverse what follows
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      for (const char part : character) {
+        const auto byte = static_cast<unsigned char>(part);
+        line.append("\\x").append({kDigits[byte / 16], kDigits[byte % 16]});
+      }
     } else {
-      line += rest.substr(0, size);
+      line += character;
     }
-    i += std::max<std::size_t>(size, 1);
   }
   return line;
+}
+
+std::string cut(const std::string& text, std::size_t columns) {
+  return text.substr(0, extent_of(text, columns).bytes);
+}
+
+std::size_t columns_of(std::string_view text) {
+  return extent_of(text, static_cast<std::size_t>(-1)).columns;
+}
+
+std::string left(const std::string& text, std::size_t columns) {
+  return text + std::string(columns - std::min(columns, columns_of(text)), ' ');
+}
+
+std::string right(const std::string& text, std::size_t columns) {
+  return std::string(columns - std::min(columns, columns_of(text)), ' ') + text;
 }
 
 std::string_view whole_characters(std::string_view text) {
@@ -59,6 +96,14 @@ std::string_view whole_characters(std::string_view text) {
   const unsigned char first = byte(behind + 1);
   const std::size_t wanted = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
   return wanted > behind ? text.substr(0, text.size() - behind - 1) : text;
+}
+
+std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    if (next_character(text, at) == kNoCharacter) return begin;
+  }
+  return std::nullopt;
 }
 
 }  // namespace rnnsearch

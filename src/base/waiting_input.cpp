@@ -32,7 +32,7 @@ WaitingInput::~WaitingInput() {
   if (owned_ >= 0) ::close(owned_);
 }
 
-WaitingInput::int_type WaitingInput::underflow() {
+std::string_view WaitingInput::take() {
   for (;;) {
     if (poll_) poll_();
     pollfd wanted{descriptor_, POLLIN, 0};
@@ -41,10 +41,13 @@ WaitingInput::int_type WaitingInput::underflow() {
     const ssize_t count = ::read(descriptor_, buffer_.data(), buffer_.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) throw Error(text_of("cannot read ", name_, ": ", std::strerror(errno)));
-    if (count == 0) return traits_type::eof();
-    setg(buffer_.data(), buffer_.data(), buffer_.data() + count);
-    return traits_type::to_int_type(buffer_[0]);
+    return {buffer_.data(), static_cast<std::size_t>(count)};
   }
+}
+
+bool WaitingInput::ready() const {
+  pollfd wanted{descriptor_, POLLIN, 0};
+  return ::poll(&wanted, 1, 0) > 0;
 }
 
 }  // namespace rnnsearch

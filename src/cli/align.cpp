@@ -43,35 +43,34 @@ void declare(Options& options, Settings& settings) {
   options.add(
       "model", settings.model,
       {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file of a model with attention",
-       .value = "RUN|FILE",
+       .path = kInputRun,
        .required = true});
-  options.add("source", settings.source, {.help = "source sentences, one per line", .value = "FILE", .required = true});
+  options.add("source", settings.source,
+              {.help = "source sentences, one per line", .path = kInputFile, .required = true});
   options.add(
       "target", settings.target,
-      {.help = "translations of --source, line by line; without it the model translates first", .value = "FILE"});
+      {.help = "translations of --source, line by line; without it the model translates first", .path = kInputFile});
   options.add("lines", settings.lines,
               {.help = "use only these lines of the files, counted from 1, such as 1,5,10-20", .value = "LINES"});
   options.take(line_limit_table(), settings.line_limit);
   options.group("Results");
   options.add("json", settings.json,
               {.help = "write one JSON object with the words, the matrix (one row for each target word) and the "
-                       "log-probability of every line; - is standard output",
-               .value = "FILE|-"});
-  options.add(
-      "pharaoh", settings.pharaoh,
-      {.help =
-           "write links as SOURCE-TARGET, words counted from 0 without </s>, one line a sentence; - is standard output",
-       .value = "FILE|-"});
+                       "log-probability of every line",
+               .path = kOutputText});
+  options.add("pharaoh", settings.pharaoh,
+              {.help = "write links as SOURCE-TARGET, words counted from 0 without </s>, one line a sentence",
+               .path = kOutputText});
   options.add(
       "lexical-table", settings.lexical_table,
       {.help = "write the words that are linked as TARGET SOURCE PROBABILITY, one pair a line, in the format of "
                "Moses's lex.f2e: the share of the target word among the links of the source word. Words that "
                "the model does not know are <unk>. For translate --shortlist",
-       .value = "FILE"});
+       .path = kOutputText});
   options.add("svg", settings.svg,
               {.help = "folder for a heat map of every line, line-000001.svg and so on, as in figure 3 of the paper: "
                        "black is 0, white is 1",
-               .value = "FOLDER"});
+               .path = {.kind = Path::kOutputFolder, .extension = ".svg"}});
   options.add("bars", settings.bars,
               {.help = "with --svg, also draw line-000001-bars.svg and so on: the weights of every step as bars, "
                        "beside the fixed context of a model without attention"});
@@ -87,7 +86,7 @@ void declare(Options& options, Settings& settings) {
                        "0-0 for a sure link, 0?1 or 0p1 for a possible one. The command then prints alignment error "
                        "rate, precision, recall and F1 with their counts. Needs --target; words must be the model's "
                        "tokens (those of --json)",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("gold-first-word", settings.gold_first_word,
               {.help = "number of the first word in --gold: 0 or 1", .low = 0, .high = 1});
   add_translation_options(options, settings.translation);
@@ -97,33 +96,15 @@ void declare(Options& options, Settings& settings) {
 }
 
 void check(const Options& options, Settings& settings) {
-  if (settings.json == "-" && settings.pharaoh == "-") {
-    throw UsageError("--json and --pharaoh both go to standard output, where they would mix; name a file for one");
-  }
   if (!settings.gold_links.empty() && settings.target.empty()) {
     throw UsageError("--target is missing: --gold compares the links of given translations");
   }
-  if (!settings.gold_links.empty() && settings.pharaoh == "-") {
-    throw UsageError("--pharaoh - and the scores of --gold would mix on standard output; name a file for --pharaoh");
+  for (const auto& [option, path] :
+       {std::pair{"--pharaoh", settings.pharaoh}, {"--lexical-table", settings.lexical_table}}) {
+    if (settings.gold_links.empty() || path != "-") continue;
+    throw UsageError(
+        text_of(option, " - and the scores of --gold would mix on standard output; name a file for ", option));
   }
-  std::error_code ignored;
-  for (const auto& [option, result] : {std::pair{"--json ", settings.json},
-                                       {"--pharaoh ", settings.pharaoh},
-                                       {"--lexical-table ", settings.lexical_table}}) {
-    if (result.empty() || result == "-") continue;
-    for (const fs::path& text : {settings.source, settings.target, settings.gold_links}) {
-      if (fs::equivalent(result, text, ignored)) {
-        throw UsageError(text_of(option, result.string(), " is one of the files to be read; name another"));
-      }
-    }
-  }
-  const auto check_two = [](const char* one, const fs::path& first, const char* other, const fs::path& second) {
-    if (first.empty() || first.lexically_normal() != second.lexically_normal()) return;
-    throw UsageError(text_of(one, " and ", other, " both go to ", first.string(), "; name a file for each"));
-  };
-  check_two("--json", settings.json, "--pharaoh", settings.pharaoh);
-  check_two("--json", settings.json, "--lexical-table", settings.lexical_table);
-  check_two("--pharaoh", settings.pharaoh, "--lexical-table", settings.lexical_table);
   if (settings.bars && settings.svg.empty()) throw UsageError("--bars needs --svg FOLDER, where its pictures go");
   check_translation_options(options, settings.translation);
   if (options.given("threshold") && settings.links != "threshold") {
@@ -148,8 +129,9 @@ Text read_text(const Settings& settings) {
                              {settings.target, corpus::TestSetPart::kReference, text.targets.size()});
   }
   if (!settings.gold_links.empty()) {
-    text.gold = evaluate::read_gold_links(settings.gold_links, settings.line_limit,
-                                          static_cast<std::uint32_t>(settings.gold_first_word), stop_if_signal_came);
+    text.gold = evaluate::read_gold_links(
+        corpus::read_lines(settings.gold_links, corpus::TestSetPart::kReference, settings.line_limit),
+        settings.gold_links.string(), static_cast<std::uint32_t>(settings.gold_first_word));
     corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
                              {settings.gold_links, corpus::TestSetPart::kReference, text.gold.size()});
   }

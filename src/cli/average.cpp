@@ -37,12 +37,14 @@ std::vector<fs::path> newest_of(const fs::path& run, std::uint64_t last) {
 void declare(Options& options, Settings& s) {
   options.group("Files");
   options.add("checkpoint", s.checkpoints,
-              {.help = "checkpoint to average; repeat the option for each checkpoint", .value = "FILE"});
+              {.help = "checkpoint to average; repeat the option for each checkpoint", .path = kInputFile});
   options.add("run", s.run,
-              {.help = "run directory whose newest checkpoints are averaged, instead of --checkpoint", .value = "RUN"});
+              {.help = "run directory whose newest checkpoints are averaged, instead of --checkpoint",
+               .value = "RUN",
+               .path = kInputRun});
   options.add("last", s.last,
               {.help = "number of newest checkpoints of --run; at most its --keep-checkpoints", .low = 2, .high = 1e6});
-  options.add("output", s.output, {.help = "checkpoint file to write", .value = "FILE", .required = true});
+  options.add("output", s.output, {.help = "checkpoint file to write", .path = kOutputFile, .required = true});
   options.add("overwrite", s.overwrite,
               {.help = "replace an existing output file (atomically, after the mean is complete)"});
 }
@@ -55,9 +57,10 @@ void check(const Options&, Settings& s) {
 }
 
 int work(const Options&, Settings& s) {
-  std::vector<fs::path> paths(s.checkpoints.begin(), s.checkpoints.end());
-  if (s.run) paths = newest_of(*s.run, *s.last);
-  const auto averaged = train::average_checkpoints(paths, s.output, s.overwrite);
+  const std::vector<fs::path> given(s.checkpoints.begin(), s.checkpoints.end());
+  const auto averaged = train::read_newest(
+      [&] { return s.run ? newest_of(*s.run, *s.last) : given; },
+      [&](const auto& paths) { return train::average_checkpoints(paths, s.output, s.overwrite, s.run.has_value()); });
   std::cout << s.output.string() << ": the mean of " << averaged.checkpoints.size() << " checkpoints, "
             << averaged.parameters << " parameters:";
   for (const std::string& name : averaged.checkpoints) std::cout << " " << name;

@@ -16,7 +16,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/predicted_threads.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
@@ -50,10 +49,10 @@ train::Measured described(const BenchmarkSettings& s) {
   return measured;
 }
 
-// COLLECTIVE. 0: this rank's share of the CPUs. Where times are predicted, one thread computes.
+// COLLECTIVE. 0: this rank's share of the CPUs.
 std::vector<comm::RankPlace> settle(std::uint64_t threads, BenchmarkSettings& s, const comm::Communicator& world) {
   s.threads.threads.reset();
-  if (threads > 0) s.threads.threads = s.predict_threads ? 1 : threads;
+  if (threads > 0) s.threads.threads = threads;
   return settle_threads(s.threads, world);
 }
 
@@ -77,9 +76,6 @@ std::vector<std::uint64_t> agreed_threads(BenchmarkSettings& s, const comm::Comm
 train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batches& batches, BenchmarkSettings& s,
                           const comm::Communicator& world, Progress& progress) {
   measured.places = settle(threads, s, world);
-  std::optional<PredictedThreads> predicted;
-  if (s.predict_threads) predicted.emplace(threads);
-  measured.predicted = s.predict_threads;
   measured.threads = thread_count();
   model::Model<float> model(s.model);
   model.initialise(s.train.seed);
@@ -92,13 +88,7 @@ train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batch
     for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
     measured.optimizer_bytes = train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(world.size());
   }
-  const auto run = [&, update = work_of(s, world, model)](const corpus::BatchSlice& batch) {
-    const double saved = predicted ? predicted->saved() : 0;
-    train::Timed timed = update(batch);
-    if (predicted) timed.seconds -= predicted->saved() - saved;
-    return timed;
-  };
-  const train::Work work{[&] { return batches.next(); }, batches.of_corpus(), run,
+  const train::Work work{[&] { return batches.next(); }, batches.of_corpus(), work_of(s, world, model),
                          [&](std::size_t done, double seconds) {
                            progress.show(text_of("[benchmark] ", done, " of ", s.untimed_updates + s.updates, " on ",
                                                  counted(measured.threads, "thread"), ": ", fixed(seconds, 3), " s"));
@@ -106,7 +96,7 @@ train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batch
   const train::Measurement m = train::measure(world, measured, work);
   if (s.latency_sentences > 0) measured.latency = latency_of(s, batches, model);
   // Only now, because it takes memory, which is no part of the peak that was measured.
-  if (s.machine && !s.predict_threads) measured.machine = train::measure_machine(world);
+  if (s.machine) measured.machine = train::measure_machine(world);
   return {std::move(measured), m};
 }
 

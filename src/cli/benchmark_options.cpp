@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/mixture_options.h"
 #include "cli/precision.h"
 #include "rnnsearch/base/error.h"
 
@@ -49,31 +50,26 @@ void declare(Options& options, BenchmarkSettings& s) {
   options.add("lengths", s.lengths,
               {.help = "file with lengths of real pairs: 'SOURCE TARGET' on each line, in words without </s>; pools "
                        "are sorted by length as in training",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("source-words", s.model.source_words,
               {.help = "size of the source vocabulary, including special symbols", .low = 4, .high = 1e8});
   options.add("target-words", s.model.target_words,
               {.help = "size of the target vocabulary, including special symbols", .low = 4, .high = 1e8});
   options.add("corpus", s.corpus,
-              {.help = "take vocabularies and batches from this corpus instead of drawing them", .value = "FILE"});
+              {.help = "take vocabularies and batches from this corpus instead of drawing them", .path = kInputFile});
   options.add("mix", s.mix,
               {.help = "corpora that train mixes with --corpus; ignored, and accepted because the config.ini of such a "
                        "run has them: batches are those of --corpus",
-               .value = "FILE:WEIGHT"});
+               .value = "FILE:WEIGHT",
+               .path = kWeightedFile});
   options.group("Output");
   options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
-  add_training_options(options, s, {"resume"});
+  add_training_options(options, s);
   options.group("Machine");
   options.add("threads", s.thread_counts,
               {.help = "number of threads of each rank [the number of CPUs that the rank may use, divided by the "
                        "number of ranks that share them]; several numbers, such as 1,2,4,8, time the same updates "
                        "with each number of threads and show how an update scales",
-               .recorded = false});
-  options.add("predict-threads", s.predict_threads,
-              {.help = "predict the times with several numbers of --threads, which may be more than this machine has "
-                       "CPUs: divide the work as for that number, compute it on one thread, and put the times of the "
-                       "pieces together as the threads would share them; memory bandwidth and caches that threads "
-                       "share are not considered",
                .recorded = false});
   add_thread_limits(options, s.threads);
   add_precision(options, s.precision, ModelUse::kTrained);
@@ -117,13 +113,6 @@ void check(const Options& options, BenchmarkSettings& s) {
     if (std::adjacent_find(counts.begin(), counts.end()) != counts.end()) {
       throw UsageError(text_of("--threads has a number twice (", value::write(counts), "); give each once"));
     }
-  }
-  if (s.predict_threads && (!s.thread_counts || s.thread_counts->size() < 2)) {
-    throw UsageError("--predict-threads compares several numbers of threads; give them, for instance --threads 1,8,64");
-  }
-  if (s.predict_threads && s.latency_sentences > 0) {
-    throw UsageError(
-        "--predict-threads and --latency-sentences: a latency is measured, not predicted; give one of the two");
   }
   check_usage([&] { train::check(s.train); });
 }

@@ -32,7 +32,6 @@ struct BenchmarkSettings : TrainingSettings {
   std::size_t shortlist_frequent = 0, shortlist_translations = 0;  // both 0: no shortlists
   bool json = false;
   std::optional<std::vector<std::uint64_t>> thread_counts;  // of each rank, ascending after `check`, none twice
-  bool predict_threads = false;                             // times are predicted for them
   ThreadOptions threads;                                    // the number at hand, and what holds for all
   std::string precision;
 };

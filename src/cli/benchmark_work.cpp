@@ -155,7 +155,7 @@ Batches batches_of(BenchmarkSettings& s, const comm::Communicator& world) {
   synthetic.lengths = {{s.source_length, s.target_length}};
   if (!s.lengths.empty()) {  // the root reads it: the file need not be visible to the other ranks
     const std::string text = comm::at_root(world, [&] {
-      std::string read = read_file(s.lengths);
+      std::string read = read_text_file(s.lengths);
       corpus::read_pair_lengths(read, s.lengths.string());
       return read;
     });

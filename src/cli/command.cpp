@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "cli/commands.h"
@@ -20,11 +19,14 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"
+#include "rnnsearch/base/sentence_of.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/last_words.h"
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/storage/digest.h"
 
 namespace rnnsearch::cli {
@@ -38,7 +40,6 @@ constexpr Command kCommands[] = {
     {"translate", "translate text by greedy or beam search", Ranks::kAny, true, make_translate},
     {"score", "print log-probabilities of given translations", Ranks::kAny, true, make_score},
     {"rescore", "score n-best lists with further models and rank them by weights", Ranks::kAny, true, make_rescore},
-    {"tune", "fit the weights of the features of n-best lists to BLEU", Ranks::kOne, false, make_tune},
     {"evaluate", "compute BLEU, chrF and TER, overall and by sentence length, with tests of significance", Ranks::kAny,
      true, make_evaluate},
     {"align", "show attention weights: matrices, links, heat maps, alignment error rate", Ranks::kAny, true,
@@ -51,6 +52,8 @@ constexpr Command kCommands[] = {
     {"node-check", "check whether this site can train: ranks, threads, files, network", Ranks::kAny, false,
      make_node_check},
 };
+
+const std::string kProgram = "rnnsearch";  // how lines begin that say why it ends
 
 std::string usage() {
   std::string text =
@@ -66,7 +69,7 @@ std::string usage() {
          "\nrnnsearch COMMAND --help explains a command; rnnsearch --version prints the version.\n\n"
          "Exit codes: 0 success; 2 wrong command line (repeating it unchanged fails again); 85 a signal or the end of "
          "the\njob "
-         "stopped the command, and the same command resumes a training; 1 any other error.\n";
+         "stopped the command, and the same command resumes the work; 1 any other error.\n";
 }
 
 /// What is closed would be the number of the next file that is opened, and that file would get what is printed. Reading
@@ -79,13 +82,7 @@ void occupy_closed_descriptors() {
 
 void print_error(const std::string& who, const std::string& what) {
   std::cout.flush();
-  std::cerr << printable("rnnsearch" + who + ": " + what) + "\n" << std::flush;
-}
-
-/// For a rank that knows that rank 0 has found the same error. The first rank to leave with an error ends all: rank 0
-/// shall have printed it by then, even on a busy machine.
-void let_the_root_speak() {
-  std::this_thread::sleep_for(std::chrono::seconds(10));
+  std::cerr << printable(kProgram + who + ": " + what) + "\n" << std::flush;
 }
 
 // A program that is built anew while it runs is no longer where it was; the kernel still shows what runs.
@@ -96,6 +93,7 @@ std::string digest_of_program() {
   while (stream.read(part.data(), part.size()) || stream.gcount() > 0) {
     digest.add(std::string_view(part.data(), static_cast<std::size_t>(stream.gcount())));
   }
+  if (stream.bad()) throw Error("cannot read the program, which /proc/self/exe names");
   return digest.hex();
 }
 
@@ -106,32 +104,40 @@ void check_same_program(const comm::Communicator& world) {
                       [] { return text_of("version ", kVersion, ", digest ", digest_of_program()); }});
 }
 
-int run_on_all_ranks(const Command& command, const Arguments& arguments) {
+/// Throws UsageError for a variable of the environment that no run could use.
+void check_environment() {
+  comm::start_timeout(::getenv);
+  kernels::instruction_set();
+  oversubscription_is_meant({});
+}
+
+/// Calls `act`. An error that comes before the ranks meet (check_same_options) is an AgreedError of all of them.
+int run_on_all_ranks(const std::function<int()>& act) {
   const comm::Communicator world;
   try {
-    return command.make()->run(arguments);
-  } catch (const Error&) {
+    return act();
+  } catch (...) {
     if (world.size() > 1) fail_with_the_others(world, std::current_exception());
     throw;
   }
 }
 
-int run_command(const Command& command, const Arguments& arguments) {
-  const auto asks_for_help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
-  std::string who = std::string(" ") + command.name;
+int run_command(const Command& command, bool asks_for_help, const std::function<int()>& act) {
+  const std::string name = *command.name ? text_of(" ", command.name) : "";
+  std::string who = name, sentence;
   std::optional<comm::Environment> environment;
   const comm::Launch launch = comm::this_launch();
   bool several = false, root = launch.rank == 0;  // until MPI is asked
   int failure = kFailed;
   if (asks_for_help && !root) return 0;
   if (command.stoppable && !asks_for_help) catch_stop_signals();
-  const auto leave_together = [&](int exit_code, const char* sentence) {
-    if (root) print_error(text_of(" ", command.name), sentence);
-    if (!root && !environment) let_the_root_speak();
+  const auto leave_together = [&](int exit_code, const char* agreed) {
+    // Without MPI no rank knows whether another one speaks for all.
+    if (root || !environment) print_error(root ? name : text_of(name, " [rank ", launch.rank, "]"), agreed);
     try {
       if (environment) environment->finish(exit_code);
     } catch (const std::exception& error) {
-      print_error(who, error.what());
+      print_error(who, sentence_of(error));
       comm::Environment::abort(exit_code);
     }
     return exit_code;
@@ -143,20 +149,20 @@ int run_command(const Command& command, const Arguments& arguments) {
       const comm::Communicator world;
       several = world.size() > 1;
       root = world.is_root();
-      if (several && command.ranks == Ranks::kOne) {
-        // They would all do the same to the same files.
-        return leave_together(kWrongUsage, text_of("was started in ", world.size(),
-                                                   " processes, and is for one; start it "
-                                                   "without a launcher, or with -n 1")
-                                               .c_str());
-      }
       if (several) who += " [rank " + std::to_string(world.rank()) + "]";
     }
     set_log_sink([prefix = root || !several ? "" : who.substr(who.find('[')) + " "](std::string_view line) {
-      std::cerr << prefix + printable(line) + "\n";
+      std::cerr << (line.starts_with(kProgram) ? "" : prefix) + printable(line) + "\n" << std::flush;
     });
     if (environment) check_same_program(comm::Communicator());
-    const int exit_code = run_on_all_ranks(command, arguments);
+    const int exit_code = run_on_all_ranks([&] {
+      if (several && command.ranks == Ranks::kOne) {  // they would all do the same to the same files
+        throw UsageError(text_of("was started in ", comm::Communicator().size(),
+                                 " processes, and is for one; start it without a launcher, or with -n 1"));
+      }
+      if (environment) check_environment();
+      return act();
+    });
     std::cout.flush();
     if (!std::cout)
       throw Error(
@@ -168,19 +174,18 @@ int run_command(const Command& command, const Arguments& arguments) {
     return leave_together(error.of_usage() ? kWrongUsage : kFailed, error.what());
   } catch (const comm::Stopped& stopped) {
     return leave_together(kStoppedEarly, stopped.what());
-  } catch (const Interrupted&) {  // where the ranks do not wait for each other, as for a configuration
-    if (!root) std::this_thread::sleep_for(std::chrono::seconds(5));
+  } catch (const Interrupted&) {  // where the ranks do not wait for each other
     failure = kStoppedEarly;
-    print_error(text_of(" ", command.name), comm::Stopped().what());
-  } catch (const std::bad_alloc&) {
-    print_error(who, kNoMemory);
+    sentence = comm::Stopped().what();
   } catch (const std::exception& error) {
     if (dynamic_cast<const UsageError*>(&error)) failure = kWrongUsage;
-    // What all ranks find wrong is said once: the root speaks first, and its abort ends the others.
-    if (!root) std::this_thread::sleep_for(std::chrono::seconds(5));
-    print_error(who, error.what());
+    sentence = sentence_of(error);
   }
-  if (several) comm::Environment::abort(failure);
+  if (several) {
+    std::cout.flush();
+    comm::end_all_ranks(failure, kProgram + who + ": " + sentence);
+  }
+  print_error(who, sentence);
   if (environment) environment->finish(failure);
   return failure;
 }
@@ -204,19 +209,17 @@ int run_program(int argc, const char* const* argv) {
   }
   std::vector<std::string> names;
   for (const Command& command : kCommands) {
-    if (command.name == name) return run_command(command, {arguments.begin() + 1, arguments.end()});
     names.push_back(command.name);
+    if (command.name != name) continue;
+    const Arguments of_command(arguments.begin() + 1, arguments.end());
+    const bool asks_for_help = std::find(of_command.begin(), of_command.end(), "--help") != of_command.end();
+    return run_command(command, asks_for_help, [&] { return command.make()->run(of_command); });
   }
-  if (!root) {
-    let_the_root_speak();
-  } else if (name.empty()) {
-    std::cerr << usage();
-  } else {
-    const UsageError error("unknown command '" + name + "'" +
-                           suggestion(name, names, "rnnsearch --help names them all"));
-    print_error("", error.what());
-  }
-  return kWrongUsage;
+  if (name.empty() && root) std::cerr << usage() << "\n";
+  return run_command({"", "", Ranks::kAnyLaunched, false, nullptr}, false, [&]() -> int {
+    if (name.empty()) throw UsageError("no command was given");
+    throw UsageError("unknown command '" + name + "'" + suggestion(name, names, "rnnsearch --help names them all"));
+  });
 }
 
 }  // namespace rnnsearch::cli

@@ -19,7 +19,6 @@ std::unique_ptr<Invocation> make_rescore();
 std::unique_ptr<Invocation> make_score();
 std::unique_ptr<Invocation> make_train();
 std::unique_ptr<Invocation> make_translate();
-std::unique_ptr<Invocation> make_tune();
 
 /// The steps of a command whose settings are an S.
 template <class S>
@@ -27,6 +26,7 @@ struct Steps {
   void (*declare)(Options& options, S& settings);
   void (*check)(const Options& options, S& settings);
   int (*work)(const Options& options, S& settings);
+  bool checks_files = false;
 };
 
 template <class S>
@@ -37,6 +37,7 @@ class InvocationOf final : public Invocation {
   }
   void check() override { steps_.check(options(), settings_); }
   int work() override { return steps_.work(options(), settings_); }
+  bool checks_files() const override { return steps_.checks_files; }
 
  private:
   S settings_;

@@ -33,17 +33,17 @@ void add_constraint_options(Options& options, Constraints& constraints, decode::
               {.help = "text whose line i has the words with which the translation of line i must begin; an empty "
                        "line means no prefix. The model continues the prefix, and the words of the prefix count in "
                        "the score",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("forbid", constraints.forbid,
               {.help = "words and phrases that no translation may contain, one per line, in plain text. They are "
                        "compared with whole words, whatever subwords the model has: cat forbids neither catalog nor "
                        "Cat",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("require", constraints.files.required,
               {.help = "text whose line i has the words and phrases that the translation of line i must contain, "
                        "with tabs between them; an empty line requires nothing. The search divides the beam among "
                        "hypotheses by the number of required words that they have (Post and Vilar 2018)",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("copy-pattern", constraints.copy_patterns,
               {.help = "regular expression (RE2) of source text that is copied to the translation unchanged, in place "
                        "of those with which the corpus was prepared; repeat the option for several. For a model that "
@@ -128,15 +128,36 @@ void take_constraints(const Constraints& constraints, const LineLimit& limit, co
 void UnmetLines::note(const decode::LineTranslation& translation, const std::string& name, std::size_t line,
                       Progress& progress) {
   if (translation.unmet == 0) return;
-  if (++lines_ > kNamedLines) return;
-  progress.say(text_of("[translate] ", name, ", line ", line + 1, ": the translation lacks ", translation.unmet,
-                       " of the required phrases, because no translation within its maximum length has all of them"));
+  say(name, line,
+      text_of("the translation lacks ", translation.unmet,
+              " of the required phrases, because no translation within its maximum length has all of them"),
+      progress);
+}
+
+void UnmetLines::note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesPlace& place,
+                               const decode::Translator& translator, const decode::SearchOptions& search,
+                               Progress& progress) {
+  for (std::size_t i = 0; search.forbidden && i < prefixes.size(); ++i) {
+    auto state = search.forbidden->start();
+    bool has = false;
+    for (const WordId word :
+         decode::ids_of(decode::target_words(translator, prefixes[i], {}), translator.target_vocabulary)) {
+      has = has || search.forbidden->blocks(state, word);
+      state = search.forbidden->after(state, word);
+    }
+    if (!has && !search.forbidden->blocks(state, kEnd)) continue;
+    say(place.name, place.before + i,
+        "its prefix has a word or phrase of --forbid, so that the translation has it, too", progress);
+  }
+}
+
+void UnmetLines::say(const std::string& name, std::size_t line, const std::string& what, Progress& progress) {
+  if (++lines_ <= kNamedLines) progress.say(text_of("[translate] ", name, ", line ", line + 1, ": ", what));
 }
 
 void UnmetLines::finish(Progress& progress) const {
   if (lines_ <= kNamedLines) return;
-  progress.say(text_of("[translate] the translations of ", counted(lines_ - kNamedLines, "further line"),
-                       " lack required phrases, too"));
+  progress.say(text_of("[translate] the like is true of ", counted(lines_ - kNamedLines, "further line")));
 }
 
 }  // namespace rnnsearch::cli

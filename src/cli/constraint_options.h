@@ -36,14 +36,20 @@ Refusals refusals_of(const decode::Translator& translator, const decode::SearchO
 void take_constraints(const Constraints& constraints, const LineLimit& limit, const decode::Translator& translator,
                       const comm::Communicator& world, decode::TranslationOptions& translation);
 
-/// Says which lines lack required phrases: each of the first 20, and at the end how many others there were.
+/// Says which lines lack required phrases, or have forbidden ones in their prefix: each of the first 20, and at the end
+/// how many others there were.
 class UnmetLines {
  public:
   /// `line` counts from 0, in a text of this name.
   void note(const decode::LineTranslation& translation, const std::string& name, std::size_t line, Progress& progress);
+  /// Of lines at this place: their prefixes, before they are translated. The prefix wins over what is forbidden.
+  void note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesPlace& place,
+                     const decode::Translator& translator, const decode::SearchOptions& search, Progress& progress);
   void finish(Progress& progress) const;
 
  private:
+  void say(const std::string& name, std::size_t line, const std::string& what, Progress& progress);
+
   std::size_t lines_ = 0;
 };
 

@@ -107,20 +107,23 @@ Test test_of(const Settings& settings) {
 void declare(Options& options, Settings& settings) {
   options.group("Systems");
   options.add("hypotheses", settings.hypotheses,
-              {.help = "translations by any system: plain text, one sentence per line", .value = "[NAME=]FILE"});
-  options.add(
-      "model", settings.model,
-      {.help = "run directory or checkpoint, which translates the set of --corpus first", .value = "[NAME=]RUN"});
+              {.help = "translations by any system: plain text, one sentence per line",
+               .value = "[NAME=]FILE",
+               .path = kNamedFile});
+  options.add("model", settings.model,
+              {.help = "run directory or checkpoint, which translates the set of --corpus first",
+               .value = "[NAME=]RUN",
+               .path = kNamedRun});
   options.group("References");
   options.add("references", settings.references,
-              {.help = "reference translations, raw text; repeat it for several references", .value = "FILE"});
+              {.help = "reference translations, raw text; repeat it for several references", .path = kInputFile});
   options.add(
       "source", settings.source,
-      {.help = "source text, needed for --bucket-by source and longest, and shown by --sentences", .value = "FILE"});
+      {.help = "source text, needed for --bucket-by source and longest, and shown by --sentences", .path = kInputFile});
   options.add("corpus", settings.corpus,
               {.help = "prepared corpus, used instead of --references and --source: its sets hold raw references and "
                        "sources, and its vocabularies say which words are unknown",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("set", settings.set, {.help = "which set of --corpus to use: dev or test/NAME", .value = "SET"});
   options.take(line_limit_table(), settings.line_limit);
   options.take(evaluate::option_table(), settings.evaluation);
@@ -204,6 +207,12 @@ void check(const Options& options, Settings& settings) {
     throw UsageError(text_of("--chart shows at most ", evaluate::kChartSystems, " systems, but there are ",
                              names.size(), "; leave out --chart or some of the systems"));
   }
+  std::vector<fs::path> hypotheses, models;
+  for (const std::string& text : settings.hypotheses) hypotheses.push_back(named_path(text).path);
+  for (const std::string& text : settings.model) models.push_back(named_path(text).path);
+  check_each_once("hypotheses", hypotheses);
+  check_each_once("model", models);
+  check_each_once("references", {settings.references.begin(), settings.references.end()});
   evaluation.significance.seed = evaluation.bootstrap.seed;
   evaluate::check_systems(evaluation, names);
   // What would be ignored is refused.

@@ -75,7 +75,6 @@ Json of_checkpoint(const File& file) {
   json["moving_average"] = file.exists("/average");
   train::Config config;
   for (const std::string& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
-  train::check_describes_parameters(config, file.name());
   json["system"] = model::system_of(train::model_options_of(config));
   auto parameters = train::check_parameters(file, "parameters", config).parameters;
   std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -180,7 +179,7 @@ struct Settings {
 void declare(Options& options, Settings& s) {
   options.add("file", s.path,
               {.help = "corpus, checkpoint, or run directory; the option's name may be left out",
-               .value = "FILE|RUN",
+               .path = kInputRun,
                .required = true});
   options.add(
       "verify", s.verify,
@@ -197,9 +196,13 @@ void declare(Options& options, Settings& s) {
 void check(const Options&, Settings&) {}
 
 int work(const Options& options, Settings& s) {
-  s.path = train::checkpoint_of(s.path);
   const File file =
-      storage::open_sealed(s.path, "file", s.verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
+      train::read_newest([path = s.path] { return train::checkpoint_of(path); },
+                         [&](const fs::path& found) {
+                           s.path = found;
+                           return storage::open_sealed(
+                               found, "file", s.verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
+                         });
   const std::string format = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "";
   Json result;
   if (format == corpus::kCorpusFormat) {

@@ -1,8 +1,8 @@
 #include "cli/mixture_options.h"
 
 #include <algorithm>
-#include <filesystem>
 
+#include "cli/named_path.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/comm/meet.h"
@@ -35,11 +35,19 @@ void add_mixture(Options& options, std::vector<std::string>& mix) {
               {.help = "another corpus to train on, and the number of its pairs per pair of --corpus, such as "
                        "back.h5:0.5; repeat the option for several corpora. All corpora need the same vocabularies "
                        "and text options (prepare --vocabulary-of); an epoch is one pass over --corpus",
-               .value = "FILE:WEIGHT"});
+               .value = "FILE:WEIGHT",
+               .path = kWeightedFile,
+               .later = Later::kFree});
+}
+
+std::vector<std::filesystem::path> path_without_weight(const std::string& text) {
+  return {mixed_file(text).path};
 }
 
 void check_mixture_options(const std::vector<std::string>& mix) {
-  for (const std::string& text : mix) mixed_file(text);
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& text : mix) paths.push_back(mixed_file(text).path);
+  check_each_once("mix", paths);
 }
 
 Mixture::Mixture(std::vector<std::string>& mix, const corpus::Corpus& first, const comm::Communicator& world)

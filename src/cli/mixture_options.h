@@ -1,6 +1,7 @@
 // --mix of train: the corpora that are mixed into that of --corpus.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,10 @@ namespace rnnsearch::cli {
 
 /// Declares --mix FILE:WEIGHT in the group at hand.
 void add_mixture(Options& options, std::vector<std::string>& mix);
+
+/// The corpus of a FILE:WEIGHT. Throws UsageError for a text that is not that.
+std::vector<std::filesystem::path> path_without_weight(const std::string& text);
+inline constexpr Path kWeightedFile{.kind = Path::kInputFile, .in = path_without_weight};
 
 /// Throws UsageError for a text that is not FILE:WEIGHT with a weight above 0.
 void check_mixture_options(const std::vector<std::string>& mix);

@@ -60,7 +60,7 @@ void add_models(Options& options, ModelChoice& choice) {
   options.add("model", choice.model,
               {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file; several models "
                        "form an ensemble and must have the same vocabularies",
-               .value = "RUN|FILE",
+               .path = kInputRun,
                .required = true});
   options.add("ensemble-of", choice.ensemble_of,
               {.help = "how an ensemble combines its models at each word: by averaging their probabilities, or the "
@@ -100,6 +100,12 @@ void OpenModels::copy(const text::CopyPatterns& patterns) {
           "leave the option out, or prepare the corpus with --copy-pattern and train again");
     loaded.pipeline.copies = patterns;
   }
+}
+
+std::string OpenModels::digests() const {
+  std::string all;
+  for (const train::LoadedModel& loaded : loaded_) all += (all.empty() ? "" : " ") + loaded.digest;
+  return all;
 }
 
 decode::Translator OpenModels::translator() {

@@ -34,6 +34,8 @@ class OpenModels {
   void copy(const text::CopyPatterns& patterns);
 
   /// Refers to this object, which outlives it.
+  /// Of the files of the models, with spaces between them.
+  std::string digests() const;
   decode::Translator translator();
 
  private:

@@ -1,6 +1,7 @@
 #include "cli/n_best.h"
 
 #include <charconv>
+#include <utility>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
@@ -16,10 +17,16 @@ std::string moses_fields(const decode::LineTranslation& translation) {
       text_of("LogProbability= ", fixed(score.log_probability, kDigits), " Length= ", score.length,
               " LengthPenalty= ", fixed(score.length_penalty, kDigits),
               " CoveragePenalty= ", fixed(score.coverage_penalty, kDigits),
-              " WordBonus= ", fixed(score.word_bonus, kDigits), " ||| ", fixed(score.value(), kDigits), " |||");
-  for (const decode::Link& link : translation.links) fields += text_of(" ", link.source, "-", link.target);
-  fields += " |||";
-  for (const float word : translation.word_scores) fields += text_of(" ", fixed(static_cast<double>(word), kDigits));
+              " WordBonus= ", fixed(score.word_bonus, kDigits), " ||| ", fixed(score.value(), kDigits), " ||| ");
+  const char* space = "";
+  for (const decode::Link& link : translation.links) {
+    fields += text_of(std::exchange(space, " "), link.source, "-", link.target);
+  }
+  fields += " ||| ";
+  space = "";
+  for (const float word : translation.word_scores) {
+    fields += text_of(std::exchange(space, " "), fixed(static_cast<double>(word), kDigits));
+  }
   return fields;
 }
 

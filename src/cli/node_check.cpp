@@ -11,7 +11,6 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
@@ -37,10 +36,11 @@ std::size_t number_set(const char* name) {
   return value::read(setting(name), number) ? number : 0;
 }
 
-train::NodeFacts own_facts() {
+train::NodeFacts own_facts(const comm::Communicator& world) {
   const std::size_t granted = number_set("SLURM_CPUS_ON_NODE");
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  return {host_name(), std::string(kernels::instruction_set()), std::string(kernels::bfloat16_unit()),
+  return {world.hosts()[static_cast<std::size_t>(world.rank())], std::string(kernels::instruction_set()),
+          std::string(kernels::bfloat16_unit()),
           granted > 0 ? granted : static_cast<std::size_t>(std::max(0L, online))};
 }
 
@@ -64,6 +64,7 @@ void declare(Options& options, Settings& s) {
       {.help = "folder where runs will be written, on a file system that all hosts share; the command removes its "
                "test files",
        .value = "DIR",
+       .path = {.kind = Path::kOutputFolder},
        .required = true});
   options.add("json", s.json, {.help = "print JSON instead of lines"});
   options.group("Machine");
@@ -81,9 +82,10 @@ int work(const Options& options, Settings& s) {
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
   const bool meant = oversubscription_is_meant(s.threads);
-  s.threads.oversubscribe = true;  // it is a finding here
+  s.threads.oversubscribe = true;  // it is a finding here, as are slow bindings
+  s.threads.warn = false;
   const auto places = settle_threads(s.threads, world);
-  const auto facts = train::gather_facts(world, own_facts());
+  const auto facts = train::gather_facts(world, own_facts(world));
   const auto ahead = train::clocks_ahead(world);
   if (world.is_root()) {
     const bool step = !setting("SLURM_STEP_ID").empty() && number_set("SLURM_STEP_NUM_TASKS") > 1;
@@ -96,9 +98,7 @@ int work(const Options& options, Settings& s) {
       }
     }
     if (const auto sentence = oversubscription(places); !sentence.empty()) {
-      findings.push_back({meant ? Level::kWarning : Level::kFailed, "threads", sentence,
-                          "give fewer --threads, start fewer ranks, or bind them to more cores (" +
-                              comm::launch_without_binding() + ")"});
+      findings.push_back({meant ? Level::kWarning : Level::kFailed, "threads", sentence, comm::remedy()});
     }
     for (const auto& sentence : comm::slow_bindings(places)) {
       findings.push_back(

@@ -4,13 +4,15 @@
 #include <boost/program_options.hpp>
 #include <iostream>
 #include <set>
-#include <sstream>
 
 #include "cli/help.h"
+#include "cli/path_check.h"
 #include "cli/presets.h"
 #include "cli/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/ini.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/signals.h"
 
 namespace po = boost::program_options;
@@ -18,32 +20,22 @@ namespace po = boost::program_options;
 namespace rnnsearch::cli {
 namespace {
 
-bool is_control(unsigned char byte) {
-  return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+std::string placeholder_of(const Path& path) {
+  const std::string name = path.kind == Path::kNone                                            ? ""
+                           : path.kind == Path::kInputRun                                      ? "RUN|FILE"
+                           : path.kind == Path::kOutputFolder || path.kind == Path::kOutputRun ? "FOLDER"
+                                                                                               : "FILE";
+  return path.stream ? name + "|-" : name;
 }
 
-/// Whether a value comes back from a configuration file, where # begins a comment, white space around values is left
-/// out and control characters are rejected.
-bool is_held_by_ini(const std::string& value) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  if (!value.empty() && (is_space(value.front()) || is_space(value.back()))) return false;
-  return std::none_of(value.begin(), value.end(),
-                      [](char c) { return c == '#' || is_control(static_cast<unsigned char>(c)); });
+bool is_of_command_line(const std::string& option) {
+  return option == "help" || option == "check" || option == "config";
 }
 
-// What nobody can see in a value, and ends it where the system takes texts.
-void refuse_control_characters(const std::string& text, const std::string& name) {
-  std::size_t line = 1;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool ends_line = byte == '\n' || (byte == '\r' && (i + 1 == text.size() || text[i + 1] == '\n'));
-    if (byte == '\n') ++line;
-    if (ends_line || !is_control(byte)) continue;
-    constexpr const char* kDigits = "0123456789abcdef";
-    throw UsageError(text_of(name, ": line ", line, " holds the control character 0x",
-                             std::string{kDigits[byte / 16], kDigits[byte % 16]},
-                             "; a configuration is lines of text, 'key = value': remove it"));
-  }
+[[noreturn]] void refuse_without_value(const std::string& place) {
+  throw UsageError(place +
+                   " needs a value: it is missing or empty, perhaps because a variable is not set; give one, or leave "
+                   "the option out");
 }
 
 }  // namespace
@@ -57,18 +49,22 @@ void check_usage(const std::function<void()>& checks) {
 }
 
 Options::Options(std::string command, std::string about) : command_(std::move(command)), about_(std::move(about)) {
-  const auto built_in = [&](const char* name, value::Kind kind, const char* placeholder, const char* help) {
+  const auto built_in = [&](const char* name, value::Kind kind, const Path& path, const char* help) {
     declare({name,
              "General",
-             {.help = help, .value = placeholder, .recorded = false},
+             {.help = help, .path = path, .recorded = false},
              kind,
              false,
              true,
              [](const std::string&) { return true; },
              [] { return std::vector<std::string>{}; }});
   };
-  built_in("help", value::Kind::kSwitch, "", "show this help and exit");
-  built_in("config", value::Kind::kText, "FILE", "read options from this INI file; the command line takes precedence");
+  built_in("help", value::Kind::kSwitch, {}, "show this help and exit");
+  built_in("check", value::Kind::kSwitch, {},
+           "say what is wrong with the command and exit; nothing is written. All commands check their options, train "
+           "and prepare also their files");
+  built_in("config", value::Kind::kText, kInputFile,
+           "read options from this INI file; the command line takes precedence");
 }
 
 void Options::offer_presets() {
@@ -105,6 +101,8 @@ void Options::add(const std::string& name, std::vector<std::string>& field, Abou
 
 void Options::declare(Declared option) {
   for (const std::string& text : option.write()) option.default_text += (option.default_text.empty() ? "" : " ") + text;
+  if (std::string& placeholder = option.about.value; placeholder.empty())
+    placeholder = placeholder_of(option.about.path);
   const auto of_group = [&](const Declared& other) { return other.group == option.group; };
   const auto last = std::find_if(options_.rbegin(), options_.rend(), of_group);
   options_.insert(last == options_.rend() ? options_.end() : last.base(), std::move(option));
@@ -124,7 +122,7 @@ void Options::refuse_unknown(const Source& source, const std::string& name) cons
   for (const Declared& option : options_) {
     if (source.name.empty()) {
       names.push_back("--" + option.name);
-    } else if (option.name != "help" && option.name != "config") {
+    } else if (!is_of_command_line(option.name)) {
       names.push_back(option.name);
     }
   }
@@ -159,46 +157,39 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
       }
       const std::string text = option.value.empty() ? "true" : option.value.front();
       if (text.starts_with("--") && option.original_tokens.size() == 2 && find(text.substr(2))) {
-        throw UsageError("--" + option.string_key + " needs a value");
+        refuse_without_value("--" + option.string_key);
       }
-      source.values.emplace_back(option.string_key, text);
+      note(source, option.string_key, text);
     }
   } catch (const po::error_with_option_name& error) {
-    throw UsageError(error.get_option_name() + " needs a value");
+    refuse_without_value(error.get_option_name());
   }
   return source;
 }
 
-Options::Source Options::read_ini(const std::string& text, const std::string& name) const {
-  refuse_control_characters(text, name);
-  po::options_description description;
-  for (const Declared& option : options_) {
-    description.add_options()(option.name.c_str(), po::value<std::string>());
-    if (!option.former.empty()) description.add_options()(option.former.c_str(), po::value<std::string>());
-  }
+Options::Source Options::read_keys(const std::string& text, const std::string& name) const {
   Source source{name};
-  try {
-    std::istringstream stream(text);
-    for (const auto& option : po::parse_config_file(stream, description, true).options) {
-      if (option.unregistered || option.string_key == "help" || option.string_key == "config") {
-        refuse_unknown(source, option.string_key);
-      }
-      const auto renamed = std::find_if(options_.begin(), options_.end(),
-                                        [&](const Declared& o) { return o.former == option.string_key; });
-      source.values.emplace_back(renamed == options_.end() ? option.string_key : renamed->name,
-                                 option.value.empty() ? "" : option.value.front());
-    }
-  } catch (const po::invalid_config_file_syntax& error) {
-    throw UsageError(name + ": '" + error.tokens() + "' is not of the form 'key = value'");
+  for (const auto& [key, value] : read_ini(text, name)) {
+    const auto option =
+        std::find_if(options_.begin(), options_.end(), [&, &key = key](const Declared& o) { return o.name == key; });
+    if (option == options_.end() || is_of_command_line(key)) refuse_unknown(source, key);
+    note(source, option->name, value);
   }
   return source;
+}
+
+void Options::note(Source& source, const std::string& name, const std::string& text) const {
+  if (text.empty()) refuse_without_value(place(source, name));
+  source.values.emplace_back(name, text);
 }
 
 void Options::apply(const Source& source) {
   std::set<std::string> seen;
   for (const auto& [name, text] : source.values) {
     const Declared& option = *find(name);
-    if (!seen.insert(name).second && !option.repeatable) throw UsageError(place(source, name) + " is given twice");
+    if (!seen.insert(name).second && !option.repeatable && !source.name.empty()) {
+      throw UsageError(place(source, name) + " is given twice");
+    }
     if (option.built_in) continue;
     if (option.repeatable && from_[name] != place(source, name)) option.clear();
     from_[name] = place(source, name);
@@ -210,6 +201,23 @@ void Options::apply(const Source& source) {
   }
 }
 
+void Options::check_all_paths(const std::optional<std::string>& config) const {
+  std::vector<GivenPath> paths;
+  if (config) paths.push_back({"--config", kInputFile, *config});
+  for (const Declared& option : options_) {
+    const Path& as = option.about.path;
+    if (as.kind == Path::kNone) continue;
+    const auto from = from_.find(option.name);
+    for (const std::string& text : option.write()) {
+      if (text.empty()) continue;  // not given
+      for (std::filesystem::path& path : as.in ? as.in(text) : std::vector<std::filesystem::path>{text}) {
+        paths.push_back({from == from_.end() ? "--" + option.name : from->second, as, std::move(path)});
+      }
+    }
+  }
+  check_paths(paths);
+}
+
 bool Options::parse(const Arguments& arguments) {
   arguments_ = arguments;
   if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
@@ -217,18 +225,25 @@ bool Options::parse(const Arguments& arguments) {
     return false;
   }
   const auto value_of = [](const Source& source, const std::string& name) -> std::optional<std::string> {
+    std::optional<std::string> last;
     for (const auto& [key, text] : source.values) {
-      if (key == name) return text;
+      if (key == name) last = text;
     }
-    return std::nullopt;
+    return last;
   };
   Arguments named = arguments;
   if (!first_argument_.empty() && !named.empty() && !named.front().starts_with("--")) {
     named.insert(named.begin(), "--" + first_argument_);
   }
   const Source command_line = read_command_line(named);
+  only_checks_ = value_of(command_line, "check") == "true";
   Source file;
-  if (const auto path = value_of(command_line, "config")) file = read_ini(read_file(*path, stop_if_signal_came), *path);
+  const auto config = value_of(command_line, "config");
+  if (config) {
+    check_paths({{"--config", kInputFile, *config}});
+    const std::string text = read_file(*config, stop_if_signal_came);
+    check_usage([&] { file = read_keys(checked_text(text, *config), *config); });
+  }
   auto preset = value_of(command_line, "preset");
   if (!preset) preset = value_of(file, "preset");
   if (preset) {
@@ -241,7 +256,7 @@ bool Options::parse(const Arguments& arguments) {
     std::string all;
     for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
     if (!found) throw UsageError("unknown preset '" + *preset + "'" + suggestion(*preset, names, "there are " + all));
-    apply(read_ini(found->ini, "preset " + *preset));
+    apply(read_keys(found->ini, "preset " + *preset));
   }
   apply(file);
   apply(command_line);
@@ -250,13 +265,21 @@ bool Options::parse(const Arguments& arguments) {
       throw UsageError("--" + option.name + " is missing: " + option.about.help);
     }
   }
+  check_all_paths(config);
   return true;
 }
 
-std::vector<std::string> Options::given_in(const std::string& group) const {
+std::vector<std::string> Options::names_in(const std::string& group) const {
   std::vector<std::string> names;
-  for (const Declared& option : options_)
-    if (option.group == group && given(option.name)) names.push_back(option.name);
+  for (const Declared& option : options_) {
+    if (option.group == group) names.push_back(option.name);
+  }
+  return names;
+}
+
+std::vector<std::string> Options::given_in(const std::string& group) const {
+  std::vector<std::string> names = names_in(group);
+  std::erase_if(names, [&](const std::string& name) { return !given(name); });
   return names;
 }
 
@@ -264,9 +287,19 @@ std::vector<std::pair<std::string, std::string>> Options::values() const {
   std::vector<std::pair<std::string, std::string>> values;
   for (const Declared& option : options_) {
     if (!option.about.recorded) continue;
-    for (std::string& text : option.write()) values.emplace_back(option.name, std::move(text));
+    for (std::string& text : option.write()) {
+      if (!text.empty()) values.emplace_back(option.name, std::move(text));  // empty: not given
+    }
   }
   return values;
+}
+
+std::map<std::string, Later> Options::later() const {
+  std::map<std::string, Later> words;
+  for (const Declared& option : options_) {
+    if (!option.built_in) words.emplace(option.name, option.about.later);
+  }
+  return words;
 }
 
 std::string Options::ini() const {
@@ -278,13 +311,7 @@ std::string Options::ini() const {
       text += "\n# " + group + "\n";
     }
     for (const std::string& written : option.write()) {
-      if (!is_held_by_ini(written)) {
-        throw UsageError(
-            "--" + option.name + " is '" + written +
-            "', which a configuration file cannot hold: choose a value without #, control characters and spaces at its "
-            "start or end");
-      }
-      text += option.name + " = " + written + "\n";
+      if (!written.empty()) text += ini_line(option.name, written);
     }
   }
   return text;
@@ -293,10 +320,18 @@ std::string Options::ini() const {
 std::string Options::help() const {
   std::vector<HelpRow> rows;
   for (const Declared& option : options_) {
-    rows.push_back({option.name, option.group, option.about.help, option.about.value, option.default_text,
+    const Later later = explains_later_ ? option.about.later : Later::kUnsaid;
+    const char* const word = later == Later::kFixed ? " (fixed)" : later == Later::kFirst ? " (first)" : "";
+    rows.push_back({option.name, option.group, option.about.help + word, option.about.value, option.default_text,
                     option.about.choices, option.kind, option.about.required, option.repeatable});
   }
   return help_text(command_, about_, rows);
+}
+
+std::map<std::string, About> Options::abouts() const {
+  std::map<std::string, About> abouts;
+  for (const Declared& option : options_) abouts.emplace(option.name, option.about);
+  return abouts;
 }
 
 }  // namespace rnnsearch::cli

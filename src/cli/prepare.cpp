@@ -25,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 void show(const auto& report, const fs::path& output, bool json) {
+  if (report.unchanged)
+    std::cerr << "[prepare] " << output.string() << " holds all this already, so there was nothing to do\n";
   if (json) {
     std::cout << corpus::json_of(report, output).dump(2) << "\n";
   } else {
@@ -34,7 +36,9 @@ void show(const auto& report, const fs::path& output, bool json) {
 
 int work(const Options& options, PrepareSettings& settings) {
   const comm::Communicator world;
+  settings.corpus.only_check = options.only_checks();
   if (!settings.merged.empty()) {
+    if (options.only_checks()) return 0;
     if (world.size() > 1) throw UsageError("--merge is for one process; start it without a launcher, or with -n 1");
     const corpus::MergeReport report = corpus::merge({{settings.merged.begin(), settings.merged.end()},
                                                       settings.corpus.output,
@@ -45,15 +49,13 @@ int work(const Options& options, PrepareSettings& settings) {
     return 0;
   }
 
+  check_same_options(world, options);
+  settle_threads(settings.threads, world);
   std::unique_ptr<corpus::Team> team = std::make_unique<corpus::Alone>();
   if (world.size() > 1) {
-    check_same_options(world, options);
-    settle_threads(settings.threads, world);
     team = std::make_unique<RankTeam>();
     // Rank 0 learns alone, for as long as that takes, and the others wait for it.
     if (settings.corpus.subwords.learned != "none") comm::set_stall_timeout(0);
-  } else {
-    set_thread_count(settings.threads.threads.value_or(allowed_cpus()));
   }
   std::optional<Progress> progress(std::in_place, team->rank() != 0);
   Stopwatch watch;
@@ -81,7 +83,7 @@ int work(const Options& options, PrepareSettings& settings) {
                           report.learned_before && report.counted_before ? " and " : "",
                           report.counted_before ? "counted the words" : ""));
   progress.reset();
-  if (team->rank() != 0) return 0;
+  if (team->rank() != 0 || options.only_checks()) return 0;
   show(report, settings.corpus.output, settings.json);
   return 0;
 }
@@ -98,7 +100,7 @@ std::unique_ptr<Invocation> make_prepare() {
       "share the work and write the same bytes; all of them must see the files. A command that was "
       "killed after it learned subwords or counted the words of a large text resumes from there when it "
       "is repeated.",
-      Steps<PrepareSettings>{declare, check, work});
+      Steps<PrepareSettings>{declare, check, work, true});
 }
 
 }  // namespace rnnsearch::cli

@@ -14,6 +14,13 @@ namespace fs = std::filesystem;
 constexpr const char *kText = "Text", *kCorpora = "Corpora", *kWords = "Words", *kSubwords = "Subwords",
                      *kCleaning = corpus::kCleaningGroup, *kMachine = "Machine";
 
+/// NAME:SRC:REF:REF...
+constexpr Path kTestSet{.kind = Path::kInputFile, .in = [](const std::string& text) {
+                          corpus::EvaluationFiles files = corpus::evaluation_files(text);
+                          files.references.push_back(files.source);
+                          return files.references;
+                        }};
+
 /// An option that says what to do, and the groups of options that are then without effect.
 struct Mode {
   const char *option, *why;
@@ -45,16 +52,6 @@ void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOpti
 
 /// Completes s.corpus from what was given. Throws UsageError for options that contradict each other.
 void take_text(const Options& options, PrepareSettings& s) {
-  for (const auto* files : {&s.train_source, &s.train_target, &s.train_tsv}) {
-    for (const std::string& file : *files) {
-      if (file.empty()) {
-        throw UsageError(text_of(files == &s.train_source   ? "--train-source"
-                                 : files == &s.train_target ? "--train-target"
-                                                            : "--train-tsv",
-                                 " is empty; name a file"));
-      }
-    }
-  }
   if (s.train_source.size() != s.train_target.size()) {
     throw UsageError(text_of("--train-source is given ", s.train_source.size(), " times and --train-target ",
                              s.train_target.size(), " times; every file needs its translation"));
@@ -65,9 +62,7 @@ void take_text(const Options& options, PrepareSettings& s) {
   }
   for (std::size_t i = 0; i < s.train_source.size(); ++i) {
     s.corpus.train.push_back({s.train_source[i], s.train_target[i], {}});
-    if (s.train_alignments.empty()) continue;
-    if (s.train_alignments[i].empty()) throw UsageError("--train-alignments is empty; name a file");
-    s.corpus.train.back().alignments = s.train_alignments[i];
+    if (!s.train_alignments.empty()) s.corpus.train.back().alignments = s.train_alignments[i];
   }
   for (const std::string& file : s.train_tsv) s.corpus.train.push_back({file, {}, {}});
   if (s.corpus.train.empty()) {
@@ -111,41 +106,43 @@ void declare(Options& options, PrepareSettings& s) {
       "train-source", s.train_source,
       {.help = "training text of the source language; repeat the option for several files, which are read one after "
                "the other",
-       .value = "FILE"});
+       .path = kInputFile});
   options.add(
       "train-target", s.train_target,
-      {.help = "translation of --train-source, line by line; given as often as --train-source", .value = "FILE"});
+      {.help = "translation of --train-source, line by line; given as often as --train-source", .path = kInputFile});
   options.add(
       "train-tsv", s.train_tsv,
       {.help = "training text with both sides on each line: source, tab, translation; repeat the option for several "
                "files",
-       .value = "FILE"});
+       .path = kInputFile});
   options.add("train-alignments", s.train_alignments,
               {.help = "word alignments of --train-source and --train-target, for train --guided-alignment: each "
                        "line has the links of a pair, such as 0-0 1-2, source word first; words are those of "
                        "--tokenizer (pieces, with subwords), counted from 0; given as often as --train-source",
-               .value = "FILE"});
-  options.add(
-      "dev-source", s.dev_source,
-      {.help = "source side of the development set, on which training selects the best checkpoint", .value = "FILE"});
-  options.add("dev-target", s.dev_target, {.help = "translation of --dev-source", .value = "FILE"});
+               .path = kInputFile});
+  options.add("dev-source", s.dev_source,
+              {.help = "source side of the development set, on which training selects the best checkpoint",
+               .path = kInputFile});
+  options.add("dev-target", s.dev_target, {.help = "translation of --dev-source", .path = kInputFile});
   options.add("test", s.tests,
               {.help = "a test set: name, source and reference; append further references after further colons, and "
                        "write a colon in a file name as \\:",
-               .value = "NAME:SRC:REF"});
+               .value = "NAME:SRC:REF",
+               .path = kTestSet});
   options.take(line_limit_table(), s.corpus.line_limit);
   options.group(kCorpora);
   options.add("append", s.corpus.append_to,
               {.help = "add pairs and sets to this corpus, prepared with its options and vocabularies; "
                        "--drop-repeated compares with its pairs, too. Without --output the corpus itself is replaced "
-                       "after the longer one is complete, and text that was just appended is rejected, so that it is "
-                       "not appended twice",
-               .value = "CORPUS"});
+                       "after the longer one is complete, and text that was just appended is not appended again",
+               .value = "CORPUS",
+               .path = kInputFile});
   options.add("merge", s.merged,
               {.help = "join corpora that were prepared separately with the same vocabularies (--vocabulary-of) and "
                        "options, in this order; repeat the option for each corpus, and give no text",
-               .value = "CORPUS"});
-  options.add("output", s.corpus.output, {.help = "corpus file to write", .value = "FILE"});
+               .value = "CORPUS",
+               .path = kInputFile});
+  options.add("output", s.corpus.output, {.help = "corpus file to write", .path = kOutputFile});
   options.add("overwrite", s.corpus.overwrite,
               {.help = "replace an existing output file (atomically, after the corpus is complete)"});
   options.group(kWords);
@@ -158,7 +155,8 @@ void declare(Options& options, PrepareSettings& s) {
       "tokenizer", s.corpus.pipeline.tokenizer,
       {.help = "how text is split into words. words: separates punctuation, reversibly, and splits Chinese into "
                "characters; icu-words: the same, but splits Chinese and Japanese into words of ICU's dictionary; "
-               "moses: as Moses's tokenizer.perl -no-escape, for English, French and German; none: at white space",
+               "moses: as Moses's tokenizer.perl -no-escape for English and French, and for German except behind some "
+               "abbreviations, of which the list is our own; none: at white space",
        .choices = {"words", "icu-words", "moses", "none"}});
   options.add("normalization", s.corpus.pipeline.normalization,
               {.help = "Unicode normalization before everything else. nfc: composes a letter and its accent; nfkc: "
@@ -183,7 +181,7 @@ void declare(Options& options, PrepareSettings& s) {
   options.add("vocabulary-of", s.corpus.vocabulary_of,
               {.help = "take vocabularies, tokenizer, normalization, lower-casing and languages from this corpus, so "
                        "that systems trained on different parts of a text have the same vocabularies",
-               .value = "FILE"});
+               .path = kInputFile});
   options.group(kSubwords);
   options.add("subwords", s.corpus.subwords.learned,
               {.help = "learn a SentencePiece model of this kind for each side from the raw text, with byte fallback, "
@@ -198,20 +196,21 @@ void declare(Options& options, PrepareSettings& s) {
   options.add("subword-normalization", s.corpus.subwords.normalization,
               {.help = "Unicode normalization inside SentencePiece; identity: none",
                .choices = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"}});
-  options.add("subword-model", s.both_models,
-              {.help = "existing SentencePiece model for both sides, used instead of learning one", .value = "FILE"});
+  options.add(
+      "subword-model", s.both_models,
+      {.help = "existing SentencePiece model for both sides, used instead of learning one", .path = kInputFile});
   options.add("source-subword-model", s.corpus.subwords.source_model,
-              {.help = "existing SentencePiece model for the source side", .value = "FILE"});
+              {.help = "existing SentencePiece model for the source side", .path = kInputFile});
   options.add("target-subword-model", s.corpus.subwords.target_model,
-              {.help = "existing SentencePiece model for the target side", .value = "FILE"});
+              {.help = "existing SentencePiece model for the target side", .path = kInputFile});
   options.add("bpe-codes", s.both_codes,
               {.help = "BPE codes of subword-nmt for both sides: they split the tokenizer's words into pieces marked "
                        "by @@, of which the vocabularies are made",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("source-bpe-codes", s.corpus.subwords.source_codes,
-              {.help = "BPE codes of subword-nmt for the source side", .value = "FILE"});
+              {.help = "BPE codes of subword-nmt for the source side", .path = kInputFile});
   options.add("target-bpe-codes", s.corpus.subwords.target_codes,
-              {.help = "BPE codes of subword-nmt for the target side", .value = "FILE"});
+              {.help = "BPE codes of subword-nmt for the target side", .path = kInputFile});
   options.take(corpus::cleaning_option_table(), s.corpus.cleaning);
   options.group(kMachine);
   add_threads(options, s.threads);

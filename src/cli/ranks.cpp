@@ -1,11 +1,12 @@
 #include "cli/ranks.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <span>
 #include <string>
 
+#include "rnnsearch/base/environment_switch.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/test_set_file.h"
@@ -44,25 +45,27 @@ void add_threads(Options& options, ThreadOptions& threads) {
               {.help = "number of threads of each rank [the number of CPUs that the rank may use, divided by the "
                        "number of ranks that share them]",
                .recorded = false,
+               .later = Later::kFree,
                .low = 1,
                .high = kMostThreads});
   add_thread_limits(options, threads);
 }
 
 void add_thread_limits(Options& options, ThreadOptions& threads) {
-  options.add("oversubscribe", threads.oversubscribe,
-              {.help = "allow more threads than CPUs, which is otherwise an error", .recorded = false});
+  options.add(
+      "oversubscribe", threads.oversubscribe,
+      {.help = "allow more threads than CPUs, which is otherwise an error", .recorded = false, .later = Later::kFree});
   options.add("stall-timeout", threads.stall_timeout,
               {.help = "seconds without progress after which a message names the late ranks; if one of them does not "
                        "respond at all, the command then ends with exit code 1. 0: no limit",
                .recorded = false,
+               .later = Later::kFree,
                .low = 0,
                .high = 1e6});
 }
 
 bool oversubscription_is_meant(const ThreadOptions& options) {
-  const char* const set = std::getenv("RNNSEARCH_OVERSUBSCRIBE");
-  return options.oversubscribe || (set && *set != '\0' && std::string(set) != "0");
+  return environment_switch("RNNSEARCH_OVERSUBSCRIBE") || options.oversubscribe;
 }
 
 std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world) {
@@ -74,6 +77,15 @@ std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const 
   comm::set_stall_timeout(options.stall_timeout);
   auto placement = comm::settle_threads(world, options.threads.value_or(0), oversubscription_is_meant(options));
   set_thread_count(placement.threads);
+  if (options.warn) {
+    // By default a core has as many threads as it has hardware threads.
+    const std::string cores = options.threads ? comm::threads_beyond_cores(placement.places) : "";
+    const std::string quota = comm::threads_beyond_quota(placement.places);
+    if (!cores.empty()) log_line(text_of("[comm] warning: ", cores, "; ", comm::remedy()));
+    if (!quota.empty()) {
+      log_line(text_of("[comm] warning: ", quota, "; give fewer --threads, or ask the site for a larger quota"));
+    }
+  }
   return std::move(placement.places);
 }
 

@@ -30,18 +30,20 @@ struct ThreadOptions {
   std::optional<std::size_t> threads;  // of each rank; not given: its share of the CPUs
   bool oversubscribe = false;
   double stall_timeout = comm::kStallTimeout;  // seconds, see comm::set_stall_timeout
+  bool warn = true;                            // of more threads than cores, or than a quota of CPUs
 };
 /// Declares them in the group at hand.
 void add_threads(Options& options, ThreadOptions& threads);
 /// Declares all but --threads, for a command that has its own.
 void add_thread_limits(Options& options, ThreadOptions& threads);
 
-/// More threads than CPUs are refused unless this is true: the option, or RNNSEARCH_OVERSUBSCRIBE=1 in the environment
-/// (tests on small machines).
+/// More threads than CPUs are refused unless this is true: the option, or the switch RNNSEARCH_OVERSUBSCRIBE of the
+/// environment (tests on small machines). Throws UsageError.
 bool oversubscription_is_meant(const ThreadOptions& options);
 
 /// COLLECTIVE. comm::settle_threads with these options; hands this rank's number to set_thread_count, and the stall
-/// timeout to comm. Returns at the root one place a rank, nothing elsewhere. Throws AgreedError.
+/// timeout to comm, and logs what comm::threads_beyond_cores and comm::threads_beyond_quota say. Returns at the root
+/// one place a rank, nothing elsewhere. Throws AgreedError.
 std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world);
 
 /// COLLECTIVE. While it lives, the other ranks wait for the root as long as it takes, if a text at the root is standard

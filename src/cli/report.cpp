@@ -10,6 +10,7 @@
 #include <iostream>
 #include <thread>
 
+#include "cli/named_path.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/report/chart_file.h"
@@ -31,22 +32,11 @@ struct Settings {
   std::size_t every = 10;
 };
 
-// NAME=RUN, or RUN alone: then its name without folders.
-report::Run named_run(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  std::error_code ignored;  // a name may be longer than a file's
-  if (equals != std::string::npos && equals > 0 && text.find('/') >= equals && !fs::exists(text, ignored)) {
-    return report::read_run(text.substr(equals + 1), text.substr(0, equals));
-  }
-  fs::path path = fs::path(text).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  return report::read_run(path, path.filename().string());
-}
-
 report::Report read_all(const Settings& settings) {
   report::Report report;
   for (const std::string& text : settings.run) {
-    report::Run run = named_run(text);
+    const NamedPath named = named_path(text);
+    report::Run run = report::read_run(named.path, named.name);
     for (const report::Run& other : report.runs) {
       if (other.name != run.name) continue;
       throw UsageError(text_of("the runs ", other.path.string(), " and ", run.path.string(), " would both be called ",
@@ -65,14 +55,14 @@ report::Report read_all(const Settings& settings) {
   return report;
 }
 
+/// Whether there is something to make besides the picture of --chart.
+bool has_output(const Settings& settings) {
+  return !settings.output.empty() || !settings.csv.empty() || !settings.markdown.empty() || settings.terminal;
+}
+
 bool has_content(const Settings& settings) {
   return !settings.run.empty() || !settings.evaluation.empty() || !settings.alignment.empty() ||
          !settings.round.empty() || !settings.section.empty();
-}
-
-/// Whether --chart is all there is to do.
-bool is_chart_alone(const Settings& settings) {
-  return !settings.svg.empty() && settings.output.empty();
 }
 
 void write_chart(const Settings& settings) {
@@ -86,18 +76,11 @@ void check(const Options&, Settings& settings) {
   if (settings.chart.empty() != settings.svg.empty()) {
     throw UsageError("--chart and --svg go together: a table of numbers, and the picture to make of it");
   }
-  if (is_chart_alone(settings)) {
-    if (settings.terminal || has_content(settings) || !settings.csv.empty() || !settings.markdown.empty()) {
-      throw UsageError(
-          "these options describe a page, and --output is missing: give --output FILE.html, or only --chart "
-          "and --svg");
-    }
-    return;
-  }
-  if (settings.output.empty() && !settings.terminal)
-    throw UsageError("there is nothing to write: give --output FILE.html, --terminal, or --chart and --svg");
-  if (settings.output.empty() && (!settings.csv.empty() || !settings.markdown.empty())) {
-    throw UsageError("--csv and --markdown go with a page: give --output FILE.html");
+  if (!has_output(settings)) {
+    if (!settings.svg.empty() && !settings.follow && !has_content(settings)) return;
+    throw UsageError(
+        "there is nothing to write: give --output FILE.html, --csv FOLDER, --markdown FILE or --terminal, or only "
+        "--chart and --svg");
   }
   if ((settings.terminal || settings.follow) && settings.run.empty()) {
     throw UsageError("--terminal and --follow show trainings: give --run RUN");
@@ -110,23 +93,32 @@ void check(const Options&, Settings& settings) {
   if (!settings.markdown.empty() && settings.evaluation.empty() && settings.round.empty() && settings.section.empty()) {
     throw UsageError("--markdown writes tables, and there are none: give --evaluation, --round or --section FILE");
   }
+  std::vector<fs::path> runs;
+  for (const std::string& text : settings.run) runs.push_back(named_path(text).path);
+  check_each_once("run", runs);
+  const auto check_list = [](const char* option, const std::vector<std::string>& files) {
+    check_each_once(option, {files.begin(), files.end()});
+  };
+  check_list("evaluation", settings.evaluation);
+  check_list("alignment", settings.alignment);
+  check_list("round", settings.round);
+  check_list("section", settings.section);
   std::error_code ignored;
-  if (fs::is_directory(settings.output, ignored)) {
-    throw Error(text_of("--output ", settings.output.string(), " is a folder; name the file to write in it"));
-  }
-  if (!settings.csv.empty() && fs::exists(settings.csv, ignored) && !fs::is_directory(settings.csv, ignored)) {
-    throw Error(text_of("--csv ", settings.csv.string(), " is a file; it names a folder"));
+  if (fs::exists(fs::symlink_status(settings.csv, ignored)) && !fs::is_directory(settings.csv, ignored)) {
+    throw Error(text_of("--csv ", settings.csv.string(), " is a file, or a link to nothing; name a folder"));
   }
 }
 
 void write_files(const Settings& settings, const report::Report& report) {
-  if (settings.output.empty()) return;
-  write_file_atomically(settings.output, report::html_page(report));
+  if (!settings.output.empty()) write_file_atomically(settings.output, report::html_page(report));
   if (!settings.markdown.empty()) write_file_atomically(settings.markdown, report::markdown_tables(report));
   if (settings.csv.empty()) return;
   std::error_code reason;
   fs::create_directories(settings.csv, reason);
-  if (reason) throw Error(text_of("cannot make the folder ", settings.csv.string(), ": ", reason.message()));
+  if (reason) {
+    throw Error(text_of("cannot make the folder ", settings.csv.string(), " of --csv (", reason.message(),
+                        "); name a folder in a place where you may write"));
+  }
   for (const report::CsvFile& file : report::csv_files(report)) {
     write_file_atomically(settings.csv / file.name, file.content);
   }
@@ -170,32 +162,34 @@ void declare(Options& options, Settings& settings) {
   options.add(
       "run", settings.run,
       {.help = "run directory, which may still be training; a run with the name of a system gets that system's colour",
-       .value = "[NAME=]RUN"});
+       .value = "[NAME=]RUN",
+       .path = kNamedRun});
   options.add(
       "evaluation", settings.evaluation,
-      {.help = "scores from evaluate --json; scores of the same sentences are shown side by side", .value = "FILE"});
-  options.add("alignment", settings.alignment, {.help = "soft alignments from align --json", .value = "FILE"});
+      {.help = "scores from evaluate --json; scores of the same sentences are shown side by side", .path = kInputFile});
+  options.add("alignment", settings.alignment, {.help = "soft alignments from align --json", .path = kInputFile});
   options.add("round", settings.round,
               {.help = "scores from evaluate --json of systems trained with one seed; give the option once for each "
                        "seed, to show each score's mean over the seeds with its interval",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("section", settings.section,
               {.help = "a further section of text, tables and sentences side by side, in the JSON format that the "
                        "manual page describes",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("title", settings.title, {.help = "title of the page or of the chart"});
   options.add("chart", settings.chart,
               {.help = "table of numbers to draw as lines into --svg: tab-separated, a header line with the name of "
                        "the horizontal axis and of each line, then one row for each position on the axis",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("chart-of", settings.chart_of, {.help = "name of the chart's vertical axis", .value = "TEXT"});
   options.group("Output");
-  options.add("output", settings.output, {.help = "HTML page to write", .value = "FILE.html"});
-  options.add("svg", settings.svg, {.help = "SVG file to write --chart to", .value = "FILE.svg"});
+  options.add("output", settings.output, {.help = "HTML page to write", .value = "FILE.html", .path = kOutputFile});
+  options.add("svg", settings.svg, {.help = "SVG file to write --chart to", .value = "FILE.svg", .path = kOutputFile});
   options.add("csv", settings.csv,
-              {.help = "folder for the same numbers as CSV, one file for each table and curve", .value = "FOLDER"});
+              {.help = "folder for the same numbers as CSV, one file for each table and curve",
+               .path = {.kind = Path::kOutputFolder, .extension = ".csv"}});
   options.add("markdown", settings.markdown,
-              {.help = "Markdown file for all tables of scores and sections", .value = "FILE"});
+              {.help = "Markdown file for all tables of scores and sections", .path = kOutputFile});
   options.add("terminal", settings.terminal,
               {.help = "print progress, loss, scores, speed and hosts of each --run as text, a few lines for each"});
   options.add(
@@ -208,7 +202,7 @@ void declare(Options& options, Settings& settings) {
 
 int work(const Options&, Settings& settings) {
   if (!settings.svg.empty()) write_chart(settings);
-  if (is_chart_alone(settings)) return 0;
+  if (!has_output(settings)) return 0;
 
   if (settings.follow) {
     follow(settings);

@@ -1,8 +1,10 @@
 #include "cli/commands.h"
 
+#include <array>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,10 +12,10 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/resumable_output.h"
 #include "cli/translation_options.h"
 #include "cli/weights.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
@@ -45,30 +47,32 @@ void declare(Options& options, Settings& settings) {
   options.group("Files");
   options.add("list", settings.list,
               {.help = "n-best list to read, as translate --n-best-format moses or json writes it",
-               .value = "FILE",
+               .path = kInputFile,
                .required = true});
   options.add("source", settings.source,
               {.help = "source sentences of the list, one per line, or a WMT test set (FILE.sgm, FILE.xml); needed "
                        "with --model",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("model", settings.model,
               {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file that scores every "
                        "translation; its log-probability becomes the feature NAME [the name of the run]. Models need "
                        "no common vocabulary",
-               .value = "[NAME=]RUN"});
+               .value = "[NAME=]RUN",
+               .path = kNamedRun});
   options.take(line_limit_table(), settings.line_limit);
   options.group("Ranking");
   add_weights(options, settings.weights,
-              "weights of the features, a JSON file that tune wrote; features without a weight have the weight 0");
+              "weights of the features, a JSON file {\"weights\": {\"Name\": number}}; features without a weight have "
+              "the weight 0");
   options.group("Results");
   options.add("output", settings.output,
-              {.help = "file for the translation of each line with the largest weighted sum; - is standard output "
+              {.help = "file for the translation of each line with the largest weighted sum "
                        "[standard output, if there are weights and no --n-best-output]",
-               .value = "FILE|-"});
+               .path = kOutputText});
   options.add("n-best-output", settings.n_best_output,
-              {.help = "file for the n-best list with the added features, ranked if there are weights; - is standard "
-                       "output [standard output, if there are no weights]",
-               .value = "FILE|-"});
+              {.help = "file for the n-best list with the added features, ranked if there are weights "
+                       "[standard output, if there are no weights]",
+               .path = kOutputText});
   options.group("Machine");
   options.add(
       "batch-sentences", settings.batch_sentences,
@@ -93,21 +97,12 @@ void check(const Options&, Settings& settings) {
   if (settings.output.empty() && settings.n_best_output.empty()) {
     (settings.ranks() ? settings.output : settings.n_best_output) = "-";
   }
-  if (settings.output.lexically_normal() == settings.n_best_output.lexically_normal()) {
-    throw UsageError(text_of("--output and --n-best-output both go to ",
-                             settings.output == "-" ? "standard output" : settings.output.string(),
-                             "; name a file for each"));
-  }
   (void)given_weights(settings.weights);
-}
-
-void open(std::optional<OutputFile>& file, const std::string& option, const fs::path& path) {
-  if (!path.empty()) file.emplace(option, path == "-" ? fs::path() : path, std::cout);
 }
 
 /// Every translation of the list with its source line, in the order of the list; throws Interrupted when a stop signal
 /// came.
-std::vector<decode::WordPair> pairs_of(const NBestList& list, const std::vector<std::string>& sources,
+std::vector<decode::WordPair> pairs_of(const NBestList& list, std::span<const std::string> sources,
                                        const decode::Translator& translator) {
   std::vector<decode::WordPair> pairs;
   for (std::size_t i = 0; i < list.lines.size(); ++i) {
@@ -133,7 +128,6 @@ int work(const Options& options, Settings& settings) {
   NBestList list;
   std::vector<std::string> sources, names;
   std::vector<double> weights;
-  std::optional<OutputFile> best_file, list_file;
   for (const std::string& model : settings.model) names.push_back(named_path(model).name);
   {
     std::vector<fs::path> texts{settings.list};
@@ -151,45 +145,87 @@ int work(const Options& options, Settings& settings) {
       with_models.features = list.features;
       with_models.features.insert(with_models.features.end(), names.begin(), names.end());
       weights = read_weights(settings.weights, given, with_models, settings.list.string(), settings.line_limit);
-      open(best_file, "--output", settings.output);
-      open(list_file, "--n-best-output", settings.n_best_output);
     });
   }
   std::vector<train::LoadedModel> models;
   for (const std::string& model : settings.model) models.push_back(train::open_model(named_path(model).path, world));
 
   Progress progress(!world.is_root());
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    std::vector<decode::WordPair> pairs;
-    if (world.is_root()) decode::until_stopped([&] { pairs = pairs_of(list, sources, translator_of(models[m])); });
-    const auto scores =
-        decode::score_pairs(models[m].model, pairs, settings.batch_sentences, world, [&](std::size_t done) {
-          progress.show(text_of("[rescore] ", names[m], ": ", done, " of ", pairs.size(), " translations"));
-        });
-    if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped();
-    decode::refuse_nan(world, decode::first_nan(scores),
-                       {text_of("--model ", settings.model[m], ": ", settings.list.string())});
-    if (!world.is_root()) continue;
-    std::vector<double> values;
-    values.reserve(scores.size());
-    for (const auto& score : scores) values.push_back(*score);
-    evaluate::add_feature(list, names[m], values);
-  }
-  if (!world.is_root()) return 0;
+  std::optional<ResumableOutput> sink;
+  std::size_t list_output = 0;  // its number in `sink`; that of the best translations is 0
+  // What line `i` of the source gives depends on these lines.
+  const auto input_line = [&](std::size_t i) {
+    std::string text = sources.empty() ? "" : sources[i];
+    for (const Hypothesis& hypothesis : list.lines[i]) text += "\t" + hypothesis.record;
+    return text;
+  };
+  comm::root_does(world, [&] {
+    Config dependencies =
+        dependencies_of(options, {"list", "source", "output", "n-best-output", "model", "batch-sentences", "weights"});
+    for (std::size_t m = 0; m < models.size(); ++m) dependencies["--model " + names[m]] = models[m].digest;
+    for (std::size_t k = 0; k < weights.size(); ++k) dependencies[text_of("weight ", k + 1)] = value::write(weights[k]);
+    std::vector<OutputPath> outputs;
+    if (!settings.output.empty()) outputs.push_back({"--output", settings.output});
+    list_output = outputs.size();
+    if (!settings.n_best_output.empty()) outputs.push_back({"--n-best-output", settings.n_best_output});
+    sink.emplace(std::move(outputs), std::move(dependencies), std::cout);
+    std::size_t next = 0;
+    sink->skip(settings.list.string(), [&](std::size_t count) {
+      std::vector<std::string> lines;
+      for (; count > 0 && next < list.lines.size(); --count) lines.push_back(input_line(next++));
+      return lines;
+    });
+    if (sink->lines() > 0) progress.say(text_of("[rescore] continues after source line ", sink->lines()));
+  });
 
-  for (const auto& line : list.lines) {
-    const auto order = evaluate::ranking(line, weights);
-    if (best_file) best_file->write(line[order.front()].text + "\n");
-    for (std::size_t rank = 0; list_file && rank < order.size(); ++rank) {
-      const Hypothesis& hypothesis = line[order[rank]];
-      const auto score =
-          settings.ranks() ? std::optional(evaluate::weighted_sum(hypothesis.features, weights)) : std::nullopt;
-      list_file->write(evaluate::written(list, hypothesis, rank, score) + "\n");
+  std::array<std::uint64_t, 2> range{sink ? sink->lines() : 0, list.lines.size()};
+  world.broadcast(std::span<std::uint64_t>(range));
+  for (std::size_t first = range[0]; first < range[1];) {
+    // Portions depend on the list alone, so that an interrupted command has the bits of an undisturbed one.
+    NBestList portion{list.format, list.features, list.features_read, {}};
+    for (std::size_t i = first, count = 0; i < list.lines.size() && count < 16 * settings.batch_sentences; ++i) {
+      count += list.lines[i].size();
+      portion.lines.push_back(list.lines[i]);
     }
+    std::uint64_t lines = portion.lines.size();
+    world.broadcast(std::span(&lines, 1));
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      std::vector<decode::WordPair> pairs;
+      if (world.is_root()) {
+        decode::until_stopped(
+            [&] { pairs = pairs_of(portion, std::span(sources).subspan(first, lines), translator_of(models[m])); });
+      }
+      const auto scores =
+          decode::score_pairs(models[m].model, pairs, settings.batch_sentences, world, [&](std::size_t) {
+            progress.show(text_of("[rescore] ", names[m], ": ", first, " of ", range[1], " source lines"));
+          });
+      if (comm::stop_signal_came_anywhere(world)) {
+        throw comm::Stopped(sink ? "a signal asked to stop; " + sink->progress() : "");
+      }
+      decode::refuse_nan(world, decode::first_nan(scores),
+                         {text_of("--model ", settings.model[m], ": ", settings.list.string())});
+      if (!world.is_root()) continue;
+      std::vector<double> values;
+      values.reserve(scores.size());
+      for (const auto& score : scores) values.push_back(*score);
+      evaluate::add_feature(portion, names[m], values);
+    }
+    for (std::size_t i = 0; world.is_root() && i < lines; ++i) {
+      const auto& line = portion.lines[i];
+      const auto order = evaluate::ranking(line, weights);
+      if (!settings.output.empty()) sink->write(0, line[order.front()].text + "\n");
+      for (std::size_t rank = 0; !settings.n_best_output.empty() && rank < order.size(); ++rank) {
+        const Hypothesis& hypothesis = line[order[rank]];
+        const auto score =
+            settings.ranks() ? std::optional(evaluate::weighted_sum(hypothesis.features, weights)) : std::nullopt;
+        sink->write(list_output, evaluate::written(portion, hypothesis, rank, score) + "\n");
+      }
+      sink->end_line(input_line(first + i));
+    }
+    if (sink) sink->commit();
+    first += lines;
   }
-  for (auto* const file : {&best_file, &list_file}) {
-    if (*file) (*file)->publish();
-  }
+  if (sink) sink->publish();
   return 0;
 }
 
@@ -201,8 +237,9 @@ std::unique_ptr<Invocation> make_rescore() {
       "Scores the translations of an n-best list with further models (forced decoding, as score does), each of which "
       "adds a feature to the list, and ranks the translations by a weighted sum of all features. The models may be "
       "of any kind: right-to-left, with other subwords, or without attention. Without weights the command prints the "
-      "list, with weights the best translations; tune fits weights. Under mpirun the translations are distributed "
-      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and writes nothing.",
+      "list, with weights the best translations. Under mpirun the translations are distributed "
+      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. If its outputs are files, the same "
+      "command then continues, also after a crash and on another number of ranks.",
       Steps<Settings>{declare, check, work});
 }
 

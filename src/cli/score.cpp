@@ -1,13 +1,18 @@
 #include "cli/commands.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <iostream>
 #include <numeric>
+#include <optional>
+#include <span>
 
 #include "cli/models.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/resumable_output.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/number_text.h"
@@ -21,7 +26,7 @@ namespace {
 
 struct Settings {
   ModelChoice models;
-  std::filesystem::path source_path, target_path;
+  std::filesystem::path source_path, target_path, output;
   LineLimit line_limit;
   std::size_t batch_sentences = 80;
   ThreadOptions threads;
@@ -34,10 +39,14 @@ void declare(Options& options, Settings& s) {
   add_models(options, s.models);
   options.add("source", s.source_path,
               {.help = "source sentences, one per line, or a WMT test set (FILE.sgm, FILE.xml)",
-               .value = "FILE",
+               .path = kInputFile,
                .required = true});
   options.add("target", s.target_path,
-              {.help = "translations of --source, line by line", .value = "FILE", .required = true});
+              {.help = "translations of --source, line by line", .path = kInputFile, .required = true});
+  options.add("output", s.output,
+              {.help = "file for the scores, which appears when all pairs are scored; an interrupted command that is "
+                       "repeated continues [standard output]",
+               .path = kOutputText});
   options.take(line_limit_table(), s.line_limit);
   options.add("json", s.json, {.help = "print one JSON object with all scores, their sum and the perplexity"});
   options.group("Machine");
@@ -51,6 +60,7 @@ void declare(Options& options, Settings& s) {
 
 void check(const Options& options, Settings& s) {
   check_models(options, s.models);
+  if (s.json && !s.output.empty()) throw UsageError("--json prints to standard output; leave it or --output out");
 }
 
 int work(const Options& options, Settings& s) {
@@ -70,25 +80,54 @@ int work(const Options& options, Settings& s) {
   }
   OpenModels opened(s.models, world);
   const decode::Translator translator = opened.translator();
-  std::vector<decode::WordPair> pairs;
-  std::size_t words = 0;  // of the targets, </s> counted
-  if (world.is_root()) {
-    decode::until_stopped([&] { pairs = decode::word_pairs(translator, sources, targets); });
-    for (const auto& pair : pairs) words += pair.target.size() + 1;
-  }
+  std::optional<ResumableOutput> sink;
   Progress progress(!world.is_root());
-  const auto found = decode::score_pairs(translator.ensemble, pairs, s.batch_sentences, world, [&](std::size_t done) {
-    progress.show(text_of("[score] ", done, " of ", pairs.size(), " pairs"));
+  comm::root_does(world, [&] {
+    Config dependencies = dependencies_of(options, {"source", "target", "output", "model", "batch-sentences"});
+    dependencies["--model"] = opened.digests();
+    sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies), std::cout);
+    std::size_t next = 0;
+    sink->skip(s.source_path.string(), [&](std::size_t count) {
+      std::vector<std::string> lines;
+      for (; count > 0 && next < sources.size(); --count, ++next) lines.push_back(sources[next] + "\t" + targets[next]);
+      return lines;
+    });
+    if (sink->lines() > 0) progress.say(text_of("[score] continues after line ", sink->lines()));
   });
-  if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; no score was printed");
-  decode::refuse_nan(world, decode::first_nan(found), {s.source_path.string()});
-  if (!world.is_root()) return 0;
+  // In portions that depend on the text alone, so that an interrupted command has the bits of an undisturbed one.
+  const std::size_t portion = 16 * s.batch_sentences;
   std::vector<double> scores;
-  scores.reserve(found.size());
-  for (const auto& of_pair : found) scores.push_back(*of_pair);
-
+  std::size_t words = 0;  // of the targets, </s> counted
+  std::array<std::uint64_t, 2> range{sink ? sink->lines() : 0, sources.size()};
+  world.broadcast(std::span<std::uint64_t>(range));
+  for (std::size_t first = range[0]; first < range[1]; first += portion) {
+    std::vector<decode::WordPair> pairs;
+    const std::size_t count = std::min<std::size_t>(portion, range[1] - first);
+    if (world.is_root()) {
+      decode::until_stopped([&] {
+        pairs = decode::word_pairs(translator, std::span(sources).subspan(first, count),
+                                   std::span(targets).subspan(first, count));
+      });
+      for (const auto& pair : pairs) words += pair.target.size() + 1;
+    }
+    const auto found = decode::score_pairs(translator.ensemble, pairs, s.batch_sentences, world, [&](std::size_t done) {
+      progress.show(text_of("[score] ", first + done, " of ", range[1], " pairs"));
+    });
+    if (comm::stop_signal_came_anywhere(world)) {
+      throw comm::Stopped(sink ? "a signal asked to stop; " + sink->progress() : "");
+    }
+    decode::refuse_nan(world, decode::first_nan(found), {s.source_path.string(), first});
+    if (!world.is_root()) continue;
+    for (std::size_t i = 0; i < count; ++i) {
+      scores.push_back(*found[i]);
+      if (!s.json) sink->write(0, fixed(scores.back(), 6) + "\n");
+      sink->end_line(sources[first + i] + "\t" + targets[first + i]);
+    }
+    sink->commit();
+  }
+  if (!world.is_root()) return 0;
   if (!s.json) {
-    for (const double score : scores) std::cout << fixed(score, 6) << "\n";
+    sink->publish();
     return 0;
   }
   const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
@@ -108,7 +147,8 @@ std::unique_ptr<Invocation> make_score() {
       "score",
       "Prints, for each line, the natural logarithm of the probability that a model, or an ensemble, gives to a "
       "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are distributed over "
-      "the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.",
+      "the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. With --output the same command then "
+      "continues, also after a crash and on another number of ranks.",
       Steps<Settings>{declare, check, work});
 }
 

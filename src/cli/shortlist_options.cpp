@@ -22,7 +22,7 @@ void add_shortlist_options(Options& options, ShortlistOptions& shortlist) {
                        "--lexical-table or Moses (lex.f2e) writes it. A sentence is translated with the most frequent "
                        "words and the most probable translations of its words alone, which is faster (Jean et al. "
                        "2015)",
-               .value = "FILE"});
+               .path = kInputFile});
   options.add("shortlist-frequent", shortlist.frequent,
               {.help = "number of most frequent target words that every sentence may use; the whole vocabulary gives "
                        "the translations without --shortlist",
@@ -45,8 +45,7 @@ void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, c
                     const comm::Communicator& world, decode::SearchOptions& search) {
   std::string message;
   comm::root_does(world, [&] {
-    const auto stream = corpus::open_text(shortlist.table, stop_if_signal_came);
-    corpus::LineSource lines(*stream, shortlist.table.string(), limit);
+    LineSource lines(corpus::open_text(shortlist.table, stop_if_signal_came), shortlist.table.string(), limit);
     const auto table = decode::read_lexical_table(lines, shortlist.table.string(), translator.source_vocabulary,
                                                   translator.target_vocabulary, shortlist.translations);
     Progress().say(text_of("[translate] shortlists: ", grouped(table.used), " of the ", grouped(table.lines),

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -39,22 +41,39 @@ struct Settings : TrainingSettings {
   std::vector<std::string> mix;
   ThreadOptions threads;
   std::string precision;
+  std::optional<int> check_ranks;
 };
 
 void declare(Options& options, Settings& s) {
   options.group("Files");
-  options.add("corpus", s.corpus, {.help = "corpus file made by rnnsearch prepare", .value = "FILE", .required = true});
+  options.add(
+      "corpus", s.corpus,
+      {.help =
+           "corpus file made by rnnsearch prepare. A run resumes only with the training text that it began with; the "
+           "file may have another name, or another dev set, with which scores are then measured anew",
+       .path = kInputFile,
+       .required = true,
+       .later = Later::kFree});
   add_mixture(options, s.mix);
   options.add("run", s.run,
               {.help = "run directory; created, or resumed if it holds a run",
                .value = "DIR",
+               .path = {.kind = Path::kOutputRun},
                .required = true,
-               .recorded = false});
+               .recorded = false,
+               .later = Later::kFree});
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
   add_precision(options, s.precision, ModelUse::kTraining);
+  options.add("check-ranks", s.check_ranks,
+              {.help = "number of ranks that the training will have, for --check [the ranks that check]",
+               .recorded = false,
+               .later = Later::kFree,
+               .low = 1,
+               .high = 1e6});
   options.offer_presets();
+  options.explain_later();
 }
 
 /// What the root says on standard error.
@@ -133,20 +152,14 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
                        {"ranks", std::move(ranks)}});
 }
 
-/// `auto` becomes the precision of the checkpoint, so that a run that goes on has the bits of one nobody disturbed.
-/// Returns what is to be said when another was asked for.
-std::string settle_precision(std::string& precision, const std::optional<fs::path>& checkpoint) {
-  if (!checkpoint) return "";
-  const std::string former = kernels::name_of(train::precision_of(*checkpoint));
-  if (precision == "auto") precision = former;
-  if (precision == former) return "";
-  return text_of("[train] precision ", precision, " from here on: ", checkpoint->string(), " was trained in ", former);
-}
-
 void check(const Options&, Settings& s) {
   check_usage([&] {
     check_mixture_options(s.mix);
     train::check(s.train);
+    train::check(s.train, s.model);
+    model::ModelOptions model = s.model;  // with any vocabulary, because the corpus has not been opened
+    model.source_words = model.target_words = 4;
+    model::check(model);
     if (s.train.best_metric != train::BestMetric::kLoss && !s.validation.validate_bleu) {
       throw Error(
           text_of("best-metric is ", name_of(s.train.best_metric), " but validate-bleu is false; change one of them"));
@@ -158,17 +171,21 @@ void check(const Options&, Settings& s) {
 
 int work(const Options& options, Settings& s) {
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
+  ::signal(SIGPIPE, SIG_IGN);  // training goes on without a reader of its messages
 
   const comm::Communicator world;
   check_same_options(world, options);
-  comm::root_does(world, [&] { check_usage([&] { train::check_ranks(s.train, world.size()); }); });
-  const auto places = settle_threads(s.threads, world);
+  comm::root_does(world,
+                  [&] { check_usage([&] { train::check_ranks(s.train, s.check_ranks.value_or(world.size())); }); });
+  const bool only_check = options.only_checks();  // perhaps on another machine than that of the training
+  const auto places = only_check ? std::vector<comm::RankPlace>() : settle_threads(s.threads, world);
   train::Deadline deadline;
   comm::root_does(
       world, [&] { deadline = train::deadline_of(s.stop_before, ::getenv, static_cast<double>(std::time(nullptr))); });
   s.corpus = fs::absolute(s.corpus).lexically_normal();
-  if (auto& initial = s.train.initial_model; !initial.empty())
-    initial = fs::absolute(initial).lexically_normal().string();
+  for (std::string* const path : {&s.train.initial_model, &s.train.resume}) {
+    if (!path->empty() && *path != "auto" && *path != "never") *path = fs::absolute(*path).lexically_normal().string();
+  }
   const corpus::Corpus corpus = train::open_corpus(s.corpus, world);
   const Mixture mixture(s.mix, corpus, world);
   s.model.source_words = corpus.source_vocabulary().size();
@@ -183,7 +200,6 @@ int work(const Options& options, Settings& s) {
   comm::root_does(world, [&] {
     check_usage([&] {
       model::check(s.model);
-      train::check(s.train, s.model);
       options.ini();  // the record of the run holds it: refuses what it cannot hold
     });
   });
@@ -202,16 +218,17 @@ int work(const Options& options, Settings& s) {
 
   std::unique_ptr<train::RunDirectory> run;
   std::unique_ptr<Reporter> reporter;
-  std::string precision_line;
   comm::root_does(world, [&] {
     const comm::Activity activity("verifies the newest checkpoint");
-    run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train));
+    run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train), only_check);
     stop_if_signal_came();
-    precision_line = settle_precision(s.precision, run->checkpoint_to_resume());
+    // A resumed run keeps its precision, so that it has the bits of an undisturbed one.
+    const auto& checkpoint = run->checkpoint_to_resume();
+    if (checkpoint && s.precision == "auto") s.precision = kernels::name_of(train::precision_of(*checkpoint));
   });
-  s.precision = kernels::name_of(set_precision(s.precision, world));
+  if (!only_check) s.precision = kernels::name_of(set_precision(s.precision, world));
   model::Model<float> model(s.model);
-  if (world.is_root()) {
+  if (world.is_root() && !only_check) {
     run->set_record(options.ini(),
                     environment_of(s, options.arguments(), places, corpus::fingerprint_of(corpus, mixture.others()),
                                    model.parameters().size()));
@@ -226,7 +243,6 @@ int work(const Options& options, Settings& s) {
                             fixed(bytes / 1e9, 2), " GB of memory on rank 0 (none with --synchronous-checkpoints)"));
     }
     if (!deadline.line.empty()) reporter->say("[train] " + deadline.line);
-    if (!precision_line.empty()) reporter->say(precision_line);
     if (s.train.scale_learning_rate != train::ScaleLearningRate::kNone) {
       reporter->say(text_of("[train] learning rate ", train::scaled_learning_rate(s.train), ", scaled from ",
                             s.train.learning_rate, " for a batch of ", s.train.reference_batch));
@@ -259,7 +275,15 @@ int work(const Options& options, Settings& s) {
                         }});
   }
   const auto result = train::train({world, corpus, model, s.train, run.get(), std::move(validator), reporter.get(),
-                                    deadline.unix_seconds, mixture.others()});
+                                    deadline.unix_seconds, mixture.others(),
+                                    has_dev ? dev_set_of(corpus, s.validation, s.train.best_metric) : "", only_check});
+  if (only_check) {
+    if (world.is_root())
+      std::cout << text_of("nothing is wrong: this would train ", model::system_of(s.model), " with ",
+                           model.parameters().size(), " parameters on ", corpus.train_pairs(), " pairs from update ",
+                           result.state.update, " on, in ", s.run.string(), "\n");
+    return 0;
+  }
   if (reporter) {
     reporter->say(text_of("[train] ", description_of(result.reason), " after update ", result.state.update, ", ",
                           duration(result.state.elapsed_seconds), " of training; checkpoints in ",
@@ -279,9 +303,11 @@ std::unique_ptr<Invocation> make_train() {
   return std::make_unique<InvocationOf<Settings>>(
       "train",
       "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
-      "resumed on any number of ranks. After SIGTERM or SIGUSR1, or shortly before the job ends (--stop-before), the "
-      "command writes a checkpoint and ends with exit code 85; the same command then resumes the run.",
-      Steps<Settings>{declare, check, work});
+      "resumed on any number of ranks. After SIGTERM or another signal that asks to stop, or shortly before the job "
+      "ends (--stop-before), the command writes a checkpoint and ends with exit code 85; the same command then resumes "
+      "the run. Options marked (fixed) cannot change when a run is resumed; those marked (first) decide how an empty "
+      "run begins and are ignored afterwards; all others may have another value in each attempt.",
+      Steps<Settings>{declare, check, work, true});
 }
 
 }  // namespace rnnsearch::cli

@@ -16,9 +16,7 @@ struct TrainingSettings {
   ValidationOptions validation;
   std::optional<double> stop_before;  // minutes; see rnnsearch/train/job_end.h
 };
-/// Declares them, but those of training that are named, in groups of their own: all that a preset or a configuration
-/// file of a training may hold, but files.
-void add_training_options(Options& options, TrainingSettings& settings,
-                          std::initializer_list<std::string_view> without = {});
+/// Declares them in groups of their own: all that a preset or a configuration file of a training may hold, but files.
+void add_training_options(Options& options, TrainingSettings& settings);
 
 }  // namespace rnnsearch::cli

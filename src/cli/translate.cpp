@@ -10,11 +10,11 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/resumable_output.h"
 #include "cli/shortlist_options.h"
 #include "cli/translation_input.h"
 #include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/output_file.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 
@@ -22,15 +22,6 @@ namespace rnnsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Standard output has its lines already; a file gets them under another name. `why`: "a signal asked to stop"
-std::string sentence_of_stop(const std::string& why, std::size_t lines, OutputFile& output) {
-  if (lines == 0) return text_of(why, "; no line was translated");
-  const std::string place = output.publish_part();
-  return text_of(why, "; ", lines == 1 ? "the translation of the first line is" : "the translations of the first ",
-                 lines == 1 ? "" : text_of(lines, " lines are"), " in ", place, "; translate the input from line ",
-                 lines + 1, " on");
-}
 
 std::string lines_of(std::size_t count) {
   return text_of(count, count == 1 ? " line" : " lines");
@@ -88,10 +79,12 @@ struct Settings {
 void declare(Options& options, Settings& s) {
   options.group("Files");
   add_models(options, s.models);
-  options.add("input", s.input, {.help = "text to translate [standard input]", .value = "FILE"});
-  options.add("output", s.output,
-              {.help = "file for the translations, which appears when all lines are translated [standard output]",
-               .value = "FILE"});
+  options.add("input", s.input, {.help = "text to translate [standard input]", .path = kInputText});
+  options.add(
+      "output", s.output,
+      {.help = "file for the translations, which appears when all lines are translated; an interrupted command that is "
+               "repeated continues [standard output]",
+       .path = kOutputText});
   options.add(
       "stream", s.stream,
       {.help = "translate lines of standard input as they arrive, for a service or a prompt: each round takes the "
@@ -122,6 +115,9 @@ void declare(Options& options, Settings& s) {
 }
 
 void check(const Options& options, Settings& s) {
+  for (fs::path* const path : {&s.input, &s.output}) {
+    if (*path == "-") path->clear();
+  }
   check_models(options, s.models);
   check_translation_options(options, s.translation);
   check_shortlist_options(options, s.shortlist);
@@ -151,32 +147,39 @@ int work(const Options& options, Settings& s) {
   }
   take_constraints(s.constraints, s.line_limit, translator, world, s.translation);
   std::optional<TranslationInput> source;
-  std::optional<OutputFile> sink;
-  comm::root_does(world, [&] {
-    if (s.stream) {
-      source.emplace(s.input_format, refusals_of(translator, s.translation.search), s.line_limit);
-    } else {
-      source.emplace(s.input, s.constraints.files, s.line_limit);
-    }
-    sink.emplace("--output", s.output, std::cout);
-  });
+  std::optional<ResumableOutput> sink;
+  Progress progress(!world.is_root());
+  std::vector<fs::path> files{s.input};
+  for (const fs::path& file : {s.constraints.files.prefixes, s.constraints.files.required}) {
+    if (!file.empty()) files.push_back(file);
+  }
+  {
+    const PatienceForPipes patience(files, s.threads.stall_timeout, world);
+    comm::root_does(world, [&] {
+      Config dependencies = dependencies_of(options, {"input", "output", "model", "batch-sentences"});
+      dependencies["--model"] = opened.digests();
+      sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies), std::cout);
+      if (s.stream) {
+        source.emplace(s.input_format, refusals_of(translator, s.translation.search), s.line_limit);
+      } else {
+        source.emplace(s.input, s.constraints.files, s.line_limit);
+      }
+      sink->skip(source->name(), [&](std::size_t count) { return source->next(count).lines; });
+      if (sink->lines() > 0) progress.say(text_of("[translate] continues after line ", sink->lines()));
+    });
+  }
 
   // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths, unless
-  // somebody waits for each translation.
-  const std::size_t portion =
-      (s.stream ? 1 : 64) * s.translation.search.batch_sentences * static_cast<std::size_t>(world.size());
-  std::size_t before = 0;
+  // somebody waits for each translation. The first ones are small, because a command that is killed loses its portion.
+  const std::size_t least = s.translation.search.batch_sentences * static_cast<std::size_t>(world.size());
+  std::size_t portion = least;
+  std::size_t before = sink ? sink->lines() : 0;
   bool stopped = false;
   std::size_t retried = 0, cut_off = 0, in_parts = 0;  // lines
   UnmetLines unmet;
-  Progress progress(!world.is_root());
   for (bool more = true; more;) {
     Portion read;
     try {
-      std::vector<fs::path> files{s.input};
-      for (const fs::path& file : {s.constraints.files.prefixes, s.constraints.files.required}) {
-        if (!file.empty()) files.push_back(file);
-      }
       const PatienceForPipes patience(files, s.threads.stall_timeout, world);
       comm::root_does(world, [&] { read = source->next(portion); });
     } catch (const comm::Stopped&) {
@@ -187,12 +190,13 @@ int work(const Options& options, Settings& s) {
     world.broadcast(std::span(&count, 1));
     more = s.stream || count == portion;
     if (count == 0) break;
+    if (!s.stream) portion = std::min(2 * portion, 64 * least);
+    if (source) {
+      unmet.note_prefixes(read.prefixes, {source->name(), before}, translator, s.translation.search, progress);
+    }
     auto translations = decode::translate_lines(
         translator,
-        {std::move(read.lines),
-         {source ? source->name() : "", before},
-         std::move(read.prefixes),
-         std::move(read.required)},
+        {read.lines, {source ? source->name() : "", before}, std::move(read.prefixes), std::move(read.required)},
         s.translation, world, [&](std::size_t done, std::size_t) {
           if (!s.stream)
             progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
@@ -206,16 +210,15 @@ int work(const Options& options, Settings& s) {
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
       if (s.input_format == InputFormat::kJson) {
-        sink->write(answer_line(read.requests[i], before + i, s.n_best, translations[i]) + "\n");
-        continue;
+        sink->write(0, answer_line(read.requests[i], before + i, s.n_best, translations[i]) + "\n");
+      } else if (!s.n_best) {
+        sink->write(0, translations[i].front().text + "\n");
+      } else {
+        for (std::size_t rank = 0; rank < translations[i].size(); ++rank) {
+          sink->write(0, n_best_line(s.n_best_format, before + i, rank, translations[i][rank]) + "\n");
+        }
       }
-      if (!s.n_best) {
-        sink->write(translations[i].front().text + "\n");
-        continue;
-      }
-      for (std::size_t rank = 0; rank < translations[i].size(); ++rank) {
-        sink->write(n_best_line(s.n_best_format, before + i, rank, translations[i][rank]) + "\n");
-      }
+      sink->end_line(read.lines[i]);
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
       const auto& line = translations[i];
@@ -224,13 +227,7 @@ int work(const Options& options, Settings& s) {
       cut_off += line.front().cut_off ? 1 : 0;
       in_parts += line.front().parts > 1 ? 1 : 0;
     }
-    if (sink && !sink->flush()) {
-      throw Error(sentence_of_stop(s.output.empty()
-                                       ? "cannot write to standard output (is the disk full, or has its reader "
-                                         "exited?)"
-                                       : text_of("cannot write ", s.output.string(), " (is the disk full?)"),
-                                   before, *sink));
-    }
+    if (sink) sink->commit();
     before += translations.size();
     if (stopped) break;
   }
@@ -242,7 +239,7 @@ int work(const Options& options, Settings& s) {
   if (const auto sentence = sentence_of_parts(in_parts, s.translation); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
-  if (stopped) throw comm::Stopped(sink ? sentence_of_stop("a signal asked to stop", before, *sink) : "");
+  if (stopped) throw comm::Stopped(sink ? "a signal asked to stop; " + sink->progress() : "");
   if (sink) sink->publish();
   return 0;
 }
@@ -255,8 +252,10 @@ std::unique_ptr<Invocation> make_translate() {
       "Translates text, one sentence per line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained "
       "model or an ensemble. Under mpirun the lines are distributed over the ranks; the output is in the order of "
       "the input. The translation of a line without words is an empty line. After SIGTERM or SIGUSR1 the command "
-      "stops at once, even inside a sentence, writes the finished lines to OUTPUT.partial (or standard output), "
-      "prints their number, and ends with exit code 85.",
+      "stops at once, even inside a sentence, prints the number of finished lines, and ends with exit code 85. With "
+      "--output the same command then continues, also after a crash and on another number of ranks; until all lines "
+      "are "
+      "translated, they are in OUTPUT.partial.",
       Steps<Settings>{declare, check, work});
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "cli/n_best.h"
@@ -50,7 +51,7 @@ struct Asked {
 };
 
 /// Sets `asked` unless there is an error. `place` names the line.
-Request request_of(const corpus::ArrivedLine& line, const std::string& place, const Refusals& refusals, Asked& asked) {
+Request request_of(const Line& line, const std::string& place, const Refusals& refusals, Asked& asked) {
   Request request;
   try {
     const auto refuse = [&](const std::string& why) { throw Error(text_of(place, ": ", why)); };
@@ -72,15 +73,17 @@ Request request_of(const corpus::ArrivedLine& line, const std::string& place, co
   return request;
 }
 
+std::unique_ptr<ByteStream> standard_input(const std::string& name) {
+  return std::make_unique<WaitingInput>(STDIN_FILENO, name, stop_if_signal_came);
+}
+
 }  // namespace
 
 std::optional<TranslationInput::Beside> TranslationInput::open_beside(const std::string& option,
                                                                       const std::filesystem::path& path,
                                                                       const LineLimit& limit) {
   if (path.empty()) return std::nullopt;
-  auto stream = corpus::open_text(path, stop_if_signal_came);
-  corpus::LineSource lines(*stream, path.string(), limit);
-  return Beside{option, path, std::move(stream), std::move(lines)};
+  return Beside{option, path, LineSource(corpus::open_text(path, stop_if_signal_came), path.string(), limit)};
 }
 
 TranslationInput::TranslationInput(const std::filesystem::path& path, const LineFiles& files, const LineLimit& limit)
@@ -91,18 +94,14 @@ TranslationInput::TranslationInput(const std::filesystem::path& path, const Line
     segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource, limit).lines;
     return;
   }
-  if (path.empty()) {
-    stream_ = std::make_unique<WaitingStream>(STDIN_FILENO, name(), stop_if_signal_came);
-  } else {
-    stream_ = corpus::open_text(path, stop_if_signal_came);
-  }
-  lines_.emplace(*stream_, name(), limit);
+  lines_.emplace(path.empty() ? standard_input(name()) : corpus::open_text(path, stop_if_signal_came), name(), limit);
 }
 
 TranslationInput::TranslationInput(InputFormat format, Refusals refusals, const LineLimit& limit)
-    : format_(format), refusals_(std::move(refusals)) {
-  arriving_.emplace(STDIN_FILENO, name(), limit, stop_if_signal_came);
-}
+    : format_(format),
+      refusals_(std::move(refusals)),
+      lines_(std::in_place, standard_input(name()), name(), limit),
+      arriving_(true) {}
 
 Portion TranslationInput::next(std::size_t count) {
   if (arriving_) return arrived(count);
@@ -136,24 +135,20 @@ std::vector<std::string> TranslationInput::lines_beside(std::optional<Beside>& f
 }
 
 Portion TranslationInput::arrived(std::size_t count) {
-  const auto place = [&] { return text_of(name(), ", line ", given_ + 1); };
-  const auto refuse = [&](const std::string& problem) {
-    throw Error(text_of(place(), ", ", problem, "; the text must be plain UTF-8, one sentence a line"));
-  };
-  if (!problem_.empty()) refuse(problem_);
+  if (!next_.problem.empty()) lines_->refuse(next_);
   Portion portion;
-  for (corpus::ArrivedLine& line : arriving_->next(count)) {
+  for (Line line; portion.lines.size() < count && lines_->next(line, portion.lines.empty());) {
     if (format_ == InputFormat::kJson) {
       Asked asked;
-      portion.requests.push_back(request_of(line, place(), refusals_, asked));
+      portion.requests.push_back(request_of(line, text_of(name(), ", line ", given_ + 1), refusals_, asked));
       portion.lines.push_back(std::move(asked.source));
       if (refusals_.prefix.empty()) portion.prefixes.push_back(std::move(asked.prefix));
       if (refusals_.require.empty()) portion.required.push_back(std::move(asked.required));
     } else if (line.problem.empty()) {
       portion.lines.push_back(std::move(line.text));
     } else {
-      if (portion.lines.empty()) refuse(line.problem);
-      problem_ = line.problem;
+      if (portion.lines.empty()) lines_->refuse(line);
+      next_ = line;
       break;
     }
     ++given_;

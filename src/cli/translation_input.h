@@ -4,15 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/base/line_limit.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/option.h"
-#include "rnnsearch/corpus/arriving_lines.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/translate_lines.h"
 
@@ -64,8 +62,7 @@ class TranslationInput {
   struct Beside {
     std::string option;  // "--prefix"
     std::filesystem::path path;
-    std::unique_ptr<std::istream> stream;
-    corpus::LineSource lines;
+    LineSource lines;
   };
 
   static std::optional<Beside> open_beside(const std::string& option, const std::filesystem::path& path,
@@ -76,13 +73,12 @@ class TranslationInput {
   std::filesystem::path path_;
   InputFormat format_ = InputFormat::kPlain;
   Refusals refusals_{};
-  std::unique_ptr<std::istream> stream_;
-  std::optional<corpus::LineSource> lines_;
+  std::optional<LineSource> lines_;
+  bool arriving_ = false;  // the lines are answered as they come
   std::optional<Beside> prefixes_, required_;
   std::optional<std::vector<std::string>> segments_;  // of a test set
-  std::optional<corpus::ArrivingLines> arriving_;
-  std::size_t given_ = 0;  // lines, so far
-  std::string problem_;    // of the next arrived line
+  std::size_t given_ = 0;                             // lines, so far
+  Line next_;                                         // the next arrived line, if it has a problem
 };
 
 /// {"id": ..., "translation": "..."}, with "n_best", the n-best entries, if wanted; {"id": ..., "error": "..."} for a

@@ -46,11 +46,19 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
   options.add("replace-unknown", translation.replace_unknown,
               {.help = "write the source word with the largest attention weight in place of \u2047, the unknown word"});
   options.add("minimum-length-ratio", search.minimum_length_ratio,
-              {.help = "shortest translation, as a multiple of the source length", .low = 0, .high = 100});
+              {.help = "shortest translation, as a multiple of the source length; 0 for a model that has learned empty "
+                       "translations (prepare --keep-empty-targets)",
+               .low = 0,
+               .high = 100});
   options.add("maximum-length-ratio", search.maximum_length_ratio,
               {.help = "longest translation, as a multiple of the source length", .low = 0.01, .high = 100});
-  options.add("minimum-length", search.minimum_length,
-              {.help = "shortest translation in words, in addition to the ratio", .low = 0, .high = 1e6});
+  options.add(
+      "minimum-length", search.minimum_length,
+      {.help =
+           "shortest translation in words, in addition to the ratio. Where the limits of a sentence contradict each "
+           "other, the maximum wins: its translation has at most one word fewer, and </s>",
+       .low = 0,
+       .high = 1e6});
   options.add("maximum-length", search.maximum_length,
               {.help = "longest translation in words, counting </s>, in addition to the ratio", .low = 1, .high = 1e6});
   options.add("batch-sentences", search.batch_sentences,
@@ -113,6 +121,11 @@ void check_translation_options(const Options& options, const decode::Translation
     throw UsageError(
         "--normalize and --length-penalty both divide log-probabilities by a function of the length; give one of the "
         "two");
+  }
+  if (search.minimum_length_ratio >= search.maximum_length_ratio) {
+    throw UsageError(text_of("--maximum-length-ratio is ", search.maximum_length_ratio,
+                             " but --minimum-length-ratio is ", search.minimum_length_ratio,
+                             ": no translation can end; let the maximum be larger"));
   }
   if (search.maximum_length && *search.maximum_length <= search.minimum_length) {
     throw UsageError(text_of("--maximum-length is ", *search.maximum_length, " but --minimum-length is ",

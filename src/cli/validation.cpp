@@ -13,6 +13,7 @@
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/evaluate/ter.h"
+#include "rnnsearch/storage/digest.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -131,6 +132,19 @@ class DevSet {
 };
 
 }  // namespace
+
+std::string dev_set_of(const corpus::Corpus& corpus, const ValidationOptions& options, train::BestMetric metric) {
+  const corpus::EvaluationSet set = corpus.read_set("dev");
+  storage::Digest digest;
+  for (const Sentences* sentences : {&set.source, &set.target}) {
+    for (std::size_t i = 0; i < sentences->size(); ++i) digest.add(std::as_bytes((*sentences)[i])).add("\n");
+  }
+  if (metric == train::BestMetric::kLoss) return "dev set " + digest.hex();
+  for (const auto& reference : set.references) {
+    for (const std::string& line : reference) digest.add(line).add("\n");
+  }
+  return text_of("dev set ", digest.hex(), ", beam ", options.validate_beam);
+}
 
 train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& world,
                                 const ValidationOptions& options,

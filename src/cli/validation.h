@@ -20,6 +20,10 @@ struct ValidationOptions {
   bool same_on_any_ranks = false;       // the bits of the result do not depend on the number of ranks
 };
 
+/// What the scores of make_validator by `metric` depend on besides the model: "dev set DIGEST", with a beam for metrics
+/// of translations.
+std::string dev_set_of(const corpus::Corpus& corpus, const ValidationOptions& options, train::BestMetric metric);
+
 /// Each rank takes every size-th sentence of the dev set, sorted by length, or, with same_on_any_ranks, every size-th
 /// group of validate_sentences of them. `corpus` and `world` outlive the validator.
 /// `keep` gets the translations, one line a sentence, at the root. Throws Error when the corpus has no dev set.

@@ -10,7 +10,7 @@
 namespace rnnsearch::cli {
 
 void add_weights(Options& options, WeightOptions& weights, const std::string& help) {
-  options.add("weights", weights.file, {.help = help, .value = "FILE"});
+  options.add("weights", weights.file, {.help = help, .path = kInputFile});
   options.add("weight", weights.weight,
               {.help = "weight of one feature; takes precedence over --weights", .value = "NAME=X"});
 }

@@ -1,8 +1,10 @@
 #include "rnnsearch/comm/communicator.h"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <chrono>
 #include <cstdlib>
@@ -19,8 +21,11 @@
 #include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/sentence_of.h"
+#include "rnnsearch/comm/last_words.h"
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/comm/placement.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -43,23 +48,11 @@ const char* variable(const char* name) {
   return std::getenv(name);
 }
 
-/// The start timeout in seconds; 0 means no limit.
-double start_timeout() {
-  const char* text = variable("RNNSEARCH_START_TIMEOUT");
-  if (!text) return kStartTimeout;
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(seconds >= 0)) {
-    throw Error(text_of("comm: RNNSEARCH_START_TIMEOUT is '", text, "', expected seconds, 0 for no limit"));
-  }
-  return seconds;
-}
-
 void start_progress_thread() {
   try {
     the_progress_thread() = std::make_unique<ProgressThread>();
   } catch (const std::exception& error) {  // it may have failed on this rank only; the others would wait for it
-    log_line(text_of("[comm] ", place(variable), " cannot begin: ", error.what(), "; ending all ranks"));
+    log_line(text_of("[comm] ", place(variable), " cannot begin: ", sentence_of(error), "; ending all ranks"));
     Environment::abort(1);
   }
 }
@@ -116,7 +109,11 @@ Activity::~Activity() {
 
 Environment::Environment() {
   const Lookup environment = variable;
-  const double timeout = start_timeout();
+  double timeout = kStartTimeout;
+  try {
+    timeout = start_timeout(environment);
+  } catch (const UsageError&) {  // the caller asks again once the ranks can agree on it
+  }
   // A world of one does not initialise MPI. Without a launcher, processes of Open MPI share a session folder in TMPDIR,
   // which one process may remove while another creates it: where many start and end, such as array jobs on one node,
   // MPI_Init fails at random.
@@ -165,6 +162,18 @@ void Environment::finish(int exit_code) {
   const double limit_seconds = timeout > 0 ? std::max(timeout, 60.0) : 0;
   const TimeLimit limit(limit_seconds, waits_too_long("MPI_Finalize", limit_seconds), exit_code);
   check(MPI_Finalize(), "MPI_Finalize");
+}
+
+void end_all_ranks(int exit_code, const std::string& line) {
+  static std::atomic_flag root_has_spoken = ATOMIC_FLAG_INIT;
+  const bool root = Communicator().is_root();
+  try {
+    if (!root && progress_thread()) progress_thread()->roll_call().tell_the_root(exit_code, line);
+  } catch (const Error&) {  // it cannot be told
+  }
+  while (root && root_has_spoken.test_and_set()) ::pause();  // another thread ends this process
+  log_line(line);
+  Environment::abort(exit_code);
 }
 
 void Environment::abort(int exit_code) {
@@ -278,7 +287,8 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
 
 std::vector<std::string> Communicator::hosts() const {
   Packer packer;
-  for (const std::string& host : gather(host_name())) packer.add_text(host);
+  const std::vector<std::string> names = gather(host_name()), boots = gather(boot_id());
+  for (const std::string& host : distinct_hosts(names, boots)) packer.add_text(host);
   std::string bytes = packer.take();
   broadcast(bytes);
   std::vector<std::string> hosts;

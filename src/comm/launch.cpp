@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/host_name.h"
+#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::comm {
@@ -92,6 +93,17 @@ Launch launch_of(const Lookup& environment) {
 
 Launch this_launch() {
   return launch_of([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+double start_timeout(const Lookup& environment) {
+  const char* const text = environment("RNNSEARCH_START_TIMEOUT");
+  if (!text) return kStartTimeout;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds >= 0)) {
+    throw UsageError(text_of("comm: RNNSEARCH_START_TIMEOUT is '", text, "', expected seconds, 0 for no limit"));
+  }
+  return seconds;
 }
 
 std::string place(const Lookup& environment) {

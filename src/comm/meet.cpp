@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <utility>
 
 #include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/sentence_of.h"
 #include "rnnsearch/base/signals.h"
 
 namespace rnnsearch::comm {
@@ -21,12 +21,10 @@ Outcome outcome_of(const std::function<std::string()>& act) {
     return {Kind::kInterrupted, "", host};
   } catch (const Stopped& stopped) {
     return {Kind::kInterrupted, stopped.what(), host};
-  } catch (const std::bad_alloc&) {
-    return {Kind::kFailed, kNoMemory, host};
   } catch (const UsageError& error) {
     return {Kind::kMisused, error.what(), host};
   } catch (const std::exception& error) {
-    return {Kind::kFailed, error.what(), host};
+    return {Kind::kFailed, sentence_of(error), host};
   }
 }
 
@@ -49,26 +47,24 @@ std::string place_of(std::size_t rank, std::span<const Outcome> outcomes) {
   return text_of("rank ", rank, " on ", outcomes[rank].host);
 }
 
-std::string refusal_of(const Step& step, std::span<const Outcome> outcomes) {
+/// Throws what is wrong with the outcomes.
+void refuse(const Step& step, std::span<const Outcome> outcomes) {
   // What the root finds wrong, which reads most carefully, is wrong for all.
   const Outcome& root = outcomes[0];
-  if (root.failed()) return root.text;
+  if (root.failed()) root.fail(root.text);
   for (std::size_t rank = 1; rank < outcomes.size(); ++rank) {
     const Outcome& other = outcomes[rank];
     if (other.failed()) {
-      return text_of(other.text, " (", place_of(rank, outcomes), "; ", place_of(0, outcomes), " has it",
-                     root.text.empty() ? "" : ", with " + root.text, "); ", step.advice);
+      other.fail(text_of(other.text, " (", place_of(rank, outcomes), "; ", place_of(0, outcomes), " has it",
+                         root.text.empty() ? "" : ", with " + root.text, "); ", step.advice));
     }
     if (other.text == root.text || root.interrupted() || other.interrupted()) continue;
-    return text_of(step.thing, ": ", place_of(rank, outcomes), " has ", other.text, ", ", place_of(0, outcomes),
-                   " has ", root.text, "; ", step.advice);
+    throw Error(text_of(step.thing, ": ", place_of(rank, outcomes), " has ", other.text, ", ", place_of(0, outcomes),
+                        " has ", root.text, "; ", step.advice));
   }
-  return "";
 }
 
-/// Throws if `refusal` says something, or a rank was interrupted.
-void end_unless_done(const std::string& refusal, std::span<const Outcome> outcomes) {
-  if (!refusal.empty()) outcomes[0].fail(refusal);
+void stop_if_interrupted(std::span<const Outcome> outcomes) {
   if (std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.interrupted(); })) throw Stopped();
 }
 
@@ -111,7 +107,8 @@ void agree(const Communicator& world, const Step& step) {
         return found;
       },
       [&](std::span<const Outcome> outcomes) {
-        end_unless_done(refusal_of(step, outcomes), outcomes);
+        refuse(step, outcomes);
+        stop_if_interrupted(outcomes);
         return std::string();
       });
 }
@@ -126,7 +123,8 @@ std::string at_root(const Communicator& world, const std::function<std::string()
         return text;
       },
       [](std::span<const Outcome> outcomes) {
-        end_unless_done(outcomes[0].failed() ? outcomes[0].text : "", outcomes);
+        if (outcomes[0].failed()) outcomes[0].fail(outcomes[0].text);
+        stop_if_interrupted(outcomes);
         return outcomes[0].text;
       });
 }
@@ -153,6 +151,7 @@ void agree_on_lines(const Communicator& world, const std::string& thing, const s
           if (outcome.failed())
             outcome.fail(text_of(outcome.text, rank == 0 ? "" : " (" + place_of(rank, outcomes) + ")"));
         }
+        stop_if_interrupted(outcomes);
         std::vector<std::vector<std::string>> of_ranks;
         for (const Outcome& outcome : outcomes) {
           auto& of_rank = of_ranks.emplace_back();

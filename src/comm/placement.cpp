@@ -1,12 +1,14 @@
 #include "rnnsearch/comm/placement.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/communicator.h"
@@ -44,6 +46,15 @@ Cpus cpus_of(const std::string& list) {
   Cpus cpus;
   add_cpus(list, cpus);
   return cpus;
+}
+
+/// What has the CPUs that the rank may use.
+const std::string& machine_of(const RankPlace& place) {
+  return place.boot.empty() ? place.host : place.boot;
+}
+
+bool share_quota(const RankPlace& a, const RankPlace& b) {
+  return a.quota && b.quota && a.quota.cgroup == b.quota.cgroup && machine_of(a) == machine_of(b);
 }
 
 bool overlap(const Cpus& a, const Cpus& b) {
@@ -100,10 +111,12 @@ struct HostSummary {
   std::size_t ranks = 0, threads = 0;
   Cpus cores;
   bool cores_known = true;
-  std::string lists;
+  std::string lists, quota;
 
   void add(const RankPlace& place) {
     ++ranks;
+    if (place.quota && quota.empty())
+      quota = text_of(", quota of ", place.quota.cpus, " CPUs (", place.quota.file, ")");
     threads += place.threads;
     add_cpus(place.cores, cores);
     cores_known = cores_known && !place.cores.empty();
@@ -116,16 +129,21 @@ struct HostSummary {
   }
   std::string text() const {
     return text_of(counted(ranks, "rank"), ", ", counted(threads, "thread"),
-                   cores_known ? " on " + counted(cores.size(), "core") : "", ", CPUs ", lists);
+                   cores_known ? " on " + counted(cores.size(), "core") : "", ", CPUs ", lists, quota);
   }
 };
+
+/// What a rank tells the root about itself, besides numbers.
+std::array<std::string*, 5> texts_of(RankPlace& place) {
+  return {&place.cpus, &place.cores, &place.numa_domains, &place.quota.file, &place.boot};
+}
+
+}  // namespace
 
 std::string remedy() {
   return "give fewer --threads, start fewer ranks, or let the launcher bind the ranks to more cores (" +
          launch_without_binding() + ")";
 }
-
-}  // namespace
 
 void locate(RankPlace& place, const std::filesystem::path& system) {
   Cpus cores, domains;
@@ -160,6 +178,17 @@ std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
   return counts;
 }
 
+std::vector<std::string> distinct_hosts(std::vector<std::string> names, const std::vector<std::string>& boots) {
+  std::map<std::string, std::vector<std::string>> machines;  // by their name, in the order of their first ranks
+  for (std::size_t rank = 0; rank < names.size(); ++rank) {
+    auto& alike = machines[names[rank]];
+    const auto at = std::find(alike.begin(), alike.end(), boots[rank]) - alike.begin();
+    if (at == static_cast<std::ptrdiff_t>(alike.size())) alike.push_back(boots[rank]);
+    if (at > 0) names[rank] += text_of("#", at + 1);
+  }
+  return names;
+}
+
 int ranks_of_each_host(const std::vector<std::string>& hosts) {
   std::size_t each = 1;
   while (each < hosts.size() && hosts[each] == hosts[0]) ++each;
@@ -181,18 +210,24 @@ void share_cpus(std::vector<RankPlace>& places) {
   for (const auto& place : places) cpus.push_back(cpus_of(place.cpus));
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i].threads != 0) continue;
-    std::size_t sharers = 0;
+    std::size_t sharers = 0, quota_sharers = 0;
     for (std::size_t j = 0; j < places.size(); ++j) {
-      if (places[j].host == places[i].host && overlap(cpus[i], cpus[j])) ++sharers;
+      if (machine_of(places[j]) == machine_of(places[i]) && overlap(cpus[i], cpus[j])) ++sharers;
+      if (share_quota(places[i], places[j])) ++quota_sharers;
     }
-    places[i].threads = std::max<std::size_t>(1, cpus[i].size() / std::max<std::size_t>(1, sharers));
+    std::size_t threads = cpus[i].size() / std::max<std::size_t>(1, sharers);
+    if (const double quota = places[i].quota.cpus / static_cast<double>(quota_sharers); quota_sharers > 0) {
+      threads = std::min(threads, static_cast<std::size_t>(std::min(quota, 1e6)));
+    }
+    places[i].threads = std::max<std::size_t>(1, threads);
   }
 }
 
 std::string oversubscription(const std::vector<RankPlace>& places) {
-  std::map<std::string, std::vector<std::size_t>> hosts;
-  for (std::size_t rank = 0; rank < places.size(); ++rank) hosts[places[rank].host].push_back(rank);
-  for (const auto& [host, ranks] : hosts) {
+  std::map<std::string, std::vector<std::size_t>> machines;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) machines[machine_of(places[rank])].push_back(rank);
+  for (const auto& [machine, ranks] : machines) {
+    const std::string& host = places[ranks.front()].host;
     // Those that have no CPU but the ones of some rank's set: with sets that are equal, nested or disjoint, that is
     // all.
     std::map<std::string, Cpus> sets;
@@ -234,18 +269,28 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
         RankPlace own;
         own.cpus = allowed_cpu_list();
         locate(own, "/sys/devices/system");
-        for (const std::string* list : {&own.cpus, &own.cores, &own.numa_domains}) packer.add_text(*list);
+        own.quota = cpu_quota();
+        own.boot = boot_id();
+        for (const std::string* text : texts_of(own)) packer.add_text(*text);
+        packer.add(own.quota.cpus);
+        packer.add(own.quota.cgroup);
         return packer.take();
       },
       [&](std::span<const Outcome> outcomes) {
         auto& places = placement.places;
+        std::vector<std::string> names, boots;
         for (const Outcome& outcome : outcomes) {
           Unpacker unpacker(outcome.text);
           RankPlace& place = places.emplace_back();
-          place.host = outcome.host;
           place.threads = unpacker.next<std::size_t>();
-          for (std::string* list : {&place.cpus, &place.cores, &place.numa_domains}) *list = unpacker.next_text();
+          for (std::string* text : texts_of(place)) *text = unpacker.next_text();
+          place.quota.cpus = unpacker.next<double>();
+          place.quota.cgroup = unpacker.next<std::uint64_t>();
+          names.push_back(outcome.host);
+          boots.push_back(place.boot);
         }
+        names = distinct_hosts(std::move(names), boots);
+        for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank].host = names[rank];
         share_cpus(places);
         if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty()) {
           throw Error(text_of(refusal, "; ", remedy(), ", or give --oversubscribe if this is intended"));
@@ -259,21 +304,41 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
   return placement;
 }
 
-std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places) {
-  std::vector<std::string> sentences;
-  const auto first = [&](auto is_slow, auto sentence) {
-    const auto found = std::find_if(places.begin(), places.end(), is_slow);
-    if (found != places.end()) {
-      sentences.push_back(text_of("rank ", found - places.begin(), " on ", found->host, sentence(*found)));
+std::string threads_beyond_cores(const std::vector<RankPlace>& places) {
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    const std::size_t cores = cpus_of(places[rank].cores).size(), threads = places[rank].threads;
+    if (cores == 0 || threads <= cores) continue;
+    return text_of("rank ", rank, " on ", places[rank].host, " has ", counted(threads, "thread"), " on ",
+                   counted(cores, "core"));
+  }
+  return "";
+}
+
+std::string threads_beyond_quota(const std::vector<RankPlace>& places) {
+  for (const RankPlace& place : places) {
+    std::size_t threads = 0, ranks = 0;
+    for (const RankPlace& other : places) {
+      if (!share_quota(place, other)) continue;
+      threads += other.threads;
+      ++ranks;
     }
-  };
-  const auto cores = [](const RankPlace& place) { return cpus_of(place.cores).size(); };
-  first([&](const RankPlace& place) { return cores(place) > 0 && place.threads > cores(place); },
-        [&](const RankPlace& place) {
-          return text_of(" has ", counted(place.threads, "thread"), " on ", counted(cores(place), "core"));
-        });
-  first([](const RankPlace& place) { return cpus_of(place.numa_domains).size() > 1; },
-        [](const RankPlace& place) { return text_of(" has CPUs in the NUMA domains ", place.numa_domains); });
+    if (static_cast<double>(threads) <= place.quota.cpus || ranks == 0) continue;
+    return text_of("on ", place.host, " the quota of CPU time is ", place.quota.cpus, " CPUs (", place.quota.file,
+                   ") for ", counted(threads, "thread"), " (", counted(ranks, "rank"),
+                   "), so threads are stopped part of the time");
+  }
+  return "";
+}
+
+std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places) {
+  std::vector<std::string> sentences{threads_beyond_cores(places), threads_beyond_quota(places)};
+  const auto wide = std::find_if(places.begin(), places.end(),
+                                 [](const RankPlace& place) { return cpus_of(place.numa_domains).size() > 1; });
+  if (wide != places.end()) {
+    sentences.push_back(text_of("rank ", wide - places.begin(), " on ", wide->host, " has CPUs in the NUMA domains ",
+                                wide->numa_domains));
+  }
+  std::erase(sentences, "");
   return sentences;
 }
 

@@ -8,6 +8,7 @@
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/sentence_of.h"
 #include "rnnsearch/comm/placement.h"
 
 namespace rnnsearch::comm {
@@ -140,7 +141,7 @@ void ProgressThread::run() {
     }
   } catch (const std::exception& error) {
     // Without this thread the rank cannot go on, and the main thread may wait where no exception can reach it.
-    log_line(text_of("[comm] ", error.what(), "; ending all ranks"));
+    log_line(text_of("[comm] ", sentence_of(error), "; ending all ranks"));
     Environment::abort(1);
   }
 }

@@ -45,6 +45,7 @@ class ProgressThread {
   std::uint64_t begun() const { return begun_; }  // needs no lock: only the main thread changes it
   void abandon();
   Traffic traffic() const;
+  const RollCall& roll_call() const { return roll_call_; }
 
   /// Registers a blocking MPI collective of the main thread with the stall check while the object lives.
   class Watched {

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/packed.h"
+#include "rnnsearch/comm/last_words.h"
 
 namespace rnnsearch::comm {
 namespace {
 
-constexpr int kQuestion = 1, kAnswer = 2;
+constexpr int kQuestion = 1, kAnswer = 2, kLastWords = 3;
+constexpr auto kRootIsSilent = std::chrono::seconds(30);
 constexpr double kPatience = 10;  // stall timeouts after which a late rank that answers ends all ranks
 
 }  // namespace
@@ -66,12 +70,35 @@ void RollCall::answer(const RankStatus& own) {
       check(MPI_Isend(&answered_with_[from], sizeof(RankStatus), MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_,
                       &answering_[from]),
             "MPI_Isend");
+    } else if (status.MPI_TAG == kLastWords) {
+      int size = 0;
+      check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
+      std::string words(static_cast<std::size_t>(size), '\0');
+      check(MPI_Recv(words.data(), size, MPI_BYTE, status.MPI_SOURCE, kLastWords, comm_, MPI_STATUS_IGNORE),
+            "MPI_Recv");
+      Unpacker unpacker(words);
+      const int exit_code = unpacker.next<int>();
+      end_all_ranks(exit_code, std::string(unpacker.next_text()));
     } else {
       RankStatus theirs;
       check(MPI_Recv(&theirs, sizeof theirs, MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_, MPI_STATUS_IGNORE),
             "MPI_Recv");
       answers_[from] = theirs;
     }
+  }
+}
+
+void RollCall::tell_the_root(int exit_code, const std::string& line) const {
+  Packer packer;
+  packer.add(exit_code);
+  packer.add_text(line);
+  const std::string words = packer.take();
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Isend(words.data(), static_cast<int>(words.size()), MPI_BYTE, 0, kLastWords, comm_, &request), "MPI_Isend");
+  for (const auto from = Clock::now(); Clock::now() - from < kRootIsSilent;) {
+    int sent = 0;
+    check(MPI_Test(&request, &sent, MPI_STATUS_IGNORE), "MPI_Test");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
 

@@ -24,7 +24,7 @@ struct RankStatus {
   char doing[48] = "";        // what it does, for the log line
 };
 
-/// Not thread-safe; the progress thread owns it.
+/// Not thread-safe but for tell_the_root; the progress thread owns it.
 class RollCall {
  public:
   using Clock = std::chrono::steady_clock;
@@ -45,6 +45,10 @@ class RollCall {
   ///                        stall timeouts
   /// Throws Error.
   std::optional<Finding> tick(const RankStatus& own, double stall_timeout);
+
+  /// For any thread of a rank other than the root. Sends the arguments of end_all_ranks to the root, which calls it
+  /// in its next tick and so ends this process. Returns only if the root does not do so within half a minute.
+  void tell_the_root(int exit_code, const std::string& line) const;
 
  private:
   void answer(const RankStatus& own);

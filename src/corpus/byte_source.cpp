@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/line_source.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -227,15 +228,11 @@ std::unique_ptr<ByteSource> ByteSource::open(const fs::path& path) {
   if (std::ferror(file.get())) refuse(path, std::strerror(errno));
   std::rewind(file.get());
   const std::string_view begin(magic, count);
-  if (begin.starts_with("\x1f\x8b")) return std::make_unique<GzipSource>(path, size, std::move(file));
-  const bool skippable = begin.size() >= 4 && (begin[0] & '\xf0') == '\x50' && begin.substr(1, 3) == "\x2a\x4d\x18";
-  if (skippable || begin.starts_with("\x28\xb5\x2f\xfd"))
-    return std::make_unique<ZstdSource>(path, size, std::move(file));
-  if (begin.starts_with(std::string_view("\xfd"
-                                         "7zXZ\0",
-                                         6))) {
-    return std::make_unique<XzSource>(path, size, std::move(file));
-  }
+  const std::string_view unpacker = unpacker_of(begin);
+  if (unpacker == "gzip") return std::make_unique<GzipSource>(path, size, std::move(file));
+  if (unpacker == "zstd") return std::make_unique<ZstdSource>(path, size, std::move(file));
+  if (unpacker == "xz") return std::make_unique<XzSource>(path, size, std::move(file));
+  if (!unpacker.empty()) refuse(path, "it is compressed by ", unpacker, ", which is not read here; unpack it first");
   return std::make_unique<PlainSource>(path, size, std::move(file));
 }
 

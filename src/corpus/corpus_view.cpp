@@ -12,6 +12,7 @@
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/cleaning.h"
 
@@ -84,19 +85,15 @@ std::uint64_t whole(const Json& json, const std::string& name) {
   return static_cast<std::uint64_t>(json.at(name).integer());
 }
 
-std::string left(std::string text, std::size_t width) {
-  text.resize(std::max(text.size() + 1, width), ' ');
-  return text;
-}
-
-std::string right(const std::string& text, std::size_t width) {
-  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
+/// A heading and at least one space behind it.
+std::string headed(const std::string& text, std::size_t width) {
+  return left(printable(text), width - 1) + ' ';
 }
 
 void print_sets(const Json& json, std::ostream& out) {
-  out << "\n" << left("", 18) << "       pairs    source words  unknown    target words  unknown  references\n";
+  out << "\n" << headed("", 18) << "       pairs    source words  unknown    target words  unknown  references\n";
   const auto row = [&](const std::string& name, const Json& set) {
-    out << left(name, 18) << right(grouped(whole(set, "pairs")), 12);
+    out << headed(name, 18) << right(grouped(whole(set, "pairs")), 12);
     for (const std::string side : kSides) {
       const std::uint64_t words = whole(set, side + "_words");
       out << right(grouped(words), 16) << right(percent(whole(set, side + "_unknown_words"), words), 9);
@@ -111,7 +108,7 @@ void print_sets(const Json& json, std::ostream& out) {
 void print_selection(const Json& selection, std::uint64_t kept, std::ostream& out) {
   const std::uint64_t read = whole(selection, "pairs_read");
   const auto row = [&](const std::string& name, std::uint64_t count) {
-    out << left(name, 36) << right(grouped(count), 12) << right(percent(count, read), 10) << "\n";
+    out << headed(name, 36) << right(grouped(count), 12) << right(percent(count, read), 10) << "\n";
   };
   out << "\n";
   row("pairs read", read);
@@ -137,15 +134,15 @@ void print_lengths(const Json& rows, std::ostream& out) {
       most = std::max(most, whole(row, kSides[side]));
     }
   }
-  out << "\n" << left("words", 12) << left("source sentences", 24 + kBarWidth) << "target sentences\n";
+  out << "\n" << headed("words", 12) << headed("source sentences", 24 + kBarWidth) << "target sentences\n";
   for (const Json& row : rows.items()) {
     const std::uint64_t from = whole(row, "from"), to = whole(row, "to");
-    std::string line = left(from == to ? std::to_string(from) : text_of(from, "-", to), 8);
+    std::string line = headed(from == to ? std::to_string(from) : text_of(from, "-", to), 8);
     for (std::size_t side = 0; side < 2; ++side) {
       const std::uint64_t count = whole(row, kSides[side]);
       const auto bar = static_cast<std::size_t>(ceil_div(count * kBarWidth, most));
       line += right(grouped(count), 12) + right(percent(count, all[side]), 8) + "  " +
-              left(std::string(bar, '#'), kBarWidth + 2);
+              headed(std::string(bar, '#'), kBarWidth + 2);
     }
     line.resize(line.find_last_not_of(' ') + 1);
     out << line << "\n";
@@ -207,7 +204,7 @@ void print_corpus(const Json& json, std::ostream& out) {
   static const std::set<std::string> kTables{"train", "selection", "sets", "pairs"};
   for (const auto& [name, value] : json.members()) {
     if (kTables.contains(name)) continue;
-    out << left(name, 26) << (value.is_string() ? value.string() : value.dump()) << "\n";
+    out << headed(name, 26) << printable(value.is_string() ? value.string() : value.dump()) << "\n";
   }
   print_sets(json, out);
   if (const Json* selection = json.find("selection"))
@@ -215,8 +212,8 @@ void print_corpus(const Json& json, std::ostream& out) {
   print_lengths(json.at("train").at("lengths"), out);
   for (const Json& pair : json.at("pairs").items()) {
     out << "\n"
-        << left("source", 8) << pair.at("source").string() << "\n"
-        << left("target", 8) << pair.at("target").string() << "\n";
+        << headed("source", 8) << printable(pair.at("source").string()) << "\n"
+        << headed("target", 8) << printable(pair.at("target").string()) << "\n";
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "corpus/difference.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/corpus/test_set_file.h"
@@ -67,10 +68,45 @@ void check_output(const std::filesystem::path& output, bool overwrite,
   std::error_code reason;
   if (!fs::is_directory(folder, reason)) refuse("there is no folder ", folder.string(), "; create it first");
   if (fs::is_directory(output, reason)) refuse("it is a folder, but a file name was expected");
-  if (!fs::exists(output, reason)) return;
-  if (!overwrite) refuse("it already exists; choose another name, or give --overwrite");
+  if (!overwrite || !fs::exists(output, reason)) return;
   for (const fs::path& input : inputs)
     if (fs::equivalent(file_named(input), output, reason)) refuse("it is one of the input files; choose another name");
+}
+
+bool is_there(const std::filesystem::path& output, const CorpusHead& head, const std::vector<RawSet>& sets,
+              const std::string& fingerprint) {
+  std::error_code reason;
+  if (!std::filesystem::exists(output, reason)) return false;
+  std::string what;
+  try {
+    const Corpus there(output);
+    const Places places{"in " + output.string(), "here"};
+    const Selection &a = selection_of(there), &b = head.selection;
+    TextPipeline pipeline = there.pipeline();
+    if (fingerprint.empty()) pipeline.source_subwords = head.pipeline.source_subwords;  // perhaps yet to be learned
+    if (fingerprint.empty()) pipeline.target_subwords = head.pipeline.target_subwords;
+    const auto compare = [&](const std::string& difference_found) {
+      if (what.empty()) what = difference_found;
+    };
+    const auto compare_values = [&](const std::string& name, const auto& in_a, const auto& in_b) {
+      if (in_a != in_b) compare(difference(name, in_a, in_b, places));
+    };
+    compare(difference(pipeline, head.pipeline, places));
+    compare(difference(a.cleaning, b.cleaning, places));
+    if (sets_of(there) != sets) compare("its development and test sets are others");
+    if (!fingerprint.empty()) {
+      compare_values("the number of pairs of the training text", a.pairs_read, b.pairs_read);
+      compare_values("joint-vocabulary", there.joint_vocabulary(), head.joint);
+      compare_values("the size of the source vocabulary", there.source_vocabulary().size(), head.source.size());
+      compare_values("the size of the target vocabulary", there.target_vocabulary().size(), head.target.size());
+      if (there.fingerprint() != fingerprint || !(a.dropped == b.dropped)) compare("its training text is another one");
+    }
+  } catch (const Error& error) {
+    what = error.what();
+  }
+  if (what.empty()) return true;
+  throw Error(text_of("corpus: cannot write ", output.string(), ": it already exists, and ", what,
+                      "; choose another name, or give --overwrite"));
 }
 
 void check_still_absent(const std::filesystem::path& output) {

@@ -60,6 +60,7 @@ struct CorpusHead {
 struct RawSet {
   std::string name;                             // "dev", "test/NAME"
   std::vector<std::vector<std::string>> lines;  // [source, references...][pairs], raw
+  friend bool operator==(const RawSet&, const RawSet&) = default;
 };
 
 /// Writes a corpus, which appears at `output` only with publish(). Add the pairs first, then the sets, then publish.
@@ -76,6 +77,8 @@ class CorpusWriter {
   /// Completes the file and returns the fingerprint. `check`: see AtomicFile::publish.
   std::string publish(const std::function<void()>& check);
 
+  /// Of what was added so far.
+  std::string fingerprint() const;
   std::uint64_t pairs() const { return pairs_; }
   std::uint64_t source_words() const { return source_.words; }
   std::uint64_t target_words() const { return target_.words; }
@@ -87,7 +90,6 @@ class CorpusWriter {
     void add(std::span<const WordId> ids);
   };
   void close_shard();
-  std::string fingerprint() const;
 
   const CorpusHead& head_;
   std::uint64_t shard_pairs_, pairs_ = 0;
@@ -104,9 +106,14 @@ const Selection& selection_of(const Corpus& corpus);
 /// The vocabulary of two corpora with the same words, with the sum of their counts.
 Vocabulary add_counts(const Vocabulary& a, const Vocabulary& b);
 
-/// Throws Error if the output cannot be written, exists (unless `overwrite`), or is one of `inputs`.
+/// Throws Error if the output cannot be written or is one of `inputs`.
 void check_output(const std::filesystem::path& output, bool overwrite,
                   const std::vector<std::filesystem::path>& inputs);
+
+/// Whether a corpus of this content exists already. Throws Error, with what differs, if something else does. If
+/// `fingerprint` is empty, the text is yet to be read, and only the options and sets are compared.
+bool is_there(const std::filesystem::path& output, const CorpusHead& head, const std::vector<RawSet>& sets,
+              const std::string& fingerprint);
 
 /// Call it just before publishing. Throws Error if another process has written the output since check_output found that
 /// it does not exist.

@@ -1,13 +1,10 @@
 #include "corpus/line_reader.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 
@@ -30,8 +27,13 @@ bool LineReader::fill() {
 
 bool LineReader::at_end() {
   if (test_set_) return lines_ == test_set_->lines.size();
-  if (begin_ < end_ || fill()) return false;
-  if (lines_ == 0) throw Error(text_of("corpus: cannot read ", path().string(), ": it is empty after unpacking"));
+  const bool more = begin_ < end_ || fill();
+  if (lines_ == 0 && begin_ == 0 && std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) {
+    begin_ = kByteOrderMark.size();
+    return at_end();
+  }
+  if (more) return false;
+  if (lines_ == 0) throw Error(text_of("corpus: cannot read ", path().string(), ": it is empty"));
   return true;
 }
 
@@ -43,6 +45,7 @@ bool LineReader::append(std::string& text) {
   }
   ++lines_;
   const std::size_t first = text.size();
+  std::string_view line;
   bool complete = false;
   do {
     const char* start = buffer_.data() + begin_;
@@ -52,34 +55,20 @@ bool LineReader::append(std::string& text) {
         complete ? static_cast<std::size_t>(static_cast<const char*>(newline) - start) : end_ - begin_;
     text.append(start, part);
     begin_ += part + complete;
-    if (text.size() - first > limit_.max_line_bytes)
-      limit_.refuse(text_of("corpus: ", path().string(), " line ", lines_, " is "),
-                    std::string_view(text).substr(first));
+    line = without_return(std::string_view(text).substr(first));
+    if (line.size() > limit_.max_line_bytes) {
+      limit_.refuse(text_of("corpus: ", path().string(), " line ", lines_, " is "), line);
+    }
   } while (!complete && fill());
-  if (lines_ == 1 && std::string_view(text).substr(first).starts_with(kByteOrderMark)) {
-    text.erase(first, kByteOrderMark.size());
-  }
+  text.resize(first + line.size());
   return true;
 }
 
 bool LineReader::next(std::string& line) {
   line.clear();
   if (!append(line)) return false;
-  check_line(path(), lines_, line);
+  check_text(path().native(), lines_, line);
   return true;
-}
-
-void check_line(const std::filesystem::path& path, std::uint64_t number, std::string_view line, std::size_t before) {
-  if (const auto nul = line.find('\0'); nul != std::string_view::npos)
-    throw Error(text_of("corpus: ", path.string(), " line ", number, " has a NUL byte (byte ", before + nul + 1,
-                        " of the line); is it UTF-8 text? UTF-16 must be converted first"));
-  if (const auto bad = text::first_invalid_utf8(line)) {
-    std::array<char, 8> hex{};
-    std::snprintf(hex.data(), hex.size(), "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(line[*bad])));
-    throw Error(text_of("corpus: ", path.string(), " line ", number, " is not valid UTF-8 at byte ", before + *bad + 1,
-                        " of the line (", hex.data(),
-                        "); convert the file, for instance with iconv -f LATIN1 -t UTF-8"));
-  }
 }
 
 void LineReader::skip_to(std::uint64_t line, const LineIndex* index) {

@@ -11,12 +11,10 @@
 
 #include "corpus/byte_source.h"
 #include "corpus/line_index.h"
-#include "rnnsearch/base/line_limit.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::corpus {
-
-inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 /// Memory: a small buffer, or the whole file for a test set. Errors name the file, the line and the byte in the line,
 /// both counted from 1.
@@ -28,11 +26,10 @@ class LineReader {
 
   /// Whether all lines were read. Throws Error for a file that is empty after unpacking.
   bool at_end();
-  /// Appends the next line without its "\n" and without checking it; returns false at the end. A last line without "\n"
-  /// counts as a line. A byte order mark at the start of the file is removed. Throws Error as at_end does, and for
-  /// lines longer than the limit.
+  /// Appends the next line (base/line_source.h: what is a line) without checking it; returns false at the end. Throws
+  /// Error as at_end does, and for lines longer than the limit.
   bool append(std::string& text);
-  /// Reads the next line and checks it with check_line; returns false at the end.
+  /// Reads the next line and checks it with check_text; returns false at the end.
   bool next(std::string& line);
   /// Skips lines, without checking them, until `line` lines were passed or the text ends. `index` is the index of this
   /// file or nullptr. Throws Error if a line no longer begins where the index says.
@@ -58,9 +55,5 @@ class LineReader {
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // the part of the buffer that is still to be read
 };
-
-/// Throws Error for NUL bytes and invalid UTF-8. number: the number of the line, from 1. before: bytes of the line in
-/// front of `line`, if `line` is only a part of it.
-void check_line(const std::filesystem::path& path, std::uint64_t number, std::string_view line, std::size_t before = 0);
 
 }  // namespace rnnsearch::corpus

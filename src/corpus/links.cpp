@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
@@ -25,6 +27,7 @@ bool read_link(std::string_view text, std::uint32_t& source, std::uint32_t& targ
 
 std::string read_links(std::string_view line, std::size_t source_words, std::size_t target_words,
                        std::vector<std::uint32_t>& links) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> found;
   for (std::size_t begin = line.find_first_not_of(kSpaces); begin != std::string_view::npos;) {
     const std::size_t end = std::min(line.find_first_of(kSpaces, begin), line.size());
     const std::string_view link = line.substr(begin, end - begin);
@@ -36,10 +39,10 @@ std::string read_links(std::string_view line, std::size_t source_words, std::siz
         return text_of("the link ", link, " is past the ", words, " words of the ", side, ", which are counted from 0");
       }
     }
-    links.push_back(source);
-    links.push_back(target);
+    found.emplace(source, target);
     begin = line.find_first_not_of(kSpaces, end);
   }
+  for (const auto& [source, target] : found) links.insert(links.end(), {source, target});
   return {};
 }
 

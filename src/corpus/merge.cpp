@@ -1,11 +1,10 @@
 #include "rnnsearch/corpus/merge.h"
 
 #include <algorithm>
-#include <sstream>
-#include <tuple>
 #include <utility>
 
 #include "corpus/corpus_writer.h"
+#include "corpus/difference.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/mixture.h"
@@ -17,25 +16,7 @@ namespace {
 /// none.
 std::string difference(const Corpus& a, const Corpus& b) {
   if (std::string words = difference_of_words(a, b); !words.empty()) return words;
-  const auto differ = [&](const std::string& what, const auto& in_a, const auto& in_b) {
-    std::ostringstream text;
-    text << std::boolalpha << what << " is " << in_b << " there and " << in_a << " in " << a.path().string();
-    return std::move(text).str();
-  };
-  const CleaningOptions &c = selection_of(a).cleaning, &d = selection_of(b).cleaning;
-  const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
-  if (c.max_length != d.max_length) return differ("max-length", c.max_length, d.max_length);
-  if (c.max_ratio != d.max_ratio) return differ("max-ratio", c.max_ratio, d.max_ratio);
-  if (c.keep_empty_targets != d.keep_empty_targets)
-    return differ("keep-empty-targets", c.keep_empty_targets, d.keep_empty_targets);
-  if (c.drop_copies != d.drop_copies) return differ("drop-copies", c.drop_copies, d.drop_copies);
-  if (c.drop_repeated != d.drop_repeated) return differ("drop-repeated", c.drop_repeated, d.drop_repeated);
-  if (c.source_script != d.source_script)
-    return differ("source-script", quoted(c.source_script), quoted(d.source_script));
-  if (c.target_script != d.target_script)
-    return differ("target-script", quoted(c.target_script), quoted(d.target_script));
-  if (c.script_share != d.script_share) return differ("script-share", c.script_share, d.script_share);
-  return "";
+  return difference(selection_of(a).cleaning, selection_of(b).cleaning, {"in " + a.path().string(), "there"});
 }
 
 }  // namespace
@@ -79,7 +60,8 @@ MergeReport merge(const MergeOptions& options) {
   for (const RawSet& set : sets) writer.add_set(set);
   MergeReport report{writer.pairs(),     writer.source_words(), writer.target_words(), head.selection, "",
                      std::move(warnings)};
-  report.fingerprint = writer.publish([&] {
+  report.unchanged = !options.overwrite && is_there(options.output, head, sets, writer.fingerprint());
+  report.fingerprint = report.unchanged ? writer.fingerprint() : writer.publish([&] {
     if (!options.overwrite) check_still_absent(options.output);
   });
   return report;

@@ -3,28 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <tuple>
 
+#include "corpus/difference.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/option.h"
 
 namespace rnnsearch::corpus {
 
 std::string difference_of_words(const Corpus& a, const Corpus& b) {
+  const Places places{"in " + a.path().string(), "there"};
+  if (std::string what = difference(a.pipeline(), b.pipeline(), places); !what.empty()) return what;
   const auto differ = [&](const std::string& what, const auto& in_a, const auto& in_b) {
-    std::ostringstream text;
-    text << std::boolalpha << what << " is " << in_b << " there and " << in_a << " in " << a.path().string();
-    return std::move(text).str();
+    return difference(what, in_a, in_b, places);
   };
-  const TextPipeline &p = a.pipeline(), &q = b.pipeline();
-  if (p.source_language != q.source_language) return differ("source-language", p.source_language, q.source_language);
-  if (p.target_language != q.target_language) return differ("target-language", p.target_language, q.target_language);
-  if (p.tokenizer != q.tokenizer) return differ("tokenizer", p.tokenizer, q.tokenizer);
-  if (p.normalization != q.normalization) return differ("normalization", p.normalization, q.normalization);
-  if (p.lowercase != q.lowercase) return differ("lowercase", p.lowercase, q.lowercase);
-  if (!(p.copies == q.copies)) return "its copy patterns differ from those of " + a.path().string();
-  if (!(p == q)) return "its subwords differ from those of " + a.path().string();
   if (a.joint_vocabulary() != b.joint_vocabulary())
     return differ("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());
   for (const auto& [side, x, y] : {std::tuple{"source", &a.source_vocabulary(), &b.source_vocabulary()},
@@ -50,6 +42,11 @@ void check_mixture(const Corpus& first, std::span<const MixedCorpus> others) {
     const std::string path = corpus->path().string();
     if (!(weight > 0))
       throw Error(text_of("corpus: ", path, " is mixed in with the weight ", weight, ", which must be above 0"));
+    if (weight * static_cast<double>(first.train_pairs()) < 0.5)
+      throw Error(text_of("corpus: ", path, " is mixed in with the weight ", weight,
+                          ", too small for a pair in an epoch of ", first.train_pairs(), " pairs of ",
+                          first.path().string(), "; choose a weight of at least ",
+                          1 / static_cast<double>(first.train_pairs())));
     if (corpus->train_pairs() == 0)
       throw Error(text_of("corpus: ", path, " has no training pairs; make it again with rnnsearch prepare"));
     if (const std::string what = difference_of_words(first, *corpus); !what.empty())

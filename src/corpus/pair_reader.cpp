@@ -138,7 +138,8 @@ bool PairReader::append(TextBlock& block) {
     if (tab == std::string::npos)
       throw Error(text_of("corpus: ", source_->path().string(), " line ", source_->lines(),
                           " has no tab; a source sentence, a tab and its translation were expected"));
-    const std::size_t end = std::min(line_.find('\t', tab + 1), line_.size());  // further columns are ignored
+    const std::size_t end = std::min(line_.find('\t', tab + 1), line_.size());
+    block.further_columns += end < line_.size() ? 1 : 0;
     block.source.bytes.append(line_, 0, tab);
     block.target.bytes.append(line_, tab + 1, end - tab - 1);
   }
@@ -177,6 +178,7 @@ bool PairReader::next(TextBlock& block) {
   block.source.clear();
   block.target.clear();
   block.alignments.clear();
+  block.further_columns = 0;
   for (Found found = Found::kUnit;;) {
     if (!source_) {
       if (next_text_ == texts_.size()) return false;

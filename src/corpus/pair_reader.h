@@ -38,12 +38,13 @@ struct TextBlock {
     }
   };
   Side source, target;
-  Side alignments;               // without lines if the text has none
-  bool columns = false;          // both sides are columns of one file, separated by a tab
-  std::uint64_t first_line = 1;  // line number of the first pair in its files, from 1
-  std::uint64_t first_pair = 0;  // number of the first pair over all texts, from 0
-  std::uint64_t bytes_read = 0;  // bytes of all files up to the end of this block
-  bool ends_round = true;        // whether this is the last block of a round, see PairReader
+  Side alignments;                    // without lines if the text has none
+  bool columns = false;               // both sides are columns of one file, separated by a tab
+  std::uint64_t first_line = 1;       // line number of the first pair in its files, from 1
+  std::uint64_t first_pair = 0;       // number of the first pair over all texts, from 0
+  std::uint64_t further_columns = 0;  // pairs behind which their line has further columns, which are not read
+  std::uint64_t bytes_read = 0;       // bytes of all files up to the end of this block
+  bool ends_round = true;             // whether this is the last block of a round, see PairReader
 
   std::size_t size() const { return source.ends.size(); }
 };

@@ -21,6 +21,7 @@
 #include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -217,9 +218,18 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
       check_vocabulary_of(options, *given);
       options.pipeline = given->pipeline();
     }
-    if (options.dev) sets.push_back(read_raw_set(*options.dev, options.line_limit, "dev"));
-    for (const EvaluationFiles& test : options.tests)
-      sets.push_back(read_raw_set(test, options.line_limit, "test/" + test.name));
+    const auto add_set = [&](const EvaluationFiles& files, const std::string& name) {
+      const RawSet& set = sets.emplace_back(read_raw_set(files, options.line_limit, name));
+      for (std::size_t i = 0; i < set.lines.size(); ++i) {
+        const auto is_blank = [](const std::string& line) { return text::split_views(line).empty(); };
+        if (!std::all_of(set.lines[i].begin(), set.lines[i].end(), is_blank)) continue;
+        throw Error(text_of("corpus: ", (i == 0 ? files.source : files.references[i - 1]).string(), " of the set ",
+                            name, " has ", set.lines[i].size(),
+                            " lines, which are all blank, so that nothing can be measured with it; give another file"));
+      }
+    };
+    if (options.dev) add_set(*options.dev, "dev");
+    for (const EvaluationFiles& test : options.tests) add_set(test, "test/" + test.name);
     std::set<std::string> names;
     for (const RawSet& set : sets) {
       report.sets.emplace_back(set.name, set.lines[0].size());
@@ -227,7 +237,11 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
         throw Error(text_of("corpus: ", options.append_to.string(), " has a set ", set.name,
                             " already; leave this set out, or give the test set another name"));
     }
-    if (text_bytes(options.train) >= options.keep_counts_from) file.emplace(options, given ? &*given : nullptr);
+    const bool large = text_bytes(options.train) >= options.keep_counts_from;
+    const CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}};
+    if (!options.overwrite) is_there(options.output, expected, sets, "");
+    if (options.only_check) return "";
+    if (large) file.emplace(options, given ? &*given : nullptr);
     const bool learns = !given && options.subwords.learned != "none";
     if (const auto learned = learns && file ? file->read_learned(options) : std::nullopt) {
       options.pipeline = *learned;
@@ -238,6 +252,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     }
     return "";
   });
+  if (options.only_check) return report;
   share_pipeline(team, options.pipeline);
   if (given && team.rank() == 0) {
     const std::string changed = changed_libraries(options.pipeline);
@@ -297,11 +312,9 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   const PassTotals written = text.read(write);
   report.fingerprint = at_root(team, [&] {
     if (written.digest != counted.totals.digest) fail_on_change(options.train);
-    if (appended_before && appended_before->are_these())
-      throw Error(text_of(
-          "corpus: the last ", counted.totals.pairs_kept, " pairs of ", options.append_to.string(),
-          " are the pairs of this text, as words of its vocabulary: the text seems to have been appended already, "
-          "perhaps by the same job; to append it once more, write a corpus with another name with --output"));
+    report.unchanged = (appended_before && appended_before->are_these()) ||
+                       (!options.overwrite && is_there(options.output, counted.head, sets, writer->fingerprint()));
+    if (report.unchanged) return Corpus(options.output, Verify::kSkip).fingerprint();
     for (const RawSet& set : sets) writer->add_set(set);
     return writer->publish([&] {
       if (appended_before) check_still_the_same(options.append_to, digest_of_given);
@@ -311,6 +324,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   if (appends) report.pairs_before = given->train_pairs();
   report.pairs_read = counted.totals.pairs_read;
   report.pairs_kept = counted.totals.pairs_kept;
+  report.further_columns = written.further_columns;
   report.dropped = counted.totals.dropped;
   report.source = counted.source;
   report.target = counted.target;

@@ -19,8 +19,8 @@ constexpr Option<C> kOptions[]{
      field<&C::max_ratio>(),
      {.bounds = {.from = 0, .to = 1e6}}},
     {"keep-empty-targets",
-     "keep pairs without target words, from which a model learns to end a translation at once; pairs without source "
-     "words are always dropped",
+     "keep pairs without target words, from which a model learns to end a translation at once (translate it with "
+     "--minimum-length-ratio 0); pairs without source words are always dropped",
      field<&C::keep_empty_targets>()},
     {"drop-copies", "drop pairs whose two sides have the same words, because they are not translations",
      field<&C::drop_copies>()},

@@ -44,6 +44,9 @@ Json beginning(const fs::path& output, const std::string& fingerprint, std::uint
 void print(const PrepareReport& report, const fs::path& output, std::ostream& out) {
   if (report.pairs_before > 0) out << "pairs before   " << grouped(report.pairs_before) << "\n";
   print_pairs(out, report.pairs_read, report.pairs_kept, report.dropped);
+  if (report.further_columns > 0) {
+    out << "not read       the third and further columns of " << counted(report.further_columns, "line") << "\n";
+  }
   const auto side = [&](const char* name, const PrepareReport::Side& s) {
     char coverage[16];
     std::snprintf(coverage, sizeof coverage, "%.2f%%", 100 * s.coverage());
@@ -53,9 +56,7 @@ void print(const PrepareReport& report, const fs::path& output, std::ostream& ou
   side("source         ", report.source);
   side("target         ", report.target);
   for (const auto& [name, pairs] : report.sets) {
-    std::string label = printable(name);  // with --append somebody else's
-    label.resize(std::max<std::size_t>(label.size() + 1, 15), ' ');
-    out << label << grouped(pairs) << " pairs\n";
+    out << left(printable(name), 14) << " " << grouped(pairs) << " pairs\n";  // with --append somebody else's name
   }
   print_end(out, report.fingerprint, output);
 }
@@ -87,6 +88,7 @@ Json json_of(const PrepareReport& report, const fs::path& output) {
   };
   Json json = beginning(output, report.fingerprint, report.pairs_read, report.pairs_kept, report.dropped);
   if (report.pairs_before > 0) json["pairs_before"] = report.pairs_before;
+  if (report.further_columns > 0) json["lines_with_further_columns"] = report.further_columns;
   json["source"] = side(report.source);
   json["target"] = side(report.target);
   json["sets"] = Json::object();

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 text::Subwords read_model(const fs::path& path, text::Subwords::Kind kind) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = kind == text::Subwords::Kind::kSentencePiece ? read_file(path) : read_text_file(path);
   try {
     return text::Subwords::of(kind, bytes);
   } catch (const Error& error) {
@@ -59,8 +59,8 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
       if (full && random[0] >= chosen.front().number) continue;
       const std::string_view source = block.source[i], target = block.target[i];
       if (std::max(source.size(), target.size()) > text::kTrainingLineBytes) continue;
-      check_line(block.source.path, block.first_line + i, source);
-      check_line(block.target.path, block.first_line + i, target, block.columns ? source.size() + 1 : 0);
+      check_text(block.source.path.native(), block.first_line + i, source);
+      check_text(block.target.path.native(), block.first_line + i, target, block.columns ? source.size() + 1 : 0);
       if (full) {
         std::pop_heap(chosen.begin(), chosen.end());
         chosen.pop_back();
@@ -88,10 +88,17 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
 /// Learns a subword model from `lines`. of: the name of the side for messages, such as "the source".
 text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lines, std::optional<std::size_t> wanted,
                      const char* option, const char* of, const std::function<void(const PrepareProgress&)>& progress) {
+  if (lines.empty()) {
+    throw Error(text_of("corpus: there is no pair to learn subwords from, whose lines have at most the ",
+                        text::kTrainingLineBytes,
+                        " bytes that SentencePiece takes; the text must have one sentence a line, so split longer "
+                        "lines, or give a model (--subword-model) or codes (--bpe-codes)"));
+  }
   text::SubwordTraining training;
   training.algorithm = options.subwords.learned;
   training.pieces = wanted.value_or(PrepareOptions::kDefaultWords);
   training.exactly = wanted.has_value();
+  training.size_option = text_of("--", option);
   training.normalization = options.subwords.normalization;
   for (std::size_t k = 0; options.pipeline.copies && k < text::kMostPlaceholders; ++k)
     training.symbols.push_back(text::placeholder(k));
@@ -106,7 +113,7 @@ text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lin
         static_cast<std::uint64_t>(watch.seconds() + 0.5), " s");
     return subwords;
   } catch (const Error& error) {
-    throw Error(text_of("corpus: ", error.what(), "; give another ", option, ", or leave it out"));
+    throw Error(text_of("corpus: ", error.what()));
   }
 }
 
@@ -173,7 +180,7 @@ TextPipeline with_subwords(const PrepareOptions& options, const std::function<vo
     if (std::find(pieces.begin(), pieces.end(), text::placeholder(0)) == pieces.end())
       throw Error(text_of("corpus: the SentencePiece model of the ",
                           model == &pipeline.source_subwords ? "source" : "target",
-                          " has no placeholders for --copy-pattern; train it with --user_defined_symbols=<copy1>,"
+                          " has no placeholders for --copy-pattern; train it with the user-defined symbols <copy1>, "
                           "<copy2>, and so on to ",
                           text::placeholder(text::kMostPlaceholders - 1), ", or let --subwords learn one"));
   }

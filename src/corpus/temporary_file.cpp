@@ -21,9 +21,8 @@ TemporaryFile::TemporaryFile(std::filesystem::path folder) : folder_(std::move(f
 }
 
 void TemporaryFile::fail() const {
-  throw Error(
-      text_of("corpus: the words of the text do not fit into --memory, and writing them to a temporary file in ",
-              folder_.string(), " failed: ", std::strerror(errno), "; raise --memory or free some space"));
+  throw Error(text_of("corpus: cannot keep what does not fit into --memory in a temporary file in ", folder_.string(),
+                      ": ", std::strerror(errno), "; free some space there, or raise --memory"));
 }
 
 void TemporaryFile::write(const void* bytes, std::size_t size) {

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "corpus/byte_source.h"
-#include "corpus/line_reader.h"
 #include "corpus/markup.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/line_source.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -271,14 +271,8 @@ std::optional<TestSetName> test_set_name(const fs::path& path) {
 }
 
 TestSet segments_of(std::string_view document, const TestSetName& name, TestSetPart part) {
-  std::uint64_t line = 1;
-  for (std::size_t begin = 0; begin < document.size(); ++line) {
-    const std::size_t end = std::min(document.find('\n', begin), document.size());
-    check_line(name.file, line, document.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (document.starts_with(kByteOrderMark)) document.remove_prefix(kByteOrderMark.size());
-  return Reader(document, name, part).read();
+  const std::string text = checked_text(document, name.file.string());
+  return Reader(text, name, part).read();
 }
 
 std::filesystem::path file_named(const std::filesystem::path& path) {

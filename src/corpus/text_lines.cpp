@@ -5,34 +5,17 @@
 #include <numeric>
 #include <set>
 
+#include "corpus/byte_source.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/corpus/text_stream.h"
-#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 
-std::vector<std::string> LineSource::next(std::size_t count) {
-  std::vector<std::string> lines;
-  const auto place = [this] { return text_of(name_, ", line ", lines_ + 1, ": "); };
-  for (std::string line; lines.size() < count && read_line(*stream_.rdbuf(), line, limit_, place);) {
-    ++lines_;
-    const auto refuse = [&](const char* what, std::size_t byte) {
-      throw Error(text_of(name_, ", line ", lines_, ", byte ", byte + 1, ": ", what,
-                          "; the text must be plain UTF-8, one sentence a line"));
-    };
-    if (const auto byte = text::first_invalid_utf8(line)) refuse("not valid UTF-8", *byte);
-    if (const auto byte = line.find('\0'); byte != std::string::npos) refuse("a NUL byte", byte);
-    lines.push_back(std::move(line));
-    line.clear();
-  }
-  return lines;
-}
-
 std::vector<std::string> read_lines(const std::filesystem::path& path, TestSetPart part, const LineLimit& limit) {
   if (const auto test_set = test_set_name(path)) return read_test_set(*test_set, part, limit).lines;
-  const auto stream = open_text(path, stop_if_signal_came);
-  auto lines = LineSource(*stream, path.string(), limit).next(static_cast<std::size_t>(-1));
+  auto lines =
+      LineSource(open_text(path, stop_if_signal_came), path.string(), limit).next(static_cast<std::size_t>(-1));
   if (lines.empty()) throw Error(text_of(path.string(), " is empty: it must hold one sentence a line"));
   return lines;
 }

@@ -18,7 +18,7 @@ constexpr std::size_t kPiecePairs = 128;
 /// The result of one process in a round.
 struct Round {
   bool more = true;  // false if the text had ended before this round
-  std::uint64_t pairs_read = 0, pairs_kept = 0, bytes_read = 0;
+  std::uint64_t pairs_read = 0, pairs_kept = 0, further_columns = 0, bytes_read = 0;
   DropCounts dropped;
   std::vector<storage::ShortDigest> blocks;
 };
@@ -40,6 +40,7 @@ std::string pack(const Round& round, const std::vector<Piece>& pieces, bool with
   packer.add(round.more);
   packer.add(round.pairs_read);
   packer.add(round.pairs_kept);
+  packer.add(round.further_columns);
   packer.add(round.bytes_read);
   packer.add(round.dropped);
   packer.add_list(round.blocks);
@@ -64,6 +65,7 @@ Round unpack(std::string_view packed, std::vector<Piece>& pieces) {
   round.more = unpacker.next<bool>();
   round.pairs_read = unpacker.next<std::uint64_t>();
   round.pairs_kept = unpacker.next<std::uint64_t>();
+  round.further_columns = unpacker.next<std::uint64_t>();
   round.bytes_read = unpacker.next<std::uint64_t>();
   round.dropped = unpacker.next<DropCounts>();
   round.blocks = unpacker.next_list<storage::ShortDigest>();
@@ -145,6 +147,7 @@ PassTotals read_text(const std::vector<TextFiles>& texts, const LineLimit& limit
         round.dropped += pieces[i].dropped;
       }
       round.pairs_read += block.size();
+      round.further_columns += block.further_columns;
       round.bytes_read = block.bytes_read;
       if (block.size() > 0) round.blocks.push_back(digest_of(block));
     } while (!block.ends_round);
@@ -154,6 +157,7 @@ PassTotals read_text(const std::vector<TextFiles>& texts, const LineLimit& limit
   const auto add = [&](const Round& round) {
     totals.pairs_read += round.pairs_read;
     totals.pairs_kept += round.pairs_kept;
+    totals.further_columns += round.further_columns;
     totals.dropped += round.dropped;
     text.add(std::as_bytes(std::span(round.blocks)));
   };
@@ -213,8 +217,8 @@ PassTotals read_text(const std::vector<TextFiles>& texts, const LineLimit& limit
 
 void check_pair(const TextBlock& block, std::size_t pair) {
   const std::uint64_t line = block.first_line + pair;
-  check_line(block.source.path, line, block.source[pair]);
-  check_line(block.target.path, line, block.target[pair], block.columns ? block.source[pair].size() + 1 : 0);
+  check_text(block.source.path.native(), line, block.source[pair]);
+  check_text(block.target.path.native(), line, block.target[pair], block.columns ? block.source[pair].size() + 1 : 0);
 }
 
 std::pair<std::string, std::string> names_of(const std::vector<TextFiles>& texts) {

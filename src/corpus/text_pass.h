@@ -55,7 +55,8 @@ struct PassSteps {
 struct PassTotals {
   std::uint64_t pairs_read = 0, pairs_kept = 0;
   DropCounts dropped;
-  std::string digest;  // digest of the text, 32 hexadecimal digits, the same for any number of processes
+  std::string digest;                 // digest of the text, 32 hexadecimal digits, the same for any number of processes
+  std::uint64_t further_columns = 0;  // see TextBlock
 };
 
 /// COLLECTIVE. index: see PairReader. Throws Error as PairReader and the steps do; of several errors, the first one in

@@ -65,16 +65,17 @@ void tokenize_around_placeholders(const TextPipeline& pipeline, std::string_view
     while (end != line.npos && text::placeholder_size(line.substr(end)) == 0) end = line.find('<', end + 1);
     const bool before = end != line.npos;
     const std::string_view part = line.substr(0, end);
-    const auto stretches = text::split_views(part);
+    const auto stretches = text::split_views(part);  // at white space
+    const bool begins = !stretches.empty() && stretches.front().data() == part.data();
+    const bool ends = !stretches.empty() && stretches.back().end() == part.end();
     part_words.clear();
     tokenize(pipeline, part, side, part_words);
     if (marks && behind && before && part.empty()) words.add(text::kJoinerMark);
     for (std::size_t i = 0; i < part_words.size(); ++i) {
       const std::string_view word = part_words[i];
-      if (marks && behind && i == 0 && stretches.front().data() == part.data()) words.append(text::kJoinerMark);
+      if (marks && behind && i == 0 && begins) words.append(text::kJoinerMark);
       words.append(word);
-      const bool touches = part.ends_with(stretches.back()) && i + 1 == part_words.size();
-      if (marks && before && touches) words.append(text::kJoinerMark);
+      if (marks && before && ends && i + 1 == part_words.size()) words.append(text::kJoinerMark);
       words.end_word();
     }
     if (!before) return;
@@ -83,6 +84,15 @@ void tokenize_around_placeholders(const TextPipeline& pipeline, std::string_view
     line.remove_prefix(end + size);
     behind = true;
   }
+}
+
+/// Pieces of SentencePiece, whose normalization would change the unknown word, which Subwords::join writes as a word.
+void split_around_unknown(const text::Subwords& subwords, std::string_view text, text::WordList& words) {
+  for (std::size_t at; (at = text.find(kUnknownInText)) != text.npos; text.remove_prefix(at + kUnknownInText.size())) {
+    subwords.split(text.substr(0, at), words);
+    words.add(kUnknownInText);
+  }
+  subwords.split(text, words);
 }
 
 }  // namespace
@@ -160,7 +170,7 @@ void TextPipeline::to_words(std::string_view line, Side side, text::WordList& wo
   const text::Subwords& subwords = subwords_of_side(*this, side);
   const auto split = copies ? tokenize_around_placeholders : tokenize;
   if (!subwords) return split(*this, text, side, words);
-  if (subwords.kind() == text::Subwords::Kind::kSentencePiece) return subwords.split(text, words);
+  if (subwords.kind() == text::Subwords::Kind::kSentencePiece) return split_around_unknown(subwords, text, words);
   thread_local text::WordList whole;
   whole.clear();
   split(*this, text, side, whole);

@@ -18,9 +18,12 @@ void drop_repeated(std::vector<Translation>& translations) {
 
 }  // namespace
 
-std::size_t minimum_length(std::size_t Tx, const SearchOptions& options) {
-  return std::max(static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(Tx)),
-                  options.minimum_length);
+std::size_t minimum_length(std::size_t Tx, const SearchOptions& options, std::size_t prefix) {
+  const std::size_t least = std::max(static_cast<std::size_t>(options.minimum_length_ratio * static_cast<double>(Tx)),
+                                     options.minimum_length);
+  const bool endless = options.minimum_length_ratio >= options.maximum_length_ratio ||
+                       (options.maximum_length && options.minimum_length >= *options.maximum_length);
+  return endless ? least : std::min(least, maximum_length(Tx, options, prefix) - 1);
 }
 
 std::size_t maximum_length(std::size_t Tx, const SearchOptions& options, std::size_t prefix) {
@@ -37,7 +40,7 @@ Search::Search(std::size_t source_length, const SearchOptions& options, const Gu
       guide_(guide),
       source_length_(source_length),
       wanted_(options.sampling ? options.n_best : options.beam),
-      minimum_(minimum_length(source_length, options)),
+      minimum_(minimum_length(source_length, options, guide.prefix.size())),
       maximum_(maximum_length(source_length, options, guide.prefix.size())),
       live_{{0.0, kRoot}},
       given_(live_.front()),

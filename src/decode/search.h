@@ -34,8 +34,9 @@ struct Candidate {
   }
 };
 
-/// The number of words among which </s> is not allowed.
-std::size_t minimum_length(std::size_t Tx, const SearchOptions& options);
+/// The number of words among which </s> is not allowed. Where the limits contradict each other for this sentence, the
+/// maximum wins; where they do for every sentence, it is never allowed.
+std::size_t minimum_length(std::size_t Tx, const SearchOptions& options, std::size_t prefix);
 /// The maximum number of words, including </s>; there is always room for the prefix and </s>.
 std::size_t maximum_length(std::size_t Tx, const SearchOptions& options, std::size_t prefix);
 /// Whether the search reads attention weights.

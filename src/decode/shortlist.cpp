@@ -43,8 +43,7 @@ std::optional<WordId> word_of(std::string_view text, const corpus::Vocabulary& v
 
 }  // namespace
 
-LexicalTable read_lexical_table(corpus::LineSource& lines, const std::string& name,
-                                const corpus::Vocabulary& source_vocabulary,
+LexicalTable read_lexical_table(LineSource& lines, const std::string& name, const corpus::Vocabulary& source_vocabulary,
                                 const corpus::Vocabulary& target_vocabulary, std::size_t most) {
   constexpr std::size_t kLines = 4096;
   LexicalTable table;

@@ -296,7 +296,8 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
         const bool has_all = result.front().unmet == 0;
         if (retries == 0) cut_off[at] = std::move(result);
         const std::size_t Tx = ensemble.source_length(source.length(at));
-        const bool can_end = minimum_length(Tx, options) < maximum_length(Tx, options, prefix_of(at).size());
+        const bool can_end =
+            minimum_length(Tx, options, prefix_of(at).size()) < maximum_length(Tx, options, prefix_of(at).size());
         // A wider beam meets no more phrases: every bank that can have a hypothesis has one.
         if (can_end && !last && has_all) {
           unfinished.push_back(at);

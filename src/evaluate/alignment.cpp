@@ -77,19 +77,6 @@ void for_every_link(std::string_view line, const std::string& place, std::uint32
   }
 }
 
-/// Calls parse_line(line, place) for each line of the file.
-template <class Sentence, class Parse>
-std::vector<Sentence> read(const std::filesystem::path& path, const LineLimit& limit, const Poll& poll,
-                           const Parse& parse_line) {
-  WaitingStream stream(path, poll);
-  std::vector<Sentence> sentences;
-  const auto place = [&] { return text_of(path.string(), ", line ", sentences.size() + 1); };
-  for (std::string line; read_line(*stream.rdbuf(), line, limit, [&] { return place() + ": "; });)
-    sentences.push_back(parse_line(line, place()));
-  if (sentences.empty()) throw Error(text_of(path.string(), " is empty: it must hold one line of links per sentence"));
-  return sentences;
-}
-
 std::uint64_t common(const Links& a, const Links& b) {
   std::uint64_t count = 0;
   for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
@@ -136,14 +123,13 @@ GoldLinks gold_links_of(std::string_view line, const std::string& place, std::ui
   return gold;
 }
 
-std::vector<Links> read_links(const std::filesystem::path& path, const LineLimit& limit, std::uint32_t first_index) {
-  return read<Links>(path, limit, {}, [&](auto line, const auto& place) { return links_of(line, place, first_index); });
-}
-
-std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, const LineLimit& limit,
-                                       std::uint32_t first_index, const Poll& poll) {
-  return read<GoldLinks>(path, limit, poll,
-                         [&](auto line, const auto& place) { return gold_links_of(line, place, first_index); });
+std::vector<GoldLinks> read_gold_links(std::span<const std::string> lines, const std::string& name,
+                                       std::uint32_t first_index) {
+  std::vector<GoldLinks> links;
+  for (const std::string& line : lines) {
+    links.push_back(gold_links_of(line, text_of(name, ", line ", links.size() + 1), first_index));
+  }
+  return links;
 }
 
 void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& place) {
@@ -206,9 +192,9 @@ Links argmax_links(const SoftAlignment& alignment) {
   Links links;
   for (std::size_t i = 0; i < checked_rows(alignment); ++i) {
     const auto row = alignment.weights.subspan(i * alignment.columns, alignment.columns);
-    const auto most = std::max_element(row.begin(), row.end());
-    const auto j = static_cast<std::size_t>(most - row.begin());
-    if (j<alignment.source_words&& * most> 0) links.push_back(link(j, i));
+    const auto j = static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+    const bool is_word = j < alignment.source_words;  // not </s>
+    if (is_word && row[j] > 0) links.push_back(link(j, i));
   }
   std::sort(links.begin(), links.end());
   return links;

@@ -86,7 +86,7 @@ std::vector<SentenceEvaluation> sentences_of(const TestSet& test, std::span<cons
           systems[s].system, systems[s].hypotheses[i], bleu_of(scored[s].bleu[i], options).score, {}};
       for (std::size_t m = 1; m < scored[s].counts.size(); ++m) {
         const Counts& counts = scored[s].counts[m];
-        of_system.others.push_back({counts.metric, score_of(counts, std::span(&i, 1)), 0, 0});
+        of_system.others.push_back({counts.metric, score_of(counts, std::span(&i, 1)), {}, {}});
       }
       sentences[i].systems.push_back(std::move(of_system));
     }
@@ -118,7 +118,7 @@ class Evaluator {
     if (!sentences.empty() && samples > 0) {
       scores = bootstrap_scores(tables, sentences, samples, options_.bootstrap.seed);
     }
-    const auto interval = [&](std::size_t table, double& low, double& high) {
+    const auto interval = [&](std::size_t table, std::optional<double>& low, std::optional<double>& high) {
       if (sentences.empty() || options_.bootstrap.samples == 0) return;
       std::vector<double> sorted(scores[table].begin(),
                                  scores[table].begin() + static_cast<std::ptrdiff_t>(options_.bootstrap.samples));
@@ -140,7 +140,7 @@ class Evaluator {
       interval(s * metrics, row.low, row.high);
       for (std::size_t m = 1; m < metrics; ++m) {
         const Counts& counts = scored_[s].counts[m];
-        MetricScore other{counts.metric, score_of(counts, sentences), 0, 0};
+        MetricScore other{counts.metric, score_of(counts, sentences), {}, {}};
         points[s * metrics + m] = other.score;
         interval(s * metrics + m, other.low, other.high);
         row.others.push_back(std::move(other));
@@ -156,7 +156,8 @@ class Evaluator {
                std::vector<std::vector<double>>& scores) {
     const SignificanceOptions& significance = options_.significance;
     const std::size_t metrics = scored_.front().counts.size(), samples = significance.sample_count();
-    if (significance.test == SignificanceTest::kBootstrap && significance.seed != options_.bootstrap.seed) {
+    const bool enough = sentences.size() >= kFewestTested;
+    if (enough && significance.test == SignificanceTest::kBootstrap && significance.seed != options_.bootstrap.seed) {
       scores = bootstrap_scores(tables, sentences, samples, significance.seed);
     }
     for (std::size_t s = 0; s < scored_.size(); ++s) {
@@ -169,10 +170,12 @@ class Evaluator {
                               tables[ours]->metric,
                               label,
                               points[ours] - points[theirs],
-                              1,
+                              {},
                               samples,
                               significance.seed};
-        if (significance.test == SignificanceTest::kBootstrap) {
+        if (!enough) {
+          // The test cannot tell.
+        } else if (significance.test == SignificanceTest::kBootstrap) {
           comparison.p = paired_bootstrap_p(std::span(scores[theirs]).first(samples),
                                             std::span(scores[ours]).first(samples), comparison.difference);
         } else {

@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -157,7 +158,7 @@ class LengthChart {
     for (std::size_t s = 0; s < evaluation_.systems.size(); ++s) {
       const SystemEvaluation& system = evaluation_.systems[s];
       const BucketScore* const best = best_bucket(system);
-      all += text_of(kMarks.substr(s, 1), " ", system.system);
+      all += text_of(kMarks.substr(s, 1), " ", printable(system.system));
       if (best == nullptr) {
         all += ": no sentences\n";
         continue;

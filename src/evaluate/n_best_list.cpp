@@ -229,8 +229,7 @@ std::vector<double> weights_of(const NBestList& list, const std::string& name, s
     const auto found = std::find(list.features.begin(), list.features.end(), feature);
     if (found == list.features.end()) {
       throw Error(text_of("there is a weight for ", printable(feature), ", but the features of ", name, " are ",
-                          listed(list.features),
-                          "; give the models the names that they had when the weights were tuned"));
+                          listed(list.features), "; give the models the names that the weights have"));
     }
     all[static_cast<std::size_t>(found - list.features.begin())] = weight;
   }
@@ -259,9 +258,7 @@ std::vector<FeatureWeight> read_weights(const std::string& text, const std::stri
   const Json file = Json::parse(text, name);
   const Json* const weights = file.find("weights");
   if (!weights || !weights->is_object()) {
-    throw Error(text_of(name,
-                        " has no object \"weights\"; take a file that tune wrote, or write {\"weights\": {\"Name\": "
-                        "number}}"));
+    throw Error(text_of(name, " has no object \"weights\"; write {\"weights\": {\"Name\": number}}"));
   }
   std::vector<FeatureWeight> result;
   for (const auto& [feature, weight] : weights->members()) {

@@ -1,25 +1,23 @@
 #include "rnnsearch/evaluate/presentation.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 
 namespace rnnsearch::evaluate {
 namespace {
 
-std::size_t width_of(const std::string& text) {  // code points
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-std::string left(const std::string& text, std::size_t width) {
-  return text + std::string(width - std::min(width, width_of(text)), ' ');
-}
-std::string right(const std::string& text, std::size_t width) {
-  return std::string(width - std::min(width, width_of(text)), ' ') + text;
+/// The name of a system in a table.
+std::string shown(const std::string& system) {
+  constexpr std::size_t kLongest = 60;
+  std::string name = printable(system);
+  if (columns_of(name) > kLongest) name = cut(name, kLongest - 1) + "…";
+  return name;
 }
 
 /// The rows under one heading.
@@ -57,13 +55,13 @@ class Table {
   std::string text() const {
     std::size_t label_width = 0, count_width = 9;
     std::vector<std::size_t> widths;
-    for (const SystemEvaluation& system : evaluation_.systems) widths.push_back(width_of(system.system));
+    for (const SystemEvaluation& system : evaluation_.systems) widths.push_back(columns_of(shown(system.system)));
     for (const Section& section : sections_) {
-      label_width = std::max(label_width, width_of(section.heading));
+      label_width = std::max(label_width, columns_of(section.heading));
       for (const Section::Row& row : section.rows) {
-        label_width = std::max(label_width, width_of(row.label));
+        label_width = std::max(label_width, columns_of(row.label));
         count_width = std::max(count_width, row.count.size());
-        for (std::size_t s = 0; s < widths.size(); ++s) widths[s] = std::max(widths[s], width_of(row.cells[s]));
+        for (std::size_t s = 0; s < widths.size(); ++s) widths[s] = std::max(widths[s], columns_of(row.cells[s]));
       }
     }
     std::size_t all = label_width + 2 + count_width + 1;
@@ -80,7 +78,7 @@ class Table {
       if (!section.heading.empty()) {
         std::string header = left(section.heading, label_width) + "  " + right(section.counted, count_width) + " ";
         for (std::size_t s = 0; s < widths.size(); ++s) {
-          header += "  " + right(table.empty() ? evaluation_.systems[s].system : "", widths[s]);
+          header += "  " + right(table.empty() ? shown(evaluation_.systems[s].system) : "", widths[s]);
         }
         table += trimmed(header) + rule;
       }
@@ -111,18 +109,17 @@ class Table {
     return nullptr;
   }
 
-  std::string interval(double score, double low, double high) const {
-    if (evaluation_.bootstrap.samples == 0) return fixed(score, 2);
-    char text[64];
-    std::snprintf(text, sizeof text, "%.2f [%5.2f, %5.2f]", score, low, high);
-    return text;
+  template <class Score>
+  static std::string interval(double score, const Score& of) {
+    if (!of.low || !of.high) return fixed(score, 2);
+    return text_of(fixed(score, 2), " [", right(fixed(*of.low, 2), 5), ", ", right(fixed(*of.high, 2), 5), "]");
   }
 
   // The mark of significance and, with details, the p value; spaces of the same width if there was no comparison.
   std::string verdict(const Comparison* found) const {
     if (!tested()) return {};
     std::string text = found != nullptr && found->significant() ? "†" : " ";
-    if (details_) text += left(found == nullptr ? "" : " p " + fixed(found->p, 4), 9);
+    if (details_) text += left(found == nullptr ? "" : " p " + (found->p ? fixed(*found->p, 4) : "-"), 9);
     return text;
   }
 
@@ -136,7 +133,7 @@ class Table {
       const BucketScore& score = *get(system);
       std::string cell = "-";
       if (score.sentences > 0) {
-        cell = interval(score.bleu.score, score.low, score.high);
+        cell = interval(score.bleu.score, score);
         if (details_) cell += "  ratio " + fixed(score.bleu.ratio, 3);
       }
       row.cells.push_back(cell + verdict(compared ? comparison(system.system, "BLEU", score.label) : nullptr));
@@ -148,7 +145,7 @@ class Table {
     Section::Row row{first().all.others[metric].metric, text_of(first().all.sentences), !first().all.reliable(), {}};
     for (const SystemEvaluation& system : evaluation_.systems) {
       const MetricScore& score = system.all.others[metric];
-      std::string cell = interval(score.score, score.low, score.high);
+      std::string cell = interval(score.score, score);
       if (details_) cell += std::string(13, ' ');  // as wide as the ratios above
       row.cells.push_back(cell + verdict(comparison(system.system, score.metric, "all")));
     }
@@ -189,11 +186,9 @@ class Table {
     if (unreliable) text += text_of("* fewer than ", kReliableSentences, " sentences: too few for a reliable score\n");
     if (tested()) {
       const SignificanceOptions& options = evaluation_.significance;
-      text += text_of("† p < ", fixed(kSignificant, 2), " against ", evaluation_.baseline, ": ",
-                      options.test == SignificanceTest::kBootstrap ? "paired bootstrap resampling, "
-                                                                   : "paired approximate randomization, ",
-                      options.sample_count(), options.test == SignificanceTest::kBootstrap ? " samples" : " trials",
-                      ", seed ", options.seed, ", each row by itself\n");
+      text += text_of("† p < ", fixed(kSignificant, 2), " against ", shown(evaluation_.baseline), ": ",
+                      description_of(options.test, options.sample_count(), options.seed), ", each row of at least ",
+                      kFewestTested, " sentences by itself\n");
     }
     if (!evaluation_.edges.empty()) {
       text += text_of("lengths counted by tok:", text::name_of(evaluation_.length_tokenizer), "\n");
@@ -221,24 +216,34 @@ Json list_of(const Items& items) {
   return list;
 }
 
+/// null for what there is not.
+Json json_of(const std::optional<double>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json to_json(const MetricScore& score, bool exists) {
+  return Json::object(
+      {{"score", exists ? Json(score.score) : Json()}, {"low", json_of(score.low)}, {"high", json_of(score.high)}});
+}
+
 Json to_json(const BucketScore& score) {
   const BleuStatistics& statistics = score.bleu.statistics;
+  const bool exists = score.sentences > 0;
+  const auto if_any = [&](Json value) { return exists ? std::move(value) : Json(); };
   Json json = Json::object({{"label", score.label},
                             {"sentences", score.sentences},
                             {"reliable", score.reliable()},
-                            {"bleu", score.bleu.score},
-                            {"low", score.low},
-                            {"high", score.high},
-                            {"precisions", list_of(score.bleu.precisions)},
-                            {"brevity_penalty", score.bleu.brevity_penalty},
-                            {"ratio", score.bleu.ratio},
+                            {"bleu", if_any(score.bleu.score)},
+                            {"low", json_of(score.low)},
+                            {"high", json_of(score.high)},
+                            {"precisions", if_any(list_of(score.bleu.precisions))},
+                            {"brevity_penalty", if_any(score.bleu.brevity_penalty)},
+                            {"ratio", if_any(score.bleu.ratio)},
                             {"correct", list_of(statistics.correct)},
                             {"total", list_of(statistics.total)},
                             {"hypothesis_length", statistics.hypothesis_length},
                             {"reference_length", statistics.reference_length}});
-  for (const MetricScore& other : score.others) {
-    json[other.metric] = Json::object({{"score", other.score}, {"low", other.low}, {"high", other.high}});
-  }
+  for (const MetricScore& other : score.others) json[other.metric] = to_json(other, exists);
   return json;
 }
 
@@ -258,24 +263,24 @@ Json to_json(const SystemEvaluation& system) {
   const BucketScore* const best = best_bucket(system);
   json["best_bucket"] = best == nullptr ? Json() : Json(best->label);
   for (std::size_t b = 0; b < system.buckets.size(); ++b) {
-    const auto share = share_of_best(system, b);
-    json["shares_of_best_bucket"].push_back(share ? Json(*share) : Json());
+    json["shares_of_best_bucket"].push_back(json_of(share_of_best(system, b)));
   }
   if (!system.by_unknown_share.empty()) json["by_unknown_share"] = to_json(system.by_unknown_share);
   if (!system.by_rarest_word.empty()) json["by_rarest_word"] = to_json(system.by_rarest_word);
   for (const WordAccuracy& accuracy : system.words_by_frequency) {
-    json["words_by_frequency"].push_back(Json::object({{"label", accuracy.label},
-                                                       {"words", accuracy.words},
-                                                       {"hypothesis_words", accuracy.hypothesis},
-                                                       {"correct", accuracy.correct},
-                                                       {"precision", accuracy.precision()},
-                                                       {"recall", accuracy.recall()},
-                                                       {"f1", accuracy.f1()}}));
+    json["words_by_frequency"].push_back(
+        Json::object({{"label", accuracy.label},
+                      {"words", accuracy.words},
+                      {"hypothesis_words", accuracy.hypothesis},
+                      {"correct", accuracy.correct},
+                      {"precision", accuracy.hypothesis > 0 ? Json(accuracy.precision()) : Json()},
+                      {"recall", accuracy.words > 0 ? Json(accuracy.recall()) : Json()},
+                      {"f1", accuracy.words + accuracy.hypothesis > 0 ? Json(accuracy.f1()) : Json()}}));
   }
   for (std::size_t m = 0; m < system.all.others.size(); ++m) {
     const MetricScore& score = system.all.others[m];
-    json[score.metric] = Json::object(
-        {{"score", score.score}, {"low", score.low}, {"high", score.high}, {"signature", system.signatures[m].second}});
+    json[score.metric] = to_json(score, true);
+    json[score.metric]["signature"] = system.signatures[m].second;
   }
   return json;
 }
@@ -291,7 +296,7 @@ Json to_json(const SentenceEvaluation& sentence) {
                        {"source", sentence.source ? Json(*sentence.source) : Json()},
                        {"references", list_of(sentence.references)},
                        {"bucket", sentence.bucket},
-                       {"unknown_share", sentence.unknown_share ? Json(*sentence.unknown_share) : Json()},
+                       {"unknown_share", json_of(sentence.unknown_share)},
                        {"systems", std::move(systems)}});
 }
 
@@ -306,7 +311,7 @@ Json to_json(const Evaluation& evaluation) {
   Json json = Json::object(
       {{"format", "rnnsearch-evaluation"},
        {"format_version", 1},
-       {"created_by", std::string("rnnsearch-") + kVersion},
+       {"created_by", kCreatedBy},
        {"set", evaluation.set.empty() ? Json() : Json(evaluation.set)},
        {"references", evaluation.references},
        {"length", name_of(evaluation.length)},
@@ -328,7 +333,7 @@ Json to_json(const Evaluation& evaluation) {
                                                 {"metric", comparison.metric},
                                                 {"row", comparison.row},
                                                 {"difference", comparison.difference},
-                                                {"p", comparison.p},
+                                                {"p", json_of(comparison.p)},
                                                 {"samples", comparison.samples},
                                                 {"seed", comparison.seed}}));
   }

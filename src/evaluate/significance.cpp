@@ -10,7 +10,12 @@
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::evaluate {
-namespace {}  // namespace
+
+std::string description_of(SignificanceTest test, std::size_t samples, std::uint64_t seed) {
+  const bool bootstrap = test == SignificanceTest::kBootstrap;
+  return text_of(bootstrap ? "paired bootstrap resampling, " : "paired approximate randomization, ", samples,
+                 bootstrap ? " samples" : " trials", ", seed ", seed);
+}
 
 double p_value(std::span<const double> values, double difference) {
   const auto reached = std::count_if(values.begin(), values.end(), [&](double v) { return v >= std::abs(difference); });

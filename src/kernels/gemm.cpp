@@ -10,6 +10,7 @@
 #include "kernels/product_tiles.h"
 #include "kernels/strips.h"
 #include "rnnsearch/base/ceil_div.h"
+#include "rnnsearch/base/inside_parallel_for.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 
@@ -394,6 +395,7 @@ template <class Real>
 template <class Real>
 void checked_product(ConstMatrixView<Real> a, Layout a_layout, ConstMatrixView<Real> b, Layout b_layout,
                      MatrixView<Real> c, std::size_t K, Into into) {
+  assert(!inside_parallel_for());  // all products pack into the same memory
   assert(apart(a, c) && apart(b, c));
   if (c.rows == 0 || c.cols == 0) return;
   if (K > 0) {
@@ -462,6 +464,7 @@ void PackedMatrix<Real>::pack_transposed(ConstMatrixView<Real> b, Scratch::Frame
 template <class Real>
 void multiply(ConstMatrixView<Real> a, const PackedMatrix<Real>& b, MatrixView<Real> c, Into into) {
   assert(a.rows == c.rows && a.cols == b.rows() && b.cols() == c.cols && apart(a, c));
+  assert(!inside_parallel_for());
   if constexpr (std::is_same_v<Real, float>) {
     if (c.rows == 0 || c.cols == 0) return;
     if (a.cols == 0) return multiply<Real>(a, ConstMatrixView<Real>(nullptr, 0, c.cols), c, into);

@@ -24,9 +24,10 @@ std::int64_t apply_limit() {
   } else if (HWY_ARCH_ARM && limit == "neon") {
     hwy::DisableTargets(HWY_NEON - 1);
   } else if (!limit.empty() && limit != "avx512") {
-    throw Error(text_of("kernels: the environment variable RNNSEARCH_SIMD is '", limit,
-                        "'; set it to avx512, avx2 or sse2, on arm64 to neon, or unset it to use the best one that "
-                        "this processor has"));
+    throw UsageError(
+        text_of("kernels: the environment variable RNNSEARCH_SIMD is '", limit,
+                "'; set it to avx512, avx2 or sse2, on arm64 to neon, or unset it to use the best one that "
+                "this processor has"));
   }
   const std::int64_t targets = hwy::SupportedTargets();
   // That call also lets Highway choose among all targets of the processor, whatever is disabled.

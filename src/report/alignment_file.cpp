@@ -75,10 +75,8 @@ AlignmentFile read_alignment(const std::filesystem::path& path) {
 }
 
 std::string alignment_file_begin(const std::string& model) {
-  Json head = Json::object({{"format", "rnnsearch-alignment"},
-                            {"format_version", 1},
-                            {"created_by", std::string("rnnsearch-") + kVersion},
-                            {"model", model}});
+  Json head = Json::object(
+      {{"format", "rnnsearch-alignment"}, {"format_version", 1}, {"created_by", kCreatedBy}, {"model", model}});
   std::string text = head.dump();
   text.back() = ',';
   return text + "\n\"sentences\":[";

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <pugixml.hpp>
 #include <sstream>
 
 #include "report/figure.h"
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/line_source.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -35,9 +35,7 @@ std::vector<std::string> fields_of(const std::string& line) {
 }  // namespace
 
 LineChart read_chart(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file)
-    throw Error(text_of("report: cannot read the chart ", path.string(), "; name a table of tab-separated values"));
+  std::istringstream file(read_text_file(path));
   LineChart chart;
   std::size_t number = 0;
   const auto fail = [&](const std::string& what) {
@@ -48,7 +46,6 @@ LineChart read_chart(const std::filesystem::path& path) {
   };
   for (std::string line; std::getline(file, line);) {
     ++number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty() || line.starts_with('#')) continue;
     const std::vector<std::string> fields = fields_of(line);
     if (chart.lines.empty()) {

@@ -13,13 +13,11 @@ namespace {
 
 constexpr double kAnything = 1e15;
 
-// An interval of [0, 0] means that there was no bootstrap or no sentence.
 template <class Score>
 void read_interval(const MemberReader& reader, double most, Score& score) {
-  const auto low = reader.optional_number("low", 0, most), high = reader.optional_number("high", 0, most);
-  if (!low || !high || (*low == 0 && *high == 0)) return;
-  score.low = low;
-  score.high = high;
+  score.low = reader.optional_number("low", 0, most);
+  score.high = reader.optional_number("high", 0, most);
+  if (score.low.has_value() != score.high.has_value()) reader.refuse("has one end of an interval without the other");
 }
 
 ScoreRow row_of(const MemberReader& reader) {
@@ -27,7 +25,7 @@ ScoreRow row_of(const MemberReader& reader) {
   row.label = reader.text("label");
   row.sentences = reader.count("sentences");
   row.reliable = reader.boolean("reliable");
-  row.bleu = reader.number("bleu", 0, 100.001);
+  if (row.sentences > 0) row.bleu = reader.number("bleu", 0, 100.001);
   read_interval(reader, 100.001, row);
   row.ratio = reader.optional_number("ratio", 0, kAnything);
   return row;
@@ -51,8 +49,11 @@ SystemScores system_of(const MemberReader& reader) {
   system.by_unknown_share = rows_of(reader, "by_unknown_share", true);
   system.by_rarest_word = rows_of(reader, "by_rarest_word", true);
   reader.each("words_by_frequency", true, [&](const MemberReader& row) {
-    system.words_by_frequency.push_back({row.text("label"), row.count("words"), row.number("precision", 0, 1.001),
-                                         row.number("recall", 0, 1.001), row.number("f1", 0, 1.001)});
+    const evaluate::WordAccuracy accuracy{row.text("label"), row.count("words"), row.count("hypothesis_words"),
+                                          row.count("correct")};
+    if (accuracy.correct > std::min(accuracy.words, accuracy.hypothesis))
+      row.refuse("has more correct words than words");
+    system.words_by_frequency.push_back(accuracy);
   });
   for (const char* metric : kOtherMetrics) {
     if (reader.find(metric) == nullptr) continue;
@@ -180,10 +181,14 @@ EvaluationFile read_evaluation(const std::filesystem::path& path) {
   });
   if (file.systems.empty()) reader.refuse("has no systems");
   reader.each("comparisons", true, [&](const MemberReader& comparison) {
-    file.comparisons.push_back({comparison.text("method"), comparison.text("baseline"), comparison.text("system"),
-                                comparison.text("metric"), comparison.text("row"),
-                                comparison.number("difference", -kAnything, kAnything), comparison.number("p", 0, 1),
-                                comparison.count("samples"), comparison.count("seed")});
+    evaluate::SignificanceTest test{};
+    if (!value::read(comparison.text("method"), test) || test == evaluate::SignificanceTest::kNone) {
+      comparison.refuse("has a method that is neither bootstrap nor randomization");
+    }
+    file.comparisons.push_back({test, comparison.text("baseline"), comparison.text("system"), comparison.text("metric"),
+                                comparison.text("row"), comparison.number("difference", -kAnything, kAnything),
+                                comparison.optional_number("p", 0, 1), comparison.count("samples"),
+                                comparison.count("seed")});
   });
   reader.each("sentences", true,
               [&](const MemberReader& sentence) { file.sentences.push_back(sentence_of(sentence)); });

@@ -8,54 +8,18 @@
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::report {
 namespace {
 
-constexpr char32_t kReplacement = 0xFFFD;
+constexpr std::string_view kReplacement = "\uFFFD";
 constexpr const char* kEllipsis = "\u2026";
 
-// Returns the code point at `at` and moves `at` past it; kReplacement for an invalid byte.
-char32_t next_code_point(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])) : 0u;
-  };
-  const std::uint32_t first = byte(at);
-  const std::size_t length = first < 0x80   ? 1
-                             : first < 0xC2 ? 0
-                             : first < 0xE0 ? 2
-                             : first < 0xF0 ? 3
-                             : first < 0xF5 ? 4
-                                            : 0;
-  std::uint32_t point = length < 2 ? first : first & (0xFFu >> (length + 1));
-  bool valid = length > 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    valid = valid && (byte(at + i) & 0xC0) == 0x80;
-    point = point << 6 | (byte(at + i) & 0x3F);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-  valid = valid && point >= kLeast[length] && point <= 0x10FFFF && !(point >= 0xD800 && point <= 0xDFFF);
-  at += valid ? length : 1;
-  return valid ? static_cast<char32_t>(point) : kReplacement;
-}
-
-// Whether it is a Char of XML 1.0, section 2.2, except for line ends and tabs, which do not occur in words.
+// Whether it is a Char of XML 1.0, section 2.2, and not a control character.
 bool in_xml(char32_t point) {
-  return point >= 0x20 && point != 0x7F && point != 0xFFFE && point != 0xFFFF;
-}
-
-void append(std::string& text, char32_t point) {
-  const auto put = [&](std::uint32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
-  const auto p = static_cast<std::uint32_t>(point);
-  if (p < 0x80) {
-    put(p);
-  } else if (p < 0x800) {
-    put(0xC0 | p >> 6), put(0x80 | (p & 0x3F));
-  } else if (p < 0x10000) {
-    put(0xE0 | p >> 12), put(0x80 | (p >> 6 & 0x3F)), put(0x80 | (p & 0x3F));
-  } else {
-    put(0xF0 | p >> 18), put(0x80 | (p >> 12 & 0x3F)), put(0x80 | (p >> 6 & 0x3F)), put(0x80 | (p & 0x3F));
-  }
+  return point >= 0x20 && !(point >= 0x7F && point < 0xA0) && point != 0xFFFE && point != 0xFFFF &&
+         point != kNoCharacter;
 }
 
 // Whether it belongs to the preceding character: marks, joiners, variation selectors, skin tones. An ellipsis must not
@@ -117,17 +81,24 @@ std::string weight_text(double weight) {
 }
 
 std::string drawable(std::string_view text) {
-  std::string result;
+  constexpr std::u32string_view kSpaces = U"\t\n\r\u0085\u2028\u2029", kIsolates = U"\u2066\u2067\u2068";
+  constexpr std::u32string_view kEmbeddings = U"\u202a\u202b\u202d\u202e";
+  std::string result, open;  // open: what ends the changes of direction that have not ended
   for (std::size_t at = 0; at < text.size();) {
-    const char32_t point = next_code_point(text, at);
-    append(result, in_xml(point) ? point : kReplacement);
+    const std::size_t begin = at;
+    const char32_t point = next_character(text, at);
+    const std::string_view character = text.substr(begin, at - begin);
+    if (kIsolates.find(point) != kIsolates.npos) open = text_of("\u2069", open);
+    if (kEmbeddings.find(point) != kEmbeddings.npos) open = text_of("\u202c", open);
+    if (open.starts_with(character)) open.erase(0, character.size());
+    result += kSpaces.find(point) != kSpaces.npos ? " " : in_xml(point) ? character : kReplacement;
   }
-  return result;
+  return result + open;
 }
 
 double width_of(std::string_view drawable_text) {
   double width = 0;
-  for (std::size_t at = 0; at < drawable_text.size();) width += width_of(next_code_point(drawable_text, at));
+  for (std::size_t at = 0; at < drawable_text.size();) width += width_of(next_character(drawable_text, at));
   return width;
 }
 
@@ -144,7 +115,7 @@ std::vector<Label> labels_of(const std::vector<std::string>& words, double longe
       bool joined = false;  // the last character was a zero-width joiner
       for (std::size_t at = 0; at < label.whole.size();) {
         const std::size_t begin = at;
-        const char32_t point = next_code_point(label.whole, at);
+        const char32_t point = next_character(label.whole, at);
         if (!joins(point) && !joined) end = begin;
         width += width_of(point);
         joined = point == 0x200D;

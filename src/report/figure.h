@@ -18,7 +18,8 @@ std::string coordinate(double value);
 /// A weight with two decimals.
 std::string weight_text(double weight);
 
-/// The text with invalid UTF-8 and characters that are not allowed in XML replaced by U+FFFD.
+/// The text on one line: line ends and tabs become spaces, and invalid UTF-8 and control characters U+FFFD. A change of
+/// direction ends with the text. Applying it twice changes nothing more.
 std::string drawable(std::string_view text);
 /// An upper bound of the width in common sans-serif fonts, in em.
 double width_of(std::string_view drawable_text);

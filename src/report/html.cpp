@@ -16,14 +16,6 @@ using namespace std::string_view_literals;
 constexpr std::array kVoid{"area"sv,  "base"sv, "br"sv,   "col"sv,   "embed"sv,  "hr"sv,    "img"sv,
                            "input"sv, "link"sv, "meta"sv, "param"sv, "source"sv, "track"sv, "wbr"sv};
 
-// Replaces line ends and tabs by spaces, as HTML treats them.
-std::string clean(std::string_view text) {
-  std::string spaced(text);
-  std::replace_if(
-      spaced.begin(), spaced.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  return drawable(spaced);
-}
-
 // pugixml writes an element with an empty text as <p></p>, but any other empty element as <p/>.
 void close_empty_elements(pugi::xml_node node) {
   for (pugi::xml_node child : node.children()) {
@@ -63,13 +55,13 @@ pugi::xml_node add(pugi::xml_node parent, const char* name, std::initializer_lis
 }
 
 void add_text(pugi::xml_node parent, std::string_view text) {
-  parent.append_child(pugi::node_pcdata).set_value(clean(text).c_str());
+  parent.append_child(pugi::node_pcdata).set_value(drawable(text).c_str());
 }
 
 void set(pugi::xml_node node, const char* name, std::string_view value) {
   pugi::xml_attribute attribute = node.attribute(name);
   if (!attribute) attribute = node.append_attribute(name);
-  attribute.set_value(clean(value).c_str());
+  attribute.set_value(drawable(value).c_str());
 }
 
 void add_svg(pugi::xml_node parent, const std::string& svg) {

@@ -1,10 +1,10 @@
 #include "report/member_reader.h"
 
-#include <cmath>
+#include <charconv>
 
 #include "report/figure.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/line_source.h"
 
 namespace rnnsearch::report {
 
@@ -48,9 +48,14 @@ std::optional<double> MemberReader::optional_number(const char* name, double low
 }
 
 std::uint64_t MemberReader::count(const char* name) const {
-  const double value = number(name, 0, 1e15);
-  if (value != std::floor(value)) refuse(text_of("has a \"", name, "\" that is not a whole number"));
-  return static_cast<std::uint64_t>(value);
+  const Json* member = find(name);
+  const std::string digits = member == nullptr ? "" : member->dump();
+  std::uint64_t value = 0;  // all 64 bits, more than a double has
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || rest != digits.data() + digits.size()) {
+    refuse(text_of("has no \"", name, "\" that is a whole number from 0 to 2^64 - 1"));
+  }
+  return value;
 }
 
 bool MemberReader::boolean(const char* name) const {
@@ -80,7 +85,7 @@ std::string MemberReader::place_of(const char* name, std::size_t i) const {
 
 Json read_json_file(const std::filesystem::path& path, const std::string& format, const std::string& maker) {
   const std::string place = path.string();
-  Json json = Json::parse(read_file(path), place);
+  Json json = Json::parse(read_text_file(path), place);
   const Json* found = json.find("format");
   const std::string name = found != nullptr && found->is_string() ? drawable(found->string()) : "";
   if (name != format) {

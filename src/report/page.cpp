@@ -1,6 +1,7 @@
 #include "rnnsearch/report/page.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <pugixml.hpp>
@@ -16,6 +17,7 @@
 #include "report/training_part.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/replace.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -89,13 +91,15 @@ std::string csv_of(const Rows& rows) {
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) text += ',';
-      if (row[i].find_first_of(",\"\r\n") == std::string::npos) {
-        text += row[i];
-        continue;
+      std::string cell = row[i];
+      double number = 0;
+      if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos &&
+          std::from_chars(cell.data(), cell.data() + cell.size(), number).ptr != cell.data() + cell.size()) {
+        cell = text_of('\'', cell);  // a spreadsheet would compute what begins like a formula
       }
-      text += '"';
-      for (const char c : row[i]) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-      text += '"';
+      const bool quoted = cell.find_first_of(",\"\r\n") != std::string::npos;
+      replace_all(cell, "\"", "\"\"");
+      text += quoted ? text_of('"', cell, '"') : cell;
     }
     text += "\r\n";
   }
@@ -134,14 +138,14 @@ void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
         others.push_back({set, system.system, other.metric, exact(other.score), exact(other.low), exact(other.high),
                           other.signature});
       }
-      for (const FrequencyRow& row : system.words_by_frequency) {
-        words.push_back({set, system.system, row.label, text_of(row.words), exact(row.precision), exact(row.recall),
-                         exact(row.f1)});
+      for (const evaluate::WordAccuracy& row : system.words_by_frequency) {
+        words.push_back({set, system.system, row.label, text_of(row.words), exact(row.precision()), exact(row.recall()),
+                         exact(row.f1())});
       }
     }
-    for (const ScoreComparison& c : file.comparisons) {
-      comparisons.push_back({set, c.method, c.baseline, c.system, c.metric, c.row, exact(c.difference), exact(c.p),
-                             text_of(c.samples), text_of(c.seed)});
+    for (const evaluate::Comparison& c : file.comparisons) {
+      comparisons.push_back({set, evaluate::name_of(c.test), c.baseline, c.system, c.metric, c.row, exact(c.difference),
+                             exact(c.p), text_of(c.samples), text_of(c.seed)});
     }
   }
   if (scores.size() > 1) {

@@ -8,6 +8,9 @@
 #include "report/figure.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/ini.h"
+#include "rnnsearch/base/line_source.h"
+#include "rnnsearch/base/number_text.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -16,20 +19,9 @@ namespace fs = std::filesystem;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
-  return first == text.npos ? "" : text.substr(first, last - first + 1);
-}
-
 std::vector<std::pair<std::string, std::string>> read_config(const fs::path& path) {
-  std::istringstream lines(read_file(path));
-  std::vector<std::pair<std::string, std::string>> config;
-  for (std::string line; std::getline(lines, line);) {
-    line = drawable(trimmed(line));
-    const auto equals = line.find('=');
-    if (equals == line.npos || line.starts_with('#')) continue;
-    config.emplace_back(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
-  }
+  auto config = read_ini(read_text_file(path), path.string());
+  for (auto& [name, value] : config) name = drawable(name), value = drawable(value);
   return config;
 }
 
@@ -88,11 +80,6 @@ class Record {
   std::string place_;
 };
 
-// Whether the line could be an incomplete record that an interrupted write left.
-bool could_be_cut(const std::string& line) {
-  return line.starts_with('{') && !line.ends_with('}');
-}
-
 class Log {
  public:
   explicit Log(Run& run) : run_(run) {}
@@ -104,11 +91,15 @@ class Log {
     if (event == "update") {
       see_update(record, update);
     } else if (event == "validation") {
-      drop(run_.validations, update);
-      run_.validations.push_back(
-          {update, 0, record.number("loss_per_word"), record.number("bleu"), false, record.number("share")});
       const Json* best = record.json().find("best");
-      run_.validations.back().best = best != nullptr && *best == Json(true);
+      const LoggedValidation validation{update,
+                                        0,
+                                        record.number("loss_per_word"),
+                                        record.number("bleu"),
+                                        best != nullptr && *best == Json(true),
+                                        record.number("share")};
+      drop(run_.validations, update);
+      run_.validations.push_back(validation);
       run_.stopped.reset();
     } else if (event == "resume") {
       drop(run_.updates, update + 1);
@@ -143,13 +134,13 @@ class Log {
 
  private:
   void see_update(const Record& record, std::uint64_t update) {
+    LoggedUpdate line;
+    line.update = update;
+    for_each_figure(line, [&](const char* name, auto& figure) { record.read(name, figure); });
     drop(run_.updates, update);
     drop(run_.validations, update);
     std::erase_if(skipped_, [&](std::uint64_t skip) { return skip > update; });
     run_.stopped.reset();
-    LoggedUpdate line;
-    line.update = update;
-    for_each_figure(line, [&](const char* name, auto& figure) { record.read(name, figure); });
     run_.updates.push_back(line);
   }
 
@@ -177,44 +168,47 @@ class Log {
   std::vector<std::uint64_t> skipped_;
 };
 
+/// Reads the record with which the line ends, whatever is in front of it; an attempt may have begun to write behind an
+/// incomplete line.
+bool read_line(const std::string& line, const std::string& place, Log& log) try {
+  const std::size_t begin = line.rfind("{\"event\"");
+  log.see({Json::parse(std::string_view(line).substr(begin == line.npos ? 0 : begin), place), place});
+  return begin == 0 || begin == line.npos;
+} catch (const Error&) {
+  return false;
+}
+
 void read_log(const fs::path& path, Run& run) {
   const std::string content = read_file(path);
-  std::vector<std::string> lines;
-  std::istringstream stream(content);
-  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
   Log log(run);
-  std::optional<std::pair<std::size_t, std::string>> cut;  // the index of an incomplete line, and its error
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string place = text_of(path.string(), ", line ", i + 1);
-    std::optional<Json> json;
-    try {
-      json = Json::parse(lines[i], place);
-    } catch (const Error& error) {
-      const bool last = i + 1 == lines.size();
-      if (cut || (!last && !could_be_cut(lines[i])) ||
-          (last && !content.empty() && content.back() == '\n' && !could_be_cut(lines[i]))) {
-        throw Error(text_of(cut ? cut->second : error.what(), "; the log is damaged there"));
-      }
-      cut.emplace(i, error.what());
-      continue;
+  std::istringstream stream(content);
+  std::uint64_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    const bool being_written = stream.eof() && line.starts_with('{') && line.find('\0') == line.npos;
+    if (!read_line(line, text_of(path.string(), ", line ", number), log) && !being_written) {
+      run.damaged_lines.push_back(number);
     }
-    const Record record(std::move(*json), place);
-    if (cut) {
-      const bool begins = record.event() == "resume" || log.empty() ||
-                          (record.event() == "update" && record.update() <= log.last_update());
-      if (!begins) throw Error(text_of(cut->second, "; the log is damaged there"));
-      cut.reset();
-    }
-    log.see(record);
   }
   if (log.empty()) {
-    throw NoUpdateYet(
-        text_of(path.string(), " has no update yet; wait until the training has logged one (its log-every)"));
+    throw NoUpdateYet(text_of(path.string(),
+                              " has no update yet; wait until the training has logged one (its log-every)",
+                              run.damaged_lines.empty() ? "" : "; " + sentence_of_damage(run)));
   }
   log.finish();
 }
 
 }  // namespace
+
+std::string sentence_of_damage(const Run& run) {
+  constexpr std::size_t kNamed = 5;
+  const auto& lines = run.damaged_lines;
+  if (lines.empty()) return "";
+  std::string text = text_of(counted(lines.size(), "line"), " of log.jsonl ", lines.size() == 1 ? "is" : "are",
+                             " damaged and not counted (");
+  for (std::size_t i = 0; i < std::min(lines.size(), kNamed); ++i) text += text_of(i > 0 ? ", " : "line ", lines[i]);
+  return text + (lines.size() > kNamed ? ", ...)" : ")");
+}
 
 Run read_run(const fs::path& path, std::string name) {
   std::error_code ignored;
@@ -231,7 +225,7 @@ Run read_run(const fs::path& path, std::string name) {
   run.config = read_config(path / "config.ini");
   if (fs::exists(path / "environment.json", ignored)) {
     const fs::path file = path / "environment.json";
-    run.environment = Json::parse(read_file(file), file.string());
+    run.environment = Json::parse(read_text_file(file), file.string());
     if (!run.environment.is_object())
       throw Error(text_of(file.string(), " does not hold a JSON object, so it does not belong to a run"));
   }

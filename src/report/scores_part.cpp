@@ -10,7 +10,7 @@
 namespace rnnsearch::report {
 namespace {
 
-constexpr double kSignificant = 0.05, kHighlySignificant = 0.01;
+constexpr double kHighlySignificant = 0.01;
 
 // The name of an evaluation in a heading, if there are several.
 std::string name_of(const EvaluationFile& file) {
@@ -54,7 +54,7 @@ LineChart bucket_chart(PageContext& page, const EvaluationFile& file, std::vecto
 }
 
 bool has_intervals(const EvaluationFile& file) {
-  return file.bootstrap_samples && file.systems.front().all.low;
+  return file.bootstrap_samples.has_value();
 }
 
 std::string about_points(const EvaluationFile& file, std::vector<ScoreRow> SystemScores::*rows) {
@@ -69,32 +69,29 @@ std::string about_points(const EvaluationFile& file, std::vector<ScoreRow> Syste
 }
 
 // The comparison of a system with its first baseline over all sentences.
-const ScoreComparison* comparison_of(const EvaluationFile& file, const std::string& system, const std::string& metric) {
-  for (const ScoreComparison& comparison : file.comparisons) {
+const evaluate::Comparison* comparison_of(const EvaluationFile& file, const std::string& system,
+                                          const std::string& metric) {
+  for (const evaluate::Comparison& comparison : file.comparisons) {
     if (comparison.system == system && comparison.metric == metric && comparison.row == "all") return &comparison;
   }
   return nullptr;
 }
 
-std::string stars(double p) {
-  return p < kHighlySignificant ? "**" : p < kSignificant ? "*" : "";
+std::string stars(const evaluate::Comparison& comparison) {
+  return !comparison.significant() ? "" : *comparison.p < kHighlySignificant ? "**" : "*";
 }
 
 std::string mark_of(const EvaluationFile& file, const std::string& system, const std::string& metric) {
-  const ScoreComparison* comparison = comparison_of(file, system, metric);
-  return comparison == nullptr ? "" : stars(comparison->p);
+  const evaluate::Comparison* comparison = comparison_of(file, system, metric);
+  return comparison == nullptr ? "" : stars(*comparison);
 }
 
-std::string p_text(double p) {
-  return p < 0.001 ? "< 0.001" : fixed(p, 3);
+std::string p_text(const std::optional<double>& p) {
+  return !p ? "\u2013" : *p < 0.001 ? "< 0.001" : fixed(*p, 3);
 }
 
-std::string method_text(const ScoreComparison& comparison) {
-  const std::string name = comparison.method == "bootstrap"       ? "paired bootstrap resampling"
-                           : comparison.method == "randomization" ? "paired approximate randomisation"
-                                                                  : comparison.method;
-  return text_of(name, ", ", grouped(comparison.samples), comparison.method == "randomization" ? " trials" : " samples",
-                 ", seed ", comparison.seed);
+std::string method_text(const evaluate::Comparison& comparison) {
+  return evaluate::description_of(comparison.test, comparison.samples, comparison.seed);
 }
 
 std::string signed_text(double difference) {
@@ -216,7 +213,7 @@ Table score_table(const EvaluationFile& file) {
   table.notes.push_back(note);
   if (marked) {
     std::set<std::string> baselines;
-    for (const ScoreComparison& comparison : file.comparisons) baselines.insert(comparison.baseline);
+    for (const evaluate::Comparison& comparison : file.comparisons) baselines.insert(comparison.baseline);
     std::string names;
     for (const std::string& name : baselines) names += text_of(names.empty() ? "" : ", ", name);
     table.notes.push_back(text_of("* differs from ", names, " with p < 0.05, ** with p < 0.01 (",
@@ -240,17 +237,17 @@ Table score_table(const EvaluationFile& file) {
 std::vector<Table> comparison_tables(const EvaluationFile& file) {
   // One table for each pair of systems and method, with a row for each group of sentences and two columns for each
   // metric.
-  const auto same_table = [](const ScoreComparison& a, const ScoreComparison& b) {
-    return a.method == b.method && a.baseline == b.baseline && a.system == b.system;
+  const auto same_table = [](const evaluate::Comparison& a, const evaluate::Comparison& b) {
+    return a.test == b.test && a.baseline == b.baseline && a.system == b.system;
   };
-  std::vector<ScoreComparison> heads;
-  for (const ScoreComparison& comparison : file.comparisons) {
+  std::vector<evaluate::Comparison> heads;
+  for (const evaluate::Comparison& comparison : file.comparisons) {
     const auto known = std::find_if(heads.begin(), heads.end(),
-                                    [&](const ScoreComparison& head) { return same_table(head, comparison); });
+                                    [&](const evaluate::Comparison& head) { return same_table(head, comparison); });
     if (known == heads.end()) heads.push_back(comparison);
   }
   std::vector<Table> tables;
-  for (const ScoreComparison& head : heads) {
+  for (const evaluate::Comparison& head : heads) {
     Table table;
     table.caption = text_of("Difference: ", head.system, " minus ", head.baseline);
     table.columns = {{"sentences", false}};
@@ -258,7 +255,7 @@ std::vector<Table> comparison_tables(const EvaluationFile& file) {
     const auto note = [](std::vector<std::string>& list, const std::string& item) {
       if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
     };
-    for (const ScoreComparison& comparison : file.comparisons) {
+    for (const evaluate::Comparison& comparison : file.comparisons) {
       if (!same_table(head, comparison)) continue;
       note(metrics, comparison.metric);
       note(rows, comparison.row);
@@ -272,11 +269,11 @@ std::vector<Table> comparison_tables(const EvaluationFile& file) {
       for (const std::string& metric : metrics) {
         const auto found = std::find_if(
             file.comparisons.begin(), file.comparisons.end(),
-            [&](const ScoreComparison& c) { return same_table(head, c) && c.metric == metric && c.row == row; });
+            [&](const evaluate::Comparison& c) { return same_table(head, c) && c.metric == metric && c.row == row; });
         if (found == file.comparisons.end()) {
           cells.insert(cells.end(), {{"\u2013"}, {"\u2013"}});
         } else {
-          cells.push_back({signed_text(found->difference), stars(found->p), found->p < kSignificant});
+          cells.push_back({signed_text(found->difference), stars(*found), found->significant()});
           cells.push_back({p_text(found->p)});
         }
       }
@@ -348,15 +345,15 @@ void add_words(PageContext& page, const Report& report) {
                       .y = {.name = "F1, %", .from_zero = true}};
       chart.decimals = 1;
       chart.x.notes_name = "words";
-      for (const FrequencyRow& row : file.systems.front().words_by_frequency) {
+      for (const evaluate::WordAccuracy& row : file.systems.front().words_by_frequency) {
         chart.x.labels.push_back(short_label(row.label));
         chart.x.notes.push_back(grouped(row.words));
       }
       for (const SystemScores& system : file.systems) {
         Line line{.name = system.system, .style = page.styles.of(system.system)};
         for (std::size_t i = 0; i < system.words_by_frequency.size() && i < chart.x.labels.size(); ++i) {
-          const FrequencyRow& row = system.words_by_frequency[i];
-          if (row.words > 0) line.points.push_back({static_cast<double>(i), 100 * row.f1});
+          const evaluate::WordAccuracy& row = system.words_by_frequency[i];
+          if (row.words > 0) line.points.push_back({static_cast<double>(i), 100 * row.f1()});
         }
         chart.lines.push_back(std::move(line));
       }
@@ -404,9 +401,9 @@ std::optional<Table> word_table(const EvaluationFile& file) {
         cells.push_back({"\u2013"});
         continue;
       }
-      const FrequencyRow& row = system.words_by_frequency[i];
-      cells.push_back(
-          {text_of(fixed(100 * row.precision, 1), " / ", fixed(100 * row.recall, 1), " / ", fixed(100 * row.f1, 1))});
+      const evaluate::WordAccuracy& row = system.words_by_frequency[i];
+      cells.push_back({text_of(fixed(100 * row.precision(), 1), " / ", fixed(100 * row.recall(), 1), " / ",
+                               fixed(100 * row.f1(), 1))});
     }
     table.rows.push_back(std::move(cells));
   }

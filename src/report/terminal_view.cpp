@@ -79,16 +79,6 @@ std::string state_of(const Run& run, std::time_t now) {
                  late ? ": it validates, waits or was killed" : " ago");
 }
 
-// Cuts the text after `width` characters; it is UTF-8.
-std::string cut(const std::string& text, std::size_t width) {
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (begins && ++characters > width) return text.substr(0, i);
-  }
-  return text;
-}
-
 std::string validation_text(const LoggedValidation& v) {
   return text_of("loss ", significant(v.loss_per_word, 4),
                  std::isfinite(v.bleu) ? text_of(", BLEU ", fixed(v.bleu, 2)) : "", " at update ", grouped(v.update));
@@ -141,6 +131,8 @@ std::string terminal_view(const Run& run, std::time_t now, std::size_t width) {
   const std::string loss = text_of("  loss ", significant(last.loss_per_word, 4), " ");
   line(losses.empty() ? loss : loss + course(losses, std::max<std::size_t>(width, 40) - loss.size()));
   if (run.skipped_updates > 0) line(text_of("  ", counted(run.skipped_updates, "update"), " skipped: not finite"));
+
+  if (!run.damaged_lines.empty()) line("  " + sentence_of_damage(run));
 
   if (!run.validations.empty()) {
     const auto best =

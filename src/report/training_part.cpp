@@ -175,6 +175,9 @@ Table summary(const Report& report) {
   table.notes.push_back(
       "Losses are in nats per target word. Times are sums over updates; an update that was repeated counts once, "
       "with its last time. They do not include validations, checkpoints and waiting in a queue.");
+  for (const Run& run : report.runs) {
+    if (!run.damaged_lines.empty()) table.notes.push_back(text_of(run.name, ": ", sentence_of_damage(run), "."));
+  }
   return table;
 }
 

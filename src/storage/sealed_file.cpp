@@ -210,7 +210,7 @@ void SealedWriter::publish(const std::function<void()>& check) {
 void write_format(File& file, const std::string& format, std::int64_t version) {
   file.write_attribute("/", "format", format);
   file.write_attribute("/", "format_version", version);
-  file.write_attribute("/", "created_by", text_of("rnnsearch ", kVersion));
+  file.write_attribute("/", "created_by", kCreatedBy);
 }
 
 void check_format(const File& file, const std::string& format, std::int64_t version) {

@@ -78,15 +78,14 @@ class BytePairCodes : public Subwords::Model {
       const std::size_t size = std::min(codes.find('\n'), codes.size());
       std::string_view line = codes.substr(0, size);
       codes.remove_prefix(std::min(size + 1, codes.size()));
-      while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-      if (number == 1 && line.starts_with("#version:")) {
-        std::string_view version = line.substr(line.find(':') + 1);
-        while (version.starts_with(' ')) version.remove_prefix(1);
-        if (version != "0.1" && version != "0.2")
-          refuse("says version ", version.substr(0, kShown), ", and 0.1 and 0.2 are known");
-        joins_end_ = version == "0.2";
+      while (line.ends_with(' ')) line.remove_suffix(1);
+      if (number == 1 && (line == "#version: 0.1" || line == "#version: 0.2")) {
+        joins_end_ = line.ends_with('2');
         continue;
       }
+      if (is_like_header(line, number == 1))
+        refuse("is '", line.substr(0, kShown),
+               "'; the first line of codes may be '#version: 0.1' or '#version: 0.2', and only that line");
       while (line.starts_with(' ')) line.remove_prefix(1);
       const std::size_t space = line.find(' ');
       if (line.empty() || space == line.npos || line.find(' ', space + 1) != line.npos)
@@ -98,6 +97,15 @@ class BytePairCodes : public Subwords::Model {
       merges_.try_emplace(key_of(intern(left), intern(right)), merge);  // if a pair occurs twice, the first one counts
     }
     if (merges_.empty()) throw Error("the codes are empty; one merge of two symbols was expected on each line");
+  }
+
+  /// Whether a line is meant to be a header, which as a merge would change how text is split.
+  static bool is_like_header(std::string_view line, bool first) {
+    if (!first) return line.starts_with("#version");
+    const std::string small = lowercase(line);
+    const std::size_t letter = small.find_first_of("abcdefghijklmnopqrstuvwxyz");
+    return line.ends_with(" 0.1") || line.ends_with(" 0.2") ||
+           (letter != small.npos && std::string_view(small).substr(letter).starts_with("version"));
   }
 
   std::uint32_t intern(std::string_view symbol) {

@@ -25,7 +25,7 @@ std::uint8_t properties_from_icu(char32_t code_point) {
   const auto c = static_cast<UChar32>(code_point);
   const int type = u_charType(c);
   std::uint8_t properties = 0;
-  if (u_isUAlphabetic(c)) properties |= kAlphabetic;
+  if (u_isUAlphabetic(c) || code_point == kUnknownCharacter) properties |= kAlphabetic;
   if (u_isULowercase(c)) properties |= kLowercase;
   if (u_isUWhiteSpace(c)) properties |= kWhite;
   if (type == U_DECIMAL_DIGIT_NUMBER) properties |= kDigit | kNumber;
@@ -81,9 +81,9 @@ const Abbreviations& abbreviations(MosesLanguage language) {
   static const Abbreviations kGerman = {
       // before names
       U"Hr", U"Hrn", U"Fr", U"Frl", U"Dr", U"Drs", U"Prof", U"Mag", U"Dipl", U"Ing", U"Hon", U"St", U"Sr", U"Jr", U"Mr",
-      U"Mrs", U"Ms", U"Messrs", U"Gebr", U"Adj", U"Adm", U"Adv", U"Asst", U"Brig", U"Capt", U"Cmdr", U"Col", U"Corp",
-      U"Cpl", U"Ens", U"Gen", U"Gov", U"Insp", U"Lt", U"Maj", U"Op", U"Ord", U"Pfc", U"Ph", U"Pvt", U"Rep", U"Res",
-      U"Rev", U"Rt", U"Sen", U"Sens", U"Sfc", U"Sgt", U"Supt", U"Surg",
+      U"Mrs", U"Ms", U"Messrs", U"Gebr", U"Adj", U"Adm", U"Adv", U"Asst", U"Brig", U"Capt", U"Cmdr", U"Co", U"Col",
+      U"Corp", U"Cpl", U"Ens", U"Gen", U"Gov", U"Insp", U"Lt", U"Ltd", U"Maj", U"Op", U"Ord", U"Pfc", U"Ph", U"Pvt",
+      U"Rep", U"Res", U"Rev", U"Rt", U"Sen", U"Sens", U"Sfc", U"Sgt", U"Supt", U"Surg",
       // in sentences
       U"bzw", U"ca", U"vgl", U"Vgl", U"usw", U"etc", U"evtl", U"ggf", U"inkl", U"exkl", U"bspw", U"Bsp", U"Abs", U"Abb",
       U"Anm", U"Art", U"Aufl", U"Bd", U"Bde", U"betr", U"Bst", U"Hrsg", U"Jh", U"Kap", U"Mio", U"Mrd", U"Mill", U"Nr",
@@ -104,9 +104,11 @@ const Abbreviations& abbreviations(MosesLanguage language) {
 }
 
 bool is_abbreviation(View word, MosesLanguage language) {
-  if (word.size() == 1 && word[0] < 0x80 && is_alphabetic(word[0])) {  // initials; in French, small letters too
+  if (word.size() == 1 && word[0] < 0x80 &&
+      is_alphabetic(word[0])) {  // initials; in French and German, small letters too
     const bool small = (properties_of(word[0]) & kLowercase) != 0;
-    if (!small || (language == MosesLanguage::kFrench && word[0] != U'a')) return true;
+    if (!small || language == MosesLanguage::kGerman) return true;
+    if (language == MosesLanguage::kFrench && word[0] != U'a') return true;
   }
   // Ordinal numbers: am 3. Mai
   if (language == MosesLanguage::kGerman && word.size() <= 2 && std::all_of(word.begin(), word.end(), is_ascii_digit)) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
@@ -182,13 +183,13 @@ std::string CopyPatterns::replace_same(std::string_view line, Surroundings where
 }
 
 void CopyPatterns::replace_pair(std::string& source, std::string& target, Surroundings where) const {
-  std::vector<std::string> of_target;
-  for (const auto& [begin, size] : find(target, where)) of_target.push_back(target.substr(begin, size));
+  std::unordered_map<std::string_view, std::size_t> of_target;  // how often each text occurs
+  for (const auto& [begin, size] : find(target, where)) ++of_target[std::string_view(target).substr(begin, size)];
   std::vector<std::string> spans;  // of both sides, in the order of the source
   source = replaced(source, find(source, where), [&](std::string_view match) -> std::optional<std::size_t> {
-    const auto same = std::find(of_target.begin(), of_target.end(), match);
-    if (same == of_target.end() || spans.size() == kMostPlaceholders) return {};
-    of_target.erase(same);
+    const auto same = of_target.find(match);
+    if (same == of_target.end() || same->second == 0 || spans.size() == kMostPlaceholders) return {};
+    --same->second;
     spans.emplace_back(match);
     return spans.size() - 1;
   });

@@ -509,6 +509,22 @@ class Lines : public sentencepiece::SentenceIterator {
   std::size_t at_ = 0;
 };
 
+/// What the library says, in words that name options of this program, with what to do.
+std::string advice_on(const std::string& reason, const std::string& size_option) {
+  const auto has = [&](const char* words) { return reason.find(words) != reason.npos; };
+  if (has("required_chars") || has("vocab_size")) {
+    return text_of("the special symbols, the 256 bytes and the characters of the text are more; give a larger ",
+                   size_option, " or leave it out");
+  }
+  if (has("too high")) {
+    const std::size_t most = std::min(reason.find("<= "), reason.size());
+    return text_of("the text yields fewer pieces; give a ", size_option, " ", reason.substr(most), " or leave it out");
+  }
+  return text_of(reason,
+                 "; check that the text has one sentence a line, or take another tool's model (--subword-model) or "
+                 "codes (--bpe-codes)");
+}
+
 }  // namespace
 
 std::shared_ptr<const Subwords::Model> make_sentence_piece(std::string bytes) {
@@ -533,7 +549,7 @@ Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTrai
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &model);
   if (!status.ok())
     throw Error(text_of("SentencePiece cannot learn a ", training.algorithm, " model of ", training.pieces,
-                        " pieces from ", lines.size(), " lines: ", reason_of(status)));
+                        " pieces from ", lines.size(), " lines: ", advice_on(reason_of(status), training.size_option)));
   return Subwords::sentence_piece(std::move(model));
 }
 

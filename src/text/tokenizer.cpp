@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
@@ -32,7 +33,8 @@ enum class Kind : std::uint8_t {
 
 Kind kind_by_property(UChar32 c) {
   if (is_space(c)) return Kind::kSpace;
-  if (c >= 0x1F3FB && c <= 0x1F3FF) return Kind::kExtend;                   // skin tones modify the preceding emoji
+  if (c >= 0x1F3FB && c <= 0x1F3FF) return Kind::kExtend;  // skin tones modify the preceding emoji
+  if (c == kUnknownCharacter) return Kind::kLetter;
   if (c >= 0x3041 && c <= 0x30FF && u_isalpha(c)) return Kind::kIdeograph;  // kana
   switch (u_charType(c)) {
     case U_DECIMAL_DIGIT_NUMBER:
@@ -199,6 +201,11 @@ class Stretch {
   }
   bool is_inner(std::size_t i) const { return chinese_ == Chinese::kDictionaryWords && inner_[i]; }
 
+  // The unknown word beside a hyphen stands for a number: the hyphen of other words is a part of them.
+  bool may_be_digit(std::size_t i) const {
+    return characters_[i].kind == Kind::kDigit || characters_[i].code_point == kUnknownCharacter;
+  }
+
   // The position after the characters that belong to the one before `i`.
   std::size_t skip_extensions(std::size_t i) const {
     while (characters_[i].kind == Kind::kExtend) {
@@ -218,7 +225,7 @@ class Stretch {
       const Kind previous = i > begin ? characters_[i - 1].kind : Kind::kSpace;
       const Kind next = characters_[i + 1].kind;
       if (is_hyphen(c)) {
-        if (previous == Kind::kDigit && next == Kind::kDigit) break;
+        if (i > begin && may_be_digit(i - 1) && may_be_digit(i + 1)) break;
       } else if (!is_word_or_extend(previous) || !is_word(next)) {
         break;
       } else if (is_apostrophe(c)) {

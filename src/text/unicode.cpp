@@ -13,15 +13,6 @@
 
 namespace rnnsearch::text {
 
-std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t start = i;
-    const UChar32 c = next_code_point(text, i);
-    if (U_IS_SURROGATE(c)) return start;
-  }
-  return std::nullopt;
-}
-
 std::vector<std::string_view> split_views(std::string_view text) {
   std::vector<std::string_view> words;
   std::size_t word = 0;
@@ -127,6 +118,14 @@ std::string decomposed(std::string_view text, const icu::Normalizer2& normalizer
 }  // namespace
 
 std::string normalized(std::string_view text, NormalForm form) {
+  if (const std::size_t first = text.find(kUnknownInText); form == NormalForm::kKC && first != text.npos) {
+    std::string result;  // KC would make two question marks of the unknown word
+    for (std::size_t at = first; at != text.npos; at = text.find(kUnknownInText)) {
+      result.append(normalized(text.substr(0, at), form)).append(kUnknownInText);
+      text.remove_prefix(at + kUnknownInText.size());
+    }
+    return result + normalized(text, form);
+  }
   UErrorCode status = U_ZERO_ERROR;
   const bool canonical = form == NormalForm::kC;
   const icu::Normalizer2* const normalizer =

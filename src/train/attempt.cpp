@@ -1,5 +1,7 @@
 #include "train/attempt.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -7,6 +9,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/host_name.h"
+#include "rnnsearch/base/lock.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -25,18 +28,33 @@ std::string start_of(const std::string& pid) {
   return state == "Z" || state == "X" ? "" : start;
 }
 
-}  // namespace
-
-std::string this_attempt() {
-  const std::string pid = std::to_string(::getpid());
-  return text_of(host_name(), " ", pid, " ", start_of(pid), "\n");
+std::string identity_of_folder(const std::filesystem::path& folder) {
+  struct stat status {};
+  return ::stat(folder.c_str(), &status) == 0 ? text_of(status.st_dev, ":", status.st_ino) : "";
 }
 
-bool lives_here(const std::string& attempt) {
+}  // namespace
+
+std::string this_attempt(const std::filesystem::path& run) {
+  const std::string pid = std::to_string(::getpid());
+  return text_of(host_name(), " ", pid, " ", start_of(pid), " ", identity_of_folder(run), "\n");
+}
+
+bool lives_here(const std::string& attempt, const std::filesystem::path& run) {
   std::istringstream fields(attempt);
-  std::string on, pid, start;
-  fields >> on >> pid >> start;
-  return on == host_name() && attempt != this_attempt() && !start.empty() && start_of(pid) == start;
+  std::string on, pid, start, folder;
+  fields >> on >> pid >> start >> folder;
+  return on == host_name() && attempt != this_attempt(run) && folder == identity_of_folder(run) && !start.empty() &&
+         start_of(pid) == start;
+}
+
+AttemptLock::AttemptLock(const std::filesystem::path& run, Kind kind)
+    : file_(::open((run / "attempt").c_str(), (kind == Kind::kAlone ? O_RDWR : O_RDONLY) | O_CLOEXEC)) {
+  if (file_ >= 0) lock_if_possible(file_, kind == Kind::kAlone ? LOCK_EX : LOCK_SH);
+}
+
+AttemptLock::~AttemptLock() {
+  if (file_ >= 0) ::close(file_);
 }
 
 }  // namespace rnnsearch::train

@@ -28,7 +28,7 @@ Input open_input(const fs::path& path) {
                         "); give those checkpoints instead"));
   }
   const std::uint64_t update = file.unsigned_attribute("/", "update");
-  Config config = completed(read_config(file));
+  Config config = read_config(file);
   return {path, std::move(file), update, std::move(config)};
 }
 
@@ -43,7 +43,7 @@ std::string value_in(const Config& config, const std::string& name) {
 }
 
 void check_same_training(const Input& one, const Input& other) {
-  for (const auto& [name, _] : identity_of(model::ModelOptions(), TrainOptions())) {
+  for (const auto& [name, _] : identity_of(model::ModelOptions(), TrainOptions())) {  // the names of all fixed options
     const std::string first = value_in(one.config, name), second = value_in(other.config, name);
     if (first != second)
       refuse(one, other, text_of(name, " is ", first, " in the first and ", second, " in the second"));
@@ -94,7 +94,8 @@ void write_mean(storage::File& output, const model::Parameter& parameter, const 
 
 }  // namespace
 
-Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::path& output, bool overwrite) {
+Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::path& output, bool overwrite,
+                             bool successive) {
   if (checkpoints.size() < 2) {
     throw UsageError(text_of("averaging needs at least two checkpoints, but the number given is ", checkpoints.size(),
                              "; name more"));
@@ -118,6 +119,15 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
     if (inputs[i].update != inputs[i - 1].update) continue;
     throw Error(text_of("", inputs[i - 1].path.string(), " and ", inputs[i].path.string(), " are both from update ",
                         inputs[i].update, " and would count twice; give each checkpoint once"));
+  }
+  for (std::size_t i = 1; successive && i < inputs.size(); ++i) {
+    const std::uint64_t before = inputs[i - 1].file.unsigned_attribute("/state", "former_checkpoint");
+    if (before == inputs[i].update) continue;
+    throw Error(text_of("the checkpoint before ", inputs[i - 1].path.string(), " was of update ", before,
+                        " and is gone: ", inputs[i].path.filename().string(),
+                        " is older and was kept as the best; average ", i,
+                        i < 2 ? " or name checkpoints with --checkpoint" : " or fewer",
+                        ", or train with --keep-checkpoints ", inputs.size()));
   }
   const Input& newest = inputs.front();
   for (const Input& input : inputs) check_parameters(input.file, "parameters", input.config);

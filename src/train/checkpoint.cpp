@@ -60,16 +60,16 @@ void for_each_field(State& state, const Visit& visit) {
   visit("best_update", state.best_update);
   visit("validations_without_gain", state.patience.validations_without_gain);
   visit("validated_update", state.validated_update);
+  visit("measured_by", state.measured_by);
+  visit("validation_ended_seconds", state.validations.ended);
+  visit("validation_seconds", state.validations.spent);
+  visit("last_validation_seconds", state.validations.last);
+  visit("former_checkpoint", state.former_checkpoint);
   visit("elapsed_seconds", state.elapsed_seconds);
   visit("skipped_updates", state.skipped_updates);
   visit("skipped_in_a_row", state.skipped_in_a_row);
   visit("world_size", state.world_size);
   visit("corpus_fingerprint", state.corpus_fingerprint);
-}
-
-/// Calls visit(name, field) for the fields that the first checkpoints did not have.
-template <class State, class Visit>
-void for_each_later_field(State& state, const Visit& visit) {
   visit("patience_best_score", state.patience.best_score);
   visit("patience_seen", state.patience.seen);
   visit("interval_updates", state.interval.updates);
@@ -92,13 +92,6 @@ struct FromFile {
   void operator()(const char* name, double& field) const { field = file.double_attribute("/state", name); }
   void operator()(const char* name, bool& field) const { field = file.unsigned_attribute("/state", name) != 0; }
   void operator()(const char* name, std::string& field) const { field = file.text_attribute("/state", name); }
-};
-
-struct FromFileIfThere {
-  const storage::File& file;
-  void operator()(const char* name, auto& field) const {
-    if (file.has_attribute("/state", name)) FromFile{file}(name, field);
-  }
 };
 
 struct ToPacked {
@@ -251,8 +244,7 @@ void read_accumulator(const storage::File& file, const std::string& name, const 
 Config read_config(const storage::File& file) {
   Config config;
   for (const auto& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
-  check_describes_parameters(config, file.name());
-  return with_names_of_today(std::move(config));
+  return config;
 }
 
 void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline, bool has_average, std::uint64_t update,
@@ -271,14 +263,12 @@ Json json_of(const TrainingState& state) {
   Json json;
   const auto add = [&](const char* name, const auto& field) { json[name] = Json(field); };
   for_each_field(state, add);
-  for_each_later_field(state, add);
   return json;
 }
 
 std::string packed(const TrainingState& state) {
   Packer packer;
   for_each_field(state, ToPacked{packer});
-  for_each_later_field(state, ToPacked{packer});
   return packer.take();
 }
 
@@ -286,7 +276,6 @@ TrainingState training_state_of(const std::string& packed) {
   TrainingState state;
   Unpacker unpacker(packed);
   for_each_field(state, FromPacked{unpacker});
-  for_each_later_field(state, FromPacked{unpacker});
   return state;
 }
 
@@ -314,7 +303,6 @@ void write_checkpoint(storage::File& file, const CheckpointSource& source) {
     }
   };
   for_each_field(source.state, write);
-  for_each_later_field(source.state, write);
   write_history(file, source.history);
   file.write_attribute("/", "complete", 1);
 }
@@ -340,7 +328,8 @@ CheckpointSource::CheckpointSource(const model::Model<float>& model, Optimizer& 
   for (const auto& [name, values] : optimizer.accumulators()) accumulators.push_back({name, values});
 }
 
-void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source) {
+void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source,
+                     const std::function<void()>& check) {
   expect_values("parameters", source.layout, source.parameters, source.state.update);
   if (!source.average.empty()) expect_values("average", source.layout, source.average, source.state.update);
   for (const auto& [name, values] : source.accumulators) {
@@ -348,7 +337,7 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& 
   }
   storage::SealedWriter writer(path);
   write_checkpoint(writer.file(), source);
-  writer.publish();
+  writer.publish(check);
 }
 
 TrainingState resume_checkpoint(const std::filesystem::path& path, const std::string& corpus_fingerprint,
@@ -359,13 +348,9 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
     throw Error(text_of("checkpoint: ", path.string(), " is the mean of ", file.text_attribute("/", kAverageOf),
                         " and holds no optimizer state; resume from one of those"));
   }
-  const Config config = completed(read_config(file));
+  const Config config = read_config(file);
   TrainingState state;
   for_each_field(state, FromFile{file});
-  // Checkpoints without the later fields counted validations at limits for early stopping too.
-  state.patience.best_score = state.best_score;
-  state.patience.seen = state.best_update > 0;
-  for_each_later_field(state, FromFileIfThere{file});
   if (state.corpus_fingerprint != corpus_fingerprint) {
     throw Error(text_of("checkpoint: ", path.string(), " was trained on another corpus (fingerprint ",
                         state.corpus_fingerprint, ", this one has ", corpus_fingerprint,
@@ -383,7 +368,6 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
     }
   };
   for_each_field(state, expect_finite);
-  for_each_later_field(state, expect_finite);
   for (const auto& [name, value] : identity_of(model.options(), options)) {
     const auto found = config.find(name);
     if (found == config.end() || found->second != value) {

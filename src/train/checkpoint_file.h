@@ -23,7 +23,7 @@ storage::File open_checkpoint(const std::filesystem::path& path, const storage::
 void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline, bool has_average, std::uint64_t update,
                       const Config& config);
 
-/// The options that the checkpoint was trained with. Throws Error as check_describes_parameters does.
+/// The options that the checkpoint was trained with.
 Config read_config(const storage::File& file);
 
 /// Reads an accumulator of the optimizer, such as "squared_gradient", into a block of this layout. Throws Error if a

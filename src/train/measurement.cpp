@@ -212,7 +212,7 @@ Json json_of(const Measured& of, const Measurement& m) {
       {"target_words_per_second", m.target_words / m.total()},
   });
   if (m.peak_bytes > 0) result["peak_memory_bytes"] = std::llround(m.peak_bytes);
-  if (!of.predicted) result["phase_seconds"] = std::move(phases);
+  result["phase_seconds"] = std::move(phases);
   if (m.waiting) result["data_seconds"] = m.mean_of(*m.waiting);
   if (m.gflop() > 0) {
     result["gflop"] = m.mean_of(m.gflop());
@@ -250,7 +250,7 @@ Json json_of(const Measured& of, const Measurement& m) {
       parts.push_back(Json::object(
           {{"elements", of.parts[i].size}, {"table", of.parts[i].table}, {"seconds", m.mean_of(m.part_seconds[i])}}));
     }
-    if (!of.predicted) result["gradient_parts"] = std::move(parts);
+    result["gradient_parts"] = std::move(parts);
     result["last_loss"] = m.loss;
     result["bytes_sent"] = std::llround(m.mean_of(m.bytes_sent));
     result["reduction_seconds"] = m.mean_of(m.reduction_seconds);

@@ -13,6 +13,8 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/ini.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "train/attempt.h"
@@ -44,17 +46,41 @@ std::string trimmed(const std::string& text) {
   return first == text.npos ? "" : text.substr(first, last - first + 1);
 }
 
-/// The keys and values of an INI file.
-Config read_ini(const fs::path& path) {
-  std::istringstream lines(read_file(path));
+/// The keys and values of a configuration. Several values of one key are joined by commas.
+Config values_in(const std::string& text) {
   Config config;
-  for (std::string line; std::getline(lines, line);) {
-    line = trimmed(line);
-    const auto equals = line.find('=');
-    if (equals == line.npos || line.starts_with('#')) continue;
-    config[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+  for (const auto& [key, value] : read_ini(text, "config.ini")) {
+    std::string& values = config[key];
+    values += (values.empty() ? "" : ", ") + value;
   }
-  return with_names_of_today(std::move(config));
+  return config;
+}
+
+/// `text` with the values that options which are Later::kFirst have in `before`. Says which other values are ignored.
+std::string with_first_values(const std::string& text, const Config& before) {
+  std::string firsts;
+  std::map<std::string, std::string> defaults;
+  for (const auto& row : option_table()) {
+    if (row.more.later != Later::kFirst) continue;
+    const auto [name, _] = *defaults.emplace(row.name, row.field.write(TrainOptions())).first;
+    if (const auto value = before.find(name); value != before.end()) firsts += ini_line(name, value->second);
+  }
+  std::istringstream lines(text);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    const auto pairs = read_ini(line, "config.ini");
+    const auto first = pairs.empty() ? defaults.end() : defaults.find(pairs.front().first);
+    if (first == defaults.end()) {
+      kept += line + "\n";
+      continue;
+    }
+    kept += std::exchange(firsts, "");
+    const auto former = before.find(first->first);
+    const std::string& value = pairs.front().second;
+    if (value == first->second || (former != before.end() && former->second == value)) continue;
+    log_line(text_of("[train] ", trimmed(line), " is ignored, because this run has begun already"));
+  }
+  return kept;
 }
 
 void make_folder(const fs::path& path) {
@@ -65,7 +91,12 @@ void make_folder(const fs::path& path) {
 
 /// The checkpoint that a pointer file (`latest`, `best`) names; empty if the file does not exist.
 std::string pointed_at(const fs::path& path) {
-  return fs::exists(path) ? trimmed(read_file(path).substr(0, 100)) : "";
+  try {
+    return trimmed(read_file(path).substr(0, 100));
+  } catch (const Error&) {  // a training may remove it at any time
+    if (fs::exists(path)) throw;
+    return "";
+  }
 }
 
 /// The updates of the checkpoints in a folder, newest first.
@@ -92,14 +123,13 @@ fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
   if (!fs::is_directory(run_or_checkpoint)) return run_or_checkpoint;
   const fs::path folder = run_or_checkpoint / "checkpoints";
   for (const char* link : {"best", "latest"}) {
-    if (!fs::exists(folder / link)) continue;
-    std::string name = read_file(folder / link);
-    while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
-    if (!fs::exists(folder / name)) {
-      throw Error(text_of((folder / link).string(), " names ", name,
+    const auto name = [&] { return pointed_at(folder / link); };
+    if (name().empty()) continue;
+    return read_newest(name, [&](const std::string& checkpoint) {
+      if (fs::exists(folder / checkpoint)) return folder / checkpoint;
+      throw Error(text_of((folder / link).string(), " names ", checkpoint,
                           ", which is not there; name another checkpoint of ", folder.string()));
-    }
-    return folder / name;
+    });
   }
   throw Error(
       text_of(run_or_checkpoint.string(),
@@ -107,15 +137,38 @@ fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
               "in which rnnsearch train has written one"));
 }
 
-RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity)
+std::optional<fs::path> run_that_has(const fs::path& file) {
+  const auto is_run = [](const fs::path& folder) {
+    std::error_code ignored;
+    for (const char* name : {"log.jsonl", "environment.json", "attempt", "checkpoints/latest", "checkpoints/best"}) {
+      if (fs::exists(folder / name, ignored)) return true;
+    }
+    return false;
+  };
+  fs::path inside = file;
+  for (fs::path folder = file.parent_path(); folder != inside; inside = folder, folder = folder.parent_path()) {
+    const std::string name = inside.filename().string();
+    for (const char* own : {"config.ini", "log.jsonl", "environment.json", "attempt", "checkpoints", "validation"}) {
+      if ((name == own || name.starts_with(text_of(".", own, "."))) && is_run(folder)) return folder;
+    }
+  }
+  return std::nullopt;
+}
+
+RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Config& identity, bool only_check)
     : path_(std::move(path)),
       resume_(options.resume),
       keep_checkpoints_(options.keep_checkpoints),
-      attempt_(this_attempt()),
-      made_here_(!fs::exists(path_)) {
+      only_check_(only_check),
+      made_here_(!only_check && !fs::exists(path_)) {
   check_same_run(identity);
+  if (only_check_) return;
   make_folder(checkpoints());
-  write_file_atomically(path_ / "attempt", attempt_);
+  attempt_ = this_attempt(path_);
+  {
+    const AttemptLock lock(path_, AttemptLock::Kind::kAlone);
+    write_file_atomically(path_ / "attempt", attempt_);
+  }
   check_attempt();
   remove_temporaries();
 }
@@ -123,6 +176,7 @@ RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Con
 RunDirectory::~RunDirectory() {
   std::error_code ignored;
   try {
+    const AttemptLock lock(path_, AttemptLock::Kind::kShared);
     if (read_file(path_ / "attempt") == attempt_) fs::remove(path_ / "attempt", ignored);
   } catch (const std::exception&) {  // the folder is gone, so there is nothing to release
   }
@@ -136,11 +190,24 @@ void RunDirectory::set_record(std::string config_ini, Json environment) {
   environment_ = std::move(environment);
 }
 
-void RunDirectory::begin() {
-  write_as_this_attempt([this] {
+std::vector<RunDirectory::Change> RunDirectory::begin() {
+  std::vector<Change> changes;
+  write_as_this_attempt([&](const auto& check) {
+    check();
+    if (fs::exists(path_ / "config.ini")) {
+      Config before = values_in(read_text_file(path_ / "config.ini"));
+      if (!updates().empty()) config_ini_ = with_first_values(config_ini_, before);
+      Config now = values_in(config_ini_);
+      for (const auto& [name, _] : before) now[name];  // optional ones may be absent
+      for (const auto& [name, value] : now) {
+        if (before[name] != value) changes.push_back({name, before[name], value});
+      }
+    }
     write_file_atomically(path_ / "config.ini", config_ini_);
     write_file_atomically(path_ / "environment.json", environment_.dump(2) + '\n');
+    mend_log();
   });
+  return changes;
 }
 
 void RunDirectory::check_same_run(const Config& identity) const {
@@ -158,25 +225,26 @@ void RunDirectory::check_same_run(const Config& identity) const {
                           " and is not a run of rnnsearch; choose another --run"));
     }
   } else {
-    const Config found = read_ini(path_ / "config.ini");
+    const Config found = values_in(read_text_file(path_ / "config.ini"));
     for (const auto& [name, value] : identity) {
       const auto here = found.find(name);
       if (here == found.end() || here->second == value) continue;
       throw Error(text_of("", path_.string(), " holds another run: its ", name, " is ", here->second, ", now it is ",
                           value, "; use the same value, or choose another --run"));
     }
+    const auto began = found.find("resume");
+    if (resume_ == "never" && !updates().empty() && (began == found.end() || began->second != "never")) {
+      throw Error(text_of("", path_.string(),
+                          " holds checkpoints of a run that was not begun with --resume never; choose "
+                          "another --run, or --resume auto"));
+    }
   }
   if (fs::exists(path_ / "attempt")) {
     const std::string other = read_file(path_ / "attempt");
-    if (lives_here(other)) {
+    if (lives_here(other, path_)) {
       throw Error(text_of("another trainer is writing to ", path_.string(), " (host, process, start: ",
                           trimmed(other.substr(0, other.find('\n'))), "); end it first, or choose another --run"));
     }
-  }
-  if (resume_ == "never" && !updates().empty()) {
-    throw Error(text_of("", path_.string(),
-                        " holds checkpoints and resume is never; choose another --run, or "
-                        "--resume auto"));
   }
 }
 
@@ -196,7 +264,8 @@ fs::path RunDirectory::checkpoint_path(std::uint64_t update) const {
 }
 
 void RunDirectory::write_validation(const std::string& name, const std::string& content) const {
-  write_as_this_attempt([&] {
+  write_as_this_attempt([&](const auto& check) {
+    check();
     make_folder(path_ / "validation");
     write_file_atomically(path_ / "validation" / name, content);
   });
@@ -218,18 +287,7 @@ const std::optional<fs::path>& RunDirectory::checkpoint_to_resume() {
 
 std::optional<fs::path> RunDirectory::choose_checkpoint() const {
   const auto there = updates();
-  if (resume_ != "auto" && resume_ != "never") {
-    const fs::path wanted = resume_;
-    std::error_code ignored;
-    const auto update = update_of(wanted.filename().string());
-    const bool own_newest =
-        !there.empty() && update == there.front() && fs::equivalent(wanted, checkpoint_path(there.front()), ignored);
-    if (!there.empty() && !own_newest) {
-      throw Error(text_of("", path_.string(), " already holds ", checkpoint_name(there.front()),
-                          ", so it cannot resume from ", resume_, " instead; choose another --run"));
-    }
-    return wanted;
-  }
+  if (there.empty() && resume_ != "auto" && resume_ != "never") return resume_;
   std::vector<std::pair<fs::path, std::string>> damaged;  // the path and the reason
   for (const std::uint64_t update : there) {
     const fs::path path = checkpoint_path(update);
@@ -239,14 +297,18 @@ std::optional<fs::path> RunDirectory::choose_checkpoint() const {
       damaged.emplace_back(path, error.what());
       continue;
     }
-    if (!damaged.empty()) write_pointer("latest", path.filename());
-    for (const auto& [bad, why] : damaged) {
-      if (pointed_at(checkpoints() / "best") == bad.filename()) fs::remove(checkpoints() / "best");
-      log_line(text_of("[train] ", why, "; it is renamed to ", bad.filename().string(),
-                       ".damaged and training resumes from ", path.filename().string()));
-      fs::path aside = bad;
-      fs::rename(bad, aside += ".damaged");
-    }
+    if (only_check_ || damaged.empty()) return path;
+    write_as_this_attempt([&](const auto& check) {
+      check();
+      write_pointer("latest", path.filename());
+      for (const auto& [bad, why] : damaged) {
+        if (pointed_at(checkpoints() / "best") == bad.filename()) fs::remove(checkpoints() / "best");
+        log_line(text_of("[train] ", why, "; it is renamed to ", bad.filename().string(),
+                         ".damaged and training resumes from ", path.filename().string()));
+        fs::path aside = bad;
+        fs::rename(bad, aside += ".damaged");
+      }
+    });
     return path;
   }
   if (!damaged.empty()) {
@@ -269,10 +331,14 @@ void RunDirectory::check_attempt() const {
                       trimmed(other.substr(0, other.find('\n'))), "), so this one stops writing"));
 }
 
-void RunDirectory::write_as_this_attempt(const std::function<void()>& write) const {
-  check_attempt();
+void RunDirectory::write_as_this_attempt(const std::function<void(const std::function<void()>&)>& write) const {
+  if (only_check_) return;
+  std::optional<AttemptLock> lock;
   try {
-    write();
+    write([&] {
+      lock.emplace(path_, AttemptLock::Kind::kShared);
+      check_attempt();
+    });
   } catch (const Error&) {
     check_attempt();
     throw;
@@ -285,39 +351,57 @@ void RunDirectory::write_pointer(const char* pointer, const std::string& checkpo
 }
 
 void RunDirectory::published(std::uint64_t update, std::uint64_t best_update) const {
-  write_as_this_attempt([&] {
+  write_as_this_attempt([&](const auto& check) {
+    check();
     write_pointer("latest", checkpoint_name(update));
     if (has_checkpoint(best_update)) {
       write_pointer("best", checkpoint_name(best_update));
     } else {
       fs::remove(checkpoints() / "best");
     }
+    std::uint64_t kept = 0;
+    for (const std::uint64_t there : updates()) {
+      if (kept++ < keep_checkpoints_ || there == best_update) continue;
+      std::error_code ignored;
+      fs::remove(checkpoint_path(there), ignored);
+    }
   });
-  std::uint64_t kept = 0;
-  for (const std::uint64_t there : updates()) {
-    if (kept++ < keep_checkpoints_ || there == best_update) continue;
-    std::error_code ignored;
-    fs::remove(checkpoint_path(there), ignored);
+}
+
+void RunDirectory::mend_log() const {
+  const fs::path path = path_ / "log.jsonl";
+  if (!fs::exists(path)) return;
+  const std::string content = read_file(path);
+  std::istringstream lines(content);
+  std::string kept;
+  std::size_t damaged = 0;
+  for (std::string line; std::getline(lines, line);) {
+    try {
+      static_cast<void>(Json::parse(line, "").at("event"));
+      kept += line + '\n';
+    } catch (const Error&) {
+      ++damaged;
+    }
   }
+  if (kept == content) return;
+  write_file_atomically(path, kept);
+  if (damaged == 0) return;
+  log_line(text_of("[train] ", path.string(), ": ", damaged, " of its lines ", damaged == 1 ? "was" : "were",
+                   " damaged, as an interrupted write leaves them, and ", damaged == 1 ? "is" : "are", " removed"));
 }
 
 void RunDirectory::log(const Json& record) {
-  check_attempt();
   const fs::path path = path_ / "log.jsonl";
-  const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  std::string line = record.dump() + '\n';
-  bool fine = file >= 0;
-  if (fine) {
-    // A killed attempt may have left an incomplete line.
-    const off_t end = ::lseek(file, 0, SEEK_END);
-    char last = '\n';
-    if (end > 0 && ::pread(file, &last, 1, end - 1) == 1 && last != '\n') line = text_of('\n', line);
-    errno = ENOSPC;  // a short write means that the disk is full, but does not set errno
-    fine = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  }
-  const int reason = errno;
-  if (file >= 0) ::close(file);
-  if (!fine) throw Error(text_of("cannot write ", path.string(), ": ", std::strerror(reason)));
+  const std::string line = record.dump() + '\n';
+  write_as_this_attempt([&](const auto& check) {
+    check();
+    const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    errno = file >= 0 ? ENOSPC : errno;  // a short write means that the disk is full, but does not set errno
+    const bool fine = file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+    const int reason = errno;
+    if (file >= 0) ::close(file);
+    if (!fine) throw Error(text_of("cannot write ", path.string(), ": ", std::strerror(reason)));
+  });
 }
 
 }  // namespace rnnsearch::train

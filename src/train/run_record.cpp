@@ -62,6 +62,14 @@ void RunRecord::resumed(const std::string& checkpoint) {
   if (p_.progress) p_.progress->resumed(checkpoint, state_);
 }
 
+void RunRecord::changed(const std::vector<RunDirectory::Change>& changes) {
+  for (const auto& [what, from, to] : changes) {
+    add("change", {{"what", what}, {"from", from}, {"to", to}});
+    log_line(text_of("[train] ", what, " from here on: ", to.empty() ? "none" : to,
+                     "; before: ", from.empty() ? "none" : from));
+  }
+}
+
 void RunRecord::updated(UpdateReport r) {
   if (r.skipped) {
     log_line(text_of("[train] update ", r.update, ": the gradient is not finite, so the update is skipped (",

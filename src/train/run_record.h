@@ -28,9 +28,11 @@ class RunRecord {
 
   void began_with(const Transferred& transferred);
   void resumed(const std::string& checkpoint);
+  /// Options, and the measure of the "scores", that are not what they were in the attempt before.
+  void changed(const std::vector<RunDirectory::Change>& changes);
   /// Adds the norm of the parameters to a report that is logged.
   void updated(UpdateReport report);
-  /// seconds: what the validation took; share: of the time of this attempt that all its validations took.
+  /// seconds: what the validation took; share: of the time of the training that all its validations took.
   void validated(const ValidationResult& result, bool best, double seconds, double share);
   /// Of the update that the checkpoint holds.
   void checkpointed(const CheckpointWriter::Written& written);

@@ -29,13 +29,19 @@ corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Commun
 }
 
 LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world) {
-  const std::string checkpoint = comm::at_root(world, [&] { return checkpoint_of(run_or_checkpoint).string(); });
+  std::string checkpoint;
   std::optional<LoadedModel> loaded;
-  comm::agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
-                        const comm::Activity activity("reads the checkpoint");
-                        loaded.emplace(load_model(checkpoint, stop_if_signal_came));
-                        return "the digest " + storage::sealed_digest(checkpoint, "checkpoint");
-                      }});
+  const auto find = [&] { return comm::at_root(world, [&] { return checkpoint_of(run_or_checkpoint).string(); }); };
+  read_newest(find, [&](const std::string& found) {
+    checkpoint = found;
+    comm::agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
+                          const comm::Activity activity("reads the checkpoint");
+                          const std::string digest = storage::sealed_digest(checkpoint, "checkpoint");
+                          loaded.emplace(load_model(checkpoint, stop_if_signal_came));
+                          loaded->digest = digest;
+                          return "the digest " + digest;
+                        }});
+  });
   if (world.is_root()) {
     const std::string changed = corpus::changed_libraries(loaded->pipeline);
     if (!changed.empty()) log_line(text_of("[model] the corpus of ", checkpoint, ": ", changed));

@@ -19,6 +19,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/sentence_of.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/storage/sealed_file.h"
 
@@ -71,7 +72,7 @@ std::vector<std::string> failures(const comm::Communicator& world, bool takes_pa
     try {
       act();
     } catch (const std::exception& error) {
-      failure = error.what();
+      failure = sentence_of(error);
     }
   }
   return world.gather(failure);
@@ -165,7 +166,7 @@ class FolderTrial {
       try {
         read_at_last(own(r), 3);
       } catch (const std::exception& error) {
-        from_all[r] = text_of("rank 0 cannot read what it wrote: ", error.what());
+        from_all[r] = text_of("rank 0 cannot read what it wrote: ", sentence_of(error));
       }
     }
     report("write anywhere", first_of(from_all, hosts_), "one rank of every host writes, rank 0 reads", kShare);

@@ -51,8 +51,6 @@ class Stopping {
   /// The result of a training that stopped for `reason`: a signal or the deadline may have come since.
   StopReason final_reason(StopReason reason) const;
 
-  /// Seconds since this attempt began.
-  double attempt_seconds() const { return attempt_.seconds(); }
   /// Training time in seconds, over all attempts.
   double elapsed() const { return elapsed_before_ + attempt_.seconds(); }
 

@@ -5,16 +5,13 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::train {
 namespace {
 
 const char* unit_of(const Measured& measured) {
   return measured.decode ? "batch" : "update";
-}
-
-std::string right(const std::string& text, std::size_t width) {
-  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
 }
 
 std::string percents(double share) {
@@ -87,7 +84,6 @@ Json json_of(const std::vector<OnThreads>& runs) {
   }
   for (const auto& [measured, measurement] : runs) records.push_back(json_of(measured, measurement));
   return Json::object({{"thread_scaling", std::move(points)},
-                       {"predicted", runs.front().measured.predicted},
                        {"worthwhile_threads", worthwhile_threads(curve)},
                        {"conclusion", conclusion_of(curve, unit_of(runs.front().measured))},
                        {"runs", std::move(records)}});
@@ -98,9 +94,7 @@ std::string table_of(const std::vector<OnThreads>& runs) {
   const Measured& first = runs.front().measured;
   std::string threads;
   for (const ThreadScaling& point : curve) threads += text_of(threads.empty() ? "" : ", ", point.threads);
-  std::string text = heading_of(first, runs.front().measurement,
-                                threads + " threads" + (first.predicted ? ", predicted from one" : "")) +
-                     "\n" +
+  std::string text = heading_of(first, runs.front().measurement, threads + " threads") + "\n" +
                      text_of("threads", right(text_of("seconds ", first.decode ? "a batch" : "an update"), 20),
                              right("speed-up", 10), right("efficiency", 12), right("target words/s", 16));
   if (curve.front().share) text += "   of this machine's products from L1";

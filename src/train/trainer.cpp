@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/meet.h"
@@ -34,6 +35,7 @@ class Trainer {
 
   TrainingResult run() {
     start();
+    if (p_.only_check) return {StopReason::kSignal, state_};
     if (root_ && !o_.synchronous_checkpoints) writer_.reserve(checkpoint_source(state_, history_));
     stopping_.should_stop_early();
     for (;;) {
@@ -55,8 +57,9 @@ class Trainer {
     if (checkpoint.empty()) {
       p_.model.initialise(o_.seed);
       const auto transferred = begin_with_initial_model();
-      if (root_) p_.run->begin();
+      if (root_) record_.changed(p_.run->begin());
       if (transferred) record_.began_with(*transferred);
+      if (p_.validator) state_.measured_by = measured_by();
       average_.begin(p_.model.parameters());
       state_.corpus_fingerprint = fingerprint_;
       state_.world_size = static_cast<std::uint64_t>(p_.communicator.size());
@@ -64,11 +67,15 @@ class Trainer {
       return;
     }
     // Only the root reads: the file need not be visible to the other ranks, and all ranks get the same bits.
-    std::string state;
+    std::string state, measured_before;
+    std::uint64_t best_before = 0;
     if (root_) {
       const comm::Activity activity("reads a checkpoint");
       state_ =
           resume_checkpoint(checkpoint, fingerprint_, o_, p_.model, step_.optimizer(), history_, average_.values());
+      best_before = state_.best_update;
+      measured_before = state_.measured_by;
+      begin_scores_anew_if_need_be();
       state = packed(state_);
     }
     p_.communicator.broadcast(state);
@@ -80,14 +87,38 @@ class Trainer {
     find_data();
     stopping_.resume(state_.elapsed_seconds);
     if (!root_) return;
-    p_.run->begin();
+    const auto changes = p_.run->begin();
     // False if the checkpoint belongs to another run's folder. An attempt of this run may have been killed between
-    // saving its last checkpoint and pointing `latest` to it; published() makes up for that.
+    // saving its last checkpoint and pointing `latest` to it; published() makes up for that. A best that was measured
+    // otherwise stays the best until there is another one.
     saved_ = p_.run->has_checkpoint(state_.update);
-    if (saved_) p_.run->published(state_.update, state_.best_update);
+    if (saved_) p_.run->published(state_.update, best_before);
     saved_update_ = state_.update;
     record_.resumed(checkpoint);
+    record_.changed(changes);
+    if (!measured_before.empty() && measured_before != state_.measured_by) {
+      record_.changed({{"scores", measured_before, state_.measured_by}});
+      log_line("[train] the best checkpoint, early-stop-patience and the plateau begin anew with these scores");
+    }
   }
+
+  /// Other measures than before: best, patience and plateau begin anew, and the parameters are validated again. In
+  /// another run's folder than that of the checkpoint, the run has a best and a patience of its own.
+  void begin_scores_anew_if_need_be() {
+    const bool measured_otherwise = p_.validator && state_.measured_by != measured_by();
+    if (measured_otherwise) {
+      state_.measured_by = measured_by();
+      state_.plateau = {.factor = state_.plateau.factor};
+      state_.validated_update = 0;
+      state_.validations.ended = 0;
+    }
+    if (!measured_otherwise && p_.run->has_checkpoint(state_.update)) return;
+    state_.best_update = 0;
+    state_.best_score = 0;
+    state_.patience = {};
+  }
+
+  std::string measured_by() const { return text_of(name_of(o_.best_metric), " on ", p_.dev_set); }
 
   /// COLLECTIVE. At the root: what was transferred, if an initial model is given.
   std::optional<Transferred> begin_with_initial_model() {
@@ -132,7 +163,7 @@ class Trainer {
       writer_.copied();  // the weights change after this
       stop = stopping_.votes();
       *std::copy(stop.begin(), stop.end(), votes.begin()) =
-          root_ ? plan_.vote(state_.update + 1, state_.validated_update, stopping_.attempt_seconds()) : 0;
+          root_ ? plan_.vote(state_.update + 1, state_, stopping_.elapsed()) : 0;
     };
     const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote,
                                            state_.update + 1, slice.first_pair, slice.pair_stride, slice.links});
@@ -203,7 +234,7 @@ class Trainer {
   void validate() {
     const comm::Activity activity("validates");
     const std::uint64_t update = state_.update;
-    const double began = stopping_.attempt_seconds();
+    const double began = stopping_.elapsed();
     Stopwatch part;
     writer_.copied();
     average_.exchange(p_.model.parameters());
@@ -217,7 +248,7 @@ class Trainer {
     if (!root_) std::fill_n(agreed, 4, 0.0);
     p_.communicator.all_reduce(std::span<double>(agreed));
     result = {agreed[0], agreed[1], agreed[4] > 0, agreed[2], agreed[3]};
-    plan_.validated(began, stopping_.attempt_seconds());
+    plan_.validated(began, stopping_.elapsed(), result.interrupted, state_);
     if (result.interrupted) return;  // the resumed run validates this update
     state_.validated_update = update;
     const double score = result.by(o_.best_metric);
@@ -225,22 +256,25 @@ class Trainer {
       state_.plateau.validated(result.loss_per_word, o_.plateau_patience);
       state_.patience.validated(score, o_.best_metric);
     }
-    const bool best =
-        is_gain(o_.best_metric, score, state_.best_update > 0 ? std::optional(state_.best_score) : std::nullopt);
+    const auto best_score = state_.best_update > 0 ? std::optional(state_.best_score) : std::nullopt;
+    const bool best = may_save() && is_gain(o_.best_metric, score, best_score);
     if (best) {
       state_.best_score = score;
       state_.best_update = update;
     }
-    if (root_) record_.validated(result, best, plan_.seconds(), plan_.share());
+    const ValidationTimes& times = state_.validations;
+    if (root_) record_.validated(result, best, times.last, times.spent / times.ended);
     saved_ = false;
     if (best) save(o_.synchronous_checkpoints);
   }
 
-  // Only the root writes checkpoints, so only the root decides. One that falls due after a skipped update waits for the
-  // next update that is applied: parameters whose gradient is not finite would replace those from before the
-  // divergence.
+  // A checkpoint that falls due after a skipped update waits for the next update that is applied: parameters whose
+  // gradient is not finite would replace those from before the divergence.
+  bool may_save() const { return state_.update > 0 && state_.skipped_in_a_row == 0; }
+
+  // Only the root writes checkpoints, so only the root decides.
   bool checkpoint_is_due() const {
-    if (!root_ || state_.update == 0 || saved_ || state_.skipped_in_a_row > 0) return false;
+    if (!root_ || saved_ || !may_save()) return false;
     const std::uint64_t every = o_.checkpoint_every;
     return (every > 0 && (state_.update % every == 0 || state_.update / every > saved_update_ / every)) ||
            (o_.checkpoint_minutes > 0 && since_checkpoint_.seconds() >= o_.checkpoint_minutes * 60);
@@ -264,6 +298,7 @@ class Trainer {
     if (!root_) return;
     collect(true);
     state_.elapsed_seconds = stopping_.elapsed();
+    if (saved_update_ != state_.update) state_.former_checkpoint = saved_update_;
     const auto source = [this, state = state_, history = history_] { return checkpoint_source(state, history); };
     writer_.begin(state_.update, source, wait);
     saved_ = true;
@@ -275,7 +310,9 @@ class Trainer {
   /// Writes a checkpoint and makes it the newest one of the run. Called by the thread of writer_: it uses nothing else
   /// that training changes.
   void write(const CheckpointSource& source) const {
-    p_.run->write_as_this_attempt([&] { save_checkpoint(p_.run->checkpoint_path(source.state.update), source); });
+    p_.run->write_as_this_attempt([&](const std::function<void()>& check) {
+      save_checkpoint(p_.run->checkpoint_path(source.state.update), source, check);
+    });
     p_.run->published(source.state.update, source.state.best_update);
   }
 
@@ -294,8 +331,13 @@ class Trainer {
     // run will be resumed anyway.
     const bool unseen = p_.validator && validates(o_) && state_.validated_update < state_.update;
     if (!is_early(reason) && unseen) validate();
-    if (!saved_ && state_.update > 0) save(true);
+    if (!saved_ && may_save()) save(true);
     collect(true);
+    if (root_ && state_.skipped_in_a_row > 0) {
+      log_line(text_of(
+          "[train] the gradient of update ", state_.update, " was not finite, so no checkpoint of it is ", "written; ",
+          saved_update_ > 0 ? text_of("the newest one is of update ", saved_update_) : std::string("there is none")));
+    }
     if (root_) record_.stopped(reason, stopping_.elapsed(), in_updates_, waited_);
     state_.elapsed_seconds = stopping_.elapsed();
     return {stopping_.final_reason(reason), state_, in_updates_, waited_};

@@ -127,13 +127,10 @@ class Copier {
   Ids source_, target_;
 };
 
-}  // namespace
-
-Transferred transfer(const std::filesystem::path& initial, const corpus::Corpus& corpus, const TrainOptions& options,
-                     model::Model<float>& model, Optimizer* optimizer) {
-  const std::filesystem::path checkpoint = checkpoint_of(initial);
+Transferred transfer_from(const std::filesystem::path& checkpoint, const corpus::Corpus& corpus,
+                          const TrainOptions& options, model::Model<float>& model, Optimizer* optimizer) {
   const LoadedModel former = load_model(checkpoint);
-  const Config then = completed(former.config);
+  const Config& then = former.config;
   check_same_model(checkpoint, then, config_of(model.options()));
   Ids source = ids_in(former.source_vocabulary, corpus.source_vocabulary());
   Ids target = ids_in(former.target_vocabulary, corpus.target_vocabulary());
@@ -165,6 +162,16 @@ Transferred transfer(const std::filesystem::path& initial, const corpus::Corpus&
   }
   optimizer->steps = file.unsigned_attribute("/optimizer", "steps");
   return transferred;
+}
+
+}  // namespace
+
+Transferred transfer(const std::filesystem::path& initial, const corpus::Corpus& corpus, const TrainOptions& options,
+                     model::Model<float>& model, Optimizer* optimizer) {
+  return read_newest([&] { return checkpoint_of(initial); },
+                     [&](const std::filesystem::path& checkpoint) {
+                       return transfer_from(checkpoint, corpus, options, model, optimizer);
+                     });
 }
 
 }  // namespace rnnsearch::train

@@ -10,17 +10,17 @@ namespace rnnsearch::train {
 
 /// Every rank has one. Without validate_minutes and validation_share the updates alone decide, and is_due() is the same
 /// for every training with these options. With one of them the root's clock decides: its vote is summed with the votes
-/// of the next update, so that all ranks agree. Seconds are those of this attempt, from its beginning.
+/// of the next update, so that all ranks agree. Seconds are those of the training, over all its attempts.
 class ValidationPlan {
  public:
   /// `options` must outlive this object.
   explicit ValidationPlan(const TrainOptions& options) : o_(options) {}
 
-  /// The root's vote, `now` seconds after the attempt began: 1 if a validation after `update` is due and fits. One that
-  /// does not fit stays due. It fits if the time of all validations of this attempt, with a next one that takes as long
-  /// as the last one did, is at most validation_share of the time that this attempt would then have taken. The first
-  /// one always fits.
-  double vote(std::uint64_t update, std::uint64_t validated_update, double now) const;
+  /// The root's vote after `now` seconds of training: 1 if a validation after `update`, which follows `state`, is due
+  /// and fits. One that does not fit stays due. It fits if the time of all validations, with a next one that takes as
+  /// long as the last one did, is at most validation_share of the time that the training would then have taken. The
+  /// first one always fits.
+  double vote(std::uint64_t update, const TrainingState& state, double now) const;
   /// Takes the sum of the votes.
   void agreed(double votes) { agreed_ = votes > 0; }
   /// Whether to validate at this state.
@@ -29,17 +29,14 @@ class ValidationPlan {
   /// ones, does not, because a training with a larger limit would not make it. Nothing counts if the clock decides.
   bool counts(std::uint64_t update) const;
 
-  /// States that a validation, complete or not, took the time from `began` to `ended`.
-  void validated(double began, double ended);
-  double seconds() const { return last_; }          // of the last validation
-  double share() const { return spent_ / ended_; }  // of the time until its end that all validations took
+  /// States in `state` that a validation took the time from `began` to `ended`. One that was interrupted stays due.
+  void validated(double began, double ended, bool interrupted, TrainingState& state);
 
  private:
   bool by_clock() const { return o_.validate_minutes > 0 || o_.validation_share > 0; }
 
   const TrainOptions& o_;
   bool agreed_ = false;
-  double spent_ = 0, last_ = 0, ended_ = 0;  // seconds: all validations, the last one, and when it ended
 };
 
 }  // namespace rnnsearch::train

@@ -75,6 +75,10 @@ TEST(ReadFile, EndsAtALimitWhereADeviceHasNoEnd) {
   EXPECT_THAT(message_of([] { read_file("/dev/zero"); }), testing::HasSubstr("/dev/zero: more than 64 MiB"));
 }
 
+TEST(ReadFile, SeesAnErrorInTheMiddleOfReading) {
+  EXPECT_EQ(message_of([] { read_file("/proc/self/mem"); }), "cannot read /proc/self/mem: Input/output error");
+}
+
 TEST(WriteFileAtomically, KeepsTheModeOfTheFileThatItReplaces) {
   const Scratch scratch;
   const fs::path file = scratch / "a.txt";

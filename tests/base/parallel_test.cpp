@@ -1,5 +1,7 @@
 #include "rnnsearch/base/parallel.h"
 
+#include "rnnsearch/base/inside_parallel_for.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -70,8 +72,13 @@ TEST_P(ParallelFor, EndsInTheMiddleWhenItIsToldTo) {
 
 TEST_P(ParallelFor, MayBeNested) {
   std::atomic<int> total = 0;
-  parallel_for(4, [&](std::size_t) { parallel_for(5, [&](std::size_t) { ++total; }); });
+  EXPECT_FALSE(inside_parallel_for());
+  parallel_for(4, [&](std::size_t) {
+    parallel_for(5, [&](std::size_t) { ++total; });
+    EXPECT_TRUE(inside_parallel_for());
+  });
   EXPECT_EQ(total, 20);
+  EXPECT_FALSE(inside_parallel_for());
 }
 
 TEST_P(ParallelFor, StaysOnAThreadThatIsToWorkAlone) {

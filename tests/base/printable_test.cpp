@@ -10,6 +10,7 @@ TEST(Printable, LeavesTextAndShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\nb\tc"), "a b c");
   EXPECT_EQ(printable("\x1b]0;title\a\x7f\r"), "\\x1b]0;title\\x07\\x7f\\x0d");
   EXPECT_EQ(printable("\u009b31m\u0085"), "\\xc2\\x9b31m\\xc2\\x85");
+  EXPECT_EQ(printable("a\u2028b\u202ec\u2066"), "a b\\xe2\\x80\\xaec\\xe2\\x81\\xa6");
 }
 
 TEST(Printable, WritesBytesThatAreNotUtf8AsNumbers) {
@@ -18,6 +19,22 @@ TEST(Printable, WritesBytesThatAreNotUtf8AsNumbers) {
   EXPECT_EQ(printable("\xe4\xb8"), "\\xe4\\xb8");
   EXPECT_EQ(printable("\xc0\x80\xed\xa0\x80"), "\\xc0\\x80\\xed\\xa0\\x80");  // overlong, a surrogate
   EXPECT_EQ(printable("\xf4\x8f\xbf\xbf\xf4\x90\x80\x80"), "\xf4\x8f\xbf\xbf\\xf4\\x90\\x80\\x80");
+}
+
+TEST(Columns, AreThoseThatATerminalUses) {
+  const struct {
+    const char* text;
+    std::size_t columns;
+  } cells[] = {{"", 0},  {"abc", 3},  {"Système", 7}, {"e\u0301", 1}, {"中文", 4},
+               {"ｱ", 1}, {"🙂", 2}, {"†…", 2},      {"\xff", 1}};
+  for (const auto& [text, columns] : cells) {
+    EXPECT_EQ(columns_of(text), columns) << text;
+    EXPECT_EQ(left(text, 8), text + std::string(8 - columns, ' '));
+    EXPECT_EQ(right(text, 8), std::string(8 - columns, ' ') + text);
+  }
+  EXPECT_EQ(left("中文", 3), "中文");
+  EXPECT_EQ(cut("中文", 3), "中");
+  EXPECT_EQ(cut("e\u0301x", 1), "e\u0301");
 }
 
 TEST(WholeCharacters, LeavesOutOnlyABegunCharacter) {

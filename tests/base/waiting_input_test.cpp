@@ -29,7 +29,7 @@ TEST(WaitingInput, AsksWhileItWaitsForANamedPipeThatNobodyWrites) {
   const auto poll = [&] {
     if (++asked == 3) throw Stopped();
   };
-  EXPECT_THROW(WaitingStream(pipe, poll).get(), Stopped);
+  EXPECT_THROW(WaitingInput(pipe, poll).take(), Stopped);
   asked = 0;
   EXPECT_THROW(read_file(pipe, poll), Stopped);
 }
@@ -52,8 +52,8 @@ TEST(WaitingInput, ReadsAPipeToItsEndHoweverLateItsWriterComes) {
 
 TEST(WaitingInput, NamesWhatMayNotBeRead) {
   const Scratch scratch;
-  EXPECT_THAT(message_of([&] { WaitingStream(scratch / "none", Poll()); }), testing::HasSubstr("none: No such file"));
-  EXPECT_THAT(message_of([&] { WaitingStream(1 << 20, "standard input", Poll()).get(); }),
+  EXPECT_THAT(message_of([&] { WaitingInput(scratch / "none", Poll()); }), testing::HasSubstr("none: No such file"));
+  EXPECT_THAT(message_of([&] { WaitingInput(1 << 20, "standard input", Poll()).take(); }),
               testing::HasSubstr("cannot read standard input: "));
 }
 

@@ -119,3 +119,18 @@ cmp meant asked
 ranks=$((cpus < 2 ? 1 : 2))
 "$MPIEXEC" -n $ranks "$RNNSEARCH" ${train/--threads 1/} 2>err || fail "shared CPUs: $(<err)"
 grep -q "$ranks ranks*, $((cpus / ranks * ranks)) threads*\( on [0-9]* cores*\)*, CPUs" err || fail "the CPUs are not shared: $(<err)"
+
+# A run that is training: its checkpoints are replaced and removed while the ranks open them.
+live=$(train_arguments live "$endless")
+"$RNNSEARCH" ${live/--validate-every 7/--validate-every 900000} --checkpoint-every 1 --keep-checkpoints 2 2>live.err &
+until [[ -s live/checkpoints/latest ]]; do
+  kill -0 $! 2>/dev/null || fail "the training ended: $(<live.err)"
+  sleep 0.1
+done
+for _ in {1..8}; do
+  for command in "$RNNSEARCH" "$MPIEXEC -n 2 $RNNSEARCH"; do
+    RNNSEARCH_OVERSUBSCRIBE=1 $command ${translate/--model model/--model live} >out 2>err || fail "of a run that is training: $(<err)"
+  done
+done
+kill $!
+wait $! || true

@@ -185,10 +185,6 @@ expected=2 refused "--bars|--svg" "${pair[@]}" --bars
 expected=2 refused "--threshold|argmax" "${pair[@]}" --threshold 0.3
 expected=2 refused "--links|'best'|threshold" "${pair[@]}" --links best
 refused "--json text is a folder" "${pair[@]}" --json text
-expected=2 refused "--json|--pharaoh|both go to same" "${pair[@]}" --json same --pharaoh ./same
-expected=2 refused "--pharaoh|--lexical-table|both go to same" "${pair[@]}" --pharaoh same --lexical-table ./same
-expected=2 refused "--lexical-table text/test.source is one of the files to be read" "${pair[@]}" --lexical-table text/test.source
-expected=2 refused "--pharaoh text/test.target is one of the files to be read" "${pair[@]}" --pharaoh text/test.target
 mkfifo pipe
 refused "pipe is a pipe or a device" "${pair[@]}" --json pipe
 [[ -p pipe ]] || fail "a pipe was replaced"

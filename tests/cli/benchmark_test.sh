@@ -144,19 +144,6 @@ found=$(perl -MJSON::PP -e '
 { grep -q '^2 ranks of 1, 2 threads each; ' table && [[ $(grep -cE '^ +[12] +[0-9.]+ +[0-9.]+ +[0-9]+% +[0-9]+$' table) == 2 ]] &&
   grep -q '^More threads pay up to [12]' table; } || fail "the scaling of two ranks: $(<table)"
 
-# Predicted times: of more threads than there are CPUs, computed on one, with the same loss.
-"${alone[@]:0:${#alone[@]}-2}" "${lengths[@]}" --updates 2 --threads 4096,1,2 --predict-threads --json >json 2>log ||
-  fail "--predict-threads: $(<log)"
-found=$(perl -MJSON::PP -e '
-  local $/; my $r = decode_json(<STDIN>);
-  for my $run (@{$r->{runs}}) {
-    $run->{last_loss} == $r->{runs}[0]{last_loss} && $run->{places}[0]{threads} == 1 && !$run->{machine} &&
-      !$run->{phase_seconds} && !$run->{gradient_parts} or print "inconsistent ";
-    $_ > 0 or print "no time " for @{$run->{seconds}{all}};
-  }
-  print join(" ", map { $_->{threads} } @{$r->{thread_scaling}}), $r->{predicted} ? " predicted" : ""' <json)
-[[ $found == "1 2 4096 predicted" ]] || fail "--predict-threads: $found: $(<json)"
-
 refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |
   local facts=$1 status=0 fact
   shift
@@ -183,10 +170,6 @@ expected=2 refused "--shortlist-frequent|--decode" "${tiny[@]}" --shortlist-freq
 expected=2 refused "--threads|'0,2'" "${tiny[@]:0:12}" --threads 2,0
 expected=2 refused "--threads|twice|1,1,2" "${tiny[@]:0:12}" --threads 1,2,1
 expected=2 refused "--threads is '1,,2'" "${tiny[@]:0:12}" --threads 1,,2
-expected=2 refused "--predict-threads|1,8,64" "${tiny[@]:0:12}" --predict-threads
-expected=2 refused "--predict-threads|1,8,64" "${tiny[@]:0:12}" --predict-threads --threads 8
-expected=2 refused "--predict-threads|--latency-sentences" "${tiny[@]:0:12}" --predict-threads --threads 1,8 --decode \
-  --latency-sentences 3
 RNNSEARCH_OVERSUBSCRIBE='' refused "4096 threads" "${tiny[@]:0:12}" --threads 1,4096
 expected=2 refused "unknown preset" --preset smal
 refused "missing.h5" --corpus missing.h5

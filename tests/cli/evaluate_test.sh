@@ -219,7 +219,8 @@ grep -q 'reference has 13 lines but shorter has 12' error || fail "a short refer
 
 # several systems, compared with the named one; the p values are the same on any number of threads
 perl -CSD -ne 'chomp; print join(" ", (split / /)[0 .. 2]), "\n"' reference >worse 2>/dev/null
-systems=(--hypotheses hypothesis --hypotheses bad=worse --hypotheses copy=hypothesis --references reference)
+cp hypothesis copy
+systems=(--hypotheses hypothesis --hypotheses bad=worse --hypotheses copy --references reference)
 for method in bootstrap randomization; do
   compare=("${systems[@]}" --significance "$method" --baseline copy --chrf --ter --edges 5 --json)
   evaluate "${compare[@]}" >$method.json
@@ -227,7 +228,7 @@ for method in bootstrap randomization; do
   [[ $(grep -c "\"method\": \"$method\"" $method.json) == 24 ]] || fail "not 2 systems, 4 metrics, 3 rows: $(<$method.json)"
   [[ $(grep -c '"baseline": "copy"' $method.json) == 24 ]] || fail "not all are against the baseline"
   [[ $(awk '/"system": "hypothesis"/ && on { getline; getline; getline; getline; print } /"comparisons"/ { on = 1 }' $method.json |
-    sort | uniq -c | tr -s ' ') == ' 12 "p": 1.0,' ]] || fail "a copy is found to be different: $(<$method.json)"
+    sort | uniq -c | tr -s ' ') == $' 8 "p": 1.0,\n 4 "p": null,' ]] || fail "a copy is found to be different: $(<$method.json)"
 done
 evaluate "${systems[@]}" --significance bootstrap >table
 grep -q '^all .*†$' table && fail "the copy is marked: $(<table)"

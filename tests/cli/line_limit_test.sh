@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Every command that reads text has --max-line-bytes: for each option that names a file of text, a longest line of exactly so many bytes is
 # read, and one byte more is an error that names the file, the line, what was found, the limit and the option. The options are those of
-# --help, so that a new one cannot be forgotten: it fails here until it is in one of the two lists below.
+# --help, so that a new one cannot be forgotten: it fails here until it is in one of the two lists below. And each file has one rule: with a
+# byte order mark, CRLF and without its last line end it gives what it gives without, also where it is read as a whole; U+2028 and the no-break
+# space end no line; what is not UTF-8, a NUL byte and an empty file are refused with the file's name.
 # shellcheck disable=SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 fail() {
   echo "$*"
   exit 1
 }
-# Options of files that are no text: corpora, checkpoints, what a command writes, and files in formats of their own.
-no_text="prepare:output prepare:vocabulary-of prepare:subword-model prepare:source-subword-model prepare:target-subword-model
-  prepare:bpe-codes prepare:source-bpe-codes prepare:target-bpe-codes train:corpus train:mix train:resume train:initial-model
-  translate:model translate:output score:model rescore:output rescore:n-best-output tune:output evaluate:corpus align:model align:json
-  align:pharaoh align:lexical-table report:evaluation report:alignment report:round report:section report:chart report:output report:svg report:markdown
-  average:checkpoint average:output inspect:file benchmark:lengths benchmark:corpus benchmark:mix benchmark:initial-model"
+# Options of files that are no text: corpora, checkpoints, what a command writes, and models of SentencePiece.
+no_text="prepare:output prepare:vocabulary-of prepare:subword-model prepare:source-subword-model prepare:target-subword-model train:corpus train:mix train:resume train:initial-model
+  translate:model translate:output score:model score:output rescore:output rescore:n-best-output evaluate:corpus align:model align:json
+  align:pharaoh align:lexical-table report:output report:svg report:markdown
+  average:checkpoint average:output inspect:file benchmark:corpus benchmark:mix benchmark:initial-model benchmark:resume"
 
 # Texts of short lines, and of each kind a long one, whose longest line is the second.
 for side in source target; do printf 'a b\nb a c\nc\na a b\n' >$side; done
@@ -30,6 +31,17 @@ printf '{"weights":\n{"LogProbability": 1}%700s}\n' "" >weights
 "$RNNSEARCH" train --corpus corpus.h5 --run run --embedding 8 --state 8 --alignment 8 --maxout 8 --optimizer adam --learning-rate 0.001 \
   --max-updates 2 --threads 1 2>/dev/null
 "$RNNSEARCH" translate --model run --input source --threads 1 --beam 2 --n-best-format moses --output list 2>/dev/null
+{
+  sed 's/^\(0 ||| \)[^|]*/\1 /;1q' list
+  sed 1d list
+} >empty-field && mv empty-field list
+printf '#version: 0.2\na b</w>\n' >codes
+printf '3 4\n5 6\n' >lengths
+printf 'x\ty\n1\t2\n' >chart
+printf '# a setting\nmax-line-bytes = 2000\n' >ini
+printf '{"format": "rnnsearch-section", "format_version": 1, "created_by": "a test", "title": "t",\n"text": ["x"]}\n' >section
+"$RNNSEARCH" evaluate --hypotheses source --references target --json >evaluation
+"$RNNSEARCH" align --model run --source source --target target --json alignment --threads 1 2>/dev/null
 [[ $(wc -L <list) -gt 20 && $(wc -L <list) -lt $(wc -c <word) ]] || fail "the list has other lines than this test needs: $(<list)"
 
 # How a command reads the file of an option: FILE stands for it, FILE@KIND for its kind: text (the default), tsv, links, table, list or
@@ -53,9 +65,6 @@ declare -A how=(
   [rescore:list]="--list FILE@list --weight LogProbability=1"
   [rescore:source]="--list list --source FILE --model x=run"
   [rescore:weights]="--list list --weights FILE@weights"
-  [tune:list]="--list FILE@list --references target --output tuned --restarts 0"
-  [tune:references]="--list list --references FILE --output tuned --restarts 0"
-  [tune:weights]="--list list --references target --weights FILE@weights --output tuned --restarts 0"
   [evaluate:hypotheses]="--hypotheses FILE --references target"
   [evaluate:references]="--hypotheses target --references FILE"
   [evaluate:source]="--hypotheses target --references target --source FILE"
@@ -63,6 +72,70 @@ declare -A how=(
   [align:target]="--model run --source source --target FILE --pharaoh pharaoh"
   [align:gold]="--model run --source source --target target --gold FILE@links"
 )
+# Files that are read as a whole, however long their lines are.
+codes="--train-source source --train-target target $prepare"
+declare -A whole=(
+  [prepare:bpe-codes]="$codes --bpe-codes FILE@codes"
+  [prepare:source-bpe-codes]="$codes --source-bpe-codes FILE@codes --target-bpe-codes codes"
+  [prepare:target-bpe-codes]="$codes --source-bpe-codes codes --target-bpe-codes FILE@codes"
+  [benchmark:lengths]="--lengths FILE@lengths --untimed-updates 0 --updates 1 --embedding 8 --state 8 --alignment 8 --maxout 8 --threads 1"
+  [report:evaluation]="--evaluation FILE@evaluation --output page.html"
+  [report:round]="--round FILE@evaluation --output page.html"
+  [report:alignment]="--alignment FILE@alignment --output page.html"
+  [report:section]="--section FILE@section --output page.html"
+  [report:chart]="--chart FILE@chart --svg chart.svg"
+  [evaluate:config]="--config FILE@ini --hypotheses source --references target"
+  [translate:config]="--config FILE@ini --model run --input source --beam 1 --threads 1"
+)
+
+# What a command gives for a file: exit code, output, files that it writes. Its times and the names of its messages are left out.
+result_of() {  # command arguments...
+  rm -f new.h5 page.html chart.svg pharaoh tuned
+  "$RNNSEARCH" "$@" >out 2>err && echo 0 || echo $?
+  [[ $1 == benchmark ]] || sed -E 's/[0-9.]+ s\b//g' out
+  for file in new.h5 page.html chart.svg pharaoh tuned; do [[ ! -e $file ]] || md5sum <$file; done
+}
+cells=0
+odd() {  # command:option arguments, in which FILE is the file, kind
+  local command=${1%%:*} plain status odd
+  local -r arguments=${2/FILE/odd-file}
+  case $3 in text) plain=source ;; tsv | links | list | weights) plain=$3 ;; table) plain=short-table ;; *) plain=$3 ;; esac
+  cp $plain odd-file
+  local -r expected=$(result_of $command $arguments)
+  [[ $expected == 0* ]] || fail "$1 fails: $(<err)"
+  for odd in mark returns open all; do
+    case $odd in
+      mark) (printf '\357\273\277' && cat $plain) ;;
+      returns) sed 's/$/\r/' $plain ;;
+      open) head -c -1 $plain ;;
+      all) (printf '\357\273\277' && sed 's/$/\r/' $plain | head -c -2) ;;
+    esac >odd-file
+    [[ $(result_of $command $arguments) == "$expected" ]] || fail "$1 with '$odd' differs: $(<err) $(diff <(echo "$expected") <(result_of $command $arguments))"
+    cells=$((cells + 1))
+  done
+  for odd in '\xff' '\x00'; do
+    LC_ALL=C sed "2s/^/$odd/" $plain >odd-file
+    status=0
+    "$RNNSEARCH" $command $arguments >out 2>err || status=$?
+    [[ $status == [12] && $(grep -c '^rnnsearch' err) == 1 && $(grep '^rnnsearch' err) == *odd-file*"line 2"* ]] ||
+      fail "$1 with $odd: exit code $status: $(<err)"
+    cells=$((cells + 1))
+  done
+  for odd in $'\u2028' $'\u00a0'; do
+    sed "2s/^/a$odd/" $plain >odd-file
+    status=0
+    "$RNNSEARCH" $command $arguments >out 2>err || status=$?
+    [[ $status == 0 || $status == [12] && $3 != text && $3 != tsv && $(grep '^rnnsearch' err) == *odd-file* ]] ||
+      fail "$1 with a space of Unicode: exit code $status: $(<err)"
+    cells=$((cells + 1))
+  done
+  : >odd-file
+  status=0
+  "$RNNSEARCH" $command $arguments >out 2>err || status=$?
+  [[ $command:$3 == *:ini || $1 == translate:input || $status == 1 && $(grep '^rnnsearch' err) == *odd-file* ]] || fail "$1 of an empty file: exit code $status: $(<err)"
+  cells=$((cells + 1))
+}
+printf 'a a 0.5\na b 0.5\n' >short-table
 declare -A file_of=([text]=long [tsv]=long-tsv [links]=long-links [table]=long-table [list]=list [weights]=weights)
 
 mapfile -t commands < <("$RNNSEARCH" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
@@ -74,6 +147,11 @@ for command in "${commands[@]}"; do
   for option in "${options[@]}"; do
     entry=$command:$option
     [[ $option == config || " ${no_text//$'\n'/ } " == *" $entry "* ]] && continue
+    if [[ -n ${whole[$entry]:-} ]]; then
+      [[ ${whole[$entry]} =~ FILE@([a-z]+) ]]
+      odd $entry "${whole[$entry]/@${BASH_REMATCH[1]}/}" "${BASH_REMATCH[1]}"
+      continue
+    fi
     [[ -n ${how[$entry]:-} ]] || fail "rnnsearch $command --$option: say in this test how it is read, or that it is no text"
     [[ $help == *"--max-line-bytes N"*"[1048576]"* ]] || fail "rnnsearch $command reads text and has no --max-line-bytes of 1 MiB"
     arguments=${how[$entry]} kind=text
@@ -83,6 +161,7 @@ for command in "${commands[@]}"; do
     read -r line bytes begin < <(LC_ALL=C awk 'length($0) > most {most = length($0); line = NR; text = $0}
       END {print line, most, substr(text, 1, 3)}' $file)
     threads="--threads 1"
+    odd $entry "${how[$entry]/@$kind/} $threads" $kind
     status=0
     "$RNNSEARCH" $command ${arguments/FILE/$file} $threads --max-line-bytes $bytes >out 2>err || status=$?
     [[ $status == 0 ]] || fail "$entry: a line of $bytes bytes is refused at that limit: $(<err)"
@@ -101,6 +180,10 @@ for command in "${commands[@]}"; do
   }
 done
 [[ $checked == "${#how[@]}" ]] || fail "$checked options were found in --help, and this test knows ${#how[@]}"
+
+for entry in evaluate:config translate:config; do odd $entry "${whole[$entry]/@ini/}" ini; done
+echo "$cells files with oddities"
+((cells > 300)) || fail "only $cells files with oddities were tried"
 
 # A test set's segments are lines.
 {

@@ -58,6 +58,8 @@ const std::vector<std::pair<const char*, const char*>> kLines{
     {"ligatures", "\ufdfa\ufb01"},
     {"emoji", "\U0001f469\u200d\U0001f467\U0001f3fb"},
     {"joiners", "\u200d"},
+    {"numbers", "12 345 6 http://a.b "},
+    {"unknown", "l'\u2047 \u2047-1 "},
     {"Chinese", "\u4e2d\u6587\u6ca1\u6709"},
     {"Chinese-marks", "\u4e2d\u302a\u302e\u0301\u0316"},
     {"kana", "\u30ab\u30bf\u30fc\u3072"},
@@ -123,6 +125,19 @@ std::vector<Work> all_work(const Scratch& scratch) {
   for (const char* algorithm : {"unigram", "bpe"})
     works.push_back(to_words(algorithm, with_subwords(learned(algorithm))));
 
+  const auto copies_of = [](TextPipeline pipeline) {
+    pipeline.copies = text::CopyPatterns({"[0-9]+", "https?://[^ ]+"});
+    return [pipeline](const std::string& line) {
+      std::vector<std::string> spans;
+      pipeline.to_words(pipeline.source_line(line, text::kMostPlaceholders, spans), Side::kSource);
+      pipeline.to_words(pipeline.target_line(line, spans), Side::kTarget);
+      std::string source = line, target(line.rbegin(), line.rend());
+      for (char& c : target) c = static_cast<unsigned char>(c) < 0x80 ? c : 'x';
+      pipeline.replace_copies(source, target);
+    };
+  };
+  for (const char* tokenizer : {"words", "icu-words", "none", "moses"})
+    works.push_back({text_of("copies-", tokenizer), copies_of(pipeline_of(tokenizer))});
   const auto once = [&works](const char* name, auto run) { works.push_back({name, run}); };
   once("cleaning", [](const std::string& line) {
     corpus::CleaningOptions options;
@@ -185,12 +200,14 @@ std::vector<Work> all_work(const Scratch& scratch) {
   return works;
 }
 
-int run(std::size_t shorter, std::size_t longer) {
+/// With `some` only the lines of these kinds.
+int run(std::size_t shorter, std::size_t longer, const std::string& some) {
   const Scratch scratch;
   const std::vector<Work> works = all_work(scratch);
   CALLGRIND_START_INSTRUMENTATION;
   for (const Work& work : works) {
     for (const auto& [name, unit] : kLines) {
+      if (some.find(name) == some.npos && !some.empty()) continue;
       work.run(line_of(unit, 64));  // what is made once
       for (const std::size_t bytes : {shorter * work.longer, longer * work.longer}) {
         const std::string line = line_of(unit, bytes), profile = text_of(work.name, " ", name, " ", bytes);
@@ -207,5 +224,5 @@ int run(std::size_t shorter, std::size_t longer) {
 }  // namespace rnnsearch
 
 int main(int argc, char** argv) {
-  return argc == 3 ? rnnsearch::run(std::stoul(argv[1]), std::stoul(argv[2])) : 2;
+  return argc < 3 ? 2 : rnnsearch::run(std::stoul(argv[1]), std::stoul(argv[2]), argc > 3 ? argv[3] : "");
 }

@@ -36,7 +36,7 @@ expect_equal parts whole
 
 # another precision is accepted and reported
 train parts 42 --precision f32 2>changed.log
-is "lines that say f32" "$(lines '^\[train\] precision f32 from here on: .*bf16$' changed.log)" 1
+is "lines that say f32" "$(lines '^\[train\] precision from here on: f32; before: bf16$' changed.log)" 1
 is "f32, going on" "$(precision_of parts)" f32
 is "unit of f32" "$(unit_of parts)" null
 

@@ -59,7 +59,7 @@ TEST(RankTeam, PreparesTheCorpusOfOneProcess) {
   }
   options.overwrite = true;
   world.barrier();
-  EXPECT_THAT(message_of([&] { corpus::prepare(options, team); }), HasSubstr("target line "));
+  EXPECT_THAT(message_of([&] { corpus::prepare(options, team); }), HasSubstr("target, line "));
   world.barrier();
   if (world.is_root()) std::filesystem::remove_all(folder);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SIGTERM and SIGUSR1 end translate, score, rescore, align and evaluate with code 85 and one line: finished lines of a translation are
-# kept, in order; scores, lists, alignments and evaluations write nothing. --stop-before ends a training in time.
+# kept, in order (resume_test.sh continues them); alignments and evaluations write nothing. --stop-before ends a training in time.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -19,7 +19,7 @@ stop() {
   shift 3
   ((ranks == 1)) || launcher=(mpirun -n "$ranks")
   for ((attempt = 1; ; ++attempt)); do
-    rm -rf out err output output.partial links
+    rm -rf out err output output.partial output.partial.json links
     [[ $condition != at_gate ]] || exec 9<>gate
     "${launcher[@]}" "$RNNSEARCH" "$@" <"${input:-/dev/null}" >out 2>err 9>&- &
     job=$! code=0
@@ -44,22 +44,18 @@ lines_said() { sed -n 's/.*first \([0-9]*\) lines.*/\1/p' <<<"$said"; }
 is_beginning() {  # FILE LINES: FILE is the first LINES lines of `whole`
   (($2 > 0 && $2 < 16000)) || fail "$2 lines of 16000: $said"
   cmp "$1" <(head -n "$2" whole) || fail "$1 is not the first $2 lines"
-  [[ $said == *"from line $(($2 + 1)) on"* ]] || fail "no word of the line to go on from: $said"
 }
 
 for ranks in 1 2; do
   # shellcheck disable=SC2016  # a condition, looked at later
-  stop USR1 $ranks '[[ -s $(echo .output.tmp-*) ]]' translate "${search[@]}" --input source --output output
-  [[ ! -e output && -z $(find . -name '.output.tmp-*') ]] || fail "what is not whole stands in the place of the whole"
+  stop USR1 $ranks '[[ -s output.partial ]]' translate "${search[@]}" --input source --output output
+  [[ ! -e output ]] || fail "what is not whole stands in the place of the whole"
   is_beginning output.partial "$(lines_said)"
-  [[ $said == *output.partial* ]] || fail "no word of output.partial: $said"
-  lines=$(lines_said)
-  tail -n +$((lines + 1)) source | "$RNNSEARCH" translate "${search[@]}" 2>/dev/null | cat output.partial - >joined
-  cmp joined whole || fail "the rest does not complete it"
-  rm output.partial
+  [[ $said == *"output.partial; repeat the command to continue"* ]] || fail "no word of output.partial: $said"
 done
 stop TERM 1 '[[ -s out ]]' translate "${search[@]}" --input source
 is_beginning out "$(lines_said)"
+[[ $said == *"continue with line $(($(lines_said) + 1)) of the input"* ]] || fail "no word of the line to continue with: $said"
 
 # The program waits for lines that do not come, and has not read its model yet.
 mkfifo lines
@@ -78,13 +74,7 @@ stop USR1 2 at_gate translate "${search[@]}" --input source --output output --co
 # Commands that write all of their output or nothing.
 yes "$(<text/dev.source)" | head -n 200000 >many-source || true
 yes "$(<text/dev.target)" | head -n 200000 >many-target || true
-awk '{print NR - 1 " ||| " $0 " ||| F= 1 ||| 1"}' many-target >many-list
-stop USR1 2 'sleep 1.5' rescore --list many-list --model run --source many-source --batch-sentences 1 --threads 1 --output output \
-  --weight F=1 --n-best-output -
-[[ ! -s out && ! -e output ]] || fail "rescore wrote something"
 for ranks in 1 2; do
-  stop USR1 $ranks 'sleep 1.5' score --model run --source many-source --target many-target --batch-sentences 1 --threads 1
-  [[ ! -s out ]] || fail "score printed something"
   stop USR1 $ranks 'sleep 1.5' align --model run --source many-source --target many-target --batch-sentences 1 --threads 1 \
     --json - --pharaoh links
   [[ ! -s out && ! -e links ]] || fail "align printed something"

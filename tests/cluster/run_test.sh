@@ -24,7 +24,9 @@ echo "${RNNSEARCH_END_TIME:-none}" >end
 echo "$HDF5_USE_FILE_LOCKING $SRUN_CPUS_PER_TASK" >surroundings
 [[ $(ps -o sid= -p $$) -eq $$ ]] && echo alone >session || echo together >session
 run=${RUN:-run}
-[[ -z ${CHECKPOINT:-} ]] || { mkdir -p run/checkpoints; date +%N >run/checkpoints/latest; }
+[[ -z ${RESUMES:-} ]] || { mkdir -p run && echo "{\"event\":\"resume\",\"update\":$RESUMES}" >>run/log.jsonl; }
+[[ -z ${CHECKPOINT:-} ]] || { mkdir -p run/checkpoints && echo "update-0000000$CHECKPOINT.h5" >run/checkpoints/latest; }
+[[ -z ${PARTIAL:-} ]] || echo line >>"$PARTIAL.partial"
 [[ -z ${WAIT_FOR_SIGNAL:-} ]] || {
   if [[ -n ${DEAF:-} ]]; then trap '' USR1 TERM; elif [[ -z ${NOT_YET:-} ]]; then trap 'echo signalled >>calls; exit 85' USR1; fi
   touch waiting
@@ -69,7 +71,7 @@ END
 chmod +x bin/*
 cp "$(command -v sleep)" bin/rnnsearch
 export PATH=$PWD/bin:$PATH SITE=$SOURCE/cluster/site.sh RNNSEARCH=rnnsearch LAUNCHER=launch TRAIN_OPTIONS='' RESTART_SECONDS=0 LOOK_SECONDS=1
-export SLURM_JOB_ID=7 SLURM_JOB_NODELIST="n[1-2]" SLURM_CPUS_PER_TASK=3
+export SLURM_JOB_ID=7 SUBMITTED_JOB=7 SLURM_JOB_NODELIST="n[1-2]" SLURM_CPUS_PER_TASK=3
 unset SLURM_ARRAY_TASK_ID SLURM_JOB_END_TIME RNNSEARCH_END_TIME SLURM_RESTART_COUNT
 
 # check WHAT CODE CALLS ENVIRONMENT... -- ARGUMENTS...
@@ -93,7 +95,8 @@ check "a training that is done" 0 "$launch" CODE=0 -- "${train[@]}"
 [[ $(<surroundings) == "FALSE 3" ]] || fail "locks and CPUs are '$(<surroundings)'"
 check "a training stopped early" 85 "$launch$requeue" CODE=85 -- "${train[@]}"
 [[ ! -e run.jobs/done ]] || fail "a training that goes on is marked as done"
-check "a training stopped early, for the 100th time" 85 "$launch$requeue" CODE=85 SLURM_RESTART_COUNT=100 -- "${train[@]}"
+check "a training stopped early, for the 100th time" 85 "$launch$requeue" CODE=85 CHECKPOINT=1 SLURM_RESTART_COUNT=100 -- "${train[@]}"
+rm -r run/checkpoints run.jobs/failures
 check "a task of an array" 85 "$launch"$'\nscontrol requeue 5_2' CODE=85 SLURM_ARRAY_JOB_ID=5 SLURM_ARRAY_TASK_ID=2 -- \
   "${train[@]}"
 check "a run folder named with = and /" 0 "launch rnnsearch train --run=run/" CODE=0 -- train --run=run/
@@ -120,16 +123,44 @@ check "mpirun that was killed, and says 0" 1 "$launch$requeue" CODE=0 'LOG={"eve
 [[ ! -e run.jobs/done ]] || fail "a training that was killed is marked as done"
 rm run.jobs/failures
 
-# Failures requeue the job, but not for ever.
-for i in 1 2 3 4; do
-  check "failure $i in a row" 137 "$launch$requeue" CODE=137 SLURM_RESTART_COUNT=$i -- "${train[@]}"
+# Attempts that add no update requeue the job, but not for ever, however they end.
+export MAX_FAILURES=2
+for how in "137 137 137" "85 85 1" "0 1 1"; do # exit code of each attempt, of the job that is requeued, and of the one that gives up
+  read -r code first second <<<"$how"
+  check "an attempt without an update" "$first" "$launch$requeue" CODE="$code" LOG='{"event":"update"}' -- "${train[@]}"
+  check "a second one" "$second" "$launch" CODE="$code" LOG='{"event":"update"}' SLURM_RESTART_COUNT=1 -- "${train[@]}"
+  grep -q '2 attempts in a row added no update' log || fail "no word of why it gives up: $(<log)"
 done
-check "the fifth failure in a row" 137 "$launch" CODE=137 SLURM_RESTART_COUNT=5 -- "${train[@]}"
-grep -q 'failed 5 times in a row' log || fail "no word of why it gives up: $(<log)"
-check "a failure after a checkpoint" 137 "$launch$requeue" CODE=137 SLURM_RESTART_COUNT=6 CHECKPOINT=1 -- "${train[@]}"
-for i in 2 3 4; do check "failure $i again" 1 "$launch$requeue" CODE=1 SLURM_RESTART_COUNT=7 -- "${train[@]}"; done
-check "the first failure of a job submitted again" 1 "$launch$requeue" CODE=1 -- "${train[@]}"
-[[ $(<run.jobs/failures) == 1 ]] || fail "failures of an earlier job are counted: $(<run.jobs/failures)"
+check "an attempt before the run has a log" 1 "launch rnnsearch train --run never$requeue" CODE=1 RUN=never -- train --run never
+check "that job, requeued all the same" 1 "" SLURM_RESTART_COUNT=2 -- "${train[@]}"
+check "that job, submitted again" 137 "$launch$requeue" CODE=137 -- "${train[@]}"
+check "an attempt that adds an update" 137 "$launch$requeue" CODE=137 SLURM_RESTART_COUNT=1 CHECKPOINT=1 -- "${train[@]}"
+check "one that does not" 1 "$launch$requeue" CODE=1 SLURM_RESTART_COUNT=2 CHECKPOINT=1 -- "${train[@]}"
+[[ $(<run.jobs/failures) == "1 1" ]] || fail "the attempts are counted as $(<run.jobs/failures)"
+check "one that only has the checkpoint of another run" 1 "$launch" CODE=85 RESUMES=6 CHECKPOINT=6 SLURM_RESTART_COUNT=3 -- "${train[@]}"
+[[ $(<run.jobs/failures) == "2 "* ]] || fail "updates of another run are counted: $(<run.jobs/failures)"
+export MAX_FAILURES=5
+
+# A job that cluster/submit did not make is never requeued, and a chain's files are not its own.
+for mark in SUBMITTED_JOB= SUBMITTED_JOB=6; do
+  check "by hand in somebody's job" 85 "$launch" CODE=85 $mark -- "${train[@]}"
+  check "by hand, failing" 0 "$launch"$'\n'"$launch" -u SLURM_JOB_NODELIST "CODES=1 0" $mark -- "${train[@]}"
+  check "by hand, where jobs are chains" 85 "$launch" CODE=85 AFTER_STOP=chain $mark -- "${train[@]}"
+done
+echo 8 >run.jobs/jobs
+check "a job whose training was submitted again" 85 "$launch" CODE=85 -- "${train[@]}"
+grep -q 'submitted again, as job 8' log || fail "no word of the other job: $(<log)"
+rm run.jobs/jobs
+
+# What continues from OUTPUT.partial is requeued when it was stopped, as long as it adds lines.
+translate=(translate --model m --output out)
+check "a translation that was stopped" 85 "launch rnnsearch ${translate[*]}$requeue" CODE=85 PARTIAL=out -- "${translate[@]}"
+check "one that adds no line" 1 "launch rnnsearch ${translate[*]}" CODE=85 MAX_FAILURES=1 SLURM_RESTART_COUNT=1 -- "${translate[@]}"
+check "a translation that fails" 1 "launch rnnsearch ${translate[*]}" CODE=1 -- "${translate[@]}"
+check "by hand" 85 "launch rnnsearch ${translate[*]}" CODE=85 SUBMITTED_JOB= -- "${translate[@]}"
+check "its result is its output" 0 "launch rnnsearch translate --output $PWD/out" -- --result out translate
+[[ ! -e out.jobs ]] || fail "a folder is left: $(ls)"
+check "another command, stopped at its fifth start" 1 "launch rnnsearch evaluate" CODE=85 SLURM_RESTART_COUNT=4 -- evaluate
 
 # A job that is not RUNNING was cancelled, or is requeued by SLURM.
 check "cancelled" 85 "$launch" CODE=85 "STATE=COMPLETING None" -- "${train[@]}"
@@ -137,7 +168,8 @@ check "at its time limit" 85 "$launch$requeue" CODE=85 "STATE=COMPLETING TimeLim
 
 # Chains.
 printf '%s\n' 6 7 8 >run.jobs/jobs
-check "a chain's job, stopped early" 0 "$launch" AFTER_STOP=chain CODE=85 -- "${train[@]}"
+check "a chain's job, stopped early" 0 "$launch" AFTER_STOP=chain CODE=85 CHECKPOINT=8 -- "${train[@]}"
+check "a chain's job, stopped without an update" 85 "$launch" AFTER_STOP=chain CODE=85 -- "${train[@]}"
 check "a chain's job that fails" 9 "$launch" AFTER_STOP=chain CODE=9 -- "${train[@]}"
 check "a chain's job that ends the training" 0 "$launch"$'\nscancel --state=PENDING 6 8' AFTER_STOP=chain CODE=0 -- "${train[@]}"
 check "a chain's job when the training is done" 0 "" AFTER_STOP=chain CODE=0 -- "${train[@]}"

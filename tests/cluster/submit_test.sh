@@ -15,7 +15,17 @@ echo "$*" >>calls
 cat >"script-$number"
 echo "$number;cluster"
 END
-printf '#!/bin/sh\n' >bin/rnnsearch
+# A stub program that finds something wrong with what its environment says.
+cat >bin/rnnsearch <<'END'
+#!/usr/bin/env bash
+echo "$* end=$RNNSEARCH_END_TIME" >>checked
+[[ -z ${CODE:-} || "$*" != *"${WRONG:-}"* ]] || { echo "rnnsearch: it is wrong" >&2 && exit "$CODE"; }
+END
+# A stub squeue: the jobs in $QUEUE, whichever it is asked for.
+cat >bin/squeue <<'END'
+#!/bin/sh
+[ -z "$QUEUE" ] || echo "$QUEUE"
+END
 chmod +x bin/*
 export PATH=$PWD/bin:$PATH RNNSEARCH=$PWD/bin/rnnsearch SITE=$SOURCE/cluster/site.sh
 submit=$SOURCE/cluster/submit
@@ -183,6 +193,36 @@ refuses "give their number with --chain N" env AFTER_STOP=chain "$submit" train 
 expected=1 refuses "must be requeue or chain" env AFTER_STOP=hope "$submit" train --run r
 expected=1 refuses "no job of this run was submitted" "$submit" --after-run nothing evaluate --model r
 expected=1 refuses "there is no program" env RNNSEARCH=/nowhere "$submit" train --run r
+# What the program finds wrong, or the queue, or the values themselves, is said before anything is queued.
+refuses "nothing was submitted: rnnsearch: it is wrong" env CODE=2 "$submit" train --corpus c --run r
+expected=1 refuses "it is wrong" env CODE=1 "$submit" translate --model m
+refuses "it is wrong" env CODE=2 TRAIN_OPTIONS=--typo WRONG=--typo "$submit" train --corpus c --run r
+refuses "it is wrong" env CODE=2 WRONG="--config plain.ini" "$submit" --configs "full.ini plain.ini" train --corpus c --run r
+refuses "it is wrong" env CODE=2 WRONG=evaluate "$SOURCE/cluster/experiment" --prepare prepare.ini --train train.ini --set dev --folder e
+refuses "leave --seed 7 out" "$submit" --seeds 1-2 train --corpus c --run r --seed 7
+refuses "leave --config b.ini out" "$submit" --configs full.ini train --config=b.ini --corpus c --run r
+refuses "must be above PATIENCE_SECONDS" env SIGNAL_SECONDS=60 PATIENCE_SECONDS=90 "$submit" train --corpus c --run r
+for time in 3 2:59 0-0:2; do refuses "give a longer --time" "$submit" --time $time train --corpus c --run r; done
+refuses "write the value after a space, --nodes 2" "$submit" --nodes=2 train --corpus c --run r
+refuses "write the value after a space, --nodes 2" "$SOURCE/cluster/experiment" --train train.ini --set dev --folder e --corpus c --nodes=2
+refuses "NODES is 'two'" "$submit" --nodes two train --corpus c --run r
+refuses "MAX_FAILURES of" env MAX_FAILURES=few "$submit" train --corpus c --run r
+sed 's/$/\r/' "$SOURCE/cluster/site.sh" >windows.sh
+echo 'if' >broken.sh
+for script in submit experiment node_check run; do
+  refuses "line ends of Windows" env SITE=windows.sh "$SOURCE/cluster/$script" train --corpus c --run r
+done
+refuses "broken.sh is wrong" env SITE=broken.sh "$submit" train --corpus c --run r
+refuses "there is no file" env SITE=nowhere/site.sh "$submit" train --corpus c --run r
+mkdir -p r.jobs && echo 5 >r.jobs/jobs
+expected=1 refuses "in the queue already: job 5 (RUNNING)" env QUEUE="5 (RUNNING)" "$submit" train --corpus c --run r
+rm -r r.jobs checked
+# What a job that is yet to run will make may be missing, and a program that does not run here cannot be asked.
+CODE=1 "$submit" --after 7 --nodes 3 --time 10 --seeds 4-5 train --corpus c --run r 2>said >/dev/null || fail "refused: $(<said)"
+[[ $(<checked) =~ ^"train --corpus c --seed 4 --run r-seed-4 --stop-before 5 --check-ranks 3 --check end="[0-9]{10}$ ]] || fail "checked: $(<checked)"
+CODE=126 "$submit" train --corpus c --run r 2>said >/dev/null || fail "refused: $(<said)"
+grep -q 'was not checked' said || fail "no word of what was not checked: $(<said)"
+rm calls
 mkdir without
 for program in bash dirname realpath sed basename; do ln -s "$(command -v $program)" without/; done
 expected=1 refuses "there is no sbatch here" env PATH="$PWD/without" bash "$submit" train --run r

@@ -12,6 +12,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/comm/launch.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::comm {
@@ -104,9 +105,7 @@ TEST_F(WorldOfOne, RefusesTheTasksThatAJobGrantedInVain) {
 }
 
 TEST_F(WorldOfOne, RefusesAStartTimeoutThatIsNoNumber) {
-  ::setenv("RNNSEARCH_START_TIMEOUT", "soon", 1);
-  EXPECT_THROW(Environment(), Error);
-  ::unsetenv("RNNSEARCH_START_TIMEOUT");
+  EXPECT_THROW(start_timeout([](const char*) { return "soon"; }), UsageError);
 }
 
 TEST_F(WorldOfOne, EndsWithTheExitCodeOfAnAbort) {

@@ -60,6 +60,10 @@ TEST(Meeting, KeepsApartErrorsOfUsage) {
     return false;
   };
   EXPECT_TRUE(of_usage([]() -> std::string { throw UsageError("no such value"); }));
+  EXPECT_TRUE(of_usage([]() -> std::string {  // whichever rank it is that was misused
+    if (world.rank() + 1 == world.size()) throw UsageError("no such value");
+    return "";
+  }));
   EXPECT_FALSE(of_usage([]() -> std::string { throw Error("no such file"); }));
 }
 

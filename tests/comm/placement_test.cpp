@@ -67,6 +67,60 @@ TEST(Placement, SharesTheCpusOfAHostAmongItsRanks) {
   EXPECT_THAT(oversubscription(places), IsEmpty());
 }
 
+RankPlace granted(const std::string& host, std::size_t threads, double cpus, std::uint64_t cgroup = 1) {
+  RankPlace place{host, threads, "0-7"};
+  place.quota = {cpus, cgroup, "cpu.max"};
+  return place;
+}
+
+TEST(Placement, GivesRanksNoMoreThreadsThanTheirQuota) {
+  struct Case {
+    std::vector<RankPlace> places;
+    std::vector<std::size_t> threads;
+    std::string warning;
+  };
+  const std::vector<Case> cases{
+      {{granted("a", 0, 0)}, {8}, ""},
+      {{granted("a", 0, 3.9)}, {3}, ""},
+      {{granted("a", 0, 100)}, {8}, ""},
+      {{granted("a", 0, 0.5)}, {1}, "on a the quota of CPU time is 0.5 CPUs (cpu.max) for 1 thread (1 rank)"},
+      {{granted("a", 4, 2)}, {4}, "on a the quota of CPU time is 2 CPUs (cpu.max) for 4 threads (1 rank)"},
+      {{granted("a", 0, 2), granted("a", 0, 2)}, {1, 1}, ""},     // they share it
+      {{granted("a", 0, 2), granted("a", 0, 2, 7)}, {2, 2}, ""},  // each has its own
+      {{granted("a", 0, 2), granted("b", 0, 2)}, {2, 2}, ""},     // on two machines
+      {{granted("a", 2, 3), granted("a", 2, 3)},
+       {2, 2},
+       "on a the quota of CPU time is 3 CPUs (cpu.max) for 4 threads (2 ranks)"},
+  };
+  for (Case c : cases) {
+    share_cpus(c.places);
+    std::vector<std::size_t> threads;
+    for (const auto& place : c.places) threads.push_back(place.threads);
+    EXPECT_EQ(threads, c.threads) << testing::PrintToString(c.threads) << c.warning;
+    EXPECT_THAT(threads_beyond_quota(c.places), testing::StartsWith(c.warning));
+    EXPECT_EQ(threads_beyond_quota(c.places).empty(), c.warning.empty());
+  }
+  EXPECT_THAT(describe({granted("a", 1, 0.5)}),
+              testing::ElementsAre("[comm] a: 1 rank, 1 thread, CPUs 0-7, quota of 0.5 CPUs (cpu.max)"));
+}
+
+TEST(Placement, CountsByMachinesWhateverTheNamesOfTheirHosts) {
+  const auto on = [](const std::string& host, std::size_t threads, const std::string& boot) {
+    RankPlace place{host, threads, "0-3"};
+    place.boot = boot;
+    return place;
+  };
+  EXPECT_THAT(oversubscription({on("c", 4, "x"), on("c", 4, "y")}), IsEmpty());  // containers with one name
+  EXPECT_THAT(oversubscription({on("c1", 4, "x"), on("c2", 4, "x")}), HasSubstr("on c1 8 threads (2 ranks: 0, 1)"));
+  std::vector<RankPlace> places{on("c", 0, "x"), on("c", 0, "y"), on("d", 0, "x")};
+  share_cpus(places);
+  EXPECT_EQ(places[0].threads, 2U);
+  EXPECT_EQ(places[1].threads, 4U);
+  EXPECT_EQ(places[2].threads, 2U);
+  EXPECT_THAT(distinct_hosts({"c", "c", "d", "c", "c"}, {"x", "y", "x", "x", "z"}),
+              testing::ElementsAre("c", "c#2", "d", "c", "c#3"));
+}
+
 TEST(Placement, GivesARankAtLeastOneThreadAndKeepsWhatWasAskedFor) {
   std::vector<RankPlace> places{{"a", 0, "0"}, {"a", 0, "0"}, {"a", 3, "0-3"}, {"c", 0, ""}};
   share_cpus(places);

@@ -16,7 +16,7 @@ if [[ ! $code =~ $wanted ]] || ((SECONDS - seconds > 200)) ||
 fi
 code=0
 RNNSEARCH_START_TIMEOUT=soon "$MPIEXEC" -n 1 "$RNNSEARCH" benchmark 2>errors || code=$?
-{ [[ $code == 1 ]] && grep -q "RNNSEARCH_START_TIMEOUT is 'soon', expected seconds" errors; } || {
+{ [[ $code == 2 ]] && grep -q "RNNSEARCH_START_TIMEOUT is 'soon', expected seconds" errors; } || {
   echo "a timeout of 'soon' should be refused, found code $code: $(<errors)" >&2
   exit 1
 }

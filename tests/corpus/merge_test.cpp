@@ -109,7 +109,7 @@ TEST(Merge, SaysInWhatCorporaDiffer) {
   EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("the number given is 1"));
   both.corpora.push_back(two.output);
   both.output = one.output;
-  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("already exists"));
+  EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("cannot be merged"));
   both.overwrite = true;
   EXPECT_THAT(message_of([&] { merge(both); }), HasSubstr("one of the input files"));
 }
@@ -165,7 +165,7 @@ TEST(Append, IsAsIfBothTextsHadBeenPreparedAtOnce) {
   EXPECT_TRUE(read_file(one.output) == read_file(whole.output)) << "in place";
 }
 
-TEST(Append, RefusesInPlaceTheTextThatTheCorpusEndsWith) {
+TEST(Append, LeavesACorpusAsItIsThatEndsWithTheText) {
   const Texts texts;
   PrepareOptions one = texts.prepared("one.h5", {texts.one});
   prepare(one);
@@ -174,8 +174,7 @@ TEST(Append, RefusesInPlaceTheTextThatTheCorpusEndsWith) {
   more.overwrite = true;
   const std::uint64_t appended = prepare(more).pairs_kept;
   const std::string whole = read_file(one.output);
-  EXPECT_THAT(message_of([&] { prepare(more); }),
-              AllOf(HasSubstr(text_of("the last ", appended, " pairs of ")), HasSubstr("--output")));
+  EXPECT_TRUE(prepare(more).unchanged);
   EXPECT_TRUE(read_file(one.output) == whole);
   more.train = {texts.two, texts.two};  // only half of it is there
   prepare(more);
@@ -214,8 +213,7 @@ TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
   PrepareOptions one = texts.prepared("one.h5", {texts.one});
   const auto write = while_writing([&] { write_text(one.output, "of another"); });
   EXPECT_THAT(message_of([&] { prepare(one, write); }),
-              AllOf(HasSubstr("one.h5"), HasSubstr("another process has written it in the meantime"),
-                    HasSubstr("--overwrite")));
+              AllOf(HasSubstr("one.h5: it already exists"), HasSubstr("--overwrite")));
   EXPECT_TRUE(read_file(one.output) == "of another");
   one.overwrite = true;
   prepare(one, write);

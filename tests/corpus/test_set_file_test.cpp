@@ -91,8 +91,7 @@ TEST(TestSetFile, IsRefusedWithLineAndReasonWhenDamaged) {
   };
   EXPECT_EQ(refusal(in("<seg id=\"1\">a</seg>")), "nothing was thrown");
   const auto expect = [](const std::string& document, const char* line, const char* reason) {
-    EXPECT_THAT(refusal(document), AllOf(testing::StartsWith("corpus: set.sgm "), HasSubstr(line), HasSubstr(reason)))
-        << document;
+    EXPECT_THAT(refusal(document), AllOf(HasSubstr("set.sgm"), HasSubstr(line), HasSubstr(reason))) << document;
   };
   expect(in("<seg id=\"1\">a\n<seg id=\"2\">b</seg>"), "line 4", "<seg> is inside a segment");
   expect(in("<seg id=\"1\">a"), "line 4", "</doc> is inside a segment");

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
@@ -12,30 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-TEST(LineSource, HandsOutLinesInPortionsToTheLastWithoutAnEnd) {
-  std::istringstream stream("a\n\nb c\r\nd");
-  LineSource lines(stream, "text", {});
-  EXPECT_THAT(lines.next(2), ElementsAre("a", ""));
-  EXPECT_THAT(lines.next(5), ElementsAre("b c\r", "d"));
-  EXPECT_THAT(lines.next(5), ElementsAre());
-}
-
-TEST(LineSource, NamesLineAndByteOfWhatIsNoText) {
-  std::istringstream stream("a\nb\xff\nc\n");
-  LineSource lines(stream, "text", {});
-  EXPECT_THAT(lines.next(1), ElementsAre("a"));
-  EXPECT_THAT(message_of([&] { lines.next(1); }), HasSubstr("text, line 2, byte 2: not valid UTF-8"));
-}
-
-TEST(LineSource, TakesALineOfTheLimitAndNamesALongerOne) {
-  std::istringstream stream("abc\nab\u00e9\n");
-  LineSource lines(stream, "text", {3});
-  EXPECT_THAT(lines.next(1), ElementsAre("abc"));
-  EXPECT_EQ(message_of([&] { lines.next(1); }),
-            "text, line 2: longer than the 3 bytes of --max-line-bytes, beginning with 'ab'; the text must have one "
-            "sentence a line; if it has, give a larger --max-line-bytes");
-}
 
 TEST(ReadLines, HoldsTheSegmentsOfATestSetToTheLimit) {
   const Scratch scratch;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "rnnsearch/base/error.h"
@@ -24,6 +26,54 @@ TEST(TextPipeline, UndoesItsWordsUpToWhiteSpace) {
   EXPECT_THAT(none.to_words(" a,b\t c\r", Side::kSource), ElementsAre("a,b", "c"));
   EXPECT_EQ(none.to_text({"a,b", "c"}), "a,b c");
   EXPECT_EQ(none.to_text({}), "");
+}
+
+// Words of a model, of which it may not know those of letters and digits: the text that it writes is read as these
+// words.
+TEST(TextPipeline, ReadsUnknownWordsBackAsItWroteThem) {
+  const std::vector<std::string> parts{"l'eau",  "don't",    "1990-1995", "(see",  "3,5", "and/or", "it's",   "qu'il",
+                                       "\"no\"", "17-year",  "end.",      "x,y",   "$5",  "Ω's",    "中文没", "a:b",
+                                       "e.g.",   "--option", "50%",       "¿qué?", "[1]", "…",      "«mot»"};
+  Random random(44);
+  std::size_t unknown = 0;
+  for (const char* tokenizer : {"words", "icu-words", "none", "moses"}) {
+    for (const char* normalization : {"none", "nfc", "nfkc"}) {
+      for (const char* language : {"en", "fr", "de"}) {
+        TextPipeline pipeline;
+        pipeline.tokenizer = tokenizer;
+        pipeline.normalization = normalization;
+        pipeline.source_language = pipeline.target_language = language;
+        pipeline.lowercase = random.below(2) == 0;
+        for (int i = 0; i < 100; ++i) {
+          std::string line;
+          for (std::uint64_t n = 1 + random.below(8); n > 0; --n) line += parts[random.below(parts.size())] + " ";
+          auto words = pipeline.to_words(line, Side::kTarget);
+          for (std::string& word : words) {
+            const auto letter = [](unsigned char c) { return c < 0x80 && std::isalnum(c) != 0; };
+            if (!std::all_of(word.begin(), word.end(), letter) || random.below(3) > 0) continue;
+            word = kUnknownInText;
+            ++unknown;
+          }
+          const std::string written = pipeline.to_text(words);
+          const auto again = pipeline.to_words(written, Side::kTarget);
+          if (pipeline.tokenizer == "moses") {  // whose words cannot be undone; the unknown ones can
+            EXPECT_EQ(std::count(again.begin(), again.end(), kUnknownInText),
+                      std::count(words.begin(), words.end(), kUnknownInText))
+                << written;
+            continue;
+          }
+          EXPECT_EQ(again, words) << tokenizer << ": " << written;
+        }
+      }
+    }
+  }
+  EXPECT_GT(unknown, 1000u);
+  TextPipeline pieces;
+  pieces.tokenizer = "none";
+  pieces.source_subwords = pieces.target_subwords =
+      text::train_subwords({"aa ab", "ba bb"}, {.pieces = 270, .exactly = false});
+  const std::string line = text_of(kUnknownInText, " aa ", kUnknownInText, " ", kUnknownInText, " b");
+  EXPECT_EQ(pieces.to_text(pieces.to_words(line, Side::kTarget)), line);
 }
 
 TEST(TextPipeline, TakesChineseByCharactersOrByTheWordsOfADictionary) {

@@ -142,5 +142,5 @@ train pieces.h5 pieces 800
 cmp <(spans output) <(spans test.source) || fail "pieces: text is not copied exactly: $(diff <(spans output) <(spans test.source) | head)"
 "$RNNSEARCH" prepare "${text[@]}" --subwords bpe --joint-vocabulary --source-words 310 --output bare.h5 >/dev/null 2>&1
 h5dump -d /vocabulary/source_model -b LE -o bare.model bare.h5 >/dev/null
-refused 1 "train it with --user_defined_symbols=<copy1>,<copy2>" \
+refused 1 "train it with the user-defined symbols <copy1>, <copy2>" \
   prepare "${text[@]}" "${patterns[@]}" --subword-model bare.model --output x.h5

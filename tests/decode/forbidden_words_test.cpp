@@ -115,7 +115,7 @@ TEST(Forbidden, NothingHasAPhraseHoweverItIsTranslatedAndEnds) {
     std::size_t changed = 0, cut_off = 0;
     for (const std::size_t kind : {0u, 1u, 2u, 3u}) {
       SearchOptions options{.beam = kind == 0 ? 1u : 4u, .n_best = kind == 0 ? 1u : 4u, .retry_below = 0};
-      if (kind == 1) options.maximum_length = 3;
+      if (kind == 1) options.minimum_length = options.maximum_length.emplace(3);  // none can end
       if (kind == 2) options.sampling.emplace();
       if (kind == 3) {
         options.groups = 2;

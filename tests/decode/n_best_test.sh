@@ -101,6 +101,8 @@ misused() { # FACTS OPTION...: translate refuses these options with one sentence
 }
 misused "--normalize|--length-penalty|one of the two" --normalize --length-penalty 0.5
 misused "--maximum-length is 3|--minimum-length is 3" --minimum-length 3 --maximum-length 3
+misused "--maximum-length-ratio is 2|--minimum-length-ratio is 5" --minimum-length-ratio 5 --maximum-length-ratio 2
+misused "--maximum-length-ratio is 0.4|--minimum-length-ratio is 0.5" --maximum-length-ratio 0.4
 misused "--n-best-format|'xml'|plain, moses or json" --n-best-format xml
 misused "--length-penalty|'-1'" --length-penalty -1
 "$RNNSEARCH" $(train_arguments fixed 4) --attention none 2>/dev/null

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
 #include "tests/decode/reference_system.h"
+#include "tests/support/given_bytes.h"
 
 namespace rnnsearch::decode {
 namespace {
@@ -25,8 +25,7 @@ corpus::Vocabulary vocabulary(std::vector<std::string> words) {
 }
 
 LexicalTable table_of(const std::string& text, std::size_t most = 100) {
-  std::istringstream stream(text);
-  corpus::LineSource lines(stream, "lex", {});
+  LineSource lines(given_bytes(text), "lex", {});
   return read_lexical_table(lines, "lex", vocabulary({"house", "the"}), vocabulary({"maison", "la", "le", "les"}),
                             most);
 }

@@ -76,7 +76,7 @@ for ranks in 1 2; do
   kill -$signal $job
   code=0
   wait $job || code=$?
-  [[ $code == 85 && $(<err) == *"the translations of the first 2 lines are in standard output; translate the input from line 3 on"* ]] ||
+  [[ $code == 85 && $(<err) == *"the output of the first 2 lines was written to standard output; continue with line 3 of the input"* ]] ||
     fail "SIG$signal: code $code: $(<err)"
   exec 3>&- 4<&-
 done

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <set>
 #include <string>
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/random.h"
 
 namespace rnnsearch::evaluate {
@@ -33,18 +31,6 @@ std::string error_of(const std::function<void()>& act) {
 AlignmentScore score(const std::string& links, const std::string& gold) {
   return alignment_score_of(sentence_statistics(links_of(links, "links"), gold_links_of(gold, "gold")));
 }
-
-class AlignmentFile : public testing::Test {
- protected:
-  AlignmentFile() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(testing::TempDir()) / (std::string("alignment_") + test->name() + ".txt");
-  }
-  ~AlignmentFile() override { std::filesystem::remove(path_); }
-  void write(std::string_view content) { write_file_atomically(path_, content); }
-
-  std::filesystem::path path_;
-};
 
 TEST(Links, AreReadInOrderAndOnce) {
   EXPECT_EQ(links_of("2-1 0-0  1-12\t1-2 0-0 \r", "x"), (Links{{0, 0}, {1, 2}, {1, 12}, {2, 1}}));
@@ -133,29 +119,11 @@ TEST(Links, ComeBackFromTheLineTheyWereWrittenTo) {
   EXPECT_EQ(pharaoh_line({}), "");
 }
 
-TEST_F(AlignmentFile, HoldsASentenceALine) {
-  write("0-0 1-1\n\n2-0\r\n0-0");
-  EXPECT_EQ(read_links(path_, {}), (std::vector<Links>{{{0, 0}, {1, 1}}, {}, {{2, 0}}, {{0, 0}}}));
-  write("1-1\n2p2\n");
-  EXPECT_EQ(read_gold_links(path_, {}, 1), (std::vector<GoldLinks>{{{{0, 0}}, {{0, 0}}}, {{}, {{1, 1}}}}));
-  write("\n");
-  EXPECT_EQ(read_links(path_, {}), std::vector<Links>(1)) << "one sentence without links";
-}
-
-TEST_F(AlignmentFile, IsRefusedWithItsNameAndLine) {
-  write("0-0\n0-0 nonsense\n");
-  EXPECT_THAT(error_of([&] { read_links(path_, {}); }), HasSubstr(path_.string() + ", line 2, link 2: 'nonsense'"));
-  EXPECT_THAT(error_of([&] { read_gold_links(path_, {}); }),
-              HasSubstr(path_.string() + ", line 2, link 2: 'nonsense'"));
-  write("0-0\n0-0 1-1\n");
-  EXPECT_EQ(read_gold_links(path_, {7}).size(), 2u);
-  EXPECT_THAT(
-      error_of([&] { read_gold_links(path_, {6}); }),
-      HasSubstr(path_.string() + ", line 2: longer than the 6 bytes of --max-line-bytes, beginning with '0-0 1-'"));
-  write("");
-  EXPECT_THAT(error_of([&] { read_links(path_, {}); }), HasSubstr(path_.string() + " is empty"));
-  EXPECT_THROW(read_links(path_.parent_path(), {}), Error) << "a folder";
-  EXPECT_THROW(read_gold_links(path_.string() + ".missing", {}), Error);
+TEST(GoldLinksOfAFile, AreThoseOfItsLinesOrRefusedWithTheLine) {
+  const std::vector<std::string> lines{"1-1 1-1", "2p2", ""};
+  EXPECT_EQ(read_gold_links(lines, "gold", 1), (std::vector<GoldLinks>{{{{0, 0}}, {{0, 0}}}, {{}, {{1, 1}}}, {}}));
+  const std::vector<std::string> bad{"0-0", "0-0 nonsense"};
+  EXPECT_THAT(error_of([&] { read_gold_links(bad, "gold"); }), HasSubstr("gold, line 2, link 2: 'nonsense'"));
 }
 
 TEST(AlignmentErrorRate, IsThatOfHandMadeSentences) {

@@ -95,8 +95,8 @@ TEST(Evaluate, ScoresEachRowAsACorpusOfItsOwn) {
         count);
     EXPECT_EQ(bucket.sentences, count);
     EXPECT_EQ(bucket.bleu.score, bleu);
-    EXPECT_LT(bucket.low, bucket.bleu.score);
-    EXPECT_GT(bucket.high, bucket.bleu.score);
+    EXPECT_LT(*bucket.low, bucket.bleu.score);
+    EXPECT_GT(*bucket.high, bucket.bleu.score);
   }
   EXPECT_EQ(system.all.bleu.score, corpus_bleu(lines.hypotheses, lines.references, {}).score);
   const auto known = [&](std::size_t i) { return lines.unknown_shares[i] == 0; };
@@ -153,16 +153,16 @@ TEST(Evaluate, TakesThePercentilesOfTheSamples) {
   const Evaluation evaluation = lines.evaluate(options);
   const BucketScore& all = evaluation.systems[0].all;
   EXPECT_NEAR(all.bleu.score, 50, 1e-9);
-  EXPECT_NEAR(all.low, 43, 1);
-  EXPECT_NEAR(all.high, 57, 1);
+  EXPECT_NEAR(*all.low, 43, 1);
+  EXPECT_NEAR(*all.high, 57, 1);
   EXPECT_EQ(evaluation.systems[0].without_unknown_words->low, all.low);
   for (const MetricScore& other : all.others) {
     EXPECT_NEAR(other.score, 50, 1e-9) << other.metric;
-    EXPECT_NEAR(other.low, 43, 1) << other.metric;
-    EXPECT_NEAR(other.high, 57, 1) << other.metric;
+    EXPECT_NEAR(*other.low, 43, 1) << other.metric;
+    EXPECT_NEAR(*other.high, 57, 1) << other.metric;
   }
   options.bootstrap.samples = 0;
-  EXPECT_EQ(lines.evaluate(options).systems[0].all.others[1].high, 0);
+  EXPECT_EQ(lines.evaluate(options).systems[0].all.others[1].high, std::nullopt);
 }
 
 TEST(Evaluate, NeverCountsABucketWithoutMatchesAsRight) {
@@ -190,8 +190,8 @@ TEST(Evaluate, AddsChrfToEveryRowWhereItIsWanted) {
     EXPECT_EQ(others[0].score, corpus_chrf(lines.hypotheses, lines.references, {}));
     EXPECT_EQ(others[1].metric, "chrF++");
     EXPECT_EQ(others[1].score, corpus_chrf(lines.hypotheses, lines.references, {.word_orders = 2}));
-    EXPECT_LT(others[0].low, others[0].score);
-    EXPECT_GT(others[1].high, others[1].score);
+    EXPECT_LT(*others[0].low, others[0].score);
+    EXPECT_GT(*others[1].high, others[1].score);
     EXPECT_EQ(evaluation.systems[0].buckets[1].others.size(), 2u);
   };
   check(lines.evaluate(options));
@@ -210,8 +210,8 @@ TEST(Evaluate, AddsTerWhereItIsWanted) {
   ASSERT_EQ(others.size(), 3u);
   EXPECT_EQ(others[2].metric, "TER");
   EXPECT_NEAR(others[2].score, corpus_ter(lines.hypotheses, lines.references, {}), 1e-9);
-  EXPECT_LT(others[2].low, others[2].score);
-  EXPECT_GT(others[2].high, others[2].score);
+  EXPECT_LT(*others[2].low, others[2].score);
+  EXPECT_GT(*others[2].high, others[2].score);
   EXPECT_EQ(evaluation.systems[0].signatures[2].second, signature(TerOptions{}, 3, Bootstrap{}));
   const std::vector<Lines> of_seventh = {{lines.references[0][7]}, {lines.references[1][7]}, {lines.references[2][7]}};
   EXPECT_NEAR(evaluation.sentences[7].systems[0].others[2].score,
@@ -241,8 +241,8 @@ TEST(Evaluate, AddsSequenceAccuracyWhereItIsWanted) {
   for (std::size_t m = 0; m < 3; ++m) {
     EXPECT_EQ(others[m].metric, expected[m].first);
     EXPECT_NEAR(others[m].score, 100 * expected[m].second, 1e-6);
-    EXPECT_LT(others[m].low, others[m].score);
-    EXPECT_GT(others[m].high, others[m].score);
+    EXPECT_LT(*others[m].low, others[m].score);
+    EXPECT_GT(*others[m].high, others[m].score);
     EXPECT_EQ(evaluation.systems[0].signatures[m].second, signature(SequenceAccuracyOptions{}, 1, Bootstrap{}));
   }
   EXPECT_EQ(evaluation.sequence_accuracy, SequenceAccuracyMode::kWhole);

@@ -23,7 +23,7 @@ std::string error_of(const std::function<void()>& act) {
 }
 
 const Lines kMoses{"0 ||| a b ||| LogProbability= -1.5 Length= 3 ||| -0.5 ||| 0-0 1-1 ||| -1 -0.25 -0.25",
-                   "0 |||  ||| LogProbability= -2 Length= 1 ||| -2 ||| ||| -2",
+                   "0 |||  ||| LogProbability= -2 Length= 1 ||| -2 |||  ||| -2",
                    "1 ||| c ||| LogProbability= -0.25 Length= 2 ||| -0.125"};
 
 TEST(NBestList, ReadsTheFieldsOfMosesAndWritesThemBackWithWhatWasAdded) {
@@ -41,7 +41,7 @@ TEST(NBestList, ReadsTheFieldsOfMosesAndWritesThemBackWithWhatWasAdded) {
   EXPECT_EQ(written(list, list.lines[0][0], 0, std::nullopt),
             "0 ||| a b ||| LogProbability= -1.5 Length= 3 right= 0.1 ||| -0.5 ||| 0-0 1-1 ||| -1 -0.25 -0.25");
   EXPECT_EQ(written(list, list.lines[0][1], 0, -7.25),
-            "0 |||  ||| LogProbability= -2 Length= 1 right= -3.5 ||| -7.25 ||| ||| -2");
+            "0 |||  ||| LogProbability= -2 Length= 1 right= -3.5 ||| -7.25 |||  ||| -2");
   const NBestList again = read_n_best_list(Lines{"0 ||| c ||| right= 0.3333333333333333 ||| 0"}, "x.list");
   EXPECT_EQ(again.lines[0][0].features[0], list.lines[1][0].features[2]);
   EXPECT_EQ(written(list, list.lines[1][0], 0, std::nullopt),

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 
@@ -78,7 +81,8 @@ TEST(RenderTable, ShowsWhatElseWasAskedFor) {
   has("unknown                             121     100.00     100.00\n");
   has("1-9                                   0          -          -\n");
   has("10-99                               490     100.00      89.01\n");  // 490 right of 611
-  has("† p < 0.05 against RNNsearch: paired approximate randomization, 500 trials, seed 12345, each row by itself\n");
+  has("† p < 0.05 against RNNsearch: paired approximate randomization, 500 trials, seed 12345, each row of at least 6 "
+      "sentences by itself\n");
   has("lengths counted by tok:char\n");
   has("BLEU  nrefs:1|case:mixed");
   has("chrF++  " + evaluation.systems[0].signatures[1].second + "\n");
@@ -90,9 +94,23 @@ TEST(RenderTable, MarksOnlyWhatWasComparedThoughLabelsAreAlike) {
   options.bootstrap.samples = 0;
   options.by_rarest_word = true;
   options.significance = {SignificanceTest::kBootstrap, 100, 12345};
-  const std::string table = render_table(Corpus().evaluate(options));
-  EXPECT_NE(table.find("10-99                                 1*    100.00      90.36†\n"), table.npos) << table;
-  EXPECT_NE(table.find("10-99                               121     100.00      76.29\n"), table.npos) << table;
+  Corpus corpus;
+  corpus.references[0].resize(125, corpus.references[0].back());
+  corpus.right.resize(125, corpus.right.back());
+  corpus.wrong.resize(125, corpus.wrong.back());
+  corpus.sources.resize(125, "s");
+  corpus.unknown_shares.resize(125, 0.5);
+  corpus.rarest_words.resize(125, 12);
+  const std::string five = render_table(corpus.evaluate(options));
+  EXPECT_NE(five.find("10-99                                 5*    100.00      90.36\n"), five.npos) << five;
+  for (Lines* lines : {&corpus.references[0], &corpus.right, &corpus.wrong, &corpus.sources}) {
+    lines->push_back(lines->back());
+  }
+  corpus.unknown_shares.push_back(0.5);
+  corpus.rarest_words.push_back(12);
+  const std::string table = render_table(corpus.evaluate(options));
+  EXPECT_NE(table.find("10-99                                 6*    100.00      90.36†\n"), table.npos) << table;
+  EXPECT_NE(table.find("10-99                               126     100.00      77.65\n"), table.npos) << table;
 }
 
 TEST(RenderTable, MarksSmallSetsAndGivesIntervalsWhateverTheScore) {
@@ -106,6 +124,24 @@ TEST(RenderTable, MarksSmallSetsAndGivesIntervalsWhateverTheScore) {
       << table;
   EXPECT_NE(table.find("TER                      1*      0.00 [ 0.00,  0.00]  100.00 [100.00, 100.00]\n"), table.npos)
       << table;
+}
+
+TEST(RenderTable, KeepsItsColumnsWhateverTheNames) {
+  const std::vector<Lines> references{{"a b c d e"}};
+  const Lines right{"a b c d e"};
+  EvaluationOptions options = with_edges();
+  options.bootstrap.samples = 0;
+  for (const std::string name :
+       {"a\tb", "a\nb", "a\r\nb", "中文", "e\u0301", "\u202eabc", "\xff", "=1+1", "a|b", "\"", "\u2028"}) {
+    const SystemOutput systems[] = {{name, right}, {std::string(5000, 'x'), right}};
+    std::istringstream lines(render_table(evaluate({{}, references, {}, {}, {}, nullptr}, systems, options)));
+    std::string header, rule, row;
+    std::getline(lines, header), std::getline(lines, rule), std::getline(lines, row);
+    EXPECT_EQ(columns_of(header), columns_of(rule)) << name;
+    EXPECT_EQ(columns_of(row), columns_of(rule)) << name;
+    EXPECT_EQ(printable(header), header) << name;
+    EXPECT_LT(columns_of(rule), 130u) << name;
+  }
 }
 
 TEST(RenderTable, HasLengthRatiosAndPValuesInDetail) {
@@ -128,7 +164,7 @@ TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
   const Json json = Json::parse(to_json(evaluation).dump(), "test");
   EXPECT_EQ(json.at("format").string(), "rnnsearch-evaluation");
   EXPECT_EQ(json.at("format_version").integer(), 1);
-  EXPECT_EQ(json.at("created_by").string(), std::string("rnnsearch-") + kVersion);
+  EXPECT_EQ(json.at("created_by").string(), kCreatedBy);
   EXPECT_EQ(json.at("set").string(), "test/news");
   EXPECT_EQ(json.at("references").integer(), 1);
   EXPECT_EQ(json.at("length").string(), "reference");
@@ -145,10 +181,10 @@ TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
   EXPECT_EQ(all.at("sentences").integer(), 121);
   EXPECT_TRUE(all.at("reliable").boolean());
   EXPECT_EQ(all.at("bleu").number(), score.bleu.score);
-  EXPECT_EQ(all.at("low").number(), score.low);
-  EXPECT_EQ(all.at("high").number(), score.high);
+  EXPECT_EQ(all.at("low").number(), *score.low);
+  EXPECT_EQ(all.at("high").number(), *score.high);
   EXPECT_EQ(all.at("ratio").number(), score.bleu.ratio);
-  EXPECT_EQ(all.at("chrF").at("low").number(), score.others[0].low);
+  EXPECT_EQ(all.at("chrF").at("low").number(), *score.others[0].low);
   EXPECT_EQ(system.at("buckets").items().size(), 3u);
   EXPECT_EQ(system.at("buckets").items()[1].at("label").string(), "11-20");
   EXPECT_EQ(system.at("best_bucket").string(), "up to 10");  // of one sentence, 11-20 is better
@@ -215,6 +251,27 @@ TEST(SequenceAccuracyOfAnEvaluation, SaysWhetherOutputsWereCut) {
   EXPECT_EQ(json.at("sequence_accuracy").string(), "cut");
   const std::string signature = json.at("systems").items()[1].at("GeoMean").at("signature").string();
   EXPECT_NE(signature.find("|output:cut|"), std::string::npos) << signature;
+}
+
+TEST(ToJson, HasNullForWhatThereIsNot) {
+  const std::vector<Lines> references{{"a b c d e", "f"}};
+  const Lines right = references[0], nothing{"", ""};
+  const SystemOutput systems[] = {{"right", right}, {"nothing", nothing}};
+  EvaluationOptions options = with_edges();
+  options.ter = true;
+  options.significance = {SignificanceTest::kBootstrap, 100, 12345};
+  const Json json = to_json(evaluate({{}, references, {}, {}, {}, nullptr}, systems, options));
+  const Json& system = json.at("systems").items()[1];
+  EXPECT_EQ(system.at("all").at("low"), Json(0.0));
+  EXPECT_EQ(system.at("all").at("high"), Json(0.0));
+  const Json& empty = system.at("buckets").items()[2];  // over 20 words
+  for (const char* name : {"bleu", "low", "high", "ratio", "precisions", "brevity_penalty"}) {
+    EXPECT_TRUE(empty.at(name).is_null()) << name;
+    EXPECT_FALSE(system.at("all").at(name).is_null()) << name;
+  }
+  for (const char* name : {"score", "low", "high"}) EXPECT_TRUE(empty.at("TER").at(name).is_null()) << name;
+  for (const Json& comparison : json.at("comparisons").items()) EXPECT_TRUE(comparison.at("p").is_null());
+  EXPECT_FALSE(json.at("comparisons").items().empty());
 }
 
 TEST(ToJson, LeavesOutWhatWasNotAskedFor) {

@@ -100,7 +100,7 @@ TEST(Randomization, IsThatOfAllExchanges) {
   ASSERT_LT(exact, 0.98);
   const Comparison comparison = compared(texts.reference, a, b, {SignificanceTest::kRandomization, {}, 12345});
   EXPECT_EQ(comparison.samples, 10000u);
-  EXPECT_NEAR(comparison.p, exact, tolerance(exact, comparison.samples));
+  EXPECT_NEAR(comparison.p.value(), exact, tolerance(exact, comparison.samples));
   EXPECT_NEAR(comparison.difference, score(b, texts.reference) - score(a, texts.reference), 1e-12);
 }
 
@@ -125,7 +125,7 @@ TEST(Bootstrap, IsThatOfItsDefinitionWithOtherRandomNumbers) {
   const double expected = (reached + 1) / (kSamples + 1);
   ASSERT_GT(expected, 0.01);
   const Comparison comparison = compared(texts.reference, a, b, {SignificanceTest::kBootstrap, 4000, 12345});
-  EXPECT_NEAR(comparison.p, expected, tolerance(expected, kSamples) * std::sqrt(2.0));
+  EXPECT_NEAR(comparison.p.value(), expected, tolerance(expected, kSamples) * std::sqrt(2.0));
   EXPECT_EQ(compared(texts.reference, a, b, {SignificanceTest::kBootstrap, {}, 12345}).samples, 1000u);
 }
 

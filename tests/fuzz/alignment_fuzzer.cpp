@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/base/line_source.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace rnnsearch::fuzz {
@@ -28,9 +29,15 @@ std::string line_of(const GoldLinks& gold, std::uint32_t first_index) {
   return line + "\n";
 }
 
+/// What align does with a file.
+std::vector<GoldLinks> read_gold(const std::filesystem::path& path, std::uint32_t first_index) {
+  LineSource lines(std::make_unique<WaitingInput>(path, Poll()), "links", {});
+  return evaluate::read_gold_links(lines.next(static_cast<std::size_t>(-1)), "links", first_index);
+}
+
 void check_gold(const std::filesystem::path& path, std::uint32_t first_index) {
   std::vector<GoldLinks> gold;
-  if (!accepted([&] { gold = evaluate::read_gold_links(path, {}, first_index); })) return;
+  if (!accepted([&] { gold = read_gold(path, first_index); })) return;
   std::string again;
   std::vector<Links> possible, none(gold.size());
   for (const GoldLinks& links : gold) {
@@ -45,8 +52,7 @@ void check_gold(const std::filesystem::path& path, std::uint32_t first_index) {
     require(small == accepted([&] { evaluate::check_links(links.possible, 100, 50, "a place"); }),
             "links are taken to be within their sentence, or beyond it, and are not");
   }
-  require(!gold.empty(), "a file of no sentences");
-  require(evaluate::read_gold_links(written("again", again), {}, first_index) == gold, "links come back as others");
+  require(read_gold(written("again", again), first_index) == gold, "links come back as others");
   for (const std::vector<Links>& links : {possible, none}) {
     const evaluate::AlignmentScore score = evaluate::corpus_alignment(links, gold);
     for (const double part : {score.error_rate, score.precision, score.recall, score.f1}) {
@@ -57,19 +63,13 @@ void check_gold(const std::filesystem::path& path, std::uint32_t first_index) {
 }
 
 void check_links(const std::filesystem::path& path, std::uint32_t first_index) {
-  std::vector<Links> sentences;
-  if (!accepted([&] { sentences = evaluate::read_links(path, {}, first_index); })) return;
-  std::string again;
-  for (const Links& links : sentences) {
-    require_in_order(links);
-    again += evaluate::pharaoh_line(links) + "\n";
-  }
-  require(evaluate::read_links(written("again", again), {}) == sentences, "links come back as others");
-  const auto gold = evaluate::read_gold_links(path, {}, first_index);
-  require(gold.size() == sentences.size(), "gold links of other lines");
-  for (std::size_t i = 0; i < gold.size(); ++i) {
-    require(gold[i].sure == sentences[i] && gold[i].possible == sentences[i], "links are others as gold links");
-  }
+  const std::string line = read_file(path);
+  Links links;
+  if (!accepted([&] { links = evaluate::links_of(line, "links", first_index); })) return;
+  require_in_order(links);
+  require(evaluate::links_of(evaluate::pharaoh_line(links), "links") == links, "links come back as others");
+  const GoldLinks gold = evaluate::gold_links_of(line, "links", first_index);
+  require(gold.sure == links && gold.possible == links, "links are others as gold links");
 }
 
 }  // namespace

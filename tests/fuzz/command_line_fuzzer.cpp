@@ -171,10 +171,12 @@ void check_values(const Page& page, const Values& given, const cli::Options& opt
   const Values shown = options.values();
   std::set<std::string> names;
   for (const auto& [name, text] : given) {
-    require(names.insert(name).second || page.at(name).repeatable, "an option was given twice");
+    names.insert(name);
     if (name == "config" || name == "preset") continue;
     require(options.given(name), "an option was given and is not known to be");
-    const auto as_given = texts_of(name, given), as_shown = texts_of(name, shown);
+    auto as_given = texts_of(name, given);
+    const auto as_shown = texts_of(name, shown);
+    if (!page.at(name).repeatable) as_given = {as_given.back()};
     if (as_shown.empty()) continue;  // not recorded
     require(std::equal(as_given.begin(), as_given.end(), as_shown.begin(), as_shown.end(), same_value),
             "a value is not the one that was given");
@@ -210,10 +212,8 @@ void check_ini(const cli::Command& command, const Values& given, const cli::Opti
   std::string ini;
   if (!accepts(page_of(command), [&] { ini = options.ini(); })) {
     const auto cannot_be_held = [](const auto& value) {
-      return value.second.find_first_of("#") != value.second.npos || value.second.starts_with(' ') ||
-             value.second.ends_with(' ') || std::any_of(value.second.begin(), value.second.end(), [](char c) {
-               return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-             });
+      return std::any_of(value.second.begin(), value.second.end(),
+                         [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
     };
     const Values values = options.values();
     require(std::any_of(values.begin(), values.end(), cannot_be_held), "ini() refuses values without reason");

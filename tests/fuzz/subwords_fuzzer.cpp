@@ -217,7 +217,7 @@ struct Codes {
         joins_end = line.find("0.2") != line.npos;
         continue;
       }
-      while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
+      while (line.ends_with(' ')) line.remove_suffix(1);
       while (line.starts_with(' ')) line.remove_prefix(1);
       const std::size_t space = line.find(' ');
       if (space == line.npos) continue;

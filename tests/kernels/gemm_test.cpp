@@ -250,6 +250,7 @@ TYPED_TEST(Gemm, IsNotWrittenOverItsOperands) {
   multiply<TypeParam>(left, square, right);
   multiply<TypeParam>(right.row_range(0, 20), square, left.row_range(20, 20));
   EXPECT_DEATH(multiply<TypeParam>(left, square, left), "apart");
+  EXPECT_DEATH(parallel_for(1, [&](std::size_t) { multiply<TypeParam>(left, square, right); }), "inside_parallel_for");
   EXPECT_DEATH(multiply<TypeParam>(left, square, all.columns(19, 20)), "apart");
   EXPECT_DEATH(multiply<TypeParam>(square, left.row_range(0, 20), left.row_range(10, 20)), "apart");
   PackedMatrix<TypeParam> packed;

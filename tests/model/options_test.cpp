@@ -387,10 +387,6 @@ TEST(OptionTable, ReadsBackWhatItWrites) {
       EXPECT_EQ(row.field.write(options), text) << row.name;
     }
     EXPECT_EQ(row.field.read("nothing of the kind", options), false) << row.name;
-    if (row.more.absent) {
-      ModelOptions absent;
-      EXPECT_TRUE(row.field.read(std::string(*row.more.absent), absent)) << row.name;
-    }
   }
 }
 

@@ -7,6 +7,9 @@
 #include <fstream>
 
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/evaluate/evaluation.h"
+#include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/report/page.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 
@@ -82,14 +85,39 @@ TEST_F(EvaluationFileTest, ReadsWhatItHolds) {
   EXPECT_EQ(file.sentences[0].hypotheses[0].bleu, 20);
 }
 
-TEST_F(EvaluationFileTest, TakesAnIntervalOfZeroForNone) {
-  Json json = evaluation("search", 20);
-  Json one = system("search", 20);
-  one["all"]["low"] = 0;
-  one["all"]["high"] = 0;
-  json["systems"] = Json::array({one});
-  EXPECT_FALSE(read(json).systems[0].all.low);
-  EXPECT_TRUE(read(json).systems[0].buckets[0].low);
+TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
+  const std::vector<std::vector<std::string>> references{{"a b c d e", "a b c d f"}};
+  const std::vector<std::string> right = references[0], nothing{"", ""};
+  const evaluate::SystemOutput systems[] = {{"nothing", nothing}, {"right", right}};
+  evaluate::EvaluationOptions options;
+  options.ter = true;
+  options.significance = {evaluate::SignificanceTest::kBootstrap, 100, 18446744073709551615u};
+  options.bootstrap.seed = options.significance.seed;
+  for (const std::size_t samples : {100u, 0u}) {
+    options.bootstrap.samples = samples;
+    const auto written = evaluate::evaluate({{}, references, {}, {}, {}, nullptr}, systems, options);
+    const EvaluationFile file = read(evaluate::to_json(written));
+    for (std::size_t s = 0; s < 2; ++s) {
+      const SystemScores& scores = file.systems[s];
+      EXPECT_EQ(scores.all.low, samples > 0 ? std::optional(scores.all.bleu) : std::nullopt);
+      EXPECT_EQ(scores.all.high, scores.all.low);
+      EXPECT_EQ(scores.others[0].low, samples > 0 ? std::optional(scores.others[0].score) : std::nullopt);
+      EXPECT_FALSE(scores.buckets.back().low);
+    }
+    EXPECT_EQ(file.systems[0].all.bleu, 0);
+    EXPECT_EQ(file.systems[1].others[0].score, 0);  // TER
+    EXPECT_FALSE(file.comparisons.at(0).p);
+    EXPECT_EQ(file.comparisons.at(0).seed, 18446744073709551615u);
+    Report report;
+    report.evaluations = {file};
+    const std::string page = html_page(report);
+    EXPECT_EQ(page.find("0.00 [0.00, 0.00]") != page.npos, samples > 0);
+    EXPECT_EQ(page.find("In brackets: 95% bootstrap intervals.") != page.npos, samples > 0);
+    EXPECT_EQ(page.find("p &lt; 0.05, ** with"), page.npos);  // nothing is marked
+    const auto files = csv_files(report);
+    EXPECT_NE(files.at(1).content.find(samples > 0 ? ",nothing,BLEU,0.0,0.0,0.0," : ",nothing,BLEU,0.0,,,"), page.npos)
+        << files.at(1).content;
+  }
 }
 
 TEST_F(EvaluationFileTest, RefusesWhatIsNoneInOneSentence) {
@@ -141,7 +169,7 @@ std::vector<Spoilt> spoilt(const Json& json) {
 TEST_F(EvaluationFileTest, RefusesEveryMemberThatIsMissingOrOfAnotherKind) {
   const std::vector<std::string> unread{"created_by", "seed"};
   // "sentences" counts those of a row, which is needed, and is the list of the file, which is not.
-  const std::vector<std::string> optional{"set",       "bootstrap", "low",    "high",  "ratio", "without_unknown_words",
+  const std::vector<std::string> optional{"set",       "bootstrap", "ratio",  "without_unknown_words",
                                           "sentences", "source",    "bucket", "search"};
   const auto has = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();

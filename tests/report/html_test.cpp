@@ -20,6 +20,17 @@ TEST(Html, HoldsAnyBytesAsText) {
   EXPECT_EQ(html_of(document), "<p title=\"\uFFFD\uFFFD\">&lt;script&gt;\uFFFD&amp;\u00e9 </p>");
 }
 
+TEST(Html, EndsAChangeOfDirectionWithItsText) {
+  const auto written = [](std::string_view text) {
+    pugi::xml_document document;
+    add(document, "p", {}, text);
+    return html_of(document);
+  };
+  EXPECT_EQ(written("a\u202eb\u2067c"), "<p>a\u202eb\u2067c\u2069\u202c</p>");
+  EXPECT_EQ(written("\u2066a\u2069\u202ab\u202c"), "<p>\u2066a\u2069\u202ab\u202c</p>");
+  EXPECT_EQ(written("one\ttwo\r\nthree\r"), "<p>one two  three </p>");
+}
+
 TEST(Html, TakesNoInlineStyleFromFigures) {
   pugi::xml_document document;
   add_svg(document,

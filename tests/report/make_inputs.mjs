@@ -14,7 +14,7 @@ const systems = {
 const hostile = `<img src=x onerror="document.title='broken'"> & </script><script>document.title='broken'</script>`;
 
 const row = (label, sentences, bleu) => ({label, sentences, reliable: sentences >= 100, bleu,
-  low: sentences ? bleu - 1.25 : 0, high: sentences ? bleu + 1.5 : 0, precisions: [1, 1, 1, 1], brevity_penalty: 1, ratio: 0.987});
+  low: sentences ? bleu - 1.25 : null, high: sentences ? bleu + 1.5 : null, precisions: [1, 1, 1, 1], brevity_penalty: 1, ratio: 0.987});
 const signature = "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:test";
 const scores = (system, bleu) => ({
   system, signature, all: row("all", 2000, bleu.reduce((sum, x) => sum + x) / 7),
@@ -23,7 +23,7 @@ const scores = (system, bleu) => ({
   by_unknown_share: ["none", "up to 5%", "5% to 10%", "over 10%"].map((label, i) => row(label, [372, 500, 600, 528][i], bleu[i] * 1.2)),
   by_rarest_word: ["unknown", "1-9", "10-99", "1000 and more"].map((label, i) => row(label, [0, 400, 600, 90][i], i ? bleu[4 - i] : 0)),
   words_by_frequency: ["unknown", "1-9", "10-99", "100-999", "1000 and more"].map((label, i) =>
-    ({label, words: [800, 1200, 3400, 9000, 21000][i], precision: 0.1 * i + bleu[0] / 100, recall: 0.12 * i, f1: 0.11 * i})),
+    ({label, words: [800, 1200, 3400, 9000, 21000][i], hypothesis_words: 22000, correct: 200 * i + Math.round(bleu[0])})),
   "chrF": {score: bleu[1] * 2, low: bleu[1] * 2 - 1, high: bleu[1] * 2 + 1, signature: "nrefs:1|nc:6|nw:0|version:test"},
   "chrF++": {score: bleu[1] * 1.9, low: bleu[1] * 1.9 - 1, high: bleu[1] * 1.9 + 1, signature: "nrefs:1|nc:6|nw:2|version:test"},
   "TER": {score: 90 - bleu[1], low: 89 - bleu[1], high: 91 - bleu[1], signature: "nrefs:1|tok:tercom|version:test"},

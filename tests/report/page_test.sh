@@ -55,11 +55,12 @@ report --section section.json --run search --output section.html --markdown sect
   grep -q '^| 1-10 | 88% |' section.md && grep -q '^1-10,88%' section-csv/section-1-table-1.csv; } || fail "the section is not on the page"
 
 # rounds: systems that were trained from several seeds
-report --round real.json --round real.json --output rounds.html --markdown rounds.md --csv rounds-csv || fail "rounds are not read"
+cp real.json second.json
+report --round real.json --round second.json --output rounds.html --markdown rounds.md --csv rounds-csv || fail "rounds are not read"
 for id in table-rounds chart-rounds-1 table-rounds-1; do
   grep -q "id=\"$id\"" rounds.html || fail "a page of rounds has no $id"
 done
-{ grep -q '^| search | 2 |' rounds.md && grep -q '^2,real.json,encdec,chrF,' rounds-csv/rounds.csv; } || fail "rounds: $(<rounds.md)"
+{ grep -q '^| search | 2 |' rounds.md && grep -q '^2,second.json,encdec,chrF,' rounds-csv/rounds.csv; } || fail "rounds: $(<rounds.md)"
 
 # a run that is being written
 cp -r search going && head -n 100 search/log.jsonl >going/log.jsonl && sed -n 101p search/log.jsonl | head -c 40 >>going/log.jsonl
@@ -107,13 +108,16 @@ refused() {  # FACT ARGUMENTS...: the one-line error contains FACT
 }
 expected=2 refused "nothing to report"
 refused "there is no run nowhere" --run nowhere
-expected=2 refused "would both be called search" --run search --run ./search/
+expected=2 refused "would count twice" --run search --run ./search/
+mkdir again && cp -r search again
+expected=2 refused "would both be called search" --run search --run again/search
 mkdir -p fresh && cp search/config.ini fresh
 refused "log.jsonl" --run fresh
 : >fresh/log.jsonl
 refused "no update yet" --run fresh
 cp -r search damaged && sed -i '5s/.*/{"event":"upd/' damaged/log.jsonl
-refused "damaged/log.jsonl, line 5" --run damaged
+"$RNNSEARCH" report --run damaged --output damaged.html 2>err || fail "a damaged line refuses the page: $(<err)"
+grep -q 'damaged and not counted' damaged.html || fail "the page does not say that a line of the log is damaged"
 refused "config.ini" --run text
 refused "not valid JSON" --evaluation page.html
 refused "its format is rnnsearch-alignment" --evaluation alignment.json

@@ -99,31 +99,47 @@ TEST_F(RunTest, CountsSkippedUpdatesOnceAndKnowsHowItEnded) {
   EXPECT_FALSE(read(update(20, 2) + stop + resume(20)).stopped);
 }
 
-TEST_F(RunTest, PassesOverALastLineThatIsBeingWritten) {
-  EXPECT_THAT(updates_of(read(update(10, 3) + update(20, 2).substr(0, 30))), ElementsAre(10u));
-}
-
-TEST_F(RunTest, PassesOverALineThatAKillCut) {
-  EXPECT_THAT(updates_of(read(update(10, 3) + update(20, 2).substr(0, 30) + "\n" + resume(10) + update(20, 1))),
-              ElementsAre(10u, 20u));
-  EXPECT_THAT(updates_of(read(update(10, 3) + update(20, 2).substr(0, 30) + "\n" + update(10, 1))), ElementsAre(10u));
-}
-
-TEST_F(RunTest, RefusesOtherDamageNamingFileAndLine) {
-  const auto refusal = [&](const std::string& log) { return message_of([&] { read(log); }); };
-  EXPECT_THAT(refusal(update(10, 3) + update(20, 2).substr(0, 30) + "\n" + update(30, 1)),
-              AllOf(HasSubstr("run/log.jsonl, line 2"), HasSubstr("damaged")));
-  EXPECT_THAT(refusal(update(10, 3) + "what is this\n" + update(20, 1)), HasSubstr("line 2"));
-  EXPECT_THAT(refusal(update(10, 3) + "what is this\n"), HasSubstr("line 2"));
-  EXPECT_THAT(refusal(update(10, 3) + "{\"update\":3}\n"), AllOf(HasSubstr("line 2"), HasSubstr("event")));
-  EXPECT_THAT(refusal(update(10, 3) + "{\"event\":\"update\",\"update\":-3}\n"), HasSubstr("line 2"));
-  EXPECT_THAT(refusal(update(0, 3)), HasSubstr("line 1: the record has no valid number of updates as \"update\""));
-  EXPECT_THAT(refusal(update(10, 3) + "{\"event\":\"update\",\"update\":11,\"seconds\":\"many\"}\n"),
-              AllOf(HasSubstr("line 2"), HasSubstr("seconds")));
-  EXPECT_THAT(refusal(update(10, 3) + "{\"event\":\"update\",\"update\":11,\"pairs\":-1}\n"),
-              AllOf(HasSubstr("line 2"), HasSubstr("\"pairs\" that is not a count")));
-  EXPECT_THAT(refusal(update(10, 3) + "[1]\n"), HasSubstr("line 2"));
-  EXPECT_THAT(refusal(""), HasSubstr("no update yet"));
+TEST_F(RunTest, ReadsAroundDamageAndSaysWhereItWas) {
+  const std::string torn = update(20, 2).substr(0, 30), nuls(4096, '\0'), first = update(10, 3), last = update(30, 1);
+  const struct {
+    const char* what;
+    std::string log;
+    std::vector<std::uint64_t> updates, damaged;
+  } cells[] = {
+      {"a line that is being written", first + torn, {10}, {}},
+      {"a torn line before an attempt", first + torn + "\n" + resume(10) + last, {10, 30}, {2}},
+      {"a torn line without an attempt", first + torn + "\n" + last, {10, 30}, {2}},
+      {"a torn line that the next record continues", first + torn + last, {10, 30}, {2}},
+      {"the first line torn", torn + "\n" + first, {10}, {1}},
+      {"NULs at the end", first + nuls, {10}, {2}},
+      {"NULs and a line end", first + nuls + "\n", {10}, {2}},
+      {"NULs in front of a record", first + nuls + resume(10) + last, {10, 30}, {2}},
+      {"NULs in a line that was written last", first + torn + nuls, {10}, {2}},
+      {"garbage", first + "what is this\n\xff\xfe\n" + last, {10, 30}, {2, 3}},
+      {"an empty line", first + "\n" + last, {10, 30}, {2}},
+      {"other JSON", first + "[1]\n{\"update\":3}\n7\n" + last, {10, 30}, {2, 3, 4}},
+      {"no number of updates",
+       first + "{\"event\":\"update\",\"update\":-3}\n" + update(0, 3) + last,
+       {10, 30},
+       {2, 3}},
+      {"figures that are none",
+       first + "{\"event\":\"update\",\"update\":1,\"seconds\":\"many\"}\n" +
+           "{\"event\":\"update\",\"update\":1,\"pairs\":-1}\n" +
+           "{\"event\":\"validation\",\"update\":1,\"bleu\":\"\"}\n" + last,
+       {10, 30},
+       {2, 3, 4}},
+      {"a number beyond a double", first + "{\"event\":\"update\",\"update\":1e999}\n" + last, {10, 30}, {2}},
+  };
+  for (const auto& cell : cells) {
+    const report::Run run = read(cell.log);
+    EXPECT_EQ(updates_of(run), cell.updates) << cell.what;
+    EXPECT_EQ(run.damaged_lines, cell.damaged) << cell.what;
+  }
+  EXPECT_EQ(sentence_of_damage(read(first + nuls)), "1 line of log.jsonl is damaged and not counted (line 2)");
+  EXPECT_EQ(sentence_of_damage(read("1\n2\n3\n4\n5\n6\n" + first)),
+            "6 lines of log.jsonl are damaged and not counted (line 1, 2, 3, 4, 5, ...)");
+  EXPECT_THAT(message_of([&] { read(""); }), HasSubstr("no update yet"));
+  EXPECT_THAT(message_of([&] { read("x\n"); }), AllOf(HasSubstr("no update yet"), HasSubstr("(line 1)")));
 }
 
 TEST_F(RunTest, RefusesWhatIsNoRun) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/html.h"
 
 namespace rnnsearch::report {
@@ -24,6 +26,17 @@ TEST(Table, IsMarkdownThatShowsItsTextAsItIs) {
             "| a\\|b\\_c | **20.00\\*** |\n"
             "| &lt;unk> &amp; x |  |\n"
             "\n\\* p &lt; 0.05\n");
+}
+
+TEST(Table, IsMarkdownOfOneLineARow) {
+  for (const char* name : {"a\nb", "a\r\nb", "a\tb", "a\u2028b", "a\u0085b"}) {
+    Table strange = table();
+    strange.rows.resize(1);
+    strange.rows[0][0].text = strange.columns[0].title = strange.caption = strange.notes[0] = name;
+    const std::string text = markdown_of(strange);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7) << text;
+    EXPECT_EQ(text.find("\uFFFD"), text.npos) << text;
+  }
 }
 
 TEST(Table, IsHtmlWithHeadingsInARegionThatScrolls) {

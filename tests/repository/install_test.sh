@@ -16,7 +16,7 @@ outside=$(find stage -not -type d -not -path 'stage/opt/translator/*')
 
 moved="$PWD/moved tree"
 mv first "$moved"
-for file in bin/rnnsearch share/rnnsearch/cluster/{experiment,node_check,run,submit,job.sbatch,site.sh} \
+for file in bin/rnnsearch share/rnnsearch/cluster/{experiment,node_check,run,submit,common.sh,job.sbatch,site.sh} \
   share/doc/rnnsearch/{README.md,cluster/README.md,src/cli/commands/train.md,pipelines/presets/small.ini}; do
   [[ -e $moved/$file ]] || fail "$file was not installed: $(cd "$moved" && find . -type f | sort)"
 done
@@ -35,7 +35,7 @@ paths=$(readelf -d "$moved/bin/rnnsearch" | sed -n 's/.*R\(UN\)\?PATH.*\[\(.*\)\
 
 unset RNNSEARCH
 printf 'a b\n' >text
-(cd "$moved/share/rnnsearch/cluster" && AFTER_STOP=requeue ./submit --dry-run train --corpus corpus.h5 --run run) >job ||
+(cd "$moved/share/rnnsearch/cluster" && AFTER_STOP=requeue ./submit --dry-run translate --model run --output out) >job ||
   fail "submit: $(<job)"
 grep -qxF "export RNNSEARCH='$moved/bin/rnnsearch'" job || fail "the job does not start the installed program: $(<job)"
 LAUNCHER='env' "$moved/share/rnnsearch/cluster/run" prepare --train-source text --train-target text --output corpus.h5 >log 2>&1 ||

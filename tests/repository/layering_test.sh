@@ -39,7 +39,7 @@ compression             zstd.h zstd_errors.h lzma.h bzlib.h lz4
 Boost.Program_options   boost/program_options
 LIBRARIES
 )
-operating_system='dlfcn.h errno.h fcntl.h malloc.h poll.h pthread.h sched.h signal.h time.h unistd.h sys/'
+operating_system='dlfcn.h errno.h fcntl.h locale.h malloc.h poll.h pthread.h sched.h signal.h time.h unistd.h wchar.h sys/'
 top_level='CMakeLists.txt README.md src include pipelines cluster data tests build* runs'  # runs: what pipelines make
 # C++ tests of a property of a whole room, not of one thing in it
 properties='model/gradient model/gradient_parts model/notebook_replay model/reference model/steps model/threads decode/reference base/gradient_check base/watchdog'

@@ -61,6 +61,8 @@ TEST(TokenizeMoses, KnowsWhichFullStopsBelongToWords) {
   EXPECT_EQ(tokenized("version 3. Next"), "version 3 . Next");
   EXPECT_EQ(tokenized("He said 'no.'"), "He said ' no . '");
   EXPECT_EQ(tokenized("cf. Paris, p. Untel. Il", kFrench), "cf. Paris , p. Untel . Il");
+  EXPECT_EQ(tokenized("Muster Co. Ltd. Berlin", kGerman), "Muster Co. Ltd. Berlin");
+  EXPECT_EQ(tokenized("Absatz a. Satz", kGerman), "Absatz a. Satz");
   EXPECT_EQ(tokenized("am 3. Mai bzw. Juni. Dann 2010. Ende", kGerman), "am 3. Mai bzw. Juni . Dann 2010 . Ende");
 }
 

@@ -383,6 +383,12 @@ TEST(BytePairCodes, MergesAsDefinedWhateverTheCodes) {
 TEST(BytePairCodes, RefusesWhatAreNoneNamingTheLine) {
   EXPECT_THAT(message_of([] { Subwords::byte_pair_codes("#version: 0.2\na b\na b c\n"); }), HasSubstr("line 3"));
   EXPECT_THAT(message_of([] { Subwords::byte_pair_codes("#version: 0.3\na b\n"); }), HasSubstr("0.3"));
+  for (const char* almost : {"\ufeff#version: 0.2", "#version:0.2", "#Version: 0.2", "# version: 0.2", "version: 0.2",
+                             "#vesion: 0.2", "#version 0.2", "#version: 1", "#version: 0.2\n#version: 0.2"}) {
+    EXPECT_THAT(message_of([&] { Subwords::byte_pair_codes(text_of(almost, "\na b\n")); }),
+                HasSubstr("the first line of codes may be"))
+        << almost;
+  }
   EXPECT_THAT(message_of([] { Subwords::byte_pair_codes("\n"); }), HasSubstr("empty"));
   for (const std::string& bad : {std::string(5000, 'a'), "#version: " + std::string(5000, '1')})
     EXPECT_LT(message_of([&] { Subwords::byte_pair_codes(bad); }).size(), 300u);

@@ -9,6 +9,7 @@
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "tests/support/change_sealed.h"
+#include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
@@ -27,6 +28,7 @@ struct SavedRun {
   corpus::Vocabulary target_vocabulary = corpus.target_vocabulary();
   corpus::TextPipeline pipeline = corpus.pipeline();
   std::string fingerprint = corpus.fingerprint();
+  std::uint64_t former = 0;  // the update of the checkpoint before
 
   /// Parameters drawn from `seed`.
   std::vector<float> save(const fs::path& path, std::uint64_t update, std::uint64_t seed) const {
@@ -35,6 +37,7 @@ struct SavedRun {
     const auto optimizer = make_optimizer(options, model.parameters().size());
     TrainingState state;
     state.update = update;
+    state.former_checkpoint = former;
     state.corpus_fingerprint = fingerprint;
     save_checkpoint(
         path, {model, *optimizer, state, History(), corpus.source_vocabulary(), target_vocabulary, pipeline, options});
@@ -124,6 +127,7 @@ TEST_F(Average, IsRefusedForCheckpointsOfDifferentTrainings) {
   EXPECT_THAT(refusal_after([](SavedRun& run) { run.options.seed = 9; }), HasSubstr("seed is 9 in the first and 1"));
   EXPECT_THAT(refusal_after([](SavedRun& run) { run.options.optimizer = OptimizerKind::kAdadelta; }),
               HasSubstr("optimizer"));
+  EXPECT_THAT(refusal_after([](SavedRun& run) { run.options.momentum = 0.5; }), HasSubstr("momentum is 0.5 in the"));
   EXPECT_THAT(refusal_after([](SavedRun& run) { run.fingerprint = "0123"; }),
               HasSubstr("the corpus with fingerprint 0123, the second on"));
   EXPECT_THAT(refusal_after([](SavedRun& run) {
@@ -139,6 +143,22 @@ TEST_F(Average, IsRefusedForCheckpointsOfDifferentTrainings) {
   longer.options.learning_rate = 0.5;
   longer.save(b_, 20, 2);
   EXPECT_EQ(refusal({a_, b_}), "");
+}
+
+TEST_F(Average, OfTheNewestCheckpointsIsRefusedWhereSomeBetweenThemAreGone) {
+  run_.save(a_, 10, 1);
+  run_.former = 10;
+  run_.save(b_, 20, 2);
+  run_.former = 30;
+  run_.save(c_, 40, 3);
+  average_checkpoints(std::vector{b_, a_}, output_, false, true);
+  EXPECT_THAT(message_of([&] {
+                average_checkpoints(std::vector{c_, b_, a_}, output_, true, true);
+              }),
+              testing::AllOf(HasSubstr("the checkpoint before " + c_.string() + " was of update 30 and is gone"),
+                             HasSubstr("update-00000020.h5 is older and was kept as the best"),
+                             HasSubstr("--keep-checkpoints 3")));
+  EXPECT_EQ(average_checkpoints(std::vector{c_, b_, a_}, output_, true).update, 40U) << "they were named one by one";
 }
 
 TEST_F(Average, IsRefusedForFilesThatCannotBeAveraged) {

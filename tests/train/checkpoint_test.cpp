@@ -33,6 +33,9 @@ TrainingState some_state(const corpus::Corpus& corpus) {
   state.best_update = 6;
   state.patience = {0.2, 2, true};
   state.validated_update = 5;
+  state.measured_by = "loss on dev set 1f";
+  state.validations = {70.5, 12.25, 3.5};
+  state.former_checkpoint = 6;
   state.elapsed_seconds = 1e9 + 0.1;
   state.skipped_updates = 4;
   state.skipped_in_a_row = 1;
@@ -298,42 +301,6 @@ TEST_F(CheckpointFile, IsRefusedWhenOfAnotherKindOrVersion) {
     writer.publish();
   }
   EXPECT_THAT(refusal(), HasSubstr("version 5"));
-}
-
-/// A file from before there was the option fixed-context: all other options, and the parameters of the tanh layer.
-TEST_F(CheckpointFile, IsRefusedWhenItsFixedContextGoesThroughALayerThatNoOptionNames) {
-  auto without_attention = model_.options();
-  without_attention.attention = model::Attention::kNone;
-  const auto write = [&](Config config, bool with_option) {
-    if (!with_option) config.erase("fixed-context");
-    config.merge(config_of(options_));
-    storage::SealedWriter writer(path_);
-    begin_checkpoint(writer.file(), corpus_.pipeline(), false, 7, config);
-    const std::vector<float> V(24 * 24, 0.5f), b_V(24, 0.5f);
-    writer.file().write<float>("/parameters/context/V", ConstMatrixView<float>(V.data(), 24, 24));
-    writer.file().write<float>("/parameters/context/b_V", std::span<const float>(b_V));
-    writer.file().write_attribute("/", "complete", 1);
-    writer.publish();
-  };
-  const auto expect_outdated = [&](const std::function<void()>& act) {
-    EXPECT_THAT(act, testing::ThrowsMessage<Error>(testing::AllOf(
-                         HasSubstr("update-00000007.h5 holds a model whose fixed context goes through a tanh layer"),
-                         HasSubstr("context/V"), HasSubstr("train it again, with fixed-context = tanh if"),
-                         testing::Not(HasSubstr("\n")))));
-  };
-  write(config_of(without_attention), false);
-  EXPECT_THAT(refusal(without_attention, options_, corpus_.fingerprint()), HasSubstr("context/V"));
-  expect_outdated([&] { load_model(path_); });
-  expect_outdated([&] { precision_of(path_); });
-  const std::array files{path_, scratch_ / "update-00000008.h5"};
-  std::filesystem::copy(files[0], files[1]);
-  expect_outdated([&] { average_checkpoints(files, scratch_ / "mean.h5", false); });
-  // With the option, or with attention, the same damage has another name.
-  write(config_of(without_attention), true);
-  EXPECT_THAT(refusal(without_attention, options_, corpus_.fingerprint()), testing::Not(HasSubstr("tanh layer")));
-  write(config_of(model_.options()), false);
-  EXPECT_THAT(refusal(), testing::Not(HasSubstr("tanh layer")));
-  EXPECT_EQ(precision_of(path_), kernels::Precision::kFloat32);
 }
 
 TEST_F(CheckpointFile, StaysAsItWasWhenTheNextCannotBeWritten) {

@@ -48,4 +48,4 @@ refused() { # FACT ARGUMENT...
 refused "has state = 24, and this training has state = 20; give the same value" --state 20
 refused "was trained with optimizer = adam, and this training has adadelta" --initial-optimizer --optimizer adadelta
 initial=nowhere refused "nowhere"
-initial='' expected=2 refused "initial-optimizer without initial-model" --initial-optimizer
+initial='' expected=2 refused "--initial-model needs a value" --initial-optimizer

@@ -54,59 +54,6 @@ TEST(ModelConfig, ReadsBackAsTheSameOptions) {
   EXPECT_EQ(model_options_of(config_of(o)), o);
 }
 
-TEST(ModelConfig, IsReadUnderTheNamesThatOptionsHadBefore) {
-  model::ModelOptions o;
-  o.source_words = o.target_words = 30;
-  o.layer_normalization = true;
-  o.initialization = model::Initialization::kXavier;
-  Config config = config_of(o);
-  for (const auto& [name, former] :
-       {std::pair{"layer-normalization", "layer-normalisation"}, std::pair{"initialization", "initialisation"}}) {
-    config[former] = config.at(name);
-    config.erase(name);
-  }
-  EXPECT_EQ(model_options_of(config), o);
-  EXPECT_EQ(with_names_of_today(config), config_of(o));
-}
-
-/// As the first checkpoints wrote it.
-TEST(ModelConfig, OfAnOlderCheckpointIsThatOfTheSystemsThereWere) {
-  model::ModelOptions o;
-  o.source_words = o.target_words = 30;
-  Config old;
-  for (const char* name : {"source-words", "target-words", "embedding", "state", "alignment", "maxout", "readout-rank",
-                           "attention", "state-word", "gate-biases", "embedding-biases", "initial-deviation"}) {
-    old[name] = config_of(o).at(name);
-  }
-  EXPECT_EQ(model_options_of(old), o);
-  Config expected = config_of(o);
-  expected["guided-alignment"] = "0";
-  expected["shuffle"] = "every-epoch";
-  expected["batch-order"] = "shuffled";
-  expected["batch-words"] = expected["reproducible-shards"] = "0";
-  expected["validate-minutes"] = expected["validation-share"] = expected["reference-batch"] = "0";
-  expected["scale-learning-rate"] = "none";
-  EXPECT_EQ(completed(old), expected);
-  EXPECT_NO_THROW(check_describes_parameters(old, "old.h5"));
-}
-
-/// Before there was the option, a fixed context went through a tanh layer.
-TEST(ModelConfig, OfAnOlderCheckpointWithAFixedContextIsRefused) {
-  model::ModelOptions o;
-  o.source_words = o.target_words = 30;
-  o.attention = model::Attention::kNone;
-  Config config = config_of(o);
-  EXPECT_NO_THROW(check_describes_parameters(config, "run.h5"));
-  config.erase("fixed-context");
-  EXPECT_THAT([&] { check_describes_parameters(config, "run.h5"); },
-              testing::ThrowsMessage<Error>(testing::AllOf(
-                  testing::HasSubstr("run.h5 holds a model whose fixed context goes through a tanh layer (context/V)"),
-                  testing::HasSubstr("train it again"))));
-  config["state-inputs"] = "word";  // nothing reads a context: there was no layer either
-  config["readout-inputs"] = "state";
-  EXPECT_NO_THROW(check_describes_parameters(config, "run.h5"));
-}
-
 /// In float32 1e-46 is 0 and 1e39 infinite.
 TEST(TrainingOptions, AreRefusedWhereFloat32CannotHoldThem) {
   using O = TrainOptions;

@@ -204,7 +204,9 @@ class RandomAttempts {
     record.best_score = state.best_score;
     const Json fields = json_of(state);
     for (const auto& [field, value] : fields.members()) {
-      if (field.ends_with("seconds") || field.ends_with("bytes_sent") || field == "world_size") continue;
+      if (field.ends_with("seconds") || field.ends_with("bytes_sent") || field == "world_size" ||
+          field == "former_checkpoint")
+        continue;
       if (field != "best_score" && field != "best_update") record.state[field] = value.dump();
     }
     // Those at limits are besides.

@@ -1,12 +1,18 @@
 #include "rnnsearch/train/run_directory.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <map>
+#include <thread>
+#include <utility>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
@@ -104,7 +110,7 @@ TEST_F(Run, IsRefusedWhereSomethingElseIs) {
 
 TEST_F(Run, IsRefusedWhenItHoldsCheckpointsAndMustNotResume) {
   make_checkpoint(10);
-  EXPECT_THAT(refusal("never"), HasSubstr("resume is never"));
+  EXPECT_THAT(refusal("never"), HasSubstr("was not begun with --resume never"));
   EXPECT_EQ(open()->checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
 }
 
@@ -117,7 +123,7 @@ TEST_F(Run, IsRefusedWhileAnotherTrainerLives) {
   const pid_t other = ::fork();
   if (other == 0) {  // a trainer that only waits
     char byte = 0;
-    std::ofstream(path_ / "attempt") << this_attempt() << std::flush;
+    std::ofstream(path_ / "attempt") << this_attempt(path_) << std::flush;
     (void)!::write(pipes[1], "x", 1);
     ::pause();
     ::_exit(byte);
@@ -158,14 +164,14 @@ TEST_F(Run, IsNotWrittenByAnAttemptThatWasReplaced) {
 
 TEST_F(Run, SaysThatAnotherAttemptTookOverWhereThatRemovedItsTemporaryFile) {
   const auto stale = open();
-  const auto write = [&] {
+  const auto write = [&](const auto&) {
     std::ofstream(path_ / "attempt") << "n2 17 4711\n";
     throw Error("cannot rename a finished file");
   };
   EXPECT_THAT(message_of([&] { stale->write_as_this_attempt(write); }),
               testing::HasSubstr("another trainer has taken over"));
   const auto current = open();
-  EXPECT_EQ(message_of([&] { current->write_as_this_attempt([] { throw Error("the disk is full"); }); }),
+  EXPECT_EQ(message_of([&] { current->write_as_this_attempt([](const auto&) { throw Error("the disk is full"); }); }),
             "the disk is full");
 }
 
@@ -216,15 +222,114 @@ TEST_F(Run, HasNoBestAndNoLatestThatIsNotThere) {
   set_log_sink({});
 }
 
-TEST_F(Run, DoesNotForkItsOwnHistory) {
+TEST(ReadNewest, ReadsWhatIsFoundNextWhereATrainingRemovedWhatWasFoundFirst) {
+  int update = 0;  // the newest, when it is looked for
+  const auto find = [&] { return ++update; };
+  EXPECT_EQ(read_newest(find, [](int found) { return found < 3 ? throw Error("gone") : found; }), 3);
+  EXPECT_THROW(read_newest([] { return 7; }, [](int) -> int { throw Error("damaged"); }), Error);
+  EXPECT_THROW(read_newest(find, [](int) -> int { throw Error("gone"); }), Error) << "a run that is always ahead";
+}
+
+TEST_F(Run, BeginsWithTheCheckpointOfAnotherRunAndResumesFromItsOwn) {
   make_checkpoint(10);
+  const auto other = path_ / "checkpoints/update-00000010.h5";
+  path_ = scratch_ / "descendant";
+  const auto resume = [&] { return open(other)->checkpoint_to_resume(); };
+  EXPECT_EQ(resume(), other);
+  EXPECT_EQ(resume(), other) << "it was killed before its first checkpoint";
   make_checkpoint(20);
-  const auto resume = [&](const std::string& checkpoint) { return open(checkpoint)->checkpoint_to_resume(); };
-  EXPECT_EQ(resume(path_ / "checkpoints/update-00000020.h5"), path_ / "checkpoints/update-00000020.h5");
-  EXPECT_THROW(resume(path_ / "checkpoints/update-00000010.h5"), Error);
-  const auto former = path_ / "checkpoints/update-00000010.h5";
-  path_ = scratch_ / "fork";
-  EXPECT_EQ(resume(former), former);
+  EXPECT_EQ(resume(), path_ / "checkpoints/update-00000020.h5");
+  std::filesystem::remove(other);
+  EXPECT_EQ(resume(), path_ / "checkpoints/update-00000020.h5");
+}
+
+TEST_F(Run, KeepsWhatItBeganWithAndSaysWhatElseChanged) {
+  std::vector<std::string> said;
+  set_log_sink([&](std::string_view line) { said.emplace_back(line); });
+  const auto begin = [&](const std::string& more) {
+    ini_ = "state = 24\noptimizer = adam\nresume = auto\n" + more;
+    std::string changes;
+    for (const auto& [what, from, to] : enter()->begin()) changes += text_of(what, ": ", from, " -> ", to, "; ");
+    return changes;
+  };
+  EXPECT_EQ(begin("initial-model = /a\nlearning-rate = 1\n"), "");
+  EXPECT_EQ(begin("initial-model = /b\nlearning-rate = 1\nmix = x:1\nmix = y:1\n"),
+            "initial-model: /a -> /b; mix:  -> x:1, y:1; ")
+      << "it has no checkpoint yet, so it begins again";
+  ini_ = read_file(path_ / "config.ini");
+  make_checkpoint(10);
+  EXPECT_EQ(begin("learning-rate = 2\n"), "learning-rate: 1 -> 2; mix: x:1, y:1 -> ; ");
+  EXPECT_THAT(read_file(path_ / "config.ini"), HasSubstr("initial-model = /b\nlearning-rate = 2\n"));
+  EXPECT_THAT(said, testing::IsEmpty());
+  EXPECT_EQ(begin("initial-model = /c\nlearning-rate = 2\n"), "");
+  EXPECT_THAT(read_file(path_ / "config.ini"), testing::Not(HasSubstr("/c")));
+  EXPECT_THAT(said, testing::ElementsAre("[train] initial-model = /c is ignored, because this run has begun already"));
+  set_log_sink({});
+}
+
+TEST_F(Run, ThatMayNotResumeResumesWhenTheSameCommandIsRepeated) {
+  ini_ += "resume = never\n";
+  open("never");
+  make_checkpoint(10);
+  EXPECT_EQ(open("never")->checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
+}
+
+/// A copy with the attempt of a trainer that lives writes to another folder.
+TEST_F(Run, IsEnteredWhereItIsTheCopyOfALivingOne) {
+  const auto parent = this_attempt(scratch_.path());
+  EXPECT_FALSE(lives_here(parent, scratch_.path())) << "it is this process";
+  make_checkpoint(10);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const std::string pid = std::to_string(other);
+  std::ifstream stat("/proc/" + pid + "/stat");
+  std::string word, start;
+  for (int i = 1; i <= 22; ++i) stat >> (i == 22 ? start : word);
+  const auto attempt_on = [&](const std::filesystem::path& folder) {
+    std::istringstream fields(this_attempt(folder));
+    std::string host, own, began, id;
+    fields >> host >> own >> began >> id;
+    return text_of(host, " ", pid, " ", start, " ", id, "\n");
+  };
+  std::ofstream(path_ / "attempt") << attempt_on(path_);
+  EXPECT_THAT(refusal(), HasSubstr("another trainer is writing to"));
+  const auto copy = scratch_ / "copy";
+  std::filesystem::copy(path_, copy, std::filesystem::copy_options::recursive);
+  const auto original = std::exchange(path_, copy);
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(read_file(original / "attempt"), attempt_on(original));
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+}
+
+TEST_F(Run, IsNotTakenOverBetweenTheCheckOfAnAttemptAndWhatItWrites) {
+  const auto run = open();
+  const auto other = [&] { return ::open((path_ / "attempt").c_str(), O_RDWR); };
+  const int taker = other();
+  run->write_as_this_attempt([&](const auto& check) {
+    EXPECT_EQ(::flock(taker, LOCK_EX | LOCK_NB), 0) << "nothing is written yet";
+    ::flock(taker, LOCK_UN);
+    check();
+    EXPECT_NE(::flock(taker, LOCK_EX | LOCK_NB), 0);
+  });
+  EXPECT_EQ(::flock(taker, LOCK_EX | LOCK_NB), 0);
+  ::close(taker);
+  // An attempt that takes over waits for one that writes.
+  std::ofstream(path_ / "attempt") << "n2 17 4711\n";
+  const int writer = other();
+  ASSERT_EQ(::flock(writer, LOCK_SH), 0);
+  std::atomic<bool> written = false;
+  std::thread late([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    written = true;
+    ::close(writer);
+  });
+  open();
+  EXPECT_TRUE(written);
+  late.join();
 }
 
 TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
@@ -239,12 +344,28 @@ TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
               testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json", "validation"));
 }
 
-TEST_F(Run, BeginsANewLineAfterHalfALine) {
-  auto run = open();
-  std::ofstream(path_ / "log.jsonl") << "{\"event\":\"upd";
-  run->log(Json::object({{"event", "resume"}}));
-  run->log(Json::object({{"event", "update"}}));
-  EXPECT_EQ(read_file(path_ / "log.jsonl"), "{\"event\":\"upd\n{\"event\":\"resume\"}\n{\"event\":\"update\"}\n");
+TEST_F(Run, RemovesDamagedLinesOfItsLogAndSaysHowMany) {
+  std::vector<std::string> said;
+  set_log_sink([&](std::string_view line) { said.emplace_back(line); });
+  const std::string good = R"({"event":"update","update":1})", nul(512, '\0');
+  const std::pair<std::string, int> logs[] = {{good + "\n", 0},
+                                              {good, 0},
+                                              {good + "\n" + good.substr(0, 20), 1},
+                                              {good + "\n" + nul, 1},
+                                              {nul + "\n" + good + "\n\xff\n17\n\n" + good.substr(9) + "\n", 5}};
+  open();
+  for (const auto& [content, damaged] : logs) {
+    write_file_atomically(path_ / "log.jsonl", content);
+    said.clear();
+    auto run = open();
+    run->log(Json::object({{"event", "resume"}}));
+    EXPECT_EQ(read_file(path_ / "log.jsonl"), good + "\n{\"event\":\"resume\"}\n");
+    ASSERT_EQ(said.size(), damaged > 0 ? 1U : 0U);
+    if (damaged > 0) {
+      EXPECT_THAT(said[0], HasSubstr(text_of("log.jsonl: ", damaged, " of its lines w")));
+    }
+  }
+  set_log_sink({});
 }
 
 }  // namespace

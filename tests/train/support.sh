@@ -111,7 +111,7 @@ expect_equal() {
 
 state_of() {
   h5dump -g /state "$(last_checkpoint "$1")" |
-    awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /seconds|world_size|bytes_sent/ {print name, $0}'
+    awk '/ATTRIBUTE/ {name = $2} /\(0\):/ && name !~ /seconds|world_size|bytes_sent|former_checkpoint/ {print name, $0}'
 }
 
 # pairs_of LIST: from an n-best list in JSON of the lines of the file source, what ended and is not empty: its source sentences to the file

@@ -83,7 +83,8 @@ class Recorder : public Progress {
 inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path& folder, const TrainOptions& options,
                        Validator validator = {}, std::optional<double> deadline = {},
                        std::function<void(std::uint64_t update)> after = {},
-                       const std::optional<model::ModelOptions>& model_options = {}) {
+                       const std::optional<model::ModelOptions>& model_options = {},
+                       const std::string& dev_set = "dev") {
   const comm::Communicator world;
   model::Model<float> model(model_options.value_or(tiny_model_options(corpus)));
   Outcome outcome;
@@ -92,11 +93,14 @@ inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path
   if (world.is_root()) {
     std::string ini;
     const Config identity = identity_of(model.options(), options);
-    for (const auto& [name, value] : identity) ini += name + " = " + value + "\n";
+    Config all = config_of(options);
+    all.merge(config_of(model.options()));
+    for (const auto& [name, value] : all) ini += name + " = " + value + "\n";
     run = std::make_unique<RunDirectory>(folder, options, identity);
     run->set_record(ini, Json::object());
   }
-  outcome.result = train({world, corpus, model, options, run.get(), std::move(validator), &recorder, deadline});
+  outcome.result =
+      train({world, corpus, model, options, run.get(), std::move(validator), &recorder, deadline, {}, dev_set});
   outcome.weights = bytes_of(model.parameters());
   return outcome;
 }

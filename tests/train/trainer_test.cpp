@@ -15,6 +15,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
 #include "tests/support/message_of.h"
@@ -226,7 +227,10 @@ TEST_F(Training, HalvesTheLearningRateWhereTheEpochsSay) {
 }
 
 TEST_F(Training, WritesACheckpointAndStopsWhenSignalled) {
-  for (const int signal : {SIGTERM, SIGUSR1}) {
+  for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGVTALRM, SIGPROF,
+                           SIGPOLL, SIGPWR, SIGSTKFLT}) {
+    SCOPED_TRACE(signal);
+    std::signal(signal, SIG_DFL);  // whoever starts the tests may ignore some
     const std::string folder = text_of("run-", signal);
     const Validator signalling = [&, inner = dev_loss(corpus_)](auto& model, std::uint64_t update, const auto& stop) {
       if (update == 20) std::raise(signal);  // in the middle of a validation
@@ -307,6 +311,7 @@ TEST_F(Training, WritesTheSameCheckpointsInTheBackgroundAsSynchronously) {
       TrainingState state =
           resume_checkpoint(path, corpus_.fingerprint(), options, model, *optimizer, history, average);
       state.elapsed_seconds = 0;
+      state.validations = {};
       for (double* seconds :
            {&state.interval.data_seconds, &state.interval.compute_seconds, &state.interval.communication_seconds,
             &state.interval.optimizer_seconds, &state.interval.reduction_seconds}) {
@@ -472,10 +477,7 @@ TEST_F(Training, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
   options.max_skipped = 100;
   RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
   Breakage breakage(model, "encoder/embedding_bias", false);
-  EXPECT_THAT(message_of([&] {
-                train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
-              }),
-              testing::HasSubstr("after update 50 /parameters/encoder/embedding_bias holds nan, so no checkpoint is"));
+  train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
   EXPECT_EQ(checkpoints_of(scratch_ / "run").at(0).filename(), "update-00000008.h5");
   EXPECT_EQ(load_model(scratch_ / "run/checkpoints/update-00000004.h5").update, 4U);
 }
@@ -494,6 +496,39 @@ TEST_F(Training, KeepsTheCheckpointFromBeforeADivergence) {
   const auto checkpoints = checkpoints_of(scratch_ / "run");
   ASSERT_EQ(checkpoints.size(), 1U);
   EXPECT_EQ(checkpoints.front().filename(), "update-00000001.h5");
+}
+
+TEST_F(Training, WritesNoCheckpointOfAnUpdateThatWasSkippedHoweverItEnds) {
+  TrainOptions options = tiny_options();
+  options.optimizer = OptimizerKind::kSgd;
+  options.learning_rate = 1e25;  // after the first update all parameters are finite, and no gradient is
+  options.clip_norm = 0;
+  options.checkpoint_every = 1;
+  options.validate_every = 2;
+  options.max_updates = 3;
+  const auto better_and_better = [](auto&, std::uint64_t update, const auto&) {
+    return ValidationResult{5 - static_cast<double>(update), std::nan(""), false};
+  };
+  const Validator signalling = [&](auto& model, std::uint64_t update, const auto& should_stop) {
+    std::raise(SIGTERM);
+    return better_and_better(model, update, should_stop);
+  };
+  const std::pair<Validator, StopReason> ends[] = {
+      {{}, StopReason::kUpdates}, {better_and_better, StopReason::kUpdates}, {signalling, StopReason::kSignal}};
+  for (const auto& [validator, reason] : ends) {
+    std::filesystem::remove_all(scratch_ / "run");
+    std::vector<std::string> said;
+    set_log_sink([&](std::string_view line) { said.emplace_back(line); });
+    const auto outcome = run("run", options, validator);
+    set_log_sink({});
+    EXPECT_EQ(outcome.result.reason, reason);
+    EXPECT_EQ(outcome.result.state.best_update, 0U);
+    const auto checkpoints = checkpoints_of(scratch_ / "run");
+    ASSERT_EQ(checkpoints.size(), 1U);
+    EXPECT_EQ(checkpoints.front().filename(), "update-00000001.h5");
+    EXPECT_THAT(said, testing::Contains(testing::HasSubstr("was not finite, so no checkpoint of it is written; the "
+                                                           "newest one is of update 1")));
+  }
 }
 
 TEST_F(Training, WritesADueCheckpointAfterTheNextUpdateThatIsNotSkipped) {
@@ -530,6 +565,71 @@ TEST_F(Training, StopsEarlyAndKeepsTheBest) {
   EXPECT_THAT(files, testing::UnorderedElementsAre("best", "latest", "update-00000020.h5", "update-00000030.h5",
                                                    "update-00000040.h5"));
   EXPECT_EQ(load_model(checkpoints / "update-00000020.h5").update, 20U);
+}
+
+/// The loss falls; BLEU is 30, and then 20.
+Validator falling_loss(double from) {
+  return [from](auto&, std::uint64_t update, const auto&) {
+    return ValidationResult{from - static_cast<double>(update) / 100, update <= 10 ? 30.0 : 20.0, false};
+  };
+}
+
+TEST_F(Training, MeasuresAnewWhatWasMeasuredByAnotherMetricOrOnAnotherDevSet) {
+  TrainOptions options = tiny_options();
+  options.max_updates = 20;
+  options.schedule = Schedule::kPlateau;
+  for (const bool metric : {true, false}) {
+    const std::string folder = metric ? "metric" : "dev-set";
+    options.best_metric = metric ? BestMetric::kBleu : BestMetric::kLoss;
+    const auto first = run(folder, options, metric ? falling_loss(5) : losses({{10, 1}, {20, 1.5}}));
+    EXPECT_EQ(first.result.state.best_update, 10U);
+    EXPECT_EQ(first.result.state.plateau.factor, metric ? 1 : 0.5);
+    TrainOptions more = options;
+    more.best_metric = BestMetric::kLoss;
+    more.early_stop_patience = 2;
+    more.max_updates = 20;
+    const auto resume = [&] {
+      return attempt(corpus_, scratch_ / folder, more, falling_loss(5), {}, {}, {}, metric ? "dev" : "hard");
+    };
+    EXPECT_EQ(resume().result.state.best_update, 20U) << "the newest checkpoint is measured, too";
+    more.max_updates = 60;
+    const auto last = resume();
+    EXPECT_EQ(last.result.reason, StopReason::kUpdates);
+    EXPECT_EQ(last.result.state.best_update, 60U);
+    EXPECT_EQ(last.result.state.plateau.factor, metric ? 1 : 0.5) << "the rate stays what it has become";
+    EXPECT_EQ(read_file(scratch_ / folder / "checkpoints/best"), "update-00000060.h5\n");
+    const std::string from = metric ? "bleu on dev" : "loss on dev", to = metric ? "loss on dev" : "loss on hard";
+    EXPECT_THAT(log(folder), testing::HasSubstr(R"("what":"scores","from":")" + from + R"(","to":")" + to + "\""));
+  }
+}
+
+TEST_F(Training, HasABestOfItsOwnWhereItBeganWithTheCheckpointOfAnotherRun) {
+  TrainOptions options = tiny_options();
+  options.max_updates = 20;
+  options.early_stop_patience = 2;
+  run("parent", options, losses({{10, 1}, {20, 2}}));
+  options.resume = (scratch_ / "parent/checkpoints/update-00000020.h5").string();
+  options.max_updates = 50;
+  const auto child = run("child", options, falling_loss(5));
+  EXPECT_EQ(child.result.reason, StopReason::kUpdates) << "its patience is its own, too";
+  EXPECT_EQ(child.updates.front().update, 21U);
+  EXPECT_EQ(read_file(scratch_ / "child/checkpoints/best"), "update-00000050.h5\n");
+  options.max_updates = 60;
+  const auto again = run("child", options, losses({{60, 6}}));  // the same command
+  EXPECT_EQ(again.updates.front().update, 51U);
+  EXPECT_EQ(again.result.state.best_update, 50U);
+}
+
+TEST_F(Training, CountsTheTimeOfValidationsOverAllAttempts) {
+  TrainOptions options = tiny_options();
+  options.max_updates = 10;
+  const auto first = run("run", options, dev_loss(corpus_)).result.state;
+  EXPECT_GT(first.validations.ended, 0);
+  EXPECT_LE(first.validations.ended, first.elapsed_seconds);
+  options.max_updates = 20;
+  const auto second = run("run", options, dev_loss(corpus_)).result.state;
+  EXPECT_GT(second.validations.ended, first.elapsed_seconds - 1);
+  EXPECT_GT(second.validations.spent, first.validations.spent);
 }
 
 TEST_F(Training, ChoosesTheBestByAnyMetric) {

@@ -35,23 +35,30 @@ class AtomicFile {
   /// The path of the temporary file, to which the caller writes.
   const std::filesystem::path& temporary() const { return temporary_; }
   /// Flushes the temporary file to the disk, renames it and flushes the folder. `check` is called before the renaming;
-  /// if it throws, the target stays unchanged. Between the two no other process publishes a file in this folder,
-  /// provided that the file system supports flock(2) for folders. REQUIRES: everything was written, and the temporary
-  /// file was closed.
+  /// if it throws, the target stays unchanged. Between the two, no other process that publishes with a check publishes
+  /// a file in this folder, provided that the file system supports flock(2) for folders. REQUIRES: everything was
+  /// written, and the temporary file was closed.
   void publish(const std::function<void()>& check = {});
-  /// The same, but renames the file to the name of the target followed by `suffix`, and returns that path. The target
-  /// stays unchanged.
-  std::filesystem::path publish_beside(const std::string& suffix);
 
  private:
-  void publish_as(const std::filesystem::path& path, const std::function<void()>& check);
-
   std::filesystem::path target_, temporary_;  // with symbolic links resolved
 };
+
+/// The file that would be replaced at this path: symbolic links are resolved. Throws Error if it is a folder, a pipe or
+/// a device.
+std::filesystem::path file_to_replace(const std::filesystem::path& target);
+/// Gives a finished file the mode of the one at `target`, flushes it to the disk, calls `check`, renames it to `target`
+/// and flushes the folder, as AtomicFile::publish does. `target` is a file_to_replace in the same folder.
+void replace_file(const std::filesystem::path& finished, const std::filesystem::path& target,
+                  const std::function<void()>& check = {});
 
 /// Writes a file with AtomicFile. Throws Error, for example for a full disk; the previous file then stays unchanged,
 /// and no temporary file is left.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// The path that a symbolic link leads to, through further links; the file itself need not exist. Other paths are
+/// returned unchanged. Throws Error for a symbolic link that leads to itself.
+std::filesystem::path without_links(const std::filesystem::path& link);
 
 /// A file name that no other process uses, in the folder of `path` (of the file that it names, if it is a symbolic
 /// link): ".NAME.tmp-HOST-BOOT-NAMESPACE-PID", where BOOT identifies the running kernel and NAMESPACE its namespace of

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
-#include <streambuf>
 #include <string>
 #include <string_view>
 
@@ -24,10 +22,5 @@ struct LineLimit {
 
 /// The row of --max-line-bytes, which every command that reads text declares.
 std::span<const Option<LineLimit>> line_limit_table();
-
-/// Reads a line without its "\n"; a last line without one counts. Returns false when nothing is left. Throws Error, as
-/// LineLimit::refuse with place(), as soon as the line is longer than the limit. Memory: a line of the limit.
-bool read_line(std::streambuf& from, std::string& line, const LineLimit& limit,
-               const std::function<std::string()>& place);
 
 }  // namespace rnnsearch

@@ -3,6 +3,7 @@
 // structs that no command line filled all read these rows. Rules across several options are rows, too.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -119,6 +120,27 @@ std::string expected_of(value::Kind kind, const Bounds& bounds, const std::vecto
 /// Whether a text that reads as a value of this kind is one of the choices, or a number within the bounds.
 bool allows(value::Kind kind, const Bounds& bounds, const std::vector<std::string>& choices, const std::string& text);
 
+/// The files and folders that the value of an option names. From it follow the check that no output of a command is
+/// something that it reads (cli/options.h), and whether - is allowed.
+struct Path {
+  enum Kind : std::uint8_t {
+    kNone,
+    kInputFile,
+    kInputRun,  // a run directory, or a checkpoint
+    kOutputFile,
+    kOutputFolder,
+    kOutputRun,  // the run directory to which the command writes
+  } kind = kNone;
+  bool stream = false;         // text: - is standard input, or standard output
+  const char* extension = "";  // of all files that the command writes to a folder
+  /// The paths in a value with more than one path; null: the value is the path.
+  std::vector<std::filesystem::path> (*in)(const std::string& value) = nullptr;
+
+  bool is_output() const { return kind >= kOutputFile; }
+};
+inline constexpr Path kInputFile{Path::kInputFile}, kInputText{Path::kInputFile, true}, kInputRun{Path::kInputRun},
+    kOutputFile{Path::kOutputFile}, kOutputText{Path::kOutputFile, true};
+
 /// How the texts of one option reach its member of S, and come from there. All are captureless lambdas, so that rows
 /// are constants of the program.
 template <class S>
@@ -143,17 +165,21 @@ constexpr auto field() {
                   [](const S& o) { return value::write(o.*member); }, &value::choices_of<T>};
 }
 
-/// Properties of an option that most options do not need. Use designated initialisers: {.bounds = kWidth, .absent =
-/// "0"}
+/// What a later attempt of a run may do with an option. kFixed: another value is refused. kFree: any attempt may change
+/// it, and the log says from what to what. kFirst: it decides how an empty run begins; afterwards the run keeps the
+/// first value and ignores others. kUnsaid: the option belongs to no run.
+enum class Later { kUnsaid, kFixed, kFree, kFirst };
+
+/// Properties of an option that most options do not need. Use designated initialisers: {.bounds = kWidth, .in_ini =
+/// false}
 template <class S>
 struct Particulars {
   std::string_view group{};  // the title above it in --help and in configuration files; empty: that of the previous row
   std::string_view placeholder{};  // in --help; empty: by kind
+  Path path{};
   Bounds bounds{};
-  bool in_ini = true;                        // part of the configuration file that repeats a run
-  bool (*fixed)(const S&) = nullptr;         // with such options a run resumes with no other value than it began with
-  std::optional<std::string_view> absent{};  // what its absence means in a checkpoint; none: it is never absent
-  std::string_view former{};                 // the name in older configuration files and checkpoints, still read
+  bool in_ini = true;  // part of the configuration file that repeats a run
+  Later later = Later::kUnsaid;
 };
 
 template <class S>
@@ -194,28 +220,30 @@ Config record_of(std::span<const Option<S>> rows, const S& options) {
   return record;
 }
 
-/// Replaces former names in `record` by those of today.
+/// A row of a table whose options say what a later attempt may do with them.
 template <class S>
-void rename_former(std::span<const Option<S>> rows, Config& record) {
-  for (const Option<S>& row : rows) {
-    if (row.more.former.empty()) continue;
-    auto entry = record.extract(std::string(row.more.former));
-    if (entry.empty()) continue;
-    entry.key() = row.name;
-    record.insert(std::move(entry));
-  }
+constexpr Option<S> row(Later later, std::string_view name, std::string_view help, Field<S> field,
+                        Particulars<S> more = {}) {
+  more.later = later;
+  return {name, help, field, more};
+}
+/// For static_assert: whether every row says what a later attempt may do with its option.
+template <class S>
+constexpr bool all_say_what_is_later(std::span<const Option<S>> rows) {
+  return std::none_of(rows.begin(), rows.end(), [](const Option<S>& row) { return row.more.later == Later::kUnsaid; });
 }
 
-/// Sets the options that `record` holds. Throws Error, beginning with `place`, for a value that cannot be read, and for
-/// a missing option that has no `absent` value.
+/// Sets the options that `record` holds. Throws Error, beginning with `place`, for a missing option and for a value
+/// that cannot be read.
 template <class S>
 void read_record(std::span<const Option<S>> rows, const Config& record, const std::string& place, S& options) {
   for (const Option<S>& row : rows) {
     const auto found = record.find(std::string(row.name));
-    if (found == record.end() && !row.more.absent) throw Error(text_of("", place, " lacks ", row.name));
-    const std::string text = found == record.end() ? std::string(*row.more.absent) : found->second;
-    if (!row.field.read(text, options)) {
-      throw Error(text_of("", place, " says ", row.name, " = '", text, "', expected ", row.expected()));
+    if (found == record.end()) {
+      throw Error(text_of("", place, " lacks ", row.name, ", so another version of rnnsearch wrote it; use that one"));
+    }
+    if (!row.field.read(found->second, options)) {
+      throw Error(text_of("", place, " says ", row.name, " = '", found->second, "', expected ", row.expected()));
     }
   }
 }

@@ -1,7 +1,6 @@
 // The output file of a command, which appears only when it is complete.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -15,19 +14,15 @@ namespace rnnsearch {
 /// output.
 class OutputFile {
  public:
-  /// `option` is the option that gave the path, for errors: "--output". With an empty path the output goes to
+  /// `option` is the option that gave the path, for errors: "--output". With an empty path, or -, the output goes to
   /// `standard_output`, which must outlive this object. Throws Error if the path is a folder or no file can be written
   /// there.
   OutputFile(const std::string& option, std::filesystem::path path, std::ostream& standard_output);
   void write(const std::string& text) { stream() << text; }
   /// Throws Error if a write has failed, usually because the disk is full.
   void check();
-  /// Flushes everything to the system. Returns false if a write has failed.
-  bool flush();
   /// Throws Error, a full disk included.
   void publish();
-  /// Keeps what was written up to the last successful flush as PATH.partial, and returns that path.
-  std::string publish_part();
 
  private:
   std::ostream& stream();
@@ -36,7 +31,6 @@ class OutputFile {
   std::optional<AtomicFile> target_;  // nothing: standard output
   std::filesystem::path path_;
   std::ofstream file_;
-  std::uintmax_t flushed_ = 0;  // bytes
 };
 
 }  // namespace rnnsearch

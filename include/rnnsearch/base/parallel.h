@@ -10,7 +10,8 @@
 
 namespace rnnsearch {
 
-/// The number of CPUs that this process may use (sched_getaffinity), which is the default number of threads.
+/// The number of CPUs that this process may use (sched_getaffinity), or fewer if its cpu_quota is less: the default
+/// number of threads.
 std::size_t allowed_cpus();
 
 /// Sets the maximum number of threads, including the calling one. REQUIRES: count >= 1.

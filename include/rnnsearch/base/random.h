@@ -1,4 +1,5 @@
-// Random numbers that are the same on every machine, unlike the distributions of the standard library.
+// Random numbers that are the same on every machine, unlike the distributions of the standard library; those of
+// normal() may differ in their last bits, because its logarithm and cosine are those of the C library.
 #pragma once
 
 #include <array>

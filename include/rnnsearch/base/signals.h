@@ -1,11 +1,12 @@
-// SIGTERM and SIGUSR1 both ask the program to stop in an orderly way; which one a cluster sends depends on its setup.
+// The signals that end a process by default ask the program to stop in an orderly way: which one a cluster sends
+// depends on its setup. src/cli/commands/train.md has a table of them.
 #pragma once
 
 #include <exception>
 
 namespace rnnsearch {
 
-/// Catches both signals while at least one such object exists, and remembers a signal until the last object is
+/// Catches these signals while at least one such object exists, and remembers a signal until the last object is
 /// destroyed. The program creates one when it starts, and the trainer another one.
 class StopSignals {
  public:
@@ -18,7 +19,7 @@ class StopSignals {
   int received() const;
 };
 
-/// Catches both signals until the program ends, also while it leaves: a late signal does not turn success into failure.
+/// Catches them until the program ends, also while it leaves: a late signal does not turn success into failure.
 void catch_stop_signals();
 /// Whether one of them came; false while nothing catches them. May be called from any thread.
 bool stop_signal_came();

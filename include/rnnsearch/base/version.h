@@ -1,9 +1,13 @@
 #pragma once
 
+#include <string>
+
 namespace rnnsearch {
 
 /// The version, as in CMakeLists.txt. Files record the version that wrote them.
 inline constexpr const char* kVersion = "0.1.0";
+/// The value of created_by in files.
+inline const std::string kCreatedBy = std::string("rnnsearch ") + kVersion;
 
 /// The compiler: "GCC 12.2.0", "Debian Clang 14.0.6".
 #ifdef __clang__

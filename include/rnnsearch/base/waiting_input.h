@@ -4,10 +4,8 @@
 #include <array>
 #include <filesystem>
 #include <functional>
-#include <istream>
-#include <streambuf>
 #include <string>
-#include <utility>
+#include <string_view>
 
 namespace rnnsearch {
 
@@ -15,8 +13,18 @@ namespace rnnsearch {
 /// it throws ends the reading and reaches the caller.
 using Poll = std::function<void()>;
 
+/// Bytes of a file, a pipe or a terminal, in order.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Waits for the next bytes and returns them, which are valid until the next call; empty at the end.
+  virtual std::string_view take() = 0;
+  /// Whether take() would return at once.
+  virtual bool ready() const { return true; }
+};
+
 /// Reads a file descriptor through poll(2), so that a waiting program can react to signals.
-class WaitingInput : public std::streambuf {
+class WaitingInput : public ByteStream {
  public:
   /// Does not close the descriptor. name: its name in errors.
   WaitingInput(int descriptor, std::string name, Poll poll);
@@ -26,28 +34,14 @@ class WaitingInput : public std::streambuf {
   WaitingInput(const WaitingInput&) = delete;
   WaitingInput& operator=(const WaitingInput&) = delete;
 
- protected:
-  int_type underflow() override;
+  std::string_view take() override;
+  bool ready() const override;
 
  private:
   int descriptor_, owned_ = -1;
   std::string name_;
   Poll poll_;
   std::array<char, 1 << 16> buffer_;
-};
-
-/// A stream over WaitingInput that throws the exceptions of its buffer.
-class WaitingStream : public std::istream {
- public:
-  template <class... Arguments>
-  explicit WaitingStream(Arguments&&... of_buffer)
-      : std::istream(nullptr), buffer_(std::forward<Arguments>(of_buffer)...) {
-    rdbuf(&buffer_);
-    exceptions(badbit);
-  }
-
- private:
-  WaitingInput buffer_;
 };
 
 }  // namespace rnnsearch

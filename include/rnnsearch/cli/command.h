@@ -32,9 +32,10 @@ std::span<const Command> commands();
 
 /// Finds the command and runs it. An exception becomes one line on standard error, "rnnsearch COMMAND: sentence" (with
 /// the rank when there are several), and exit code 1, or 2 for a UsageError; with several ranks it ends all of them.
-/// The root alone prints what all ranks agreed on, and also help, version and errors before MPI is initialised. A
-/// parallel command starts after all ranks have checked that they run the same executable. Log lines go to standard
-/// error. Results that could not be written to standard output are an error.
+/// The root alone prints help, version and errors: what all ranks agreed on, and the first error of a rank that fails
+/// alone. Ranks that cannot reach each other each print their own. A parallel command starts after all ranks have
+/// checked that they run the same executable. Log lines go to standard error. Results that could not be written to
+/// standard output are an error.
 int run_program(int argc, const char* const* argv);
 
 }  // namespace rnnsearch::cli

@@ -23,12 +23,14 @@ class Invocation {
   /// Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error. REQUIRES:
   /// check().
   virtual int work() = 0;
+  /// Whether work() checks the files, too, when options().only_checks(), and writes nothing.
+  virtual bool checks_files() const = 0;
 
   /// All steps. 0 when the arguments ask for help, which is then printed.
   int run(const Arguments& arguments) {
     if (!options_.parse(arguments)) return 0;
     check();
-    return work();
+    return options_.only_checks() && !checks_files() ? 0 : work();
   }
 
  private:

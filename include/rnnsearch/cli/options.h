@@ -25,9 +25,11 @@ using Arguments = std::vector<std::string>;
 /// The properties of an option besides its name and field. Use designated initialisers: {.help = "...", .low = 1}
 struct About {
   std::string help{};                  // a phrase that begins in lower case, without full stop
-  std::string value{};                 // its placeholder in --help: FILE, NAME ...; empty: by type (N, X, TEXT)
+  std::string value{};                 // its placeholder in --help: NAME ...; empty: by path or type (FILE, N, TEXT)
+  Path path{};                         // what it names, if it is a file or a folder
   bool required = false;               // refuse to run without it
   bool recorded = true;                // part of ini(); false for what says how to run, not what
+  Later later = Later::kUnsaid;        // of train: what a later attempt may do with it
   std::vector<std::string> choices{};  // of a text: the values there are; empty: any
   double low = -std::numeric_limits<double>::infinity();  // of a number, both ends included
   double high = std::numeric_limits<double>::infinity();
@@ -55,7 +57,9 @@ class Options {
                group_,
                {.help = std::string(row.help),
                 .value = std::string(row.more.placeholder),
+                .path = row.more.path,
                 .recorded = row.more.in_ini,
+                .later = row.more.later,
                 .choices = row.field.choices()},
                row.field.kind,
                false,
@@ -64,8 +68,7 @@ class Options {
                [&row, &settings] { return written(row.field, settings); },
                {},
                row.more.bounds,
-               row.field.expected,
-               std::string(row.more.former)});
+               row.field.expected});
     }
   }
   /// The field's present value is the default. The field outlives this. A bool is a switch: --name, --name=false or
@@ -89,19 +92,28 @@ class Options {
   void add(const std::string& name, std::vector<std::string>& field, About about);
   /// Offers --preset NAME: the files of pipelines/presets, which the program carries inside.
   void offer_presets();
+  /// Lets --help say which options are fixed, and which decide only how a run begins.
+  void explain_later() { explains_later_ = true; }
+  /// What a later attempt may do with each option, by name, except for --help, --config and --preset.
+  std::map<std::string, Later> later() const;
   /// The first argument may be the value of this option, without its name.
   void first_argument_of(std::string name);
 
-  /// Sets the fields. False when --help was asked for, and was printed: the command then returns 0. Throws UsageError,
-  /// in one sentence, for unknown options and keys (with the nearest name), values of the wrong type or out of range,
-  /// options given twice, required ones missing, and stray arguments; Error for a configuration file that cannot be
-  /// read.
+  /// Sets the fields. False when --help was asked for, and was printed: the command then returns 0. Of an option that
+  /// the command line has several times, the last value counts. Throws UsageError, in one sentence, for unknown options
+  /// and keys (with the nearest name), values that are empty, of the wrong type or out of range, keys given twice in a
+  /// file, required options missing, stray arguments, and paths that check_paths refuses; Error for a configuration
+  /// file that cannot be read.
   bool parse(const Arguments& arguments);
   /// Those that were parsed last, as they were given.
   const Arguments& arguments() const { return arguments_; }
 
+  /// After parse: --check was given, and the command must only say what is wrong.
+  bool only_checks() const { return only_checks_; }
   /// After parse: was it set by the command line, the configuration file or the preset?
   bool given(const std::string& name) const { return from_.contains(name); }
+  /// The options of one group.
+  std::vector<std::string> names_in(const std::string& group) const;
   /// The options of one group that were set, in the order of their declaration.
   std::vector<std::string> given_in(const std::string& group) const;
   /// Name and value of every recorded option as it stands now; repeated ones several times.
@@ -110,6 +122,8 @@ class Options {
   /// hold.
   std::string ini() const;
   std::string help() const;
+  /// The properties of every option by its name.
+  std::map<std::string, About> abouts() const;
 
  private:
   /// The value of a row; none where it is an empty text that does not read back: an optional number without a value.
@@ -130,7 +144,6 @@ class Options {
     std::function<void()> clear{};  // repeatable ones
     Bounds bounds{.from = about.low, .to = about.high};
     std::string_view expected{};  // as that of a Field
-    std::string former{};         // its name in older configuration files
     std::string default_text{};
   };
   struct Source {      // who gives values: the command line, or a file
@@ -141,13 +154,18 @@ class Options {
   void declare(Declared option);
   const Declared* find(const std::string& name) const;
   Source read_command_line(const Arguments& arguments) const;
-  Source read_ini(const std::string& text, const std::string& name) const;
+  Source read_keys(const std::string& text, const std::string& name) const;
+  /// Throws UsageError for an empty value.
+  void note(Source& source, const std::string& name, const std::string& text) const;
+  void check_all_paths(const std::optional<std::string>& config) const;
   void apply(const Source& source);
   std::string place(const Source& source, const std::string& option) const;
   [[noreturn]] void refuse_unknown(const Source& source, const std::string& name) const;
 
   std::string command_, about_, group_ = "Options", first_argument_;
+  bool explains_later_ = false;
   Arguments arguments_;
+  bool only_checks_ = false;
   std::vector<Declared> options_;
   std::map<std::string, std::string> from_;  // option -> the source that set it
 };

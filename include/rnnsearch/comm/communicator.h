@@ -19,7 +19,7 @@ namespace rnnsearch::comm {
 /// Default of set_stall_timeout, in seconds.
 inline constexpr double kStallTimeout = 120;
 /// Seconds within which all ranks must start and connect. The environment variable RNNSEARCH_START_TIMEOUT overrides
-/// it.
+/// it; the Environment ignores a malformed value, which start_timeout refuses once the ranks can agree on it.
 inline constexpr double kStartTimeout = 300;
 
 /// Holds the world of ranks from construction to destruction. Each process has one; the main thread creates it first
@@ -121,7 +121,7 @@ class Communicator {
   void broadcast(std::span<std::uint64_t> values, int from = 0) const;
   /// At the root: one string for each rank, in rank order. On the other ranks: empty.
   std::vector<std::string> gather(const std::string& text) const;
-  /// The host name of each rank, in rank order; the same on every rank.
+  /// The host name of each rank, in rank order, as distinct_hosts gives it; the same on every rank.
   std::vector<std::string> hosts() const;
 };
 

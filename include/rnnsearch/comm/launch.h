@@ -29,6 +29,9 @@ Launch launch_of(const Lookup& environment);
 /// launch_of for the environment of this process.
 Launch this_launch();
 
+/// RNNSEARCH_START_TIMEOUT, or kStartTimeout if it is not set: seconds, 0 for no limit. Throws UsageError.
+double start_timeout(const Lookup& environment);
+
 /// "rank 1 on n2", or "a rank on n2" if the environment does not number the ranks. For messages that are logged before
 /// MPI is initialised or while it cannot be called.
 std::string place(const Lookup& environment);

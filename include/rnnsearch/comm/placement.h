@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/base/cpu_quota.h"
 #include "rnnsearch/comm/communicator.h"
 
 namespace rnnsearch::comm {
@@ -17,6 +18,8 @@ struct RankPlace {
   std::string cpus;               // the CPUs that the rank may use, as Linux lists them: "0-3,8"; empty: not known
   std::string cores = "";         // of these CPUs, each by its lowest-numbered CPU: "0-3"; empty: not known
   std::string numa_domains = "";  // of these CPUs: "0-1"; empty: not known
+  CpuQuota quota{};               // of the rank's cgroup
+  std::string boot = "";  // the machine: hosts of one machine, such as containers, share its CPUs; empty: the host
 };
 
 struct Placement {
@@ -25,8 +28,8 @@ struct Placement {
 };
 
 /// COLLECTIVE. Determines the number of threads of every rank: `threads`, or if that is 0, the number of CPUs that the
-/// rank may use divided by the number of ranks that share them. Throws AgreedError if ranks that share CPUs have more
-/// threads than CPUs, unless `oversubscribe` is set at the root.
+/// rank may use divided by the number of ranks that share them, and at most its share of its quota. Throws AgreedError
+/// if ranks that share CPUs have more threads than CPUs, unless `oversubscribe` is set at the root.
 Placement settle_threads(const Communicator& world, std::size_t threads, bool oversubscribe);
 
 /// Sets the cores and NUMA domains of place.cpus from the files in `system`: on Linux /sys/devices/system. CPUs of
@@ -41,17 +44,29 @@ std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places);
 /// hosts: of each rank, in rank order, at least one.
 int ranks_of_each_host(const std::vector<std::string>& hosts);
 
-/// Sets the threads of every place that has 0: its number of CPUs divided by the number of ranks of its host that may
-/// use one of them, but at least 1.
+/// The names, in which a host has a number if it has the name of another machine: "node", "node#2". names, boots: of
+/// each rank.
+std::vector<std::string> distinct_hosts(std::vector<std::string> names, const std::vector<std::string>& boots);
+
+/// Sets the threads of every place that has 0: its number of CPUs divided by the number of ranks of its machine that
+/// may use one of them, and at most its share of a quota, but at least 1.
 void share_cpus(std::vector<RankPlace>& places);
 
-/// Describes oversubscription: one sentence about the first ranks of a host that together have more threads than CPUs;
-/// empty if there are none. Ranks are bound to sets of CPUs that are equal, nested or disjoint, or overlap in part:
-/// then those that are linked by overlaps are counted together.
+/// Describes oversubscription: one sentence about the first ranks of a machine that together have more threads than
+/// CPUs; empty if there are none. Ranks are bound to sets of CPUs that are equal, nested or disjoint, or overlap in
+/// part: then those that are linked by overlaps are counted together.
 std::string oversubscription(const std::vector<RankPlace>& places);
 
-/// At most two sentences: the first rank with more threads than cores, and the first rank whose CPUs are in several
-/// NUMA domains. Both are allowed and usually slow.
+/// What to do about too many threads: advice for the end of a sentence.
+std::string remedy();
+
+/// A sentence about the first rank with more threads than cores; empty if there is none.
+std::string threads_beyond_cores(const std::vector<RankPlace>& places);
+/// A sentence about the first ranks that have more threads than their quota of CPUs; empty if there are none.
+std::string threads_beyond_quota(const std::vector<RankPlace>& places);
+
+/// Those two, and a sentence about the first rank whose CPUs are in several NUMA domains. All are allowed and usually
+/// slow.
 std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
 
 /// Log lines that say where the ranks are, with equal hosts on one line, and that warn if sums cannot begin within

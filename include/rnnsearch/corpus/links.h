@@ -10,8 +10,8 @@
 namespace rnnsearch::corpus {
 
 /// Appends to `links` the positions of a line "0-0 1-2 ...": source word, target word, source word, target word, ...,
-/// counted from 0. Returns what is wrong with the line for a pair of so many words, or an empty text: "'1:2' is not a
-/// link such as 0-0" or "the link 7-0 is past the 5 words of the source".
+/// counted from 0, in ascending order and each link once. Returns what is wrong with the line for a pair of so many
+/// words, or an empty text: "'1:2' is not a link such as 0-0" or "the link 7-0 is past the 5 words of the source".
 std::string read_links(std::string_view line, std::size_t source_words, std::size_t target_words,
                        std::vector<std::uint32_t>& links);
 

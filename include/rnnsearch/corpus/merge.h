@@ -22,6 +22,7 @@ struct MergeReport {
   Selection selection;
   std::string fingerprint;
   std::vector<std::string> warnings;  // sentences about corpora whose text other versions of libraries split
+  bool unchanged = false;             // the output held all this already
 };
 
 /// Writes the training pairs of the corpora one after the other, and the development and test sets of all. A set that
@@ -31,7 +32,7 @@ struct MergeReport {
 /// the sets. Throws
 /// Error, with nothing written, for damaged corpora, for corpora that differ in vocabularies, languages, pipeline or
 /// cleaning (the message names the difference), for different sets of the same name, and for an output that prepare
-/// would reject.
+/// would reject. As with prepare, an output that holds the same already is left as it is.
 MergeReport merge(const MergeOptions& options);
 
 }  // namespace rnnsearch::corpus

@@ -69,7 +69,7 @@ struct PrepareOptions {
 
   /// If not empty, a corpus whose pairs and sets precede those of this text. Its vocabularies, pipeline and cleaning
   /// are used, and the options for these are ignored. `output` may be the same file, which is then replaced, unless its
-  /// last pairs are those of this text: a job that is restarted must not append twice. Repeated pairs are searched in
+  /// last pairs are those of this text: a job that is repeated must not append twice. Repeated pairs are searched in
   /// this text only. The result is the same as if both texts had been prepared at once with those vocabularies.
   std::filesystem::path append_to;
 
@@ -89,7 +89,8 @@ struct PrepareOptions {
   /// ".OUTPUT.counted" until the corpus is complete or an error ends the work. If the process is killed, the same
   /// options and files resume from there.
   std::uint64_t keep_counts_from = std::uint64_t{64} << 20;
-  bool overwrite = false;  // replace an existing output file (atomically, after the new one is complete)
+  bool only_check = false;  // check the options and the files, and write nothing
+  bool overwrite = false;   // replace an existing output file (atomically, after the new one is complete)
 };
 
 struct PrepareReport {
@@ -105,10 +106,12 @@ struct PrepareReport {
   };
   std::uint64_t pairs_before = 0;  // pairs of the corpus that was appended to; the other counts are of this text only
   std::uint64_t pairs_read = 0, pairs_kept = 0;
+  std::uint64_t further_columns = 0;  // pairs behind which their line has further columns, which are not read
   DropCounts dropped;
   Side source, target;
   std::vector<std::pair<std::string, std::uint64_t>> sets;  // name ("dev" or "test/NAME") and number of pairs
   std::string fingerprint;
+  bool unchanged = false;                               // the output held all this already, so it was left as it is
   bool learned_before = false, counted_before = false;  // taken over from a process that was killed
 };
 
@@ -124,15 +127,17 @@ struct PrepareProgress {
 /// Prepares a corpus. Reads the training text twice, once more if repeated pairs are dropped, and once more if subwords
 /// are learned. Uses all threads of base/parallel.h and two more, which read ahead and write behind; the corpus does
 /// not depend on the number of threads. Memory: `memory`, about 100 MB for the blocks in progress, the vocabularies,
-/// the development and test sets, and a bit for each pair if repeated pairs are dropped; nothing else grows with the
-/// number of pairs or distinct words. A word of the text that is spelled like a special symbol ("<s>") becomes <unk>,
+/// the development and test sets, a bit for each pair if repeated pairs are dropped, and 4 MiB for each thread and
+/// subword model, in which a thread keeps how it split words; nothing else grows with the number of pairs or distinct
+/// words. A word of the text that is spelled like a special symbol ("<s>") becomes <unk>,
 /// so text never yields a special symbol. Development and test sets keep every pair, whatever its length. Throws Error,
 /// with nothing written and an existing output unchanged, for: files that are missing, folders, empty, damaged, not
 /// UTF-8, or hold NUL bytes or lines longer than line_limit; files with different numbers of lines; tab-separated lines
 /// without a tab; alignments that are none of their pairs; text that changes while it is read; text of which no pair is
 /// kept; fewer distinct words than requested; a `vocabulary_of` that is not a valid corpus or whose pipeline differs
-/// from the requested one; an output that exists or cannot be written; text that was already appended to the same file;
-/// an output that another process writes or changes at the same time.
+/// from the requested one; an output that cannot be written, or holds something else than what would be written; an
+/// output that another process writes or changes at the same time. An output that is what would be written, or ends
+/// with the text that is to be appended to it, is left as it is: a job that is repeated ends well.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 /// COLLECTIVE. The same on several processes, which must all see the same files. Rank 0 alone writes the corpus, with

@@ -2,32 +2,13 @@
 #pragma once
 
 #include <filesystem>
-#include <istream>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/line_limit.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::corpus {
-
-/// Lines without their "\n" (the only line end); a last line without one counts.
-class LineSource {
- public:
-  /// Calls the stream `name` in errors; the stream outlives this.
-  LineSource(std::istream& stream, std::string name, const LineLimit& limit)
-      : stream_(stream), name_(std::move(name)), limit_(limit) {}
-  /// At most `count` further lines; fewer only at the end. Throws Error (file, line, byte) for what is not UTF-8,
-  /// for NUL bytes and for lines beyond the limit.
-  std::vector<std::string> next(std::size_t count);
-
- private:
-  std::istream& stream_;
-  std::string name_;
-  LineLimit limit_;
-  std::size_t lines_ = 0;
-};
 
 /// All lines of a file, plain or compressed (corpus/text_stream.h), or all segments of a test set
 /// (corpus/test_set_file.h). Throws Error as LineSource or read_test_set, and for a file that is missing, a folder, or

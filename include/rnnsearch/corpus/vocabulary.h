@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 
@@ -18,7 +19,7 @@ inline constexpr std::array<std::string_view, 3> kSpecialSymbols{"<unk>", "<s>",
 
 /// The symbol for an unknown word in translated text, U+2047. Every BLEU tokenizer takes it for one word, like the
 /// paper's UNK. They would split "<unk>" into three, and short sentences would score several points too low.
-inline constexpr std::string_view kUnknownInText = "\u2047";
+using text::kUnknownInText;
 
 /// Words by id: 0 <unk>, 1 <s>, 2 </s>, then by falling frequency (ties: sorted bytewise). Thread-safe when const.
 class Vocabulary {

@@ -29,8 +29,7 @@ struct LexicalTable {
 /// largest probability. <unk> is the unknown word of a side; other words that are in no vocabulary, such as NULL, are
 /// left out. Throws Error, naming `name` and the line, for a line of another form, and for a table of which no line can
 /// be used.
-LexicalTable read_lexical_table(corpus::LineSource& lines, const std::string& name,
-                                const corpus::Vocabulary& source_vocabulary,
+LexicalTable read_lexical_table(LineSource& lines, const std::string& name, const corpus::Vocabulary& source_vocabulary,
                                 const corpus::Vocabulary& target_vocabulary, std::size_t most);
 
 /// Counts linked words, of which a lexical table is made: p(t | s) is the share of target word t among the links of

@@ -5,15 +5,12 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/base/line_limit.h"
-#include "rnnsearch/base/waiting_input.h"
 
 namespace rnnsearch::evaluate {
 
@@ -40,11 +37,9 @@ struct GoldLinks {
 Links links_of(std::string_view line, const std::string& place, std::uint32_t first_index = 0);
 /// Parses a line that may hold possible links, such as "0-0 1?2" or "0-0 1p2".
 GoldLinks gold_links_of(std::string_view line, const std::string& place, std::uint32_t first_index = 0);
-/// Parses every line of a file. Throws Error (file, line, link) like links_of, and for a line beyond the limit, and for
-/// a file that is missing, a folder or empty.
-std::vector<Links> read_links(const std::filesystem::path& path, const LineLimit& limit, std::uint32_t first_index = 0);
-std::vector<GoldLinks> read_gold_links(const std::filesystem::path& path, const LineLimit& limit,
-                                       std::uint32_t first_index = 0, const Poll& poll = {});
+/// Parses every line of the file `name`.
+std::vector<GoldLinks> read_gold_links(std::span<const std::string> lines, const std::string& name,
+                                       std::uint32_t first_index = 0);
 /// Throws Error if a link is outside of its sentence. For gold links, checking the possible links is enough, because
 /// they include the sure ones.
 void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& place);

@@ -60,16 +60,16 @@ inline constexpr std::size_t kReliableSentences = 100;
 struct MetricScore {
   std::string metric;  // "chrF", "chrF++", "TER", "PSA", "LCSR", "GeoMean"
   double score = 0;
-  double low = 0, high = 0;  // see BucketScore
+  std::optional<double> low, high;  // see BucketScore
 };
 
 struct BucketScore {
   std::string label;  // such as "up to 10", "11-20", "over 60", "all" or "without unknown words"
   std::size_t sentences = 0;
   Bleu bleu;
-  /// The interval that holds 95% of the bootstrap samples' scores (percentiles as in sacreBLEU); both are 0 without
+  /// The interval that holds 95% of the bootstrap samples' scores (percentiles as in sacreBLEU); absent without
   /// sentences or samples.
-  double low = 0, high = 0;
+  std::optional<double> low, high;
   std::vector<MetricScore> others;
 
   bool reliable() const { return sentences >= kReliableSentences; }

@@ -62,7 +62,7 @@ using FeatureWeight = std::pair<std::string, double>;
 /// a weight of a feature that the list does not have. `name`: of the list.
 std::vector<double> weights_of(const NBestList& list, const std::string& name, std::span<const FeatureWeight> weights);
 
-/// The sum of features[k] weights[k], added in this order: rescoring and tuning rank by the same bits.
+/// The sum of features[k] weights[k], added in this order.
 double weighted_sum(std::span<const double> features, std::span<const double> weights);
 
 /// The numbers of the hypotheses by falling weighted sum. Equal ones keep their order.

@@ -12,8 +12,9 @@
 //
 // For a difference of z standard errors, this bootstrap gives about the one-sided p, because the mean that it subtracts
 // is about z as well: at p < 0.05 it calls one in ten pairs of equally good systems different. With few sentences it
-// calls more of them different, and with a single sentence all that differ. Randomization keeps its error rate with any
-// number of sentences.
+// calls more of them different, and with a single sentence it would call all different that differ. Randomization keeps
+// its error rate with any number of sentences. Exchanging the outputs of n sentences gives 2^(n-1) differences, so that
+// no test by exchange has p < 0.05 with fewer than six sentences; neither test is made then.
 #pragma once
 
 #include <array>
@@ -36,6 +37,8 @@ using rnnsearch::name_of;
 
 /// A difference with a p value below this is marked in tables.
 inline constexpr double kSignificant = 0.05;
+/// The fewest sentences for which there is a p value.
+inline constexpr std::size_t kFewestTested = 6;
 
 struct SignificanceOptions {
   SignificanceTest test = SignificanceTest::kNone;
@@ -45,18 +48,21 @@ struct SignificanceOptions {
   std::size_t sample_count() const { return samples.value_or(test == SignificanceTest::kRandomization ? 10000 : 1000); }
 };
 
+/// "paired bootstrap resampling, 1,000 samples, seed 12345"
+std::string description_of(SignificanceTest test, std::size_t samples, std::uint64_t seed);
+
 /// The comparison of two systems by one metric in one row of a table.
 struct Comparison {
   SignificanceTest test = SignificanceTest::kNone;
   std::string baseline, system;
-  std::string metric;     // "BLEU", "chrF", ...
-  std::string row;        // "all", or the label of a bucket
-  double difference = 0;  // score of the system minus that of the baseline
-  double p = 1;
+  std::string metric;       // "BLEU", "chrF", ...
+  std::string row;          // "all", or the label of a bucket
+  double difference = 0;    // score of the system minus that of the baseline
+  std::optional<double> p;  // absent with fewer than kFewestTested sentences
   std::size_t samples = 0;
   std::uint64_t seed = 0;
 
-  bool significant() const { return p < kSignificant; }
+  bool significant() const { return p && *p < kSignificant; }
 };
 
 /// (c + 1) / (N + 1), where c of the N values are at least `difference`.

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "rnnsearch/evaluate/sequence_accuracy.h"
+#include "rnnsearch/evaluate/significance.h"
+#include "rnnsearch/evaluate/word_accuracy.h"
 
 namespace rnnsearch::report {
 
@@ -18,7 +20,7 @@ struct ScoreRow {
   std::string label;  // such as "up to 10" or "all"
   std::uint64_t sentences = 0;
   bool reliable = true;
-  double bleu = 0;                  // 0 to 100
+  double bleu = 0;                  // 0 to 100; 0 without sentences
   std::optional<double> low, high;  // 95% interval; empty without a bootstrap or without sentences
   std::optional<double> ratio;      // length ratio of hypothesis to reference
 };
@@ -33,25 +35,13 @@ struct OtherScore {
   std::string signature;  // may be empty
 };
 
-struct FrequencyRow {
-  std::string label;  // such as "1-9"
-  std::uint64_t words = 0;
-  double precision = 0, recall = 0, f1 = 0;  // 0 to 1
-};
-
 struct SystemScores {
   std::string system, signature;
   ScoreRow all;
   std::optional<ScoreRow> without_unknown_words;
   std::vector<ScoreRow> buckets, by_unknown_share, by_rarest_word;  // the last two may be empty
-  std::vector<FrequencyRow> words_by_frequency;                     // may be empty
+  std::vector<evaluate::WordAccuracy> words_by_frequency;           // may be empty
   std::vector<OtherScore> others;
-};
-
-struct ScoreComparison {
-  std::string method, baseline, system, metric, row;
-  double difference = 0, p = 1;
-  std::uint64_t samples = 0, seed = 0;
 };
 
 struct ScoredSentence {
@@ -77,7 +67,7 @@ struct EvaluationFile {
   std::optional<std::uint64_t> bootstrap_samples;  // empty if there are no intervals
   evaluate::SequenceAccuracyMode sequence_accuracy = evaluate::SequenceAccuracyMode::kNone;
   std::vector<SystemScores> systems;  // at least one
-  std::vector<ScoreComparison> comparisons;
+  std::vector<evaluate::Comparison> comparisons;
   std::vector<ScoredSentence> sentences;
 };
 

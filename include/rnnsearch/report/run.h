@@ -43,18 +43,22 @@ struct Run {
   std::vector<LoggedValidation> validations;                // ascending
   std::vector<std::uint64_t> resumed;                       // the updates at which it resumed, in the order of the log
   std::uint64_t skipped_updates = 0;
-  std::optional<std::string> stopped;  // the reason; empty if it is still running or was killed
-  std::optional<std::time_t> logged;   // when the last line was written; none in logs of version 1
+  std::vector<std::uint64_t> damaged_lines;  // numbers of the lines of the log that are no records
+  std::optional<std::string> stopped;        // the reason; empty if it is still running or was killed
+  std::optional<std::time_t> logged;         // when the last line was written; none in logs of version 1
 };
+
+/// Says how many lines of the log are damaged, and which; empty if none is.
+std::string sentence_of_damage(const Run& run);
 
 /// Thrown for a run that has not logged an update yet.
 struct NoUpdateYet : Error {
   using Error::Error;
 };
 
-/// If an update was computed by several attempts, only its last line counts. A truncated line is skipped if it is the
-/// last one (which is being written) or if an attempt begins after it (a kill truncated it). Throws Error (file, line)
-/// for any other line that is no record, and for a folder that is no run, and NoUpdateYet.
+/// If an update was computed by several attempts, only its last line counts. Lines that are no records are left out and
+/// noted in damaged_lines, except for a last line without an end, which is being written. Throws Error for a folder
+/// that is no run, and NoUpdateYet.
 Run read_run(const std::filesystem::path& path, std::string name);
 
 }  // namespace rnnsearch::report

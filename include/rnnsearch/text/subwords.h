@@ -66,7 +66,8 @@ struct SubwordTraining {
   bool exactly = true;                // false: the model may have fewer pieces if the text does not yield more
   std::string normalization =
       "nmt_nfkc";  // name of a SentencePiece rule; the default is SentencePiece's, "identity" is none
-  std::vector<std::string> symbols{};  // pieces that are never split and never part of others
+  std::string size_option = "number of pieces";  // what errors call it
+  std::vector<std::string> symbols{};            // pieces that are never split and never part of others
 };
 /// Learns a model from `lines`, with byte fallback: text that no piece covers becomes bytes ("<0xC3>"), so nothing is
 /// unknown. With the same version of the library and the same kind of processor, the same lines give the same bytes on

@@ -2,16 +2,20 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/base/printable.h"
+
 namespace rnnsearch::text {
 
-/// The position of the first byte of an ill-formed UTF-8 sequence, if there is one. Overlong forms, surrogates and
-/// values past U+10FFFF are ill-formed.
-std::optional<std::size_t> first_invalid_utf8(std::string_view text);
+using rnnsearch::first_invalid_utf8;
+
+/// What stands in translated text for a word that the model does not know, U+2047. The tokenizers take it for a letter,
+/// and no normalization changes it.
+inline constexpr std::string_view kUnknownInText = "\u2047";
+inline constexpr char32_t kUnknownCharacter = U'\u2047';
 
 /// Splits at white space as Python's str.split() does: the white space of Unicode and U+001C to U+001F. No empty words.
 std::vector<std::string> split_words(std::string_view text);

@@ -20,8 +20,9 @@ struct Averaged {
 /// average_of of the output names the averaged files and their digests. Memory: three times the largest parameter. The
 /// output appears atomically, after it is complete. Throws Error for fewer than two checkpoints, for a checkpoint that
 /// is given twice, is itself an average or cannot be read, for checkpoints of different trainings (the message names
-/// the difference), and for an existing output unless `overwrite` is set.
+/// the difference), with `successive` for checkpoints between which the training wrote others that are gone, and for an
+/// existing output unless `overwrite` is set.
 Averaged average_checkpoints(std::span<const std::filesystem::path> checkpoints, const std::filesystem::path& output,
-                             bool overwrite);
+                             bool overwrite, bool successive = false);
 
 }  // namespace rnnsearch::train

@@ -33,6 +33,11 @@ struct LogInterval {
   std::uint64_t bytes_sent = 0;  // bytes that the root sent in gradient reductions
 };
 
+/// Seconds of training time, over all attempts.
+struct ValidationTimes {
+  double ended = 0, spent = 0, last = 0;  // when the last complete one ended; what all took, and what the last one took
+};
+
 /// Everything besides weights and optimiser that a resumed run needs to repeat the uninterrupted one bit for bit.
 struct TrainingState {
   std::uint64_t update = 0;
@@ -42,8 +47,12 @@ struct TrainingState {
   std::uint64_t best_update = 0;
   Patience patience;                   // state of early stopping
   std::uint64_t validated_update = 0;  // update of the last complete validation; an interrupted one is repeated
-  double elapsed_seconds = 0;          // training time over all attempts
-  std::uint64_t skipped_updates = 0;   // updates skipped because of a non-finite gradient
+  /// What the scores of best, plateau and patience were measured by: "bleu on dev set 1f..., beam 1".
+  std::string measured_by;
+  ValidationTimes validations;
+  std::uint64_t former_checkpoint = 0;  // update of the checkpoint that the training wrote or read before this one
+  double elapsed_seconds = 0;           // training time over all attempts
+  std::uint64_t skipped_updates = 0;    // updates skipped because of a non-finite gradient
   std::uint64_t skipped_in_a_row = 0;
   std::uint64_t world_size = 1;  // for information only
   std::string corpus_fingerprint;
@@ -103,10 +112,11 @@ struct CheckpointSource {
 /// "Highway 1.0.3, oneTBB 2021.8, HDF5 1.10.8, Open MPI v4.1.4, ICU 72.1, SentencePiece 0.1.97".
 std::string libraries();
 
-/// Writes a temporary file, verifies it and renames it to `path`. Records kernels::precision() among the options.
-/// Throws Error, for example for a full disk and for weights that are NaN or infinite, from which training could not be
-/// resumed; an existing file then stays unchanged.
-void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source);
+/// Writes a temporary file, verifies it, calls `check` and renames it to `path`. Records kernels::precision() among the
+/// options. Throws Error, for example for a full disk and for weights that are NaN or infinite, from which training
+/// could not be resumed; an existing file then stays unchanged.
+void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source,
+                     const std::function<void()>& check = {});
 
 /// Reads a checkpoint into weights, accumulators, step count and history, and returns the training state. If `average`
 /// is not empty, it is read too, or initialised with the weights (and a log line) if the file holds no average. The
@@ -133,6 +143,7 @@ struct LoadedModel {
   corpus::TextPipeline pipeline;
   Config config;  // option name -> value as text
   std::uint64_t update = 0;
+  std::string digest{};  // of the file
 };
 
 /// Loads a model for inference. Its weights are the moving average if the checkpoint holds one, otherwise the last

@@ -91,7 +91,6 @@ struct Measured {
   std::vector<model::Model<float>::GradientPart> parts;  // in the order in which backward finishes them
   std::size_t parameters = 0;
   std::size_t threads = 1;                // of each rank
-  bool predicted = false;                 // seconds are PredictedThreads'; those within an update are not known
   std::vector<comm::RankPlace> places{};  // one a rank
   std::string instruction_set, libraries;
   std::string precision, precision_shown;  // "bf16", "bf16 (amx)"

@@ -134,7 +134,7 @@ struct TrainOptions {
   bool synchronous_checkpoints = false;   // written while training waits, in place of in the background from a copy
   std::uint64_t keep_checkpoints = 2;     // this many of the newest are kept, and also the best; at least 2
   std::uint64_t log_every = 10;           // updates
-  std::string resume = "auto";            // auto: from the newest checkpoint, if any; never; or a checkpoint's path
+  std::string resume = "auto";            // where an empty run begins: auto, never, or a checkpoint's path
   std::string initial_model;              // run or checkpoint whose parameters a new run begins with; empty: none
   bool initial_optimizer = false;         // whether it begins with the optimizer's state of that checkpoint, too
 };
@@ -162,19 +162,9 @@ using rnnsearch::Config;
 
 Config config_of(const model::ModelOptions& options);
 Config config_of(const TrainOptions& options);
-/// The same configuration with former names of options replaced by today's.
-Config with_names_of_today(Config config);
 /// Throws Error naming the option that is missing or unreadable.
 model::ModelOptions model_options_of(const Config& config);
-/// Throws Error, naming `file`, if the options of a checkpoint no longer describe its parameters: models with a fixed
-/// context that were saved before the option fixed-context existed have a layer context/V, which is not part of
-/// RNNencdec.
-void check_describes_parameters(const Config& config, const std::string& file);
-/// A checkpoint's configuration, completed by the values of options that did not exist when it was written.
-Config completed(Config config);
-
-/// The options that decide which numbers a run computes: a run resumes only with the same values. (Limits, learning
-/// rate, clip norm and intervals may change from one attempt to the next.)
+/// The options that are Later::kFixed, all of the model's among them: a run resumes only with the same values.
 Config identity_of(const model::ModelOptions& model, const TrainOptions& options);
 
 }  // namespace rnnsearch::train

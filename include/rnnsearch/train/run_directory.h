@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/train/options.h"
 
@@ -27,15 +28,37 @@ std::vector<std::filesystem::path> checkpoints_of(const std::filesystem::path& r
 /// A checkpoint as it is; of a run directory its `best` checkpoint, or `latest` where none was validated. Throws Error.
 std::filesystem::path checkpoint_of(const std::filesystem::path& run_or_checkpoint);
 
+/// Returns read(find()). A training may replace and remove checkpoints at any time: if `read` throws an Error and
+/// `find` finds something else than before, that is read instead, up to a hundred times.
+template <class Find, class Read>
+auto read_newest(const Find& find, const Read& read) {
+  auto found = find();
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return read(found);
+    } catch (const Error&) {
+      auto next = find();
+      if (next == found || attempt == 100) throw;
+      found = std::move(next);
+    }
+  }
+}
+
+/// The folder of the run among whose files this one would be, whether it exists or not: in the subfolders of a run, or
+/// beside them under a name of the list above. Other files may be kept in the folder of a run. `file` is absolute.
+std::optional<std::filesystem::path> run_that_has(const std::filesystem::path& file);
+
 /// Used by one thread, except that another one may call checkpoint_path, write_as_this_attempt and published at any
-/// time.
+/// time. What it writes to a run it writes while it shares a lock with no attempt that takes over (AttemptLock).
 class RunDirectory {
  public:
   /// Creates the folder, or opens the folder of the same run. Takes the right to write from earlier attempts and
   /// removes the temporary files that they left. Throws Error, with nothing changed, if the folder holds something
   /// else, a run whose config.ini differs in an option of `identity`, a run whose trainer still runs on this machine,
-  /// or checkpoints although options.resume is "never".
-  RunDirectory(std::filesystem::path path, const TrainOptions& options, const Config& identity);
+  /// or checkpoints although options.resume is "never" and the run was begun otherwise.
+  /// With only_check nothing is ever changed, also by the other functions.
+  RunDirectory(std::filesystem::path path, const TrainOptions& options, const Config& identity,
+               bool only_check = false);
   /// Releases the right to write. Removes a folder that the constructor created unless the run was begun.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -47,24 +70,30 @@ class RunDirectory {
   void write_validation(const std::string& name, const std::string& content) const;
 
   /// The checkpoint to resume from; empty to start from the beginning. The first call chooses it and verifies its
-  /// digest; later calls return the same one. "auto" takes the newest checkpoint. If that is damaged, it is renamed to
+  /// digest; later calls return the same one. It is the newest one of the run. If that is damaged, it is renamed to
   /// *.damaged, a log line says so, `latest` and `best` no longer name it, and the previous one is taken. Throws Error
-  /// if all are damaged (starting from the beginning would hide that), and if options.resume is the path of a
-  /// checkpoint while the folder holds newer ones.
+  /// if all are damaged (starting from the beginning would hide that). A run without checkpoints begins with the one
+  /// whose path options.resume is.
   const std::optional<std::filesystem::path>& checkpoint_to_resume();
 
   /// Sets the content that begin writes to config.ini and environment.json.
   void set_record(std::string config_ini, Json environment);
-  /// Writes config.ini and environment.json. Call it when it is certain that this run can start or resume. REQUIRES:
+  struct Change {
+    std::string what, from, to;  // an option, and its value in the attempt before and now
+  };
+  /// Writes config.ini and environment.json, in which options that are Later::kFirst keep the values that the run began
+  /// with once it has a checkpoint. Removes damaged lines of log.jsonl and says so. Returns the other options of
+  /// config.ini whose values have changed. Call it when it is certain that this run can start or resume. REQUIRES:
   /// set_record was called.
-  void begin();
+  std::vector<Change> begin();
 
   /// Throws Error if another attempt has taken over: a process that was cut off from the cluster must not write any
   /// more. begin, published, write_validation and log check it first, and then write nothing.
   void check_attempt() const;
-  /// Checks the attempt and calls write. If that throws Error, checks it again: an attempt that takes over removes the
-  /// temporary files of the one before, and then that is what has happened.
-  void write_as_this_attempt(const std::function<void()>& write) const;
+  /// Calls write(check). `write` calls `check` once, before what it writes becomes part of the run: no other attempt
+  /// takes over from then until it returns. If it throws Error, the attempt is checked again: one that takes over
+  /// removes the temporary files of the one before, and then that is what has happened.
+  void write_as_this_attempt(const std::function<void(const std::function<void()>& check)>& write) const;
   /// Call it after a checkpoint was saved. It points `latest` to that checkpoint and `best` to the one of best_update
   /// (or removes `best` if that does not exist), and removes the checkpoints that are neither the best nor among the
   /// newest `keep_checkpoints`.
@@ -78,6 +107,7 @@ class RunDirectory {
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::vector<std::uint64_t> updates() const;  // the updates that have a checkpoint, newest first
   std::optional<std::filesystem::path> choose_checkpoint() const;
+  void mend_log() const;
   void write_pointer(const char* pointer, const std::string& checkpoint) const;
   void check_same_run(const Config& identity) const;
   void remove_temporaries() const;
@@ -88,7 +118,7 @@ class RunDirectory {
   std::string config_ini_;
   Json environment_;
   std::string attempt_;
-  bool made_here_;
+  bool only_check_, made_here_;
   bool chosen_ = false;
   std::optional<std::filesystem::path> to_resume_;  // valid if chosen_
 };

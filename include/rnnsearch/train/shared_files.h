@@ -13,9 +13,9 @@ namespace rnnsearch::train {
 /// or the fingerprints differ, Stopped when a signal came.
 corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& world);
 
-/// COLLECTIVE. A checkpoint as it is; of a run directory the one that the root finds (checkpoint_of): another may
-/// become the best while the ranks look. Throws AgreedError on all ranks when one cannot open it or the contents
-/// differ, Stopped when a signal came.
+/// COLLECTIVE. A checkpoint as it is; of a run directory the one that the root finds (checkpoint_of), and the next one
+/// if a training removes it before all ranks have read it. Throws AgreedError on all ranks when one cannot open it or
+/// the contents differ, Stopped when a signal came.
 LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world);
 
 }  // namespace rnnsearch::train

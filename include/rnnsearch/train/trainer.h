@@ -75,6 +75,8 @@ struct TrainerParts {
   std::optional<double> deadline{};
   /// Corpora that are mixed into `corpus` (corpus/mixture.h).
   std::span<const corpus::MixedCorpus> mix{};
+  std::string dev_set{};    // what the scores of the validator depend on: the dev set's digest, the beam
+  bool only_check = false;  // return before the first update; `run` then writes nothing either
 };
 
 /// The memory of the copy from which the root writes checkpoints in the background, in bytes; 0 if they are
@@ -93,8 +95,8 @@ struct TrainingResult {
 };
 
 /// Trains until a limit, early stopping, the deadline or a signal; resumes as options.resume says. COLLECTIVE. When it
-/// returns, the last update is in a checkpoint. Throws Error; the other ranks may then wait in a collective, so the
-/// caller must end all ranks.
+/// returns, the last update is in a checkpoint, unless its gradient was not finite. Throws Error; the other ranks may
+/// then wait in a collective, so the caller must end all ranks.
 TrainingResult train(const TrainerParts& parts);
 
 }  // namespace rnnsearch::train

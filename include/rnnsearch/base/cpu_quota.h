@@ -1,0 +1,21 @@
+// The share of the CPUs' time that a container or a batch system grants, which the set of allowed CPUs does not show.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace rnnsearch {
+
+struct CpuQuota {
+  double cpus = 0;           // 0: no quota
+  std::uint64_t cgroup = 0;  // the inode of the cgroup that has it: processes with the same one share the quota
+  std::string file = "";     // that states it
+  explicit operator bool() const { return cpus > 0; }
+};
+
+/// The smallest quota of this process's cgroup and of those around it, of version 1 (cpu.cfs_quota_us) or 2 (cpu.max).
+/// root: the folder in which /proc and /sys are.
+CpuQuota cpu_quota(const std::filesystem::path& root = "/");
+
+}  // namespace rnnsearch

@@ -1,0 +1,55 @@
+#include "rnnsearch/base/cpu_quota.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <vector>
+
+namespace rnnsearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The CPUs that the files of this cgroup grant; 0 if they grant all.
+CpuQuota quota_of(const fs::path& cgroup) {
+  double quota = 0, period = 0;
+  fs::path file = cgroup / "cpu.max";  // "50000 100000", or "max 100000"; "max" is no number
+  if (std::ifstream stream(file); !(stream >> quota >> period)) {
+    file = cgroup / "cpu.cfs_quota_us";  // -1: none
+    if (!(std::ifstream(file) >> quota) || !(std::ifstream(cgroup / "cpu.cfs_period_us") >> period)) return {};
+  }
+  struct stat status {};
+  if (!(quota > 0 && period > 0) || ::stat(cgroup.c_str(), &status) != 0) return {};
+  return {quota / period, status.st_ino, file.string()};
+}
+
+/// Where cgroups with these controllers may be mounted: cgroups(7); version 2 has an empty list of controllers.
+std::vector<fs::path> mounts_of(const std::string& controllers) {
+  if (controllers.empty()) return {"sys/fs/cgroup", "sys/fs/cgroup/unified"};
+  if (("," + controllers + ",").find(",cpu,") == std::string::npos) return {};
+  return {"sys/fs/cgroup/" + controllers, "sys/fs/cgroup/cpu"};
+}
+
+}  // namespace
+
+CpuQuota cpu_quota(const fs::path& root) {
+  CpuQuota least;
+  std::ifstream lines(root / "proc/self/cgroup");
+  for (std::string line; std::getline(lines, line);) {  // "4:cpu,cpuacct:/job", in version 2 "0::/job"
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (second == line.npos) continue;
+    for (const fs::path& mount : mounts_of(line.substr(first + 1, second - first - 1))) {
+      // In a container the path may be that of the host, of which the mount shows only the end: the cgroup at the
+      // mount.
+      fs::path path = fs::path(line.substr(second + 1)).relative_path();
+      for (bool top = false; !top; path = path.parent_path()) {
+        top = path.empty();
+        const CpuQuota quota = quota_of(root / mount / path);
+        if (quota && (!least || quota.cpus < least.cpus)) least = quota;
+      }
+    }
+  }
+  return least;
+}
+
+}  // namespace rnnsearch

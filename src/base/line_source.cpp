@@ -1,0 +1,111 @@
+#include "rnnsearch/base/line_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/printable.h"
+
+namespace rnnsearch {
+namespace {
+
+[[noreturn]] void refuse_text(const std::string& name, std::uint64_t number, const std::string& problem) {
+  throw Error(text_of(name, ", line ", number, ", ", problem,
+                      "; the text must be plain UTF-8, so convert it, for instance with iconv -f LATIN1 -t UTF-8"));
+}
+
+}  // namespace
+
+std::string_view unpacker_of(std::string_view begin) {
+  if (begin.starts_with("\x1f\x8b")) return "gzip";
+  const bool skippable = begin.size() >= 4 && (begin[0] & '\xf0') == '\x50' && begin.substr(1, 3) == "\x2a\x4d\x18";
+  if (skippable || begin.starts_with("\x28\xb5\x2f\xfd")) return "zstd";
+  if (begin.starts_with(std::string_view("\xfd\x37zXZ\0", 6))) return "xz";
+  return begin.starts_with("BZh") && begin.size() > 3 && begin[3] >= '1' && begin[3] <= '9' ? "bzip2" : "";
+}
+
+std::string problem_of_text(std::string_view line, std::size_t before) {
+  const auto invalid = first_invalid_utf8(line);
+  const std::size_t nul = line.find('\0');
+  if (nul < invalid.value_or(line.size())) return text_of("byte ", before + nul + 1, ": a NUL byte");
+  if (!invalid) return "";
+  const std::string_view unpacker = before == 0 ? unpacker_of(line) : "";
+  return text_of("byte ", before + *invalid + 1, ": not valid UTF-8",
+                 unpacker.empty() ? ""
+                                  : text_of(" (the text is compressed: unpack it on its way, as in ", unpacker,
+                                            " -dc FILE | rnnsearch ...)"));
+}
+
+void check_text(const std::string& name, std::uint64_t number, std::string_view line, std::size_t before) {
+  const std::string problem = problem_of_text(line, before);
+  if (!problem.empty()) refuse_text(name, number, problem);
+}
+
+std::string checked_text(std::string_view content, const std::string& name) {
+  if (content.starts_with(kByteOrderMark)) content.remove_prefix(kByteOrderMark.size());
+  std::string text;
+  text.reserve(content.size());
+  for (std::uint64_t number = 1; !content.empty(); ++number) {
+    const std::size_t end = std::min(content.find('\n'), content.size());
+    const std::string_view line = without_return(content.substr(0, end));
+    check_text(name, number, line);
+    text += line;
+    text += '\n';
+    content.remove_prefix(std::min(end + 1, content.size()));
+  }
+  return text;
+}
+
+std::string read_text_file(const std::filesystem::path& path, const Poll& poll) {
+  return checked_text(read_file(path, poll), path.string());
+}
+
+bool LineSource::next(Line& line, bool wait) {
+  for (;;) {
+    if (rest_.empty() && !ended_) {
+      if (!wait && !bytes_->ready()) return false;
+      rest_ = bytes_->take();
+      ended_ = rest_.empty();
+    }
+    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+    const bool complete = end < rest_.size();
+    const std::string_view part = rest_.substr(0, end);
+    rest_.remove_prefix(complete ? end + 1 : end);
+    if (skips_) {
+      skips_ = !complete;
+      if (ended_) return false;
+      continue;
+    }
+    begun_ += part;
+    if (begins_ && (complete || ended_ || begun_.size() >= kByteOrderMark.size())) {
+      if (begun_.starts_with(kByteOrderMark)) begun_.erase(0, kByteOrderMark.size());
+      begins_ = false;
+    }
+    if (ended_ && begun_.empty()) return false;
+    if (!complete && !ended_ && begun_.size() <= limit_.max_line_bytes + 1) continue;  // one more for "\r"
+    ++lines_;
+    line = {std::exchange(begun_, {}), "", false};
+    line.text.resize(without_return(line.text).size());
+    line.too_long = line.text.size() > limit_.max_line_bytes;
+    line.problem = line.too_long ? limit_.problem(line.text) : problem_of_text(line.text);
+    skips_ = line.too_long && !complete;
+    return true;
+  }
+}
+
+void LineSource::refuse(const Line& line) const {
+  if (line.too_long) limit_.refuse(text_of(name_, ", line ", lines_, ": "), line.text);
+  refuse_text(name_, lines_, line.problem);
+}
+
+std::vector<std::string> LineSource::next(std::size_t count) {
+  std::vector<std::string> lines;
+  for (Line line; lines.size() < count && next(line);) {
+    if (!line.problem.empty()) refuse(line);
+    lines.push_back(std::move(line.text));
+  }
+  return lines;
+}
+
+}  // namespace rnnsearch

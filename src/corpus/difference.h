@@ -1,0 +1,29 @@
+// Says in words how two corpora differ.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "rnnsearch/corpus/cleaning.h"
+#include "rnnsearch/corpus/text_pipeline.h"
+
+namespace rnnsearch::corpus {
+
+/// Where the two values of a difference are: "in a.h5", "there".
+struct Places {
+  std::string a, b;
+};
+
+/// "max-length is 50 there and 40 in a.h5"
+template <class Value>
+std::string difference(const std::string& what, const Value& a, const Value& b, const Places& places) {
+  std::ostringstream text;
+  text << std::boolalpha << what << " is " << b << " " << places.b << " and " << a << " " << places.a;
+  return std::move(text).str();
+}
+/// The first difference between two pipelines or selections; empty if there is none.
+std::string difference(const TextPipeline& a, const TextPipeline& b, const Places& places);
+std::string difference(const CleaningOptions& a, const CleaningOptions& b, const Places& places);
+
+}  // namespace rnnsearch::corpus

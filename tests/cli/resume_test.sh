@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# translate, score and rescore that are killed at random moments, by SIGTERM and SIGKILL, and repeated on changing numbers of ranks, write
+# the bytes of an undisturbed command. What an unfinished output was not made from is refused. KILLS is the number of kills of each command.
+# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
+set -euo pipefail
+source "$SOURCE/tests/train/support.sh"
+KILLS=${KILLS:-4} LINES_OF_TEXT=${LINES_OF_TEXT:-20000}
+SEED=${SEED:-$(date +%s)}
+RANDOM=$SEED
+echo "KILLS=$KILLS LINES_OF_TEXT=$LINES_OF_TEXT SEED=$SEED"
+ln -s "$RNNSEARCH" program # whose ranks can be told from those of other tests
+make_corpus
+"$RNNSEARCH" $(train_arguments run 20) 2>/dev/null
+"$RNNSEARCH" $(train_arguments other 21) 2>/dev/null
+yes "$(<text/dev.source)" | head -n "$LINES_OF_TEXT" | awk '{print NR % 2 ? $0 : $0 " " $0}' >source || true
+yes "$(<text/dev.target)" | head -n "$LINES_OF_TEXT" >target || true
+awk '{print NR - 1 " ||| " $0 " ||| F= 1 ||| 1"}' target >list
+declare -A arguments=(
+  [translate]="translate --model run --beam 4 --threads 1 --input source --output result"
+  [score]="score --model run --source source --target target --batch-sentences 20 --threads 1 --output result"
+  [rescore]="rescore --list list --model run --source source --batch-sentences 20 --threads 1 --weight F=1 --weight run=0.1
+    --output result --n-best-output result-list"
+)
+lines_done() { sed -n 's/.*"lines": \([1-9][0-9]*\).*/\1/p' result.partial.json 2>/dev/null || true; }
+unfinished() { [[ -n $(lines_done) ]]; }
+for command in translate score rescore; do
+  rm -f result result-list whole whole-list
+  begun=$EPOCHREALTIME
+  # shellcheck disable=SC2086  # the arguments are split
+  "$RNNSEARCH" ${arguments[$command]} 2>err || fail "$command: $(<err)"
+  whole_time=$(bc <<<"$EPOCHREALTIME - $begun")
+  for file in result*; do mv "$file" "whole${file#result}"; done
+  kills=0 continued=0 begun=$EPOCHREALTIME
+  while ((kills < KILLS)); do
+    ranks=$((1 + kills % 3)) launcher=() signal=TERM code=0
+    ((ranks == 1)) || launcher=(mpirun -n "$ranks")
+    ((kills % 2)) || signal=KILL
+    before=$(lines_done)
+    # shellcheck disable=SC2086  # the arguments are split
+    setsid "${launcher[@]}" "$PWD/program" ${arguments[$command]} 2>err &
+    job=$!
+    # An event, not a time: the record of the first portion that this attempt wrote; then a random moment.
+    while kill -0 $job 2>/dev/null && [[ $(lines_done) == "$before" ]]; do sleep 0.01; done
+    sleep "0.0$(printf %02d $((RANDOM % 100)))"
+    kill -$signal -- -$job 2>/dev/null || true
+    wait $job || code=$?
+    ! pkill -KILL -f "^$PWD/program " || sleep 0.2 # ranks outlive a launcher that is killed; SLURM kills them all
+    if ((code == 0)); then # it was done before; begin anew
+      cmp result whole || fail "$command differs"
+      rm -f result result-list
+    fi
+    ! unfinished || continued=$((continued + 1))
+    kills=$((kills + 1))
+  done
+  # shellcheck disable=SC2086  # the arguments are split
+  "$RNNSEARCH" ${arguments[$command]} 2>err || fail "$command: $(<err)"
+  echo "$command: $whole_time s undisturbed, $(bc <<<"$EPOCHREALTIME - $begun") s with $KILLS kills; $continued left something to continue"
+  for file in whole*; do cmp "result${file#whole}" "$file" || fail "$command, killed $KILLS times, writes other bytes"; done
+  ((continued > 0)) || fail "$command was never interrupted, so this shows nothing"
+  [[ -z $(find . -name '*.partial*') ]] || fail "left behind: $(ls -A)"
+done
+
+# What differs is said, and nothing is lost.
+rm -f result
+translate=(translate --model run --beam 4 --threads 1 --input source --output result)
+"$RNNSEARCH" "${translate[@]}" 2>err &
+job=$!
+while kill -0 $job && ! unfinished; do sleep 0.01; done
+kill -KILL $job
+wait $job || true
+unfinished || fail "nothing is unfinished: $(<err)"
+cp result.partial.json part
+refused() { # FACTS ARGUMENT...
+  local facts=$1 fact code=0
+  "$RNNSEARCH" "${@:2}" 2>err || code=$?
+  [[ $code == 1 && $(grep -c . err) == 1 ]] || fail "${*:2}: code $code: $(<err)"
+  while IFS= read -r -d '|' fact; do
+    [[ $(<err) == *"$fact"* ]] || fail "${*:2}: '$fact' is not in: $(<err)"
+  done <<<"$facts|"
+  cmp result.partial.json part || fail "${*:2} changes what is unfinished"
+}
+refused "--beam 4, but this one has 5|remove result.partial and result.partial.json" "${translate[@]/4/5}"
+refused "--model" "${translate[@]/run/other}"
+sed 1d source >shorter
+refused "shorter: its first|are not those|give the same text" "${translate[@]/source/shorter}"
+head -n 3 source >few
+refused "few has 3 lines" "${translate[@]/source/few}"
+exec 8<result.partial
+flock -x 8
+refused "another process is writing it" "${translate[@]}"
+exec 8<&-
+cat source source >longer
+"$RNNSEARCH" "${translate[@]/source/longer}" 2>err || fail "a text that has grown: $(<err)"
+grep -q 'continues after line' err || fail "it does not say that it continues: $(<err)"
+[[ $(wc -l <result) == $((2 * LINES_OF_TEXT)) ]] || fail "$(wc -l <result) lines"
