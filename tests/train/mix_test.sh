@@ -33,7 +33,8 @@ refused() { # WORDS RUN OPTION...
   grep -q -- "$1" refused.log || fail "'${*:3}' is refused without '$1': $(<refused.log)"
 }
 for other in "--mix some.h5:0.25" "--mix some.h5:0.5 --mix some.h5:0.5" ""; do
-  refused "another corpus .*with the same --mix" whole $other
+  [[ $other == *some*some* ]] && fact="are the same file" || fact="another corpus .*with the same --mix"
+  refused "$fact" whole $other
 done
 "$RNNSEARCH" prepare --train-source some.source --train-target some.target --tokenizer none --output other.h5 --source-words 9 >/dev/null
 refused "other.h5 cannot be mixed into $PWD/corpus.h5: .*--vocabulary-of" other --mix other.h5:1
