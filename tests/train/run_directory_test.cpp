@@ -71,7 +71,7 @@ class Run : public testing::Test {
   Scratch scratch_;
   std::filesystem::path path_ = scratch_ / "run";
   Config identity_{{"state", "24"}, {"optimizer", "adam"}};
-  std::string ini_ = "# of the model\n[model]\nstate=24\noptimizer = adam\n";
+  std::string ini_ = "# of the model\n\nstate=24\noptimizer = adam\n";
 };
 
 TEST_F(Run, IsMadeAndEnteredAgain) {
