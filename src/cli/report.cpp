@@ -72,10 +72,12 @@ void write_chart(const Settings& settings) {
   write_file_atomically(settings.svg, report::svg_file_of(chart));
 }
 
-void check(const Options&, Settings& settings) {
+void check(const Options& options, Settings& settings) {
   if (settings.chart.empty() != settings.svg.empty()) {
     throw UsageError("--chart and --svg go together: a table of numbers, and the picture to make of it");
   }
+  if (options.given("chart-of") && settings.chart.empty()) throw UsageError("--chart-of is for --chart; give both");
+  if (options.given("every") && !settings.follow) throw UsageError("--every is for --follow; give both");
   if (!has_output(settings)) {
     if (!settings.svg.empty() && !settings.follow && !has_content(settings)) return;
     throw UsageError(

@@ -97,7 +97,7 @@ Launch this_launch() {
 
 double start_timeout(const Lookup& environment) {
   const char* const text = environment("RNNSEARCH_START_TIMEOUT");
-  if (!text) return kStartTimeout;
+  if (!text || *text == '\0') return kStartTimeout;
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
   if (end == text || *end != '\0' || !(seconds >= 0)) {

@@ -67,6 +67,8 @@ for ranks in 1 2; do
   expect 2 "source-words is 10 and target-words 12" $ranks prepare --train-tsv pairs --output x.h5 --joint-vocabulary \
     --source-words 10 --target-words 12
 done
+expect 2 "--every is for --follow" 1 report --run nowhere --terminal --every 5
+expect 2 "--chart-of is for --chart" 1 report --run nowhere --terminal --chart-of BLEU
 expect 2 "one process" 2 prepare --merge a.h5 --merge b.h5 --output x.h5
 # Whichever rank is misused, all leave with the same code and one sentence.
 echo 'beam = many' >wrong.ini
@@ -88,6 +90,7 @@ for ranks in 2 3; do
 2|RNNSEARCH_OVERSUBSCRIBE is 'maybe'|env RNNSEARCH_OVERSUBSCRIBE=maybe rnnsearch translate --model nowhere
 2|RNNSEARCH_START_TIMEOUT is 'soon'|env RNNSEARCH_START_TIMEOUT=soon rnnsearch translate --model nowhere
 2|RNNSEARCH_SIMD is 'mmx'|env RNNSEARCH_SIMD=mmx rnnsearch translate --model nowhere
+1|nowhere|env RNNSEARCH_START_TIMEOUT= RNNSEARCH_OVERSUBSCRIBE=1 RNNSEARCH_SIMD= RNNSEARCH_END_TIME= rnnsearch translate --model nowhere
 1|nowhere.ini|rnnsearch translate --model nowhere --config nowhere.ini
 1|cannot read|rnnsearch translate --model nowhere --config /proc/self/mem
 END
