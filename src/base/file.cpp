@@ -166,7 +166,14 @@ void remove_abandoned(const fs::path& path) {
     const char* const last = name.data() + name.size();
     const auto read = std::from_chars(name.data() + begin.size(), last, process);
     if (read.ec != std::errc() || read.ptr != last || process <= 0) continue;
-    if (::kill(process, 0) != 0 && errno == ESRCH) abandoned.push_back(entry->path());
+    // A process that is killed loses its program, then its locks, and last, when its parent asks, its number.
+    std::error_code exe;
+    if (::kill(process, 0) == 0) {
+      [[maybe_unused]] const fs::path program = fs::read_symlink(text_of("/proc/", process, "/exe"), exe);
+    } else if (errno == ESRCH) {
+      exe = std::make_error_code(std::errc::no_such_file_or_directory);
+    }
+    if (exe == std::errc::no_such_file_or_directory) abandoned.push_back(entry->path());
   }
   for (const fs::path& temporary : abandoned) fs::remove(temporary, reason);
 }
@@ -218,18 +225,20 @@ void replace_file(const fs::path& finished, const fs::path& path, const std::fun
   flush(folder, folder_of(path));
 }
 
+bool write_all(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 void write_file_atomically(const fs::path& path, std::string_view content) {
   AtomicFile file(path);
   Descriptor descriptor(file.temporary(), O_WRONLY);
-  while (!content.empty()) {
-    const ssize_t written = ::write(descriptor.get(), content.data(), content.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      fail("cannot write", path);
-    }
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (descriptor.close() != 0) fail("cannot write", path);
+  if (!write_all(descriptor.get(), content) || descriptor.close() != 0) fail("cannot write", path);
   file.publish();
 }
 

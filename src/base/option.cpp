@@ -106,6 +106,16 @@ std::string number_text(double number) {
 
 }  // namespace
 
+bool environment_switch(const char* name) {
+  const char* const text = std::getenv(name);
+  bool is_on = false;
+  if (text && *text != '\0' && !value::read(text, is_on)) {
+    throw UsageError(text_of("the environment variable ", name, " is '", text,
+                             "' but must be 1, true, yes or on, or 0, false, no or off; correct or unset it"));
+  }
+  return is_on;
+}
+
 bool Bounds::contains(double number) const {
   return (or_zero && number == 0) || ((above ? number > from : number >= from) && (below ? number < to : number <= to));
 }

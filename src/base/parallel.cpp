@@ -18,7 +18,6 @@
 
 #include "rnnsearch/base/cpu_quota.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/inside_parallel_for.h"
 
 namespace rnnsearch {
 namespace {

@@ -101,7 +101,11 @@ std::string_view whole_characters(std::string_view text) {
 std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
-    if (next_character(text, at) == kNoCharacter) return begin;
+    if (static_cast<unsigned char>(text[at]) < 0x80) {  // most text: prepare checks every byte
+      ++at;
+    } else if (next_character(text, at) == kNoCharacter) {
+      return begin;
+    }
   }
   return std::nullopt;
 }

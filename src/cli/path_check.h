@@ -20,7 +20,7 @@ struct GivenPath {
 /// - for an output that is an input or another output, or would be under a name that the command derives from an
 ///   output: NAME.partial, .NAME.tmp-*, a file in an output folder. Files are told apart by device and inode, and those
 ///   that do not exist by their folder and name, through symbolic links;
-/// - for an output among the files of a run (train::belongs_to_run), except for kOutputRun.
+/// - for an output among the files of a run (train::run_that_has), except for kOutputRun.
 void check_paths(const std::vector<GivenPath>& paths);
 
 }  // namespace rnnsearch::cli

@@ -136,7 +136,7 @@ void declare(Options& options, PrepareSettings& s) {
                        "--drop-repeated compares with its pairs, too. Without --output the corpus itself is replaced "
                        "after the longer one is complete, and text that was just appended is not appended again",
                .value = "CORPUS",
-               .path = kInputFile});
+               .path = kUpdatedFile});
   options.add("merge", s.merged,
               {.help = "join corpora that were prepared separately with the same vocabularies (--vocabulary-of) and "
                        "options, in this order; repeat the option for each corpus, and give no text",

@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
-#include "rnnsearch/base/environment_switch.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/test_set_file.h"

@@ -169,11 +169,8 @@ int work(const Options& options, Settings& settings) {
     list_output = outputs.size();
     if (!settings.n_best_output.empty()) outputs.push_back({"--n-best-output", settings.n_best_output});
     sink.emplace(std::move(outputs), std::move(dependencies), std::cout);
-    std::size_t next = 0;
-    sink->skip(settings.list.string(), [&](std::size_t count) {
-      std::vector<std::string> lines;
-      for (; count > 0 && next < list.lines.size(); --count) lines.push_back(input_line(next++));
-      return lines;
+    sink->skip(settings.list.string(), [&, i = std::size_t{0}]() mutable {
+      return i < list.lines.size() ? std::optional(input_line(i++)) : std::nullopt;
     });
     if (sink->lines() > 0) progress.say(text_of("[rescore] continues after source line ", sink->lines()));
   });
@@ -199,9 +196,7 @@ int work(const Options& options, Settings& settings) {
           decode::score_pairs(models[m].model, pairs, settings.batch_sentences, world, [&](std::size_t) {
             progress.show(text_of("[rescore] ", names[m], ": ", first, " of ", range[1], " source lines"));
           });
-      if (comm::stop_signal_came_anywhere(world)) {
-        throw comm::Stopped(sink ? "a signal asked to stop; " + sink->progress() : "");
-      }
+      if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped(sink ? sink->stopped() : "");
       decode::refuse_nan(world, decode::first_nan(scores),
                          {text_of("--model ", settings.model[m], ": ", settings.list.string())});
       if (!world.is_root()) continue;

@@ -1,7 +1,6 @@
 #include "cli/resumable_output.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,17 +25,6 @@ namespace fs = std::filesystem;
 
 std::string count_of(std::size_t lines) {
   return lines == 1 ? "the first line" : text_of("the first ", lines, " lines");
-}
-
-/// Writes all of `text` at the end of the file. Returns false, with errno set, if that fails.
-bool append(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 }  // namespace
@@ -73,7 +61,6 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
     file.partial = file.target.string() + ".partial";
   }
   if (all_are_files) record_ = files_.front().partial.string() + ".json";
-  if (all_are_files) remove_abandoned(record_);
   // Files that are gone were published: their record is left from a command that was killed just then.
   const bool begun = all_are_files && std::all_of(files_.begin(), files_.end(),
                                                   [](const File& file) { return fs::exists(file.partial); });
@@ -86,8 +73,7 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
       file.descriptor =
           ::open(file.partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, fs::exists(file.target) ? 0600 : 0666);
       if (file.descriptor < 0) fail(std::strerror(errno));
-      lock_if_possible(file.descriptor, LOCK_EX);  // ranks of a launcher that was killed may need a moment to end
-      if (::flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      if (!lock_if_possible(file.descriptor, LOCK_EX)) {  // waits: ranks of a killed launcher need a moment to end
         fail("another process is writing it; wait for its end, or name another file");
       }
       struct stat opened {};
@@ -97,6 +83,7 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
         fail("another process has just finished it; repeat the command if the output is to be made anew");
       }
     }
+    if (all_are_files) remove_abandoned(record_);  // now that the process that wrote them has ended
     if (begun) read_record();
     if (!record_.empty() && lines_ == 0) write_record();
     for (File& file : files_) {
@@ -161,15 +148,9 @@ void ResumableOutput::read_record() {
   expected_input_ = record.at("input").string();
 }
 
-void ResumableOutput::skip(const std::string& name,
-                           const std::function<std::vector<std::string>(std::size_t count)>& next) {
+void ResumableOutput::skip(const std::string& name, const std::function<std::optional<std::string>()>& next) {
   std::size_t skipped = 0;
-  while (skipped < lines_) {
-    const auto lines = next(std::min<std::size_t>(lines_ - skipped, 4096));
-    for (const std::string& line : lines) input_.add(line).add("\n");
-    skipped += lines.size();
-    if (lines.empty()) break;
-  }
+  for (std::optional<std::string> line; skipped < lines_ && (line = next()); ++skipped) input_.add(*line).add("\n");
   if (lines_ == 0 || (skipped == lines_ && input_.hex() == expected_input_)) return;
   throw Error(text_of(
       name,
@@ -191,7 +172,7 @@ void ResumableOutput::commit() {
       if (!(standard_output_ << file.text).flush()) {
         fail("the results to standard output (is the disk full, or has its reader exited?)");
       }
-    } else if (!append(file.descriptor, file.text) || ::fdatasync(file.descriptor) != 0) {
+    } else if (!write_all(file.descriptor, file.text) || ::fdatasync(file.descriptor) != 0) {
       const std::string reason = std::strerror(errno);
       [[maybe_unused]] const int ignored = ::ftruncate(file.descriptor, static_cast<off_t>(file.bytes));
       fail(text_of(file.partial.string(), ": ", reason));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +43,9 @@ class ResumableOutput {
 
   /// The number of lines of the input that are done.
   std::size_t lines() const { return lines_; }
-  /// REQUIRES: nothing was added yet. `next` returns at most so many further lines of the input `name`, fewer only at
-  /// its end. Reads the lines that are done. Throws Error unless they are the lines that the earlier command read.
-  void skip(const std::string& name, const std::function<std::vector<std::string>(std::size_t count)>& next);
+  /// REQUIRES: nothing was added yet. `next` returns the next line of the input `name`, nothing at its end. Reads the
+  /// lines that are done. Throws Error unless they are the lines that the earlier command read.
+  void skip(const std::string& name, const std::function<std::optional<std::string>()>& next);
   /// Adds to output `number`.
   void write(std::size_t number, std::string_view text) { files_[number].text += text; }
   /// Everything that `line` of the input gives has been added.
@@ -54,6 +55,8 @@ class ResumableOutput {
   void commit();
   /// After commit(): the files appear under their names. Throws Error.
   void publish();
+  /// Why a command that a signal stopped ends: that, and progress().
+  std::string stopped() const { return "a signal asked to stop; " + progress(); }
   /// "the output of the first 7 lines is in x.partial; repeat the command to continue"; "no line was done".
   std::string progress() const;
 

@@ -80,17 +80,15 @@ int work(const Options& options, Settings& s) {
   }
   OpenModels opened(s.models, world);
   const decode::Translator translator = opened.translator();
+  const auto input_line = [&](std::size_t i) { return sources[i] + "\t" + targets[i]; };
   std::optional<ResumableOutput> sink;
   Progress progress(!world.is_root());
   comm::root_does(world, [&] {
     Config dependencies = dependencies_of(options, {"source", "target", "output", "model", "batch-sentences"});
     dependencies["--model"] = opened.digests();
     sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies), std::cout);
-    std::size_t next = 0;
-    sink->skip(s.source_path.string(), [&](std::size_t count) {
-      std::vector<std::string> lines;
-      for (; count > 0 && next < sources.size(); --count, ++next) lines.push_back(sources[next] + "\t" + targets[next]);
-      return lines;
+    sink->skip(s.source_path.string(), [&, i = std::size_t{0}]() mutable {
+      return i < sources.size() ? std::optional(input_line(i++)) : std::nullopt;
     });
     if (sink->lines() > 0) progress.say(text_of("[score] continues after line ", sink->lines()));
   });
@@ -113,15 +111,13 @@ int work(const Options& options, Settings& s) {
     const auto found = decode::score_pairs(translator.ensemble, pairs, s.batch_sentences, world, [&](std::size_t done) {
       progress.show(text_of("[score] ", first + done, " of ", range[1], " pairs"));
     });
-    if (comm::stop_signal_came_anywhere(world)) {
-      throw comm::Stopped(sink ? "a signal asked to stop; " + sink->progress() : "");
-    }
+    if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped(sink ? sink->stopped() : "");
     decode::refuse_nan(world, decode::first_nan(found), {s.source_path.string(), first});
     if (!world.is_root()) continue;
     for (std::size_t i = 0; i < count; ++i) {
       scores.push_back(*found[i]);
       if (!s.json) sink->write(0, fixed(scores.back(), 6) + "\n");
-      sink->end_line(sources[first + i] + "\t" + targets[first + i]);
+      sink->end_line(input_line(first + i));
     }
     sink->commit();
   }

@@ -164,7 +164,10 @@ int work(const Options& options, Settings& s) {
       } else {
         source.emplace(s.input, s.constraints.files, s.line_limit);
       }
-      sink->skip(source->name(), [&](std::size_t count) { return source->next(count).lines; });
+      sink->skip(source->name(), [&]() -> std::optional<std::string> {
+        const Portion line = source->next(1);
+        return line.lines.empty() ? std::nullopt : std::optional(line.lines.front());
+      });
       if (sink->lines() > 0) progress.say(text_of("[translate] continues after line ", sink->lines()));
     });
   }
@@ -239,7 +242,7 @@ int work(const Options& options, Settings& s) {
   if (const auto sentence = sentence_of_parts(in_parts, s.translation); !sentence.empty()) {
     progress.say("[translate] " + sentence);
   }
-  if (stopped) throw comm::Stopped(sink ? "a signal asked to stop; " + sink->progress() : "");
+  if (stopped) throw comm::Stopped(sink ? sink->stopped() : "");
   if (sink) sink->publish();
   return 0;
 }

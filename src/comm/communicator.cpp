@@ -21,8 +21,6 @@
 #include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/base/sentence_of.h"
-#include "rnnsearch/comm/last_words.h"
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/comm/placement.h"

@@ -4,9 +4,9 @@
 #include <exception>
 #include <utility>
 
+#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/base/sentence_of.h"
 #include "rnnsearch/base/signals.h"
 
 namespace rnnsearch::comm {

@@ -8,7 +8,6 @@
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
-#include "rnnsearch/base/sentence_of.h"
 #include "rnnsearch/comm/placement.h"
 
 namespace rnnsearch::comm {

@@ -8,7 +8,7 @@
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/comm/last_words.h"
+#include "rnnsearch/comm/communicator.h"
 
 namespace rnnsearch::comm {
 namespace {

@@ -10,7 +10,6 @@
 #include "kernels/product_tiles.h"
 #include "kernels/strips.h"
 #include "rnnsearch/base/ceil_div.h"
-#include "rnnsearch/base/inside_parallel_for.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 

@@ -19,7 +19,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/base/sentence_of.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/storage/sealed_file.h"
 

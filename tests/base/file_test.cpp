@@ -31,6 +31,12 @@ class Child {
     ::waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }
+  /// Ends it without asking for its exit code, so that its number remains.
+  void end_unasked() const {
+    ::kill(pid_, SIGKILL);
+    siginfo_t ended;
+    ::waitid(P_PID, static_cast<::id_t>(pid_), &ended, WEXITED | WNOWAIT);
+  }
   pid_t pid() const { return pid_; }
 
  private:
@@ -42,7 +48,8 @@ TEST(AbandonedFiles, AreThoseOfDeadProcessesOfThisHostAlone) {
   const fs::path target = scratch / "a.h5", ours = temporary_beside(target);
   const std::string mine = std::to_string(::getpid());
   const std::string begin = ours.string().substr(0, ours.string().size() - mine.size());
-  Child dead, alive;
+  Child dead, alive, unasked;
+  unasked.end_unasked();
   const std::string pid = std::to_string(dead.pid());
   const std::string left = begin + pid;
   const std::vector<std::string> kept{target.string(),  // first: it is written by way of ours
@@ -55,9 +62,12 @@ TEST(AbandonedFiles, AreThoseOfDeadProcessesOfThisHostAlone) {
                                       (scratch / (".b.h5.tmp-" + pid)).string(),
                                       (scratch / (".a.h5.tmp-other-0-" + pid)).string()};
   for (const std::string& file : kept) write_file_atomically(file, "x");
+  const std::string also_left = begin + std::to_string(unasked.pid());
   write_file_atomically(left, "x");
+  write_file_atomically(also_left, "x");
   remove_abandoned(target);
   EXPECT_TRUE(fs::exists(left)) << "it lives";
+  EXPECT_FALSE(fs::exists(also_left)) << "it has ended, although its parent has not asked";
   dead.end();
   remove_abandoned(target);
   EXPECT_FALSE(fs::exists(left));

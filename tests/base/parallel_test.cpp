@@ -1,7 +1,5 @@
 #include "rnnsearch/base/parallel.h"
 
-#include "rnnsearch/base/inside_parallel_for.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -6,7 +6,6 @@
 
 #include <fstream>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/comm/communicator.h"
 #include "tests/support/message_of.h"
+#include "tests/support/mpi_environment.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::cli {
@@ -26,17 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using Values = std::map<std::string, std::string>;
-
-/// MPI for the tests of this program: a world of one rank.
-class Mpi : public testing::Environment {
- public:
-  void SetUp() override { environment_ = std::make_unique<comm::Environment>(); }
-  void TearDown() override { environment_->finish(); }
-
- private:
-  std::unique_ptr<comm::Environment> environment_;
-};
-[[maybe_unused]] const auto* const kMpi = testing::AddGlobalTestEnvironment(new Mpi);
 
 /// Another value than that of the run, and what else both attempts need so that the two values make sense. CORPUS,
 /// COPY, RUN and CHECKPOINT stand for files.

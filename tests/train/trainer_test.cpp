@@ -19,6 +19,7 @@
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
 #include "tests/support/message_of.h"
+#include "tests/support/mpi_environment.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/random_attempts.h"
@@ -26,17 +27,6 @@
 
 namespace rnnsearch::train {
 namespace {
-
-/// MPI for the tests of this program: a world of one rank.
-class Mpi : public testing::Environment {
- public:
-  void SetUp() override { environment_ = std::make_unique<comm::Environment>(); }
-  void TearDown() override { environment_->finish(); }
-
- private:
-  std::unique_ptr<comm::Environment> environment_;
-};
-[[maybe_unused]] const auto* const kMpi = testing::AddGlobalTestEnvironment(new Mpi);
 
 class Training : public testing::Test {
  protected:
@@ -482,13 +472,19 @@ TEST_F(Training, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
   EXPECT_EQ(load_model(scratch_ / "run/checkpoints/update-00000004.h5").update, 4U);
 }
 
-TEST_F(Training, KeepsTheCheckpointFromBeforeADivergence) {
+/// After the first update all parameters are finite, and no gradient is.
+TrainOptions diverging_options() {
   TrainOptions options = tiny_options();
   options.optimizer = OptimizerKind::kSgd;
-  options.learning_rate = 1e25;  // after the first update all parameters are finite, and no gradient is
+  options.learning_rate = 1e25;
   options.clip_norm = 0;
-  options.max_skipped = 5;
   options.checkpoint_every = 1;
+  return options;
+}
+
+TEST_F(Training, KeepsTheCheckpointFromBeforeADivergence) {
+  TrainOptions options = diverging_options();
+  options.max_skipped = 5;
   options.keep_checkpoints = 2;
   EXPECT_THAT(message_of([&] { run("run", options); }),
               testing::AllOf(testing::HasSubstr("5 updates in a row were not finite, up to update 6"),
@@ -499,11 +495,7 @@ TEST_F(Training, KeepsTheCheckpointFromBeforeADivergence) {
 }
 
 TEST_F(Training, WritesNoCheckpointOfAnUpdateThatWasSkippedHoweverItEnds) {
-  TrainOptions options = tiny_options();
-  options.optimizer = OptimizerKind::kSgd;
-  options.learning_rate = 1e25;  // after the first update all parameters are finite, and no gradient is
-  options.clip_norm = 0;
-  options.checkpoint_every = 1;
+  TrainOptions options = diverging_options();
   options.validate_every = 2;
   options.max_updates = 3;
   const auto better_and_better = [](auto&, std::uint64_t update, const auto&) {

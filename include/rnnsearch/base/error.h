@@ -2,6 +2,7 @@
 // asserts.
 #pragma once
 
+#include <exception>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,10 @@ class UsageError : public Error {
 /// The text that a user sees for std::bad_alloc.
 inline constexpr const char* kNoMemory =
     "there is not enough memory: give the process more, or take smaller batches or a smaller model";
+
+/// What a user is told of an exception: of one of ours its text; of one of the standard library and of oneTBB, whose
+/// texts quote the system alone, what could not be done to what.
+std::string sentence_of(const std::exception& exception);
 
 /// Concatenates the parts as an ostream prints them.
 template <class... Parts>

@@ -52,6 +52,8 @@ std::filesystem::path file_to_replace(const std::filesystem::path& target);
 void replace_file(const std::filesystem::path& finished, const std::filesystem::path& target,
                   const std::function<void()>& check = {});
 
+/// Writes all of `content` to a descriptor. Returns false, with errno set, if that fails.
+bool write_all(int descriptor, std::string_view content);
 /// Writes a file with AtomicFile. Throws Error, for example for a full disk; the previous file then stays unchanged,
 /// and no temporary file is left.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);

@@ -105,6 +105,10 @@ std::vector<std::string> choices_of() {
 }
 }  // namespace value
 
+/// A switch among the environment variables: whether it is 1, true, yes or on; false for 0, false, no and off, and if
+/// it is not set or empty. Throws UsageError for any other value.
+bool environment_switch(const char* name);
+
 /// The range of a number. Both ends belong to it unless `above` or `below` opens them; a NaN is in none.
 struct Bounds {
   double from = -std::numeric_limits<double>::infinity(), to = std::numeric_limits<double>::infinity();
@@ -132,6 +136,7 @@ struct Path {
     kOutputRun,  // the run directory to which the command writes
   } kind = kNone;
   bool stream = false;         // text: - is standard input, or standard output
+  bool updated = false;        // an input that the command's output may replace, once it is complete
   const char* extension = "";  // of all files that the command writes to a folder
   /// The paths in a value with more than one path; null: the value is the path.
   std::vector<std::filesystem::path> (*in)(const std::string& value) = nullptr;
@@ -139,7 +144,8 @@ struct Path {
   bool is_output() const { return kind >= kOutputFile; }
 };
 inline constexpr Path kInputFile{Path::kInputFile}, kInputText{Path::kInputFile, true}, kInputRun{Path::kInputRun},
-    kOutputFile{Path::kOutputFile}, kOutputText{Path::kOutputFile, true};
+    kOutputFile{Path::kOutputFile}, kOutputText{Path::kOutputFile, true},
+    kUpdatedFile{.kind = Path::kInputFile, .updated = true};
 
 /// How the texts of one option reach its member of S, and come from there. All are captureless lambdas, so that rows
 /// are constants of the program.

@@ -56,4 +56,8 @@ class OnThisThreadAlone {
 /// other threads.
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece);
 
+/// Whether a piece of parallel_for, at whatever depth, calls this: for assertions of functions that must not be called
+/// there.
+bool inside_parallel_for();
+
 }  // namespace rnnsearch

@@ -132,4 +132,9 @@ bool library_is_open_mpi();
 /// Commands that start ranks which may use all CPUs, in the words of this MPI's launcher and of SLURM: for advice.
 std::string launch_without_binding();
 
+/// Ends all ranks with this exit code, after `line` was logged once: by the root, which ends them at the first such
+/// line of any rank. If the root does not respond, this rank logs the line itself. For a rank whose error is not that
+/// of all ranks; may be called while other ranks are in a collective.
+[[noreturn]] void end_all_ranks(int exit_code, const std::string& line);
+
 }  // namespace rnnsearch::comm
