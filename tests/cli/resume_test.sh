@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # translate, score and rescore that are killed at random moments, by SIGTERM and SIGKILL, and repeated on changing numbers of ranks, write
-# the bytes of an undisturbed command. What an unfinished output was not made from is refused. KILLS is the number of kills of each command.
-# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
+# the bytes of an undisturbed command. What an unfinished output was not made from is refused. KILLS is the number of kills of each command,
+# and MODEL has options of train: a larger model takes longer for LINES_OF_TEXT lines.
+# shellcheck disable=SC2046,SC2086  # what train_arguments prints and MODEL are split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 KILLS=${KILLS:-4} LINES_OF_TEXT=${LINES_OF_TEXT:-20000}
@@ -10,23 +11,31 @@ RANDOM=$SEED
 echo "KILLS=$KILLS LINES_OF_TEXT=$LINES_OF_TEXT SEED=$SEED"
 ln -s "$RNNSEARCH" program # whose ranks can be told from those of other tests
 make_corpus
-"$RNNSEARCH" $(train_arguments run 20) 2>/dev/null
-"$RNNSEARCH" $(train_arguments other 21) 2>/dev/null
-yes "$(<text/dev.source)" | head -n "$LINES_OF_TEXT" | awk '{print NR % 2 ? $0 : $0 " " $0}' >source || true
-yes "$(<text/dev.target)" | head -n "$LINES_OF_TEXT" >target || true
+"$RNNSEARCH" $(train_arguments run 20) ${MODEL:-} 2>/dev/null
+"$RNNSEARCH" $(train_arguments other 21) ${MODEL:-} 2>/dev/null
+seed=$SEED
+for side in source target; do
+  awk -v seed=$((seed++)) -v lines="$LINES_OF_TEXT" 'BEGIN {
+    srand(seed)
+    for (i = 0; i < lines; ++i) {
+      line = 1 + int(10 * rand())
+      for (more = int(12 * rand()); more > 0; --more) line = line " " 1 + int(10 * rand())
+      print line
+    }
+  }' >$side
+done
 awk '{print NR - 1 " ||| " $0 " ||| F= 1 ||| 1"}' target >list
 declare -A arguments=(
-  [translate]="translate --model run --beam 4 --threads 1 --input source --output result"
+  [translate]="translate --model run --beam 4 --retry-below 0 --threads 1 --input source --output result"
   [score]="score --model run --source source --target target --batch-sentences 20 --threads 1 --output result"
   [rescore]="rescore --list list --model run --source source --batch-sentences 20 --threads 1 --weight F=1 --weight run=0.1
     --output result --n-best-output result-list"
 )
 lines_done() { sed -n 's/.*"lines": \([1-9][0-9]*\).*/\1/p' result.partial.json 2>/dev/null || true; }
 unfinished() { [[ -n $(lines_done) ]]; }
-for command in translate score rescore; do
+for command in ${COMMANDS:-translate score rescore}; do
   rm -f result result-list whole whole-list
   begun=$EPOCHREALTIME
-  # shellcheck disable=SC2086  # the arguments are split
   "$RNNSEARCH" ${arguments[$command]} 2>err || fail "$command: $(<err)"
   whole_time=$(bc <<<"$EPOCHREALTIME - $begun")
   for file in result*; do mv "$file" "whole${file#result}"; done
@@ -36,8 +45,7 @@ for command in translate score rescore; do
     ((ranks == 1)) || launcher=(mpirun -n "$ranks")
     ((kills % 2)) || signal=KILL
     before=$(lines_done)
-    # shellcheck disable=SC2086  # the arguments are split
-    setsid "${launcher[@]}" "$PWD/program" ${arguments[$command]} 2>err &
+      setsid "${launcher[@]}" "$PWD/program" ${arguments[$command]} 2>err &
     job=$!
     # An event, not a time: the record of the first portion that this attempt wrote; then a random moment.
     while kill -0 $job 2>/dev/null && [[ $(lines_done) == "$before" ]]; do sleep 0.01; done
@@ -52,7 +60,6 @@ for command in translate score rescore; do
     ! unfinished || continued=$((continued + 1))
     kills=$((kills + 1))
   done
-  # shellcheck disable=SC2086  # the arguments are split
   "$RNNSEARCH" ${arguments[$command]} 2>err || fail "$command: $(<err)"
   echo "$command: $whole_time s undisturbed, $(bc <<<"$EPOCHREALTIME - $begun") s with $KILLS kills; $continued left something to continue"
   for file in whole*; do cmp "result${file#whole}" "$file" || fail "$command, killed $KILLS times, writes other bytes"; done
