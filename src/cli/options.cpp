@@ -246,7 +246,8 @@ bool Options::parse(const Arguments& arguments) {
   }
   auto preset = value_of(command_line, "preset");
   if (!preset) preset = value_of(file, "preset");
-  if (preset) {
+  std::vector<Source> from_presets;  // a preset may name another, some of whose values it changes
+  for (; preset; preset = value_of(from_presets.back(), "preset")) {
     std::vector<std::string> names;
     const Preset* found = nullptr;
     for (const Preset& candidate : presets()) {
@@ -256,8 +257,9 @@ bool Options::parse(const Arguments& arguments) {
     std::string all;
     for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
     if (!found) throw UsageError("unknown preset '" + *preset + "'" + suggestion(*preset, names, "there are " + all));
-    apply(read_keys(found->ini, "preset " + *preset));
+    from_presets.push_back(read_keys(found->ini, "preset " + *preset));
   }
+  for (auto source = from_presets.rbegin(); source != from_presets.rend(); ++source) apply(*source);
   apply(file);
   apply(command_line);
   for (const Declared& option : options_) {

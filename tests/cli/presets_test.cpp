@@ -28,6 +28,26 @@ TEST(Presets, AreAllSystemsThatMakeSense) {
   }
 }
 
+TEST(Presets, ChangeTheOptionsThatTheyState) {
+  const auto settings_of = [](const char* preset) {
+    TrainingSettings settings;
+    Options options("train", "");
+    options.offer_presets();
+    add_training_options(options, settings);
+    EXPECT_TRUE(options.parse({"--preset", preset}));
+    return settings;
+  };
+  const TrainingSettings longer = settings_of("rnnsearch-50"), shorter = settings_of("rnnsearch-30"),
+                         baseline = settings_of("rnnencdec-30");
+  EXPECT_EQ(longer.model.state, 1000U);
+  EXPECT_TRUE(shorter.model == longer.model);
+  EXPECT_EQ(longer.train.max_updates, 288000U);
+  EXPECT_EQ(shorter.train.max_updates, 471000U);
+  EXPECT_EQ(baseline.model.state, 1000U);  // of rnnsearch-50, which rnnencdec-50 changes
+  EXPECT_FALSE(baseline.model.attends());
+  EXPECT_EQ(baseline.train.max_updates, 846000U);
+}
+
 /// The options with which tests/model/notebook_replay_test.cpp replays the notebook.
 TEST(Presets, HaveTheNotebookAsItIsPrinted) {
   TrainingSettings settings;

@@ -28,14 +28,21 @@ system_of() {
   esac
 }
 
+# setting PRESET OPTION: prints the value of an option in a preset, or in the preset that it changes
+setting() {
+  local file=$SOURCE/pipelines/presets/$1.ini base
+  grep -q "^$2 = " "$file" && sed -n "s/^$2 = //p" "$file" && return
+  base=$(sed -n 's/^preset = //p' "$file")
+  [[ -z $base ]] || setting "$base" "$2"
+}
+
 # widths PRESET: prints options of small widths for the sizes that the preset has
 widths() {
-  local file=$SOURCE/pipelines/presets/$1.ini
   echo --embedding 12 --state 16 --alignment 12 --maxout 8
-  ! grep -q '^encoder-state = [1-9]' "$file" || echo --encoder-state 8
-  ! grep -q '^readout-rank = [1-9]' "$file" || echo --readout-rank 6
-  ! grep -q '^layers = [2-9]' "$file" || echo --layers 2
-  ! grep -q '^window' "$file" || echo --window 2
+  [[ $(setting "$1" encoder-state) != [1-9]* ]] || echo --encoder-state 8
+  [[ $(setting "$1" readout-rank) != [1-9]* ]] || echo --readout-rank 6
+  [[ $(setting "$1" layers) != [2-9]* ]] || echo --layers 2
+  [[ -z $(setting "$1" window) ]] || echo --window 2
 }
 
 train() {  # RUN UPDATES THREADS OPTION...
@@ -105,7 +112,7 @@ try() {  # preset, precision
   translate --beam 4 --n-best 2 >found
   agrees found
 
-  if grep -q '^attention = none' "$SOURCE/pipelines/presets/$preset.ini"; then
+  if [[ $(setting "$preset" attention) == none ]]; then
     ! "$RNNSEARCH" align --model whole --source text/dev.source --target greedy "${machine[@]}" >aligned 2>refused ||
       fail "align takes $preset, which does not attend"
     grep -q 'attention' refused || fail "align $preset does not say why not: $(<refused)"

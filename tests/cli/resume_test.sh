@@ -47,9 +47,10 @@ for command in ${COMMANDS:-translate score rescore}; do
     before=$(lines_done)
       setsid "${launcher[@]}" "$PWD/program" ${arguments[$command]} 2>err &
     job=$!
-    # An event, not a time: the record of the first portion that this attempt wrote; then a random moment.
+    # An event, not a time: the record of the first portion that this attempt wrote; then a random moment, so that the kills are
+    # spread over the work.
     while kill -0 $job 2>/dev/null && [[ $(lines_done) == "$before" ]]; do sleep 0.01; done
-    sleep "0.0$(printf %02d $((RANDOM % 100)))"
+    sleep "$(bc <<<"scale=3; 2 * $RANDOM / 32768 * $whole_time / ($KILLS + 1)")"
     kill -$signal -- -$job 2>/dev/null || true
     wait $job || code=$?
     ! pkill -KILL -f "^$PWD/program " || sleep 0.2 # ranks outlive a launcher that is killed; SLURM kills them all
