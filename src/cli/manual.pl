@@ -1,7 +1,6 @@
 #!/usr/bin/env perl
-# manual.pl FOLDER VERSION: writes the man pages (FOLDER/man1) and the shells' completions (FOLDER/bash, zsh, fish) of all commands.
-# Everything comes from README.md and commands/*.md beside this script, whose options are what --help prints
-# (tests/cli/reference_test.sh), so nothing of the program has to run when it is built for another processor.
+# manual.pl FOLDER VERSION PROGRAM [ARGUMENT...]: writes the man pages (FOLDER/man1) and the shells' completions (FOLDER/bash, zsh,
+# fish) of all commands, from README.md and commands/*.md beside this script and from the options that PROGRAM prints with --help.
 use strict;
 use warnings;
 use utf8;
@@ -10,8 +9,8 @@ use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use Pod::Man;
 
-my ($folder, $version) = @ARGV;
-die "manual.pl: usage: manual.pl FOLDER VERSION\n" unless defined $version;
+my ($folder, $version, @program) = @ARGV;
+die "manual.pl: usage: manual.pl FOLDER VERSION PROGRAM [ARGUMENT...]\n" unless @program;
 my $here = dirname(__FILE__);
 
 sub read_file { my ($path) = @_; local $/; open my $in, '<', $path or die "manual.pl: $path: $!\n"; <$in> }
@@ -32,9 +31,10 @@ my ($exit_status) = $shared =~ /^\* \*\*Exit code\.\*\* (.*?)(?=^\* |\z)/ms or d
 my @commands;
 while ($table =~ /^\| \[([a-z-]+)\]\(commands\/.*?\) \| (.*) \|$/mg) {
   my %command = (name => $1, summary => $2);
-  my ($text, $help) = read_file("$here/commands/$1.md") =~ /^# .*?\n(.*)^## Options\n+```\n(.*)^```$/ms
-    or die "manual.pl: commands/$1.md does not end with its options\n";
-  ($command{sections}) = $text =~ /^(## .*)\z/ms;
+  $command{sections} = read_file("$here/commands/$command{name}.md") =~ /^(## .*)\z/ms ? $1 : '';
+  open my $printed, '-|', @program, $command{name}, '--help' or die "manual.pl: cannot start @program: $!\n";
+  my $help = do { local $/; <$printed> };
+  close $printed or die "manual.pl: @program $command{name} --help failed\n";
   ($command{about}, my $groups) = $help =~ /\A.*?\n\n(.*?)\n\n(.*)\z/s;
   for my $block (split /\n\n/, $groups) {
     my ($title, $rows) = $block =~ /\A(\S.*?):\n(.*)\z/s;
