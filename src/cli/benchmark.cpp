@@ -20,18 +20,18 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/model/option_rules.h"
+#include "rnnsearch/site/measurement.h"
+#include "rnnsearch/site/thread_scaling.h"
 #include "rnnsearch/train/checkpoint.h"
-#include "rnnsearch/train/measurement.h"
 #include "rnnsearch/train/optimizer.h"
-#include "rnnsearch/train/thread_scaling.h"
 #include "rnnsearch/train/trainer.h"
 
 namespace rnnsearch::cli {
 
 namespace {
 
-train::Measured described(const BenchmarkSettings& s) {
-  train::Measured measured;
+site::Measured described(const BenchmarkSettings& s) {
+  site::Measured measured;
   measured.decode = s.decode;
   measured.untimed = s.untimed_updates;
   measured.timed = s.updates;
@@ -73,8 +73,8 @@ std::vector<std::uint64_t> agreed_threads(BenchmarkSettings& s, const comm::Comm
 
 // COLLECTIVE. Times the batches with a model that is made anew on this number of threads (0: this rank's share of the
 // CPUs), so that its memory lies where its threads touch it first.
-train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batches& batches, BenchmarkSettings& s,
-                          const comm::Communicator& world, Progress& progress) {
+site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches& batches, BenchmarkSettings& s,
+                         const comm::Communicator& world, Progress& progress) {
   measured.places = settle(threads, s, world);
   measured.threads = thread_count();
   model::Model<float> model(s.model);
@@ -88,20 +88,20 @@ train::OnThreads timed_on(std::uint64_t threads, train::Measured measured, Batch
     for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
     measured.optimizer_bytes = train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(world.size());
   }
-  const train::Work work{[&] { return batches.next(); }, batches.of_corpus(), work_of(s, world, model),
-                         [&](std::size_t done, double seconds) {
-                           progress.show(text_of("[benchmark] ", done, " of ", s.untimed_updates + s.updates, " on ",
-                                                 counted(measured.threads, "thread"), ": ", fixed(seconds, 3), " s"));
-                         }};
-  const train::Measurement m = train::measure(world, measured, work);
+  const site::Work work{[&] { return batches.next(); }, batches.of_corpus(), work_of(s, world, model),
+                        [&](std::size_t done, double seconds) {
+                          progress.show(text_of("[benchmark] ", done, " of ", s.untimed_updates + s.updates, " on ",
+                                                counted(measured.threads, "thread"), ": ", fixed(seconds, 3), " s"));
+                        }};
+  const site::Measurement m = site::measure(world, measured, work);
   if (s.latency_sentences > 0) measured.latency = latency_of(s, batches, model);
   // Only now, because it takes memory, which is no part of the peak that was measured.
-  if (s.machine) measured.machine = train::measure_machine(world);
+  if (s.machine) measured.machine = site::measure_machine(world);
   return {std::move(measured), m};
 }
 
 int work(const Options& options, BenchmarkSettings& s) {
-  train::Measured measured = described(s);
+  site::Measured measured = described(s);
 
   const comm::Communicator world;
   check_same_options(world, options);
@@ -116,7 +116,7 @@ int work(const Options& options, BenchmarkSettings& s) {
   measured.model = s.model;
   measured.configuration = options.values();
   Progress progress(!world.is_root());
-  std::vector<train::OnThreads> runs;
+  std::vector<site::OnThreads> runs;
   for (const std::uint64_t threads : counts) {
     if (!runs.empty()) batches.rewind();
     runs.push_back(timed_on(threads, measured, batches, s, world, progress));
@@ -137,9 +137,9 @@ int work(const Options& options, BenchmarkSettings& s) {
   }
   if (runs.size() == 1) {
     const auto& [of, m] = runs.front();
-    std::cout << (s.json ? train::json_of(of, m).dump(2) + "\n" : train::table_of(of, m));
+    std::cout << (s.json ? site::json_of(of, m).dump(2) + "\n" : site::table_of(of, m));
   } else {
-    std::cout << (s.json ? train::json_of(runs).dump(2) + "\n" : train::table_of(runs));
+    std::cout << (s.json ? site::json_of(runs).dump(2) + "\n" : site::table_of(runs));
   }
   return 0;
 }

@@ -35,7 +35,7 @@ class Updates {
   Updates(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
       : train_(s.train), world_(world), model_(model.options()), step_(world, model, s.train) {}
 
-  train::Timed run(const corpus::BatchSlice& slice) {
+  site::Timed run(const corpus::BatchSlice& slice) {
     const double rate = train::learning_rate(train_, {.update = ++update_});
     const Stopwatch watch;
     const auto result = step_.run(
@@ -83,10 +83,10 @@ class Translations {
   Translations(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
       : search_(endless(s.search)), world_(world), model_(model) {}
 
-  train::Timed run(const corpus::BatchSlice& slice) {
-    set_lengths(search_, static_cast<double>(slice.batch_target_words), train::source_lengths(model_.options(), slice));
+  site::Timed run(const corpus::BatchSlice& slice) {
+    set_lengths(search_, static_cast<double>(slice.batch_target_words), site::source_lengths(model_.options(), slice));
     search_.batch_sentences = std::max<std::size_t>(slice.source.size(), 1);
-    train::Timed timed;
+    site::Timed timed;
     PhaseTimes& phases = model_.phases();
     phases.clear();
     const Stopwatch watch;
@@ -183,8 +183,8 @@ std::shared_ptr<const decode::Shortlist> shortlist_of(const BenchmarkSettings& s
   return std::make_shared<const decode::Shortlist>(std::move(translations), s.shortlist_frequent, s.model.target_words);
 }
 
-train::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Model<float>& model) {
-  train::Latency latency;
+site::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Model<float>& model) {
+  site::Latency latency;
   decode::SearchOptions search = endless(s.search);
   batches.rewind();
   const corpus::BatchSlice first = batches.next();
@@ -204,7 +204,7 @@ train::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::M
     decode::translate(model, one, search);
     latency.seconds.push_back(watch.seconds());
   }
-  set_lengths(search, static_cast<double>(first.batch_target_words), train::source_lengths(model.options(), first));
+  set_lengths(search, static_cast<double>(first.batch_target_words), site::source_lengths(model.options(), first));
   for (std::size_t together = 1;; together = std::min(2 * together, first.source.size())) {
     search.batch_sentences = together;
     const Stopwatch watch;
@@ -219,9 +219,9 @@ train::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::M
   return latency;
 }
 
-std::function<train::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& s,
-                                                               const comm::Communicator& world,
-                                                               model::Model<float>& model) {
+std::function<site::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& s,
+                                                              const comm::Communicator& world,
+                                                              model::Model<float>& model) {
   if (s.decode) {
     return [timed = Translations(s, world, model)](const auto& batch) mutable { return timed.run(batch); };
   }

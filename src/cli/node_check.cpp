@@ -17,14 +17,14 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
-#include "rnnsearch/train/site_check.h"
+#include "rnnsearch/site/site_check.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using train::Finding;
-using train::Level;
+using site::Finding;
+using site::Level;
 
 std::string setting(const char* name) {
   const char* const text = std::getenv(name);
@@ -36,7 +36,7 @@ std::size_t number_set(const char* name) {
   return value::read(setting(name), number) ? number : 0;
 }
 
-train::NodeFacts own_facts(const comm::Communicator& world) {
+site::NodeFacts own_facts(const comm::Communicator& world) {
   const std::size_t granted = number_set("SLURM_CPUS_ON_NODE");
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
   return {world.hosts()[static_cast<std::size_t>(world.rank())], std::string(kernels::instruction_set()),
@@ -45,7 +45,7 @@ train::NodeFacts own_facts(const comm::Communicator& world) {
 }
 
 std::string line_of(const Finding& finding) {
-  std::string level = train::name_of(finding.level), topic = finding.topic;
+  std::string level = site::name_of(finding.level), topic = finding.topic;
   level.resize(9, ' ');
   topic.resize(16, ' ');
   return text_of(level, topic, finding.text, finding.next_step.empty() ? "" : "; " + finding.next_step, "\n");
@@ -85,13 +85,12 @@ int work(const Options& options, Settings& s) {
   s.threads.oversubscribe = true;  // it is a finding here, as are slow bindings
   s.threads.warn = false;
   const auto places = settle_threads(s.threads, world);
-  const auto facts = train::gather_facts(world, own_facts(world));
-  const auto ahead = train::clocks_ahead(world);
+  const auto facts = site::gather_facts(world, own_facts(world));
+  const auto ahead = site::clocks_ahead(world);
   if (world.is_root()) {
     const bool step = !setting("SLURM_STEP_ID").empty() && number_set("SLURM_STEP_NUM_TASKS") > 1;
     const std::string library = comm::library() + (world.size() > 1 ? "" : " (which a single rank does not need)");
-    findings.push_back(
-        train::ranks_finding(facts, number_set(step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"), library));
+    findings.push_back(site::ranks_finding(facts, number_set(step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"), library));
     for (const auto& line : describe(places)) {
       if (line.find("warning") == line.npos) {
         findings.push_back({Level::kOk, "threads", line.substr(line.find(' ') + 1), ""});
@@ -107,17 +106,17 @@ int work(const Options& options, Settings& s) {
                    "RANKS_PER_NODE and CPUS_PER_RANK of cluster/site.sh; ",
                    comm::library_is_open_mpi() ? "mpirun --map-by numa:PE=N" : "mpiexec -bind-to numa", ")")});
     }
-    add(train::cpus_findings(facts, cpus_by_host(places)));
-    add(train::processor_findings(facts));
-    if (train::host_count(facts) > 1) findings.push_back(train::clock_finding(facts, ahead));
+    add(site::cpus_findings(facts, cpus_by_host(places)));
+    add(site::processor_findings(facts));
+    if (site::host_count(facts) > 1) findings.push_back(site::clock_finding(facts, ahead));
   }
 
   progress.show("[node-check] files");
-  add(train::check_folder(world, fs::absolute(s.folder)));
+  add(site::check_folder(world, fs::absolute(s.folder)));
   progress.show("[node-check] all-reduces");
-  const auto sums = train::time_sums(world);
+  const auto sums = site::time_sums(world);
   if (!world.is_root()) return 0;
-  add(train::sum_findings(sums, facts.size(), train::host_count(facts)));
+  add(site::sum_findings(sums, facts.size(), site::host_count(facts)));
 
   const auto count = [&](Level level) {
     return static_cast<std::size_t>(
@@ -127,9 +126,9 @@ int work(const Options& options, Settings& s) {
     Json list = Json::array(), reductions = Json::array(), ranks = Json::array();
     for (const Finding& f : findings) {
       list.push_back(Json::object(
-          {{"level", train::name_of(f.level)}, {"topic", f.topic}, {"text", f.text}, {"next_step", f.next_step}}));
+          {{"level", site::name_of(f.level)}, {"topic", f.topic}, {"text", f.text}, {"next_step", f.next_step}}));
     }
-    for (const train::Sum& sum : sums) {
+    for (const site::Sum& sum : sums) {
       reductions.push_back(Json::object(
           {{"bytes", sum.bytes}, {"seconds", sum.seconds}, {"gigabytes_per_second", sum.gigabytes_per_second()}}));
     }

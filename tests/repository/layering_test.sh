@@ -13,11 +13,12 @@ text       base                                                              ICU
 corpus     base storage text                                                 zlib compression
 layers     base kernels                                                      -
 model      base kernels layers                                               -
+site       base kernels storage comm corpus model                            -
 train      base kernels storage comm corpus model                            -
 decode     base kernels comm corpus model                                    -
 evaluate   base text                                                         -
 report     base evaluate                                                     pugixml
-cli        base kernels storage comm corpus model train decode evaluate report    Boost.Program_options
+cli        base kernels storage comm corpus model site train decode evaluate report    Boost.Program_options
 main       cli                                                               -
 RULES
 )

@@ -201,5 +201,16 @@ TEST(Norm, IsNotFiniteWhenOneElementIsNot) {
   }
 }
 
+TEST(OptimizerBytes, CountWhatEachOptimizerReadsAndWrites) {
+  TrainOptions options;  // Adadelta: gradient three times, parameter and two averages read and written
+  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 9 + 1000 * 4 / 16));
+  options.optimizer = OptimizerKind::kAdam;
+  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 9 + 1000 * 6));
+  options.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * 10 * 5);
+  options.momentum = 0.9;
+  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 7 + 1000 * 4));
+}
+
 }  // namespace
 }  // namespace rnnsearch::train

@@ -1,11 +1,11 @@
-#include "rnnsearch/train/site_check.h"
+#include "rnnsearch/site/site_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/scratch.h"
 
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 namespace {
 
 using testing::AllOf;
@@ -90,4 +90,4 @@ TEST(SiteCheck, TriesAFolderAndLeavesNothingInIt) {
 }
 
 }  // namespace
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site

@@ -1,13 +1,11 @@
-#include "rnnsearch/train/measurement.h"
+#include "rnnsearch/site/measurement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cassert>
 
-#include "rnnsearch/train/optimizer.h"
-
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 namespace {
 
 using testing::HasSubstr;
@@ -153,17 +151,6 @@ TEST(ShareOfBound, StandsInTableAndJson) {
   EXPECT_EQ(json.at("share_of_bound").at("encoder").number(), 0.5);
 }
 
-TEST(OptimizerBytes, CountWhatEachOptimizerReadsAndWrites) {
-  TrainOptions options;  // Adadelta: gradient three times, parameter and two averages read and written
-  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 9 + 1000 * 4 / 16));
-  options.optimizer = OptimizerKind::kAdam;
-  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 9 + 1000 * 6));
-  options.optimizer = OptimizerKind::kSgd;
-  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * 10 * 5);
-  options.momentum = 0.9;
-  EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 7 + 1000 * 4));
-}
-
 TEST(Measurement, SaysWhetherAssertionsWereOn) {
   bool checks = false;
   assert((checks = true));
@@ -175,4 +162,4 @@ TEST(Measurement, SaysWhetherAssertionsWereOn) {
 }
 
 }  // namespace
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site

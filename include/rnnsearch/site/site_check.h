@@ -13,7 +13,7 @@
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/comm/communicator.h"
 
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 
 /// kOk: as it should be. kWarning: training works, but slowly, or not everywhere alike. kFailed: training would fail,
 /// or not survive.
@@ -73,4 +73,4 @@ std::vector<Finding> sum_findings(const std::vector<Sum>& sums, std::size_t rank
 /// gigabytes_per_second of the largest buffer.
 Finding bandwidth_finding(std::size_t ranks, std::size_t hosts, double gigabytes_per_second);
 
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/train/measurement.h"
+#include "rnnsearch/site/measurement.h"
 
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 
 /// The same updates, or translations, on one number of threads of each rank.
 struct OnThreads {
@@ -42,4 +42,4 @@ Json json_of(const std::vector<OnThreads>& runs);
 /// The table, for people.
 std::string table_of(const std::vector<OnThreads>& runs);
 
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site

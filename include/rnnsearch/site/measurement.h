@@ -19,7 +19,7 @@
 #include "rnnsearch/model/cost.h"
 #include "rnnsearch/model/model.h"
 
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 
 /// The work of one timed update or batch.
 struct Timed {
@@ -127,4 +127,4 @@ std::string heading_of(const Measured& measured, const Measurement& measurement,
 /// The figures as a text table, with that heading.
 std::string table_of(const Measured& measured, const Measurement& measurement);
 
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site

@@ -1,11 +1,11 @@
-#include "rnnsearch/train/thread_scaling.h"
+#include "rnnsearch/site/thread_scaling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 namespace {
 
 using testing::ElementsAre;
@@ -102,4 +102,4 @@ TEST(ThreadScaling, StandsInJsonWithTheRecordOfEachRun) {
 }
 
 }  // namespace
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site

@@ -1,4 +1,4 @@
-#include "rnnsearch/train/thread_scaling.h"
+#include "rnnsearch/site/thread_scaling.h"
 
 #include <cassert>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/printable.h"
 
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 namespace {
 
 const char* unit_of(const Measured& measured) {
@@ -114,4 +114,4 @@ std::string table_of(const std::vector<OnThreads>& runs) {
   return text + "\n" + conclusion_of(curve, unit_of(first)) + "\n";
 }
 
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site

@@ -1,4 +1,4 @@
-#include "rnnsearch/train/site_check.h"
+#include "rnnsearch/site/site_check.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -22,7 +22,7 @@
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/storage/sealed_file.h"
 
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 namespace {
 
 namespace fs = std::filesystem;
@@ -470,4 +470,4 @@ Finding bandwidth_finding(std::size_t ranks, std::size_t hosts, double gigabytes
                   comm::library_is_open_mpi() ? " (ompi_info; OMPI_MCA_btl_tcp_if_include names an interface)" : "")};
 }
 
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site

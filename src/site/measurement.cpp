@@ -1,4 +1,4 @@
-#include "rnnsearch/train/measurement.h"
+#include "rnnsearch/site/measurement.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/model/systems.h"
 
-namespace rnnsearch::train {
+namespace rnnsearch::site {
 namespace {
 
 double peak_memory_bytes() {
@@ -359,4 +359,4 @@ std::string table_of(const Measured& of, const Measurement& m) {
   return text;
 }
 
-}  // namespace rnnsearch::train
+}  // namespace rnnsearch::site
