@@ -1,6 +1,6 @@
 // Measures what scaling.py needs and `rnnsearch benchmark` does not tell; prints JSON:
 //   latency, bandwidth      of messages between two ranks of this MPI: half a ping-pong of 8 bytes; of 2 MB
-//   value, value_bfloat16   seconds of src/comm/exchange.cpp for each value received, without a network
+//   value                   seconds of src/comm/exchange.cpp for each value received, without a network
 // Run it with mpirun -n 2.
 #include <mpi.h>
 
@@ -58,15 +58,15 @@ double seconds_of_message(std::size_t bytes, int repeats) {
   return least;
 }
 
-double seconds_of_value(bool bfloat16) {
+double seconds_of_value() {
   constexpr int kRanks = 8;
   const rnnsearch::comm::Grid grid(0, kRanks);
-  std::vector<float> values(rnnsearch::comm::kBlock), residual(bfloat16 ? values.size() : 0);
+  std::vector<float> values(rnnsearch::comm::kBlock);
   rnnsearch::comm::Exchange exchange;
   double least = 1e9;
   for (int round = 0; round < kRounds; ++round) {
     const double begun = MPI_Wtime();
-    exchange.begin(MPI_COMM_SELF, grid, 0, {values, residual});
+    exchange.begin(MPI_COMM_SELF, grid, 0, {values});
     while (!exchange.advance()) {
     }
     least = std::min(least, MPI_Wtime() - begun);
@@ -87,12 +87,9 @@ int main(int argc, char** argv) {
   }
   constexpr std::size_t kLarge = std::size_t{1} << 21;
   const double latency = seconds_of_message(8, 1000), large = seconds_of_message(kLarge, 16);
-  double value = 0, value_bfloat16 = 0;
   if (rank == 0) {
-    value = seconds_of_value(false);
-    value_bfloat16 = seconds_of_value(true);
-    std::printf("{\"latency\": %.3g, \"bandwidth\": %.4g, \"value\": %.3g, \"value_bfloat16\": %.3g}\n", latency,
-                kLarge / (large - latency), value, value_bfloat16);
+    std::printf("{\"latency\": %.3g, \"bandwidth\": %.4g, \"value\": %.3g}\n", latency, kLarge / (large - latency),
+                seconds_of_value());
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

@@ -96,12 +96,10 @@ class Case:
     optimiser: float
     network: Network
     value: float        # seconds of the progress thread for each value received
-    value_bfloat16: float
     byte: float = 0.0   # seconds of the progress thread for each byte that MPI copies between ranks of a host
     ranks_of_host: int = 1
     dealt_out: bool = False  # ranks are dealt out to the hosts in turn, so that the engine cannot add within hosts first
     overlap: bool = True
-    bfloat16: bool = False
     shards: int = 0     # of the global batch, if sums are those of --reproducible-shards
     sharded: bool = False  # each rank updates its share of the weights
     bits: int = 60000
@@ -171,11 +169,8 @@ def analytic(case):
     messages = sum(2 * 2 * (line.width - 1) for line in lines)  # sent and received, in both phases of an all-reduce
     wire_value = thread_value = 0.0  # seconds for each value of a block
     for line in lines:
-        rounds = case.bfloat16 and not line.within_host
-        size = 2 if rounds else 4
-        wire_value += case.ranks_of_host * line.off_host * size / net.bandwidth
-        thread_value += (line.values * (case.value_bfloat16 if rounds else case.value) +
-                         (line.values - line.off_host) * size * case.byte)
+        wire_value += case.ranks_of_host * line.off_host * 4 / net.bandwidth
+        thread_value += line.values * case.value + (line.values - line.off_host) * 4 * case.byte
     small = 2 * math.ceil(math.log2(n)) * (net.latency + net.message) if n > 1 else 0
     total = 0.0
     for pace in case.paces():
@@ -245,14 +240,13 @@ def platform(case, scale):
 
 
 def scenario(case, scale, check=False):
-    value = case.value_bfloat16 if case.bfloat16 else case.value
     lines = [f"ranks {case.ranks}", f"updates {case.updates}", f"scale {scale}", f"overlap {int(case.overlap)}",
              f"compute {case.compute:.9g}", f"optimiser {case.optimiser:.9g}", f"bits {case.bits}",
              f"message {case.network.message}", f"byte {case.byte * scale:.6g}", f"value {case.value * scale:.6g}",
-             f"value_bfloat16 {case.value_bfloat16 * scale:.6g}", f"streams {16 if case.ranks <= FEW else 2}",
+             f"streams {16 if case.ranks <= FEW else 2}",
              f"shards {case.shards}", f"ranks_of_host {case.ranks_of_host}", f"dealt_out {int(case.dealt_out)}",
              f"check {int(check)}"]
-    lines += [f"part {ready:.9g} {int(floats)} {int(case.bfloat16)}" for ready, floats in case.parts]
+    lines += [f"part {ready:.9g} {int(floats)}" for ready, floats in case.parts]
     lines += ["pace " + " ".join(f"{factor:.6f}" for factor in pace) for pace in case.paces()]
     return "\n".join(lines) + "\n"
 
@@ -402,24 +396,20 @@ class Node:
 
 # Bytes of memory traffic for each value of the rows that are summed (src/train/summed_rows.cpp). They are put together: those without a
 # gradient of this rank are zeros (4 bytes written, and 4 read, because processors read what they write). A dense gradient is set to 0
-# before each update, which takes as long. With bfloat16 rounding errors are copied before the sum and once more after it (4 bytes read, 4
-# written, and 4 read for that).
-BYTES_PER_ROW_VALUE, BYTES_PER_ERROR = 8, 12
+# before each update, which takes as long.
+BYTES_PER_ROW_VALUE = 8
 
 
 def case_of(measured, node, ranks, pairs, network, sparse=True, words=None, **variant):
     """words: of the whole batch on each side; as many as `pairs` on every rank have, if it is not given."""
     configuration = measured["configuration"]
     words = words or ranks * pairs * 25
-    errors = BYTES_PER_ERROR if variant.get("bfloat16") else 0
-    seconds_per_value = (BYTES_PER_ROW_VALUE + errors) / node.bytes_per_second()
+    seconds_per_value = BYTES_PER_ROW_VALUE / node.bytes_per_second()
     gradient_parts = node.computed(pairs)
     parts = parts_of(configuration, gradient_parts, words, sparse, seconds_per_value)
-    rows = sum(floats for (_, floats), part in zip(parts, gradient_parts) if rows_of(configuration, part))
-    optimiser = node.optimiser(words if sparse else math.inf) + rows * errors / node.bytes_per_second()
+    optimiser = node.optimiser(words if sparse else math.inf)
     spread = math.hypot(SPREAD["slices"], SPREAD["nodes"])
     return Case(ranks, parts, parts[-1][0], optimiser, network, measured["messages"]["value"],
-                measured["messages"]["value_bfloat16"],
                 byte=1 / measured["messages"]["bandwidth"],
                 bits=int(configuration["source-words"]) + int(configuration["target-words"]),
                 **{"spread": spread, "updates": 1 if ranks > 64 else 2, **variant})
@@ -430,7 +420,6 @@ VARIANTS = {  # name: (arguments of case_of, fields of the case)
     "blocking": {"overlap": False},
     "overlap, dense": {"sparse": False},
     "overlap": {},
-    "overlap, bf16": {"bfloat16": True},
     "overlap, sharded": {"sharded": True},
     "overlap, dealt out": {"dealt_out": True},  # the same as overlap for one rank a host
 }
@@ -588,7 +577,7 @@ def check(arguments):
                           for i, part in enumerate(single[ranks][0]["gradient_parts"])]
         parts = parts_of(single[ranks][0]["configuration"], gradient_parts, ranks * arguments.pairs * 25)
         case = Case(ranks, parts, max(parts[-1][0], alone / turns - optimiser), optimiser, network, messages["value"],
-                    messages["value_bfloat16"], byte=1 / messages["bandwidth"], overlap=overlap == "yes", cores=cores,
+                    byte=1 / messages["bandwidth"], overlap=overlap == "yes", cores=cores,
                     one_host=True)
         simulated, _ = simulate(case, arguments.simulator, scale=1)
         print(f"| {ranks} | {overlap} | {alone:.4f} | {median(seconds):.4f} | {simulated:.4f} | "
@@ -600,39 +589,33 @@ def check(arguments):
 
 def verify(arguments):
     """Checks the simulator: every rank gets the same, correct sums; its times agree with the analytic model within 4%;
-    overlap, rounding and a slower network change them in the right direction."""
+    overlap and a slower network change them in the right direction."""
     for ranks, shards, of_host in ((2, 0, 1), (3, 0, 1), (16, 0, 1), (16, 32, 1), (20, 0, 1), (16, 0, 4), (12, 24, 3), (20, 0, 2),
                                    (36, 0, 2), (36, 72, 2)):
-        for bfloat16 in (False, True)[:1 if shards else 2]:
-            parts = [(0.001, 70001), (0.002, 33), (0.002, 4099)]
-            case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, 0, bfloat16=bfloat16, shards=shards, updates=2,
-                        ranks_of_host=of_host)
-            _, output = simulate(case, arguments.simulator, scale=1, check=True)
-            lines = re.findall(r"^check: .* same bits.*", output, re.M)
-            if len(lines) != case.updates * ranks:
-                fail(f"{ranks} ranks: {len(lines)} sums were checked, {case.updates * ranks} expected: {output}")
-            print(f"{ranks} ranks, {of_host} on a host, bfloat16 {bfloat16}, {shards} shards: {lines[-1]}")
+        parts = [(0.001, 70001), (0.002, 33), (0.002, 4099)]
+        case = Case(ranks, parts, 0.002, 0.001, NETWORKS["100 Gb/s"], 0, shards=shards, updates=2, ranks_of_host=of_host)
+        _, output = simulate(case, arguments.simulator, scale=1, check=True)
+        lines = re.findall(r"^check: .* same bits.*", output, re.M)
+        if len(lines) != case.updates * ranks:
+            fail(f"{ranks} ranks: {len(lines)} sums were checked, {case.updates * ranks} expected: {output}")
+        print(f"{ranks} ranks, {of_host} on a host, {shards} shards: {lines[-1]}")
     parts = [(0.05, 9000000), (0.08, 5000000), (0.1, 6000000)]
     for ranks, of_host in ((2, 1), (4, 1), (16, 1), (16, 4)):
         times = {}
         for name, network in NETWORKS.items():
             for overlap in (True, False):
-                for bfloat16 in (False, True):
-                    case = Case(ranks, parts, 0.1, 0.01, network, 1.8e-10, 2e-10, 2e-10, overlap=overlap, bfloat16=bfloat16,
-                                spread=0.02, updates=2, ranks_of_host=of_host)
-                    expected, (simulated, _) = analytic(case), simulate(case, arguments.simulator)
-                    times[name, overlap, bfloat16] = simulated
-                    off = 100 * (expected / simulated - 1)
-                    print(f"{ranks} ranks, {of_host} on a host, {name}, overlap {overlap}, bfloat16 {bfloat16}: simulated {simulated:.4f} s, "
-                          f"analytic {expected:.4f} s ({off:+.1f}%)")
-                    if abs(off) > 4:
-                        fail("the simulation and the analytic model differ by more than 4%")
-        for (name, overlap, bfloat16), seconds in times.items():
-            if not overlap and seconds <= times[name, True, bfloat16]:
+                case = Case(ranks, parts, 0.1, 0.01, network, 1.8e-10, 2e-10, overlap=overlap, spread=0.02, updates=2, ranks_of_host=of_host)
+                expected, (simulated, _) = analytic(case), simulate(case, arguments.simulator)
+                times[name, overlap] = simulated
+                off = 100 * (expected / simulated - 1)
+                print(f"{ranks} ranks, {of_host} on a host, {name}, overlap {overlap}: simulated {simulated:.4f} s, "
+                      f"analytic {expected:.4f} s ({off:+.1f}%)")
+                if abs(off) > 4:
+                    fail("the simulation and the analytic model differ by more than 4%")
+        for (name, overlap), seconds in times.items():
+            if not overlap and seconds <= times[name, True]:
                 fail(f"{ranks} ranks, {name}: overlap gains nothing")
-            if bfloat16 and name == "10 Gb/s" and seconds >= times[name, overlap, False]:
-                fail(f"{ranks} ranks, {name}: bfloat16 gains nothing")
-            if name == "10 Gb/s" and seconds <= times["100 Gb/s", overlap, bfloat16]:
+            if name == "10 Gb/s" and seconds <= times["100 Gb/s", overlap]:
                 fail(f"{ranks} ranks: the slower network is as fast")
 
 

@@ -14,13 +14,13 @@
 //   scale S                divide every size by S, so that a thousand ranks fit into memory (divide bandwidths, too,
 //                          and multiply the seconds for each byte or value)
 //   overlap 0|1            0: all-reduces begin when the last part is ready
-//   part SECONDS FLOATS 0|1   a part of the gradient, ready SECONDS after the update began; 1: sent as bfloat16. Parts
-//                          are listed in the order in which they are ready
+//   part SECONDS FLOATS    a part of the gradient, ready SECONDS after the update began. Parts are listed in the order
+//                          in which they are ready
 //   compute SECONDS        time until the gradient is complete
 //   optimiser SECONDS      time after the all-reduces
 //   bits COUNT             bits of the unions before the first all-reduce
 //   pace F F F ...         for each rank: its computing takes F times as long. One line per update
-//   message SECONDS, byte SECONDS, value SECONDS, value_bfloat16 SECONDS, streams COUNT      see wire.h
+//   message SECONDS, byte SECONDS, value SECONDS, streams COUNT      see wire.h
 //   shards COUNT           0, or sums are added in the order of so many shards, whose sums on one rank are one node of
 //                          the tree (src/comm/exchange.h)
 //   check 0|1              every rank sums different values; all must get the bits of the exact sum
@@ -30,6 +30,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -60,7 +61,6 @@ using rnnsearch::comm::Grid;
 struct Part {
   double seconds = 0;
   std::size_t floats = 0;
-  bool bfloat16 = false;
 };
 
 struct Scenario {
@@ -103,7 +103,7 @@ Scenario read_scenario(const std::string& path) {
       words >> s.overlap;
     } else if (name == "part") {
       Part& part = s.parts.emplace_back();
-      words >> part.seconds >> part.floats >> part.bfloat16;
+      words >> part.seconds >> part.floats;
     } else if (name == "compute") {
       words >> s.compute;
     } else if (name == "optimiser") {
@@ -120,8 +120,6 @@ Scenario read_scenario(const std::string& path) {
       words >> s.costs.byte;
     } else if (name == "value") {
       words >> s.costs.value;
-    } else if (name == "value_bfloat16") {
-      words >> s.costs.value_bfloat16;
     } else if (name == "streams") {
       words >> s.costs.streams;
     } else if (name == "shards") {
@@ -168,7 +166,6 @@ class Rank {
     }
     if (!s.check) return;
     values_.resize(all);
-    residual_.resize(all);
   }
 
   /// The progress thread.
@@ -262,9 +259,6 @@ class Rank {
     for (std::size_t first = 0; first < all; first += most) {
       const std::size_t size = std::min(most, all - first);
       Job job{++jobs_, {{s_.check ? values_.data() + first_[part] + first : unchecked_->data(), size}}};
-      if (s_.parts[part].bfloat16) {
-        job.block.residual = {s_.check ? residual_.data() + first_[part] + first : unchecked_->data(), size};
-      }
       job.block.shards = s_.shards;
       queue_.push_back(job);
     }
@@ -300,11 +294,9 @@ class Rank {
       for (int r = 0; r < s_.ranks; ++r) sum += value(update, r, i);
       worst = std::max(worst, std::abs(values_[i] - sum) / (s_.ranks * magnitude(i)));
     }
-    // float32: a rounding error of 2^-24 for each addition. bfloat16: 2^-8 of what a rank sends and of the sum, and as
-    // much again for the error-feedback residual.
-    const bool rounds = std::any_of(s_.parts.begin(), s_.parts.end(), [](const Part& part) { return part.bfloat16; });
-    const double bound = rounds ? 4.0 / 256 : s_.ranks * 0x1p-24;
-    if (worst > bound) throw Error(rnnsearch::text_of("simulate: a sum is wrong by ", worst, " of its terms"));
+    // a rounding error of 2^-24 for each addition
+    if (worst > s_.ranks * 0x1p-24)
+      throw Error(rnnsearch::text_of("simulate: a sum is wrong by ", worst, " of its terms"));
     std::printf("check: update %d, rank %d: the same bits, wrong by %.1e of the terms at most\n", update, rank_, worst);
   }
 
@@ -314,7 +306,7 @@ class Rank {
   scaling::Wire* wire_;
   Grid grid_;
   std::vector<std::size_t> first_;  // of each part in values_
-  std::vector<float> values_, residual_;
+  std::vector<float> values_;
   std::array<Slot, rnnsearch::comm::kUnderWay> slots_;
   std::deque<Job> queue_;
   std::uint64_t jobs_ = 0;
@@ -371,13 +363,16 @@ void simulate(const char* platform, const char* path) {
 
 namespace scaling {
 
-int send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* handle) {
-  const std::size_t size = type == MPI_FLOAT ? sizeof(float) : sizeof(std::uint16_t);
-  reinterpret_cast<Wire*>(comm)->send(data, static_cast<std::size_t>(count) * size, to, tag, handle);
+int send(const void* data, int count, [[maybe_unused]] MPI_Datatype type, int to, int tag, MPI_Comm comm,
+         MPI_Request* handle) {
+  assert(type == MPI_FLOAT);
+  reinterpret_cast<Wire*>(comm)->send(data, static_cast<std::size_t>(count) * sizeof(float), to, tag, handle);
   return MPI_SUCCESS;
 }
-int receive(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* handle) {
-  reinterpret_cast<Wire*>(comm)->receive(data, static_cast<std::size_t>(count), type == MPI_FLOAT, from, tag, handle);
+int receive(void* data, int count, [[maybe_unused]] MPI_Datatype type, int from, int tag, MPI_Comm comm,
+            MPI_Request* handle) {
+  assert(type == MPI_FLOAT);
+  reinterpret_cast<Wire*>(comm)->receive(data, static_cast<std::size_t>(count), from, tag, handle);
   return MPI_SUCCESS;
 }
 int test_some(int count, MPI_Request* handles, int* complete, int* /*indices*/, MPI_Status* /*statuses*/) {

@@ -46,12 +46,11 @@ void Wire::send(const void* data, std::size_t bytes, int to, int tag, MPI_Reques
   post_send(data, bytes, to, tag, of);
 }
 
-void Wire::receive(void* data, std::size_t count, bool float32, int from, int tag, MPI_Request* handle) {
-  const std::size_t bytes = count * (float32 ? sizeof(float) : sizeof(std::uint16_t));
+void Wire::receive(void* data, std::size_t count, int from, int tag, MPI_Request* handle) {
+  const std::size_t bytes = count * sizeof(float);
   Stage* of = stage(tag);
   const bool copied = ranks_[static_cast<std::size_t>(from)]->host_ == host_;
-  of->seconds += static_cast<double>(count) * (float32 ? costs_.value : costs_.value_bfloat16) +
-                 (copied ? static_cast<double>(bytes) * costs_.byte : 0);
+  of->seconds += static_cast<double>(count) * costs_.value + (copied ? static_cast<double>(bytes) * costs_.byte : 0);
   *handle = reinterpret_cast<MPI_Request>(of);
   post_receive(data, bytes, from, tag, of);
 }

@@ -24,10 +24,10 @@ namespace scaling {
 
 struct Costs {
   // Seconds of the progress thread.
-  double message = 0;                    // for each message sent or received
-  double byte = 0;                       // for each byte received from a rank of the same host, because MPI copies it
-  double value = 0, value_bfloat16 = 0;  // for each value received: adding, rounding, widening
-  int streams = 16;                      // flows that leave a rank at a time, and as many within its host
+  double message = 0;  // for each message sent or received
+  double byte = 0;     // for each byte received from a rank of the same host, because MPI copies it
+  double value = 0;    // for each value received: adding
+  int streams = 16;    // flows that leave a rank at a time, and as many within its host
 };
 
 /// Lets an actor wait for others. SimGrid runs one actor at a time.
@@ -50,7 +50,7 @@ class Wire {
 
   // Replacements of the calls of MPI; a handle names the stage.
   void send(const void* data, std::size_t bytes, int to, int tag, MPI_Request* handle);
-  void receive(void* data, std::size_t count, bool float32, int from, int tag, MPI_Request* handle);
+  void receive(void* data, std::size_t count, int from, int tag, MPI_Request* handle);
   /// If all messages of the stage are complete, charges the thread for them, and returns true.
   static bool whole_stage(MPI_Request handle);
 

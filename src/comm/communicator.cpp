@@ -207,8 +207,8 @@ int Communicator::size() const {
   return size;
 }
 
-Communicator::Ticket Communicator::begin_all_reduce(std::span<float> values, std::span<float> residual) const {
-  return progress_thread() ? progress_thread()->begin(values, residual) : 0;
+Communicator::Ticket Communicator::begin_all_reduce(std::span<float> values) const {
+  return progress_thread() ? progress_thread()->begin(values) : 0;
 }
 
 Communicator::Ticket Communicator::begin_tree_reduce(std::uint64_t shards,

@@ -16,48 +16,15 @@ constexpr std::size_t kLine = 16;
 constexpr std::size_t kPiece = 2048;
 
 // The loops over a block run on the progress thread and must keep up with the network, so they are also compiled for
-// wide vectors. They only add, subtract and round, so every clone gives the same bits.
+// wide vectors. They only add, so every clone gives the same bits.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define RNNSEARCH_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define RNNSEARCH_CLONES
 #endif
 
-inline std::uint16_t rounded(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t nearest = (bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U;  // ties to even
-  const std::uint32_t quiet = bits >> 16U | 0x40U;                             // NaN stays NaN
-  return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? quiet : nearest);
-}
-
-inline float widened(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
-}
-
-/// to = bfloat16(values + residual); residual = the rounding error.
-RNNSEARCH_CLONES void round_with_residual(const float* values, float* residual, std::uint16_t* to, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    const float wanted = values[i] + residual[i];
-    const std::uint16_t sent = rounded(wanted);
-    to[i] = sent;
-    residual[i] = wanted - widened(sent);
-  }
-}
-
-RNNSEARCH_CLONES void round_to(const float* values, std::uint16_t* to, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) to[i] = rounded(values[i]);
-}
-
-RNNSEARCH_CLONES void widen(const std::uint16_t* values, float* to, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) to[i] = widened(values[i]);
-}
-
 RNNSEARCH_CLONES void add(const float* values, float* to, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) to[i] += values[i];
-}
-
-RNNSEARCH_CLONES void add_widened(const std::uint16_t* values, float* to, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) to[i] += widened(values[i]);
 }
 
 }  // namespace
@@ -102,8 +69,7 @@ Exchange::Range Exchange::part(int dimension, int coordinate) const {
 }
 
 void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, const Block& block) {
-  assert(done() && (block.residual.empty() || block.residual.size() == block.values.size()));
-  assert(block.shards == 0 || (block.residual.empty() && block.shards % static_cast<unsigned>(grid.ranks()) == 0));
+  assert(done() && block.shards % static_cast<unsigned>(grid.ranks()) == 0);
   assert(block.shards != 0 || block.earlier.empty());
   comm_ = comm;
   grid_ = &grid;
@@ -118,7 +84,6 @@ void Exchange::begin(MPI_Comm comm, const Grid& grid, std::uint64_t number, cons
   for (const auto& sum : block.earlier) addends_.push_back({sum.data(), 0});
   addends_.push_back({block.values.data(), 0});
   if (grid.dimensions() == 0 || block.values.empty()) return;
-  if (rounds() && grid.within_host(0)) give_residual_to_host();
   stage_ = Stage::kReduce;
   begin_reduce();
 }
@@ -136,13 +101,10 @@ bool Exchange::advance() {
         --dimension_;
         begin_gather();
       }
+    } else if (dimension_-- == 0) {
+      stage_ = Stage::kDone;
     } else {
-      end_gather();
-      if (dimension_-- == 0) {
-        stage_ = Stage::kDone;
-      } else {
-        begin_gather();
-      }
+      begin_gather();
     }
   }
   return true;
@@ -160,26 +122,8 @@ void Exchange::test() {
   complete_ += static_cast<std::uint64_t>(count);
 }
 
-// Where the ranks of a host are added first, this rank rounds only its own part. What it failed to send of the others,
-// when they were its own, goes into the sum of the host now.
-void Exchange::give_residual_to_host() {
-  const Range own = part(0, grid_->coordinate(0));
-  const auto give = [&](std::size_t first, std::size_t end) {
-    add(block_.residual.data() + first, block_.values.data() + first, end - first);
-    std::fill(block_.residual.data() + first, block_.residual.data() + end, 0.0F);
-  };
-  give(0, own.first);
-  give(own.first + own.size, block_.values.size());
-}
-
-ShardTree Exchange::tree() const {
-  return ShardTree(rounds() ? static_cast<std::uint64_t>(grid_->width(dimension_)) : block_.shards);
-}
-
 std::vector<ShardRange> Exchange::nodes_at(int coordinate) const {
-  const ShardTree tree = this->tree();
-  if (rounds())
-    return tree.nodes_of({static_cast<std::uint64_t>(coordinate), static_cast<std::uint64_t>(coordinate) + 1});
+  const ShardTree tree(block_.shards);
   // The ranks whose sum it holds differ in the dimensions before.
   const int stride = grid_->stride(dimension_), first = grid_->neighbour(dimension_, coordinate) / stride * stride;
   return tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(stride),
@@ -193,19 +137,18 @@ int Exchange::tag(Stage stage) const {
   return static_cast<int>(number_ % kNumbers * 2 + (stage == Stage::kGather ? 1 : 0));
 }
 
-void Exchange::send(const void* data, std::size_t count, int to) {
+void Exchange::send(const float* values, std::size_t count, int to) {
   if (count == 0) return;
-  const auto type = sends_bfloat16() ? MPI_UINT16_T : MPI_FLOAT;
-  bytes_sent_ += count * (sends_bfloat16() ? sizeof(std::uint16_t) : sizeof(float));
+  bytes_sent_ += count * sizeof(float);
   requests_.push_back(MPI_REQUEST_NULL);
-  check(MPI_Isend(data, static_cast<int>(count), type, to, tag(stage_), comm_, &requests_.back()), "MPI_Isend");
+  check(MPI_Isend(values, static_cast<int>(count), MPI_FLOAT, to, tag(stage_), comm_, &requests_.back()), "MPI_Isend");
 }
 
-void Exchange::receive(void* data, std::size_t count, int from) {
+void Exchange::receive(float* values, std::size_t count, int from) {
   if (count == 0) return;
-  const auto type = sends_bfloat16() ? MPI_UINT16_T : MPI_FLOAT;
   requests_.push_back(MPI_REQUEST_NULL);
-  check(MPI_Irecv(data, static_cast<int>(count), type, from, tag(stage_), comm_, &requests_.back()), "MPI_Irecv");
+  check(MPI_Irecv(values, static_cast<int>(count), MPI_FLOAT, from, tag(stage_), comm_, &requests_.back()),
+        "MPI_Irecv");
 }
 
 // Call it when all messages of a stage have been posted.
@@ -218,42 +161,27 @@ void Exchange::posted() {
 void Exchange::begin_reduce() {
   const int width = grid_->width(dimension_), coordinate = grid_->coordinate(dimension_);
   const Range own = ranges_[dimension_ + 1] = part(dimension_, coordinate);
-  const Range whole = ranges_[dimension_];
   std::vector<std::size_t> first_slot(static_cast<std::size_t>(width) + 1);  // of each coordinate
   for (int from = 0; from < width; ++from) {
     const auto at = static_cast<std::size_t>(from);
     first_slot[at + 1] = first_slot[at] + nodes_at(from).size();
   }
   assert(nodes_at(coordinate).size() == addends_.size());
-  const std::size_t slots = first_slot.back() * own.size;
   requests_.clear();
-  if (sends_bfloat16()) {
-    sent_bf16_.resize(std::max(sent_bf16_.size(), whole.size));
-    received_bf16_.resize(std::max(received_bf16_.size(), slots));
-  } else {
-    received_.resize(std::max(received_.size(), slots));
-  }
+  received_.resize(std::max(received_.size(), first_slot.back() * own.size));
   // Each rank starts with its right neighbour, so that the ranks do not all send to the first rank at once.
   for (int step = 1; step < width; ++step) {
     const int from = (coordinate - step + width) % width;
     const int rank = grid_->neighbour(dimension_, from);
     for (std::size_t i = first_slot[static_cast<std::size_t>(from)]; i < first_slot[static_cast<std::size_t>(from) + 1];
          ++i) {
-      const std::size_t slot = i * own.size;
-      receive(sends_bfloat16() ? static_cast<void*>(received_bf16_.data() + slot) : received_.data() + slot, own.size,
-              rank);
+      receive(received_.data() + i * own.size, own.size, rank);
     }
   }
   for (int step = 1; step < width; ++step) {
     const int to = (coordinate + step) % width;
     const Range theirs = part(dimension_, to);
     const int rank = grid_->neighbour(dimension_, to);
-    if (sends_bfloat16()) {
-      std::uint16_t* here = sent_bf16_.data() + (theirs.first - whole.first);
-      round_with_residual(values_in(theirs).data(), block_.residual.data() + theirs.first, here, theirs.size);
-      send(here, theirs.size, rank);
-      continue;
-    }
     for (const Addend& sum : addends_) send(sum.values + (theirs.first - sum.first), theirs.size, rank);
   }
   posted();
@@ -263,27 +191,19 @@ void Exchange::end_reduce() {
   const Range range = ranges_[dimension_ + 1];
   const auto own = values_in(range);
   struct Step {
-    const float* values;           // of a node; null if they are in `rounded`
-    const std::uint16_t* rounded;  // the same in bfloat16
-    std::size_t additions;         // that it makes possible
+    const float* values;    // of a node
+    std::size_t additions;  // that it makes possible
   };
   std::vector<Step> steps;
-  NodeStack nodes{tree()};
+  NodeStack nodes{ShardTree(block_.shards)};
   std::size_t slot = 0, depth = 0;
   for (int from = 0; from < grid_->width(dimension_); ++from) {
     const bool here = from == grid_->coordinate(dimension_);
     const auto theirs = nodes_at(from);
     for (std::size_t i = 0; i < theirs.size(); ++i, ++slot) {
-      Step step{};
-      if (here) {
-        step.values = addends_[i].values + (range.first - addends_[i].first);
-      } else if (sends_bfloat16()) {
-        step.rounded = received_bf16_.data() + slot * own.size();
-      } else {
-        step.values = received_.data() + slot * own.size();
-      }
-      step.additions = nodes.push(theirs[i]);
-      steps.push_back(step);
+      const float* const values =
+          here ? addends_[i].values + (range.first - addends_[i].first) : received_.data() + slot * own.size();
+      steps.push_back({values, nodes.push(theirs[i])});
       depth = std::max(depth, nodes.nodes().size());
     }
   }
@@ -296,19 +216,11 @@ void Exchange::end_reduce() {
     float* top = stack.data();  // past the last node
     for (const Step& step : steps) {
       if (step.additions == 0) {
-        if (step.values) {
-          std::copy_n(step.values + first, size, top);
-        } else {
-          widen(step.rounded + first, top, size);
-        }
+        std::copy_n(step.values + first, size, top);
         top += kPiece;
         continue;
       }
-      if (step.values) {
-        add(step.values + first, top - kPiece, size);
-      } else {
-        add_widened(step.rounded + first, top - kPiece, size);
-      }
+      add(step.values + first, top - kPiece, size);
       for (std::size_t i = 1; i < step.additions; ++i, top -= kPiece) add(top - kPiece, top - 2 * kPiece, size);
     }
     for (std::size_t i = 0; i < sums; ++i) {
@@ -322,44 +234,17 @@ void Exchange::end_reduce() {
 
 void Exchange::begin_gather() {
   const int width = grid_->width(dimension_), coordinate = grid_->coordinate(dimension_);
-  const Range whole = ranges_[dimension_], own = ranges_[dimension_ + 1];
-  const auto values = values_in(own);
+  const auto own = values_in(ranges_[dimension_ + 1]);
   requests_.clear();
-  std::uint16_t* own_bf16 = nullptr;
-  if (sends_bfloat16()) {
-    sent_bf16_.resize(std::max(sent_bf16_.size(), own.size));
-    received_bf16_.resize(std::max(received_bf16_.size(), whole.size));
-    own_bf16 = sent_bf16_.data();
-    if (dimension_ + 1 == grid_->dimensions()) {  // the finished sum is rounded once, on the rank that holds it
-      round_with_residual(values.data(), block_.residual.data() + own.first, own_bf16, own.size);
-      widen(own_bf16, values.data(), own.size);
-    } else {
-      round_to(values.data(), own_bf16, own.size);  // exact: these values were already rounded to bfloat16
-    }
-  }
   for (int step = 1; step < width; ++step) {
     const int from = (coordinate - step + width) % width;
-    const Range theirs = part(dimension_, from);
-    receive(sends_bfloat16() ? static_cast<void*>(received_bf16_.data() + (theirs.first - whole.first))
-                             : values_in(theirs).data(),
-            theirs.size, grid_->neighbour(dimension_, from));
+    const auto theirs = values_in(part(dimension_, from));
+    receive(theirs.data(), theirs.size(), grid_->neighbour(dimension_, from));
   }
   for (int step = 1; step < width; ++step) {
-    const int to = (coordinate + step) % width;
-    send(sends_bfloat16() ? static_cast<const void*>(own_bf16) : values.data(), own.size,
-         grid_->neighbour(dimension_, to));
+    send(own.data(), own.size(), grid_->neighbour(dimension_, (coordinate + step) % width));
   }
   posted();
-}
-
-void Exchange::end_gather() {
-  if (!sends_bfloat16()) return;
-  const Range whole = ranges_[dimension_];
-  for (int from = 0; from < grid_->width(dimension_); ++from) {
-    if (from == grid_->coordinate(dimension_)) continue;
-    const Range theirs = part(dimension_, from);
-    widen(received_bf16_.data() + (theirs.first - whole.first), values_in(theirs).data(), theirs.size);
-  }
 }
 
 }  // namespace rnnsearch::comm

@@ -9,14 +9,11 @@
 // dimension and at best 4 sqrt(n) for two. With r ranks on a host, only an r-th of that leaves the host. (A prime
 // number of hosts, or twice a prime, has no nearly square grid; choose another number for more than a few hundred.)
 //
-// float32: parts are added in the order of a ShardTree, whose shards are the ranks or, with `shards`, a number that
+// Parts are added in the order of a ShardTree, whose shards are the ranks or, with `shards`, a number that
 // does not depend on them. So the order of every addition depends at most on the number of ranks: not on timing,
 // network, buckets or the placement of ranks on hosts. Where the shards of a rank, or of a line of ranks, are several
 // nodes of the tree, it sends the sum of each; powers of two are therefore the best numbers of ranks and of ranks on a
 // host.
-//
-// bfloat16: each line of ranks has a tree of its own, so that a rank sends one sum. Bits then depend on the grid, and
-// so on the number of ranks on a host. Lines of hosts are summed in float32: rounding takes longer than copying.
 #pragma once
 
 #include <mpi.h>
@@ -65,16 +62,11 @@ class Grid {
 
 class Exchange {
  public:
-  /// Every rank begins the same blocks (same size and `number`, with or without `residual`) in the same order.
+  /// Every rank begins the same blocks (same size and `number`) in the same order.
   struct Block {
     std::span<float> values;  // summed in place; the caller must not touch them until done()
-    /// Empty: messages are float32. Otherwise the error-feedback residual of this rank for this block,
-    /// [values.size()], zero before the first sum and kept by the caller between sums: messages are bfloat16, but
-    /// float32 within the lines of hosts; additions are float32; and each rounding error is added to what this rank
-    /// sends in the next sum, also if the caller has moved values and residual within the block by then.
-    std::span<float> residual{};
     /// 0: each rank is a shard. Otherwise sums are added in the order of ShardTree(shards), and `values` is the sum of
-    /// this rank's last node. REQUIRES: the number of ranks divides it, and there is no residual.
+    /// this rank's last node. REQUIRES: the number of ranks divides it.
     std::uint64_t shards = 0;
     std::vector<std::span<const float>> earlier{};  // the sums of the rank's other nodes, each [values.size()]
   };
@@ -105,23 +97,16 @@ class Exchange {
 
   Range part(int dimension, int coordinate) const;
   std::span<float> values_in(Range range) const { return block_.values.subspan(range.first, range.size); }
-  bool rounds() const { return !block_.residual.empty(); }
-  /// Whether the messages of the present dimension are bfloat16.
-  bool sends_bfloat16() const { return rounds() && !grid_->within_host(dimension_); }
-  /// The tree in whose order the sums of the present dimension are added.
-  ShardTree tree() const;
   /// The nodes that the rank at this coordinate of the present dimension holds before that dimension.
   std::vector<ShardRange> nodes_at(int coordinate) const;
   int tag(Stage stage) const;
-  void send(const void* data, std::size_t count, int to);
-  void receive(void* data, std::size_t count, int from);
+  void send(const float* values, std::size_t count, int to);
+  void receive(float* values, std::size_t count, int from);
   void test();
-  void give_residual_to_host();
   void posted();
   void begin_reduce();
   void end_reduce();
   void begin_gather();
-  void end_gather();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   const Grid* grid_ = nullptr;
@@ -140,7 +125,6 @@ class Exchange {
   std::vector<Addend> addends_;  // the sums that this rank holds, one for each of its nodes
   /// After a dimension, all of them but the last, which is in `values`.
   std::array<std::vector<float>, Grid::kMaxDimensions> kept_;
-  std::vector<std::uint16_t> sent_bf16_, received_bf16_;
   std::uint64_t bytes_sent_ = 0, complete_ = 0;
 };
 

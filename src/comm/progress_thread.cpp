@@ -56,18 +56,8 @@ void ProgressThread::abandon() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::uint64_t ProgressThread::begin(std::span<float> values, std::span<float> residual) {
-  const std::lock_guard lock(mutex_);
-  for (std::size_t first = 0; first < values.size(); first += kBlock) {
-    const std::size_t size = std::min(kBlock, values.size() - first);
-    Job job;
-    job.ticket = ++begun_;
-    job.sum = {values.subspan(first, size), residual.empty() ? residual : residual.subspan(first, size)};
-    queue_.push_back(job);
-    ++entered_;
-  }
-  work_.notify_one();
-  return begun_;
+std::uint64_t ProgressThread::begin(std::span<float> values) {
+  return begin(0, std::array{values});
 }
 
 std::uint64_t ProgressThread::begin(std::uint64_t shards, std::span<const std::span<float>> nodes) {

@@ -38,7 +38,7 @@ class ProgressThread {
   ProgressThread& operator=(const ProgressThread&) = delete;
 
   // For the main thread.
-  std::uint64_t begin(std::span<float> values, std::span<float> residual);
+  std::uint64_t begin(std::span<float> values);
   std::uint64_t begin(std::uint64_t shards, std::span<const std::span<float>> nodes);
   std::uint64_t begin(std::span<std::uint64_t> bits);
   void wait(std::uint64_t ticket);

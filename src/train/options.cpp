@@ -149,11 +149,6 @@ constexpr Option<T> kOptions[]{
     row(kFree, "overlap",
         "overlap the all-reduce of finished gradients with the computation of the others; does not affect the result",
         field<&T::overlap>(), {.group = "All-reduce of gradients"}),
-    row(kFree, "reduce-precision",
-        "precision in which gradients are sent between hosts. bf16 halves the bytes; sums stay in float32, and "
-        "rounding "
-        "errors are carried to the next update (error feedback), but a resumed run is no longer bit-identical",
-        field<&T::reduce_precision>()),
     row(kFixed, "reproducible-shards",
         "divide each batch into this number of shards, so that the result is bit-identical on any number of ranks that "
         "divides the number of shards, also when a run is resumed on another number of ranks. Choose the largest "

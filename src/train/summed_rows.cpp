@@ -7,7 +7,6 @@
 
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -21,8 +20,7 @@ bool has_empty_sentence(const Sentences& sentences) {
 
 }  // namespace
 
-SummedRows::SummedRows(std::size_t table_rows, std::size_t cols, bool rounded)
-    : cols_(cols), bits_(ceil_div(table_rows, kBits)), errors_(rounded ? table_rows * cols : 0) {}
+SummedRows::SummedRows(std::size_t table_rows, std::size_t cols) : cols_(cols), bits_(ceil_div(table_rows, kBits)) {}
 
 void SummedRows::begin_union(const comm::Communicator& communicator, const OwnGradient& table, const Sentences& source,
                              const Sentences& target, const model::ModelOptions& options) {
@@ -43,15 +41,6 @@ void SummedRows::begin_union(const comm::Communicator& communicator, const OwnGr
   united_ = false;
 }
 
-template <class Act>
-void SummedRows::for_rows(const Act& act) const {
-  const std::size_t at_once = std::max<std::size_t>(1, kPiece / std::max<std::size_t>(1, cols_));
-  parallel_for(ceil_div(words_.size(), at_once), [&](std::size_t piece) {
-    const std::size_t end = std::min(words_.size(), (piece + 1) * at_once);
-    for (std::size_t row = piece * at_once; row < end; ++row) act(row * cols_, words_[row]);
-  });
-}
-
 void SummedRows::set(const comm::Communicator& communicator, const OwnGradient& own) {
   if (!united_) {
     communicator.wait(or_ticket_);
@@ -65,30 +54,21 @@ void SummedRows::set(const comm::Communicator& communicator, const OwnGradient& 
     united_ = true;
   }
   for ([[maybe_unused]] const WordId word : own.rows.words()) assert(bits_[word / kBits] >> word % kBits & 1U);
-  for_rows([&](std::size_t at, WordId word) {
-    if (const float* row = own.rows.row_of(word)) {
-      std::copy_n(row, cols_, rows_.data() + at);
-    } else {
-      std::fill_n(rows_.data() + at, cols_, 0.0F);
+  const std::size_t at_once = std::max<std::size_t>(1, kPiece / std::max<std::size_t>(1, cols_));
+  parallel_for(ceil_div(words_.size(), at_once), [&](std::size_t piece) {
+    const std::size_t end = std::min(words_.size(), (piece + 1) * at_once);
+    for (std::size_t i = piece * at_once; i < end; ++i) {
+      if (const float* row = own.rows.row_of(words_[i])) {
+        std::copy_n(row, cols_, rows_.data() + i * cols_);
+      } else {
+        std::fill_n(rows_.data() + i * cols_, cols_, 0.0F);
+      }
     }
   });
 }
 
 void SummedRows::begin_all_reduce(const comm::Communicator& communicator) {
-  if (!errors_.empty()) {
-    errors_of_rows_.resize(rows_.size());
-    kernels::gather_rows<float>({errors_.data(), errors_.size() / cols_, cols_}, words_,
-                                {errors_of_rows_.data(), words_.size(), cols_});
-  }
-  communicator.begin_all_reduce(rows_, errors_of_rows_);
-}
-
-void SummedRows::keep_errors(bool finite) {
-  if (errors_.empty()) return;
-  if (!finite) return std::fill(errors_.begin(), errors_.end(), 0.0F);
-  for_rows([&](std::size_t at, WordId word) {
-    std::copy_n(errors_of_rows_.data() + at, cols_, errors_.data() + word * cols_);
-  });
+  communicator.begin_all_reduce(rows_);
 }
 
 }  // namespace rnnsearch::train

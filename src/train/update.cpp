@@ -37,10 +37,8 @@ UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<floa
       model_(model),
       options_(options),
       optimizer_(make_optimizer(options, model.parameters().size())) {
-  const bool rounded = options.reduce_precision == ReducePrecision::kBfloat16 && communicator.size() > 1;
-  if (rounded) residual_.assign(model.gradient().size(), 0.0F);
   for (const auto& table : model.table_gradients()) {
-    rows_.emplace_back(table.rows.table_rows(), table.rows.cols(), rounded);
+    rows_.emplace_back(table.rows.table_rows(), table.rows.cols());
   }
   if (options.reproducible_shards == 0) return;
   check_ranks(options, communicator.size());
@@ -65,11 +63,10 @@ void UpdateStep::begin_all_reduce(std::size_t part) {
     return;
   }
   if (table < 0) {
-    communicator_.begin_all_reduce(model_.gradient().subspan(first, size),
-                                   residual_.empty() ? std::span<float>() : std::span(residual_).subspan(first, size));
-    return;
+    communicator_.begin_all_reduce(model_.gradient().subspan(first, size));
+  } else {
+    rows_[index].begin_all_reduce(communicator_);
   }
-  rows_[index].begin_all_reduce(communicator_);
 }
 
 void UpdateStep::put_aside(std::size_t shard) {
@@ -209,10 +206,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
         scale *= options_.clip_norm / result.gradient_norm;
       }
       optimizer_->update(model_.parameters(), gradient, input.learning_rate, scale, tables_);
-    } else {
-      std::fill(residual_.begin(), residual_.end(), 0.0F);  // the residual is not finite either
     }
-    for (SummedRows& rows : rows_) rows.keep_errors(result.applied);
   }
   result.optimizer_seconds = zeroing_seconds + watch.lap();
   result.phases = phases;

@@ -109,7 +109,6 @@ const std::map<std::string, Another> kOthers{
     {"halve-after-epochs", {"3"}},
     {"halve-every-epochs", {"2"}},
     {"overlap", {"false"}},
-    {"reduce-precision", {"bf16"}},
     {"reproducible-shards", {"2"}},
     {"max-updates", {"5"}},
     {"max-epochs", {"100"}},

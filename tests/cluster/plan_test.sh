@@ -13,7 +13,7 @@ plan=("$SOURCE/cluster/scaling/plan.py" --measured measured.json --spread 0)
 cat >measured.json <<'JSON'
 {"configuration": {"source-length": "25", "target-length": "25", "source-words": "50", "target-words": "60", "embedding": "8", "state": "8",
                    "alignment": "8", "maxout": "8", "readout-rank": "0", "optimizer": "adadelta"},
- "parameters": 1000000000, "messages": {"value": 0, "value_bfloat16": 0, "bandwidth": 1e9},
+ "parameters": 1000000000, "messages": {"value": 0, "bandwidth": 1e9},
  "slices": {"80": {"optimiser": 0.5, "gradient_parts": [{"elements": 1000000, "table": -1, "seconds": 4.0}]},
             "20": {"optimiser": 0.5, "gradient_parts": [{"elements": 1000000, "table": -1, "seconds": 1.5}]},
             "5": {"optimiser": 0.5, "gradient_parts": [{"elements": 1000000, "table": -1, "seconds": 0.8}]}}}

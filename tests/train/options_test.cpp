@@ -110,8 +110,6 @@ TEST(ReproducibleShards, AreRefusedWhereTheRanksCannotShareThemEvenlyOrTheResult
     return message_of([&] { check(changed); });
   };
   EXPECT_THAT(refusal([](auto& c) { c.accumulate = 2; }), testing::HasSubstr("one after the other"));
-  EXPECT_THAT(refusal([](auto& c) { c.reduce_precision = ReducePrecision::kBfloat16; }),
-              testing::HasSubstr("choose reduce-precision = f32"));
   EXPECT_THAT(refusal([](auto& c) { c.batch_sentences = 11; }), testing::HasSubstr("never have a sentence pair"));
   EXPECT_EQ(refusal([](auto& c) { c.batch_sentences = 11, c.batch_words = 90; }), message_of([] {}));
 }

@@ -75,7 +75,6 @@ refused() { # RANKS WORDS OPTION...
 }
 refused 5 "reproducible-shards = 12 on 5 ranks: each rank needs the same number of shards; start 1, 2, 3, 4, 6 or 12 ranks"
 refused 1 "each rank already computes its shards one after the other" --accumulate 2
-refused 1 "choose reduce-precision = f32" --reduce-precision bf16
 pairs=11 refused 1 "choose at most as many shards as sentence pairs"
 status=0
 "$RNNSEARCH" $(shards=6 arguments one $updates) 2>answer || status=$?

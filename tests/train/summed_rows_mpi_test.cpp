@@ -39,13 +39,13 @@ Drawn drawn(std::uint64_t update, int rank) {
 struct Sums {
   std::vector<double> found = std::vector<double>(kTableRows * kCols), expected = found;  // of all updates
 };
-Sums sums_of(std::uint64_t updates, bool rounded) {
+Sums sums_of(std::uint64_t updates) {
   model::Model<float>::TableGradient table;
   table.source = true;
   table.rows = {kTableRows, kCols};
   model::ModelOptions options;
   options.source_end = false;
-  SummedRows rows(kTableRows, kCols, rounded);
+  SummedRows rows(kTableRows, kCols);
   Sums sums;
   for (std::uint64_t update = 0; update < updates; ++update) {
     const Drawn own = drawn(update, world.rank());
@@ -57,7 +57,6 @@ Sums sums_of(std::uint64_t updates, bool rounded) {
     rows.set(world, table);
     rows.begin_all_reduce(world);
     world.wait_for_all();
-    rows.keep_errors(true);
     std::set<WordId> united;
     for (int rank = 0; rank < world.size(); ++rank) {
       const Drawn theirs = drawn(update, rank);
@@ -75,48 +74,8 @@ Sums sums_of(std::uint64_t updates, bool rounded) {
 }
 
 TEST(SummedRows, AreTheSumsOfTheWordsThatSomeRankUses) {
-  const Sums sums = sums_of(10, false);
+  const Sums sums = sums_of(10);
   for (std::size_t i = 0; i < sums.found.size(); ++i) EXPECT_NEAR(sums.found[i], sums.expected[i], 1e-4);
-}
-
-// Rounded without feedback, the sums of 300 updates would be wrong by about 0.001 for every gradient of a row, which is
-// several times as much.
-TEST(SummedRows, KeepTheRoundingErrorsOfEachWordForItsNextUpdate) {
-  const Sums sums = sums_of(300, true);
-  const double ranks = world.size();
-  const double rounding = std::ldexp(1.0, -8);  // of a number between 1 and 2, and its error of the time before
-  const double bound = ranks * rounding + ranks * rounding;  // of what every rank sends, and of the sum
-  double most = 0;
-  for (std::size_t i = 0; i < sums.found.size(); ++i) {
-    EXPECT_NEAR(sums.found[i], sums.expected[i], bound) << "word " << i / kCols;
-    most = std::max(most, std::abs(sums.found[i] - sums.expected[i]));
-  }
-  EXPECT_EQ(most > 1e-4, ranks > 1) << "nothing was rounded";
-}
-
-TEST(SummedRows, ForgetAllErrorsAfterASumThatIsNotFinite) {
-  model::Model<float>::TableGradient table;
-  table.source = true;
-  table.rows = {kTableRows, 1};
-  SummedRows rows(kTableRows, 1, true);
-  const auto sum = [&](WordId word, float value) {
-    const std::vector<WordId> words = {word};
-    Sentences source;
-    source.add(words);
-    table.rows.clear();
-    table.rows.add(words, {&value, 1, 1});
-    rows.begin_union(world, table, source, {}, {});
-    rows.set(world, table);
-    rows.begin_all_reduce(world);
-    world.wait_for_all();
-    const auto place = std::find(rows.words().begin(), rows.words().end(), word) - rows.words().begin();
-    const float found = rows.rows()[static_cast<std::size_t>(place)];
-    rows.keep_errors(std::isfinite(found));
-    return found;
-  };
-  sum(6, 1.003F);  // which bfloat16 cannot hold
-  EXPECT_TRUE(std::isinf(sum(5, std::numeric_limits<float>::infinity())));
-  for (const WordId word : {5U, 6U}) EXPECT_EQ(sum(word, 1), static_cast<float>(world.size()));
 }
 
 }  // namespace

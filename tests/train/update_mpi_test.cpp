@@ -106,15 +106,12 @@ std::vector<float> weights_after_updates(const TrainOptions& options, const mode
 
 TEST_F(Update, HasTheSameBitsWithAndWithoutOverlap) {
   for (const auto attention : {model::Attention::kAdditive, model::Attention::kNone}) {
-    for (const auto travels : {ReducePrecision::kFloat32, ReducePrecision::kBfloat16}) {
-      auto sizes = model_options();
-      sizes.attention = attention;
-      TrainOptions options;
-      options.reduce_precision = travels;
-      const auto with = weights_after_updates(options, sizes);
-      options.overlap = false;
-      EXPECT_TRUE(with == weights_after_updates(options, sizes)) << name_of(travels);
-    }
+    auto sizes = model_options();
+    sizes.attention = attention;
+    TrainOptions options;
+    const auto with = weights_after_updates(options, sizes);
+    options.overlap = false;
+    EXPECT_TRUE(with == weights_after_updates(options, sizes));
   }
 }
 
@@ -156,13 +153,8 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
     }
     EXPECT_LT(std::sqrt(difference / size), 1e-5);
 
-    for (const auto travels : {ReducePrecision::kFloat32, ReducePrecision::kBfloat16}) {
-      options.reduce_precision = travels;
-      options.overlap = true;
-      const auto with = weights_after_updates(options, sizes);
-      options.overlap = false;
-      EXPECT_TRUE(with == weights_after_updates(options, sizes)) << name_of(travels);
-    }
+    options.overlap = false;
+    EXPECT_TRUE(found == weights_after_updates(options, sizes));
   }
 }
 
@@ -254,14 +246,10 @@ TEST_F(Update, RefusesShardsThatTheRanksCannotShareEvenly) {
 }
 
 TEST_F(Update, LeavesAllRanksWithTheSameWeights) {
-  for (const auto travels : {ReducePrecision::kFloat32, ReducePrecision::kBfloat16}) {
-    TrainOptions options;
-    options.reduce_precision = travels;
-    const auto weights = weights_after_updates(options, model_options());
-    auto of_root = weights;
-    world.broadcast(std::span(of_root));
-    EXPECT_TRUE(weights == of_root) << name_of(travels);
-  }
+  const auto weights = weights_after_updates(TrainOptions(), model_options());
+  auto of_root = weights;
+  world.broadcast(std::span(of_root));
+  EXPECT_TRUE(weights == of_root);
 }
 
 TEST_F(Update, InPiecesIsTheSameButForRounding) {
@@ -281,39 +269,6 @@ TEST_F(Update, InPiecesIsTheSameButForRounding) {
     options.overlap = false;
     EXPECT_TRUE(pieces == weights_after_updates(options, sizes)) << "dropout " << dropout;
   }
-}
-
-TEST_F(Update, SendsHalfTheBytesInBfloat16) {
-  const auto bytes = [&](ReducePrecision travels) {
-    TrainOptions options;
-    options.reduce_precision = travels;
-    UpdateStep step(world, model_, options);
-    return static_cast<double>(step.run({source_, target_, 3, 1}).traffic.bytes_sent);
-  };
-  const std::vector<double> own = {bytes(ReducePrecision::kFloat32) - bytes(ReducePrecision::kBfloat16)};
-  const std::vector<double> saved = world.all_gather(own);
-  std::size_t values = model_.gradient().size();
-  for (const Sentences* side : {&source_, &target_}) {
-    const std::set<WordId> words(side->words.begin(), side->words.end());
-    values += (words.size() + 1) * model_options().embedding;  // and </s>
-  }
-  // Each value travels once to where it is added and once from there, for all ranks but one.
-  EXPECT_EQ(std::accumulate(saved.begin(), saved.end(), 0.0),
-            2 * 2 * static_cast<double>(values * static_cast<std::size_t>(world.size() - 1)));
-}
-
-TEST_F(Update, CloselyFollowsFloat32InBfloat16) {
-  TrainOptions options;
-  const auto exact = weights_after_updates(options, model_options());
-  options.reduce_precision = ReducePrecision::kBfloat16;
-  const auto rounded = weights_after_updates(options, model_options());
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    difference += std::pow(static_cast<double>(rounded[i] - exact[i]), 2);
-    size += std::pow(static_cast<double>(exact[i]), 2);
-  }
-  EXPECT_GT(difference, 0);
-  EXPECT_LT(std::sqrt(difference / size), 1e-3);
 }
 
 }  // namespace

@@ -81,16 +81,11 @@ class Communicator {
   /// Identifies an operation in progress, for wait().
   using Ticket = std::uint64_t;
   /// Starts an asynchronous all-reduce (sum, in place) and returns at once; `values` must not be touched before wait().
-  /// Every rank gets the same bits. In float32 they depend only on the ranks' values and the number of ranks: not on
+  /// Every rank gets the same bits, which depend only on the ranks' values and the number of ranks: not on
   /// timing, on the hosts of the ranks or on how the values are divided into calls. Where the ranks of each host follow
   /// one another and every host has as many, values are summed within hosts first, so that each value crosses the
   /// network once for a host and not for each of its ranks.
-  ///
-  /// residual: empty, or the error-feedback residual of these values, [values.size()], zero before the first call. With
-  /// a residual, values are sent in bfloat16 (half the bytes), but in float32 where they are summed within a host
-  /// first; they are added in float32, and each rounding error is added to the values of the next call. The bits then
-  /// also depend on the calls and on the number of ranks on a host.
-  Ticket begin_all_reduce(std::span<float> values, std::span<float> residual = {}) const;
+  Ticket begin_all_reduce(std::span<float> values) const;
   /// The same with an order of additions that does not depend on the number of ranks either: that of ShardTree(shards)
   /// (shard_tree.h). nodes: the sums of this rank's nodes, which are those of the shards [rank S / R, (rank + 1) S / R)
   /// of S shards and R ranks, from left to right, all of the same size. The sum over all shards replaces the last one.

@@ -46,10 +46,6 @@ constexpr auto names_of(BestMetric) {
   return std::array{Named{BestMetric::kLoss, "loss"}, Named{BestMetric::kBleu, "bleu"},
                     Named{BestMetric::kChrf, "chrf"}, Named{BestMetric::kTer, "ter"}};
 }
-enum class ReducePrecision { kFloat32, kBfloat16 };
-constexpr auto names_of(ReducePrecision) {
-  return std::array{Named{ReducePrecision::kFloat32, "f32"}, Named{ReducePrecision::kBfloat16, "bf16"}};
-}
 
 struct TrainOptions {
   std::uint64_t batch_sentences = 80;  // sentence pairs in an update, over all ranks (GroundHog: bs)
@@ -95,11 +91,6 @@ struct TrainOptions {
   /// Begin the all-reduce of each part of the gradient as soon as that part is computed, while the rest is computed.
   /// The bits are the same with and without.
   bool overlap = true;
-  /// The format of the numbers that ranks send each other in these all-reduces; all additions are in float32. bfloat16
-  /// halves the bytes between hosts, and rounding errors are added to the next sum, for an embedding to the next one
-  /// with its word (error feedback: Seide et al. 2014, section 3). Checkpoints do not hold these errors, so a resumed
-  /// run then differs in its last bits from an uninterrupted one.
-  ReducePrecision reduce_precision = ReducePrecision::kFloat32;
   /// If not 0, the number of shards of each batch (pair i belongs to shard i mod S). The gradient of each is computed
   /// alone, and they are added in the order of comm/shard_tree.h, so that any number of ranks that divides this one
   /// computes the same bits.

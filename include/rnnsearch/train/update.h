@@ -55,7 +55,7 @@ struct UpdateResult {
 class UpdateStep {
  public:
   /// All arguments must outlive this object. Of the options it reads those of the optimiser, accumulate, seed (for
-  /// dropout), gradient_of, label_smoothing, guided_alignment, clip_norm, overlap, reduce_precision and
+  /// dropout), gradient_of, label_smoothing, guided_alignment, clip_norm, overlap and
   /// reproducible_shards. Throws Error as check_ranks does.
   UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options);
   ~UpdateStep();
@@ -89,7 +89,6 @@ class UpdateStep {
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<SummedRows> rows_;       // one for each of the model's table_gradients
   std::vector<TableGradient> tables_;  // the table gradients of the current update
-  std::vector<float> residual_;        // error-feedback residual of gradient(), if it is sent in bfloat16
   std::unique_ptr<Shards> shards_;     // with reproducible_shards
 };
 
