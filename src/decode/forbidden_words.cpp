@@ -35,15 +35,17 @@ ForbiddenWords::ForbiddenWords(const std::vector<std::string>& phrases, Spelling
   }
 }
 
-ForbiddenWords::State ForbiddenWords::after(const State& state, WordId word) const {
-  return step(state, word).state;
+ForbiddenWords::State ForbiddenWords::after(const State& state, WordId word, bool given) const {
+  State next = step(state, word).state;
+  if (given) {
+    next.closes = false;
+    next.given = true;
+  }
+  return next;
 }
 
-ForbiddenWords::State ForbiddenWords::after_given(const State& state, WordId word) const {
-  State next = after(state, word);
-  next.closes = false;
-  next.given = true;
-  return next;
+bool ForbiddenWords::allows(const State& state, WordId word, bool last) const {
+  return !blocks(state, word) && (!last || word == kEnd || may_end(after(state, word)));
 }
 
 bool ForbiddenWords::blocks(const State& state, WordId word) const {

@@ -30,7 +30,7 @@ RequiredWords::State RequiredWords::start() const {
   return state;
 }
 
-RequiredWords::State RequiredWords::after(const State& state, WordId word) const {
+RequiredWords::State RequiredWords::after(const State& state, WordId word, bool) const {
   State next = state;
   next.last = word;
   next.phrase_ended = false;
@@ -64,7 +64,7 @@ std::vector<WordId> RequiredWords::next_words(const State& state) const {
   return words;
 }
 
-bool RequiredWords::allows(const State& state, WordId word) const {
+bool RequiredWords::allows(const State& state, WordId word, bool) const {
   if (word == kEnd) return all_met(state);
   return !(state.phrase_ended && spelling_ && spelling_->joins(*state.last, word));
 }

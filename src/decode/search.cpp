@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
+
+#include "rnnsearch/decode/forbidden_words.h"
 
 namespace rnnsearch::decode {
 namespace {
@@ -39,51 +42,47 @@ Search::Search(std::size_t source_length, const SearchOptions& options, const Gu
     : options_(options),
       guide_(guide),
       source_length_(source_length),
-      wanted_(options.sampling ? options.n_best : options.beam),
+      wanted_(options.sampling ? options.n_best : options.groups, options.sampling ? 1 : options.beam / options.groups),
       minimum_(minimum_length(source_length, options, guide.prefix.size())),
       maximum_(maximum_length(source_length, options, guide.prefix.size())),
       live_{{0.0, kRoot}},
       given_(live_.front()),
       cut_off_(live_) {
-  if (options.groups > 1) group_wanted_.assign(options.groups, options.beam / options.groups);
-  if (options.forbidden) forbidden_.push_back(options.forbidden->start());
+  if (!options.placeholders.empty()) {
+    constraints_.push_back(std::make_unique<ConstraintOf<PlaceholderRule>>(
+        std::make_shared<PlaceholderRule>(PlaceholderRule{options.placeholders, guide.placeholders})));
+  }
+  if (options.forbidden) constraints_.push_back(std::make_unique<ConstraintOf<ForbiddenWords>>(options.forbidden));
   if (guide.required) {
-    required_.push_back(guide.required->start());
+    auto required = std::make_unique<ConstraintOf<RequiredWords>>(
+        std::shared_ptr<const RequiredWords>(std::shared_ptr<void>(), guide.required));
+    required_ = required.get();
+    constraints_.push_back(std::move(required));
     given_.unmet = guide.required->phrases();
   }
   if (options.coverage_penalty != 0) coverage_.assign(source_length_, 0.0);
 }
 
-void Search::extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha) {
-  // The log-softmax subtracts the same number from the whole row, so either all of a row is NaN or nothing.
-  for (std::size_t row = 0; row < live_.size(); ++row)
-    is_nan_ = is_nan_ || std::isnan(log_probabilities.row(row)[kEnd]);
-  if (is_nan_) return end_with_nan();
-  select(step, log_probabilities);
-  take_best(
-      step, [&](const Candidate& best) { return log_probabilities.row(best.hypothesis)[best.word]; }, alpha);
-}
-
-bool Search::extend(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row,
-                    MatrixView<const float> alpha) {
-  for (std::size_t i = 0; i < live_.size(); ++i) is_nan_ = is_nan_ || top.is_nan(first_row + i);
+bool Search::extend(std::span<const NextWords> next, MatrixView<const float> alpha) {
+  is_nan_ = std::any_of(next.begin(), next.end(), [](const NextWords& words) { return words.is_nan; });
   if (is_nan_) {
-    end_with_nan();
+    live_.clear();
+    survivors_.clear();
     return true;
   }
-  if (needs_all_words(step) || !select(step, top, first_row)) return false;
-  const auto score_of = [&](const Candidate& best) {
-    const auto list = top.row(first_row + best.hypothesis);
-    const auto same = [&](const auto& entry) { return entry.word == best.word; };
-    return std::find_if(list.begin(), list.end(), same)->log_probability;
-  };
-  take_best(step, score_of, alpha);
+  best_.clear();
+  if (step_ < guide_.prefix.size()) {
+    const WordId word = guide_.prefix[step_];
+    best_.push_back(candidate_of(0, word, next.front().all[word]));
+  } else if (options_.sampling) {
+    draw_words(next);
+  } else if (required_) {
+    select_in_banks(next);
+  } else if (!select_best(next)) {
+    return false;
+  }
+  take_best(alpha);
   return true;
-}
-
-bool Search::needs_all_words(std::size_t step) const {
-  return options_.sampling.has_value() || step < guide_.prefix.size() || options_.groups > 1 || options_.forbidden ||
-         guide_.required != nullptr;
 }
 
 std::size_t Search::list_length(const SearchOptions& options) {
@@ -91,18 +90,12 @@ std::size_t Search::list_length(const SearchOptions& options) {
   return options.beam + kExcluded + kTies;
 }
 
-void Search::end_with_nan() {
-  live_.clear();
-  survivors_.clear();
-}
-
-template <class ScoreOf>
-void Search::take_best(std::size_t step, const ScoreOf& score_of, MatrixView<const float> alpha) {
+void Search::take_best(MatrixView<const float> alpha) {
   std::vector<Hypothesis> next;
   std::vector<double> next_coverage;
   survivors_.clear();
   for (const Candidate& candidate : best_) {
-    nodes_.push_back({live_[candidate.hypothesis].node, candidate.word, score_of(candidate), 0});
+    nodes_.push_back({live_[candidate.hypothesis].node, candidate.word, candidate.log_probability, 0});
     if (alpha.cols > 0) read_weights(alpha.row(candidate.hypothesis), candidate.hypothesis, next_coverage);
     Hypothesis extended{candidate.score, nodes_.size() - 1, 0, candidate.sample, candidate.penalty};
     if (candidate.word == kEnd) {
@@ -111,8 +104,7 @@ void Search::take_best(std::size_t step, const ScoreOf& score_of, MatrixView<con
         next_coverage.resize(next.size() * source_length_);
       }
       finished_.push_back(extended);
-      --wanted_;
-      if (!group_wanted_.empty()) --group_wanted_[candidate.sample];
+      --wanted_[candidate.sample];
     } else {
       next.push_back(extended);
       survivors_.push_back(candidate);
@@ -121,8 +113,10 @@ void Search::take_best(std::size_t step, const ScoreOf& score_of, MatrixView<con
   if (next.empty() && finished_.empty()) cut_off_all();  // no continuation is allowed and possible
   live_ = std::move(next);
   if (!coverage_.empty()) coverage_ = std::move(next_coverage);
-  follow_constraints(step);
-  if (wanted_ == 0 || live_.empty() || step + 1 == maximum_) {
+  const bool given = step_ < guide_.prefix.size();
+  for (const auto& constraint : constraints_) constraint->extend(survivors_, given);
+  if (given) given_ = cut_off(0);
+  if (++step_ == maximum_) {
     if (options_.sampling) {
       for (std::size_t i = 0; i < live_.size(); ++i) finished_.push_back(cut_off(i));
     } else if (finished_.empty() && !live_.empty()) {
@@ -157,48 +151,20 @@ std::vector<Translation> Search::result() const {
   return translations;
 }
 
-bool Search::is_allowed(std::size_t step, WordId word) const {
-  if (word == kStart || (word == kEnd && step < minimum_)) return false;
+bool Search::is_allowed(WordId word) const {
+  if (word == kStart || (word == kEnd && step_ < minimum_)) return false;
   return word != kUnknown || !options_.no_unknown;
 }
 
-// At the last step a word that would be complete there is one, too.
-bool Search::completes_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const {
-  const ForbiddenWords::State& state = forbidden_[hypothesis];
-  if (options_.forbidden->blocks(state, word)) return true;
-  return word != kEnd && step + 1 == maximum_ && options_.forbidden->after(state, word).closes;
+bool Search::keeps_constraints(std::size_t hypothesis, WordId word) const {
+  return std::all_of(constraints_.begin(), constraints_.end(), [&](const auto& constraint) {
+    return constraint->allows(hypothesis, word, step_ + 1 == maximum_);
+  });
 }
 
-bool Search::is_useless_placeholder(std::size_t hypothesis, WordId word) const {
-  const auto is_it = [&](const corpus::PlaceholderWord& placeholder) { return placeholder.target == word; };
-  if (std::none_of(options_.placeholders.begin(), options_.placeholders.end(), is_it)) return false;
-  const auto& of_source = guide_.placeholders;
-  if (std::find(of_source.begin(), of_source.end(), word) == of_source.end()) return true;
-  std::size_t node = live_[hypothesis].node;
-  while (node != kRoot && nodes_[node].word != word) node = nodes_[node].parent;
-  return node != kRoot;
-}
-
-// Sets the states of the hypotheses that the last step has extended.
-void Search::follow_constraints(std::size_t step) {
-  if (options_.forbidden) {
-    std::vector<ForbiddenWords::State> next;
-    const bool given = step < guide_.prefix.size();
-    for (const Candidate& survivor : survivors_) {
-      const auto& before = forbidden_[survivor.hypothesis];
-      next.push_back(given ? options_.forbidden->after_given(before, survivor.word)
-                           : options_.forbidden->after(before, survivor.word));
-    }
-    forbidden_ = std::move(next);
-  }
-  if (guide_.required) {
-    std::vector<RequiredWords::State> next;
-    for (const Candidate& survivor : survivors_) {
-      next.push_back(guide_.required->after(required_[survivor.hypothesis], survivor.word));
-    }
-    required_ = std::move(next);
-  }
-  if (step < guide_.prefix.size()) given_ = cut_off(0);
+bool Search::may_end(std::size_t hypothesis) const {
+  return std::all_of(constraints_.begin(), constraints_.end(),
+                     [&](const auto& constraint) { return constraint->may_end(hypothesis); });
 }
 
 std::span<const double> Search::row_of(const std::vector<double>& coverage, std::size_t hypothesis) const {
@@ -219,12 +185,12 @@ void Search::read_weights(const float* row, std::size_t hypothesis, std::vector<
 
 Search::Hypothesis Search::cut_off(std::size_t hypothesis) const {
   Hypothesis ended = live_[hypothesis];
-  if (options_.forbidden && forbidden_[hypothesis].closes) {  // ended here, it would have a phrase
+  if (!may_end(hypothesis)) {
     ended = given_;
     ended.sample = live_[hypothesis].sample;
     return ended;
   }
-  if (guide_.required) ended.unmet = guide_.required->phrases() - RequiredWords::phrases_met(required_[hypothesis]);
+  if (required_) ended.unmet = guide_.required->phrases() - RequiredWords::phrases_met(required_->state(hypothesis));
   if (!coverage_.empty()) ended.coverage = coverage_of(row_of(coverage_, hypothesis));
   return ended;
 }
@@ -232,7 +198,7 @@ Search::Hypothesis Search::cut_off(std::size_t hypothesis) const {
 void Search::cut_off_all() {
   cut_off_.clear();
   for (std::size_t i = 0; i < live_.size(); ++i) {
-    if (!options_.forbidden || !forbidden_[i].closes) cut_off_.push_back(cut_off(i));
+    if (may_end(i)) cut_off_.push_back(cut_off(i));
   }
   if (cut_off_.empty()) cut_off_.push_back(given_);
 }

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "decode/constraint.h"
+#include "decode/selection.h"
 #include "rnnsearch/base/matrix.h"
-#include "rnnsearch/decode/forbidden_words.h"
 #include "rnnsearch/decode/translate.h"
 
 namespace rnnsearch::decode {
@@ -18,20 +20,6 @@ struct Guide {
   std::uint64_t number = 0;
   const RequiredWords* required = nullptr;  // null: none
   std::vector<WordId> placeholders{};       // those of the source, as words of the target
-};
-
-/// A word that extends a hypothesis, given by its index.
-struct Candidate {
-  double score;
-  std::uint32_t hypothesis;
-  WordId word;
-  std::uint32_t sample = 0;  // its number, in sampling; of its group, in a search of several
-  double penalty = 0;        // what groups subtract from the score of a growing hypothesis
-
-  bool better_than(const Candidate& other) const {
-    if (score != other.score) return score > other.score;
-    return hypothesis != other.hypothesis ? hypothesis < other.hypothesis : word < other.word;
-  }
 };
 
 /// The number of words among which </s> is not allowed. Where the limits contradict each other for this sentence, the
@@ -49,15 +37,12 @@ class Search {
 
   std::size_t live() const { return live_.size(); }
 
-  /// Extends the hypotheses by word number `step` (from 0). Row i of log_probabilities and alpha belongs to hypothesis
-  /// i. Finished hypotheses leave the beam, which shrinks accordingly.
-  void extend(std::size_t step, MatrixView<const float> log_probabilities, MatrixView<const float> alpha);
-  /// Does the same, with the same result, if it can tell it from the lists of the most probable words, of which row
-  /// first_row + i belongs to hypothesis i. Otherwise changes nothing and returns false.
-  bool extend(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row,
-              MatrixView<const float> alpha);
-  /// Whether `step` needs the scores of all words.
-  bool needs_all_words(std::size_t step) const;
+  /// Extends the hypotheses by a word. Row i of `next` and alpha belongs to hypothesis i. Finished hypotheses leave the
+  /// beam, which shrinks accordingly. If lists do not tell what the scores of all words would, it changes nothing and
+  /// returns false.
+  bool extend(std::span<const NextWords> next, MatrixView<const float> alpha);
+  /// Whether the next step needs the scores of all words.
+  bool needs_all_words() const { return options_.sampling || step_ < guide_.prefix.size() || required_; }
   /// The length of lists that are long enough, except in the rarest of cases.
   static std::size_t list_length(const SearchOptions& options);
 
@@ -85,27 +70,22 @@ class Search {
     std::size_t unmet = 0;  // required phrases that it lacks, once it was cut off
   };
 
-  bool is_allowed(std::size_t step, WordId word) const;
-  // Whether a forbidden phrase would be complete, or the word is a placeholder that the source lacks or that the
-  // hypothesis has already.
-  bool is_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const {
-    return (options_.forbidden && completes_forbidden(step, hypothesis, word)) ||
-           (!options_.placeholders.empty() && is_useless_placeholder(hypothesis, word));
+  /// Whether the lengths and words that the options exclude allow the word.
+  bool is_allowed(WordId word) const;
+  /// Whether all constraints allow the word.
+  bool keeps_constraints(std::size_t hypothesis, WordId word) const;
+  Candidate candidate_of(std::uint32_t hypothesis, WordId word, float log_probability) const {
+    const double score = live_[hypothesis].score + static_cast<double>(log_probability);
+    return {score, hypothesis, word, log_probability, live_[hypothesis].sample, live_[hypothesis].penalty};
   }
-  bool is_useless_placeholder(std::size_t hypothesis, WordId word) const;
-  bool completes_forbidden(std::size_t step, std::size_t hypothesis, WordId word) const;
-  void select(std::size_t step, MatrixView<const float> log_probabilities);
-  bool select(std::size_t step, const kernels::TopWords<float>& top, std::size_t first_row);
-  /// Extends the hypotheses by best_. score_of(candidate): the log-probability of its word.
-  template <class ScoreOf>
-  void take_best(std::size_t step, const ScoreOf& score_of, MatrixView<const float> alpha);
-  void end_with_nan();
-  void draw_words(std::size_t step, MatrixView<const float> log_probabilities);
-  void select_in_groups(std::size_t step, MatrixView<const float> log_probabilities);
-  void select_in_banks(std::size_t step, MatrixView<const float> log_probabilities);
-  void follow_constraints(std::size_t step);
+  // Each of these sets best_ to the candidates that extend the hypotheses.
+  bool select_best(std::span<const NextWords> next);
+  void select_in_banks(std::span<const NextWords> next);
+  void draw_words(std::span<const NextWords> next);
+  void take_best(MatrixView<const float> alpha);
   std::span<const double> row_of(const std::vector<double>& coverage, std::size_t hypothesis) const;
   void read_weights(const float* row, std::size_t hypothesis, std::vector<double>& coverage);
+  bool may_end(std::size_t hypothesis) const;
   Hypothesis cut_off(std::size_t hypothesis) const;
   void cut_off_all();
   Translation translation_of(const Hypothesis& hypothesis) const;
@@ -113,14 +93,15 @@ class Search {
   const SearchOptions& options_;
   Guide guide_;
   std::size_t source_length_;  // Tx
-  std::size_t wanted_;         // remaining size of the beam, or samples that have not ended
+  std::vector<std::size_t>
+      wanted_;  // remaining size of the beam of each group; of each sample 1, or 0 once it has ended
   std::size_t minimum_, maximum_;
+  std::size_t step_ = 0;  // words that the hypotheses have
   std::vector<Node> nodes_;
-  std::vector<float> alpha_;               // [nodes, source_length_]
-  std::vector<double> coverage_;           // [live, source_length_] sums of weights; empty without a coverage penalty
-  std::vector<std::size_t> group_wanted_;  // [groups] as wanted_; empty if there is one group
-  std::vector<ForbiddenWords::State> forbidden_;  // [live]; empty if nothing is forbidden
-  std::vector<RequiredWords::State> required_;    // [live]; empty if nothing is required
+  std::vector<float> alpha_;      // [nodes, source_length_]
+  std::vector<double> coverage_;  // [live, source_length_] sums of weights; empty without a coverage penalty
+  std::vector<std::unique_ptr<Constraint>> constraints_;
+  const ConstraintOf<RequiredWords>* required_ = nullptr;  // one of them; null: nothing is required
   std::vector<Hypothesis> live_;
   std::vector<Hypothesis> finished_;  // in sampling also those that were cut off
   Hypothesis given_;                  // what the prefix gives

@@ -1,50 +1,85 @@
-// What searches select their candidates with.
+// What a step of a search selects from, and what it selects.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "decode/search.h"
+#include "rnnsearch/base/sentences.h"
+#include "rnnsearch/kernels/top_words.h"
 
 namespace rnnsearch::decode {
 
 /// The log-probability of a word that is impossible.
 inline constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-inline constexpr auto kByScore = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
+/// The log-probabilities of the next words of a hypothesis: of all words, or of a list of words.
+struct NextWords {
+  using Entry = kernels::TopWords<float>::Entry;
 
-/// Keeps the `room` best candidates that were added. `Better` is an order of candidates.
-template <class Better>
+  std::span<const float> all{};     // [K], or empty
+  std::span<const Entry> listed{};  // in place of it
+  float others = kNever;            // no word that is not in the list is more probable than that
+  bool is_nan = false;              // all log-probabilities are NaN
+
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (WordId word = 0; word < all.size(); ++word) visit(word, all[word]);
+    for (const Entry& entry : listed) visit(entry.word, entry.log_probability);
+  }
+};
+
+/// A word that extends a hypothesis, given by its index.
+struct Candidate {
+  double score;
+  std::uint32_t hypothesis;
+  WordId word;
+  float log_probability;     // of the word
+  std::uint32_t sample = 0;  // its number, in sampling; of its group, in a search of several
+  double penalty = 0;        // what groups subtract from the score of a growing hypothesis
+
+  bool better_than(const Candidate& other) const {
+    const double left = score - penalty, right = other.score - other.penalty;
+    if (left != right) return left > right;
+    return hypothesis != other.hypothesis ? hypothesis < other.hypothesis : word < other.word;
+  }
+};
+
+inline constexpr auto kBestFirst = [](const Candidate& a, const Candidate& b) { return a.better_than(b); };
+
+/// Keeps the `room` best candidates that were added.
 class Best {
  public:
-  Best(std::size_t room, Better better) : room_(room), better_(better) {}
+  explicit Best(std::size_t room) : room_(room) {}
 
   bool takes(const Candidate& candidate) const {
-    return room_ > 0 && (kept_.size() < room_ || better_(candidate, kept_.front()));
+    return room_ > 0 && (kept_.size() < room_ || candidate.better_than(kept_.front()));
   }
-  /// Whether no candidate of this score or a lower one is taken. REQUIRES: the order is kByScore
-  bool all_exceed(double score) const { return room_ == 0 || (kept_.size() == room_ && kept_.front().score > score); }
+  /// Whether no candidate of this score, without its penalty, or a lower one is taken.
+  bool all_exceed(double score) const {
+    return room_ == 0 || (kept_.size() == room_ && kept_.front().score - kept_.front().penalty > score);
+  }
   /// REQUIRES: takes(candidate)
   void add(const Candidate& candidate) {
     if (kept_.size() == room_) {
-      std::pop_heap(kept_.begin(), kept_.end(), better_);
+      std::pop_heap(kept_.begin(), kept_.end(), kBestFirst);
       kept_.pop_back();
     }
     kept_.push_back(candidate);
-    std::push_heap(kept_.begin(), kept_.end(), better_);
+    std::push_heap(kept_.begin(), kept_.end(), kBestFirst);
   }
   /// Best first; at most once.
   std::vector<Candidate> sorted() {
-    std::sort_heap(kept_.begin(), kept_.end(), better_);
+    std::sort_heap(kept_.begin(), kept_.end(), kBestFirst);
     return std::move(kept_);
   }
 
  private:
   std::size_t room_;
-  Better better_;
   std::vector<Candidate> kept_;  // a heap with the worst on top
 };
 

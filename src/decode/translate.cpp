@@ -63,7 +63,6 @@ class SearchOfMany {
   struct InFlight {
     std::size_t number;  // of the sentence
     Search search;
-    std::size_t step = 0;  // words that its hypotheses have
     bool ended = false;
   };
 
@@ -115,7 +114,6 @@ class SearchOfMany {
     std::vector<WordId> word;
     for (std::size_t b = 0; b < started_; ++b) {
       if (in_flight_[b].ended) continue;
-      ++in_flight_[b].step;
       for (const Candidate& survivor : in_flight_[b].search.survivors()) {
         parent.push_back(static_cast<std::uint32_t>(first_row[b] + survivor.hypothesis));
         word.push_back(survivor.word);
@@ -159,7 +157,7 @@ class SearchOfMany {
       const InFlight& one = in_flight_[b];
       if (one.search.live() == 0) continue;
       longest = std::max(longest, steps_.source_length(b));
-      needs_all = needs_all || one.search.needs_all_words(one.step);
+      needs_all = needs_all || one.search.needs_all_words();
     }
     const auto alpha = needs_weights(options_) ? alpha_.shape(steps_.rows(), longest) : MatrixView<float>();
     const auto alpha_of = [&](std::size_t b) {
@@ -170,26 +168,48 @@ class SearchOfMany {
       const auto all = log_probabilities_.shape(steps_.rows(), ensemble_.target_words());
       steps_.predict(all, alpha);
       parallel_for(started_, [&](std::size_t b) {
-        auto& [number, search, step, ended] = in_flight_[b];
-        if (search.live() > 0) search.extend(step, all.row_range(first_row[b], search.live()), alpha_of(b));
+        Search& search = in_flight_[b].search;
+        if (search.live() > 0) search.extend(all_words(all.row_range(first_row[b], search.live())), alpha_of(b));
       });
       return;
     }
     steps_.predict(top_, alpha);
     std::vector<std::uint8_t> undecided(started_);
     parallel_for(started_, [&](std::size_t b) {
-      auto& [number, search, step, ended] = in_flight_[b];
-      if (search.live() > 0) undecided[b] = search.extend(step, top_, first_row[b], alpha_of(b)) ? 0 : 1;
+      Search& search = in_flight_[b].search;
+      if (search.live() > 0)
+        undecided[b] = search.extend(listed_words(first_row[b], search.live()), alpha_of(b)) ? 0 : 1;
     });
     for (std::size_t b = 0; b < started_; ++b) {
       if (undecided[b] == 0) continue;
-      InFlight& one = in_flight_[b];
-      std::vector<std::uint32_t> rows(one.search.live());
+      Search& search = in_flight_[b].search;
+      std::vector<std::uint32_t> rows(search.live());
       std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first_row[b]));
       const auto all = log_probabilities_.shape(rows.size(), ensemble_.target_words());
       steps_.predict_all(rows, all);
-      one.search.extend(one.step, all, alpha_of(b));
+      search.extend(all_words(all), alpha_of(b));
     }
+  }
+
+  static std::vector<NextWords> all_words(MatrixView<const float> log_probabilities) {
+    std::vector<NextWords> rows;
+    for (std::size_t i = 0; i < log_probabilities.rows; ++i) {
+      rows.push_back({.all = {log_probabilities.row(i), log_probabilities.cols}});
+      // The log-softmax subtracts the same number from the whole row, so either all of a row is NaN or nothing.
+      rows.back().is_nan = std::isnan(rows.back().all[kEnd]);
+    }
+    return rows;
+  }
+
+  std::vector<NextWords> listed_words(std::size_t first, std::size_t count) const {
+    std::vector<NextWords> rows;
+    for (std::size_t i = first; i < first + count; ++i) {
+      const auto list = top_.row(i);
+      const bool is_all = top_.is_nan(i) || top_.is_complete(i);
+      rows.push_back(
+          {.listed = list, .others = is_all ? kNever : list.back().log_probability, .is_nan = top_.is_nan(i)});
+    }
+    return rows;
   }
 
   const Ensemble& ensemble_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -16,23 +17,36 @@ namespace {
 
 constexpr std::size_t kWords = 40;
 
-// The definition of TopWords.
-kernels::TopWords<float> lists_of(const std::vector<float>& log_probabilities, std::size_t limit) {
-  kernels::TopWords<float> top;
-  top.limit = limit;
-  const std::size_t R = log_probabilities.size() / kWords;
-  top.shape(R, kWords);
-  for (std::size_t i = 0; i < R; ++i) {
-    const float* const row = log_probabilities.data() + i * kWords;
-    std::vector<std::uint32_t> order(kWords);
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return row[a] > row[b]; });
-    for (const auto word : order) {
-      if (top.lengths[i] == limit || !(row[word] > -std::numeric_limits<float>::infinity())) break;
-      top.entries[i * limit + top.lengths[i]++] = {row[word], word};
+// Of each row its most probable words.
+class Lists {
+ public:
+  Lists(const std::vector<float>& log_probabilities, std::size_t limit) {
+    for (std::size_t i = 0; i < log_probabilities.size() / kWords; ++i) {
+      const float* const row = log_probabilities.data() + i * kWords;
+      std::vector<std::uint32_t> order(kWords);
+      std::iota(order.begin(), order.end(), 0u);
+      std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return row[a] > row[b]; });
+      auto& list = entries_.emplace_back();
+      for (const auto word : order) {
+        if (list.size() == limit || !(row[word] > kNever)) break;
+        list.push_back({row[word], word});
+      }
+      next_.push_back({.listed = list, .others = list.size() == limit ? list.back().log_probability : kNever});
     }
   }
-  return top;
+  std::span<const NextWords> next() const { return next_; }
+
+ private:
+  std::deque<std::vector<NextWords::Entry>> entries_;
+  std::vector<NextWords> next_;
+};
+
+std::vector<NextWords> all_words(const std::vector<float>& log_probabilities) {
+  std::vector<NextWords> next;
+  for (std::size_t i = 0; i < log_probabilities.size(); i += kWords) {
+    next.push_back({.all = std::span(log_probabilities).subspan(i, kWords)});
+  }
+  return next;
 }
 
 bool operator==(const Translation& a, const Translation& b) {
@@ -51,21 +65,20 @@ TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
     options.minimum_length = search % 4;
     const std::size_t limit = search % 2 == 0 ? 3 : Search::list_length(options);
     Search by_lists(4, options, {}), by_all(4, options, {});
-    for (std::size_t step = 0; by_all.live() > 0; ++step) {
+    while (by_all.live() > 0) {
       std::vector<float> scores(by_all.live() * kWords);
       for (float& score : scores) {
         score = random.below(5) == 0 ? -std::numeric_limits<float>::infinity()
                                      : -static_cast<float>(random.below(12)) / 4 - 0.5F;
       }
-      const MatrixView<const float> all(scores.data(), by_all.live(), kWords);
-      by_all.extend(step, all, {});
+      by_all.extend(all_words(scores), {});
       ++steps;
       const std::size_t live = by_lists.live();
-      if (by_lists.extend(step, lists_of(scores, limit), 0, {})) {
+      if (by_lists.extend(Lists(scores, limit).next(), {})) {
         ++decided;
       } else {
         ASSERT_EQ(by_lists.live(), live);
-        by_lists.extend(step, all, {});
+        by_lists.extend(all_words(scores), {});
       }
       ASSERT_EQ(by_lists.live(), by_all.live());
     }
@@ -81,15 +94,11 @@ TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
 TEST(SearchByLists, AsksForAllWordsWhereATieMayBeHidden) {
   SearchOptions options;
   options.beam = 1;
-  kernels::TopWords<float> top;
-  top.limit = 2;
-  top.shape(1, kWords);
-  top.lengths = {2};
-  top.entries = {{-1.0F, 6}, {-1.0F, 7}};
   Search search(4, options, {});
-  EXPECT_FALSE(search.extend(0, top, 0, {}));
-  top.entries = {{-1.0F, 6}, {-1.25F, 7}};
-  EXPECT_TRUE(search.extend(0, top, 0, {}));
+  std::vector<NextWords::Entry> list{{-1.0F, 6}, {-1.0F, 7}};
+  EXPECT_FALSE(search.extend(std::vector<NextWords>{{.listed = list, .others = -1.0F}}, {}));
+  list[1].log_probability = -1.25F;
+  EXPECT_TRUE(search.extend(std::vector<NextWords>{{.listed = list, .others = -1.25F}}, {}));
   ASSERT_EQ(search.survivors().size(), 1u);
   EXPECT_EQ(search.survivors().front().word, 6u);
 }

@@ -30,14 +30,15 @@ class ForbiddenWords {
   };
 
   State start() const { return {}; }
-  /// The state after a further word. It does not check whether a phrase is then complete.
-  State after(const State& state, WordId word) const;
-  /// The same for a word of a prefix, which was given and not chosen: phrases that are complete within the prefix are
-  /// allowed.
-  State after_given(const State& state, WordId word) const;
+  /// The state after a further word. It does not check whether a phrase is then complete. given: the word is one of a
+  /// prefix, which was not chosen, so that phrases that are complete within the prefix are allowed.
+  State after(const State& state, WordId word, bool given = false) const;
   /// Whether the translation must not continue with this word, because a phrase would then be complete. </s> counts as
   /// a word.
   bool blocks(const State& state, WordId word) const;
+  /// The opposite; with `last` also whether the translation may be cut off behind the word, where it is complete.
+  bool allows(const State& state, WordId word, bool last) const;
+  bool may_end(const State& state) const { return !state.closes; }
 
  private:
   struct Node {

@@ -43,12 +43,12 @@ class RequiredWords {
   bool all_met(const State& state) const { return phrases_met(state) == phrases(); }
 
   State start() const;
-  State after(const State& state, WordId word) const;
+  State after(const State& state, WordId word, bool given = false) const;
   /// The words that continue the phrase that the hypothesis is within, or begin one that is not met.
   std::vector<WordId> next_words(const State& state) const;
   /// Whether a hypothesis may continue with this word. </s> is allowed only if all phrases are met; a piece that would
   /// lengthen the last word of a phrase that has just ended is never allowed.
-  bool allows(const State& state, WordId word) const;
+  bool allows(const State& state, WordId word, bool last = false) const;
 
   /// Finds the phrases in a translation: for each word of the translation, the phrase that it belongs to and its
   /// position in the phrase.
