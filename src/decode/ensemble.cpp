@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/softmax.h"
 
@@ -90,39 +91,101 @@ std::size_t EnsembleSteps::source_length(std::size_t b) const {
   return longest;
 }
 
-void EnsembleSteps::predict(MatrixView<float> log_probabilities, MatrixView<float> alpha) {
-  Member& first = members_.front();
-  first.model->predict(first.encoded, first.state, {log_probabilities, alpha, nullptr, first.output()});
-  // The models so far have the weights `all` and, of those with attention, `attending`.
-  double all = ensemble_.weight(0), attending = first.attends ? all : 0;
-  for (std::size_t m = 1; m < members_.size(); ++m) {
-    Member& member = members_[m];
-    const double weight = ensemble_.weight(m);
-    const auto more = log_probabilities_.shape(log_probabilities.rows, log_probabilities.cols);
-    const bool aligns = alpha.cols > 0 && member.attends;
-    const auto more_alpha = aligns ? alpha_.shape(alpha.rows, alpha.cols) : MatrixView<float>();
-    member.model->predict(member.encoded, member.state, {more, more_alpha, nullptr, member.output()});
-    const double share = weight / (all + weight);
+void EnsembleSteps::run(std::size_t m, model::Prediction<float> wanted, MatrixView<float> alpha) {
+  Member& member = members_[m];
+  if (m == 0) attending_ = 0;
+  wanted.shortlist = member.output();
+  if (m == 0) wanted.alpha = alpha;
+  const bool joins = m > 0 && alpha.cols > 0 && member.attends;
+  if (joins) wanted.alpha = alpha_.shape(alpha.rows, alpha.cols);
+  member.model->predict(member.encoded, member.state, wanted);
+  if (member.attends) attending_ += ensemble_.weight(m);
+  if (joins) kernels::interpolate<float>(wanted.alpha, ensemble_.weight(m) / attending_, alpha);
+}
+
+template <class Write>
+void EnsembleSteps::mix(MatrixView<float> to, const Write& write) {
+  double all = 0;  // the weight of the models so far
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    const auto own = m == 0 ? to : log_probabilities_.shape(to.rows, to.cols);
+    write(m, own);
+    all += ensemble_.weight(m);
+    if (m == 0) continue;
+    const double share = ensemble_.weight(m) / all;
     if (ensemble_.of() == EnsembleOf::kProbabilities) {
-      kernels::mix_log_probabilities<float>(more, share, log_probabilities);
+      kernels::mix_log_probabilities<float>(own, share, to);
     } else {
-      kernels::interpolate<float>(more, share, log_probabilities);
+      kernels::interpolate<float>(own, share, to);
     }
-    if (aligns) kernels::interpolate<float>(more_alpha, weight / (attending + weight), alpha);
-    all += weight;
-    attending += member.attends ? weight : 0;
   }
 }
 
-void EnsembleSteps::predict(kernels::TopWords<float>& top, MatrixView<float> alpha) {
-  assert(members_.size() == 1);
-  Member& only = members_.front();
-  only.model->predict(only.encoded, only.state, {{}, alpha, &top, only.output()});
+void EnsembleSteps::predict(MatrixView<float> log_probabilities, MatrixView<float> alpha) {
+  mix(log_probabilities, [&](std::size_t m, MatrixView<float> own) { run(m, {own, {}, nullptr, nullptr}, alpha); });
 }
 
 void EnsembleSteps::predict_all(std::span<const std::uint32_t> row, MatrixView<float> log_probabilities) {
-  Member& only = members_.front();
-  only.model->predict_all(row, log_probabilities, {only.output(), only.state.sentence});
+  mix(log_probabilities, [&](std::size_t m, MatrixView<float> own) {
+    members_[m].model->predict_all(row, own, {members_[m].output(), members_[m].state.sentence});
+  });
+}
+
+// A word that only some models list has in the others at most the probability of the last word that they list. So its
+// score is at most the mean of what is known of it, and that of a word in no list the mean of the last words.
+void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) {
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    members_[m].top.limit = length;
+    run(m, {{}, {}, &members_[m].top, nullptr}, alpha);
+  }
+  if (members_.size() == 1) return;
+  const std::size_t R = rows(), width = members_.size() * length + 1;
+  entries_.resize(R * width);
+  lengths_.assign(R, 0);
+  parallel_for(R, [&](std::size_t i) {
+    const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(i * width);
+    auto end = begin;
+    for (const Member& member : members_) {
+      for (const auto& entry : member.top.row(i)) {
+        if (std::none_of(begin, end, [&](const auto& other) { return other.word == entry.word; })) *end++ = entry;
+      }
+    }
+    lengths_[i] = static_cast<std::size_t>(end - begin);
+  });
+  const auto mixed = mixed_.shape(R, width);
+  std::vector<std::uint8_t> is_bound(R * width);
+  mix(mixed, [&](std::size_t m, MatrixView<float> own) {
+    parallel_for(R, [&](std::size_t i) {
+      const auto list = members_[m].top.row(i);
+      const float last = members_[m].others(i);
+      for (std::size_t k = 0; k < width; ++k) {
+        const auto is_it = [&](const auto& entry) { return entry.word == entries_[i * width + k].word; };
+        const auto found = k < lengths_[i] ? std::find_if(list.begin(), list.end(), is_it) : list.end();
+        own(i, k) = found == list.end() ? last : found->log_probability;
+        if (found == list.end() && last > kNever) is_bound[i * width + k] = 1;
+      }
+    });
+  });
+  others_.assign(R, kNever);
+  parallel_for(R, [&](std::size_t i) {
+    std::size_t known = 0;
+    for (std::size_t k = 0; k <= lengths_[i]; ++k) {
+      if (is_bound[i * width + k] != 0) {
+        others_[i] = std::max(others_[i], mixed(i, k));
+      } else if (k < lengths_[i]) {
+        entries_[i * width + known++] = {mixed(i, k), entries_[i * width + k].word};
+      }
+    }
+    lengths_[i] = known;
+    // Twice the error of mix_log_probabilities.
+    if (others_[i] > kNever) others_[i] += 2 * (1e-6F + 2e-7F * std::abs(others_[i]));
+  });
+}
+
+NextWords EnsembleSteps::listed(std::size_t row) const {
+  const auto is_nan = [&](const Member& member) { return member.top.is_nan(row); };
+  if (std::any_of(members_.begin(), members_.end(), is_nan)) return {.is_nan = true};
+  if (members_.size() == 1) return {.listed = members_[0].top.row(row), .others = members_[0].others(row)};
+  return {.listed = std::span(entries_).subspan(row * mixed_.view().cols, lengths_[row]), .others = others_[row]};
 }
 
 void EnsembleSteps::advance(std::span<const std::uint32_t> parent, std::span<const WordId> chosen) {

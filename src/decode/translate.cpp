@@ -149,67 +149,56 @@ class SearchOfMany {
   static constexpr std::size_t kLongestList = 64;
 
   // Extends all searches by a word. The rows of sentence b are first_row[b] to first_row[b + 1]. Lists of the most
-  // probable words and the scores of all words lead to the same result.
+  // probable words and the scores of all words lead to the same result; the scores are computed for the sentences alone
+  // that need them, unless these are the most.
   void extend(const std::vector<std::size_t>& first_row) {
-    std::size_t longest = 0;
-    bool needs_all = ensemble_.size() > 1;
+    std::size_t longest = 0, rows_in_need = 0;
     for (std::size_t b = 0; b < started_; ++b) {
-      const InFlight& one = in_flight_[b];
-      if (one.search.live() == 0) continue;
-      longest = std::max(longest, steps_.source_length(b));
-      needs_all = needs_all || one.search.needs_all_words();
+      const Search& search = in_flight_[b].search;
+      if (search.live() > 0) longest = std::max(longest, steps_.source_length(b));
+      if (search.needs_all_words()) rows_in_need += search.live();
     }
     const auto alpha = needs_weights(options_) ? alpha_.shape(steps_.rows(), longest) : MatrixView<float>();
-    const auto alpha_of = [&](std::size_t b) {
-      return alpha.cols > 0 ? alpha.row_range(first_row[b], first_row[b + 1] - first_row[b]) : MatrixView<float>();
+    const auto extend_by = [&](std::size_t b, const std::vector<NextWords>& next) {
+      return in_flight_[b].search.extend(
+          next, alpha.cols > 0 ? alpha.row_range(first_row[b], next.size()) : MatrixView<float>());
     };
-    top_.limit = Search::list_length(options_);
-    if (needs_all || top_.limit > kLongestList) {
-      const auto all = log_probabilities_.shape(steps_.rows(), ensemble_.target_words());
-      steps_.predict(all, alpha);
-      parallel_for(started_, [&](std::size_t b) {
-        Search& search = in_flight_[b].search;
-        if (search.live() > 0) search.extend(all_words(all.row_range(first_row[b], search.live())), alpha_of(b));
-      });
-      return;
-    }
-    steps_.predict(top_, alpha);
+    std::size_t length = Search::list_length(options_);
+    const bool lists = length <= kLongestList && 2 * rows_in_need <= steps_.rows();
+    // The models of an ensemble do not list the same words.
+    if (ensemble_.size() > 1) length = std::min(2 * length, kLongestList);
+    if (lists) steps_.predict_listed(length, alpha);
     std::vector<std::uint8_t> undecided(started_);
     parallel_for(started_, [&](std::size_t b) {
-      Search& search = in_flight_[b].search;
-      if (search.live() > 0)
-        undecided[b] = search.extend(listed_words(first_row[b], search.live()), alpha_of(b)) ? 0 : 1;
+      const Search& search = in_flight_[b].search;
+      if (search.live() == 0) return;
+      undecided[b] = 1;
+      if (!lists || search.needs_all_words()) return;
+      std::vector<NextWords> next;
+      for (std::size_t row = first_row[b]; row < first_row[b + 1]; ++row) next.push_back(steps_.listed(row));
+      undecided[b] = extend_by(b, next) ? 0 : 1;
     });
+    std::vector<std::uint32_t> rows;
+    std::vector<std::size_t> first(started_);  // of a sentence in `rows`
     for (std::size_t b = 0; b < started_; ++b) {
-      if (undecided[b] == 0) continue;
-      Search& search = in_flight_[b].search;
-      std::vector<std::uint32_t> rows(search.live());
-      std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first_row[b]));
-      const auto all = log_probabilities_.shape(rows.size(), ensemble_.target_words());
-      steps_.predict_all(rows, all);
-      search.extend(all_words(all), alpha_of(b));
+      first[b] = rows.size();
+      for (std::size_t row = first_row[b]; undecided[b] != 0 && row < first_row[b + 1]; ++row) {
+        rows.push_back(static_cast<std::uint32_t>(row));
+      }
     }
-  }
-
-  static std::vector<NextWords> all_words(MatrixView<const float> log_probabilities) {
-    std::vector<NextWords> rows;
-    for (std::size_t i = 0; i < log_probabilities.rows; ++i) {
-      rows.push_back({.all = {log_probabilities.row(i), log_probabilities.cols}});
-      // The log-softmax subtracts the same number from the whole row, so either all of a row is NaN or nothing.
-      rows.back().is_nan = std::isnan(rows.back().all[kEnd]);
-    }
-    return rows;
-  }
-
-  std::vector<NextWords> listed_words(std::size_t first, std::size_t count) const {
-    std::vector<NextWords> rows;
-    for (std::size_t i = first; i < first + count; ++i) {
-      const auto list = top_.row(i);
-      const bool is_all = top_.is_nan(i) || top_.is_complete(i);
-      rows.push_back(
-          {.listed = list, .others = is_all ? kNever : list.back().log_probability, .is_nan = top_.is_nan(i)});
-    }
-    return rows;
+    if (rows.empty()) return;
+    const auto all = log_probabilities_.shape(rows.size(), ensemble_.target_words());
+    lists ? steps_.predict_all(rows, all) : steps_.predict(all, alpha);
+    parallel_for(started_, [&](std::size_t b) {
+      if (undecided[b] == 0) return;
+      std::vector<NextWords> next;
+      for (std::size_t i = 0; i < in_flight_[b].search.live(); ++i) {
+        next.push_back({.all = {all.row(first[b] + i), all.cols}});
+        // The log-softmax subtracts the same number from the whole row, so either all of a row is NaN or nothing.
+        next.back().is_nan = std::isnan(next.back().all[kEnd]);
+      }
+      extend_by(b, next);
+    });
   }
 
   const Ensemble& ensemble_;
@@ -219,7 +208,6 @@ class SearchOfMany {
   std::vector<InFlight> in_flight_;  // by their numbers in steps_
   std::size_t started_ = 0;          // of these, the first ones, that have begun
   kernels::Buffer<float> alpha_, log_probabilities_;
-  kernels::TopWords<float> top_;
 };
 
 // The options of the attempt after one that finished nothing, as in BeamSearch.search of sample.py ("Dirty tricks to

@@ -103,29 +103,45 @@ TEST(SearchByLists, AsksForAllWordsWhereATieMayBeHidden) {
   EXPECT_EQ(search.survivors().front().word, 6u);
 }
 
-// A sentence that is forced to begin with a prefix needs the scores of all words, and so have all sentences of its
-// batch.
+// Sentences that are forced to begin with a prefix need the scores of all words, and if most rows are theirs, so have
+// all sentences of the batch.
 TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
-  RandomModel of;
-  of.target_words = 1300;
-  of.scale = 0.4;
-  auto model = random_model(of);
+  RandomModel wanted;
+  wanted.target_words = 1300;
+  wanted.scale = 0.4;
+  auto model = random_model(wanted);
+  wanted.seed = 2;
+  auto second = random_model(wanted);
+  wanted.attention = model::Attention::kNone;
+  wanted.seed = 3;
+  auto third = random_model(wanted);
   const Sentences source = some_sentences(6, 8);
-  for (const std::size_t beam : {1u, 2u, 12u}) {
-    SearchOptions options;
-    options.beam = options.n_best = beam;
-    options.retry_below = 0;
-    const auto by_lists = translate(model, source, options);
-    Sentences with_one = source;
-    with_one.add(source[0]);
+  const std::vector<WordId> prefix(90, 5);
+  const auto expect_same_bits = [&](const Ensemble& ensemble, std::size_t beam, std::size_t groups) {
+    SearchOptions options{.beam = beam, .n_best = beam, .retry_below = 0, .batch_sentences = 100};
+    options.groups = groups;
+    options.diversity = 0.5;
+    options.placeholders = {{5, 7}};
+    const auto by_lists = translate(ensemble, source, options);
+    Sentences with_others = source;
     PerSentence forced;
-    const std::vector<WordId> prefix(200, 5);
     for (std::size_t i = 0; i < source.size(); ++i) forced.prefixes.add({});
-    forced.prefixes.add(prefix);
-    const auto by_all = translate(model, with_one, options, {}, forced);
+    for (std::size_t i = 0; i < source.size() * (beam + 1); ++i) {
+      with_others.add(source[0]);
+      forced.prefixes.add(prefix);
+    }
+    const auto by_all = translate(ensemble, with_others, options, {}, forced);
     for (std::size_t b = 0; b < source.size(); ++b) {
       ASSERT_EQ(by_lists[b].size(), by_all[b].size());
       for (std::size_t i = 0; i < by_lists[b].size(); ++i) ASSERT_TRUE(by_lists[b][i] == by_all[b][i]) << beam;
+    }
+  };
+  for (const std::size_t beam : {1u, 2u, 12u}) {
+    expect_same_bits(model, beam, 1);
+    expect_same_bits(model, beam, beam == 12 ? 4 : beam);
+    for (const EnsembleOf how : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+      expect_same_bits(Ensemble({&model, &second, &third}, {1, 2, 0.5}, how), beam, 1);
+      expect_same_bits(Ensemble({&model, &third}, {1, 1}, how), beam, beam == 12 ? 4 : beam);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/decode/next_words.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/model/model.h"
 
@@ -79,9 +80,11 @@ class EnsembleSteps {
   /// The scores of the next word of every row. log_probabilities [R, K]; alpha [R, at least the longest Tx], or empty
   /// if not needed: the mean of the weights of the models that have attention, 0 if none has.
   void predict(MatrixView<float> log_probabilities, MatrixView<float> alpha);
-  /// The most probable next words of every row, with the same bits. REQUIRES: a single model.
-  void predict(kernels::TopWords<float>& top, MatrixView<float> alpha);
-  /// The scores of all next words, [row.size(), K] out, for these rows of that call.
+  /// The same for lists of words, with the same bits. Each model lists its `length` most probable words of every row;
+  /// of these, `listed` has those whose probability all models tell.
+  void predict_listed(std::size_t length, MatrixView<float> alpha);
+  NextWords listed(std::size_t row) const;
+  /// The scores of all next words, [row.size(), K] out, for these rows of that call, in ascending order.
   void predict_all(std::span<const std::uint32_t> row, MatrixView<float> log_probabilities);
   /// Row k continues row parent[k] with the word chosen[k].
   void advance(std::span<const std::uint32_t> parent, std::span<const WordId> chosen);
@@ -94,16 +97,32 @@ class EnsembleSteps {
     model::SearchState<float> state{};
     model::SearchState<float> waiting{};  // of the sentences that were encoded last
     std::optional<layers::ShortlistOutput<float>> shortlist{};
+    kernels::TopWords<float> top{};
 
+    // No word that is not in its list is more probable than that.
+    float others(std::size_t row) const {
+      return top.is_nan(row) || top.is_complete(row) ? kNever : top.row(row).back().log_probability;
+    }
     layers::ShortlistOutput<float>* output() { return shortlist ? &*shortlist : nullptr; }
   };
+
+  // Runs model m. `wanted` has no alpha; where the model has attention, its weights join the mean in `alpha`.
+  void run(std::size_t m, model::Prediction<float> wanted, MatrixView<float> alpha);
+  // to = the mean of what write(m, matrix) writes for each model, weighted as `ensemble_` says.
+  template <class Write>
+  void mix(MatrixView<float> to, const Write& write);
 
   const Ensemble& ensemble_;
   std::size_t rows_of_sentence_;
   std::vector<Member> members_;
   std::uint32_t first_waiting_ = 0;                   // the number of the first sentence that was encoded last
   std::size_t begun_ = 0;                             // how many of them have a row, or had one
+  double attending_ = 0;                              // the weight of the models whose weights are in alpha
   kernels::Buffer<float> log_probabilities_, alpha_;  // of the models after the first
+  kernels::Buffer<float> mixed_;                      // [R, words that may be in a list] of several models
+  std::vector<NextWords::Entry> entries_;             // of the lists of row i, from i * columns of mixed_ on
+  std::vector<std::size_t> lengths_;
+  std::vector<float> others_;
 };
 
 /// The score of each pair in forced decoding, </s> included: the sum of its words' scores. For a single model it is
