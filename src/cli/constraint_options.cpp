@@ -5,6 +5,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/forbidden_words.h"
@@ -44,6 +45,11 @@ void add_constraint_options(Options& options, Constraints& constraints, decode::
                        "with tabs between them; an empty line requires nothing. The search divides the beam among "
                        "hypotheses by the number of required words that they have (Post and Vilar 2018)",
                .path = kInputFile});
+  options.add("glossary", constraints.glossary,
+              {.help = "terms and their translations, 'source term<TAB>target term' on each line, in plain text. Where "
+                       "a line has the source term, the search makes its translation contain the target term, as "
+                       "--require does",
+               .path = kInputFile});
   options.add("copy-pattern", constraints.copy_patterns,
               {.help = "regular expression (RE2) of source text that is copied to the translation unchanged, in place "
                        "of those with which the corpus was prepared; repeat the option for several. For a model that "
@@ -73,11 +79,15 @@ void check_constraint_options(const Options& options, const decode::TranslationO
   if (search.groups > 1 && sample) {
     throw UsageError("--beam-groups is for a search, and --sample draws words in place of one; give one of the two");
   }
-  if (options.given("require") && sample) {
-    throw UsageError("--require is for a search, and --sample draws words in place of one; give one of the two");
-  }
-  if (options.given("require") && search.groups > 1) {
-    throw UsageError("--require and --beam-groups both divide the beam; give one of the two");
+  for (const char* option : {"require", "glossary"}) {
+    if (!options.given(option)) continue;
+    if (sample) {
+      throw UsageError(
+          text_of("--", option, " is for a search, and --sample draws words in place of one; give one of the two"));
+    }
+    if (search.groups > 1) {
+      throw UsageError(text_of("--", option, " and --beam-groups both divide the beam; give one of the two"));
+    }
   }
   if (options.given("forbid") && translation.replace_unknown) {
     throw UsageError(
@@ -102,27 +112,38 @@ void take_constraints(const Constraints& constraints, const LineLimit& limit, co
   if (translator.ensemble.right_to_left()) {
     for (const auto& [path, option] : {std::pair{constraints.files.prefixes, "--prefix"},
                                        {constraints.forbid, "--forbid"},
-                                       {constraints.files.required, "--require"}}) {
+                                       {constraints.files.required, "--require"},
+                                       {constraints.glossary, "--glossary"}}) {
       if (!path.empty()) throw comm::AgreedError(leftwards(option));
     }
   }
   auto spelling = std::make_shared<corpus::Spelling>(translator.target_vocabulary, translator.pipeline);
   translation.spelling = spelling;
-  if (constraints.forbid.empty()) return;
-  std::string text;
-  comm::root_does(world, [&] {
-    for (const std::string& line : corpus::read_lines(constraints.forbid, corpus::TestSetPart::kReference, limit)) {
-      text += line + "\n";
-    }
-  });
-  world.broadcast(text);
-  std::vector<std::string> phrases;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    phrases.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+  // The lines of a file on all ranks; `check` throws at the root what is wrong with them.
+  const auto lines_of = [&](const std::filesystem::path& path, const auto& check) {
+    Packer packer;
+    comm::root_does(world, [&] {
+      const auto lines = corpus::read_lines(path, corpus::TestSetPart::kReference, limit);
+      check(lines);
+      packer.add(std::uint64_t{lines.size()});
+      for (const std::string& line : lines) packer.add_text(line);
+    });
+    std::string message = packer.take();
+    world.broadcast(message);
+    Unpacker unpacker(message);
+    std::vector<std::string> lines(unpacker.next<std::uint64_t>());
+    for (std::string& line : lines) line = unpacker.next_text();
+    return lines;
+  };
+  if (!constraints.forbid.empty()) {
+    translation.search.forbidden =
+        std::make_shared<decode::ForbiddenWords>(lines_of(constraints.forbid, [](const auto&) {}), *spelling);
   }
-  translation.search.forbidden = std::make_shared<decode::ForbiddenWords>(phrases, *spelling);
+  if (constraints.glossary.empty()) return;
+  const auto glossary = [&](const std::vector<std::string>& lines) {
+    return std::make_shared<decode::Glossary>(lines, constraints.glossary.string(), translator.pipeline);
+  };
+  translation.glossary = glossary(lines_of(constraints.glossary, glossary));
 }
 
 void UnmetLines::note(const decode::LineTranslation& translation, const std::string& name, std::size_t line,

@@ -18,7 +18,7 @@ namespace rnnsearch::cli {
 /// The options, and what the command line says of each other.
 struct Constraints {
   LineFiles files;  // --prefix, --require
-  std::filesystem::path forbid;
+  std::filesystem::path forbid, glossary;
   std::vector<std::string> copy_patterns;
 };
 
@@ -31,8 +31,8 @@ void add_constraint_options(Options& options, Constraints& constraints, decode::
 void check_constraint_options(const Options& options, const decode::TranslationOptions& translation, bool sample);
 /// What lines of JSON may not ask of this model and these options.
 Refusals refusals_of(const decode::Translator& translator, const decode::SearchOptions& search);
-/// COLLECTIVE. Reads --forbid at the root and hands `translation` what the search needs. Throws AgreedError for a model
-/// that takes no constraints.
+/// COLLECTIVE. Reads --forbid and --glossary at the root and hands `translation` what the search needs. Throws
+/// AgreedError for a model that takes no constraints.
 void take_constraints(const Constraints& constraints, const LineLimit& limit, const decode::Translator& translator,
                       const comm::Communicator& world, decode::TranslationOptions& translation);
 

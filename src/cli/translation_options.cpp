@@ -40,6 +40,16 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
                        "long translations (Murray and Chiang 2018)",
                .low = -100,
                .high = 100});
+  options.add("no-repeat-ngram", search.no_repeat_ngram,
+              {.help = "write no sequence of N words (of the model: subwords, if it has them) twice in a translation, "
+                       "against repetitions (Paulus et al. 2018); 0: no limit",
+               .low = 0,
+               .high = 1000});
+  options.add("repetition-penalty", search.repetition_penalty,
+              {.help = "multiply the log-probability of a word that the translation has already by X (Keskar et al. "
+                       "2019, section 4.1); scores are those of the products. 1: no penalty",
+               .low = 1,
+               .high = 100});
   options.add(
       "no-unknown", search.no_unknown,
       {.help = "give unknown words probability zero, so that no translation has one, unless --retry-below needs them"});

@@ -91,13 +91,14 @@ std::string_view Spelling::without_marks(std::string_view word) {
   return word;
 }
 
-std::vector<std::string> Spelling::words_of_text(std::string_view text) const {
-  const std::vector<std::string> pieces = pieces_of_text(text);
-  if (form_ == Form::kLine) return words_of(pipeline_.to_text(pieces));
+std::vector<std::string> Spelling::words_of_pieces(const std::vector<std::string>& pieces, const TextPipeline& pipeline,
+                                                   Side side) {
+  const Form form = form_of(pipeline);
+  if (form == Form::kLine) return words_of(pipeline.to_text(pieces, side));
   std::vector<std::string> words;
   bool within = false;
   for (std::string_view piece : pieces) {
-    const bool continues = form_ == Form::kCodes && piece.ends_with(kContinues);
+    const bool continues = form == Form::kCodes && piece.ends_with(kContinues);
     if (continues) piece.remove_suffix(kContinues.size());
     if (!within) words.emplace_back();
     words.back() += piece;

@@ -53,6 +53,24 @@ class ConstraintOf : public Constraint {
   std::vector<typename Rule::State> states_;
 };
 
+/// No sequence of n words stands in a translation twice. 0: there is no limit.
+struct NgramRule {
+  using State = std::vector<WordId>;  // the words of the hypothesis
+  std::size_t n;
+
+  State start() const { return {}; }
+  State after(State words, WordId word, bool) const {
+    words.push_back(word);
+    return words;
+  }
+  bool allows(const State& words, WordId word, bool) const {
+    if (n == 0 || words.size() < n) return true;
+    State ngram(words.end() - static_cast<std::ptrdiff_t>(n - 1), words.end());
+    ngram.push_back(word);
+    return std::search(words.begin(), words.end(), ngram.begin(), ngram.end()) == words.end();
+  }
+};
+
 /// Each placeholder stands in a translation at most once, and only if the source has it.
 struct PlaceholderRule {
   using State = std::vector<WordId>;               // those that may still be written

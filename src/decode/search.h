@@ -78,6 +78,8 @@ class Search {
     const double score = live_[hypothesis].score + static_cast<double>(log_probability);
     return {score, hypothesis, word, log_probability, live_[hypothesis].sample, live_[hypothesis].penalty};
   }
+  /// Applies the repetition penalty to the score of a candidate, which it never improves.
+  void penalise(Candidate& candidate) const;
   // Each of these sets best_ to the candidates that extend the hypotheses.
   bool select_best(std::span<const NextWords> next);
   void select_in_banks(std::span<const NextWords> next);
@@ -101,6 +103,7 @@ class Search {
   std::vector<float> alpha_;      // [nodes, source_length_]
   std::vector<double> coverage_;  // [live, source_length_] sums of weights; empty without a coverage penalty
   std::vector<std::unique_ptr<Constraint>> constraints_;
+  const ConstraintOf<NgramRule>* words_ = nullptr;         // one of them, if options look at the words of hypotheses
   const ConstraintOf<RequiredWords>* required_ = nullptr;  // one of them; null: nothing is required
   std::vector<Hypothesis> live_;
   std::vector<Hypothesis> finished_;  // in sampling also those that were cut off

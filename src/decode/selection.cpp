@@ -14,7 +14,9 @@ void Search::draw_words(std::span<const NextWords> next) {
   std::vector<float> scores(next.front().all.size());
   for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
     next[hypothesis].for_each([&](WordId word, float log_probability) {
-      scores[word] = is_allowed(word) && keeps_constraints(hypothesis, word) ? log_probability : kNever;
+      Candidate candidate = candidate_of(hypothesis, word, log_probability);
+      penalise(candidate);
+      scores[word] = is_allowed(word) && keeps_constraints(hypothesis, word) ? candidate.log_probability : kNever;
     });
     const auto begin = first ? 0 : live_[hypothesis].sample;
     const auto end = first ? static_cast<std::uint32_t>(options_.n_best) : begin + 1;
@@ -49,10 +51,11 @@ bool Search::select_best(std::span<const NextWords> next) {
         Candidate candidate = candidate_of(hypothesis, word, log_probability);
         candidate.sample = group;
         if (!best.takes(candidate)) return;
+        penalise(candidate);
         if (const auto count = chosen.find(word); count != chosen.end()) {
           candidate.penalty += options_.diversity * static_cast<double>(count->second);
-          if (!best.takes(candidate)) return;
         }
+        if (!best.takes(candidate)) return;
         if (log_probability > kNever && is_allowed(word) && keeps_constraints(hypothesis, word)) best.add(candidate);
       });
     }
@@ -81,13 +84,15 @@ void Search::select_in_banks(std::span<const NextWords> next) {
       return candidate.log_probability > kNever && keeps_constraints(hypothesis, candidate.word);
     };
     for (const WordId word : required.next_words(required_->state(hypothesis))) {
-      const Candidate candidate = candidate_of(hypothesis, word, next[hypothesis].all[word]);
+      Candidate candidate = candidate_of(hypothesis, word, next[hypothesis].all[word]);
+      penalise(candidate);
       if (is_possible(candidate)) candidates.push_back(candidate);
     }
     Best best_of_row(1);
     next[hypothesis].for_each([&](WordId word, float log_probability) {
-      const Candidate candidate = candidate_of(hypothesis, word, log_probability);
+      Candidate candidate = candidate_of(hypothesis, word, log_probability);
       if (!best.takes(candidate) && !best_of_row.takes(candidate)) return;
+      penalise(candidate);
       if (!is_allowed(word) || !is_possible(candidate)) return;
       if (best.takes(candidate)) best.add(candidate);
       if (best_of_row.takes(candidate)) best_of_row.add(candidate);

@@ -260,6 +260,7 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
   assert(of.required.empty() || (of.required.size() == source.size() && !ensemble.right_to_left() &&
                                  !options.sampling && options.groups == 1));
   assert(!options.forbidden || !ensemble.right_to_left());
+  assert(options.repetition_penalty >= 1);
   assert(options.groups > 0 && options.beam % options.groups == 0 && (options.groups == 1 || !options.sampling));
   const auto prefix_of = [&](std::size_t i) {
     return of.prefixes.empty() ? std::span<const WordId>() : of.prefixes[i];

@@ -33,12 +33,17 @@ void unpack(Unpacker& unpacker, Line& line) {
   line.required = unpacker.next_text();
 }
 
-/// The words of a line, of its prefix and of its required phrases, and the ends of the parts in which it is translated.
+/// Phrases that a translation must contain, as words and as the constraint of the search.
+struct Phrases {
+  std::vector<std::vector<std::string>> words;
+  RequiredWords required;
+};
+
+/// The words of a line and of its prefix, the ends of the parts in which it is translated, and the phrases of each.
 struct SplitLine {
   std::vector<std::string> spans, source, prefix;  // spans: for which the placeholders of the line stand
   std::vector<std::size_t> ends{};
-  std::vector<std::vector<std::string>> phrases{};
-  RequiredWords required{};
+  std::vector<Phrases> phrases{};
 };
 
 /// `required`: phrases with tabs between them.
@@ -46,18 +51,33 @@ SplitLine split_line(const Translator& translator, const Line& line, const Trans
   SplitLine split;
   split.source = source_words(translator, line.text, split.spans);
   split.prefix = target_words(translator, line.prefix, split.spans);
-  std::vector<std::vector<WordId>> ids;
+  const auto add_phrase = [&](std::string_view text, std::vector<std::vector<std::string>>& phrases) {
+    auto phrase = target_words(translator, text, split.spans);
+    if (!phrase.empty()) phrases.push_back(std::move(phrase));
+  };
+  std::vector<std::vector<std::string>> required;
   for (std::size_t begin = 0; begin < line.required.size();) {
     const std::size_t end = std::min(line.required.find('\t', begin), line.required.size());
-    auto phrase = target_words(translator, std::string_view(line.required).substr(begin, end - begin), split.spans);
+    add_phrase(std::string_view(line.required).substr(begin, end - begin), required);
     begin = end + 1;
-    if (phrase.empty()) continue;
-    ids.push_back(ids_of(phrase, translator.target_vocabulary));
-    split.phrases.push_back(std::move(phrase));
   }
-  assert(ids.empty() || options.spelling);
-  split.ends = part_ends(split.source, ids.empty() ? options.maximum_source_length : 0);
-  split.required = RequiredWords(std::move(ids), options.spelling);
+  split.ends = part_ends(split.source, required.empty() ? options.maximum_source_length : 0);
+  for (std::size_t begin = 0; const std::size_t end : split.ends) {
+    auto phrases = required;
+    const auto at = [&](std::size_t i) { return split.source.begin() + static_cast<std::ptrdiff_t>(i); };
+    if (options.glossary) {
+      for (const std::string& term : options.glossary->terms({at(begin), at(end)})) add_phrase(term, phrases);
+      for (std::size_t i = phrases.size(); i-- > required.size();) {  // those that --require has, too
+        if (std::count(required.begin(), required.end(), phrases[i]) > 0)
+          phrases.erase(phrases.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+    std::vector<std::vector<WordId>> ids;
+    for (const auto& phrase : phrases) ids.push_back(ids_of(phrase, translator.target_vocabulary));
+    assert(ids.empty() || options.spelling);
+    split.phrases.push_back({std::move(phrases), RequiredWords(std::move(ids), options.spelling)});
+    begin = end;
+  }
   return split;
 }
 
@@ -80,12 +100,13 @@ LineTranslation in_words(const Translator& translator, const Parts& parts, const
   std::size_t length = 0, first = 0;  // `first`: of the source words of a part
   for (std::size_t p = 0; p < parts.line.ends.size(); ++p) {
     const Translation& translation = *parts.translations[p];
-    const auto places = parts.line.required.places(translation.words);
+    const Phrases& phrases = parts.line.phrases[p];
+    const auto places = phrases.required.places(translation.words);
     for (std::size_t i = 0; i < translation.words.size(); ++i) {
       const WordId id = translation.words[i];
       const bool in_prefix = p == 0 && i < parts.line.prefix.size(), given = in_prefix || places[i];
       std::string word = translator.target_vocabulary.word_in_text(id);
-      if (places[i]) word = parts.line.phrases[places[i]->phrase][places[i]->position];
+      if (places[i]) word = phrases.words[places[i]->phrase][places[i]->position];
       if (in_prefix) word = parts.line.prefix[i];
       if (!translation.attended.empty() && first + translation.attended[i] < parts.line.ends[p]) {
         const std::size_t j = first + translation.attended[i];
@@ -245,7 +266,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
         source.add(std::span(ids).subspan(first, end - first));
         of.prefixes.add(part == 0 ? ids_of(split.back().prefix, translator.target_vocabulary) : std::vector<WordId>());
         of.numbers.push_back(stream_number(line->number, part));
-        of.required.push_back(split.back().required);
+        of.required.push_back(split.back().phrases[part].required);
         first = end;
       }
     }

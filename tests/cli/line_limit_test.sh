@@ -58,6 +58,7 @@ declare -A how=(
   [translate:input]="--model run --input FILE --beam 1"
   [translate:prefix]="--model run --input source --prefix FILE --beam 1"
   [translate:forbid]="--model run --input source --forbid FILE --beam 1"
+  [translate:glossary]="--model run --input source --glossary FILE@tsv --beam 1"
   [translate:shortlist]="--model run --input source --shortlist FILE@table --beam 1"
   [translate:require]="--model run --input source --require FILE --beam 1"
   [score:source]="--model run --source FILE --target target"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# translate --forbid, --require and --beam-groups, with a model of words and one of subwords: forbidden words stand in no translation,
+# translate --forbid, --require, --glossary and --beam-groups, with a model of words and one of subwords: forbidden words stand in no translation,
 # required ones in all that have room for them, and threads, batches and ranks change nothing; nor do the constraints of other lines.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
@@ -35,6 +35,8 @@ for model in words pieces; do
   tr -d '!' <${from%source}target | tr ' ' '\n' | sort -u | grep -vxFf <(tr ' ' '\n' <$model.forbid | grep .) >others
   awk -v one="$(head -n 1 others)" -v two="$(tail -n 1 others)" \
     '{print NR % 3 == 0 ? "" : NR % 3 == 1 ? two : two "\t" one " strange"}' $model.source >$model.require
+  tr -d '.' <$model.source | tr ' ' '\n' | grep . | sort | uniq -c | sort -rn |
+    awk -v term="strange $(head -n 1 others)" 'NR < 3 {print $2 "\t" (NR == 1 ? term : "odd")} END {print "\nno such\tthing"}' >$model.glossary
 done
 
 # translated MODEL NAME OPTIONS...: writes a list to NAME, and what is said to err
@@ -51,6 +53,7 @@ lines = lambda name: open(name).read().split("\n")[:-1]
 apart = lambda text: " ".join(re.sub("([!.])", r" \1 ", text).split())  # punctuation is no part of a word
 has = lambda text, phrase: f" {apart(phrase)} " in f" {apart(text)} "
 source, forbidden, required = lines(model + ".source"), [f for f in lines(model + ".forbid") if f], lines(model + ".require")
+glossary = [line.split("\t") for line in lines(model + ".glossary") if line]
 plain, seen = lines(model + ".plain"), 0
 assert any(has(text, f) for text in plain for f in forbidden), "nothing to forbid"
 for entry in map(json.loads, open(name)):
@@ -64,13 +67,17 @@ for entry in map(json.loads, open(name)):
         elif source[line] and entry["rank"] == 1:
             seen += 1
             assert all(has(text, p) for p in phrases), (line, text, phrases)
-assert seen > 10 or "require" not in what
+    for term, target in glossary:
+        if "glossary" in what and has(source[line], term):
+            seen += 1
+            assert has(text, target) or entry["rank"] > 1, (line, text, target)
+assert seen > 10 or "require" not in what and "glossary" not in what
 PYTHON
 }
 
 for model in words pieces; do
   for how in "--forbid $model.forbid" "--require $model.require" "--beam-groups 2 --diversity 1 --n-best 4" \
-    "--forbid $model.forbid --require $model.require" "--forbid $model.forbid --sample --n-best 3"; do
+    "--forbid $model.forbid --require $model.require" "--glossary $model.glossary --no-repeat-ngram 3" "--forbid $model.forbid --sample --n-best 3"; do
     [[ $how == *--sample* ]] || how+=" --beam 4 --retry-below 0"
     how+=" --maximum-length-ratio 8"
     translated $model one $how --threads 1
@@ -120,6 +127,10 @@ refused 2 "--beam 4 cannot be divided into --beam-groups 3" --beam 4 --beam-grou
 refused 2 "--require and --beam-groups both" --beam 4 --beam-groups 2 --require words.require
 refused 2 "--require is for a search|--sample" --sample --require words.require
 refused 2 "--beam-groups is for a search|--sample" --sample --beam-groups 2
+for option in sample "beam-groups 2"; do refused 2 "--glossary|--${option% 2}" --beam 4 --$option --glossary words.glossary; done
+printf 'a\tb\n\na b\n' >bad
+refused 1 "bad, line 3: 'a b' is not a source term, a tab and a target term" --glossary bad
+refused 2 "--repetition-penalty|'0.5'" --repetition-penalty 0.5
 refused 2 "--forbid|--replace-unknown" --forbid words.forbid --replace-unknown
 refused 1 "missing" --forbid missing
 code=0

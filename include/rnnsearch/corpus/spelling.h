@@ -42,8 +42,13 @@ class Spelling {
   static std::vector<std::string> words_of(std::string_view text);
   /// A word of the tokenizer without the joiner marks at its ends.
   static std::string_view without_marks(std::string_view word);
+  /// The words of pieces into which the pipeline split a text of this side.
+  static std::vector<std::string> words_of_pieces(const std::vector<std::string>& pieces, const TextPipeline& pipeline,
+                                                  Side side);
   /// The words of a text as this pipeline reads the target side. REQUIRES: valid UTF-8.
-  std::vector<std::string> words_of_text(std::string_view text) const;
+  std::vector<std::string> words_of_text(std::string_view text) const {
+    return words_of_pieces(pieces_of_text(text), pipeline_, Side::kTarget);
+  }
   /// The pieces of a text as this pipeline reads the target side.
   std::vector<std::string> pieces_of_text(std::string_view text) const {
     return pipeline_.to_words(text, Side::kTarget);

@@ -67,6 +67,13 @@ struct SearchOptions {
   /// phrases.
   std::size_t groups = 1;
   double diversity = 0;
+  /// No sequence of so many words stands twice in a translation, except in its prefix (Paulus, Xiong and Socher 2018, A
+  /// deep reinforced model for abstractive summarization, section 2.5). 0: there is no limit.
+  std::size_t no_repeat_ngram = 0;
+  /// The log-probability of a word that the hypothesis has already is multiplied by this number, which is at least 1
+  /// (Keskar et al. 2019, CTRL, section 4.1, which divides positive logits). As in the beam search of Hugging Face's
+  /// transformers, the products take the place of log-probabilities in all scores, and are not normalised again.
+  double repetition_penalty = 1;
 };
 
 /// Options that differ between the sentences of a call.

@@ -16,6 +16,7 @@
 #include "rnnsearch/corpus/spelling.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
+#include "rnnsearch/decode/glossary.h"
 #include "rnnsearch/decode/translate.h"
 
 namespace rnnsearch::decode {
@@ -29,6 +30,9 @@ struct TranslationOptions {
   std::size_t maximum_source_length = 1000;
   /// Of the target, where lines have required phrases.
   std::shared_ptr<const corpus::Spelling> spelling{};
+  /// Where a line, or a part of it, has a source term, its target term is one of the required phrases. Null: none.
+  /// REQUIRES: what required phrases do.
+  std::shared_ptr<const Glossary> glossary{};
 };
 
 /// The parts of a checkpoint that translation needs, or of several checkpoints with the same vocabularies. They must
