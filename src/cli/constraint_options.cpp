@@ -47,8 +47,8 @@ void add_constraint_options(Options& options, Constraints& constraints, decode::
                .path = kInputFile});
   options.add("glossary", constraints.glossary,
               {.help = "terms and their translations, 'source term<TAB>target term' on each line, in plain text. Where "
-                       "a line has the source term, the search makes its translation contain the target term, as "
-                       "--require does",
+                       "a line has the source term, its translation must contain the target term, which is one of its "
+                       "required phrases then",
                .path = kInputFile});
   options.add("copy-pattern", constraints.copy_patterns,
               {.help = "regular expression (RE2) of source text that is copied to the translation unchanged, in place "

@@ -139,29 +139,40 @@ void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) 
   }
   if (members_.size() == 1) return;
   const std::size_t R = rows(), width = members_.size() * length + 1;
+  // Of each word in a list, its place among the entries of a row: it is one of them if it stands there.
+  thread_local std::vector<std::uint32_t> place_of;
+  const auto place = [&](WordId word) -> std::uint32_t& {
+    if (place_of.size() < target_words()) place_of.resize(target_words());
+    return place_of[word];
+  };
   entries_.resize(R * width);
   lengths_.assign(R, 0);
   parallel_for(R, [&](std::size_t i) {
-    const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(i * width);
-    auto end = begin;
+    auto* const entries = entries_.data() + i * width;
+    std::uint32_t count = 0;
     for (const Member& member : members_) {
       for (const auto& entry : member.top.row(i)) {
-        if (std::none_of(begin, end, [&](const auto& other) { return other.word == entry.word; })) *end++ = entry;
+        std::uint32_t& k = place(entry.word);
+        if (k < count && entries[k].word == entry.word) continue;
+        k = count++;
+        entries[k] = entry;
       }
     }
-    lengths_[i] = static_cast<std::size_t>(end - begin);
+    lengths_[i] = count;
   });
   const auto mixed = mixed_.shape(R, width);
-  std::vector<std::uint8_t> is_bound(R * width);
+  std::vector<std::uint32_t> unlisted(R * width);  // how many models do not tell the probability of the word
   mix(mixed, [&](std::size_t m, MatrixView<float> own) {
     parallel_for(R, [&](std::size_t i) {
-      const auto list = members_[m].top.row(i);
       const float last = members_[m].others(i);
-      for (std::size_t k = 0; k < width; ++k) {
-        const auto is_it = [&](const auto& entry) { return entry.word == entries_[i * width + k].word; };
-        const auto found = k < lengths_[i] ? std::find_if(list.begin(), list.end(), is_it) : list.end();
-        own(i, k) = found == list.end() ? last : found->log_probability;
-        if (found == list.end() && last > kNever) is_bound[i * width + k] = 1;
+      const std::uint32_t is_bound = last > kNever ? 1 : 0;
+      std::fill_n(own.row(i), width, last);
+      for (std::size_t k = 0; k < width; ++k) unlisted[i * width + k] += is_bound;
+      for (std::uint32_t k = 0; k < lengths_[i]; ++k) place(entries_[i * width + k].word) = k;
+      for (const auto& entry : members_[m].top.row(i)) {
+        const std::uint32_t k = place(entry.word);
+        own(i, k) = entry.log_probability;
+        unlisted[i * width + k] -= is_bound;
       }
     });
   });
@@ -169,7 +180,7 @@ void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) 
   parallel_for(R, [&](std::size_t i) {
     std::size_t known = 0;
     for (std::size_t k = 0; k <= lengths_[i]; ++k) {
-      if (is_bound[i * width + k] != 0) {
+      if (unlisted[i * width + k] > 0) {
         others_[i] = std::max(others_[i], mixed(i, k));
       } else if (k < lengths_[i]) {
         entries_[i * width + known++] = {mixed(i, k), entries_[i * width + k].word};

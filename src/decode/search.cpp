@@ -48,22 +48,21 @@ Search::Search(std::size_t source_length, const SearchOptions& options, const Gu
       live_{{0.0, kRoot}},
       given_(live_.front()),
       cut_off_(live_) {
+  const auto add = [&]<class Rule>(std::shared_ptr<const Rule> rule) {
+    auto constraint = std::make_unique<ConstraintOf<Rule>>(std::move(rule));
+    const auto* const added = constraint.get();
+    constraints_.push_back(std::move(constraint));
+    return added;
+  };
   if (!options.placeholders.empty()) {
-    constraints_.push_back(std::make_unique<ConstraintOf<PlaceholderRule>>(
-        std::make_shared<PlaceholderRule>(PlaceholderRule{options.placeholders, guide.placeholders})));
+    add(std::make_shared<const PlaceholderRule>(PlaceholderRule{options.placeholders, guide.placeholders}));
   }
   if (options.no_repeat_ngram > 0 || options.repetition_penalty != 1) {
-    auto words =
-        std::make_unique<ConstraintOf<NgramRule>>(std::make_shared<NgramRule>(NgramRule{options.no_repeat_ngram}));
-    words_ = words.get();
-    constraints_.push_back(std::move(words));
+    words_ = add(std::make_shared<const NgramRule>(NgramRule{options.no_repeat_ngram}));
   }
-  if (options.forbidden) constraints_.push_back(std::make_unique<ConstraintOf<ForbiddenWords>>(options.forbidden));
+  if (options.forbidden) add(options.forbidden);
   if (guide.required) {
-    auto required = std::make_unique<ConstraintOf<RequiredWords>>(
-        std::shared_ptr<const RequiredWords>(std::shared_ptr<void>(), guide.required));
-    required_ = required.get();
-    constraints_.push_back(std::move(required));
+    required_ = add(std::shared_ptr<const RequiredWords>(std::shared_ptr<void>(), guide.required));
     given_.unmet = guide.required->phrases();
   }
   if (options.coverage_penalty != 0) coverage_.assign(source_length_, 0.0);
@@ -80,7 +79,6 @@ bool Search::extend(std::span<const NextWords> next, MatrixView<const float> alp
   if (step_ < guide_.prefix.size()) {
     const WordId word = guide_.prefix[step_];
     best_.push_back(candidate_of(0, word, next.front().all[word]));
-    penalise(best_.back());
   } else if (options_.sampling) {
     draw_words(next);
   } else if (required_) {
@@ -156,14 +154,6 @@ std::vector<Translation> Search::result() const {
   if (options_.groups > 1) drop_repeated(translations);
   translations.resize(std::min(translations.size(), options_.n_best));
   return translations;
-}
-
-void Search::penalise(Candidate& candidate) const {
-  if (options_.repetition_penalty == 1) return;
-  const auto& words = words_->state(candidate.hypothesis);
-  if (std::find(words.begin(), words.end(), candidate.word) == words.end()) return;
-  candidate.log_probability *= static_cast<float>(options_.repetition_penalty);
-  candidate.score = live_[candidate.hypothesis].score + static_cast<double>(candidate.log_probability);
 }
 
 bool Search::is_allowed(WordId word) const {

@@ -1,6 +1,7 @@
 // The search for the translations of one sentence: its hypotheses, and how a step extends them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,8 @@ class Search {
   /// beam, which shrinks accordingly. If lists do not tell what the scores of all words would, it changes nothing and
   /// returns false.
   bool extend(std::span<const NextWords> next, MatrixView<const float> alpha);
+  /// Then these hypotheses need the scores of all words, and the others do not.
+  const std::vector<std::uint32_t>& undecided() const { return undecided_; }
   /// Whether the next step needs the scores of all words.
   bool needs_all_words() const { return options_.sampling || step_ < guide_.prefix.size() || required_; }
   /// The length of lists that are long enough, except in the rarest of cases.
@@ -74,12 +77,18 @@ class Search {
   bool is_allowed(WordId word) const;
   /// Whether all constraints allow the word.
   bool keeps_constraints(std::size_t hypothesis, WordId word) const;
+  // The repetition penalty applied.
   Candidate candidate_of(std::uint32_t hypothesis, WordId word, float log_probability) const {
-    const double score = live_[hypothesis].score + static_cast<double>(log_probability);
-    return {score, hypothesis, word, log_probability, live_[hypothesis].sample, live_[hypothesis].penalty};
+    if (options_.repetition_penalty != 1 && std::ranges::count(words_->state(hypothesis), word) > 0)
+      log_probability *= static_cast<float>(options_.repetition_penalty);
+    const Hypothesis& live = live_[hypothesis];
+    return {live.score + static_cast<double>(log_probability),
+            hypothesis,
+            word,
+            log_probability,
+            live.sample,
+            live.penalty};
   }
-  /// Applies the repetition penalty to the score of a candidate, which it never improves.
-  void penalise(Candidate& candidate) const;
   // Each of these sets best_ to the candidates that extend the hypotheses.
   bool select_best(std::span<const NextWords> next);
   void select_in_banks(std::span<const NextWords> next);
@@ -111,6 +120,7 @@ class Search {
   std::vector<Hypothesis> cut_off_;   // the result if no hypothesis is finished; never empty
   bool is_nan_ = false;               // the model computed NaN, so hypotheses cannot be compared
   std::vector<Candidate> best_, survivors_;
+  std::vector<std::uint32_t> undecided_;
 };
 
 }  // namespace rnnsearch::decode

@@ -3,20 +3,21 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "decode/search.h"
 
 namespace rnnsearch::decode {
+
 // Behind the prefix there is one hypothesis, which all samples extend; later there is one for each that has not ended.
 void Search::draw_words(std::span<const NextWords> next) {
   const bool first = step_ == guide_.prefix.size();
   std::vector<float> scores(next.front().all.size());
   for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
     next[hypothesis].for_each([&](WordId word, float log_probability) {
-      Candidate candidate = candidate_of(hypothesis, word, log_probability);
-      penalise(candidate);
-      scores[word] = is_allowed(word) && keeps_constraints(hypothesis, word) ? candidate.log_probability : kNever;
+      const bool may = is_allowed(word) && keeps_constraints(hypothesis, word);
+      scores[word] = may ? candidate_of(hypothesis, word, log_probability).log_probability : kNever;
     });
     const auto begin = first ? 0 : live_[hypothesis].sample;
     const auto end = first ? static_cast<std::uint32_t>(options_.n_best) : begin + 1;
@@ -24,7 +25,7 @@ void Search::draw_words(std::span<const NextWords> next) {
       const double uniform =
           uniform_of(options_.sampling->seed, guide_.number, sample, static_cast<std::uint32_t>(step_));
       if (const auto word = draw(scores, *options_.sampling, uniform)) {
-        best_.push_back(candidate_of(hypothesis, *word, scores[*word]));
+        best_.push_back(candidate_of(hypothesis, *word, next[hypothesis].all[*word]));
         best_.back().sample = sample;
       } else {  // no word is allowed and possible
         finished_.push_back(cut_off(hypothesis));
@@ -51,7 +52,6 @@ bool Search::select_best(std::span<const NextWords> next) {
         Candidate candidate = candidate_of(hypothesis, word, log_probability);
         candidate.sample = group;
         if (!best.takes(candidate)) return;
-        penalise(candidate);
         if (const auto count = chosen.find(word); count != chosen.end()) {
           candidate.penalty += options_.diversity * static_cast<double>(count->second);
         }
@@ -59,11 +59,18 @@ bool Search::select_best(std::span<const NextWords> next) {
         if (log_probability > kNever && is_allowed(word) && keeps_constraints(hypothesis, word)) best.add(candidate);
       });
     }
+    undecided_.clear();
     for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
-      const float others = next[hypothesis].others;
-      if (!is_in_group(hypothesis) || !(others > kNever)) continue;
-      if (!best.all_exceed(live_[hypothesis].score + static_cast<double>(others) - live_[hypothesis].penalty))
-        return false;
+      const double others = static_cast<double>(next[hypothesis].others) - live_[hypothesis].penalty;
+      const bool decided = !(next[hypothesis].others > kNever) || best.all_exceed(live_[hypothesis].score + others);
+      if (is_in_group(hypothesis) && !decided) undecided_.push_back(hypothesis);
+    }
+    if (!undecided_.empty()) {
+      if (wanted_.size() > 1) {  // what later groups need depends on the choice of this one
+        undecided_.resize(live_.size());
+        std::iota(undecided_.begin(), undecided_.end(), 0U);
+      }
+      return false;
     }
     for (const Candidate& candidate : best.sorted()) {
       best_.push_back(candidate);
@@ -84,15 +91,13 @@ void Search::select_in_banks(std::span<const NextWords> next) {
       return candidate.log_probability > kNever && keeps_constraints(hypothesis, candidate.word);
     };
     for (const WordId word : required.next_words(required_->state(hypothesis))) {
-      Candidate candidate = candidate_of(hypothesis, word, next[hypothesis].all[word]);
-      penalise(candidate);
+      const Candidate candidate = candidate_of(hypothesis, word, next[hypothesis].all[word]);
       if (is_possible(candidate)) candidates.push_back(candidate);
     }
     Best best_of_row(1);
     next[hypothesis].for_each([&](WordId word, float log_probability) {
-      Candidate candidate = candidate_of(hypothesis, word, log_probability);
+      const Candidate candidate = candidate_of(hypothesis, word, log_probability);
       if (!best.takes(candidate) && !best_of_row.takes(candidate)) return;
-      penalise(candidate);
       if (!is_allowed(word) || !is_possible(candidate)) return;
       if (best.takes(candidate)) best.add(candidate);
       if (best_of_row.takes(candidate)) best_of_row.add(candidate);

@@ -149,8 +149,8 @@ class SearchOfMany {
   static constexpr std::size_t kLongestList = 64;
 
   // Extends all searches by a word. The rows of sentence b are first_row[b] to first_row[b + 1]. Lists of the most
-  // probable words and the scores of all words lead to the same result; the scores are computed for the sentences alone
-  // that need them, unless these are the most.
+  // probable words and the scores of all words lead to the same result; the scores are computed for the rows alone that
+  // need them, unless these are the most.
   void extend(const std::vector<std::size_t>& first_row) {
     std::size_t longest = 0, rows_in_need = 0;
     for (std::size_t b = 0; b < started_; ++b) {
@@ -163,41 +163,38 @@ class SearchOfMany {
       return in_flight_[b].search.extend(
           next, alpha.cols > 0 ? alpha.row_range(first_row[b], next.size()) : MatrixView<float>());
     };
-    std::size_t length = Search::list_length(options_);
+    const std::size_t length = Search::list_length(options_);
     const bool lists = length <= kLongestList && 2 * rows_in_need <= steps_.rows();
-    // The models of an ensemble do not list the same words.
-    if (ensemble_.size() > 1) length = std::min(2 * length, kLongestList);
     if (lists) steps_.predict_listed(length, alpha);
-    std::vector<std::uint8_t> undecided(started_);
+    std::vector<std::vector<NextWords>> next(started_);
+    std::vector<std::vector<std::uint32_t>> undecided(started_);  // hypotheses
     parallel_for(started_, [&](std::size_t b) {
       const Search& search = in_flight_[b].search;
-      if (search.live() == 0) return;
-      undecided[b] = 1;
-      if (!lists || search.needs_all_words()) return;
-      std::vector<NextWords> next;
-      for (std::size_t row = first_row[b]; row < first_row[b + 1]; ++row) next.push_back(steps_.listed(row));
-      undecided[b] = extend_by(b, next) ? 0 : 1;
+      next[b].resize(search.live());
+      if (lists && search.live() > 0 && !search.needs_all_words()) {
+        for (std::size_t i = 0; i < search.live(); ++i) next[b][i] = steps_.listed(first_row[b] + i);
+        if (!extend_by(b, next[b])) undecided[b] = search.undecided();
+      } else {
+        undecided[b].resize(search.live());
+        std::iota(undecided[b].begin(), undecided[b].end(), 0U);
+      }
     });
     std::vector<std::uint32_t> rows;
     std::vector<std::size_t> first(started_);  // of a sentence in `rows`
     for (std::size_t b = 0; b < started_; ++b) {
       first[b] = rows.size();
-      for (std::size_t row = first_row[b]; undecided[b] != 0 && row < first_row[b + 1]; ++row) {
-        rows.push_back(static_cast<std::uint32_t>(row));
-      }
+      for (const std::uint32_t i : undecided[b]) rows.push_back(static_cast<std::uint32_t>(first_row[b] + i));
     }
     if (rows.empty()) return;
     const auto all = log_probabilities_.shape(rows.size(), ensemble_.target_words());
     lists ? steps_.predict_all(rows, all) : steps_.predict(all, alpha);
     parallel_for(started_, [&](std::size_t b) {
-      if (undecided[b] == 0) return;
-      std::vector<NextWords> next;
-      for (std::size_t i = 0; i < in_flight_[b].search.live(); ++i) {
-        next.push_back({.all = {all.row(first[b] + i), all.cols}});
+      for (std::size_t k = 0; k < undecided[b].size(); ++k) {
+        const std::span<const float> row(all.row(first[b] + k), all.cols);
         // The log-softmax subtracts the same number from the whole row, so either all of a row is NaN or nothing.
-        next.back().is_nan = std::isnan(next.back().all[kEnd]);
+        next[b][undecided[b][k]] = {.all = row, .is_nan = std::isnan(row[kEnd])};
       }
-      extend_by(b, next);
+      if (!undecided[b].empty()) extend_by(b, next[b]);
     });
   }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# translate --forbid, --require, --glossary and --beam-groups, with a model of words and one of subwords: forbidden words stand in no translation,
-# required ones in all that have room for them, and threads, batches and ranks change nothing; nor do the constraints of other lines.
+# translate --forbid, --require, --glossary and --beam-groups, with a model of words and one of subwords: forbidden words stand in no
+# translation, required ones in all that have room for them, and threads, batches and ranks change nothing; nor do the constraints of other lines.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -77,7 +77,8 @@ PYTHON
 
 for model in words pieces; do
   for how in "--forbid $model.forbid" "--require $model.require" "--beam-groups 2 --diversity 1 --n-best 4" \
-    "--forbid $model.forbid --require $model.require" "--glossary $model.glossary --no-repeat-ngram 3" "--forbid $model.forbid --sample --n-best 3"; do
+    "--forbid $model.forbid --require $model.require" "--glossary $model.glossary --no-repeat-ngram 3" \
+    "--forbid $model.forbid --sample --n-best 3"; do
     [[ $how == *--sample* ]] || how+=" --beam 4 --retry-below 0"
     how+=" --maximum-length-ratio 8"
     translated $model one $how --threads 1
