@@ -10,10 +10,10 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "kernels/attention_rows.h"
 #include "kernels/row_tables.h"
 #include "kernels/scores_rows.h"
 #include "kernels/vector-inl.h"
@@ -37,24 +37,24 @@ constexpr int kFirst = __COUNTER__ + 1;
 #undef RNNSEARCH_SCORE
 constexpr int kCount = __COUNTER__ - kFirst;
 
-template <class Form, class T>
-void energies(const ScoreRow<T>& row, T* energy) {
+template <class Form, class T, class Memory>
+void energies(const ScoreRow<T, Memory>& row, T* energy) {
   for (std::size_t j = 0; j < row.Tx; ++j) {
-    const T* key = row.keys + j * row.keys_stride;
+    const Memory* key = row.keys + j * row.keys_stride;
     energy[j] = sum_of<T>(row.A, [&](auto d, std::size_t i) HWY_ATTR {
-      return hn::Mul(hn::LoadU(d, row.v + i), Form::value(d, hn::LoadU(d, row.query + i), hn::LoadU(d, key + i)));
+      return hn::Mul(hn::LoadU(d, row.v + i), Form::value(d, hn::LoadU(d, row.query + i), load(d, key + i)));
     });
   }
 }
 
-template <class Form, class T>
-void energies_backward(const ScoreRow<T>& row, const T* energy_gradient, T* query_gradient, T* keys_gradient,
+template <class Form, class T, class Memory>
+void energies_backward(const ScoreRow<T, Memory>& row, const T* energy_gradient, T* query_gradient, T* keys_gradient,
                        std::size_t keys_gradient_stride, T* v_gradient) {
   for_each<T>(row.A, [&](auto d, std::size_t i) HWY_ATTR {
     const auto q = hn::LoadU(d, row.query + i), v = hn::LoadU(d, row.v + i);
     auto dq = hn::Zero(d), dv = hn::Zero(d);
     for (std::size_t j = 0; j < row.Tx; ++j) {
-      const auto k = hn::LoadU(d, row.keys + j * row.keys_stride + i);
+      const auto k = load(d, row.keys + j * row.keys_stride + i);
       const auto phi = Form::value(d, q, k);
       auto by_q = q, by_k = q;
       Form::derivatives(d, q, k, phi, by_q, by_k);
@@ -69,10 +69,10 @@ void energies_backward(const ScoreRow<T>& row, const T* energy_gradient, T* quer
   });
 }
 
-template <class T>
+template <class T, class Memory>
 struct Energies {
-  void (*forward)(const ScoreRow<T>& row, T* energy);
-  void (*backward)(const ScoreRow<T>& row, const T* energy_gradient, T* query_gradient, T* keys_gradient,
+  void (*forward)(const ScoreRow<T, Memory>& row, T* energy);
+  void (*backward)(const ScoreRow<T, Memory>& row, const T* energy_gradient, T* query_gradient, T* keys_gradient,
                    std::size_t keys_gradient_stride, T* v_gradient);
 };
 
@@ -80,22 +80,22 @@ template <int... numbers>
 constexpr auto scores_of(std::integer_sequence<int, numbers...>) {
   return std::array{Listed<numbers>::Type::kScore...};
 }
-template <class T, int... numbers>
+template <class T, class Memory, int... numbers>
 constexpr auto energies_of(std::integer_sequence<int, numbers...>) {
-  return std::array{Energies<T>{energies<typename Listed<numbers>::Type::Form, T>,
-                                energies_backward<typename Listed<numbers>::Type::Form, T>}...};
+  return std::array{Energies<T, Memory>{energies<typename Listed<numbers>::Type::Form, T, Memory>,
+                                        energies_backward<typename Listed<numbers>::Type::Form, T, Memory>}...};
 }
 constexpr auto kScores = scores_of(std::make_integer_sequence<int, kCount>());
 static_assert(std::all_of(kScores.begin(), kScores.end(), [](const Score& s) {
   return (s.projects_keys || !s.has_bias) && (s.projects_query || !s.joint) && (s.projects_keys || !s.joint) &&
          !(s.has_v && s.scaled);
 }));
-template <class T>
-constexpr auto kEnergies = energies_of<T>(std::make_integer_sequence<int, kCount>());
+template <class T, class Memory>
+constexpr auto kEnergies = energies_of<T, Memory>(std::make_integer_sequence<int, kCount>());
 
-template <class T>
-void score_forward_row(const ScoreRow<T>& row, T* alpha, T* dropped, T* context) {
-  kEnergies<T>[row.score].forward(row, alpha);
+template <class T, class Memory>
+void score_forward_row(const ScoreRow<T, Memory>& row, T* alpha, T* dropped, T* context) {
+  kEnergies<T, Memory>[row.score].forward(row, alpha);
   T largest = -std::numeric_limits<T>::infinity();
   for (std::size_t j = 0; j < row.Tx; ++j) largest = std::max(largest, alpha[j]);
   for_each<T>(row.Tx, [&](auto d, std::size_t j) HWY_ATTR {
@@ -115,22 +115,22 @@ void score_forward_row(const ScoreRow<T>& row, T* alpha, T* dropped, T* context)
   for_each<T>(row.C, [&](auto d, std::size_t i) HWY_ATTR {
     auto c = hn::Zero(d);
     for (std::size_t j = 0; j < row.Tx; ++j) {
-      c = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, row.annotations + j * row.annotations_stride + i), c);
+      c = hn::MulAdd(hn::Set(d, weights[j]), load(d, row.annotations + j * row.annotations_stride + i), c);
     }
     hn::StoreU(c, d, context + i);
   });
 }
 
-template <class T>
-void score_backward_row(const ScoreRow<T>& row, const T* alpha, const T* guide, const T* dropped,
+template <class T, class Memory>
+void score_backward_row(const ScoreRow<T, Memory>& row, const T* alpha, const T* guide, const T* dropped,
                         const T* context_gradient, T* energy_gradient, T* weight_gradient, T* query_gradient,
                         T* keys_gradient, std::size_t keys_gradient_stride, T* v_gradient) {
   // The context's weights are w = mask o window o softmax(e), so that dL/de = w o dL/dw - softmax(e) sum(w o dL/dw).
   T sum = 0;
   for (std::size_t j = 0; j < row.Tx; ++j) {
-    const T* h = row.annotations + j * row.annotations_stride;
+    const Memory* h = row.annotations + j * row.annotations_stride;
     const T by_weight = sum_of<T>(row.C, [&](auto d, std::size_t i) HWY_ATTR {
-      return hn::Mul(hn::LoadU(d, context_gradient + i), hn::LoadU(d, h + i));
+      return hn::Mul(hn::LoadU(d, context_gradient + i), load(d, h + i));
     });
     weight_gradient[j] = dropped[j] * by_weight;
     sum += weight_gradient[j];
@@ -140,14 +140,15 @@ void score_backward_row(const ScoreRow<T>& row, const T* alpha, const T* guide, 
     energy_gradient[j] = weight_gradient[j] - softmax * sum;
   }
   if (guide) add_guide(row.Tx, alpha, guide, energy_gradient);
-  kEnergies<T>[row.score].backward(row, energy_gradient, query_gradient, keys_gradient, keys_gradient_stride,
-                                   v_gradient);
+  kEnergies<T, Memory>[row.score].backward(row, energy_gradient, query_gradient, keys_gradient, keys_gradient_stride,
+                                           v_gradient);
 }
 
-template <class T>
-constexpr ScoreRows<T> kScoreRows = {score_forward_row<T>, score_backward_row<T>};
-RNNSEARCH_ROW_TABLE(float_scores, kScoreRows<float>)
-RNNSEARCH_ROW_TABLE(double_scores, kScoreRows<double>)
+template <class T, class Memory>
+constexpr ScoreRows<T, Memory> kScoreRows = {score_forward_row<T, Memory>, score_backward_row<T, Memory>};
+RNNSEARCH_ROW_TABLE(float_scores, kScoreRows<float, float>)
+RNNSEARCH_ROW_TABLE(rounded_scores, kScoreRows<float, BFloat16>)
+RNNSEARCH_ROW_TABLE(double_scores, kScoreRows<double, double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -164,20 +165,31 @@ const Score* find_score(std::string_view name) {
   return found == scores().end() ? nullptr : &*found;
 }
 
-RNNSEARCH_CHOOSE_ROW_TABLE(float_scores, ScoreRows<float>)
-RNNSEARCH_CHOOSE_ROW_TABLE(double_scores, ScoreRows<double>)
+RNNSEARCH_CHOOSE_ROW_TABLE(float_scores, ScoreRows<float, float>)
+RNNSEARCH_CHOOSE_ROW_TABLE(rounded_scores, ScoreRows<float, BFloat16>)
+RNNSEARCH_CHOOSE_ROW_TABLE(double_scores, ScoreRows<double, double>)
 
 namespace {
 
+// Calls work(annotations, keys) with the rounded matrices if they are given, otherwise with the float ones.
+template <class Real, class Work>
+void with_matrices(const ScoredMemory<Real>& memory, const Work& work) {
+  if constexpr (std::is_same_v<Real, float>) {
+    if (memory.rounded_keys.rows > 0) return work(memory.rounded_annotations, memory.rounded_keys);
+  }
+  work(memory.annotations, memory.keys);
+}
+
 // The words that row `i` attends to. `room` is memory for the factors of the window.
-template <class Real>
+template <class Real, class Memory>
 struct AttendedWords {
   std::size_t first_word;  // the first word of the window, as an index into all words
   std::size_t column;      // the column of alpha of that word
-  ScoreRow<Real> row;
+  ScoreRow<Real, Memory> row;
 
-  AttendedWords(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence, const Windows<Real>& windows,
-                ConstMatrixView<Real> query, std::size_t i, std::vector<Real>& room) {
+  AttendedWords(const ScoredMemory<Real>& memory, ConstMatrixView<Memory> annotations, ConstMatrixView<Memory> keys,
+                std::span<const std::uint32_t> sentence, const Windows<Real>& windows, ConstMatrixView<Real> query,
+                std::size_t i, std::vector<Real>& room) {
     const std::size_t begin = memory.offsets[sentence[i]], end = memory.offsets[sentence[i] + 1];
     column = windows.first.empty() ? 0 : windows.first[i];
     const std::size_t last = windows.first.empty() ? end - begin : windows.last[i];
@@ -185,12 +197,12 @@ struct AttendedWords {
     first_word = begin + column;
     row = {static_cast<std::size_t>(memory.score - scores().data()),
            last - column,
-           memory.keys.cols,
-           memory.annotations.cols,
-           memory.keys.row(first_word),
-           memory.keys.stride,
-           memory.annotations.row(first_word),
-           memory.annotations.stride,
+           keys.cols,
+           annotations.cols,
+           keys.row(first_word),
+           keys.stride,
+           annotations.row(first_word),
+           annotations.stride,
            memory.v.data(),
            query.row(i),
            nullptr};
@@ -214,16 +226,18 @@ void scored_attention_forward(const ScoredMemory<Real>& memory, std::span<const 
                               const Windows<Real>& windows, ConstMatrixView<Real> query, MatrixView<Real> alpha,
                               MatrixView<Real> context, MatrixView<Real> dropped) {
   assert(query.rows == sentence.size() && alpha.rows == query.rows && context.rows == query.rows);
-  parallel_for(sentence.size(), [&](std::size_t i) {
-    thread_local std::vector<Real> room;
-    const AttendedWords<Real> seen(memory, sentence, windows, query, i, room);
-    std::fill_n(alpha.row(i), alpha.cols, Real{0});
-    if (dropped.data) {
-      std::fill_n(dropped.row(i), seen.column, Real{0});
-      std::fill(dropped.row(i) + seen.column + seen.row.Tx, dropped.row(i) + dropped.cols, Real{0});
-    }
-    row_table<ScoreRows<Real>>().forward(seen.row, alpha.row(i) + seen.column,
-                                         dropped.data ? dropped.row(i) + seen.column : nullptr, context.row(i));
+  with_matrices(memory, [&]<class Memory>(ConstMatrixView<Memory> annotations, ConstMatrixView<Memory> keys) {
+    parallel_for(sentence.size(), [&](std::size_t i) {
+      thread_local std::vector<Real> room;
+      const AttendedWords<Real, Memory> seen(memory, annotations, keys, sentence, windows, query, i, room);
+      std::fill_n(alpha.row(i), alpha.cols, Real{0});
+      if (dropped.data) {
+        std::fill_n(dropped.row(i), seen.column, Real{0});
+        std::fill(dropped.row(i) + seen.column + seen.row.Tx, dropped.row(i) + dropped.cols, Real{0});
+      }
+      row_table<ScoreRows<Real, Memory>>().forward(
+          seen.row, alpha.row(i) + seen.column, dropped.data ? dropped.row(i) + seen.column : nullptr, context.row(i));
+    });
   });
 }
 
@@ -231,21 +245,23 @@ template <class Real>
 void scored_attention_backward(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                                const Windows<Real>& windows, const ScoredAttentionBackward<Real>& of) {
   assert(!of.guide.data || windows.first.empty());
-  parallel_for(sentence.size(), [&](std::size_t i) {
-    thread_local std::vector<Real> room, energy_gradient, weight_gradient;
-    const AttendedWords<Real> seen(memory, sentence, windows, of.query, i, room);
-    energy_gradient.resize(seen.row.Tx);
-    weight_gradient.resize(seen.row.Tx);
-    const ConstMatrixView<Real>& weights = of.dropped.data ? of.dropped : of.alpha;
-    row_table<ScoreRows<Real>>().backward(
-        seen.row, of.alpha.row(i) + seen.column, of.guide.data ? of.guide.row(i) : nullptr,
-        weights.row(i) + seen.column, of.context_gradient.row(i), energy_gradient.data(), weight_gradient.data(),
-        of.query_gradient.row(i), of.keys_gradient.row(seen.first_word), of.keys_gradient.stride,
-        of.v_gradient.data ? of.v_gradient.row(sentence[i]) : nullptr);
-    if (windows.centre.empty()) return;
-    Real sum = 0;
-    for (std::size_t j = 0; j < seen.row.Tx; ++j) sum += weight_gradient[j] * seen.distance_of(windows, i, j);
-    of.centre_gradient[i] = sum / (windows.deviation * windows.deviation);
+  with_matrices(memory, [&]<class Memory>(ConstMatrixView<Memory> annotations, ConstMatrixView<Memory> keys) {
+    parallel_for(sentence.size(), [&](std::size_t i) {
+      thread_local std::vector<Real> room, energy_gradient, weight_gradient;
+      const AttendedWords<Real, Memory> seen(memory, annotations, keys, sentence, windows, of.query, i, room);
+      energy_gradient.resize(seen.row.Tx);
+      weight_gradient.resize(seen.row.Tx);
+      const ConstMatrixView<Real>& weights = of.dropped.data ? of.dropped : of.alpha;
+      row_table<ScoreRows<Real, Memory>>().backward(
+          seen.row, of.alpha.row(i) + seen.column, of.guide.data ? of.guide.row(i) : nullptr,
+          weights.row(i) + seen.column, of.context_gradient.row(i), energy_gradient.data(), weight_gradient.data(),
+          of.query_gradient.row(i), of.keys_gradient.row(seen.first_word), of.keys_gradient.stride,
+          of.v_gradient.data ? of.v_gradient.row(sentence[i]) : nullptr);
+      if (windows.centre.empty()) return;
+      Real sum = 0;
+      for (std::size_t j = 0; j < seen.row.Tx; ++j) sum += weight_gradient[j] * seen.distance_of(windows, i, j);
+      of.centre_gradient[i] = sum / (windows.deviation * windows.deviation);
+    });
   });
 }
 

@@ -12,7 +12,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
+
+#include "rnnsearch/kernels/bfloat16.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -61,6 +64,19 @@ HWY_INLINE V sigmoid_of(D d, V x) {
   using T = hn::TFromD<D>;
   const V half = hn::Set(d, T{0.5});
   return hn::MulAdd(half, tanh_of(d, hn::Mul(half, x)), half);
+}
+
+/// LoadU, also of bfloat16 into vectors of float.
+template <class D, class T>
+HWY_INLINE auto load(D d, const T* from) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE auto load(D d, const BFloat16* from) {
+  const hn::RebindToUnsigned<D> whole;
+  const hn::Rebind<std::uint16_t, D> half;
+  const auto upper = hn::PromoteTo(whole, hn::LoadU(half, reinterpret_cast<const std::uint16_t*>(from)));
+  return hn::BitCast(d, hn::ShiftLeft<16>(upper));
 }
 
 /// exp. Highway's own exp turns a NaN into 0 and so hides it.

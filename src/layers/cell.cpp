@@ -100,7 +100,8 @@ class GruCell final : public RecurrentCell<Real> {
     const auto reset = reset_.row_range(0, x.rows), z = x.columns(n(), n());
     add_recurrent(step, U_gates_, recurrent, Into::kOverwrite);
     kernels::gates_forward<Real>({x, {}, recurrent, dropped(first, previous), z, x.columns(2 * n(), n()), reset});
-    kernels::multiply<Real>(reset, U_, through_reset);
+    kernels::zero_rows<Real>(through_reset.row_range(continuing, x.rows - continuing));
+    kernels::multiply<Real>(reset.row_range(0, continuing), U_, through_reset.row_range(0, continuing));
     kernels::state_forward<Real>({x, {}, through_reset, z, previous, x.columns(0, n()), next});
   }
   void begin_backward(Scratch::Frame& frame) override {
@@ -115,7 +116,8 @@ class GruCell final : public RecurrentCell<Real> {
     const auto reset_gradient = through_reset_.row_range(0, x.rows), candidate = x.columns(0, n());
     const auto through_U = dropped_gradient(previous_gradient);
     kernels::state_backward<Real>({next_gradient, x.columns(n(), n()), candidate, previous, x, previous_gradient});
-    kernels::multiply<Real>(candidate, U_, reset_gradient);
+    kernels::zero_rows<Real>(reset_gradient.row_range(continuing, x.rows - continuing));
+    kernels::multiply<Real>(candidate.row_range(0, continuing), U_, reset_gradient.row_range(0, continuing));
     kernels::gates_backward<Real>({reset_gradient,
                                    x.columns(2 * n(), n()),
                                    dropped(first, previous),

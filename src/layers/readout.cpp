@@ -55,7 +55,12 @@ void Readout<Real>::forward(std::size_t first, const ReadoutInput<Real>& input) 
     kernels::tanh_forward<Real>(t);
   } else if (kind_ == ReadoutKind::kMlp) {
     kernels::relu_forward<Real>(sums);
-    kernels::multiply<Real>(sums, weights_.W_2, t);
+    if (uses_packed_) {
+      if (packed_W_2_.rows() == 0) packed_W_2_.pack(weights_.W_2);
+      kernels::multiply<Real>(sums, packed_W_2_, t);
+    } else {
+      kernels::multiply<Real>(sums, weights_.W_2, t);
+    }
     kernels::add_to_rows<Real>(weights_.b_2, t);
   }
   if (!dropout_.drops()) return;
@@ -96,6 +101,9 @@ void Readout<Real>::loss_and_backward(std::span<const WordId> target, std::span<
   sums_gradient_ = t_gradient_;
   if (kind_ == ReadoutKind::kMaxout) sums_gradient_ = sums_;  // takes its place
   if (kind_ == ReadoutKind::kMlp) sums_gradient_ = frame.template matrix<Real>(sums_.rows, sums_.cols);
+  if (!uses_packed_ || kind_ == ReadoutKind::kLinear) return;
+  W_transposed_.pack_transposed(weights_.W, frame);
+  if (kind_ == ReadoutKind::kMlp) W_2_transposed_.pack_transposed(weights_.W_2, frame);
 }
 
 template <class Real>
@@ -112,10 +120,18 @@ void Readout<Real>::backward(std::size_t first, MatrixView<Real> input_gradient)
   } else if (kind_ == ReadoutKind::kTanh) {
     kernels::tanh_backward<Real>(t_.row_range(first, R), t_gradient);
   } else if (kind_ == ReadoutKind::kMlp) {
-    kernels::multiply_transposed<Real>(t_gradient, weights_.W_2, sums_gradient);
+    if (uses_packed_) {
+      kernels::multiply<Real>(t_gradient, W_2_transposed_, sums_gradient);
+    } else {
+      kernels::multiply_transposed<Real>(t_gradient, weights_.W_2, sums_gradient);
+    }
     kernels::relu_backward<Real>(sums_.row_range(first, R), sums_gradient);
   }
-  kernels::multiply_transposed<Real>(sums_gradient, weights_.W, input_gradient);
+  if (uses_packed_) {
+    kernels::multiply<Real>(sums_gradient, W_transposed_, input_gradient);
+  } else {
+    kernels::multiply_transposed<Real>(sums_gradient, weights_.W, input_gradient);
+  }
 }
 
 template <class Real>
@@ -135,6 +151,7 @@ void Readout<Real>::accumulate(const ReadoutInput<Real>& input) {
 template <class Real>
 void Readout<Real>::pack() {
   packed_W_.clear();
+  packed_W_2_ = {};
   output_.packed = false;
 }
 

@@ -12,6 +12,7 @@ namespace rnnsearch::layers {
 namespace {
 
 using kernels::Into;
+
 }  // namespace
 
 template <class Real>
@@ -26,6 +27,12 @@ template <class Real>
 void SoftAttention<Real>::keys(ConstMatrixView<Real> annotations, MatrixView<Real> keys) const {
   kernels::multiply<Real>(annotations, weights_.U_a, keys);
   if (score_.has_bias) kernels::add_to_rows<Real>(weights_.b_a, keys);
+}
+
+template <class Real>
+void SoftAttention<Real>::pack(kernels::Scratch::Frame& frame) {
+  if (score_.projects_query) W_a_.pack(weights_.W_a, frame);
+  if (kind_ == WindowKind::kLocalP) W_p_.pack(weights_.W_p, frame);
 }
 
 template <class Real>
@@ -49,8 +56,13 @@ void SoftAttention<Real>::begin(std::size_t rows, std::size_t longest, const ker
 
 template <class Real>
 kernels::ScoredMemory<Real> SoftAttention<Real>::scored(const SoftAttentionMemory<Real>& memory) const {
-  return {&score_, memory.offsets, memory.annotations, memory.keys,
-          score_.has_v ? std::span<const Real>(weights_.v_a) : std::span<const Real>(ones_)};
+  return {&score_,
+          memory.offsets,
+          memory.annotations,
+          memory.keys,
+          score_.has_v ? std::span<const Real>(weights_.v_a) : std::span<const Real>(ones_),
+          memory.rounded_annotations,
+          memory.rounded_keys};
 }
 
 template <class Real>
@@ -83,7 +95,7 @@ void SoftAttention<Real>::place_windows(std::size_t first, const SoftAttentionMe
     return;
   }
   const auto hidden = centre_hidden_.view().row_range(first, R), sum = centre_sum_.view().row_range(first, R);
-  kernels::multiply<Real>(state, weights_.W_p, hidden);
+  kernels::multiply<Real>(state, W_p_, hidden);
   kernels::tanh_forward<Real>(hidden);
   kernels::multiply<Real>(hidden, ConstMatrixView<Real>(weights_.v_p.data(), weights_.v_p.size(), 1), sum);
   const auto D = static_cast<Real>(D_);
@@ -108,7 +120,7 @@ void SoftAttention<Real>::forward(std::size_t first, const SoftAttentionMemory<R
   const std::size_t R = state.rows;
   const auto query = query_.view().row_range(first, R);
   if (score_.projects_query) {
-    kernels::multiply<Real>(state, weights_.W_a, query);
+    kernels::multiply<Real>(state, W_a_, query);
   } else {
     kernels::copy_rows<Real>(state, query);
   }
@@ -118,13 +130,16 @@ void SoftAttention<Real>::forward(std::size_t first, const SoftAttentionMemory<R
 }
 
 template <class Real>
-void SoftAttention<Real>::begin_backward(std::size_t sentences, ConstMatrixView<Real> guide) {
+void SoftAttention<Real>::begin_backward(std::size_t sentences, kernels::Scratch::Frame& frame,
+                                         ConstMatrixView<Real> guide) {
   assert(!guide.data || kind_ == WindowKind::kGlobal);
   guide_ = guide;
-  query_gradient_.shape(query_.view().rows, A_);
-  if (score_.has_v) v_gradient_.zeros(sentences, A_);
+  if (score_.projects_query) W_a_.pack_transposed(weights_.W_a, frame);
+  if (kind_ == WindowKind::kLocalP) W_p_.pack_transposed(weights_.W_p, frame);
+  query_gradient_ = frame.matrix<Real>(query_.view().rows, A_);
+  if (score_.has_v) v_gradient_ = frame.zeros<Real>(sentences, A_);
   if (kind_ == WindowKind::kLocalP) {
-    centre_hidden_gradient_.shape(centre_hidden_.view().rows, centre_hidden_.view().cols);
+    centre_hidden_gradient_ = frame.matrix<Real>(centre_hidden_.view().rows, centre_hidden_.view().cols);
   }
 }
 
@@ -133,18 +148,18 @@ void SoftAttention<Real>::backward(std::size_t first, const SoftAttentionMemory<
                                    std::span<const std::uint32_t> sentence, ConstMatrixView<Real> context_gradient,
                                    MatrixView<Real> state_gradient, MatrixView<Real> keys_gradient) {
   const std::size_t R = state_gradient.rows;
-  const auto query_gradient = query_gradient_.view().row_range(first, R);
+  const auto query_gradient = query_gradient_.row_range(first, R);
   const bool predicts = kind_ == WindowKind::kLocalP;
   const auto sum =
       predicts ? centre_sum_.view().row_range(first, R) : MatrixView<Real>();  // reused for the gradient of the sum
   kernels::scored_attention_backward<Real>(
       scored(memory), sentence, windows(first, R),
       {query_.view().row_range(first, R), alpha_.view().row_range(first, R), context_gradient, query_gradient,
-       keys_gradient, score_.has_v ? v_gradient_.view() : MatrixView<Real>(),
+       keys_gradient, score_.has_v ? v_gradient_ : MatrixView<Real>(),
        predicts ? std::span<Real>(sum.data, R) : std::span<Real>(), dropped(first, R),
        guide_.data ? guide_.row_range(first, R) : guide_});
   if (score_.projects_query) {
-    kernels::multiply_transposed<Real>(query_gradient, weights_.W_a, state_gradient, Into::kAdd);
+    kernels::multiply<Real>(query_gradient, W_a_, state_gradient, Into::kAdd);
   } else {
     kernels::add<Real>(query_gradient, state_gradient);
   }
@@ -154,18 +169,18 @@ void SoftAttention<Real>::backward(std::size_t first, const SoftAttentionMemory<
     const Real p = centre_[first + i];
     sum(i, 0) *= p * (1 - p / Tx);
   }
-  const auto hidden_gradient = centre_hidden_gradient_.view().row_range(first, R);
+  const auto hidden_gradient = centre_hidden_gradient_.row_range(first, R);
   kernels::multiply<Real>(sum, ConstMatrixView<Real>(weights_.v_p.data(), 1, weights_.v_p.size()), hidden_gradient);
   kernels::tanh_backward<Real>(centre_hidden_.view().row_range(first, R), hidden_gradient);
-  kernels::multiply_transposed<Real>(hidden_gradient, weights_.W_p, state_gradient, Into::kAdd);
+  kernels::multiply<Real>(hidden_gradient, W_p_, state_gradient, Into::kAdd);
 }
 
 template <class Real>
 void SoftAttention<Real>::accumulate(ConstMatrixView<Real> state) {
-  if (score_.projects_query) kernels::accumulate_outer<Real>(state, query_gradient_.view(), gradient_.W_a);
-  if (score_.has_v) kernels::add_column_sums<Real>(v_gradient_.view(), gradient_.v_a);
+  if (score_.projects_query) kernels::accumulate_outer<Real>(state, query_gradient_, gradient_.W_a);
+  if (score_.has_v) kernels::add_column_sums<Real>(v_gradient_, gradient_.v_a);
   if (kind_ != WindowKind::kLocalP) return;
-  kernels::accumulate_outer<Real>(state, centre_hidden_gradient_.view(), gradient_.W_p);
+  kernels::accumulate_outer<Real>(state, centre_hidden_gradient_, gradient_.W_p);
   kernels::accumulate_outer<Real>(centre_hidden_.view(), centre_sum_.view(),
                                   MatrixView<Real>(gradient_.v_p.data(), gradient_.v_p.size(), 1));
 }

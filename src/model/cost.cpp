@@ -1,7 +1,5 @@
 #include "rnnsearch/model/cost.h"
 
-#include "rnnsearch/model/systems.h"
-
 namespace rnnsearch::model {
 namespace {
 
@@ -83,9 +81,7 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
                            : o.readout_rank > 0          ? rank
                                                          : K;
   const auto product = [&](double inputs) { return inputs * per_input; };
-  // The decoder of RNNencdec multiplies the fixed context once for each sentence; the composed one does so at every
-  // step.
-  const bool once = is_fused(o) && !o.attends();
+  const bool once = o.has_fixed_context();  // for each sentence
   const auto of_inputs = [&](double inputs) {
     return cell_products(o, inputs, n, false) - cell_products(o, 0, n, false);
   };

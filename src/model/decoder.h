@@ -1,11 +1,22 @@
-// The decoder: the chain of states s_1 ... s_Ty, each made of the one before it, of a word and of a context c_i. There
-// are two: GatedDecoder is fast and knows the equations of RNNsearch and RNNencdec alone, ComposedDecoder knows those
-// of all systems. B sentences, X source words, Y target words, R rows of a search, S whole state of a layer, C width of
-// c_i, H width of the readout's vector.
+// The decoder: the chain of states s_1 ... s_Ty, each made of the one before it, of a word and of a context c_i. It is
+// composed of small layers, as the options say.
+//
+// A step has one of two orders. If the readout reads s_{i-1} (Bahdanau, Cho and Bengio 2015): attend, read out y_i,
+// then update the state. If it reads s_i: update the state, attend before or after that, and read out y_i; the vector
+// of the readout can then be an input of the next step.
+//
+// dropout.h documents which units are dropped while a gradient is computed.
+//
+// B sentences, X source words, Y target words, R rows of a step, S whole state of a layer, C width of c_i, H width of
+// the readout's vector, D words that are embedded, m embedding width.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "model/decoder_stack.h"
 #include "model/dropout.h"
 #include "model/embedding_table.h"
 #include "model/weights.h"
@@ -13,6 +24,8 @@
 #include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/packing.h"
 #include "rnnsearch/layers/readout.h"
+#include "rnnsearch/layers/repeated_rows.h"
+#include "rnnsearch/layers/soft_attention.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::model {
@@ -28,9 +41,9 @@ template <class Real>
 struct SourceGradients {
   MatrixView<Real> annotations;          // with attention: [X, C] ADDS, sentence by sentence
   MatrixView<Real> keys;                 // with attention: [X, A] ADDS
-  std::vector<MatrixView<Real>> states;  // out: for each layer that of s_0, in the first B rows in packed order
-  MatrixView<Real> contexts;             // out: [Y, C], of c_i at every step
-  ConstMatrixView<Real> guide{};         // in: [Y, longest source] as in kernels::AttentionBackward, or empty
+  std::vector<MatrixView<Real>> states;  // out: for each layer that of s_0, [B, S] in packed order
+  MatrixView<Real> contexts;             // out: [Y, C]; that of the context of a sentence is the sum of its rows
+  ConstMatrixView<Real> guide{};         // in: [Y, longest source] as in kernels::ScoredAttentionBackward, or empty
 };
 
 /// What a decoder is made of. The references must outlive it.
@@ -47,40 +60,112 @@ struct DecoderParts {
 };
 
 template <class Real>
-class Decoder {
+class Decoder : private DecoderParts<Real> {
  public:
-  virtual ~Decoder() = default;
+  explicit Decoder(const DecoderParts<Real>& parts);
 
   /// Computes the keys of the attention from encoded.annotations.
-  virtual void make_keys(Encoded<Real>& encoded) = 0;
+  void make_keys(Encoded<Real>& encoded);
 
-  /// All steps of a batch. frame: memory that must outlive the backward pass. A decoder that feeds the vector of the
-  /// readout back runs the readout, too, which must have begun.
-  virtual void forward(const Encoded<Real>& encoded, const TargetRows& target, kernels::Scratch::Frame& frame) = 0;
+  /// All steps of a batch. A decoder that feeds the vector of the readout back runs the readout, too, which must have
+  /// begun.
+  void forward(const Encoded<Real>& encoded, const TargetRows& target);
   /// The number of embeddings that the cell multiplied in `forward`.
-  virtual std::size_t embeddings(const TargetRows& target) const { return target.words.size(); }
+  std::size_t embeddings() const;
   /// The input of the readout after `forward` [Y, I], and after `predict` [R, I].
-  virtual layers::ReadoutInput<Real> for_readout() const = 0;
+  layers::ReadoutInput<Real> for_readout() const { return readout_input(0, positions_.size()); }
   /// ADDS to the gradient of the weights, target embeddings included, except what keys_backward does. inputs: [Y, I]
   /// the gradient of for_readout(), overwritten; a decoder that runs the readout computes it here.
-  virtual void backward(const Encoded<Real>& encoded, const TargetRows& target, MatrixView<Real> inputs,
-                        SourceGradients<Real>& gradients) = 0;
+  void backward(const Encoded<Real>& encoded, const TargetRows& target, MatrixView<Real> inputs,
+                SourceGradients<Real>& gradients);
   /// Propagates the gradient of the keys to the annotations. ADDS.
-  virtual void keys_backward(const Encoded<Real>& encoded, const SourceGradients<Real>& gradients) = 0;
+  void keys_backward(const Encoded<Real>& encoded, const SourceGradients<Real>& gradients);
 
   /// alpha_ij and c_i of the last batch, by row; without columns if the model has none.
-  virtual ConstMatrixView<Real> alpha() const = 0;
-  virtual ConstMatrixView<Real> contexts() const = 0;
+  ConstMatrixView<Real> alpha() const { return attention_ ? attention_->alpha() : ConstMatrixView<Real>(); }
+  ConstMatrixView<Real> contexts() const { return context_.view(); }
 
   // The steps of a search, with the contracts of Model. There is at least one row.
-  /// Fills state.fed, and packs the matrices for all steps, unless `pack` is false because those of the last search are
-  /// still right.
-  virtual void start(SearchState<Real>& state, bool pack) = 0;
+  /// Fills state.fed. pack: the steps pack the matrices anew; otherwise those of the last search are still right.
+  void start(SearchState<Real>& state, bool pack);
   /// alpha: out, or empty. frame: memory until for_readout() has been read.
-  virtual void predict(const Encoded<Real>& encoded, SearchState<Real>& state, MatrixView<Real> alpha,
-                       kernels::Scratch::Frame& frame) = 0;
+  void predict(const Encoded<Real>& encoded, SearchState<Real>& state, MatrixView<Real> alpha,
+               kernels::Scratch::Frame& frame);
   /// Computes s_i, if `predict` has not.
-  virtual void advance(SearchState<Real>& state) = 0;
+  void advance(SearchState<Real>& state);
+
+ private:
+  using Frame = kernels::Scratch::Frame;
+  using Blocks = typename DecoderStack<Real>::Blocks;
+  using DecoderParts<Real>::options, DecoderParts<Real>::weights, DecoderParts<Real>::gradient;
+  using DecoderParts<Real>::words, DecoderParts<Real>::readout, DecoderParts<Real>::dropout;
+  using DecoderParts<Real>::scratch, DecoderParts<Real>::phases;
+
+  /// The words that the rows read: each distinct one once, unless dropout makes a word differ from row to row.
+  struct WordRows {
+    layers::DistinctWords distinct;
+    std::size_t zeros = 0;           // the number of words, at the beginning, whose embedding is 0 by definition
+    std::uint32_t later = 0;         // by how many time steps they come after the words y_{i-1} of the rows
+    kernels::Buffer<Real> embedded;  // [D, m]
+    layers::RepeatedRows<Real> rows() const { return {embedded.view(), distinct.repeats()}; }
+  };
+
+  /// Whether the embedding of <s> is fed to the first step.
+  bool feeds_start() const { return options.feeds_output() && options.start == Start::kEmbedded; }
+  bool feeds_words() const { return options.feedback == Feedback::kOutput; }  // the vector takes the word's place
+  bool attends_from_current() const { return options.attend_from == Step::kCurrent; }
+  bool reads_current_word() const {
+    return options.state_word == Step::kCurrent && !feeds_words() && !options.updates_first();
+  }
+
+  void pack(Frame& frame);
+  void begin_rows(std::size_t Y, std::size_t widest, Frame& frame);
+  void begin_step(const SearchState<Real>& state, Frame& frame);
+  /// The whole step of R rows from `first` on, except for the update of the state if the readout comes first. The
+  /// previous state is in the stack, and what is fed in fed_.
+  void step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory<Real>& memory,
+            std::span<const std::uint32_t> sentence, PhaseTimes::Scope& scope);
+  void step_backward(const layers::Packing& packing, std::size_t t, const layers::SoftAttentionMemory<Real>& memory,
+                     MatrixView<Real> inputs, SourceGradients<Real>& gradients);
+  layers::SoftAttentionMemory<Real> memory_of(const Encoded<Real>& encoded) const;
+
+  void embed(std::vector<WordId> of_rows, std::uint32_t later, WordRows& to);
+  void embed_previous(std::vector<WordId> of_rows);
+  void embed_previous_of(const SearchState<Real>& state);
+  void drop(const WordRows& from, MatrixView<Real> embedded) const;
+  void embedding_backward(const WordRows& from, MatrixView<Real> embedded) const;
+  void start_backward(std::size_t B, MatrixView<Real> inputs);
+  const WordRows& state_words() const { return reads_current_word() ? current_ : previous_; }
+
+  MatrixView<Real> first_fed(std::size_t B);
+  void feed_backward(std::size_t first, MatrixView<Real> inputs, MatrixView<Real> fed) const;
+
+  /// The inputs of R rows from `first` on: of the state, those that a step multiplies and, of B rows, the fixed
+  /// context.
+  Blocks state_inputs(std::size_t first, std::size_t R) const;
+  ConstMatrixView<Real> state_contexts(std::size_t B) const;
+  layers::ReadoutInput<Real> readout_input(std::size_t first, std::size_t R) const;
+  /// Column blocks of the gradient of the readout's input.
+  MatrixView<Real> of_state(MatrixView<Real> inputs) const { return inputs.columns(0, widths_.readout_state); }
+  MatrixView<Real> of_word(MatrixView<Real> inputs) const {
+    return inputs.columns(widths_.readout_state, widths_.readout_word);
+  }
+  MatrixView<Real> of_context(MatrixView<Real> inputs) const {
+    return inputs.columns(widths_.readout_state + widths_.readout_word, widths_.readout_context);
+  }
+
+  const Widths widths_;
+  DecoderStack<Real> stack_;
+  std::unique_ptr<layers::SoftAttention<Real>> attention_;
+  kernels::Scratch packed_memory_;
+  std::optional<Frame> packed_;  // holds the matrices, packed for the steps of a search
+
+  WordRows previous_, current_;           // y_{i-1}, y_i
+  std::vector<std::uint32_t> positions_;  // [Y] number of words written before
+  kernels::Buffer<Real> previous_rows_;   // [Y, m] the embedding of y_{i-1}, if previous_ does not hold it by row
+  kernels::Buffer<Real> context_, context_gradient_;  // [Y, C]
+  kernels::Buffer<Real> fed_;                         // [Y, H] the vector of the readout that each step reads
+  kernels::Buffer<Real> fed_first_;  // [B, H] that of the first step; in the backward pass its gradient
 };
 
 }  // namespace rnnsearch::model

@@ -10,13 +10,8 @@ using layers::Direction;
 template <class Real>
 SourceEncoder<Real>::SourceEncoder(const ModelOptions& options, const EncoderWeights<Real>& weights,
                                    const EncoderWeights<Real>& gradient, const EmbeddingTable<Real>& words,
-                                   Direction goes_back_first, Dropout& dropout, const kernels::Scratch& memory)
-    : options_(options),
-      words_(words),
-      goes_back_first_(directions() == 2 && goes_back_first == Direction::kBackward ? 1 : 0),
-      dropout_(dropout),
-      memory_(memory),
-      layers_(options.layers) {
+                                   Dropout& dropout, const kernels::Scratch& memory)
+    : options_(options), words_(words), dropout_(dropout), memory_(memory), layers_(options.layers) {
   const layers::CellKind kind = Widths(options).encoder_cell;
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     for (std::size_t d = 0; d < directions(); ++d) {
@@ -103,9 +98,7 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
     const auto input = k == 0 ? embedded_words : layers::RepeatedRows<Real>{layers_[k - 1].output.view()};
     const auto input_gradient = k == 0 ? words_gradient : frame.template zeros<Real>(X, width);
     kernels::Scratch::Frame inner(memory_);
-    const auto direction = [&](std::size_t i) { return i == 0 ? goes_back_first_ : 1 - goes_back_first_; };
-    for (std::size_t i = 0; i < directions(); ++i) {
-      const std::size_t d = direction(i);
+    for (std::size_t d = 0; d < directions(); ++d) {
       const auto gradient = inner.template zeros<Real>(X, layer.directions[d]->state_width());
       const auto outputs_gradient = gradient.columns(0, e);
       if (is_top(k) && options_.attends()) {
@@ -137,9 +130,9 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
     } else {
       kernels::drop<Real>(dropout_.mask(Place::kEncoderOutput, k - 1), input_gradient);
     }
-    for (std::size_t i = 0; i < directions(); ++i) {
-      layer.directions[direction(i)]->accumulate(input);
-      if (k == 0 && i + 1 < directions() && progress.first_direction) progress.first_direction();
+    for (std::size_t d = 0; d < directions(); ++d) {
+      layer.directions[d]->accumulate(input);
+      if (k == 0 && d + 1 < directions() && progress.first_direction) progress.first_direction();
     }
     output_gradient = input_gradient;
   }

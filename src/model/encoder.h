@@ -33,18 +33,16 @@ struct EncoderGradients {
 struct EncoderProgress {
   /// The gradient of the embeddings is complete, that of the lowest layer's weights is not.
   std::function<void()> words;
-  /// The weights of the direction that goes back first have theirs, too. It is called only if there are two.
+  /// The weights of the forward direction have theirs, too. It is called only if there are two.
   std::function<void()> first_direction;
 };
 
 template <class Real>
 class SourceEncoder {
  public:
-  /// goes_back_first: the direction whose backward pass comes first, which decides the order of a sum: both add to the
-  /// gradient of the same input. memory: for temporary matrices.
+  /// memory: for temporary matrices.
   SourceEncoder(const ModelOptions& options, const EncoderWeights<Real>& weights, const EncoderWeights<Real>& gradient,
-                const EmbeddingTable<Real>& words, layers::Direction goes_back_first, Dropout& dropout,
-                const kernels::Scratch& memory);
+                const EmbeddingTable<Real>& words, Dropout& dropout, const kernels::Scratch& memory);
 
   /// The rows of the last batch.
   const SourceRows& rows() const { return rows_; }
@@ -84,7 +82,6 @@ class SourceEncoder {
 
   const ModelOptions& options_;
   EmbeddingTable<Real> words_;
-  std::size_t goes_back_first_;
   Dropout& dropout_;
   kernels::Scratch memory_;
   std::vector<Layer> layers_;

@@ -7,12 +7,8 @@ namespace rnnsearch::model {
 
 template <class Real>
 InitialStates<Real>::InitialStates(const ModelOptions& options, const InitialStateWeights<Real>& weights,
-                                   const InitialStateWeights<Real>& gradient, bool adds_projection_first)
-    : options_(options),
-      weights_(weights),
-      gradient_(gradient),
-      state_width_(Widths(options).cell_state),
-      adds_projection_first_(adds_projection_first) {}
+                                   const InitialStateWeights<Real>& gradient)
+    : options_(options), weights_(weights), gradient_(gradient), state_width_(Widths(options).cell_state) {}
 
 // The input of the projection to s_0 of layer k.
 template <class Real>
@@ -55,13 +51,10 @@ EncoderGradients<Real> InitialStates<Real>::backward(const SourceEncoder<Real>& 
   const bool fixed = options_.has_fixed_context();
   EncoderGradients<Real> gradients;
   const auto context_gradient = frame.template zeros<Real>(fixed ? B : 0, options_.context_width());
-  const auto add_steps = [&] {  // c is an input of every step of its sentence
-    for (std::size_t t = 0; t < target.steps() && fixed; ++t) {
-      kernels::scatter_add_rows<Real>(target.step(contexts, t), std::span(target.order).first(target.active[t]),
-                                      context_gradient);
-    }
-  };
-  if (!adds_projection_first_) add_steps();
+  for (std::size_t t = 0; t < target.steps() && fixed; ++t) {  // c is an input of every step of its sentence
+    kernels::scatter_add_rows<Real>(target.step(contexts, t), std::span(target.order).first(target.active[t]),
+                                    context_gradient);
+  }
   for (std::size_t k = 0; k < options_.layers && options_.initial_state != InitialState::kZero; ++k) {
     const auto state = frame.template zeros<Real>(B, S);
     kernels::scatter_add_rows<Real>(states[k].row_range(0, B), target.order, state);
@@ -80,7 +73,6 @@ EncoderGradients<Real> InitialStates<Real>::backward(const SourceEncoder<Real>& 
       gradients.first.push_back(from_gradient);
     }
   }
-  if (adds_projection_first_) add_steps();
   gradients.ends = context_gradient;
   if (has_summary()) {
     gradients.ends = frame.template matrix<Real>(B, options_.annotation_width());

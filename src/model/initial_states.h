@@ -13,17 +13,15 @@ namespace rnnsearch::model {
 template <class Real>
 class InitialStates {
  public:
-  /// adds_projection_first: whether the gradient of c begins with that through s_0, before those of the decoder's
-  /// steps.
   InitialStates(const ModelOptions& options, const InitialStateWeights<Real>& weights,
-                const InitialStateWeights<Real>& gradient, bool adds_projection_first);
+                const InitialStateWeights<Real>& gradient);
 
   /// Fills encoded.contexts and encoded.initial_states. encoder: after its forward pass.
   void forward(const SourceEncoder<Real>& encoder, Encoded<Real>& encoded) const;
 
   /// ADDS to the gradient of the weights, and returns the gradients that reach the encoder, in memory of `frame`.
   /// states: for each layer the gradient of s_0, [at least B, S], whose first B rows are the sentences in packed order.
-  /// contexts: [Y, C] the gradient of c at every step.
+  /// contexts: as SourceGradients::contexts.
   EncoderGradients<Real> backward(const SourceEncoder<Real>& encoder, const Encoded<Real>& encoded,
                                   const layers::Packing& target, const std::vector<MatrixView<Real>>& states,
                                   ConstMatrixView<Real> contexts, kernels::Scratch::Frame& frame) const;
@@ -37,7 +35,6 @@ class InitialStates {
   const ModelOptions& options_;
   InitialStateWeights<Real> weights_, gradient_;
   std::size_t state_width_;
-  bool adds_projection_first_;
 };
 
 }  // namespace rnnsearch::model

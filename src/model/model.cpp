@@ -15,13 +15,13 @@ namespace rnnsearch::model {
 
 ParameterLayout parameter_layout_of(const ModelOptions& options) {
   check(options);
-  return layout_of(options, decoder_kind_of(options));
+  return layout_of(options);
 }
 
 template <class Real>
 Model<Real>::Model(const ModelOptions& options) {
   check(options);
-  network_ = std::make_unique<Network<Real>>(options, decoder_kind_of(options));
+  network_ = std::make_unique<Network<Real>>(options);
 }
 template <class Real>
 Model<Real>::Model(std::unique_ptr<Network<Real>> network) : network_(std::move(network)) {}
@@ -148,9 +148,9 @@ std::vector<Alignment<Real>> Model<Real>::align(const Sentences& source, const S
   const std::vector<double> scores = score(source, target);
   std::vector<Alignment<Real>> alignments(scores.size());
   for (std::size_t b = 0; b < scores.size(); ++b) alignments[b].log_probability = scores[b];
-  if (scores.empty() || network_->decoder->alpha().cols == 0) return alignments;
+  if (scores.empty() || network_->decoder.alpha().cols == 0) return alignments;
   // Only the columns of a sentence's own words are copied.
-  const ConstMatrixView<Real> alpha = network_->decoder->alpha();
+  const ConstMatrixView<Real> alpha = network_->decoder.alpha();
   const auto& packing = network_->target.packing;
   for (std::size_t b = 0; b < scores.size(); ++b) {
     alignments[b].alpha.resize((target.length(b) + 1) * network_->batch.source_length(b));
@@ -202,7 +202,7 @@ layers::ShortlistOutput<Real> Model<Real>::shortlist(const Sentences& lists, std
 
 template <class Real>
 void Model<Real>::advance(SearchState<Real>& state) {
-  if (state.rows() > 0) network_->decoder->advance(state);
+  if (state.rows() > 0) network_->decoder.advance(state);
   state.previous = state.word;
   for (auto& words : state.written) ++words;
 }

@@ -6,8 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "model/composed_decoder.h"
-#include "model/gated_decoder.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/kernels/rows.h"
 
@@ -38,31 +36,23 @@ kernels::Buffer<Real> zeros(std::size_t size) {
 
 }  // namespace
 
-// The direction that goes back first, and whether the gradient of c begins with that through s_0, decide the order of
-// sums. They belong to the kind of decoder, like the order of the parameters.
 template <class Real>
-Network<Real>::Network(const ModelOptions& chosen, DecoderKind kind)
+Network<Real>::Network(const ModelOptions& chosen)
     : options(chosen),
-      layout(layout_of(chosen, kind)),
+      layout(layout_of(chosen)),
       parameter_block(zeros<Real>(layout.size)),
       gradient_block(zeros<Real>(layout.dense)),
       widths(chosen),
-      weights(weights_in(chosen, kind, parameters())),
-      gradient(weights_in(chosen, kind, gradients())),
+      weights(weights_in(chosen, parameters())),
+      gradient(weights_in(chosen, gradients())),
       dropout(options),
       source_words((list_tables(), table_of(weights.encoder.embedding, gradient.encoder.embedding, false))),
-      encoder(options, weights.encoder, gradient.encoder, source_words,
-              kind == DecoderKind::kGated ? layers::Direction::kBackward : layers::Direction::kForward, dropout,
-              scratch),
-      initial_states(options, weights.initial, gradient.initial, kind == DecoderKind::kGated),
+      encoder(options, weights.encoder, gradient.encoder, source_words, dropout, scratch),
+      initial_states(options, weights.initial, gradient.initial),
       readout(readout_kind_of(options), weights.readout, gradient.readout, scratch),
-      decoder([&] {
-        const DecoderParts<Real> all{
-            options, weights, gradient, table_of(weights.target_embedding, gradient.target_embedding, true),
-            readout, dropout, scratch,  phases};
-        return kind == DecoderKind::kGated ? make_gated_decoder(all) : make_composed_decoder(all);
-      }()) {
-  list_parts(kind);
+      decoder({options, weights, gradient, table_of(weights.target_embedding, gradient.target_embedding, true), readout,
+               dropout, scratch, phases}) {
+  list_parts();
 }
 
 template <class Real>
@@ -88,26 +78,22 @@ EmbeddingTable<Real> Network<Real>::table_of(const layers::EmbeddingWeights<Real
 }
 
 template <class Real>
-void Network<Real>::list_parts(DecoderKind kind) {
+void Network<Real>::list_parts() {
   PartStarts from;
-  layout_of(options, kind, &from);
+  layout_of(options, &from);
   const auto add = [&](Stage stage, const GradientPart& part) {
     parts.push_back(part);
     stages.push_back(stage);
   };
   const auto add_range = [&](Stage stage, std::size_t first, std::size_t end) { add(stage, {first, end - first}); };
-  const bool gated = kind == DecoderKind::kGated;
   const GradientPart dense_table{from.table, layout.dense - from.table};
-  add_range(options.feeds() ? Stage::kSource : Stage::kReadout, from.readout, from.table);
-  add_range(gated ? Stage::kDecoder : Stage::kSource, gated ? from.decoder : from.between, from.readout);
-  if (!options.ties_sides()) {
-    add(gated ? Stage::kDecoder : Stage::kSource, options.ties_output() ? dense_table : GradientPart{0, 0, 1});
-  }
-  if (gated) add_range(Stage::kSource, from.between, from.decoder);
+  add_range(options.feeds() ? Stage::kDecoder : Stage::kReadout, from.readout, from.table);
+  add_range(Stage::kDecoder, from.decoder, from.readout);
+  if (!options.ties_sides()) add(Stage::kDecoder, options.ties_output() ? dense_table : GradientPart{0, 0, 1});
+  add_range(Stage::kSource, from.between, from.decoder);
   add(Stage::kSourceWords, options.ties_sides() && options.ties_output() ? dense_table : GradientPart{0, 0, 0});
-  const std::size_t first_direction = gated && options.bidirectional() ? from.backward_encoder : from.between;
-  if (first_direction < from.between) add_range(Stage::kFirstDirection, first_direction, from.between);
-  add_range(Stage::kEncoder, 0, first_direction);
+  if (options.bidirectional()) add_range(Stage::kFirstDirection, 0, from.backward_encoder);
+  add_range(Stage::kEncoder, from.backward_encoder, from.between);
 }
 
 template <class Real>
@@ -121,7 +107,7 @@ template <class Real>
 void Network<Real>::encode(const Sentences& source, Encoded<Real>& encoded) {
   encoder.forward(source, encoded, phases);
   const PhaseTimes::Scope scope(&phases, Phase::kEncoder);
-  if (options.attends()) decoder->make_keys(encoded);
+  if (options.attends()) decoder.make_keys(encoded);
   initial_states.forward(encoder, encoded);
 }
 
@@ -138,9 +124,15 @@ void Network<Real>::run_decoder(const Sentences& target_sentences, kernels::Scra
     target_lengths.resize(target_sentences.size());
     for (std::size_t b = 0; b < target_lengths.size(); ++b) target_lengths[b] = target_sentences.length(b);
   }
-  const auto begin_readout = [&] { readout.begin(target.words.size(), frame, dropout.mask(Place::kReadout)); };
-  if (options.feeds()) begin_readout();
-  decoder->forward(batch, target, frame);
+  const auto begin_readout = [&] {
+    readout.begin(target.words.size(), frame, dropout.mask(Place::kReadout), options.feeds());
+  };
+  packed_for_.reset();
+  if (options.feeds()) {
+    readout.pack();
+    begin_readout();
+  }
+  decoder.forward(batch, target);
   if (!options.feeds()) begin_readout();  // only now, so that both can use the same temporary memory
 }
 
@@ -149,7 +141,7 @@ ConstMatrixView<Real> Network<Real>::guide(const GuidedAlignment& guided, kernel
   alignment_cost = 0;
   if (guided.weight == 0 || !guided.links || guided.links->words.empty()) return {};
   assert(options.attends() && options.attention_window == AttentionWindow::kGlobal);
-  const ConstMatrixView<Real> alpha = decoder->alpha();
+  const ConstMatrixView<Real> alpha = decoder.alpha();
   const auto links = frame.template zeros<Real>(target.words.size(), alpha.cols);
   std::vector<std::uint32_t> count;  // the number of links of each target word of a sentence
   for (std::size_t p = 0; p < target.packing.sentences(); ++p) {
@@ -179,7 +171,7 @@ void Network<Real>::forward(const Sentences& source, const Sentences& target_sen
   kernels::Scratch::Frame frame(scratch);
   run_decoder(target_sentences, frame);
   const PhaseTimes::Scope scope(&phases, Phase::kReadout);
-  if (!options.feeds()) readout.forward(0, decoder->for_readout());
+  if (!options.feeds()) readout.forward(0, decoder.for_readout());
   readout.loss(target.words, losses);
 }
 
@@ -195,15 +187,15 @@ void Network<Real>::forward_and_backward(const Sentences& source, const Sentence
                 .source_words = count(encoder.rows().words.size()),
                 .target_words = count(target.words.size()),
                 .source_embeddings = count(encoder.embeddings()),
-                .target_embeddings = count(decoder->embeddings(target))};
+                .target_embeddings = count(decoder.embeddings())};
 
   PhaseTimes::Scope scope(&phases, Phase::kReadout);
-  if (!options.feeds()) readout.forward(0, decoder->for_readout());
+  if (!options.feeds()) readout.forward(0, decoder.for_readout());
   readout.loss_and_backward(target.words, losses, frame, how.label_smoothing);
   const auto inputs = frame.template matrix<Real>(target.words.size(), widths.readout_input());
   if (!options.feeds()) {
     readout.backward(0, inputs);
-    readout.accumulate(decoder->for_readout());
+    readout.accumulate(decoder.for_readout());
   }
   finish(how.finished, Stage::kReadout);
 
@@ -213,11 +205,11 @@ void Network<Real>::forward_and_backward(const Sentences& source, const Sentence
   gradients.annotations = frame.template zeros<Real>(attended, widths.annotation);
   gradients.keys = frame.template zeros<Real>(attended, widths.score);
   gradients.guide = guide(how.guided_alignment, frame);
-  decoder->backward(batch, target, inputs, gradients);
+  decoder.backward(batch, target, inputs, gradients);
   finish(how.finished, Stage::kDecoder);
 
   scope.change(Phase::kEncoder);
-  if (options.attends()) decoder->keys_backward(batch, gradients);
+  if (options.attends()) decoder.keys_backward(batch, gradients);
   auto to_encoder =
       initial_states.backward(encoder, batch, target.packing, gradients.states, gradients.contexts, frame);
   to_encoder.annotations = gradients.annotations;
@@ -234,7 +226,7 @@ void Network<Real>::start(const Encoded<Real>& encoded, SearchState<Real>& state
   const auto first_states = view_of(encoded.initial_states, options.layers * widths.cell_state);
   kernels::copy_rows<Real>(first_states, state.states.shape(state.rows(), first_states.cols));
   const bool pack = !parameters_are_fixed || packed_for_ != kernels::precision();
-  decoder->start(state, pack);
+  decoder.start(state, pack);
   if (!pack) return;
   readout.pack();
   packed_for_ = kernels::precision();
@@ -251,9 +243,9 @@ void Network<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& sta
                             const Prediction<Real>& prediction) {
   kernels::Scratch::Frame frame(scratch);
   readout.begin(state.rows(), frame, {}, true);
-  decoder->predict(encoded, state, prediction.alpha, frame);
+  decoder.predict(encoded, state, prediction.alpha, frame);
   const PhaseTimes::Scope scope(&phases, Phase::kReadout);
-  if (!options.feeds()) readout.forward(0, decoder->for_readout());
+  if (!options.feeds()) readout.forward(0, decoder.for_readout());
   const layers::ShortlistRows<Real> lists{prediction.shortlist, state.sentence};
   if (prediction.top) {
     readout.top_words(*prediction.top, lists);

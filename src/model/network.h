@@ -26,7 +26,7 @@ class Network {
   using GradientPart = typename Model<Real>::GradientPart;
   using Finished = std::function<void(std::size_t part)>;
 
-  Network(const ModelOptions& chosen, DecoderKind kind);
+  explicit Network(const ModelOptions& chosen);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -69,7 +69,7 @@ class Network {
   enum class Stage { kReadout, kDecoder, kSource, kSourceWords, kFirstDirection, kEncoder };
 
   void list_tables();
-  void list_parts(DecoderKind kind);
+  void list_parts();
   EmbeddingTable<Real> table_of(const layers::EmbeddingWeights<Real>& table,
                                 const layers::EmbeddingWeights<Real>& table_gradient, bool target_side);
   /// Reports the parts that are final after this stage.
@@ -90,7 +90,7 @@ class Network {
   layers::Readout<Real> readout;
 
  public:
-  const std::unique_ptr<Decoder<Real>> decoder;
+  Decoder<Real> decoder;
 };
 
 /// A matrix view of a vector in Encoded: the first function resizes the vector to the shape.

@@ -18,18 +18,12 @@ bool has_equations_of_the_paper(const ModelOptions& o) {
          o.tied_embeddings == TiedEmbeddings::kNone;
 }
 
-}  // namespace
-
-bool is_fused(const ModelOptions& o) {
-  return has_equations_of_the_paper(o) && o.fixed_context == FixedContext::kLastState;
-}
-
-namespace {
-
 // By what sets it apart; cells, layers and widths do not, where their source tried several. "": of no source.
 std::string name_in_literature(const ModelOptions& o) {
-  if (is_fused(o)) return o.attends() ? "RNNsearch" : "RNNencdec";
-  if (has_equations_of_the_paper(o)) return "RNN encoder-decoder with the tanh context of Cho et al. (2014)";
+  if (has_equations_of_the_paper(o)) {
+    if (o.fixed_context == FixedContext::kTanh) return "RNN encoder-decoder with the tanh context of Cho et al. (2014)";
+    return o.attends() ? "RNNsearch" : "RNNencdec";
+  }
   if (!o.updates_first()) return "";
   constexpr Inputs kWord{.word = true}, kWordAndContext{.word = true, .context = true}, kState{.state = true},
       kContext{.context = true};

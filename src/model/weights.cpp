@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "model/walk.h"
-#include "rnnsearch/model/systems.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -47,8 +46,7 @@ class Composition {
  public:
   using Part = typename Walk<Real>::Part;
 
-  Composition(std::span<Real> block, const ModelOptions& options, DecoderKind kind)
-      : walk(block), o(options), gated(kind == DecoderKind::kGated), widths(options) {}
+  Composition(std::span<Real> block, const ModelOptions& options) : walk(block), o(options), widths(options) {}
 
   std::vector<Part> beside(CellKind kind, std::size_t n) const {
     const auto gates = gates_of(kind);
@@ -67,7 +65,7 @@ class Composition {
       normalised(w.cell, at, kind, n, gates);
       return w;
     }
-    if (!gated) w.b = bias(at, gates);
+    w.b = bias(at, gates);
     const std::size_t half = n / 2;
     switch (kind) {
       case CellKind::kGru:
@@ -96,7 +94,6 @@ class Composition {
         w.cell.b_2 = walk.vector({{at + "b_2", n}});
         break;
     }
-    if (gated) w.b = bias(at, gates);
     return w;
   }
 
@@ -131,19 +128,6 @@ class Composition {
     return o.embedding_biases ? walk.vector({{at + "embedding_bias", o.embedding}}) : std::span<Real>{};
   }
 
-  layers::DecoderWeights<Real> gated_decoder(std::span<Real> v_a) {
-    const std::size_t n = o.state;
-    const auto gates = beside(CellKind::kGru, n);
-    layers::DecoderWeights<Real> w;
-    w.v_a = v_a;
-    w.W_in = walk.grid("decoder/", {{"W", o.embedding}}, gates);
-    w.U_query_gates = walk.matrix(n, {{"attention/W_a", v_a.size()}, {"decoder/U_z", n}, {"decoder/U_r", n}});
-    w.U = walk.matrix(n, {{"decoder/U", n}});
-    w.C = walk.grid("decoder/", {{"C", widths.context}}, gates);
-    w.b = bias("decoder/", gates);
-    return w;
-  }
-
   void attention(Weights<Real>& w) {
     const kernels::Score& score = o.attention.score();
     const std::size_t n = o.state, C = widths.context, A = widths.score;
@@ -152,7 +136,7 @@ class Composition {
       w.attention.W_a = {W_a.data, n, A};
       w.attention.U_a = {W_a.data ? W_a.data + n * A : nullptr, C, A};
     } else {
-      if (score.projects_query && !gated) w.attention.W_a = walk.matrix(n, {{"attention/W_a", A}});
+      if (score.projects_query) w.attention.W_a = walk.matrix(n, {{"attention/W_a", A}});
       if (score.projects_keys) w.attention.U_a = walk.matrix(C, {{"attention/U_a", A}});
     }
     if (score.has_bias) w.attention.b_a = walk.vector({{"attention/b_a", A}});
@@ -214,7 +198,7 @@ class Composition {
       auto& directions = w.encoder.layers.emplace_back();
       directions[0] = recurrent("encoder/" + layer(k) + "forward/", widths.encoder_cell, e, input);
       if (o.bidirectional()) {
-        starts.backward_encoder = walk.size();
+        if (k == 0) starts.backward_encoder = walk.size();
         directions[1] = recurrent("encoder/" + layer(k) + "backward/", widths.encoder_cell, e, input);
       }
     }
@@ -233,8 +217,7 @@ class Composition {
     }
     starts.decoder = walk.size();
     w.target_embedding.bias = embedding_bias("decoder/");
-    if (gated) w.gated = gated_decoder(w.attention.v_a);
-    for (std::size_t k = 0; k < o.layers && !gated; ++k) {
+    for (std::size_t k = 0; k < o.layers; ++k) {
       const std::vector<Part> first{{"W", widths.state_word}, {"F", widths.state_fed}, {"C", widths.state_context}};
       w.decoder.push_back(recurrent("decoder/" + layer(k), widths.decoder_cell, o.state,
                                     k == 0 ? first : std::vector<Part>{{"W", o.state}}));
@@ -247,7 +230,6 @@ class Composition {
 
   Walk<Real> walk;
   const ModelOptions& o;
-  const bool gated;
   const Widths widths;
   PartStarts starts;
 };
@@ -271,26 +253,22 @@ Widths::Widths(const ModelOptions& o)
   state_context = o.state_inputs.context ? context : 0;
 }
 
-DecoderKind decoder_kind_of(const ModelOptions& options) {
-  return is_fused(options) ? DecoderKind::kGated : DecoderKind::kComposed;
-}
-
-ParameterLayout layout_of(const ModelOptions& options, DecoderKind kind, PartStarts* starts) {
-  Composition<float> composition({}, options, kind);
+ParameterLayout layout_of(const ModelOptions& options, PartStarts* starts) {
+  Composition<float> composition({}, options);
   composition.all();
   if (starts) *starts = composition.starts;
   return std::move(composition.walk).layout();
 }
 
 template <class Real>
-Weights<Real> weights_in(const ModelOptions& options, DecoderKind kind, std::span<Real> block) {
-  Composition<Real> composition(block, options, kind);
+Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block) {
+  Composition<Real> composition(block, options);
   Weights<Real> weights = composition.all();
   assert(block.size() >= composition.starts.readout);
   return weights;
 }
 
-template Weights<float> weights_in(const ModelOptions&, DecoderKind, std::span<float>);
-template Weights<double> weights_in(const ModelOptions&, DecoderKind, std::span<double>);
+template Weights<float> weights_in(const ModelOptions&, std::span<float>);
+template Weights<double> weights_in(const ModelOptions&, std::span<double>);
 
 }  // namespace rnnsearch::model

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "rnnsearch/layers/cell.h"
-#include "rnnsearch/layers/decoder.h"
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/layers/readout.h"
 #include "rnnsearch/layers/recurrent_layer.h"
@@ -21,11 +20,6 @@
 #include "rnnsearch/model/parameters.h"
 
 namespace rnnsearch::model {
-
-/// The order of the parameters belongs to the decoder: the norm of the gradient is a sum over them.
-enum class DecoderKind { kComposed, kGated };
-/// kGated for the systems that GatedDecoder knows.
-DecoderKind decoder_kind_of(const ModelOptions& options);
 
 /// The widths of the parts of a network.
 struct Widths {
@@ -70,25 +64,24 @@ template <class Real>
 struct Weights {
   EncoderWeights<Real> encoder;
   layers::EmbeddingWeights<Real> target_embedding;
-  layers::SoftAttentionWeights<Real> attention;  // for a gated decoder U_a alone
+  layers::SoftAttentionWeights<Real> attention;
   InitialStateWeights<Real> initial;
   std::vector<layers::RecurrentWeights<Real>> decoder;  // for each layer; rows of the first: word, fed, context
-  layers::DecoderWeights<Real> gated;                   // in place of `decoder`
   layers::ReadoutWeights<Real> readout;
 };
 
 /// The starts of the gradient parts (Model::GradientPart) in the parameter block.
 struct PartStarts {
-  std::size_t backward_encoder = 0;  // of a gated decoder's network with two directions
+  std::size_t backward_encoder = 0;  // of the lowest layer; 0 without that direction
   std::size_t between = 0;           // attention and initial state
   std::size_t decoder = 0, readout = 0;
   std::size_t table = 0;  // the table that is also the output matrix; the end of the dense part if there is none
 };
 
-ParameterLayout layout_of(const ModelOptions& options, DecoderKind kind, PartStarts* starts = nullptr);
+ParameterLayout layout_of(const ModelOptions& options, PartStarts* starts = nullptr);
 
 /// Views into a block of layout_of(...).size elements, or of .dense elements without the embedding tables.
 template <class Real>
-Weights<Real> weights_in(const ModelOptions& options, DecoderKind kind, std::span<Real> block);
+Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block);
 
 }  // namespace rnnsearch::model

@@ -23,8 +23,8 @@ TEST(Presets, AreAllSystemsThatMakeSense) {
     settings.model.source_words = settings.model.target_words = 30000;
     EXPECT_NO_THROW(model::check(settings.model));
     EXPECT_NO_THROW(train::check(settings.train));
-    const std::string name = preset.name;
-    EXPECT_EQ(model::is_fused(settings.model), name.starts_with("rnn") || name == "small");
+    const std::string name = preset.name, system = model::system_of(settings.model);
+    EXPECT_EQ(system == "RNNsearch" || system == "RNNencdec", name.starts_with("rnn") || name == "small");
   }
 }
 

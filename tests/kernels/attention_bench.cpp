@@ -1,6 +1,6 @@
 // The alignment model's elementwise part: one decoder step. Shapes are sentences x source words x alignment width;
 // items are their product, the tanh computed.
-#include "rnnsearch/kernels/attention.h"
+#include "rnnsearch/kernels/scores.h"
 
 #include <string>
 #include <vector>
@@ -23,9 +23,13 @@ struct Step {
       : R(rows), Tx(source_words), A(alignment), C(context_width) {
     for (std::size_t b = 0; b <= R; ++b) offsets.push_back(b * Tx);
   }
-  AttentionMemory<float> memory() const { return {offsets, annotations.view(), keys.view(), v_a.span()}; }
+  ScoredMemory<float> memory() const {
+    return {find_score("additive"), offsets, annotations.view(), keys.view(), v_a.span()};
+  }
   support::Work work() const { return {.elements = static_cast<double>(R * Tx * A)}; }
-  void forward() const { attention_forward<float>(memory(), sentence, query.view(), alpha.view(), context.view()); }
+  void forward() const {
+    scored_attention_forward<float>(memory(), sentence, {}, query.view(), alpha.view(), context.view());
+  }
 };
 
 [[maybe_unused]] const bool registered = [] {
@@ -43,9 +47,15 @@ struct Step {
         step.forward();
         const Operand context_gradient(kSentences, C), query_gradient(kSentences, A), v_a_gradient(kSentences, A);
         const Operand keys_gradient(kSentences * Tx, A);
-        const AttentionBackward<float> backward{step.query.view(),     step.alpha.view(),    context_gradient.view(),
-                                                query_gradient.view(), keys_gradient.view(), v_a_gradient.view()};
-        measure(state, step.work(), [&] { attention_backward<float>(step.memory(), step.sentence, backward); });
+        const ScoredAttentionBackward<float> backward{step.query.view(),
+                                                      step.alpha.view(),
+                                                      context_gradient.view(),
+                                                      query_gradient.view(),
+                                                      keys_gradient.view(),
+                                                      v_a_gradient.view(),
+                                                      {}};
+        measure(state, step.work(),
+                [&] { scored_attention_backward<float>(step.memory(), step.sentence, {}, backward); });
       });
     }
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/kernels/scores.h"
 #include "tests/kernels/guarded.h"
 #include "tests/support/gradient_check.h"
 
@@ -16,8 +17,8 @@ namespace {
 
 using Matrix = std::vector<double>;
 
-// The header's equations, in float64, one element at a time. v_a has a row for each sentence, so that its gradient can
-// be told apart by sentence.
+// The equations of attention with the additive score, in float64, one element at a time. v_a has a row for each
+// sentence, so that its gradient can be told apart by sentence.
 struct Scalar {
   std::size_t A, C, longest;
   std::vector<std::size_t> offsets;
@@ -117,8 +118,8 @@ struct Case {
     return all;
   }
 
-  AttentionMemory<Real> memory() { return {offsets, annotations.read(), keys.read(), v_a.row(0)}; }
-  void forward() { attention_forward<Real>(memory(), sentence, query.read(), alpha.view(), context.view()); }
+  ScoredMemory<Real> memory() { return {find_score("additive"), offsets, annotations.read(), keys.read(), v_a.row(0)}; }
+  void forward() { scored_attention_forward<Real>(memory(), sentence, {}, query.read(), alpha.view(), context.view()); }
   Scalar scalar() const {
     Scalar scalar{A, C, padded, offsets, sentence, query.values(), keys.values(), annotations.values(), {}, {}, {}, {}};
     for (std::size_t b = 0; b + 1 < offsets.size(); ++b) {
@@ -219,9 +220,13 @@ struct Gradients {
         v_a(of.offsets.size() - 1, of.A, 4, 1) {
     for (auto* operand : {&context, &annotations, &keys, &v_a}) operand->normal(random);
   }
+  void backward(Case<Real>& of, const ScoredMemory<Real>& memory) {
+    scored_attention_backward<Real>(
+        memory, of.sentence, {},
+        {of.query.read(), of.alpha.read(), context.read(), query.view(), keys.view(), v_a.view(), {}});
+  }
   void backward(Case<Real>& of) {
-    attention_backward<Real>(of.memory(), of.sentence,
-                             {of.query.read(), of.alpha.read(), context.read(), query.view(), keys.view(), v_a.view()});
+    backward(of, of.memory());
     // The rows of a case are steps of different sentences, or of none.
     std::vector<std::size_t> offsets{0};
     std::vector<std::uint32_t> rows;
@@ -352,18 +357,20 @@ TEST(RoundedAttention, ReadsTheRoundedMemoryInPlaceOfTheOther) {
     };
     whole(rounded_keys, of.keys);
     whole(rounded_annotations, of.annotations);
-    const auto results = [&](const AttentionMemory<float>& memory) {
+    const auto results = [&](const ScoredMemory<float>& memory) {
       Random same(n);
       Gradients<float> gradients(of, same);
-      attention_forward<float>(memory, of.sentence, of.query.read(), of.alpha.view(), of.context.view());
-      attention_backward<float>(memory, of.sentence,
-                                {of.query.read(), of.alpha.read(), gradients.context.read(), gradients.query.view(),
-                                 gradients.keys.view(), gradients.v_a.view()});
+      scored_attention_forward<float>(memory, of.sentence, {}, of.query.read(), of.alpha.view(), of.context.view());
+      gradients.backward(of, memory);
       return joined({of.alpha.values(), of.context.values(), gradients.query.values(), gradients.keys.values(),
                      gradients.v_a.values()});
     };
     const auto expected = results(of.memory());
-    ASSERT_EQ(results({of.offsets, {}, {}, of.v_a.row(0), rounded_annotations, rounded_keys}), expected) << n;
+    ScoredMemory<float> rounded = of.memory();
+    rounded.annotations = rounded.keys = {};
+    rounded.rounded_annotations = rounded_annotations;
+    rounded.rounded_keys = rounded_keys;
+    ASSERT_EQ(results(rounded), expected) << n;
   }
 }
 

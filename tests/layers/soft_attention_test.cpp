@@ -57,11 +57,14 @@ class Problem {
 
   /// The contexts of both steps; alpha stays in `attention`.
   std::vector<Real> forward() {
+    frame.reset();
     attention.emplace(score, kind, D, A, weights_in(block), weights_in(gradient));
     keys.resize(offsets.back() * A);
     if (attention->has_keys()) attention->keys(annotations_view(), {keys.data(), offsets.back(), A});
     std::vector<Real> contexts(kRows * C, Real(NAN));
     attention->begin(kRows, 11);
+    frame.emplace(scratch);
+    attention->pack(*frame);
     for (const auto& [first, R] : kSteps) {
       attention->forward(first, memory(), std::span(kSentence).subspan(first, R), state_rows(first, R),
                          std::span(kPositions).subspan(first, R), {contexts.data() + first * C, R, C});
@@ -116,7 +119,7 @@ class Problem {
     forward();
     const std::size_t words = offsets.back();
     std::vector<Real> states_gradient(states.size(), Real{0}), keys_gradient(words * A, Real{0});
-    attention->begin_backward(offsets.size() - 1);
+    attention->begin_backward(offsets.size() - 1, *frame);
     for (const auto& [first, R] : {kSteps[1], kSteps[0]}) {
       attention->backward(first, memory(), std::span(kSentence).subspan(first, R), {share.data() + first * C, R, C},
                           {states_gradient.data() + first * n, R, n}, {keys_gradient.data(), words, A});
@@ -180,6 +183,8 @@ class Problem {
   std::vector<std::size_t> offsets{0, 1, 7, 18};
   std::vector<Real> block, gradient, annotations, keys, states, share;
   std::optional<SoftAttention<Real>> attention;
+  kernels::Scratch scratch;
+  std::optional<kernels::Scratch::Frame> frame;
 };
 
 class SoftAttentions : public testing::TestWithParam<std::tuple<std::size_t, WindowKind>> {

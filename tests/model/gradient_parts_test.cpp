@@ -64,8 +64,8 @@ TEST(GradientPartsOfRnnsearch, OfTheSourceWordsComeBeforeTheEncodersWeights) {
   EXPECT_EQ(parts[parts.size() - 3].table, 0);
   const std::size_t m = options.embedding, n = options.state, of_direction = m * 3 * n + n + n * 3 * n;
   for (const auto& part : parts.last(2)) EXPECT_EQ(part.table, -1);
-  EXPECT_EQ(parts[parts.size() - 2].size, of_direction);
-  EXPECT_EQ(parts.back().size, of_direction + m);  // and the bias of the embedding
+  EXPECT_EQ(parts[parts.size() - 2].size, m + of_direction);  // with the bias of the embedding
+  EXPECT_EQ(parts.back().size, of_direction);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, GradientParts, testing::ValuesIn(variants(widths(30, 8, 12, 10, 6), 5)),

@@ -139,7 +139,7 @@ class Replayed {
  public:
   explicit Replayed(const Seq2SeqWithAttention& reference)
       : reference_(reference),
-        network_(new Network<double>(options_for(reference), DecoderKind::kComposed)),
+        network_(new Network<double>(options_for(reference))),
         model_(std::unique_ptr<Network<double>>(network_)) {
     const notebook::EncoderRNN& encoder = reference.encoder;
     const notebook::AttentionDecoder& decoder = reference.decoder;
@@ -357,7 +357,7 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     for (std::size_t p = 0; p < packing.active[i]; ++p) {
       const std::uint32_t b = packing.order[p];
-      differences.add("contexts c_i", replayed.network().decoder->contexts().row(packing.first_row[i] + p),
+      differences.add("contexts c_i", replayed.network().decoder.contexts().row(packing.first_row[i] + p),
                       expected[b].steps[i].context);
     }
   }

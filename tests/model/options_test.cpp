@@ -38,31 +38,27 @@ void expect_refused(const std::function<void(ModelOptions&)>& change, const std:
 TEST(CheckOfOptions, LetsThePapersSystemsPass) {
   ModelOptions options = rnnsearch_50();
   EXPECT_NO_THROW(check(options));
-  EXPECT_TRUE(is_fused(options));
   EXPECT_EQ(system_of(options), "RNNsearch");
   options.attention = Attention::kNone;
   EXPECT_NO_THROW(check(options));
-  EXPECT_TRUE(is_fused(options));
   EXPECT_EQ(system_of(options), "RNNencdec");
   options.fixed_context = FixedContext::kTanh;
   EXPECT_NO_THROW(check(options));
-  EXPECT_FALSE(is_fused(options));
   EXPECT_EQ(system_of(options), "RNN encoder-decoder with the tanh context of Cho et al. (2014)");
   for (double ModelOptions::*share : {&ModelOptions::dropout, &ModelOptions::attention_dropout}) {
     options = rnnsearch_50();
     options.*share = 0.1;
     EXPECT_NO_THROW(check(options));
-    EXPECT_FALSE(is_fused(options));
+    EXPECT_EQ(system_of(options), "RNNsearch");
   }
 }
 
-TEST(CheckOfOptions, LetsTheFusedSystemsDropWords) {
+TEST(CheckOfOptions, LetsRnnsearchDropWords) {
   for (const auto kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
     ModelOptions options = rnnsearch_50();
     options.source_word_dropout = options.target_word_dropout = 0.1;
     options.dropout_kind = kind;
     EXPECT_NO_THROW(check(options));
-    EXPECT_TRUE(is_fused(options));
     EXPECT_EQ(system_of(options), "RNNsearch");
   }
 }
@@ -74,7 +70,6 @@ TEST(CheckOfOptions, LetsTablesBeOneWhereTheyFit) {
     const std::string name = name_of(tied);
     options.tied_embeddings = tied;
     EXPECT_NO_THROW(check(options)) << name;
-    EXPECT_FALSE(is_fused(options)) << name;
     EXPECT_EQ(system_of(options), text_of("RNNsearch, tied embeddings (", name, ")"));
   }
   options.source_words = 10;
@@ -315,7 +310,6 @@ TEST(NamesOfSystems, TellTheTraditionalSequenceToSequenceFromSutskevers) {
   o.attention = Attention::kNone;
   o.source_start = true;
   EXPECT_NO_THROW(check(o));
-  EXPECT_FALSE(is_fused(o));
   EXPECT_NE(system_of(o), "RNNencdec");
   o.cell = Cell::kLstm;
   o.initial_state = InitialState::kFinal;
@@ -336,7 +330,6 @@ TEST(NamesOfSystems, SayInWhichOrderWordsAreReadAndWritten) {
   o.reverse_source = true;
   o.target_direction = TargetDirection::kRightToLeft;
   EXPECT_NO_THROW(check(o));
-  EXPECT_TRUE(is_fused(o));
   EXPECT_EQ(system_of(o), "RNNsearch, reversed source, right to left");
 }
 

@@ -228,13 +228,13 @@ TEST(ModelBatch, TellsHowMuchItMultiplied) {
   };
   ModelOptions options = widths(50, 9, 12, 10, 7);
   expect(options, distinct(sources), distinct(targets));
-  ModelOptions composed = options;  // with a start symbol
-  composed.layers = 2;
-  composed.attention = Attention::kNone;
-  composed.source_start = true;
+  ModelOptions started = options;  // with a start symbol
+  started.layers = 2;
+  started.attention = Attention::kNone;
+  started.source_start = true;
   std::vector<WordId> with_start = sources;
   with_start.push_back(kStart);
-  expect(composed, distinct(with_start), targets.size());
+  expect(started, distinct(with_start), distinct(targets));
   ModelOptions dropping = options;
   dropping.dropout = 0.5;
   expect(dropping, sources.size(), targets.size());

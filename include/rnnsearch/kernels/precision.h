@@ -1,5 +1,5 @@
 // The precision of float matrix products. It concerns their operands only: sums, and everything that is not a product,
-// stay in float. One exception: with bfloat16 and int8, the attention kernels of attention.h read annotations and keys
+// stay in float. One exception: with bfloat16 and int8, the attention kernels of scores.h read annotations and keys
 // as bfloat16.
 #pragma once
 

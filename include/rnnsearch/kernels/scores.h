@@ -2,7 +2,6 @@
 //   e_j = sum_a v_a phi(q_a, k_ja)    alpha = softmax(e) inside the window, 0 outside    c = sum_j alpha_j h_j
 // With a centre p (Luong, Pham and Manning 2015, equation 10), alpha_j is then multiplied by
 // exp(-(j + 1 - p)^2 / (2 deviation^2)). Positions count from 1, and the weights no longer sum to 1.
-// attention.h computes the same for phi = tanh(q + k) without a window, and is faster.
 // R rows (one for each hypothesis or target sentence), A width of query and keys, C context width, B sentences. Words
 // are stored sentence by sentence: rows offsets[b] to offsets[b + 1] belong to sentence b.
 #pragma once
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/kernels/bfloat16.h"
 
 namespace rnnsearch::kernels {
 
@@ -48,6 +48,9 @@ struct ScoredMemory {
   ConstMatrixView<Real> annotations;     // [words, C] h_j
   ConstMatrixView<Real> keys;            // [words, A] k_j
   std::span<const Real> v;               // [A]
+  // For float, both may be given in bfloat16, which is then read in place of the float matrices (these may be empty).
+  // Every step reads all of them, and they do not fit into the caches, so half the size takes nearly half the time.
+  ConstMatrixView<BFloat16> rounded_annotations{}, rounded_keys{};
 };
 
 /// The window of each row. Positions count from 0 in the sentence of the row.
@@ -60,8 +63,9 @@ struct Windows {
 
 /// Computes alpha [R, Tx] and context [R, C] from query [R, A]; row i attends to sentence[i]. alpha has at least as
 /// many columns as the longest sentence has words; columns outside the window are exactly 0. The maximum of e is
-/// subtracted before exp. dropped is empty or has the shape of alpha. In: the dropout factor of each weight. Out: alpha
-/// times that factor, from which the context is computed.
+/// subtracted before exp. Error of a score with tanh for float: an energy is within 1e-6 sum |v_a| of the exact one, so
+/// the relative error of alpha is at most twice that, plus one rounding. dropped is empty or has the shape of alpha.
+/// In: the dropout factor of each weight. Out: alpha times that factor, from which the context is computed.
 template <class Real>
 void scored_attention_forward(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                               const Windows<Real>& windows, ConstMatrixView<Real> query, MatrixView<Real> alpha,
@@ -69,14 +73,15 @@ void scored_attention_forward(const ScoredMemory<Real>& memory, std::span<const 
 
 template <class Real>
 struct ScoredAttentionBackward {
-  ConstMatrixView<Real> query, alpha;      // [R, A], [R, Tx] from the forward pass
+  ConstMatrixView<Real> query, alpha;      // [R, A], [R, Tx] from the forward pass (phi is recomputed, not stored)
   ConstMatrixView<Real> context_gradient;  // [R, C]
   MatrixView<Real> query_gradient;         // [R, A] out
   MatrixView<Real> keys_gradient;          // [words, A] ADDS
-  MatrixView<Real> v_gradient;             // [B, A] ADDS to the row of the sentence; empty if not needed
-  std::span<Real> centre_gradient;         // [R] out; empty without centres
-  ConstMatrixView<Real> dropped{};         // from the forward pass
-  ConstMatrixView<Real> guide{};           // as in AttentionBackward; only without windows
+  MatrixView<Real> v_gradient;      // [B, A] ADDS to the row of the sentence, so that threads do not conflict; or empty
+  std::span<Real> centre_gradient;  // [R] out; empty without centres
+  ConstMatrixView<Real> dropped{};  // from the forward pass
+  // [R, Tx] g_j, at least 0: adds the cost -sum_j g_j log alpha_j; or empty. Only without windows.
+  ConstMatrixView<Real> guide{};
 };
 /// Computes all gradients except that of the annotations, which annotations_backward of attention.h computes for all
 /// steps at once.

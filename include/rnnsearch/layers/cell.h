@@ -1,7 +1,8 @@
 // The recurrent cells, one step at a time. A step computes the next state from x, which the caller computes from the
 // inputs of the step, and from the previous state. h' is the previous output, U a recurrent matrix.
 //   tanh          h = tanh(x + h' U)                                                    x [R, n]
-//   gru           the gated unit of gated_recurrence.h                                  x [R, 3n] = h | z | r
+//   gru           z = sigma(x_z + h' U_z)  r = sigma(x_r + h' U_r)                     x [R, 3n] = h | z | r
+//                 h~ = tanh(x_h + (r o h') U)  h = (1 - z) o h' + z o h~
 //   gru, after    the reset gate acts after the product: see kernels/cells.h            x [R, 3n]
 //   lstm          see kernels/cells.h; the state is [h | c]                             x [R, 4n] = g | i | f | o
 //   mlp           h = max(x + h' U, 0) W_2 + b_2                                        x [R, n/2]
@@ -62,8 +63,10 @@ struct CellWeights {
 
 template <class Real>
 struct CellStep {
-  std::size_t first = 0;           // the first of its R rows
-  std::size_t continuing = 0;      // the rows before this one have a previous state; in the other rows it is 0
+  std::size_t first = 0;  // the first of its R rows
+  // U multiplies the previous state in the rows before this one alone: in the other rows it is 0, or nobody needs the
+  // next state and its gradient is 0.
+  std::size_t continuing = 0;
   MatrixView<Real> x;              // [R, .]
   ConstMatrixView<Real> previous;  // [R, S]
   MatrixView<Real> next;           // [R, S]

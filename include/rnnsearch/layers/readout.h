@@ -48,7 +48,8 @@ class Readout {
           const kernels::Scratch& memory);
 
   /// Call it before the steps of a pass over `rows` rows. frame: memory that must outlive the pass, backward included.
-  /// dropout: of t, the mask of all rows. packed: use the matrices that `pack` packed.
+  /// dropout: of t, the mask of all rows. packed: the pass has many steps, for which the matrices are packed; call
+  /// `pack` before it whenever weights have changed.
   void begin(std::size_t rows, kernels::Scratch::Frame& frame, const kernels::DropoutMask& dropout = {},
              bool packed = false);
   /// Computes t of R rows from `first` on.
@@ -70,7 +71,7 @@ class Readout {
   /// Call it after the steps, with the input of all rows. ADDS to the gradient of the other weights.
   void accumulate(const ReadoutInput<Real>& input);
 
-  /// Packs the matrices for the steps of a search. Call it before them whenever weights have changed.
+  /// Packs the matrices for the steps that follow, each when a step needs it.
   void pack();
   /// The output of a search whose softmax is over these lists, for the functions below.
   ShortlistOutput<Real> shortlist(const Sentences& lists, std::size_t together) const {
@@ -95,6 +96,7 @@ class Readout {
   bool uses_packed_ = false;
   kernels::Buffer<Real> top_input_, gathered_;         // rows of output_input() of the last call of `top_words`
   std::vector<kernels::PackedMatrix<Real>> packed_W_;  // for each block of x; `forward` packs them
+  kernels::PackedMatrix<Real> packed_W_2_, W_transposed_, W_2_transposed_;
 };
 
 }  // namespace rnnsearch::layers

@@ -11,6 +11,7 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/dropout.h"
+#include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scores.h"
 
 namespace rnnsearch::layers {
@@ -33,6 +34,8 @@ struct SoftAttentionMemory {
   std::span<const std::size_t> offsets;  // [B + 1]
   ConstMatrixView<Real> annotations;     // [words, C]
   ConstMatrixView<Real> keys;            // [words, A]; without U_a the annotations themselves
+  // Of float, both may be given in bfloat16 instead (kernels/scores.h).
+  ConstMatrixView<kernels::BFloat16> rounded_annotations{}, rounded_keys{};
 };
 
 /// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
@@ -48,6 +51,9 @@ class SoftAttention {
   std::size_t width() const { return A_; }
   void keys(ConstMatrixView<Real> annotations, MatrixView<Real> keys) const;
 
+  /// Packs the weights into memory of `frame`, which must outlive the steps. Call it before the steps whenever weights
+  /// have changed or begin_backward was called.
+  void pack(kernels::Scratch::Frame& frame);
   /// Call it before the steps. rows: the target words of all steps. longest: the longest source sentence. dropout: the
   /// mask of the attention weights for `rows` rows, where a unit is a source word; the data that it views must outlive
   /// the backward pass.
@@ -60,9 +66,10 @@ class SoftAttention {
   /// The weights from which the contexts are computed: alpha, after dropout if there is any.
   ConstMatrixView<Real> context_weights() const { return dropout_.drops() ? dropped_.view() : alpha_.view(); }
 
-  /// guide: see kernels::AttentionBackward, for the rows of all steps; only with global attention. It must outlive the
-  /// backward pass.
-  void begin_backward(std::size_t sentences, ConstMatrixView<Real> guide = {});
+  /// Call it before the steps of the backward pass. It undoes `pack`. frame: memory until `accumulate`.
+  /// guide: see kernels::ScoredAttentionBackward, for the rows of all steps; only with global attention. It must
+  /// outlive the backward pass.
+  void begin_backward(std::size_t sentences, kernels::Scratch::Frame& frame, ConstMatrixView<Real> guide = {});
   /// ADDS to state_gradient [R, n] and keys_gradient [words, A]. REQUIRES: no sentence occurs twice in `sentence`.
   void backward(std::size_t first, const SoftAttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
                 ConstMatrixView<Real> context_gradient, MatrixView<Real> state_gradient,
@@ -87,13 +94,14 @@ class SoftAttention {
   WindowKind kind_;
   std::size_t D_, A_;
   SoftAttentionWeights<Real> weights_, gradient_;
+  kernels::PackedMatrix<Real> W_a_, W_p_;              // transposed in the backward pass
   std::vector<Real> ones_;                             // v for scores without v_a
   std::vector<std::uint32_t> first_word_, last_word_;  // the local window of each row
   std::vector<Real> centre_;
   kernels::DropoutMask dropout_;
   ConstMatrixView<Real> guide_;
-  kernels::Buffer<Real> query_, alpha_, dropped_, query_gradient_, v_gradient_;
-  kernels::Buffer<Real> centre_hidden_, centre_hidden_gradient_, centre_sum_;
+  kernels::Buffer<Real> query_, alpha_, dropped_, centre_hidden_, centre_sum_;
+  MatrixView<Real> query_gradient_, v_gradient_, centre_hidden_gradient_;
 };
 
 }  // namespace rnnsearch::layers

@@ -25,8 +25,8 @@ struct ProductFlop {
 /// The number of floating-point operations in the matrix products of a forward pass, where a product [rows, inputs] by
 /// [inputs, outputs] takes 2 * rows * inputs * outputs. The count follows the equations of Bahdanau, Cho and Bengio
 /// (2015), appendix A: every source word passes through the encoder and every target word through one step of decoder
-/// and readout. The fused decoder of RNNencdec multiplies the fixed context once for each sentence, and so it is
-/// counted. Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not counted: they are few
+/// and readout. A fixed context does not depend on the target word: it is counted once for each sentence.
+/// Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not counted: they are few
 /// operations, although they take time.
 ProductFlop forward_flop(const ModelOptions& options, const BatchSize& batch);
 

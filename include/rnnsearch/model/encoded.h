@@ -20,7 +20,7 @@ struct Encoded {
   using Elements = std::vector<Element, kernels::Allocator<Element>>;
   Elements<Real> annotations;  // [words, C] h_j, sentence by sentence (empty without attention)
   Elements<Real> keys;         // [words, n'] h_j U_a (empty without attention or U_a, or if rounded_keys is used)
-  // For RNNsearch with its own implementation in a precision below float32: each step reads these instead.
+  // In a precision below float32 each step reads these instead (rounded_keys is empty without U_a).
   Elements<kernels::BFloat16> rounded_annotations, rounded_keys;
   std::vector<Real> contexts;        // [B, C] c (empty with attention)
   std::vector<Real> initial_states;  // [B, layers * S] s_0, layer by layer

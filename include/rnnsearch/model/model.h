@@ -97,7 +97,7 @@ class Model {
  public:
   /// Weights are zero until `initialise` is called or they are written through `parameters`.
   explicit Model(const ModelOptions& options);
-  /// For tests: uses this network of src/model, whose decoder need not be the one that its options would choose.
+  /// For tests that read what is inside: uses this network of src/model.
   explicit Model(std::unique_ptr<Network<Real>> network);
   ~Model();
   Model(Model&&) noexcept;

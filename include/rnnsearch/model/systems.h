@@ -7,9 +7,6 @@
 
 namespace rnnsearch::model {
 
-/// RNNsearch or RNNencdec, with the options their equations have: the systems of the decoder with fused products.
-bool is_fused(const ModelOptions& options);
-
 /// The name of this system in the literature, such as "RNNsearch" or "Luong et al. (2015)"; otherwise a description of
 /// its parts.
 std::string system_of(const ModelOptions& options);

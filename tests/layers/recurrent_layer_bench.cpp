@@ -1,12 +1,11 @@
-// The gated unit: one step of 80 sentences, and a whole pass over 80 sentences of 25 words and </s>. Shapes are
-// sentences x words x input width x state width. GFLOP are those of the products.
-#include "rnnsearch/layers/gated_recurrence.h"
+// A layer of gated units: a whole pass over 80 sentences of 25 words and </s>. Shapes are sentences x words x input
+// width x state width. GFLOP are those of the products.
+#include "rnnsearch/layers/recurrent_layer.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "rnnsearch/layers/recurrent_layer.h"
 #include "tests/support/bench.h"
 
 namespace rnnsearch::layers {
@@ -30,63 +29,6 @@ struct Weights {
     return weights;
   }
 };
-
-struct Step {
-  Operand x, recurrent, previous, z, r, reset, candidate, state, scratch;
-  Operand state_gradient, x_gradient, recurrent_gradient, previous_gradient;
-  explicit Step(std::size_t n)
-      : x(kSentences, 3 * n),
-        recurrent(kSentences, 2 * n),
-        previous(kSentences, n),
-        z(kSentences, n),
-        r(kSentences, n),
-        reset(kSentences, n),
-        candidate(kSentences, n),
-        state(kSentences, n),
-        scratch(kSentences, 2 * n),
-        state_gradient(kSentences, n),
-        x_gradient(kSentences, 3 * n),
-        recurrent_gradient(kSentences, 2 * n),
-        previous_gradient(kSentences, n) {}
-  GatedStep<float> forward() const {
-    return {x.view(), {}, recurrent.view(), previous.view(), z.view(), r.view(), candidate.view(), state.view()};
-  }
-  GatedStepBackward<float> backward() const {
-    return {state_gradient.view(),
-            z.view(),
-            r.view(),
-            candidate.view(),
-            previous.view(),
-            x_gradient.view(),
-            recurrent_gradient.view(),
-            previous_gradient.view(),
-            reset.view()};
-  }
-};
-
-void add_steps(const support::ModelSize& size) {
-  const std::size_t n = size.state;
-  const std::string name = size.name + std::string("/") + support::shape_text({kSentences, 1, size.embedding, n});
-  const support::Work work{.gflop = 2e-9 * static_cast<double>(kSentences * n * n)};
-  for (const bool backward : {false, true}) {
-    support::add_for_precisions(
-        (backward ? "gated_step_backward/" : "gated_step_forward/") + name, [=](benchmark::State& state) {
-          const Step step(n);
-          kernels::PackedMatrix<float> U, U_transposed;
-          const Operand weights(n, n, kWeight);
-          U.pack(weights.view());
-          U_transposed.pack_transposed(weights.view());
-          gated_step_forward<float>(U, step.forward(), step.scratch.view());  // gates and states to go back through
-          support::measure(state, work, [&] {
-            if (backward) {
-              gated_step_backward<float>(U_transposed, step.backward(), step.scratch.view());
-            } else {
-              gated_step_forward<float>(U, step.forward(), step.scratch.view());
-            }
-          });
-        });
-  }
-}
 
 void add_passes(const support::ModelSize& size) {
   const std::size_t m = size.embedding, n = size.state, X = support::kWords;
@@ -123,7 +65,6 @@ void add_passes(const support::ModelSize& size) {
 
 [[maybe_unused]] const bool registered = [] {
   for (const support::ModelSize& size : support::kSizes) {
-    add_steps(size);
     add_passes(size);
   }
   return true;

@@ -1,4 +1,4 @@
-#include "model/composed_decoder.h"
+#include "model/decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -469,56 +469,11 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
   return all;
 }
 
-template <class Real>
-Model<Real> composed(const ModelOptions& options) {
-  check(options);
-  return Model<Real>(std::make_unique<Network<Real>>(options, DecoderKind::kComposed));
-}
-
 std::string name_of_case(const testing::TestParamInfo<Variant>& chosen) {
   return chosen.param.name;
 }
 
-// ---- against GatedDecoder
-
 constexpr DropoutSeed kDropoutSeed{.seed = 7, .update = 1000, .first_pair = 2, .pair_stride = 3};
-
-class ComposedRnnsearch : public testing::TestWithParam<Variant> {};
-
-TEST_P(ComposedRnnsearch, GivesTheLossAndTheGradientOfTheGatedDecoder) {
-  const ModelOptions& options = GetParam().options;
-  ASSERT_TRUE(is_fused(options));
-  Model<double> gated(options), other = composed<double>(options);
-  fill(gated, 3);
-  std::vector<double> dense;
-  ASSERT_EQ(gated.layout().parameters.size(), other.layout().parameters.size());
-  for (const Parameter& parameter : gated.layout().parameters) {
-    dense.resize(parameter.count());
-    copy_out<double>(parameter, gated.parameters(), dense);
-    ASSERT_EQ(parameter.shape, other.layout().find(parameter.name).shape);
-    copy_in<double>(other.layout().find(parameter.name), dense, other.parameters());
-  }
-  Random random(4);
-  const Sentences source = random_sentences(random, 6, 9, 30), target = random_sentences(random, 6, 9, 31);
-  const GradientOptions how{.dropout_seed = kDropoutSeed};
-  const Loss expected = gated.accumulate_gradient(source, target, how);
-  const Loss found = other.accumulate_gradient(source, target, how);
-  EXPECT_NEAR(found.negative_log_likelihood, expected.negative_log_likelihood, 1e-11);
-  EXPECT_EQ(found.words, expected.words);
-  const auto expected_gradient = whole_gradient(gated), found_gradient = whole_gradient(other);
-  for (const Parameter& parameter : gated.layout().parameters) {
-    const Parameter& place = other.layout().find(parameter.name);
-    std::vector<double> a(parameter.count()), b(parameter.count());
-    copy_out<double>(parameter, expected_gradient, a);
-    copy_out<double>(place, found_gradient, b);
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      ASSERT_NEAR(b[i], a[i], 1e-11 * (1 + std::abs(a[i]))) << parameter.name << " [" << i << "]";
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Every, ComposedRnnsearch, testing::ValuesIn(variants(widths(30, 8, 12, 10, 6), 5)),
-                         name_of_case);
 
 ModelOptions dropping_words(ModelOptions options, DropoutKind kind) {
   options.source_word_dropout = 0.3;
@@ -526,22 +481,11 @@ ModelOptions dropping_words(ModelOptions options, DropoutKind kind) {
   options.dropout_kind = kind;
   return options;
 }
-INSTANTIATE_TEST_SUITE_P(DroppingWords, ComposedRnnsearch,
-                         testing::ValuesIn(variants(dropping_words(widths(30, 8, 12, 10, 6), DropoutKind::kPlain), 5)),
-                         name_of_case);
-INSTANTIATE_TEST_SUITE_P(DroppingWordsTogether, ComposedRnnsearch,
-                         testing::ValuesIn(variants(dropping_words(widths(30, 8, 12, 10, 6), DropoutKind::kVariational),
-                                                    5)),
-                         name_of_case);
-
 ModelOptions turned_round(ModelOptions options) {
   options.reverse_source = true;
   options.target_direction = TargetDirection::kRightToLeft;
   return options;
 }
-INSTANTIATE_TEST_SUITE_P(TurnedRound, ComposedRnnsearch,
-                         testing::ValuesIn(variants(turned_round(widths(30, 8, 12, 10, 6)), 5)), name_of_case);
-
 // ---- against the sources' equations
 
 class Systems : public testing::TestWithParam<Variant> {
@@ -554,7 +498,7 @@ class Systems : public testing::TestWithParam<Variant> {
 
 template <class Real>
 void expect_equations(const ModelOptions& options, double tolerance) {
-  Model<Real> model = composed<Real>(options);
+  Model<Real> model(options);
   fill(model, 11);
   const reference::Parameters parameters = named(model);
   const systems::System system(parameters, model.options());
@@ -622,14 +566,14 @@ void expect_gradient_of_central_differences(
 }
 
 TEST_P(Systems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
-  Model<double> model = composed<double>(GetParam().options);
+  Model<double> model(GetParam().options);
   expect_gradient_of_central_differences(model, {}, [&](const Sentences& source, const Sentences& target) {
     return model.loss(source, target).negative_log_likelihood;
   });
 }
 
 TEST_P(Systems, GiveABatchTheScoresOfItsSentencesOneByOne) {
-  Model<double> model = composed<double>(GetParam().options);
+  Model<double> model(GetParam().options);
   fill(model, 31);
   Random random(32);
   const Sentences source = random_sentences(random, 6, 12, 12), target = random_sentences(random, 6, 12, 13);
@@ -644,7 +588,7 @@ TEST_P(Systems, GiveABatchTheScoresOfItsSentencesOneByOne) {
 
 /// Rows of a search, two of each sentence and in another order every step, against forced decoding.
 TEST_P(Systems, PredictStepByStepWhatTheyScoreAtOnce) {
-  Model<double> model = composed<double>(GetParam().options);
+  Model<double> model(GetParam().options);
   fill(model, 41);
   Random random(42);
   Sentences source, target;
@@ -702,7 +646,7 @@ TEST_P(Systems, ComputeTheSameBitsOnAnyNumberOfThreads) {
     std::vector<float> expected;
     for (const std::size_t threads : {1u, 2u}) {
       set_thread_count(threads);
-      Model<float> model = composed<float>(options);
+      Model<float> model(options);
       fill(model, 52);
       const Loss loss = model.accumulate_gradient(source, target);
       EXPECT_TRUE(std::isfinite(loss.negative_log_likelihood));
@@ -717,7 +661,7 @@ TEST_P(Systems, ComputeTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST_P(Systems, FinishEachPartOfTheGradientOnce) {
-  Model<float> model = composed<float>(GetParam().options);
+  Model<float> model(GetParam().options);
   fill(model, 61);
   std::vector<int> elements(model.gradient().size());
   for (const auto& part : model.gradient_parts()) {
@@ -744,6 +688,9 @@ TEST_P(Systems, FinishEachPartOfTheGradientOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Systems, testing::ValuesIn(all_systems(widths(12, 6, 8, 5, 3))), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Rnnsearch, Systems, testing::ValuesIn(variants(widths(12, 6, 8, 5, 3), 4)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(TurnedRound, Systems, testing::ValuesIn(variants(turned_round(widths(12, 6, 8, 5, 3)), 4)),
+                         name_of_case);
 INSTANTIATE_TEST_SUITE_P(Combined, Systems, testing::ValuesIn(all_combinations(widths(12, 4, 6, 5, 3))), name_of_case);
 
 // ---- with guided alignment
@@ -807,46 +754,44 @@ double alignment_cost_of(Model<double>& model, double weight, const Sentences& s
 
 TEST_P(GuidedSystems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
   set_thread_count(1);
-  Model<double> gated(GetParam().options), other = composed<double>(GetParam().options);
-  for (Model<double>* const model : {&gated, &other}) {
-    Random random(23);
-    Sentences source, target;
-    for (const std::size_t length : {3u, 1u, 0u, 5u, 3u}) source.add(random_sentence(random, length, 12));
-    for (const std::size_t length : {2u, 4u, 1u, 0u, 6u}) target.add(random_sentence(random, length, 13));
-    const Sentences links = random_links(random, source, target);
-    const GradientOptions how{.dropout_seed = kDropoutSeed, .guided_alignment = {.weight = 0.7, .links = &links}};
-    fill(*model, 24);
-    const Loss loss = model->accumulate_gradient(source, target, how);
-    EXPECT_GT(loss.alignment, 1);
-    if (!GetParam().options.drops()) {
-      EXPECT_NEAR(loss.alignment, alignment_cost_of(*model, 0.7, source, target, links), 1e-10);
-      EXPECT_NEAR(loss.negative_log_likelihood, model->loss(source, target).negative_log_likelihood, 1e-10);
-    }
-    const std::vector<double> gradient = whole_gradient(*model);
-    for (const Parameter& parameter : model->layout().parameters) {
-      std::vector<std::size_t> places;
-      for (std::size_t i = 0; i < parameter.rows(); ++i) {
-        for (std::size_t j = 0; j < parameter.cols(); ++j) {
-          places.push_back(parameter.offset + i * parameter.stride + j);
-        }
+  Model<double> model(GetParam().options);
+  Random random(23);
+  Sentences source, target;
+  for (const std::size_t length : {3u, 1u, 0u, 5u, 3u}) source.add(random_sentence(random, length, 12));
+  for (const std::size_t length : {2u, 4u, 1u, 0u, 6u}) target.add(random_sentence(random, length, 13));
+  const Sentences links = random_links(random, source, target);
+  const GradientOptions how{.dropout_seed = kDropoutSeed, .guided_alignment = {.weight = 0.7, .links = &links}};
+  fill(model, 24);
+  const Loss loss = model.accumulate_gradient(source, target, how);
+  EXPECT_GT(loss.alignment, 1);
+  if (!GetParam().options.drops()) {
+    EXPECT_NEAR(loss.alignment, alignment_cost_of(model, 0.7, source, target, links), 1e-10);
+    EXPECT_NEAR(loss.negative_log_likelihood, model.loss(source, target).negative_log_likelihood, 1e-10);
+  }
+  const std::vector<double> gradient = whole_gradient(model);
+  for (const Parameter& parameter : model.layout().parameters) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < parameter.rows(); ++i) {
+      for (std::size_t j = 0; j < parameter.cols(); ++j) {
+        places.push_back(parameter.offset + i * parameter.stride + j);
       }
-      std::vector<double> values, found;
-      for (const std::size_t place : places) {
-        values.push_back(model->parameters()[place]);
-        found.push_back(gradient[place]);
-      }
-      const auto write = [&] {
-        for (std::size_t i = 0; i < places.size(); ++i) model->parameters()[places[i]] = values[i];
-      };
-      support::expect_gradient(values, found,
-                               [&] {
-                                 write();
-                                 const Loss at = model->accumulate_gradient(source, target, how);
-                                 return at.negative_log_likelihood + at.alignment;
-                               },
-                               {.tolerance = 1e-6, .floor = 1e-8, .maximum_elements = 2, .name = parameter.name});
-      write();
     }
+    std::vector<double> values, found;
+    for (const std::size_t place : places) {
+      values.push_back(model.parameters()[place]);
+      found.push_back(gradient[place]);
+    }
+    const auto write = [&] {
+      for (std::size_t i = 0; i < places.size(); ++i) model.parameters()[places[i]] = values[i];
+    };
+    support::expect_gradient(values, found,
+                             [&] {
+                               write();
+                               const Loss at = model.accumulate_gradient(source, target, how);
+                               return at.negative_log_likelihood + at.alignment;
+                             },
+                             {.tolerance = 1e-6, .floor = 1e-8, .maximum_elements = 2, .name = parameter.name});
+    write();
   }
 }
 
@@ -860,7 +805,7 @@ TEST_P(GuidedSystems, ComputeWithoutLinksWhatUnguidedOnesDo) {
   std::vector<std::vector<float>> gradients;
   for (const GuidedAlignment& guided :
        {GuidedAlignment{}, GuidedAlignment{0, &links}, GuidedAlignment{1, &none}, GuidedAlignment{1, &links}}) {
-    Model<float> model = composed<float>(GetParam().options);
+    Model<float> model(GetParam().options);
     fill(model, 26);
     const Loss loss =
         model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed, .guided_alignment = guided});
@@ -906,7 +851,7 @@ systems::Drop drop_of(const ModelOptions& options, const DropoutSeed& seed, std:
 
 TEST_P(DroppingSystems, AgreeWithTheEquationsOfWhatIsLeft) {
   const ModelOptions& options = GetParam().options;
-  Model<double> model = composed<double>(options);
+  Model<double> model(options);
   fill(model, 71);
   const reference::Parameters parameters = named(model);
   Random random(72);
@@ -924,7 +869,7 @@ TEST_P(DroppingSystems, AgreeWithTheEquationsOfWhatIsLeft) {
 }
 
 TEST_P(DroppingSystems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
-  Model<double> model = composed<double>(GetParam().options);
+  Model<double> model(GetParam().options);
   const GradientOptions how{.dropout_seed = kDropoutSeed};
   expect_gradient_of_central_differences(model, how, [&](const Sentences& source, const Sentences& target) {
     return model.accumulate_gradient(source, target, how).negative_log_likelihood;
@@ -933,7 +878,7 @@ TEST_P(DroppingSystems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
 
 /// Cut as by three ranks, in pieces: the same numbers, the same masks.
 TEST_P(DroppingSystems, DropTheSameHoweverABatchIsCut) {
-  Model<double> whole = composed<double>(GetParam().options), cut = composed<double>(GetParam().options);
+  Model<double> whole(GetParam().options), cut(GetParam().options);
   fill(whole, 81);
   fill(cut, 81);
   Random random(82);
@@ -965,7 +910,7 @@ TEST_P(DroppingSystems, DropNothingInInference) {
   ModelOptions without = GetParam().options;
   without.dropout = without.attention_dropout = without.source_word_dropout = without.target_word_dropout = 0;
   without.dropout_kind = DropoutKind::kPlain;
-  Model<float> model = composed<float>(GetParam().options), plain = composed<float>(without);
+  Model<float> model(GetParam().options), plain(without);
   fill(model, 91);
   fill(plain, 91);
   Random random(92);
@@ -1002,7 +947,7 @@ TEST_P(DroppingSystems, ComputeTheSameBitsOnAnyNumberOfThreads) {
   std::vector<float> expected;
   for (const std::size_t threads : {1u, 2u}) {
     set_thread_count(threads);
-    Model<float> model = composed<float>(GetParam().options);
+    Model<float> model(GetParam().options);
     fill(model, 52);
     model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed});
     const auto gradient = whole_gradient(model);
@@ -1014,6 +959,14 @@ TEST_P(DroppingSystems, ComputeTheSameBitsOnAnyNumberOfThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, DroppingSystems, testing::ValuesIn(dropping_systems(widths(12, 6, 8, 5, 3))),
+                         name_of_case);
+
+INSTANTIATE_TEST_SUITE_P(DroppingWords, DroppingSystems,
+                         testing::ValuesIn(variants(dropping_words(widths(12, 6, 8, 5, 3), DropoutKind::kPlain), 4)),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(DroppingWordsTogether, DroppingSystems,
+                         testing::ValuesIn(variants(dropping_words(widths(12, 6, 8, 5, 3), DropoutKind::kVariational),
+                                                    4)),
                          name_of_case);
 
 TEST(Dropout, OfNothingHasTheBitsOfAModelWithoutIt) {
