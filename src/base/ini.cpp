@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/hex.h"
 
 namespace rnnsearch {
 namespace {
@@ -22,9 +23,8 @@ std::optional<std::string> control_character(std::string_view text) {
     return (byte < 0x20 && c != '\t') || byte == 0x7f;
   });
   if (found == text.end()) return std::nullopt;
-  constexpr const char* kDigits = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(*found);
-  return std::string{'0', 'x', kDigits[byte / 16], kDigits[byte % 16]};
+  return "0x" + hex({&byte, 1});
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 
+#include "rnnsearch/base/hex.h"
+
 namespace rnnsearch {
 namespace {
 
@@ -60,10 +62,9 @@ std::string printable(std::string_view text) {
       line += ' ';
     } else if (c == kNoCharacter || c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
                (c >= 0x2066 && c <= 0x2069)) {  // U+009B starts escapes, too; the last two reverse what follows
-      constexpr std::string_view kDigits = "0123456789abcdef";
       for (const char part : character) {
         const auto byte = static_cast<unsigned char>(part);
-        line.append("\\x").append({kDigits[byte / 16], kDigits[byte % 16]});
+        line += "\\x" + hex({&byte, 1});
       }
     } else {
       line += character;

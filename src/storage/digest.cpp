@@ -5,6 +5,8 @@
 #include <array>
 #include <new>
 
+#include "rnnsearch/base/hex.h"
+
 namespace rnnsearch::storage {
 
 struct Digest::State {
@@ -30,12 +32,7 @@ Digest& Digest::add(std::span<const std::byte> bytes) {
 std::string Digest::hex() const {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_->state));
-  std::string text;
-  for (const unsigned char byte : canonical.digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
+  return rnnsearch::hex(canonical.digest);
 }
 
 ShortDigest short_digest(std::string_view bytes) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/hex.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/storage/digest.h"
 
@@ -53,15 +54,6 @@ class Descriptor {
  private:
   int number_;
 };
-
-std::string hex_of(const XXH128_canonical_t& digest) {
-  std::string text;
-  for (const unsigned char byte : digest.digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
 
 /// Returns false at the end of the file (errno is 0) or for an error (errno is its number).
 bool read_exactly(int descriptor, void* memory, std::size_t bytes, std::uint64_t offset) {
@@ -192,7 +184,7 @@ File open_sealed(const fs::path& path, const std::string& what, SealCheck check,
 }
 
 std::string sealed_digest(const fs::path& path, const std::string& what) {
-  return hex_of(naming(what, [&] { return verify_seal_as(path, path.string(), SealCheck::kFooter); }));
+  return hex(naming(what, [&] { return verify_seal_as(path, path.string(), SealCheck::kFooter); }).digest);
 }
 
 SealedWriter::SealedWriter(const fs::path& target)
