@@ -9,18 +9,10 @@
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/optimizer_steps.h"
+#include "train/for_blocks.h"
 
 namespace rnnsearch::train {
 namespace {
-
-constexpr std::size_t kBlock = 16384;  // elements: 64 KiB of each array, which fits into the L2 cache
-
-/// Calls range(first, last) for every block of [0, size), on all threads.
-template <class Range>
-void for_blocks(std::size_t size, const Range& range) {
-  parallel_for((size + kBlock - 1) / kBlock,
-               [&](std::size_t i) { range(i * kBlock, std::min(size, (i + 1) * kBlock)); });
-}
 
 // One value for each element of the parameter block, 0 at first. In large pages, because an update reads four arrays at
 // once.
@@ -240,7 +232,7 @@ class GradientDescent final : public Optimizer {
 }  // namespace
 
 double squared_norm_of(std::span<const float> gradient) {
-  std::vector<double> sums((gradient.size() + kBlock - 1) / kBlock);
+  std::vector<double> sums(ceil_div(gradient.size(), kBlock));
   for_blocks(gradient.size(), [&](std::size_t first, std::size_t last) {
     // Four partial sums, so that the additions do not wait for each other.
     double sum[4] = {};

@@ -3,21 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
-#include "rnnsearch/base/parallel.h"
+#include "train/for_blocks.h"
 
 namespace rnnsearch::train {
-namespace {
-
-constexpr std::size_t kBlock = 16384;  // elements
-
-template <class Range>
-void for_blocks(std::size_t size, const Range& range) {
-  parallel_for((size + kBlock - 1) / kBlock,
-               [&](std::size_t i) { range(i * kBlock, std::min(size, (i + 1) * kBlock)); });
-}
-
-}  // namespace
-
 void ParameterAverage::begin(std::span<const float> parameters) {
   if (empty()) return;
   assert(parameters.size() == values_.size());

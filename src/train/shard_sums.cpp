@@ -3,23 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
-#include "rnnsearch/base/ceil_div.h"
-#include "rnnsearch/base/parallel.h"
+#include "train/for_blocks.h"
 
 namespace rnnsearch::train {
-namespace {
-
-constexpr std::size_t kBlock = std::size_t{1} << 14;
-
-/// Calls act(first, last) for ranges of at most kBlock elements, on all threads.
-template <class Act>
-void for_blocks(std::size_t size, const Act& act) {
-  parallel_for(ceil_div(size, kBlock),
-               [&](std::size_t block) { act(block * kBlock, std::min(size, (block + 1) * kBlock)); });
-}
-
-}  // namespace
-
 ShardPlan::ShardPlan(std::uint64_t shards, int rank, int ranks)
     : tree_(shards), own_(tree_.shards_of(static_cast<std::uint64_t>(rank), 1, static_cast<std::uint64_t>(ranks))) {
   comm::NodeStack nodes(tree_);
