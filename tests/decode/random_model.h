@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rnnsearch/base/random.h"
@@ -35,8 +37,15 @@ inline model::Model<float> random_model(const RandomModel& wanted = {}) {
   options.source_start = wanted.source_start;
   options.source_end = wanted.source_end;
   model::Model<float> model(options);
-  Random random(wanted.seed);
-  for (float& weight : model.parameters()) weight = static_cast<float>(wanted.scale * random.normal());
+  // By name, so that a model does not depend on the order of parameters in memory.
+  std::map<std::string, model::Parameter> parameters;
+  for (const auto& parameter : model::parameter_layout_of(options).parameters) parameters[parameter.name] = parameter;
+  Random random(70 + wanted.seed);  // some of whose hypotheses end
+  for (const auto& [name, parameter] : parameters) {
+    std::vector<float> weights(parameter.count());
+    for (float& weight : weights) weight = static_cast<float>(wanted.scale * random.normal());
+    model::copy_in<float>(parameter, weights, model.parameters());
+  }
   return model;
 }
 
