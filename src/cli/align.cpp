@@ -105,6 +105,10 @@ void check(const Options& options, Settings& settings) {
     throw UsageError(
         text_of(option, " - and the scores of --gold would mix on standard output; name a file for ", option));
   }
+  for (const std::string& name : options.given_in("Search")) {
+    if (settings.target.empty() || name == "batch-sentences") continue;
+    throw UsageError(text_of("--", name, " is for translations that align makes; leave it or --target out"));
+  }
   if (settings.bars && settings.svg.empty()) throw UsageError("--bars needs --svg FOLDER, where its pictures go");
   check_translation_options(options, settings.translation);
   if (options.given("threshold") && settings.links != "threshold") {

@@ -145,7 +145,14 @@ int work(const Options& options, Settings& s) {
     const PatienceForPipes patience({s.shortlist.table}, s.threads.stall_timeout, world);
     take_shortlist(s.shortlist, s.line_limit, translator, world, s.translation.search);
   }
-  take_constraints(s.constraints, s.line_limit, translator, world, s.translation);
+  {
+    std::vector<fs::path> lists;
+    for (const fs::path& file : {s.constraints.forbid, s.constraints.glossary}) {
+      if (!file.empty()) lists.push_back(file);
+    }
+    const PatienceForPipes patience(lists, s.threads.stall_timeout, world);
+    take_constraints(s.constraints, s.line_limit, translator, world, s.translation);
+  }
   std::optional<TranslationInput> source;
   std::optional<ResumableOutput> sink;
   Progress progress(!world.is_root());

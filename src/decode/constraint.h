@@ -65,9 +65,12 @@ struct NgramRule {
   }
   bool allows(const State& words, WordId word, bool) const {
     if (n == 0 || words.size() < n) return true;
-    State ngram(words.end() - static_cast<std::ptrdiff_t>(n - 1), words.end());
-    ngram.push_back(word);
-    return std::search(words.begin(), words.end(), ngram.begin(), ngram.end()) == words.end();
+    const auto last = words.end() - static_cast<std::ptrdiff_t>(n - 1);
+    for (std::size_t end = n - 1; end < words.size(); ++end) {
+      const auto begin = words.begin() + static_cast<std::ptrdiff_t>(end + 1 - n);
+      if (words[end] == word && std::equal(last, words.end(), begin)) return false;
+    }
+    return true;
   }
 };
 

@@ -140,8 +140,8 @@ void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) 
   if (members_.size() == 1) return;
   const std::size_t R = rows(), width = members_.size() * length + 1;
   // Of each word in a list, its place among the entries of a row: it is one of them if it stands there.
-  thread_local std::vector<std::uint32_t> place_of;
   const auto place = [&](WordId word) -> std::uint32_t& {
+    thread_local std::vector<std::uint32_t> place_of;
     if (place_of.size() < target_words()) place_of.resize(target_words());
     return place_of[word];
   };
@@ -187,8 +187,9 @@ void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) 
       }
     }
     lengths_[i] = known;
-    // Twice the error of mix_log_probabilities.
-    if (others_[i] > kNever) others_[i] += 2 * (1e-6F + 2e-7F * std::abs(others_[i]));
+    // Twice the error of mix_log_probabilities, for each time that it was called.
+    const auto calls = static_cast<float>(members_.size() - 1);
+    if (others_[i] > kNever) others_[i] += 2 * calls * (1e-6F + 2e-7F * std::abs(others_[i]));
   });
 }
 

@@ -24,16 +24,20 @@ Glossary::Glossary(const std::vector<std::string>& lines, const std::string& nam
     if (tab == line.npos || line.find('\t', tab + 1) != line.npos) {
       refuse("is not a source term, a tab and a target term");
     }
+    std::vector<std::string> copied;
+    if (pipeline.copies) pipeline.source_line(line.substr(0, tab), text::kMostPlaceholders, copied);
+    if (!copied.empty()) refuse("has text in its source term that --copy-pattern copies, so no line would match it");
     const auto term =
         Spelling::words_of_pieces(pipeline.to_words(line.substr(0, tab), Side::kSource), pipeline, Side::kSource);
     const std::string translation = line.substr(tab + 1);
     if (term.empty() || pipeline.to_words(translation, Side::kTarget).empty())
       refuse("has no words on one side of the tab");
     const auto [entry, is_new] = terms_.try_emplace(term, translation);
-    if (!is_new && entry->second != translation) {
+    if (!is_new && pipeline.to_words(entry->second, Side::kTarget) != pipeline.to_words(translation, Side::kTarget)) {
       refuse(text_of("translates a source term for which an earlier line has '", printable(entry->second), "'"));
     }
-    longest_ = std::max(longest_, term.size());
+    std::size_t& longest = longest_from_[term.front()];
+    longest = std::max(longest, term.size());
   }
 }
 
@@ -41,7 +45,11 @@ std::vector<std::string> Glossary::terms(const std::vector<std::string>& words) 
   const auto whole = Spelling::words_of_pieces(words, pipeline_, Side::kSource);
   std::vector<std::string> found;
   for (auto begin = whole.begin(); begin != whole.end();) {
-    auto end = begin + std::min(static_cast<std::ptrdiff_t>(longest_), whole.end() - begin);
+    const auto longest = longest_from_.find(*begin);
+    auto end = begin;
+    if (longest != longest_from_.end()) {
+      end += std::min(static_cast<std::ptrdiff_t>(longest->second), whole.end() - begin);
+    }
     auto term = terms_.end();
     for (; end != begin && (term = terms_.find({begin, end})) == terms_.end(); --end) {
     }

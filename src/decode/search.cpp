@@ -161,9 +161,9 @@ bool Search::is_allowed(WordId word) const {
   return word != kUnknown || !options_.no_unknown;
 }
 
-bool Search::keeps_constraints(std::size_t hypothesis, WordId word) const {
+bool Search::keeps_constraints(std::size_t hypothesis, WordId word, bool required) const {
   return std::all_of(constraints_.begin(), constraints_.end(), [&](const auto& constraint) {
-    return constraint->allows(hypothesis, word, step_ + 1 == maximum_);
+    return (required && constraint.get() == words_) || constraint->allows(hypothesis, word, step_ + 1 == maximum_);
   });
 }
 

@@ -76,7 +76,8 @@ class Search {
   /// Whether the lengths and words that the options exclude allow the word.
   bool is_allowed(WordId word) const;
   /// Whether all constraints allow the word.
-  bool keeps_constraints(std::size_t hypothesis, WordId word) const;
+  /// `required`: the word continues or begins a required phrase, which may repeat words.
+  bool keeps_constraints(std::size_t hypothesis, WordId word, bool required = false) const;
   // The repetition penalty applied.
   Candidate candidate_of(std::uint32_t hypothesis, WordId word, float log_probability) const {
     if (options_.repetition_penalty != 1 && std::ranges::count(words_->state(hypothesis), word) > 0)

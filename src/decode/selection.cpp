@@ -61,8 +61,8 @@ bool Search::select_best(std::span<const NextWords> next) {
     }
     undecided_.clear();
     for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
-      const double others = static_cast<double>(next[hypothesis].others) - live_[hypothesis].penalty;
-      const bool decided = !(next[hypothesis].others > kNever) || best.all_exceed(live_[hypothesis].score + others);
+      const double others = live_[hypothesis].score + static_cast<double>(next[hypothesis].others);
+      const bool decided = !(next[hypothesis].others > kNever) || best.all_exceed(others - live_[hypothesis].penalty);
       if (is_in_group(hypothesis) && !decided) undecided_.push_back(hypothesis);
     }
     if (!undecided_.empty()) {
@@ -87,18 +87,18 @@ void Search::select_in_banks(std::span<const NextWords> next) {
   std::vector<Candidate> candidates;
   Best best(wanted_.front());
   for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
-    const auto is_possible = [&](const Candidate& candidate) {
-      return candidate.log_probability > kNever && keeps_constraints(hypothesis, candidate.word);
+    const auto is_possible = [&](const Candidate& candidate, bool is_required) {
+      return candidate.log_probability > kNever && keeps_constraints(hypothesis, candidate.word, is_required);
     };
     for (const WordId word : required.next_words(required_->state(hypothesis))) {
       const Candidate candidate = candidate_of(hypothesis, word, next[hypothesis].all[word]);
-      if (is_possible(candidate)) candidates.push_back(candidate);
+      if (is_possible(candidate, true)) candidates.push_back(candidate);
     }
     Best best_of_row(1);
     next[hypothesis].for_each([&](WordId word, float log_probability) {
       const Candidate candidate = candidate_of(hypothesis, word, log_probability);
       if (!best.takes(candidate) && !best_of_row.takes(candidate)) return;
-      if (!is_allowed(word) || !is_possible(candidate)) return;
+      if (!is_allowed(word) || !is_possible(candidate, false)) return;
       if (best.takes(candidate)) best.add(candidate);
       if (best_of_row.takes(candidate)) best_of_row.add(candidate);
     });

@@ -51,14 +51,11 @@ SplitLine split_line(const Translator& translator, const Line& line, const Trans
   SplitLine split;
   split.source = source_words(translator, line.text, split.spans);
   split.prefix = target_words(translator, line.prefix, split.spans);
-  const auto add_phrase = [&](std::string_view text, std::vector<std::vector<std::string>>& phrases) {
-    auto phrase = target_words(translator, text, split.spans);
-    if (!phrase.empty()) phrases.push_back(std::move(phrase));
-  };
   std::vector<std::vector<std::string>> required;
   for (std::size_t begin = 0; begin < line.required.size();) {
     const std::size_t end = std::min(line.required.find('\t', begin), line.required.size());
-    add_phrase(std::string_view(line.required).substr(begin, end - begin), required);
+    auto phrase = target_words(translator, std::string_view(line.required).substr(begin, end - begin), split.spans);
+    if (!phrase.empty()) required.push_back(std::move(phrase));
     begin = end + 1;
   }
   split.ends = part_ends(split.source, required.empty() ? options.maximum_source_length : 0);
@@ -66,10 +63,9 @@ SplitLine split_line(const Translator& translator, const Line& line, const Trans
     auto phrases = required;
     const auto at = [&](std::size_t i) { return split.source.begin() + static_cast<std::ptrdiff_t>(i); };
     if (options.glossary) {
-      for (const std::string& term : options.glossary->terms({at(begin), at(end)})) add_phrase(term, phrases);
-      for (std::size_t i = phrases.size(); i-- > required.size();) {  // those that --require has, too
-        if (std::count(required.begin(), required.end(), phrases[i]) > 0)
-          phrases.erase(phrases.begin() + static_cast<std::ptrdiff_t>(i));
+      for (const std::string& term : options.glossary->terms({at(begin), at(end)})) {
+        auto phrase = target_words(translator, term, {});  // a number in it is no copy of one in the line
+        if (std::find(phrases.begin(), phrases.end(), phrase) == phrases.end()) phrases.push_back(std::move(phrase));
       }
     }
     std::vector<std::vector<WordId>> ids;
@@ -155,8 +151,9 @@ std::optional<std::vector<LineTranslation>> in_words(const Translator& translato
     lines.push_back(in_words(translator, parts, options));
   }
   if (of_parts.size() > 1 && !options.search.sampling) {
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const auto& a, const auto& b) { return a.score.value() > b.score.value(); });
+    std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
+      return a.unmet != b.unmet ? a.unmet < b.unmet : a.score.value() > b.score.value();
+    });
   }
   return lines;
 }

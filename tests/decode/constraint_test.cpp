@@ -103,8 +103,7 @@ TEST(Repetition, IsPenalisedInTheScoresOfAllTranslations) {
   EXPECT_GT(changed, 2u) << "the best translations repeat no words, so that this tests little";
 }
 
-// A narrow beam reads lists, and must find what a search with the scores of all words finds: that of an ensemble that
-// is as probable, which has other lists. A prefix may repeat what it likes.
+// Narrow beams, groups and samples keep the rule; a prefix may repeat what it likes.
 TEST(Repetition, IsAvoidedBehindAPrefixAndInGroupsAndSamples) {
   auto model = random_model({.target_words = 30, .seed = 7});
   const Sentences source = some_sentences(20, 6);
@@ -127,6 +126,18 @@ TEST(Repetition, IsAvoidedBehindAPrefixAndInGroupsAndSamples) {
       }
     }
   }
+}
+
+TEST(Ngrams, MayRepeatInRequiredPhrases) {
+  auto model = random_model();
+  const Sentences source = some_sentences(6, 8);
+  SearchOptions options{.beam = 20, .maximum_length_ratio = 10};
+  options.no_repeat_ngram = 2;
+  PerSentence required;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    required.required.emplace_back(std::vector<Words>{{3, 4}, {3, 4, 5}}, nullptr);
+  }
+  for (const auto& found : translate(model, source, options, {}, required)) EXPECT_EQ(found.front().unmet, 0U);
 }
 
 }  // namespace

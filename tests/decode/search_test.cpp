@@ -122,6 +122,10 @@ TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
     options.groups = groups;
     options.diversity = 0.5;
     options.placeholders = {{5, 7}};
+    if (beam == 2) {
+      options.no_repeat_ngram = 2;
+      options.repetition_penalty = 1.3;
+    }
     const auto by_lists = translate(ensemble, source, options);
     Sentences with_others = source;
     PerSentence forced;
@@ -143,6 +147,22 @@ TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
       expect_same_bits(Ensemble({&model, &second, &third}, {1, 2, 0.5}, how), beam, 1);
       expect_same_bits(Ensemble({&model, &third}, {1, 1}, how), beam, beam == 12 ? 4 : beam);
     }
+  }
+}
+
+// What has no context passes none on while hypotheses begin and end.
+TEST(SystemsWithoutContext, AreSearched) {
+  model::ModelOptions options;
+  options.source_words = options.target_words = kSourceWords;
+  options.embedding = options.state = options.alignment = options.maxout = 6;
+  options.attention = model::Attention::kNone;
+  options.state_inputs = {.word = true, .context = false};
+  options.readout_inputs = {.state = true, .word = true, .context = false};
+  model::Model<float> model(options);
+  model.initialise(3);
+  const Sentences source = some_sentences(4, 8);
+  for (const std::size_t beam : {1u, 5u}) {
+    for (const auto& found : translate(model, source, {.beam = beam, .n_best = beam})) EXPECT_FALSE(found.empty());
   }
 }
 

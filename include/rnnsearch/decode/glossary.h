@@ -26,7 +26,7 @@ class Glossary {
  private:
   const corpus::TextPipeline& pipeline_;
   std::map<std::vector<std::string>, std::string> terms_;  // by the words of the source term
-  std::size_t longest_ = 0;
+  std::map<std::string, std::size_t> longest_from_;        // words of the longest term that begins with a word
 };
 
 }  // namespace rnnsearch::decode
