@@ -52,7 +52,7 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
   const auto layers = static_cast<double>(o.layers);
 
   // multiplications for each source word, sentence and target word, and for the embedding of a word
-  double source_word = 0, sentence = 0, target_word = 0, readout_sentence = 0, readout_word = 0;
+  double source_word = 0, sentence = 0, target_word = 0, readout_word = 0;
   double source_embedding = 0, target_embedding = 0;
   for (std::size_t k = 0; k < o.layers; ++k) {
     const double directions = o.bidirectional() ? 2 : 1, without = cell_products(o, 0, e, true);
@@ -81,15 +81,12 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
                            : o.readout_rank > 0          ? rank
                                                          : K;
   const auto product = [&](double inputs) { return inputs * per_input; };
-  const bool once = o.has_fixed_context();  // for each sentence
   const auto of_inputs = [&](double inputs) {
     return cell_products(o, inputs, n, false) - cell_products(o, 0, n, false);
   };
   double decoder_sentence = 0;
-  if (o.state_inputs.context) {
-    (once ? decoder_sentence : target_word) += of_inputs(C);
-  }
-  if (o.readout_inputs.context) (once ? readout_sentence : readout_word) += product(C);
+  if (o.state_inputs.context) (o.has_fixed_context() ? decoder_sentence : target_word) += of_inputs(C);
+  if (o.readout_inputs.context) readout_word += product(C);
   target_word += cell_products(o, o.input_feeding ? H : 0, n, false);
   if (o.state_inputs.word) target_embedding += of_inputs(word);
   target_word += (layers - 1) * cell_products(o, n, n, false);
@@ -105,7 +102,7 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
                           batch.source_embeddings * source_embedding),
           .decoder = flop(batch.pairs * decoder_sentence + batch.target_words * target_word +
                           batch.target_embeddings * target_embedding),
-          .readout = flop(batch.pairs * readout_sentence + batch.target_words * readout_word)};
+          .readout = flop(batch.target_words * readout_word)};
 }
 
 }  // namespace rnnsearch::model

@@ -231,7 +231,7 @@ void Decoder<Real>::advance(SearchState<Real>& state) {
   } else {
     embed_previous_of(state);
   }
-  kernels::copy_rows<Real>(state.context.view(), context_.view());
+  if (widths_.context > 0) kernels::copy_rows<Real>(state.context.view(), context_.view());
   stack_.multiply_known(state_words().rows(), state_contexts(R), frame);
   stack_.update(0, R, R, state_inputs(0, R));
   stack_.store(state.states.view());

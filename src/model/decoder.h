@@ -115,7 +115,7 @@ class Decoder : private DecoderParts<Real> {
   bool feeds_words() const { return options.feedback == Feedback::kOutput; }  // the vector takes the word's place
   bool attends_from_current() const { return options.attend_from == Step::kCurrent; }
   bool reads_current_word() const {
-    return options.state_word == Step::kCurrent && !feeds_words() && !options.updates_first();
+    return widths_.state_word > 0 && options.state_word == Step::kCurrent && !feeds_words() && !options.updates_first();
   }
 
   void pack(Frame& frame);

@@ -37,7 +37,6 @@ struct Widths {
   std::size_t readout_state, readout_word, readout_context;  // parts of the input of the readout; each may be 0
   std::size_t cell_state;                                    // S of one decoder layer
 
-  std::size_t state_input() const { return state_word + state_fed + state_context; }
   std::size_t readout_input() const { return readout_state + readout_word + readout_context; }
 };
 

@@ -47,8 +47,8 @@ TEST(UpdateFlop, WithoutAttentionHasOneEncoderAndOneContextASentence) {
   none.attention = Attention::kNone;
   const double m = 620, n = 1000, l = 500, K = 30000;
   const double source_word = 3 * n * (m + n);
-  const double target_word = 3 * n * (m + n) + 2 * l * (n + m) + l * K;
-  const double sentence = n * n + n * 3 * n + n * 2 * l;  // s_0, C c, C_o c
+  const double target_word = 3 * n * (m + n) + 2 * l * (n + m + n) + l * K;
+  const double sentence = n * n + n * 3 * n;  // s_0, C c
   EXPECT_DOUBLE_EQ(update_flop(none, kBatch).total(), 6 * (2000 * (source_word + target_word) + 80 * sentence));
 }
 
@@ -70,7 +70,7 @@ TEST(UpdateFlop, KnowsTheVectorOfALinearReadoutThatIsFedBack) {
 TEST(UpdateFlop, CountsTheStartSymbolThatTheEncoderReads) {
   ModelOptions none = paper();
   none.attention = Attention::kNone;
-  none.layers = 2;  // no network of its own, with either
+  none.layers = 2;
   const double without = update_flop(none, kBatch).total();
   none.source_start = true;
   constexpr BatchSize kStarted{.pairs = 80, .source_words = 2000 + 80, .target_words = 2000};

@@ -1,4 +1,4 @@
-// The systems that RNNsearch and RNNencdec are not, as their sources write them: float64, one sentence at a time, loops
+// The systems as their sources write them: float64, one sentence at a time, loops
 // over vectors, nothing shared with the model but names of parameters. Slow and plain on purpose.
 //   LSTM: Hochreiter and Schmidhuber (1997), Gers et al. (2000). Scores, windows, input feeding: Luong, Pham and
 //   Manning (2015), sections 3.1 to 3.3. Perceptrons: Linear, ReLU, Linear. Layer normalisation: Ba, Kiros and Hinton

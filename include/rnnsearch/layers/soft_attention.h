@@ -48,7 +48,6 @@ class SoftAttention {
                 const SoftAttentionWeights<Real>& weights, const SoftAttentionWeights<Real>& gradient);
 
   bool has_keys() const { return score_.projects_keys; }
-  std::size_t width() const { return A_; }
   void keys(ConstMatrixView<Real> annotations, MatrixView<Real> keys) const;
 
   /// Packs the weights into memory of `frame`, which must outlive the steps. Call it before the steps whenever weights

@@ -25,7 +25,7 @@ struct ProductFlop {
 /// The number of floating-point operations in the matrix products of a forward pass, where a product [rows, inputs] by
 /// [inputs, outputs] takes 2 * rows * inputs * outputs. The count follows the equations of Bahdanau, Cho and Bengio
 /// (2015), appendix A: every source word passes through the encoder and every target word through one step of decoder
-/// and readout. A fixed context does not depend on the target word: it is counted once for each sentence.
+/// and readout. What a fixed context adds to the state is counted once for each sentence.
 /// Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not counted: they are few
 /// operations, although they take time.
 ProductFlop forward_flop(const ModelOptions& options, const BatchSize& batch);
