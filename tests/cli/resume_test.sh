@@ -39,7 +39,7 @@ for command in ${COMMANDS:-translate score rescore}; do
   "$RNNSEARCH" ${arguments[$command]} 2>err || fail "$command: $(<err)"
   whole_time=$(bc <<<"$EPOCHREALTIME - $begun")
   for file in result*; do mv "$file" "whole${file#result}"; done
-  kills=0 continued=0 begun=$EPOCHREALTIME
+  kills=0 continued=0 texts=1 begun=$EPOCHREALTIME
   while ((kills < KILLS)); do
     ranks=$((1 + kills % 3)) launcher=() signal=TERM code=0
     ((ranks == 1)) || launcher=(mpirun -n "$ranks")
@@ -57,12 +57,13 @@ for command in ${COMMANDS:-translate score rescore}; do
     if ((code == 0)); then # it was done before; begin anew
       cmp result whole || fail "$command differs"
       rm -f result result-list
+      texts=$((texts + 1))
     fi
     ! unfinished || continued=$((continued + 1))
     kills=$((kills + 1))
   done
   "$RNNSEARCH" ${arguments[$command]} 2>err || fail "$command: $(<err)"
-  echo "$command: $whole_time s undisturbed, $(bc <<<"$EPOCHREALTIME - $begun") s with $KILLS kills; $continued left something to continue"
+  echo "$command: $whole_time s for a text undisturbed, $(bc <<<"$EPOCHREALTIME - $begun") s for $texts with $KILLS kills; $continued left something to continue"
   for file in whole*; do cmp "result${file#whole}" "$file" || fail "$command, killed $KILLS times, writes other bytes"; done
   ((continued > 0)) || fail "$command was never interrupted, so this shows nothing"
   [[ -z $(find . -name '*.partial*') ]] || fail "left behind: $(ls -A)"
