@@ -14,17 +14,10 @@ HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
 
 template <class T>
-void gates_forward_row(std::size_t n, const T* x, const T* extra, const T* recurrent, const T* previous, T* z, T* r,
-                       T* reset) {
-  const T* extra_z = extra ? extra + n : nullptr;
-  const T* extra_r = extra ? extra + 2 * n : nullptr;
+void gates_forward_row(std::size_t n, const T* x, const T* recurrent, const T* previous, T* z, T* r, T* reset) {
   for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
-    auto sum_z = hn::Add(hn::LoadU(d, x + n + i), hn::LoadU(d, recurrent + i));
-    auto sum_r = hn::Add(hn::LoadU(d, x + 2 * n + i), hn::LoadU(d, recurrent + n + i));
-    if (extra) {
-      sum_z = hn::Add(sum_z, hn::LoadU(d, extra_z + i));
-      sum_r = hn::Add(sum_r, hn::LoadU(d, extra_r + i));
-    }
+    const auto sum_z = hn::Add(hn::LoadU(d, x + n + i), hn::LoadU(d, recurrent + i));
+    const auto sum_r = hn::Add(hn::LoadU(d, x + 2 * n + i), hn::LoadU(d, recurrent + n + i));
     const auto gate_r = sigmoid_of(d, sum_r);
     hn::StoreU(sigmoid_of(d, sum_z), d, z + i);
     hn::StoreU(gate_r, d, r + i);
@@ -33,12 +26,10 @@ void gates_forward_row(std::size_t n, const T* x, const T* extra, const T* recur
 }
 
 template <class T>
-void state_forward_row(std::size_t n, const T* x, const T* extra, const T* recurrent, const T* z, const T* previous,
-                       T* candidate, T* state) {
+void state_forward_row(std::size_t n, const T* x, const T* recurrent, const T* z, const T* previous, T* candidate,
+                       T* state) {
   for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
-    auto sum = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, recurrent + i));
-    if (extra) sum = hn::Add(sum, hn::LoadU(d, extra + i));
-    const auto h = tanh_of(d, sum);
+    const auto h = tanh_of(d, hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, recurrent + i)));
     const auto before = hn::LoadU(d, previous + i);
     hn::StoreU(h, d, candidate + i);
     hn::StoreU(hn::MulAdd(hn::LoadU(d, z + i), hn::Sub(h, before), before), d, state + i);
@@ -62,7 +53,7 @@ void state_backward_row(std::size_t n, const T* gradient, const T* z, const T* c
 }
 
 template <class T>
-void gates_backward_row(std::size_t n, const T* reset_gradient, const T* r, const T* previous, T* x, T* recurrent,
+void gates_backward_row(std::size_t n, const T* reset_gradient, const T* r, const T* previous, T* x,
                         T* previous_gradient, T* reset) {
   for_each<T>(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto g = hn::LoadU(d, reset_gradient + i);
@@ -70,12 +61,8 @@ void gates_backward_row(std::size_t n, const T* reset_gradient, const T* r, cons
     const auto keep = hn::Sub(hn::Set(d, T{1}), gate);
     const auto before = hn::LoadU(d, previous + i);
     const auto dr = hn::Mul(hn::Mul(g, before), hn::Mul(gate, keep));
-    if (reset) hn::StoreU(hn::Mul(gate, before), d, reset + i);
+    hn::StoreU(hn::Mul(gate, before), d, reset + i);
     hn::StoreU(dr, d, x + 2 * n + i);
-    if (recurrent) {
-      hn::StoreU(hn::LoadU(d, x + n + i), d, recurrent + i);
-      hn::StoreU(dr, d, recurrent + n + i);
-    }
     hn::StoreU(hn::MulAdd(g, gate, hn::LoadU(d, previous_gradient + i)), d, previous_gradient + i);
   });
 }
@@ -114,8 +101,8 @@ void gates_forward(const GatesForward<Real>& of) {
   const std::size_t n = of.previous.cols;
   assert(of.x.cols == 3 * n && of.recurrent.cols == 2 * n);
   for_each_row(of.previous.rows, 4 * n, [&](std::size_t i) {
-    row_table<GatesRows<Real>>().gates_forward(n, of.x.row(i), row_or_null(of.extra, i), of.recurrent.row(i),
-                                               of.previous.row(i), of.z.row(i), of.r.row(i), of.reset.row(i));
+    row_table<GatesRows<Real>>().gates_forward(n, of.x.row(i), of.recurrent.row(i), of.previous.row(i), of.z.row(i),
+                                               of.r.row(i), of.reset.row(i));
   });
 }
 
@@ -124,8 +111,8 @@ void state_forward(const StateForward<Real>& of) {
   const std::size_t n = of.previous.cols;
   assert(of.x.cols == 3 * n && of.recurrent.cols == n);
   for_each_row(of.previous.rows, 4 * n, [&](std::size_t i) {
-    row_table<GatesRows<Real>>().state_forward(n, of.x.row(i), row_or_null(of.extra, i), of.recurrent.row(i),
-                                               of.z.row(i), of.previous.row(i), of.candidate.row(i), of.state.row(i));
+    row_table<GatesRows<Real>>().state_forward(n, of.x.row(i), of.recurrent.row(i), of.z.row(i), of.previous.row(i),
+                                               of.candidate.row(i), of.state.row(i));
   });
 }
 
@@ -142,11 +129,10 @@ void state_backward(const StateBackward<Real>& of) {
 template <class Real>
 void gates_backward(const GatesBackward<Real>& of) {
   const std::size_t n = of.reset_gradient.cols;
-  assert(of.x.cols == 3 * n && (!of.recurrent.data || of.recurrent.cols == 2 * n));
+  assert(of.x.cols == 3 * n);
   for_each_row(of.reset_gradient.rows, 4 * n, [&](std::size_t i) {
     row_table<GatesRows<Real>>().gates_backward(n, of.reset_gradient.row(i), of.r.row(i), of.previous.row(i),
-                                                of.x.row(i), row_or_null(of.recurrent, i), of.previous_gradient.row(i),
-                                                row_or_null(of.reset, i));
+                                                of.x.row(i), of.previous_gradient.row(i), of.reset.row(i));
   });
 }
 

@@ -99,10 +99,10 @@ class GruCell final : public RecurrentCell<Real> {
     const auto recurrent = recurrent_.row_range(0, x.rows), through_reset = through_reset_.row_range(0, x.rows);
     const auto reset = reset_.row_range(0, x.rows), z = x.columns(n(), n());
     add_recurrent(step, U_gates_, recurrent, Into::kOverwrite);
-    kernels::gates_forward<Real>({x, {}, recurrent, dropped(first, previous), z, x.columns(2 * n(), n()), reset});
+    kernels::gates_forward<Real>({x, recurrent, dropped(first, previous), z, x.columns(2 * n(), n()), reset});
     kernels::zero_rows<Real>(through_reset.row_range(continuing, x.rows - continuing));
     kernels::multiply<Real>(reset.row_range(0, continuing), U_, through_reset.row_range(0, continuing));
-    kernels::state_forward<Real>({x, {}, through_reset, z, previous, x.columns(0, n()), next});
+    kernels::state_forward<Real>({x, through_reset, z, previous, x.columns(0, n()), next});
   }
   void begin_backward(Scratch::Frame& frame) override {
     U_gates_.pack_transposed(weights_.U_gates, frame);
@@ -118,12 +118,7 @@ class GruCell final : public RecurrentCell<Real> {
     kernels::state_backward<Real>({next_gradient, x.columns(n(), n()), candidate, previous, x, previous_gradient});
     kernels::zero_rows<Real>(reset_gradient.row_range(continuing, x.rows - continuing));
     kernels::multiply<Real>(candidate.row_range(0, continuing), U_, reset_gradient.row_range(0, continuing));
-    kernels::gates_backward<Real>({reset_gradient,
-                                   x.columns(2 * n(), n()),
-                                   dropped(first, previous),
-                                   x,
-                                   {},
-                                   through_U,
+    kernels::gates_backward<Real>({reset_gradient, x.columns(2 * n(), n()), dropped(first, previous), x, through_U,
                                    reset_.row_range(first, x.rows)});
     add_recurrent_gradient(step, x.columns(n(), 2 * n()), U_gates_, through_U);
     drop_backward(first, previous_gradient);

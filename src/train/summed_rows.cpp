@@ -67,8 +67,4 @@ void SummedRows::set(const comm::Communicator& communicator, const OwnGradient& 
   });
 }
 
-void SummedRows::begin_all_reduce(const comm::Communicator& communicator) {
-  communicator.begin_all_reduce(rows_);
-}
-
 }  // namespace rnnsearch::train

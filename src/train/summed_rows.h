@@ -23,8 +23,6 @@ class SummedRows {
                    const Sentences& target, const model::ModelOptions& options);
   /// Sets rows() to the gradient of this rank, or of one of its shards. Waits for the union the first time.
   void set(const comm::Communicator& communicator, const OwnGradient& own);
-  /// Starts to add the rows of all ranks. They must not be touched until the communicator has waited.
-  void begin_all_reduce(const comm::Communicator& communicator);
   /// The united words in increasing order, and their rows, [words().size(), m].
   std::span<const WordId> words() const { return words_; }
   std::span<float> rows() { return rows_; }

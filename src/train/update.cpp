@@ -62,11 +62,7 @@ void UpdateStep::begin_all_reduce(std::size_t part) {
                                  : shards_->tables[index].finish(plan, 0, rows_[index].rows()));
     return;
   }
-  if (table < 0) {
-    communicator_.begin_all_reduce(model_.gradient().subspan(first, size));
-  } else {
-    rows_[index].begin_all_reduce(communicator_);
-  }
+  communicator_.begin_all_reduce(table < 0 ? model_.gradient().subspan(first, size) : rows_[index].rows());
 }
 
 void UpdateStep::put_aside(std::size_t shard) {

@@ -20,22 +20,20 @@ double sigma(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// The equations of the header, one element at a time. x, extra [R, 3n]; extra may be empty.
-double sum_of_block(const Matrix& x, const Matrix& extra, std::size_t n, std::size_t i, std::size_t j,
-                    std::size_t block) {
-  const std::size_t at = i * 3 * n + block * n + j;
-  return x[at] + (extra.empty() ? 0 : extra[at]);
+// The equations of the header, one element at a time. x [R, 3n]
+double in_block(const Matrix& x, std::size_t n, std::size_t i, std::size_t j, std::size_t block) {
+  return x[i * 3 * n + block * n + j];
 }
 
 struct Gates {
   Matrix z, r, reset;
 };
-Gates gates_of(std::size_t n, const Matrix& x, const Matrix& extra, const Matrix& recurrent, const Matrix& previous) {
+Gates gates_of(std::size_t n, const Matrix& x, const Matrix& recurrent, const Matrix& previous) {
   Gates gates;
   for (std::size_t i = 0; i < previous.size() / n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
-      gates.z.push_back(sigma(sum_of_block(x, extra, n, i, j, 1) + recurrent[i * 2 * n + j]));
-      gates.r.push_back(sigma(sum_of_block(x, extra, n, i, j, 2) + recurrent[i * 2 * n + n + j]));
+      gates.z.push_back(sigma(in_block(x, n, i, j, 1) + recurrent[i * 2 * n + j]));
+      gates.r.push_back(sigma(in_block(x, n, i, j, 2) + recurrent[i * 2 * n + n + j]));
       gates.reset.push_back(gates.r.back() * previous[i * n + j]);
     }
   }
@@ -45,11 +43,10 @@ Gates gates_of(std::size_t n, const Matrix& x, const Matrix& extra, const Matrix
 struct State {
   Matrix candidate, state;
 };
-State state_of(std::size_t n, const Matrix& x, const Matrix& extra, const Matrix& recurrent, const Matrix& z,
-               const Matrix& previous) {
+State state_of(std::size_t n, const Matrix& x, const Matrix& recurrent, const Matrix& z, const Matrix& previous) {
   State result;
   for (std::size_t at = 0; at < previous.size(); ++at) {
-    const double candidate = std::tanh(sum_of_block(x, extra, n, at / n, at % n, 0) + recurrent[at]);
+    const double candidate = std::tanh(in_block(x, n, at / n, at % n, 0) + recurrent[at]);
     result.candidate.push_back(candidate);
     result.state.push_back((1 - z[at]) * previous[at] + z[at] * candidate);
   }
@@ -64,31 +61,24 @@ TYPED_TEST_SUITE(GatesTest, Reals);
 TYPED_TEST(GatesTest, ForwardFollowsTheEquations) {
   Random random(1);
   for (const std::size_t n : lengths()) {
-    for (const bool with_extra : {false, true}) {
-      const std::string what = "n = " + std::to_string(n) + (with_extra ? " with the context's share" : "");
-      Guarded<TypeParam> x(kRows, 3 * n, n % 5), extra(kRows, 3 * n, 2, n % 4), recurrent(kRows, 2 * n, 3),
-          previous(kRows, n, n % 3, 5);
-      x.grid(random, 8);
-      extra.grid(random, 4);
-      recurrent.grid(random, 4);
-      previous.grid(random, 2);
-      Guarded<TypeParam> z(kRows, n, 1), r(kRows, n, 2, 1), reset(kRows, n, n % 7, 0);
-      gates_forward<TypeParam>({x.read(), with_extra ? extra.read() : ConstMatrixView<TypeParam>{}, recurrent.read(),
-                                previous.read(), z.view(), r.view(), reset.view()});
-      const Matrix share = with_extra ? extra.values() : Matrix{};
-      const Gates gates = gates_of(n, x.values(), share, recurrent.values(), previous.values());
-      ASSERT_TRUE(close(z, gates.z, bound<TypeParam>(5e-7), "z, " + what));
-      ASSERT_TRUE(close(r, gates.r, bound<TypeParam>(5e-7), "r, " + what));
-      ASSERT_TRUE(close(reset, gates.reset, bound<TypeParam>(2 * 5e-7, 1e-7), "r o h', " + what));
+    const std::string what = "n = " + std::to_string(n);
+    Guarded<TypeParam> x(kRows, 3 * n, n % 5), recurrent(kRows, 2 * n, 3), previous(kRows, n, n % 3, 5);
+    x.grid(random, 8);
+    recurrent.grid(random, 4);
+    previous.grid(random, 2);
+    Guarded<TypeParam> z(kRows, n, 1), r(kRows, n, 2, 1), reset(kRows, n, n % 7, 0);
+    gates_forward<TypeParam>({x.read(), recurrent.read(), previous.read(), z.view(), r.view(), reset.view()});
+    const Gates gates = gates_of(n, x.values(), recurrent.values(), previous.values());
+    ASSERT_TRUE(close(z, gates.z, bound<TypeParam>(5e-7), "z, " + what));
+    ASSERT_TRUE(close(r, gates.r, bound<TypeParam>(5e-7), "r, " + what));
+    ASSERT_TRUE(close(reset, gates.reset, bound<TypeParam>(2 * 5e-7, 1e-7), "r o h', " + what));
 
-      Guarded<TypeParam> product(kRows, n, 4), candidate(kRows, n, n % 6), state(kRows, n, 3, 2);
-      product.grid(random, 4);
-      state_forward<TypeParam>({x.read(), with_extra ? extra.read() : ConstMatrixView<TypeParam>{}, product.read(),
-                                z.read(), previous.read(), candidate.view(), state.view()});
-      const State expected = state_of(n, x.values(), share, product.values(), z.values(), previous.values());
-      ASSERT_TRUE(close(candidate, expected.candidate, bound<TypeParam>(5e-7), "h~, " + what));
-      ASSERT_TRUE(close(state, expected.state, bound<TypeParam>(1e-6), "h, " + what));
-    }
+    Guarded<TypeParam> product(kRows, n, 4), candidate(kRows, n, n % 6), state(kRows, n, 3, 2);
+    product.grid(random, 4);
+    state_forward<TypeParam>({x.read(), product.read(), z.read(), previous.read(), candidate.view(), state.view()});
+    const State expected = state_of(n, x.values(), product.values(), z.values(), previous.values());
+    ASSERT_TRUE(close(candidate, expected.candidate, bound<TypeParam>(5e-7), "h~, " + what));
+    ASSERT_TRUE(close(state, expected.state, bound<TypeParam>(1e-6), "h, " + what));
   }
 }
 
@@ -107,7 +97,7 @@ TYPED_TEST(GatesTest, BackwardFollowsTheDerivatives) {
     reset_gradient.normal(random);
     previous_gradient.normal(random);
 
-    Matrix x_gradient(kRows * 3 * n), recurrent_gradient(kRows * 2 * n), carried = previous_gradient.values();
+    Matrix x_gradient(kRows * 3 * n), carried = previous_gradient.values();
     Matrix kept = carried;  // after state_backward alone
     for (std::size_t i = 0; i < kRows; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
@@ -117,14 +107,12 @@ TYPED_TEST(GatesTest, BackwardFollowsTheDerivatives) {
         row[j] = g * gate * (1 - h * h);
         row[n + j] = g * (h - before) * gate * (1 - gate);
         row[2 * n + j] = dr * before * gate_r * (1 - gate_r);
-        recurrent_gradient[i * 2 * n + j] = row[n + j];
-        recurrent_gradient[i * 2 * n + n + j] = row[2 * n + j];
         kept[i * n + j] += g * (1 - gate);
         carried[i * n + j] = kept[i * n + j] + dr * gate_r;
       }
     }
 
-    Guarded<TypeParam> x(kRows, 3 * n, 1, n % 4), recurrent(kRows, 2 * n, 2, 3);
+    Guarded<TypeParam> x(kRows, 3 * n, 1, n % 4);
     state_backward<TypeParam>(
         {gradient.read(), z.read(), candidate.read(), previous.read(), x.view(), previous_gradient.view()});
     for (std::size_t i = 0; i < kRows; ++i)
@@ -132,13 +120,12 @@ TYPED_TEST(GatesTest, BackwardFollowsTheDerivatives) {
     const Bound allowed = bound<TypeParam>(2e-6, 2e-6);  // a handful of roundings of terms of order 1
     ASSERT_TRUE(close(previous_gradient, kept, allowed, "dL/dh' of the state, " + what));
     Guarded<TypeParam> reset(kRows, n, 1, 2);
-    gates_backward<TypeParam>({reset_gradient.read(), r.read(), previous.read(), x.view(), recurrent.view(),
-                               previous_gradient.view(), n % 2 == 1 ? reset.view() : MatrixView<TypeParam>{}});
-    for (std::size_t i = 0; n % 2 == 1 && i < kRows; ++i) {
+    gates_backward<TypeParam>(
+        {reset_gradient.read(), r.read(), previous.read(), x.view(), previous_gradient.view(), reset.view()});
+    for (std::size_t i = 0; i < kRows; ++i) {
       for (std::size_t j = 0; j < n; ++j) ASSERT_EQ(reset(i, j), r(i, j) * previous(i, j)) << "r o h', " << what;
     }
     ASSERT_TRUE(close(x, x_gradient, allowed, "dL/dx, " + what));
-    ASSERT_TRUE(close(recurrent, recurrent_gradient, allowed, "dL/dg, " + what));
     ASSERT_TRUE(close(previous_gradient, carried, allowed, "dL/dh', " + what));
   }
 }
@@ -160,8 +147,8 @@ TEST(GatesBackward, EqualsCentralDifferencesOfTheEquations) {
     };
     const Matrix nothing(2 * size);
     const auto loss = [&] {
-      const Gates gates = gates_of(n, x(), {}, nothing, previous());
-      const State state = state_of(n, x(), {}, Matrix(size), gates.z, previous());
+      const Gates gates = gates_of(n, x(), nothing, previous());
+      const State state = state_of(n, x(), Matrix(size), gates.z, previous());
       double sum = 0;
       for (std::size_t i = 0; i < size; ++i) {
         sum += weights(i / n, i % n) * state.state[i] + reset_weights(i / n, i % n) * gates.reset[i];
@@ -170,8 +157,7 @@ TEST(GatesBackward, EqualsCentralDifferencesOfTheEquations) {
     };
 
     Guarded<double> in(kRows, 3 * n), recurrent(kRows, 2 * n), product(kRows, n), before(kRows, n), z(kRows, n),
-        r(kRows, n), reset(kRows, n), candidate(kRows, n), state(kRows, n), dx(kRows, 3 * n), dg(kRows, 2 * n),
-        dh(kRows, n);
+        r(kRows, n), reset(kRows, n), candidate(kRows, n), state(kRows, n), dx(kRows, 3 * n), dh(kRows, n);
     const auto zero = [] { return 0.0; };
     recurrent.fill(zero);
     product.fill(zero);
@@ -179,10 +165,10 @@ TEST(GatesBackward, EqualsCentralDifferencesOfTheEquations) {
     std::size_t next = 0;
     in.fill([&] { return variables[next++]; });
     before.fill([&] { return variables[next++]; });
-    gates_forward<double>({in.read(), {}, recurrent.read(), before.read(), z.view(), r.view(), reset.view()});
-    state_forward<double>({in.read(), {}, product.read(), z.read(), before.read(), candidate.view(), state.view()});
+    gates_forward<double>({in.read(), recurrent.read(), before.read(), z.view(), r.view(), reset.view()});
+    state_forward<double>({in.read(), product.read(), z.read(), before.read(), candidate.view(), state.view()});
     state_backward<double>({weights.read(), z.read(), candidate.read(), before.read(), dx.view(), dh.view()});
-    gates_backward<double>({reset_weights.read(), r.read(), before.read(), dx.view(), dg.view(), dh.view()});
+    gates_backward<double>({reset_weights.read(), r.read(), before.read(), dx.view(), dh.view(), reset.view()});
     support::expect_gradient(variables, joined({dx.values(), dh.values()}), loss, {.name = "x and h'"});
   }
 }
@@ -243,7 +229,6 @@ TYPED_TEST(GatesTest, SigmaStaysBetweenZeroAndOne) {
   std::copy(x.begin(), x.end(), in.begin() + static_cast<std::ptrdiff_t>(n));
   std::copy(x.begin(), x.end(), in.begin() + static_cast<std::ptrdiff_t>(2 * n));
   gates_forward<TypeParam>({{in.data(), 1, 3 * n},
-                            {},
                             {recurrent.data(), 1, 2 * n},
                             {previous.data(), 1, n},
                             {z.data(), 1, n},
@@ -271,20 +256,20 @@ TYPED_TEST(GatesTest, GiveTheSameBitsOnAnyNumberOfThreads) {
     Guarded<TypeParam> x(kMany, 3 * n), recurrent(kMany, 2 * n), product(kMany, n), before(kMany, n), z(kMany, n),
         r(kMany, n), reset(kMany, n), candidate(kMany, n), state(kMany, n), dh(kMany, n);
     for (auto* operand : {&x, &recurrent, &product, &before, &dh}) operand->normal(random);
-    gates_forward<TypeParam>({x.read(), {}, recurrent.read(), before.read(), z.view(), r.view(), reset.view()});
-    state_forward<TypeParam>({x.read(), {}, product.read(), z.read(), before.read(), candidate.view(), state.view()});
+    gates_forward<TypeParam>({x.read(), recurrent.read(), before.read(), z.view(), r.view(), reset.view()});
+    state_forward<TypeParam>({x.read(), product.read(), z.read(), before.read(), candidate.view(), state.view()});
     state_backward<TypeParam>({state.read(), z.read(), candidate.read(), before.read(), x.view(), dh.view()});
-    gates_backward<TypeParam>({reset.read(), r.read(), before.read(), x.view(), recurrent.view(), dh.view()});
+    gates_backward<TypeParam>({reset.read(), r.read(), before.read(), x.view(), dh.view(), candidate.view()});
     tanh_forward<TypeParam>(product.view());
     tanh_backward<TypeParam>(product.read(), reset.view());
-    return joined({z.values(), state.values(), x.values(), recurrent.values(), dh.values(), reset.values()});
+    return joined({z.values(), state.values(), x.values(), dh.values(), candidate.values(), reset.values()});
   });
 }
 
 TYPED_TEST(GatesTest, DoNothingForNoRows) {
   Guarded<TypeParam> wide(0, 9), two(0, 6), one(0, 3);
-  gates_forward<TypeParam>({wide.read(), {}, two.read(), one.read(), one.view(), one.view(), one.view()});
-  state_forward<TypeParam>({wide.read(), {}, one.read(), one.read(), one.read(), one.view(), one.view()});
+  gates_forward<TypeParam>({wide.read(), two.read(), one.read(), one.view(), one.view(), one.view()});
+  state_forward<TypeParam>({wide.read(), one.read(), one.read(), one.read(), one.view(), one.view()});
   tanh_forward<TypeParam>(one.view());
   EXPECT_TRUE(one.guards_hold());
 }

@@ -55,7 +55,7 @@ Sums sums_of(std::uint64_t updates) {
     table.rows.add(own.words, {own.gradients.data(), own.words.size(), kCols});
     rows.begin_union(world, table, source, {}, options);
     rows.set(world, table);
-    rows.begin_all_reduce(world);
+    world.begin_all_reduce(rows.rows());
     world.wait_for_all();
     std::set<WordId> united;
     for (int rank = 0; rank < world.size(); ++rank) {

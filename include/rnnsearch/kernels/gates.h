@@ -1,9 +1,8 @@
 // The elementwise parts of the gated unit (Cho et al. 2014; Bahdanau, Cho and Bengio 2015, appendix A.1.1), which
 // surround its two recurrent products. The reset gate acts before the product, unlike in cuDNN:
 //   z = sigma(x_z + g_z)   r = sigma(x_r + g_r)   h~ = tanh(x_h + (r o h') U)   h = (1 - z) o h' + z o h~
-// R rows, n state width. x holds the column blocks [x_h | x_z | x_r], [R, 3n]; `extra` is added to x unless it is
-// empty. h~, z and r may be column blocks of x itself: in the forward pass they overwrite their sums, and in the
-// backward pass their gradients overwrite them.
+// R rows, n state width. x holds the column blocks [x_h | x_z | x_r], [R, 3n]. h~, z and r may be column blocks
+// of x itself: in the forward pass they overwrite their sums, and in the backward pass their gradients overwrite them.
 //
 // Errors for float: sigma and tanh are within 5e-7 of the exact value (absolute). tanh is also within 7 units in the
 // last place for |x| >= 1e-35, odd, and never beyond +-1. NaN stays NaN.
@@ -16,7 +15,6 @@ namespace rnnsearch::kernels {
 template <class Real>
 struct GatesForward {
   ConstMatrixView<Real> x;          // [R, 3n]
-  ConstMatrixView<Real> extra;      // [R, 3n] or empty: the contribution of the context
   ConstMatrixView<Real> recurrent;  // [R, 2n] h' [U_z | U_r]
   ConstMatrixView<Real> previous;   // [R, n] h'
   MatrixView<Real> z, r;            // [R, n] out
@@ -27,7 +25,7 @@ void gates_forward(const GatesForward<Real>& of);
 
 template <class Real>
 struct StateForward {
-  ConstMatrixView<Real> x, extra;     // as above
+  ConstMatrixView<Real> x;            // as above
   ConstMatrixView<Real> recurrent;    // [R, n] (r o h') U
   ConstMatrixView<Real> z, previous;  // [R, n]
   MatrixView<Real> candidate;         // [R, n] out: h~
@@ -50,10 +48,9 @@ template <class Real>
 struct GatesBackward {
   ConstMatrixView<Real> reset_gradient;  // [R, n] dL/d(r o h')
   ConstMatrixView<Real> r, previous;     // [R, n]
-  MatrixView<Real> x;                    // [R, 3n] in: column block of x_z; out: gradient in the column block of x_r
-  MatrixView<Real> recurrent;            // [R, 2n] out, or empty: a copy of the blocks of x_z and x_r
+  MatrixView<Real> x;                    // [R, 3n] out: gradient in the column block of x_r
   MatrixView<Real> previous_gradient;    // [R, n] ADDS dL/d(r o h') o r
-  MatrixView<Real> reset{};              // [R, n] out, or empty: r o h', recomputed for a caller that did not keep it
+  MatrixView<Real> reset;                // [R, n] out: r o h', which the gradient of U needs
 };
 template <class Real>
 void gates_backward(const GatesBackward<Real>& of);
