@@ -77,7 +77,7 @@ site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches
                          const comm::Communicator& world, Progress& progress) {
   measured.places = settle(threads, s, world);
   measured.threads = thread_count();
-  model::Model<float> model(s.model);
+  model::Model model(s.model);
   model.initialise(s.train.seed);
   measured.parameters = model.parameters().size();
   if (s.decode) {

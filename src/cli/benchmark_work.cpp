@@ -32,7 +32,7 @@ model::ProductFlop sum_of(const model::ProductFlop& own, const comm::Communicato
 /// Updates of an untrained model by the code that trains.
 class Updates {
  public:
-  Updates(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
+  Updates(const BenchmarkSettings& s, const comm::Communicator& world, model::Model& model)
       : train_(s.train), world_(world), model_(model.options()), step_(world, model, s.train) {}
 
   site::Timed run(const corpus::BatchSlice& slice) {
@@ -80,7 +80,7 @@ void set_lengths(decode::SearchOptions& search, double target_words, double Tx) 
 /// Translations by an untrained model, all of the length that the targets of a batch have in proportion to its sources.
 class Translations {
  public:
-  Translations(const BenchmarkSettings& s, const comm::Communicator& world, model::Model<float>& model)
+  Translations(const BenchmarkSettings& s, const comm::Communicator& world, model::Model& model)
       : search_(endless(s.search)), world_(world), model_(model) {}
 
   site::Timed run(const corpus::BatchSlice& slice) {
@@ -138,7 +138,7 @@ class Translations {
 
   decode::SearchOptions search_;
   const comm::Communicator& world_;
-  model::Model<float>& model_;
+  model::Model& model_;
 };
 
 }  // namespace
@@ -183,7 +183,7 @@ std::shared_ptr<const decode::Shortlist> shortlist_of(const BenchmarkSettings& s
   return std::make_shared<const decode::Shortlist>(std::move(translations), s.shortlist_frequent, s.model.target_words);
 }
 
-site::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Model<float>& model) {
+site::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Model& model) {
   site::Latency latency;
   decode::SearchOptions search = endless(s.search);
   batches.rewind();
@@ -220,8 +220,7 @@ site::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Mo
 }
 
 std::function<site::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& s,
-                                                              const comm::Communicator& world,
-                                                              model::Model<float>& model) {
+                                                              const comm::Communicator& world, model::Model& model) {
   if (s.decode) {
     return [timed = Translations(s, world, model)](const auto& batch) mutable { return timed.run(batch); };
   }

@@ -51,13 +51,12 @@ Batches batches_of(BenchmarkSettings& settings, const comm::Communicator& world)
 std::shared_ptr<const decode::Shortlist> shortlist_of(const BenchmarkSettings& settings);
 
 /// For --latency-sentences, on the first batches. Starts them anew before and after.
-site::Latency latency_of(const BenchmarkSettings& settings, Batches& batches, model::Model<float>& model);
+site::Latency latency_of(const BenchmarkSettings& settings, Batches& batches, model::Model& model);
 
 /// Makes an update of each batch, or with --decode its translation, and times it. The arguments must outlive what is
 /// returned, and the model's parameters change with each update. It is COLLECTIVE and throws AgreedError when the model
 /// computes no numbers.
 std::function<site::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& settings,
-                                                              const comm::Communicator& world,
-                                                              model::Model<float>& model);
+                                                              const comm::Communicator& world, model::Model& model);
 
 }  // namespace rnnsearch::cli

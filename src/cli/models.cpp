@@ -109,7 +109,7 @@ std::string OpenModels::digests() const {
 }
 
 decode::Translator OpenModels::translator() {
-  std::vector<model::Model<float>*> models;
+  std::vector<model::Model*> models;
   for (train::LoadedModel& loaded : loaded_) models.push_back(&loaded.model);
   const train::LoadedModel& first = loaded_.front();
   return {{std::move(models), weights_, of_}, first.source_vocabulary, first.target_vocabulary, first.pipeline};

@@ -227,7 +227,7 @@ int work(const Options& options, Settings& s) {
     if (checkpoint && s.precision == "auto") s.precision = kernels::name_of(train::precision_of(*checkpoint));
   });
   if (!only_check) s.precision = kernels::name_of(set_precision(s.precision, world));
-  model::Model<float> model(s.model);
+  model::Model model(s.model);
   if (world.is_root() && !only_check) {
     run->set_record(options.ini(),
                     environment_of(s, options.arguments(), places, corpus::fingerprint_of(corpus, mixture.others()),

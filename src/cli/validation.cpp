@@ -39,7 +39,7 @@ class DevSet {
     }
   }
 
-  train::ValidationResult validate(model::Model<float>& model, const std::function<bool()>& should_stop,
+  train::ValidationResult validate(model::Model& model, const std::function<bool()>& should_stop,
                                    std::string& translations) const {
     const auto& share = shares_[static_cast<std::size_t>(world_.rank())];
     const std::size_t turns = shares_.front().size();
@@ -85,7 +85,7 @@ class DevSet {
   }
 
   /// One line a sentence; adds to `nan` those for which the model computes NaN.
-  std::string translated(model::Model<float>& model, const Sentences& source, double& nan) const {
+  std::string translated(model::Model& model, const Sentences& source, double& nan) const {
     decode::SearchOptions search;
     search.beam = options_.validate_beam;
     search.retry_below = 0;  // early in a training hardly any hypothesis ends, and retries would take most of its time
@@ -150,7 +150,7 @@ train::Validator make_validator(const corpus::Corpus& corpus, const comm::Commun
                                 const ValidationOptions& options,
                                 std::function<void(std::uint64_t update, const std::string& translations)> keep) {
   return [dev = std::make_shared<const DevSet>(corpus, world, options), keep = std::move(keep)](
-             model::Model<float>& model, std::uint64_t update, const std::function<bool()>& should_stop) {
+             model::Model& model, std::uint64_t update, const std::function<bool()>& should_stop) {
     std::string translations;
     const auto result = dev->validate(model, should_stop, translations);
     if (!translations.empty()) keep(update, translations);

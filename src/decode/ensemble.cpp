@@ -16,7 +16,7 @@ namespace {
 // Sentences share a product over shortlists until it has about so many rows.
 constexpr std::size_t kRowsOfProduct = 32;
 
-bool has_attention(const model::Model<float>& model) {
+bool has_attention(const model::Model& model) {
   return model.options().attention != model::Attention::kNone;
 }
 
@@ -28,9 +28,9 @@ double mixed(double a, double b, double share) {
 
 }  // namespace
 
-Ensemble::Ensemble(model::Model<float>& model) : models_{&model}, weights_{1.0} {}
+Ensemble::Ensemble(model::Model& model) : models_{&model}, weights_{1.0} {}
 
-Ensemble::Ensemble(std::vector<model::Model<float>*> models, std::vector<double> weights, EnsembleOf of)
+Ensemble::Ensemble(std::vector<model::Model*> models, std::vector<double> weights, EnsembleOf of)
     : models_(std::move(models)), weights_(std::move(weights)), of_(of) {
   assert(!models_.empty() && models_.size() == weights_.size());
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
@@ -70,7 +70,7 @@ void EnsembleSteps::add(std::span<const std::uint32_t> kept, const Sentences& so
     for (auto& number : member.state.sentence) {
       number = static_cast<std::uint32_t>(std::lower_bound(kept.begin(), kept.end(), number) - kept.begin());
     }
-    model::Encoded<float> encoded = member.model->encode(source);
+    model::Encoded encoded = member.model->encode(source);
     member.waiting = member.model->start(encoded);
     member.encoded.replace(kept, std::move(encoded));
     if (!shortlists.empty()) {
@@ -91,7 +91,7 @@ std::size_t EnsembleSteps::source_length(std::size_t b) const {
   return longest;
 }
 
-void EnsembleSteps::run(std::size_t m, model::Prediction<float> wanted, MatrixView<float> alpha) {
+void EnsembleSteps::run(std::size_t m, model::Prediction wanted, MatrixView<float> alpha) {
   Member& member = members_[m];
   if (m == 0) attending_ = 0;
   wanted.shortlist = member.output();
@@ -100,7 +100,7 @@ void EnsembleSteps::run(std::size_t m, model::Prediction<float> wanted, MatrixVi
   if (joins) wanted.alpha = alpha_.shape(alpha.rows, alpha.cols);
   member.model->predict(member.encoded, member.state, wanted);
   if (member.attends) attending_ += ensemble_.weight(m);
-  if (joins) kernels::interpolate<float>(wanted.alpha, ensemble_.weight(m) / attending_, alpha);
+  if (joins) kernels::interpolate({wanted.alpha, ensemble_.weight(m) / attending_, alpha});
 }
 
 template <class Write>
@@ -113,9 +113,9 @@ void EnsembleSteps::mix(MatrixView<float> to, const Write& write) {
     if (m == 0) continue;
     const double share = ensemble_.weight(m) / all;
     if (ensemble_.of() == EnsembleOf::kProbabilities) {
-      kernels::mix_log_probabilities<float>(own, share, to);
+      kernels::mix_log_probabilities({own, share, to});
     } else {
-      kernels::interpolate<float>(own, share, to);
+      kernels::interpolate({own, share, to});
     }
   }
 }

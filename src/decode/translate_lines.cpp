@@ -367,8 +367,8 @@ void unpack(Unpacker& unpacker, Aligned& aligned) {
   aligned.alpha = unpacker.next_list<float>();
 }
 
-std::vector<std::optional<Aligned>> align_batch(model::Model<float>& model, std::span<const WordPair* const> batch,
-                                                bool given, const SearchOptions& search) {
+std::vector<std::optional<Aligned>> align_batch(model::Model& model, std::span<const WordPair* const> batch, bool given,
+                                                const SearchOptions& search) {
   auto [source, target] = sentences_of(batch);
   std::vector<bool> is_nan(batch.size());
   if (!given) {

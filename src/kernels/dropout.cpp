@@ -7,9 +7,7 @@
 
 #include <algorithm>
 
-#include "kernels/dropout_rows.h"
-#include "kernels/partition.h"
-#include "kernels/row_tables.h"
+#include "kernels/dispatch.h"
 #include "rnnsearch/base/random.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,19 +19,24 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t kBlocks = 64;
 using Words = std::uint64_t[4][kBlocks];  // the random words are the lower 32 bits
 
+// What the words of a row are drawn from: words 1 to 3 of the counter (word 0 counts blocks of four units) and the key.
+struct PhiloxInput {
+  std::uint32_t step, sentence[2], key[2];
+};
+
 // The product of the lower 32 bits of each lane.
 template <class V>
 HWY_INLINE V product(V a, V b) {
 #if HWY_TARGET == HWY_SCALAR
   return V((a.raw & 0xFFFFFFFF) * (b.raw & 0xFFFFFFFF));
 #else
-  const hn::Repartition<std::uint32_t, hn::DFromV<V>> halves;
+  const hn::Repartition<std::uint32_t, hn::DFromV<V> > halves;
   return hn::MulEven(hn::BitCast(halves, a), hn::BitCast(halves, b));
 #endif
 }
 
 // philox of base/random.h with one block in each lane. The upper halves of the lanes are meaningless.
-HWY_INLINE void draw(const DropoutRow& row, std::size_t first_block, std::size_t blocks, Words& words) {
+HWY_INLINE void draw(const PhiloxInput& row, std::size_t first_block, std::size_t blocks, Words& words) {
   const hn::ScalableTag<std::uint64_t> d;
   const auto set = [d](std::uint64_t value) HWY_ATTR { return hn::Set(d, value); };
   for (std::size_t b = 0; b < blocks; b += hn::Lanes(d)) {
@@ -56,26 +59,30 @@ HWY_INLINE void draw(const DropoutRow& row, std::size_t first_block, std::size_t
   }
 }
 
-template <class T>
-void drop_row(const DropoutRow& row, T scale, std::size_t n, T* x) {
+void drop_units(const DropoutMask& mask, Matrix x, std::size_t first_row, std::size_t last_row) {
+  const std::size_t n = x.cols;
+  const auto scale = static_cast<Real>(1 / (1 - mask.share));
+  const auto threshold = static_cast<std::uint32_t>(mask.share * 0x1p32);  // a unit is dropped if its word is below
+  const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
   HWY_ALIGN Words words;
-  for (std::size_t first = 0; first < n; first += 4 * kBlocks) {
-    draw(row, first / 4, std::min(kBlocks, n - first), words);
-    for (std::size_t r = 0; r < 4 && first + r * kBlocks < n; ++r) {
-      T* const unit = x + first + r * kBlocks;
-      const std::size_t count = std::min(kBlocks, n - first - r * kBlocks);
-      for (std::size_t b = 0; b < count; ++b) {
-        const bool dropped = static_cast<std::uint32_t>(words[r][b]) < row.threshold;
-        unit[b] = dropped ? T{0} : unit[b] * scale;
+  for (std::size_t i = first_row; i < last_row; ++i) {
+    const std::uint64_t sentence = mask.sentences[i];
+    const PhiloxInput input{mask.steps.empty() ? 0 : mask.steps[i] + mask.shift,
+                            {low(sentence), low(sentence >> 32)},
+                            {low(mask.key), low(mask.key >> 32)}};
+    for (std::size_t first = 0; first < n; first += 4 * kBlocks) {
+      draw(input, first / 4, std::min(kBlocks, n - first), words);
+      for (std::size_t r = 0; r < 4 && first + r * kBlocks < n; ++r) {
+        Real* const unit = x.row(i) + first + r * kBlocks;
+        const std::size_t count = std::min(kBlocks, n - first - r * kBlocks);
+        for (std::size_t b = 0; b < count; ++b) {
+          const bool dropped = low(words[r][b]) < threshold;
+          unit[b] = dropped ? Real{0} : unit[b] * scale;
+        }
       }
     }
   }
 }
-
-template <class T>
-constexpr DropoutRows<T> kDropoutRows = {drop_row<T>};
-RNNSEARCH_ROW_TABLE(float_dropout, kDropoutRows<float>)
-RNNSEARCH_ROW_TABLE(double_dropout, kDropoutRows<double>)
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -83,31 +90,19 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-RNNSEARCH_CHOOSE_ROW_TABLE(float_dropout, DropoutRows<float>)
-RNNSEARCH_CHOOSE_ROW_TABLE(double_dropout, DropoutRows<double>)
+HWY_EXPORT(drop_units);
 
-template <class Real>
-void drop(const DropoutMask& mask, MatrixView<Real> x) {
+void drop(const DropoutMask& mask, Matrix x) {
   if (!mask.drops()) return;
-  assert(mask.share < 1 && mask.sentences.size() == x.rows && (mask.steps.empty() || mask.steps.size() == x.rows));
-  const auto scale = static_cast<Real>(1 / (1 - mask.share));
-  const auto half = [](std::uint64_t value, int number) { return static_cast<std::uint32_t>(value >> 32 * number); };
-  parallel_ranges(x.rows, rows_per_piece(4 * x.cols), [&](std::size_t first, std::size_t last) {
-    DropoutRow row;
-    row.threshold = static_cast<std::uint32_t>(mask.share * 0x1p32);
-    for (const int i : {0, 1}) row.key[i] = half(mask.key, i);
-    for (std::size_t i = first; i < last; ++i) {
-      row.step = mask.steps.empty() ? 0 : mask.steps[i] + mask.shift;
-      for (const int k : {0, 1}) row.sentence[k] = half(mask.sentences[i], k);
-      row_table<DropoutRows<Real>>().drop(row, scale, x.cols, x.row(i));
-    }
-  });
+  assert(mask.fits(x));
+  static auto* const kernel = RNNSEARCH_CHOSEN(drop_units);
+  parallel_ranges(x.rows, rows_per_piece(4 * x.cols),
+                  [&](std::size_t first, std::size_t last) { kernel(mask, x, first, last); });
 }
 
-template <class Real>
-void drop_rows(const DropoutMask& mask, MatrixView<Real> x) {
+void drop_rows(const DropoutMask& mask, Matrix x) {
   if (!mask.drops()) return;
-  assert(mask.share < 1 && mask.sentences.size() == x.rows && (mask.steps.empty() || mask.steps.size() == x.rows));
+  assert(mask.fits(x));
   const auto scale = static_cast<Real>(1 / (1 - mask.share));
   const auto threshold = static_cast<std::uint32_t>(mask.share * 0x1p32);
   const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
@@ -125,11 +120,6 @@ void drop_rows(const DropoutMask& mask, MatrixView<Real> x) {
     }
   });
 }
-
-template void drop(const DropoutMask&, MatrixView<float>);
-template void drop(const DropoutMask&, MatrixView<double>);
-template void drop_rows(const DropoutMask&, MatrixView<float>);
-template void drop_rows(const DropoutMask&, MatrixView<double>);
 
 }  // namespace rnnsearch::kernels
 #endif

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cstddef>
 #include <functional>
-#include <type_traits>
 
 #include "kernels/caches.h"
 #include "kernels/product_tiles.h"
@@ -361,29 +360,10 @@ void pack_panels(const ProductTiles& tiles, const Operand& b, std::size_t K, std
   });
 }
 
-void product(ConstMatrixView<float> a, Layout a_layout, ConstMatrixView<float> b, Layout b_layout, MatrixView<float> c,
-             std::size_t K, Into into) {
-  Product(current_tiles(), {a.data, a.stride, a_layout}, c, K, into).times({b.data, b.stride, b_layout});
-}
-
-void product(ConstMatrixView<double> a, Layout a_layout, ConstMatrixView<double> b, Layout b_layout,
-             MatrixView<double> c, std::size_t K, Into into) {
-  parallel_for(c.rows, [&](std::size_t i) {
-    for (std::size_t j = 0; j < c.cols; ++j) {
-      double sum = into == Into::kAdd ? c(i, j) : 0.0;
-      for (std::size_t k = 0; k < K; ++k) {
-        sum += (a_layout == Layout::kAsIs ? a(i, k) : a(k, i)) * (b_layout == Layout::kAsIs ? b(k, j) : b(j, k));
-      }
-      c(i, j) = sum;
-    }
-  });
-}
-
 // Whether a and c share no element: they lie apart, or are different columns of one matrix.
-template <class Real>
-[[maybe_unused]] bool apart(ConstMatrixView<Real> a, MatrixView<Real> c) {
+[[maybe_unused]] bool apart(ConstMatrix a, Matrix c) {
   if (a.rows * a.cols == 0 || c.rows * c.cols == 0) return true;
-  const Real *const a_end = a.row(a.rows - 1) + a.cols, *const c_end = c.row(c.rows - 1) + c.cols;
+  const float *const a_end = a.row(a.rows - 1) + a.cols, *const c_end = c.row(c.rows - 1) + c.cols;
   if (std::less_equal<>()(a_end, c.data) || std::less_equal<>()(c_end, a.data)) return true;
   if (a.stride != c.stride) return false;
   const auto stride = static_cast<std::ptrdiff_t>(a.stride);
@@ -391,97 +371,50 @@ template <class Real>
   return column >= a.cols && column + c.cols <= a.stride;
 }
 
-template <class Real>
-void checked_product(ConstMatrixView<Real> a, Layout a_layout, ConstMatrixView<Real> b, Layout b_layout,
-                     MatrixView<Real> c, std::size_t K, Into into) {
+// c = op(a) op(b), or c += op(a) op(b), where K is the number of terms of an element.
+void product(const Operand& a, const Operand& b, Matrix c, std::size_t K, Into into) {
   assert(!inside_parallel_for());  // all products pack into the same memory
-  assert(apart(a, c) && apart(b, c));
   if (c.rows == 0 || c.cols == 0) return;
   if (K > 0) {
-    product(a, a_layout, b, b_layout, c, K, into);
+    Product(current_tiles(), a, c, K, into).times(b);
   } else if (into == Into::kOverwrite) {
-    zero_rows<Real>(c);
+    zero_rows(c);
   }
 }
 
 }  // namespace
 
-template <class Real>
-void multiply(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixView<Real> c, Into into) {
-  assert(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols);
-  checked_product<Real>(a, Layout::kAsIs, b, Layout::kAsIs, c, a.cols, into);
+void multiply(ConstMatrix a, ConstMatrix b, Matrix c, Into into) {
+  assert(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols && apart(a, c) && apart(b, c));
+  product({a.data, a.stride, Layout::kAsIs}, {b.data, b.stride, Layout::kAsIs}, c, a.cols, into);
 }
 
-template <class Real>
-void multiply_transposed(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixView<Real> c, Into into) {
-  assert(a.rows == c.rows && a.cols == b.cols && b.rows == c.cols);
-  checked_product<Real>(a, Layout::kAsIs, b, Layout::kTransposed, c, a.cols, into);
+void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix c, Into into) {
+  assert(a.rows == c.rows && a.cols == b.cols && b.rows == c.cols && apart(a, c) && apart(b, c));
+  product({a.data, a.stride, Layout::kAsIs}, {b.data, b.stride, Layout::kTransposed}, c, a.cols, into);
 }
 
-template <class Real>
-void accumulate_outer(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixView<Real> c) {
-  assert(a.rows == b.rows && a.cols == c.rows && b.cols == c.cols);
-  checked_product<Real>(a, Layout::kTransposed, b, Layout::kAsIs, c, a.rows, Into::kAdd);
+void accumulate_outer(ConstMatrix a, ConstMatrix b, Matrix c) {
+  assert(a.rows == b.rows && a.cols == c.rows && b.cols == c.cols && apart(a, c) && apart(b, c));
+  product({a.data, a.stride, Layout::kTransposed}, {b.data, b.stride, Layout::kAsIs}, c, a.rows, Into::kAdd);
 }
 
-template <class Real>
-MatrixView<Real> PackedMatrix<Real>::space(std::size_t rows, std::size_t cols, Scratch::Frame* frame) {
-  return frame ? frame->matrix<Real>(rows, cols) : own_.shape(rows, cols);
+void PackedMatrix::pack(ConstMatrix b, bool transposed, Scratch::Frame* frame) {
+  rows_ = transposed ? b.cols : b.rows;
+  cols_ = transposed ? b.rows : b.cols;
+  tiles_ = &current_tiles();
+  const std::size_t size = floats_packed(*tiles_, rows_, cols_);
+  elements_ = frame ? frame->matrix(1, size) : own_.shape(1, size);
+  pack_panels(*tiles_, {b.data, b.stride, transposed ? Layout::kTransposed : Layout::kAsIs}, rows_, cols_,
+              reinterpret_cast<std::byte*>(elements_.data));
 }
 
-template <class Real>
-void PackedMatrix<Real>::pack(ConstMatrixView<Real> b, Scratch::Frame* frame) {
-  rows_ = b.rows;
-  cols_ = b.cols;
-  if constexpr (std::is_same_v<Real, float>) {
-    tiles_ = &current_tiles();
-    elements_ = space(1, floats_packed(*tiles_, rows_, cols_), frame);
-    pack_panels(*tiles_, {b.data, b.stride, Layout::kAsIs}, rows_, cols_, reinterpret_cast<std::byte*>(elements_.data));
-  } else {
-    elements_ = space(rows_, cols_, frame);
-    copy_rows<Real>(b, elements_);
-  }
-}
-
-template <class Real>
-void PackedMatrix<Real>::pack_transposed(ConstMatrixView<Real> b, Scratch::Frame* frame) {
-  rows_ = b.cols;
-  cols_ = b.rows;
-  if constexpr (std::is_same_v<Real, float>) {
-    tiles_ = &current_tiles();
-    elements_ = space(1, floats_packed(*tiles_, rows_, cols_), frame);
-    pack_panels(*tiles_, {b.data, b.stride, Layout::kTransposed}, rows_, cols_,
-                reinterpret_cast<std::byte*>(elements_.data));
-  } else {
-    elements_ = space(rows_, cols_, frame);
-    for (std::size_t k = 0; k < rows_; ++k) {
-      for (std::size_t j = 0; j < cols_; ++j) elements_(k, j) = b(j, k);
-    }
-  }
-}
-
-template <class Real>
-void multiply(ConstMatrixView<Real> a, const PackedMatrix<Real>& b, MatrixView<Real> c, Into into) {
+void multiply(ConstMatrix a, const PackedMatrix& b, Matrix c, Into into) {
   assert(a.rows == c.rows && a.cols == b.rows() && b.cols() == c.cols && apart(a, c));
   assert(!inside_parallel_for());
-  if constexpr (std::is_same_v<Real, float>) {
-    if (c.rows == 0 || c.cols == 0) return;
-    if (a.cols == 0) return multiply<Real>(a, ConstMatrixView<Real>(nullptr, 0, c.cols), c, into);
-    Product(*b.tiles_, {a.data, a.stride, Layout::kAsIs}, c, a.cols, into)
-        .times_packed(reinterpret_cast<const std::byte*>(b.elements_.data));
-  } else {
-    multiply<Real>(a, ConstMatrixView<Real>(b.elements_), c, into);
-  }
+  if (c.rows == 0 || c.cols == 0) return;
+  if (a.cols == 0) return multiply(a, ConstMatrix(nullptr, 0, c.cols), c, into);
+  Product(*b.tiles(), {a.data, a.stride, Layout::kAsIs}, c, a.cols, into).times_packed(b.panels());
 }
-
-#define RNNSEARCH_INSTANTIATE(Real)                                                                        \
-  template void multiply(ConstMatrixView<Real>, ConstMatrixView<Real>, MatrixView<Real>, Into);            \
-  template void multiply_transposed(ConstMatrixView<Real>, ConstMatrixView<Real>, MatrixView<Real>, Into); \
-  template void accumulate_outer(ConstMatrixView<Real>, ConstMatrixView<Real>, MatrixView<Real>);          \
-  template class PackedMatrix<Real>;                                                                       \
-  template void multiply(ConstMatrixView<Real>, const PackedMatrix<Real>&, MatrixView<Real>, Into);
-RNNSEARCH_INSTANTIATE(float)
-RNNSEARCH_INSTANTIATE(double)
-#undef RNNSEARCH_INSTANTIATE
 
 }  // namespace rnnsearch::kernels

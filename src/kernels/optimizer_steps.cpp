@@ -13,19 +13,18 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/optimizer_steps_rows.h"
-#include "kernels/row_tables.h"
+#include "kernels/dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
 
 constexpr float kLeast = std::numeric_limits<float>::min();
 
-void adadelta(const AdadeltaStep& step, std::size_t count, const float* gradient, float* p_, float* g2_, float* d2_) {
+void adadelta(const AdadeltaStep& step, const Elements& elements) {
   const float rho = step.rho, rest = 1 - step.rho, epsilon = step.epsilon, rate = step.rate, scale = step.scale;
-  const float* __restrict g = gradient;
-  float* __restrict p = p_, * __restrict g2 = g2_, * __restrict d2 = d2_;
-  for (std::size_t i = 0; i < count; ++i) {
+  const float* __restrict g = elements.gradient;
+  float* __restrict p = elements.p, * __restrict g2 = elements.average, * __restrict d2 = elements.second;
+  for (std::size_t i = 0, count = elements.count; i < count; ++i) {
     const float gradient_i = scale * g[i];
     const float next_g2 = rho * g2[i] + rest * gradient_i * gradient_i;
     g2[i] = next_g2 < kLeast ? 0.0F : next_g2;
@@ -36,12 +35,12 @@ void adadelta(const AdadeltaStep& step, std::size_t count, const float* gradient
   }
 }
 
-void adam(const AdamStep& step, std::size_t count, const float* gradient, float* p_, float* m_, float* v_) {
+void adam(const AdamStep& step, const Elements& elements) {
   const float beta1 = step.beta1, rest1 = step.rest1, beta2 = step.beta2, rest2 = step.rest2;
   const float v_scale = step.v_scale, epsilon = step.epsilon, rate = step.rate, scale = step.scale;
-  const float* __restrict g = gradient;
-  float* __restrict p = p_, * __restrict m = m_, * __restrict v = v_;
-  for (std::size_t i = 0; i < count; ++i) {
+  const float* __restrict g = elements.gradient;
+  float* __restrict p = elements.p, * __restrict m = elements.average, * __restrict v = elements.second;
+  for (std::size_t i = 0, count = elements.count; i < count; ++i) {
     const float gradient_i = scale * g[i];
     const float next_m = beta1 * m[i] + rest1 * gradient_i;
     m[i] = std::abs(next_m) < kLeast ? 0.0F : next_m;
@@ -51,16 +50,15 @@ void adam(const AdamStep& step, std::size_t count, const float* gradient, float*
   }
 }
 
-void gradient_descent(float rate, float scale, std::size_t count, const float* gradient, float* p_) {
-  const float* __restrict g = gradient;
-  float* __restrict p = p_;
-  for (std::size_t i = 0; i < count; ++i) p[i] -= rate * (scale * g[i]);
-}
-
-void momentum_descent(float momentum, float rate, float scale, std::size_t count, const float* gradient, float* p_,
-                      float* v_) {
-  const float* __restrict g = gradient;
-  float* __restrict p = p_, * __restrict v = v_;
+void gradient_descent(const DescentStep& step, const Elements& elements) {
+  const float momentum = step.momentum, rate = step.rate, scale = step.scale;
+  const std::size_t count = elements.count;
+  const float* __restrict g = elements.gradient;
+  float* __restrict p = elements.p, * __restrict v = elements.average;
+  if (!v) {
+    for (std::size_t i = 0; i < count; ++i) p[i] -= rate * (scale * g[i]);
+    return;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const float next = momentum * v[i] - rate * (scale * g[i]);
     v[i] = std::abs(next) < kLeast ? 0.0F : next;
@@ -91,38 +89,27 @@ void decay(float rho, std::uint64_t times, std::size_t count, float* values) {
   }
 }
 
-constexpr OptimizerSteps kSteps = {adadelta, adam, gradient_descent, momentum_descent, decay};
-RNNSEARCH_ROW_TABLE(optimizer_steps, kSteps)
-
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-RNNSEARCH_CHOOSE_ROW_TABLE(optimizer_steps, OptimizerSteps)
-
-namespace {
-const OptimizerSteps& steps() {
-  return row_table<OptimizerSteps>();
+HWY_EXPORT(adadelta);
+void adadelta(const AdadeltaStep& step, const Elements& elements) {
+  RNNSEARCH_CHOSEN(adadelta)(step, elements);
 }
-}  // namespace
-
-void adadelta(const AdadeltaStep& step, std::size_t count, const float* gradient, float* p, float* g2, float* d2) {
-  steps().adadelta(step, count, gradient, p, g2, d2);
+HWY_EXPORT(adam);
+void adam(const AdamStep& step, const Elements& elements) {
+  RNNSEARCH_CHOSEN(adam)(step, elements);
 }
-void adam(const AdamStep& step, std::size_t count, const float* gradient, float* p, float* m, float* v) {
-  steps().adam(step, count, gradient, p, m, v);
+HWY_EXPORT(gradient_descent);
+void gradient_descent(const DescentStep& step, const Elements& elements) {
+  RNNSEARCH_CHOSEN(gradient_descent)(step, elements);
 }
-void gradient_descent(float rate, float scale, std::size_t count, const float* gradient, float* p) {
-  steps().gradient_descent(rate, scale, count, gradient, p);
-}
-void momentum_descent(float momentum, float rate, float scale, std::size_t count, const float* gradient, float* p,
-                      float* v) {
-  steps().momentum_descent(momentum, rate, scale, count, gradient, p, v);
-}
+HWY_EXPORT(decay);
 void decay(float rho, std::uint64_t times, std::size_t count, float* values) {
-  steps().decay(rho, times, count, values);
+  RNNSEARCH_CHOSEN(decay)(rho, times, count, values);
 }
 
 }  // namespace rnnsearch::kernels

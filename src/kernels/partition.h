@@ -22,6 +22,9 @@ inline std::size_t rows_per_piece(std::size_t cols) {
   return std::max<std::size_t>(1, 16384 / std::max<std::size_t>(1, cols));
 }
 
+/// Columns in a piece, for sums over rows that must be added in order.
+constexpr std::size_t kColumnsPerPiece = 64;
+
 /// Calls row(i) for each of `rows` rows of `cols` elements, on all threads.
 template <class Row>
 void for_each_row(std::size_t rows, std::size_t cols, const Row& row) {

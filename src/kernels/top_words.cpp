@@ -9,76 +9,66 @@
 #include <cassert>
 #include <limits>
 #include <memory>
-#include <type_traits>
 
-#include "kernels/partition.h"
+#include "kernels/dispatch.h"
 #include "kernels/product_tiles.h"
-#include "kernels/row_tables.h"
-#include "kernels/softmax_rows.h"
+#include "kernels/softmax-inl.h"
 #include "kernels/strips.h"
-#include "kernels/top_words_rows.h"
 #include "rnnsearch/kernels/softmax.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-std::size_t above(std::size_t n, const float* x, float threshold, std::uint32_t first, WordScore* to) {
+// Writes the elements of x [n] above the threshold, in their order, with the numbers first + i. Returns how many there
+// are. `to` has room for n.
+std::size_t words_above(std::span<const float> x, float threshold, std::uint32_t first, TopWords::Entry* to) {
   const hn::ScalableTag<float> d;
   const auto limit = hn::Set(d, threshold);
   const std::size_t lanes = hn::Lanes(d);
-  std::size_t count = 0;
+  std::size_t count = 0, n = x.size();
   const auto take = [&](std::size_t i) {
     if (x[i] > threshold) to[count++] = {x[i], first + static_cast<std::uint32_t>(i)};
   };
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, x + i), limit))) continue;
+    if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, x.data() + i), limit))) continue;
     for (std::size_t lane = 0; lane < lanes; ++lane) take(i + lane);
   }
   for (; i < n; ++i) take(i);
   return count;
 }
 
-constexpr TopWordsRows kTopWordsRows = {above};
-RNNSEARCH_ROW_TABLE(top_words_rows, kTopWordsRows)
-
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace rnnsearch::kernels {
-
-RNNSEARCH_CHOOSE_ROW_TABLE(top_words_rows, TopWordsRows)
-
 namespace {
+
+HWY_EXPORT(words_above);
+HWY_EXPORT(block_sum);
+HWY_EXPORT(log_sum);
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-template <class Real>
-bool belongs_before(const typename TopWords<Real>::Entry& a, const typename TopWords<Real>::Entry& b) {
-  return a.log_probability != b.log_probability ? a.log_probability > b.log_probability : a.word < b.word;
-}
-
 // The same by way of all scores.
-template <class Real>
-void of_all_words(ConstMatrixView<Real> t, const PackedMatrix<Real>& W_o, std::span<const Real> bias,
-                  TopWords<Real>& top) {
+void of_all_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top) {
   Buffer<Real> scores;
   const auto all = scores.shape(t.rows, bias.size());
-  multiply<Real>(t, W_o, all);
-  log_softmax<Real>(bias, all);
-  parallel_for(t.rows, [&](std::size_t i) { select_top_words<Real>({all.row(i), all.cols}, i, top); });
+  multiply(t, W_o, all);
+  log_softmax(bias, all);
+  parallel_for(t.rows, [&](std::size_t i) { select_top_words({all.row(i), all.cols}, i, top); });
 }
 
-// The words are divided into blocks, in which the exponentials of a row are summed (softmax_rows.h), and the blocks
+// The words are divided into blocks, in which the exponentials of a row are summed (softmax_sums.h), and the blocks
 // into chunks, each of which is a piece of work. A chunk keeps a list of the best words of every row so far; the lists
 // of all chunks are merged at the end.
 class Selection {
+  using Entry = TopWords::Entry;  // its log_probability is a score until the lists are merged
+
  public:
-  Selection(ConstMatrixView<float> t, const ProductTiles& tiles, const std::byte* panels, std::span<const float> bias,
-            TopWords<float>& top)
+  Selection(ConstMatrix t, const ProductTiles& tiles, const std::byte* panels, std::span<const float> bias,
+            TopWords& top)
       : t_(t),
         tiles_(tiles),
         panels_(panels),
@@ -89,7 +79,7 @@ class Selection {
         blocks_(ceil_div(bias.size(), kWordsPerSum)),
         chunks_(thread_count() == 1 ? 1 : std::min(blocks_, kChunksPerThread * thread_count())),
         room_(2 * top.limit),
-        lists_(std::make_unique_for_overwrite<WordScore[]>(chunks_ * t.rows * room_)),
+        lists_(std::make_unique_for_overwrite<Entry[]>(chunks_ * t.rows * room_)),
         lengths_(chunks_ * t.rows) {}
 
   void run() {
@@ -113,7 +103,7 @@ class Selection {
   // Rows of a block are a little more than a power of two apart, so that they do not evict each other.
   static constexpr std::size_t kStride = kWordsPerSum + 16;
 
-  void pack_strips(MatrixView<float> to) {
+  void pack_strips(Matrix to) {
     auto* const bytes = reinterpret_cast<std::byte*>(to.data);
     packed_ = bytes;
     parallel_ranges(strips_.count, kStripsToPack, [&](std::size_t first, std::size_t last) {
@@ -126,7 +116,7 @@ class Selection {
 
   void run_chunk(std::size_t chunk) {
     thread_local Buffer<float> buffer;
-    thread_local std::vector<WordScore> found;
+    thread_local std::vector<Entry> found;
     const auto scores = buffer.shape(kRowsAtOnce, kStride);
     std::vector<float> thresholds(t_.rows, kLowest);
     const std::size_t strips_at_once = std::max<std::size_t>(1, kRowsAtOnce / tiles_.max_rows);
@@ -137,13 +127,13 @@ class Selection {
         multiply_block(word, count, s, last, scores);
         for (std::size_t i = strips_.first(s); i < strips_.first(last); ++i) {
           float* const row = scores.row(i - strips_.first(s));
-          const auto part = part_of_sum<float>(softmax_, count, bias_.data() + word, row);
-          largest_(i, block) = part.largest;
-          sums_(i, block) = part.sum;
-          if (!(part.largest > thresholds[i])) continue;
+          const BlockSum own = RNNSEARCH_CHOSEN(block_sum)(count, bias_.data() + word, row);
+          largest_(i, block) = own.largest;
+          sums_(i, block) = own.sum;
+          if (!(own.largest > thresholds[i])) continue;
           found.resize(room_ + count);
-          const std::size_t more =
-              rows_.above(count, row, thresholds[i], static_cast<std::uint32_t>(word), found.data() + room_);
+          const std::size_t more = RNNSEARCH_CHOSEN(words_above)(
+              {row, count}, thresholds[i], static_cast<std::uint32_t>(word), found.data() + room_);
           keep(chunk * t_.rows + i, found, more, thresholds[i]);
         }
       }
@@ -151,8 +141,7 @@ class Selection {
   }
 
   // scores [rows of strips [first, last), count] = these rows of t times the columns of W_o from `word` on
-  void multiply_block(std::size_t word, std::size_t count, std::size_t first, std::size_t last,
-                      MatrixView<float> scores) const {
+  void multiply_block(std::size_t word, std::size_t count, std::size_t first, std::size_t last, Matrix scores) const {
     const std::size_t panel_bytes = tiles_.panel_bytes(depth_), deep = depth_block(tiles_, depth_);
     for (std::size_t k = 0; k < depth_; k += deep) {
       const std::size_t here = std::min(deep, depth_ - k), lines = tiles_.panel_bytes(here) / Ahead::kLine;
@@ -177,103 +166,67 @@ class Selection {
 
   // Adds found[room_ .. room_ + more) to a list, and when it is full, leaves only the best words in it. Words come in
   // ascending order, so that a later one is better only with a higher score.
-  void keep(std::size_t at, std::vector<WordScore>& found, std::size_t more, float& threshold) {
-    WordScore* const list = lists_.get() + at * room_;
+  void keep(std::size_t at, std::vector<Entry>& found, std::size_t more, float& threshold) {
+    Entry* const list = lists_.get() + at * room_;
     std::size_t& length = lengths_[at];
     if (length + more <= room_) {
       std::copy_n(found.data() + room_, more, list + length);
       length += more;
       return;
     }
-    WordScore* const all = found.data() + room_ - length;
+    Entry* const all = found.data() + room_ - length;
     std::copy_n(list, length, all);
-    std::nth_element(all, all + top_.limit - 1, all + length + more,
-                     [](const WordScore& a, const WordScore& b) { return a.before(b); });
+    std::nth_element(all, all + top_.limit - 1, all + length + more, belongs_before);
     std::copy_n(all, top_.limit, list);
     length = top_.limit;
-    threshold = list[length - 1].score;
+    threshold = list[length - 1].log_probability;
   }
 
   void merge(std::size_t row) {
-    thread_local std::vector<float> factors;
-    const auto sum = log_sum<float>(softmax_, {largest_.row(row), blocks_}, {sums_.row(row), blocks_}, factors);
+    const LogSum sum = RNNSEARCH_CHOSEN(log_sum)({largest_.row(row), blocks_}, {sums_.row(row), blocks_});
     if (sum.log != sum.log) {
       top_.nan[row] = 1;
       return;
     }
-    thread_local std::vector<WordScore> all;
+    thread_local std::vector<Entry> all;
     all.clear();
     for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
-      const WordScore* const list = lists_.get() + (chunk * t_.rows + row) * room_;
+      const Entry* const list = lists_.get() + (chunk * t_.rows + row) * room_;
       all.insert(all.end(), list, list + lengths_[chunk * t_.rows + row]);
     }
     std::size_t length = std::min(top_.limit, all.size());
-    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length), all.end(),
-                      [](const WordScore& a, const WordScore& b) { return a.before(b); });
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length), all.end(), belongs_before);
     auto* const entries = top_.entries.data() + row * top_.limit;
-    for (std::size_t i = 0; i < length; ++i) entries[i] = {(all[i].score - sum.largest) - sum.log, all[i].word};
-    std::sort(entries, entries + length, belongs_before<float>);  // scores that differ may have become equal
+    for (std::size_t i = 0; i < length; ++i)
+      entries[i] = {(all[i].log_probability - sum.largest) - sum.log, all[i].word};
+    std::sort(entries, entries + length, belongs_before);  // scores that differ may have become equal
     while (length > 0 && !(entries[length - 1].log_probability > kLowest)) --length;  // an overflow to probability 0
     top_.lengths[row] = static_cast<std::uint32_t>(length);
   }
 
-  const ConstMatrixView<float> t_;
+  const ConstMatrix t_;
   const ProductTiles& tiles_;
   const std::byte* const panels_;
   const std::span<const float> bias_;
-  TopWords<float>& top_;
-  const SoftmaxRows<float>& softmax_ = row_table<SoftmaxRows<float>>();
-  const TopWordsRows& rows_ = row_table<TopWordsRows>();
+  TopWords& top_;
   const std::size_t depth_;
   const Strips strips_;
   const std::size_t blocks_, chunks_, room_;
-  const std::byte* packed_ = nullptr;         // t, in strips
-  MatrixView<float> largest_, sums_;          // [R, blocks]
-  const std::unique_ptr<WordScore[]> lists_;  // [chunks, R, room]
-  std::vector<std::size_t> lengths_;          // [chunks, R]
+  const std::byte* packed_ = nullptr;     // t, in strips
+  Matrix largest_, sums_;                 // [R, blocks]
+  const std::unique_ptr<Entry[]> lists_;  // [chunks, R, room]
+  std::vector<std::size_t> lengths_;      // [chunks, R]
 };
 
 }  // namespace
 
-// Words come in ascending order, so that a later one is better only with a higher score.
-template <class Real>
-void select_top_words(std::span<const Real> log_probabilities, std::size_t i, TopWords<Real>& top) {
-  thread_local std::vector<typename TopWords<Real>::Entry> best;
-  best.clear();
-  const auto limit = static_cast<std::ptrdiff_t>(top.limit);
-  Real threshold = static_cast<Real>(kLowest);
-  for (std::uint32_t word = 0; word < log_probabilities.size(); ++word) {
-    if (!(log_probabilities[word] > threshold)) continue;
-    best.push_back({log_probabilities[word], word});
-    if (best.size() < 2 * top.limit) continue;
-    std::nth_element(best.begin(), best.begin() + limit - 1, best.end(), belongs_before<Real>);
-    best.resize(top.limit);
-    threshold = best.back().log_probability;
-  }
-  std::sort(best.begin(), best.end(), belongs_before<Real>);
-  const std::size_t length = std::min(top.limit, best.size());
-  std::copy_n(best.begin(), length, top.entries.begin() + static_cast<std::ptrdiff_t>(i * top.limit));
-  top.lengths[i] = static_cast<std::uint32_t>(length);
-  top.nan[i] = !log_probabilities.empty() && log_probabilities[0] != log_probabilities[0];
-}
-
-template <class Real>
-void top_words(ConstMatrixView<Real> t, const PackedMatrix<Real>& W_o, std::span<const Real> bias,
-               TopWords<Real>& top) {
+void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top) {
   assert(t.cols == W_o.rows() && bias.size() == W_o.cols() && top.limit > 0);
   top.shape(t.rows, bias.size());
   if (t.rows == 0 || bias.empty()) return;
-  if constexpr (std::is_same_v<Real, float>) {
-    if (t.cols > 0) return Selection(t, *W_o.tiles(), W_o.panels(), bias, top).run();
-  }
-  of_all_words<Real>(t, W_o, bias, top);
+  if (t.cols > 0) return Selection(t, *W_o.tiles(), W_o.panels(), bias, top).run();
+  of_all_words(t, W_o, bias, top);
 }
-
-template void select_top_words(std::span<const float>, std::size_t, TopWords<float>&);
-template void select_top_words(std::span<const double>, std::size_t, TopWords<double>&);
-template void top_words(ConstMatrixView<float>, const PackedMatrix<float>&, std::span<const float>, TopWords<float>&);
-template void top_words(ConstMatrixView<double>, const PackedMatrix<double>&, std::span<const double>,
-                        TopWords<double>&);
 
 }  // namespace rnnsearch::kernels
 #endif

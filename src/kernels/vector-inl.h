@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/bfloat16.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,10 +24,10 @@ namespace rnnsearch::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Calls body(d, i) for whole vectors and then for single elements; nothing past n is touched.
-template <class T, class Body>
+template <class Body>
 HWY_INLINE void for_each(std::size_t n, const Body& body) {
-  const hn::ScalableTag<T> whole;
-  const hn::CappedTag<T, 1> single;
+  const hn::ScalableTag<Real> whole;
+  const hn::CappedTag<Real, 1> single;
   const std::size_t lanes = hn::Lanes(whole);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) body(whole, i);
@@ -71,6 +72,7 @@ template <class D, class T>
 HWY_INLINE auto load(D d, const T* from) {
   return hn::LoadU(d, from);
 }
+#ifndef RNNSEARCH_DOUBLE
 template <class D>
 HWY_INLINE auto load(D d, const BFloat16* from) {
   const hn::RebindToUnsigned<D> whole;
@@ -78,6 +80,7 @@ HWY_INLINE auto load(D d, const BFloat16* from) {
   const auto upper = hn::PromoteTo(whole, hn::LoadU(half, reinterpret_cast<const std::uint16_t*>(from)));
   return hn::BitCast(d, hn::ShiftLeft<16>(upper));
 }
+#endif
 
 /// exp. Highway's own exp turns a NaN into 0 and so hides it.
 template <class D, class V>
@@ -88,13 +91,13 @@ HWY_INLINE V exp_of(D d, V x) {
 /// The sum of term(d, i) over i < n, where term returns a vector. Each vector lane has its own sum, so the bits depend
 /// on the instruction set, but on nothing else. A lane adds at most kTermsOfLane terms before its sum is put aside:
 /// vectors of one lane would otherwise lose digits in the sum over a vocabulary.
-template <class T, class Term>
-HWY_INLINE T sum_of(std::size_t n, const Term& term) {
+template <class Term>
+HWY_INLINE Real sum_of(std::size_t n, const Term& term) {
   constexpr std::size_t kTermsOfLane = 4096;
-  const hn::ScalableTag<T> whole;
-  const hn::CappedTag<T, 1> single;
+  const hn::ScalableTag<Real> whole;
+  const hn::CappedTag<Real, 1> single;
   const std::size_t lanes = hn::Lanes(whole);
-  T total = 0;
+  Real total = 0;
   for (std::size_t i = 0; i < n;) {
     const std::size_t end = std::min(n, i + kTermsOfLane * lanes);
     auto even = hn::Zero(whole), odd = hn::Zero(whole);
@@ -103,7 +106,7 @@ HWY_INLINE T sum_of(std::size_t n, const Term& term) {
       odd = hn::Add(odd, term(whole, i + lanes));
     }
     for (; i + lanes <= end; i += lanes) even = hn::Add(even, term(whole, i));
-    T sum = hn::GetLane(hn::SumOfLanes(whole, hn::Add(even, odd)));
+    Real sum = hn::GetLane(hn::SumOfLanes(whole, hn::Add(even, odd)));
     for (; i < end; ++i) sum += hn::GetLane(term(single, i));
     total += sum;
   }

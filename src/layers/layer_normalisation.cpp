@@ -7,51 +7,41 @@
 
 namespace rnnsearch::layers {
 
-template <class Real>
-LayerNormalisation<Real>::LayerNormalisation(const NormalisationWeights<Real>& weights,
-                                             const NormalisationWeights<Real>& gradient,
-                                             std::vector<std::size_t> groups)
+LayerNormalisation::LayerNormalisation(const NormalisationWeights& weights, const NormalisationWeights& gradient,
+                                       std::vector<std::size_t> groups)
     : weights_(weights), gradient_(gradient), groups_(std::move(groups)) {}
 
-template <class Real>
-void LayerNormalisation<Real>::begin(std::size_t rows) {
+void LayerNormalisation::begin(std::size_t rows) {
   normalised_.shape(rows, weights_.g.size());
   y_gradient_.shape(rows, weights_.g.size());
   inverse_deviation_.shape(rows, groups_.size());
 }
 
-template <class Real>
-void LayerNormalisation<Real>::forward(std::size_t first, MatrixView<Real> a) {
+void LayerNormalisation::forward(std::size_t first, Matrix a) {
   const auto normalised = normalised_.view().row_range(first, a.rows);
   const auto inverse_deviation = inverse_deviation_.view().row_range(first, a.rows);
   std::size_t column = 0;
   for (std::size_t k = 0; k < groups_.size(); column += groups_[k++]) {
     const auto sums = a.columns(column, groups_[k]);
-    kernels::normalise_forward<Real>({sums, weights_.g.subspan(column, groups_[k]),
-                                      weights_.b.subspan(column, groups_[k]), normalised.columns(column, groups_[k]),
-                                      inverse_deviation.columns(k, 1), sums});
+    kernels::normalise_forward({sums, weights_.g.subspan(column, groups_[k]), weights_.b.subspan(column, groups_[k]),
+                                normalised.columns(column, groups_[k]), inverse_deviation.columns(k, 1), sums});
   }
 }
 
-template <class Real>
-void LayerNormalisation<Real>::backward(std::size_t first, MatrixView<Real> gradient) {
+void LayerNormalisation::backward(std::size_t first, Matrix gradient) {
   const auto normalised = normalised_.view().row_range(first, gradient.rows);
   const auto inverse_deviation = inverse_deviation_.view().row_range(first, gradient.rows);
-  kernels::copy_rows<Real>(gradient, y_gradient_.view().row_range(first, gradient.rows));
+  kernels::copy_rows(gradient, y_gradient_.view().row_range(first, gradient.rows));
   std::size_t column = 0;
   for (std::size_t k = 0; k < groups_.size(); column += groups_[k++]) {
     const auto sums = gradient.columns(column, groups_[k]);
-    kernels::normalise_backward<Real>({sums, weights_.g.subspan(column, groups_[k]),
-                                       normalised.columns(column, groups_[k]), inverse_deviation.columns(k, 1), sums});
+    kernels::normalise_backward({sums, weights_.g.subspan(column, groups_[k]), normalised.columns(column, groups_[k]),
+                                 inverse_deviation.columns(k, 1), sums});
   }
 }
 
-template <class Real>
-void LayerNormalisation<Real>::accumulate() const {
-  kernels::normalise_accumulate<Real>(y_gradient_.view(), normalised_.view(), gradient_.g, gradient_.b);
+void LayerNormalisation::accumulate() const {
+  kernels::normalise_accumulate({y_gradient_.view(), normalised_.view(), gradient_.g, gradient_.b});
 }
-
-template class LayerNormalisation<float>;
-template class LayerNormalisation<double>;
 
 }  // namespace rnnsearch::layers

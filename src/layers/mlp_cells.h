@@ -8,8 +8,6 @@
 namespace rnnsearch::layers {
 
 /// REQUIRES: `kind` is kMlp or kMlpEncoder.
-template <class Real>
-std::unique_ptr<Cell<Real>> make_mlp_cell(CellKind kind, const CellWeights<Real>& weights,
-                                          const CellWeights<Real>& gradient);
+std::unique_ptr<Cell> make_mlp_cell(CellKind kind, const CellWeights& weights, const CellWeights& gradient);
 
 }  // namespace rnnsearch::layers

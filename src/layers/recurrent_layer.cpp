@@ -18,79 +18,69 @@ Order order(const Packing& packing, Direction direction, std::size_t i) {
 }
 
 // h' of a step, [active, S]; 0 for sentences that start there.
-template <class Real>
-void gather_previous(const Packing& packing, const Order& at, ConstMatrixView<Real> states, MatrixView<Real> previous) {
+void gather_previous(const Packing& packing, const Order& at, ConstMatrix states, Matrix previous) {
   if (at.continuing > 0) {
-    kernels::copy_rows<Real>(packing.step(states, at.before, at.continuing), previous.row_range(0, at.continuing));
+    kernels::copy_rows(packing.step(states, at.before, at.continuing), previous.row_range(0, at.continuing));
   }
-  kernels::zero_rows<Real>(previous.row_range(at.continuing, previous.rows - at.continuing));
+  kernels::zero_rows(previous.row_range(at.continuing, previous.rows - at.continuing));
 }
 
 }  // namespace
 
-template <class Real>
-RecurrentLayer<Real>::RecurrentLayer(CellKind kind, std::size_t n, Direction direction,
-                                     const RecurrentWeights<Real>& weights, const RecurrentWeights<Real>& gradient,
-                                     const kernels::Scratch& memory)
+RecurrentLayer::RecurrentLayer(CellKind kind, std::size_t n, Direction direction, const RecurrentWeights& weights,
+                               const RecurrentWeights& gradient, const kernels::Scratch& memory)
     : state_width_(cell_state_width(kind, n)),
       direction_(direction),
       weights_(weights),
       gradient_(gradient),
       memory_(memory),
-      cell_(make_cell<Real>(kind, weights.cell, gradient.cell)) {}
+      cell_(make_cell(kind, weights.cell, gradient.cell)) {}
 
-template <class Real>
-void RecurrentLayer<Real>::forward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
-                                   const kernels::DropoutMask& recurrent_dropout) {
+void RecurrentLayer::forward(const Packing& packing, const RepeatedRows& input, Matrix states,
+                             const kernels::DropoutMask& recurrent_dropout) {
   const std::size_t X = packing.words(), B = packing.sentences();
   const auto x = x_.shape(X, weights_.W_in.cols);
-  affine_forward<Real>(input, weights_.W_in, weights_.b, x, memory_);
+  affine_forward(input, weights_.W_in, weights_.b, x, memory_);
   kernels::Scratch::Frame frame(memory_);
-  const auto previous_rows = frame.matrix<Real>(B, state_width_);
+  const auto previous_rows = frame.matrix(B, state_width_);
   cell_->begin(X, B, frame, recurrent_dropout);
   cell_->pack(frame);
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     const Order at = order(packing, direction_, i);
     const std::size_t t = at.step;
     const auto previous = previous_rows.row_range(0, packing.active[t]);
-    gather_previous<Real>(packing, at, states, previous);
+    gather_previous(packing, at, states, previous);
     cell_->forward({packing.first_row[t], at.continuing, packing.step(x, t), previous, packing.step(states, t)});
   }
 }
 
-template <class Real>
-void RecurrentLayer<Real>::backward(const Packing& packing, const RepeatedRows<Real>& input, MatrixView<Real> states,
-                                    MatrixView<Real> state_gradient, MatrixView<Real> input_gradient,
-                                    kernels::Scratch::Frame& frame) {
+void RecurrentLayer::backward(const Packing& packing, const RepeatedRows& input, Matrix states, Matrix state_gradient,
+                              Matrix input_gradient, kernels::Scratch::Frame& frame) {
   const auto x = x_.view();  // its gradient takes its place
-  const auto carry_rows = frame.matrix<Real>(packing.sentences(), state_width_);
-  previous_ = frame.matrix<Real>(packing.words(), state_width_);
+  const auto carry_rows = frame.matrix(packing.sentences(), state_width_);
+  previous_ = frame.matrix(packing.words(), state_width_);
   cell_->begin_backward(frame);
   for (std::size_t i = packing.steps(); i-- > 0;) {
     const Order at = order(packing, direction_, i);
     const std::size_t t = at.step;
-    gather_previous<Real>(packing, at, states, packing.step(previous_, t));
+    gather_previous(packing, at, states, packing.step(previous_, t));
     const auto carry = carry_rows.row_range(0, packing.active[t]);
-    kernels::zero_rows<Real>(carry);
+    kernels::zero_rows(carry);
     cell_->backward(
         {packing.first_row[t], at.continuing, packing.step(x, t), packing.step(previous_, t), packing.step(states, t)},
         packing.step(state_gradient, t), carry);
     if (at.continuing > 0) {
-      kernels::add<Real>(carry.row_range(0, at.continuing), packing.step(state_gradient, at.before, at.continuing));
+      kernels::add(carry.row_range(0, at.continuing), packing.step(state_gradient, at.before, at.continuing));
     }
   }
-  sums_ = add_repeated<Real>(input, x, frame);
-  kernels::multiply_transposed<Real>(sums_, weights_.W_in, input_gradient, kernels::Into::kAdd);
+  sums_ = add_repeated(input, x, frame);
+  kernels::multiply_transposed(sums_, weights_.W_in, input_gradient, kernels::Into::kAdd);
 }
 
-template <class Real>
-void RecurrentLayer<Real>::accumulate(const RepeatedRows<Real>& input) {
+void RecurrentLayer::accumulate(const RepeatedRows& input) {
   cell_->accumulate(previous_, x_.view());
-  kernels::accumulate_outer<Real>(input.distinct, sums_, gradient_.W_in);
-  kernels::add_column_sums<Real>(sums_.columns(0, gradient_.b.size()), gradient_.b);
+  kernels::accumulate_outer(input.distinct, sums_, gradient_.W_in);
+  kernels::add_column_sums(sums_.columns(0, gradient_.b.size()), gradient_.b);
 }
-
-template class RecurrentLayer<float>;
-template class RecurrentLayer<double>;
 
 }  // namespace rnnsearch::layers

@@ -27,31 +27,20 @@ DistinctWords DistinctWords::each(std::span<const WordId> of_rows) {
   return all;
 }
 
-template <class Real>
-void affine_forward(const RepeatedRows<Real>& rows, ConstMatrixView<Real> W, std::span<const Real> b,
-                    MatrixView<Real> output, const kernels::Scratch& memory) {
+void affine_forward(const RepeatedRows& rows, ConstMatrix W, std::span<const Real> b, Matrix output,
+                    const kernels::Scratch& memory) {
   kernels::Scratch::Frame frame(memory);
-  const auto distinct = rows.place.empty() ? output : frame.matrix<Real>(rows.distinct.rows, output.cols);
-  kernels::multiply<Real>(rows.distinct, W, distinct);
-  kernels::add_to_rows<Real>(b, distinct.columns(0, b.size()));
-  if (!rows.place.empty()) kernels::gather_rows<Real>(distinct, rows.place, output);
+  const auto distinct = rows.place.empty() ? output : frame.matrix(rows.distinct.rows, output.cols);
+  kernels::multiply(rows.distinct, W, distinct);
+  kernels::add_to_rows(b, distinct.columns(0, b.size()));
+  if (!rows.place.empty()) kernels::gather_rows(distinct, rows.place, output);
 }
 
-template <class Real>
-MatrixView<Real> add_repeated(const RepeatedRows<Real>& rows, MatrixView<Real> output_gradient,
-                              kernels::Scratch::Frame& frame) {
+Matrix add_repeated(const RepeatedRows& rows, Matrix output_gradient, kernels::Scratch::Frame& frame) {
   if (rows.place.empty()) return output_gradient;
-  const auto sums = frame.zeros<Real>(rows.distinct.rows, output_gradient.cols);
-  kernels::scatter_add_rows<Real>(output_gradient, rows.place, sums);
+  const auto sums = frame.zeros(rows.distinct.rows, output_gradient.cols);
+  kernels::scatter_add_rows(output_gradient, rows.place, sums);
   return sums;
 }
-
-#define RNNSEARCH_INSTANTIATE(Real)                                                                     \
-  template void affine_forward(const RepeatedRows<Real>&, ConstMatrixView<Real>, std::span<const Real>, \
-                               MatrixView<Real>, const kernels::Scratch&);                              \
-  template MatrixView<Real> add_repeated(const RepeatedRows<Real>&, MatrixView<Real>, kernels::Scratch::Frame&);
-RNNSEARCH_INSTANTIATE(float)
-RNNSEARCH_INSTANTIATE(double)
-#undef RNNSEARCH_INSTANTIATE
 
 }  // namespace rnnsearch::layers

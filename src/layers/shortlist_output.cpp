@@ -13,13 +13,12 @@ namespace rnnsearch::layers {
 namespace {
 
 /// [H, U] the columns of W_o of these words, packed.
-template <class Real>
-kernels::PackedMatrix<Real> packed_columns(const OutputWeights<Real>& weights, std::span<const WordId> words,
-                                           kernels::Buffer<Real>& gathered) {
-  kernels::PackedMatrix<Real> packed;
+kernels::PackedMatrix packed_columns(const OutputWeights& weights, std::span<const WordId> words,
+                                     kernels::Buffer<Real>& gathered) {
+  kernels::PackedMatrix packed;
   if (weights.E.rows > 0) {
     const auto rows = gathered.shape(words.size(), weights.E.cols);
-    kernels::gather_rows<Real>(weights.E, words, rows);
+    kernels::gather_rows(weights.E, words, rows);
     packed.pack_transposed(rows);
     return packed;
   }
@@ -35,8 +34,7 @@ kernels::PackedMatrix<Real> packed_columns(const OutputWeights<Real>& weights, s
 
 }  // namespace
 
-template <class Real>
-ShortlistOutput<Real>::ShortlistOutput(const OutputWeights<Real>& weights, const Sentences& lists, std::size_t together)
+ShortlistOutput::ShortlistOutput(const OutputWeights& weights, const Sentences& lists, std::size_t together)
     : together_(together), vocabulary_(weights.b_w.size()), lists_(lists) {
   assert(together > 0);
   for (const WordId word : lists_.words) bias_.push_back(weights.b_w[word]);
@@ -50,35 +48,32 @@ ShortlistOutput<Real>::ShortlistOutput(const OutputWeights<Real>& weights, const
     for (const WordId word : words) {
       columns_.push_back(static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), word) - all.begin()));
     }
-    unions_.push_back(packed_columns<Real>(weights, all, gathered));
+    unions_.push_back(packed_columns(weights, all, gathered));
   }
 }
 
-template <class Real>
 template <class Use>
-void ShortlistOutput<Real>::for_each_row(ConstMatrixView<Real> t, std::span<const std::uint32_t> sentence,
-                                         const Use& use) {
+void ShortlistOutput::for_each_row(ConstMatrix t, std::span<const std::uint32_t> sentence, const Use& use) {
   assert(t.rows == sentence.size() && std::is_sorted(sentence.begin(), sentence.end()));
   for (std::size_t first = 0, end = 0; first < t.rows; first = end) {
     const std::size_t group = sentence[first] / together_;
     while (end < t.rows && sentence[end] / together_ == group) ++end;
-    const kernels::PackedMatrix<Real>& W_o = unions_[group];
+    const kernels::PackedMatrix& W_o = unions_[group];
     const auto logits = logits_.shape(end - first, W_o.cols());
-    kernels::multiply<Real>(t.row_range(first, end - first), W_o, logits);
+    kernels::multiply(t.row_range(first, end - first), W_o, logits);
     parallel_for(end - first, [&](std::size_t i) {
       thread_local std::vector<Real> own;
       const std::size_t b = sentence[first + i], begin = lists_.offsets[b];
       own.resize(lists_.length(b));
       for (std::size_t k = 0; k < own.size(); ++k) own[k] = logits(i, columns_[begin + k]);
-      kernels::log_softmax<Real>(std::span<const Real>(bias_).subspan(begin, own.size()), std::span<Real>(own));
+      kernels::log_softmax(std::span<const Real>(bias_).subspan(begin, own.size()), own);
       use(first + i, lists_[b], std::span<const Real>(own));
     });
   }
 }
 
-template <class Real>
-void ShortlistOutput<Real>::log_probabilities(ConstMatrixView<Real> t, std::span<const std::uint32_t> sentence,
-                                              MatrixView<Real> log_probabilities) {
+void ShortlistOutput::log_probabilities(ConstMatrix t, std::span<const std::uint32_t> sentence,
+                                        Matrix log_probabilities) {
   for_each_row(t, sentence, [&](std::size_t i, std::span<const WordId> list, std::span<const Real> own) {
     Real* const row = log_probabilities.row(i);
     std::fill_n(row, log_probabilities.cols, -std::numeric_limits<Real>::infinity());
@@ -86,20 +81,15 @@ void ShortlistOutput<Real>::log_probabilities(ConstMatrixView<Real> t, std::span
   });
 }
 
-template <class Real>
-void ShortlistOutput<Real>::top_words(ConstMatrixView<Real> t, std::span<const std::uint32_t> sentence,
-                                      kernels::TopWords<Real>& top) {
+void ShortlistOutput::top_words(ConstMatrix t, std::span<const std::uint32_t> sentence, kernels::TopWords& top) {
   top.shape(t.rows, vocabulary_);
   for_each_row(t, sentence, [&](std::size_t i, std::span<const WordId> list, std::span<const Real> own) {
-    kernels::select_top_words<Real>(own, i, top);
+    kernels::select_top_words(own, i, top);
     for (std::size_t k = 0; k < top.lengths[i]; ++k) {
       auto& entry = top.entries[i * top.limit + k];
       entry.word = list[entry.word];
     }
   });
 }
-
-template class ShortlistOutput<float>;
-template class ShortlistOutput<double>;
 
 }  // namespace rnnsearch::layers

@@ -1,10 +1,9 @@
 #include "model/decoder.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
-#include "model/network.h"
+#include "model/impl.h"
 #include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/kernels/precision.h"
@@ -20,47 +19,39 @@ layers::WindowKind kind_of(AttentionWindow window) {
   return window == AttentionWindow::kLocalM ? layers::WindowKind::kLocalM : layers::WindowKind::kLocalP;
 }
 
-template <class Real>
-void add_columns(ConstMatrixView<Real> columns, MatrixView<Real> to) {
-  if (columns.cols > 0) kernels::add<Real>(columns, to);
+void add_columns(ConstMatrix columns, Matrix to) {
+  if (columns.cols > 0) kernels::add(columns, to);
 }
 
 }  // namespace
 
-template <class Real>
-Decoder<Real>::Decoder(const DecoderParts<Real>& parts)
-    : DecoderParts<Real>(parts),
-      widths_(options),
-      stack_(options, weights.decoder, gradient.decoder, dropout, scratch) {
+Decoder::Decoder(const DecoderParts& parts)
+    : DecoderParts(parts), widths_(options), stack_(options, weights.decoder, gradient.decoder, dropout, scratch) {
   if (!options.attends()) return;
-  attention_ = std::make_unique<layers::SoftAttention<Real>>(options.attention.score(),
-                                                             kind_of(options.attention_window), options.window,
-                                                             widths_.score, weights.attention, gradient.attention);
+  attention_ =
+      std::make_unique<layers::SoftAttention>(options.attention.score(), kind_of(options.attention_window),
+                                              options.window, widths_.score, weights.attention, gradient.attention);
 }
 
-template <class Real>
-void Decoder<Real>::make_keys(Encoded<Real>& encoded) {
+void Decoder::make_keys(Encoded& encoded) {
   const auto annotations = view_of(std::as_const(encoded.annotations), widths_.annotation);
   const std::size_t X = annotations.rows, A = widths_.score;
   encoded.keys.clear();
   encoded.rounded_annotations.clear();
   encoded.rounded_keys.clear();
-  if constexpr (std::is_same_v<Real, float>) {
-    if (kernels::precision() != kernels::Precision::kFloat32) {
-      kernels::round_to_bfloat16(annotations, view_of(encoded.rounded_annotations, X, widths_.annotation));
-      if (!attention_->has_keys()) return;
-      Frame frame(scratch);
-      const auto keys = frame.template matrix<Real>(X, A);
-      attention_->keys(annotations, keys);
-      kernels::round_to_bfloat16(keys, view_of(encoded.rounded_keys, X, A));
-      return;
-    }
+  if (kernels::precision() != kernels::Precision::kFloat32) {
+    kernels::round_to_bfloat16(annotations, view_of(encoded.rounded_annotations, X, widths_.annotation));
+    if (!attention_->has_keys()) return;
+    Frame frame(scratch);
+    const auto keys = frame.matrix(X, A);
+    attention_->keys(annotations, keys);
+    kernels::round_to_bfloat16(keys, view_of(encoded.rounded_keys, X, A));
+    return;
   }
   if (attention_->has_keys()) attention_->keys(annotations, view_of(encoded.keys, X, A));
 }
 
-template <class Real>
-layers::SoftAttentionMemory<Real> Decoder<Real>::memory_of(const Encoded<Real>& encoded) const {
+layers::SoftAttentionMemory Decoder::memory_of(const Encoded& encoded) const {
   if (!options.attends()) return {};
   const auto annotations = view_of(encoded.annotations, widths_.annotation);
   const auto rounded = view_of(encoded.rounded_annotations, widths_.annotation);
@@ -69,22 +60,19 @@ layers::SoftAttentionMemory<Real> Decoder<Real>::memory_of(const Encoded<Real>& 
           view_of(encoded.rounded_keys, widths_.score)};
 }
 
-template <class Real>
-void Decoder<Real>::pack(Frame& frame) {
+void Decoder::pack(Frame& frame) {
   stack_.pack(frame);
   if (attention_) attention_->pack(frame);
 }
 
-template <class Real>
-void Decoder<Real>::begin_rows(std::size_t Y, std::size_t widest, Frame& frame) {
+void Decoder::begin_rows(std::size_t Y, std::size_t widest, Frame& frame) {
   stack_.begin(Y, widest, frame);
   context_.shape(Y, widths_.context);
   if (options.feeds()) fed_.shape(Y, widths_.hidden);
   positions_.resize(Y);
 }
 
-template <class Real>
-void Decoder<Real>::forward(const Encoded<Real>& encoded, const TargetRows& target) {
+void Decoder::forward(const Encoded& encoded, const TargetRows& target) {
   PhaseTimes::Scope scope(&phases, Phase::kDecoder);
   const layers::Packing& packing = target.packing;
   const std::size_t B = packing.sentences(), Y = packing.words();
@@ -97,8 +85,8 @@ void Decoder<Real>::forward(const Encoded<Real>& encoded, const TargetRows& targ
   stack_.load(view_of(encoded.initial_states, options.layers * widths_.cell_state), packing.order);
   if (options.feeds()) {
     const auto fed = first_fed(B);
-    if (feeds_start()) kernels::drop<Real>(dropout.mask(Place::kTargetWord).rows(0, B), fed);
-    kernels::copy_rows<Real>(fed, packing.step(fed_.view(), 0));
+    if (feeds_start()) kernels::drop(dropout.mask(Place::kTargetWord).rows(0, B), fed);
+    kernels::copy_rows(fed, packing.step(fed_.view(), 0));
   }
   std::size_t longest = 0;
   for (std::size_t b = 0; b < B; ++b) longest = std::max(longest, encoded.source_length(b));
@@ -107,8 +95,8 @@ void Decoder<Real>::forward(const Encoded<Real>& encoded, const TargetRows& targ
     const auto first = static_cast<std::ptrdiff_t>(packing.first_row[t]);
     std::fill_n(positions_.begin() + first, packing.active[t], static_cast<std::uint32_t>(t));
     if (!options.has_fixed_context()) continue;
-    kernels::gather_rows<Real>(view_of(encoded.contexts, widths_.context),
-                               std::span(packing.order).first(packing.active[t]), packing.step(context_.view(), t));
+    kernels::gather_rows(view_of(encoded.contexts, widths_.context), std::span(packing.order).first(packing.active[t]),
+                         packing.step(context_.view(), t));
   }
   stack_.multiply_known(state_words().rows(), state_contexts(B), frame);
   const auto memory = memory_of(encoded);
@@ -119,20 +107,17 @@ void Decoder<Real>::forward(const Encoded<Real>& encoded, const TargetRows& targ
     if (continuing == 0) break;
     stack_.carry(packing, t);
     if (options.feeds()) {
-      kernels::copy_rows<Real>(packing.step(readout.vector(), t, continuing), packing.step(fed_.view(), t + 1));
+      kernels::copy_rows(packing.step(readout.vector(), t, continuing), packing.step(fed_.view(), t + 1));
     }
   }
 }
 
-template <class Real>
-std::size_t Decoder<Real>::embeddings() const {
+std::size_t Decoder::embeddings() const {
   const bool known = widths_.state_word > 0 && !feeds_words();
   return known ? state_words().distinct.words.size() : positions_.size();
 }
 
-template <class Real>
-void Decoder<Real>::backward(const Encoded<Real>& encoded, const TargetRows& target, MatrixView<Real> inputs,
-                             SourceGradients<Real>& gradients) {
+void Decoder::backward(const Encoded& encoded, const TargetRows& target, Matrix inputs, SourceGradients& gradients) {
   PhaseTimes::Scope scope(&phases, Phase::kDecoder);
   const layers::Packing& packing = target.packing;
   const std::size_t B = packing.sentences(), Y = packing.words();
@@ -142,7 +127,7 @@ void Decoder<Real>::backward(const Encoded<Real>& encoded, const TargetRows& tar
   if (options.attends()) attention_->begin_backward(B, frame, gradients.guide);
   const auto memory = memory_of(encoded);
   for (std::size_t t = packing.steps(); t-- > 0;) step_backward(packing, t, memory, inputs, gradients);
-  const auto words_gradient = frame.template matrix<Real>(state_words().distinct.words.size(), options.embedding);
+  const auto words_gradient = frame.matrix(state_words().distinct.words.size(), options.embedding);
   stack_.accumulate(state_words().rows(), state_contexts(B), state_inputs(0, Y), packing, words_gradient,
                     gradients.contexts.row_range(0, B), frame);
   gradients.states = stack_.initial_gradients();
@@ -151,50 +136,45 @@ void Decoder<Real>::backward(const Encoded<Real>& encoded, const TargetRows& tar
     attention_->accumulate(attends_from_current() ? stack_.current(0, Y) : stack_.previous(0, Y));
     scope.change(Phase::kAttention);
     const layers::SentenceRows steps(packing);
-    kernels::annotations_backward<Real>(encoded.offsets, {steps.offsets, steps.rows}, attention_->context_weights(),
-                                        gradients.contexts, gradients.annotations);
+    kernels::annotations_backward({encoded.offsets, steps.offsets, steps.rows, attention_->context_weights(),
+                                   gradients.contexts, gradients.annotations});
   }
   scope.change(Phase::kEmbedding);
   if (feeds_words()) return start_backward(B, inputs);
   if (widths_.readout_word > 0) {
-    embedding_backward(previous_, layers::add_repeated<Real>(previous_.rows(), of_word(inputs), frame));
+    embedding_backward(previous_, layers::add_repeated(previous_.rows(), of_word(inputs), frame));
   }
   if (widths_.state_word > 0) embedding_backward(state_words(), words_gradient);
 }
 
-template <class Real>
-void Decoder<Real>::keys_backward(const Encoded<Real>& encoded, const SourceGradients<Real>& gradients) {
+void Decoder::keys_backward(const Encoded& encoded, const SourceGradients& gradients) {
   if (attention_->has_keys()) {
     attention_->keys_backward(view_of(encoded.annotations, widths_.annotation), gradients.keys, gradients.annotations);
   } else {
-    kernels::add<Real>(gradients.keys, gradients.annotations);
+    kernels::add(gradients.keys, gradients.annotations);
   }
 }
 
 // ---- a search
 
-template <class Real>
-void Decoder<Real>::start(SearchState<Real>& state, bool to_pack) {
+void Decoder::start(SearchState& state, bool to_pack) {
   const std::size_t R = state.rows();
-  if (options.feeds()) kernels::copy_rows<Real>(first_fed(R), state.fed.shape(R, widths_.hidden));
+  if (options.feeds()) kernels::copy_rows(first_fed(R), state.fed.shape(R, widths_.hidden));
   if (to_pack) packed_.reset();
 }
 
-template <class Real>
-void Decoder<Real>::begin_step(const SearchState<Real>& state, Frame& frame) {
+void Decoder::begin_step(const SearchState& state, Frame& frame) {
   if (!packed_) {
     packed_.emplace(packed_memory_);
     pack(*packed_);
   }
   begin_rows(state.rows(), state.rows(), frame);
   stack_.load(state.states.view());
-  if (options.feeds()) kernels::copy_rows<Real>(state.fed.view(), fed_.view());
+  if (options.feeds()) kernels::copy_rows(state.fed.view(), fed_.view());
   std::copy(state.written.begin(), state.written.end(), positions_.begin());
 }
 
-template <class Real>
-void Decoder<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& state, MatrixView<Real> alpha_out,
-                            Frame& frame) {
+void Decoder::predict(const Encoded& encoded, SearchState& state, Matrix alpha_out, Frame& frame) {
   const std::size_t R = state.rows();
   PhaseTimes::Scope scope(&phases, Phase::kDecoder);
   begin_step(state, frame);
@@ -204,23 +184,22 @@ void Decoder<Real>::predict(const Encoded<Real>& encoded, SearchState<Real>& sta
   if (options.attends()) {
     attention_->begin(R, longest);
   } else if (options.has_fixed_context()) {
-    kernels::gather_rows<Real>(view_of(encoded.contexts, widths_.context), state.sentence, context_.view());
+    kernels::gather_rows(view_of(encoded.contexts, widths_.context), state.sentence, context_.view());
   }
   if (options.updates_first()) stack_.multiply_known(state_words().rows(), state_contexts(R), frame);
   step(0, R, memory_of(encoded), state.sentence, scope);
   if (options.updates_first()) {
     stack_.store(state.states.view());
-    if (options.feeds()) kernels::copy_rows<Real>(readout.vector(), state.fed.view());
+    if (options.feeds()) kernels::copy_rows(readout.vector(), state.fed.view());
   } else {
-    kernels::copy_rows<Real>(context_.view(), state.context.shape(R, widths_.context));
+    kernels::copy_rows(context_.view(), state.context.shape(R, widths_.context));
   }
   if (!alpha_out.data) return;
-  kernels::zero_rows<Real>(alpha_out);
-  if (options.attends()) kernels::copy_rows<Real>(alpha(), alpha_out.columns(0, longest));
+  kernels::zero_rows(alpha_out);
+  if (options.attends()) kernels::copy_rows(alpha(), alpha_out.columns(0, longest));
 }
 
-template <class Real>
-void Decoder<Real>::advance(SearchState<Real>& state) {
+void Decoder::advance(SearchState& state) {
   if (options.updates_first()) return;
   const PhaseTimes::Scope scope(&phases, Phase::kDecoder);
   const std::size_t R = state.rows();
@@ -231,7 +210,7 @@ void Decoder<Real>::advance(SearchState<Real>& state) {
   } else {
     embed_previous_of(state);
   }
-  if (widths_.context > 0) kernels::copy_rows<Real>(state.context.view(), context_.view());
+  if (widths_.context > 0) kernels::copy_rows(state.context.view(), context_.view());
   stack_.multiply_known(state_words().rows(), state_contexts(R), frame);
   stack_.update(0, R, R, state_inputs(0, R));
   stack_.store(state.states.view());
@@ -239,10 +218,9 @@ void Decoder<Real>::advance(SearchState<Real>& state) {
 
 // ---- one step
 
-template <class Real>
-void Decoder<Real>::step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory<Real>& memory,
-                         std::span<const std::uint32_t> sentence, PhaseTimes::Scope& scope) {
-  const auto attend = [&](ConstMatrixView<Real> states) {
+void Decoder::step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory& memory,
+                   std::span<const std::uint32_t> sentence, PhaseTimes::Scope& scope) {
+  const auto attend = [&](ConstMatrix states) {
     const PhaseTimes::Scope attending(&phases, Phase::kAttention);
     attention_->forward(first, memory, sentence, states, std::span(positions_).subspan(first, R),
                         context_.view().row_range(first, R));
@@ -256,10 +234,8 @@ void Decoder<Real>::step(std::size_t first, std::size_t R, const layers::SoftAtt
   scope.change(Phase::kDecoder);
 }
 
-template <class Real>
-void Decoder<Real>::step_backward(const layers::Packing& packing, std::size_t t,
-                                  const layers::SoftAttentionMemory<Real>& memory, MatrixView<Real> inputs,
-                                  SourceGradients<Real>& gradients) {
+void Decoder::step_backward(const layers::Packing& packing, std::size_t t, const layers::SoftAttentionMemory& memory,
+                            Matrix inputs, SourceGradients& gradients) {
   const std::size_t first = packing.first_row[t], R = packing.active[t], continuing = packing.continuing(t);
   stack_.begin_step_backward(R, continuing);
   const auto readout_gradient = inputs.row_range(first, R);
@@ -269,9 +245,9 @@ void Decoder<Real>::step_backward(const layers::Packing& packing, std::size_t t,
     readout.backward(first, readout_gradient);
   }
   const auto previous = stack_.previous_gradient(), current = stack_.current_gradient();
-  add_columns<Real>(of_state(readout_gradient), options.updates_first() ? current : previous);
+  add_columns(of_state(readout_gradient), options.updates_first() ? current : previous);
   const auto c = gradients.contexts.row_range(first, R);
-  const auto attend_backward = [&](MatrixView<Real> states) {
+  const auto attend_backward = [&](Matrix states) {
     const PhaseTimes::Scope scope(&phases, Phase::kAttention);
     attention_->backward(first, memory, {packing.order.data(), R}, c, states, gradients.keys);
   };
@@ -279,7 +255,7 @@ void Decoder<Real>::step_backward(const layers::Packing& packing, std::size_t t,
   stack_.update_backward(first, options.updates_first() ? R : continuing);
   if (!options.attends()) return;
   const auto others = stack_.others_gradient().row_range(0, R);
-  add_columns<Real>(others.columns(others.cols - widths_.state_context, widths_.state_context), c);
+  add_columns(others.columns(others.cols - widths_.state_context, widths_.state_context), c);
   if (!attends_from_current()) attend_backward(previous);
 }
 
@@ -287,8 +263,7 @@ void Decoder<Real>::step_backward(const layers::Packing& packing, std::size_t t,
 
 // of_rows: kNone where no word comes before, whose embedding is 0 or that of <s>. Word y_i, where y_0 is <s>, has one
 // dropout mask wherever it is read.
-template <class Real>
-void Decoder<Real>::embed(std::vector<WordId> of_rows, std::uint32_t later, WordRows& to) {
+void Decoder::embed(std::vector<WordId> of_rows, std::uint32_t later, WordRows& to) {
   const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
   const bool drops =
       dropout.mask(Place::kTargetWord).drops() || dropout.mask_of_words(Place::kWholeTargetWord, of_rows).drops();
@@ -310,17 +285,15 @@ void Decoder<Real>::embed(std::vector<WordId> of_rows, std::uint32_t later, Word
   drop(to, embedded);
 }
 
-template <class Real>
-void Decoder<Real>::embed_previous(std::vector<WordId> of_rows) {
+void Decoder::embed_previous(std::vector<WordId> of_rows) {
   if (feeds_words()) return;
   embed(std::move(of_rows), 0, previous_);
   const auto rows = previous_.rows();
   if (widths_.readout_word == 0 || rows.place.empty()) return;
-  kernels::gather_rows<Real>(rows.distinct, rows.place, previous_rows_.shape(rows.place.size(), options.embedding));
+  kernels::gather_rows(rows.distinct, rows.place, previous_rows_.shape(rows.place.size(), options.embedding));
 }
 
-template <class Real>
-void Decoder<Real>::embed_previous_of(const SearchState<Real>& state) {
+void Decoder::embed_previous_of(const SearchState& state) {
   std::vector<WordId> of_rows = state.previous;
   for (std::size_t i = 0; i < of_rows.size(); ++i) {
     if (state.written[i] == 0) of_rows[i] = kNone;
@@ -328,55 +301,49 @@ void Decoder<Real>::embed_previous_of(const SearchState<Real>& state) {
   embed_previous(std::move(of_rows));
 }
 
-template <class Real>
-void Decoder<Real>::drop(const WordRows& from, MatrixView<Real> embedded) const {
-  kernels::drop<Real>(dropout.mask(Place::kTargetWord, 0, from.later), embedded);
-  kernels::drop_rows<Real>(dropout.mask_of_words(Place::kWholeTargetWord, from.distinct.words, from.later), embedded);
+void Decoder::drop(const WordRows& from, Matrix embedded) const {
+  kernels::drop(dropout.mask(Place::kTargetWord, 0, from.later), embedded);
+  kernels::drop_rows(dropout.mask_of_words(Place::kWholeTargetWord, from.distinct.words, from.later), embedded);
 }
 
 // embedded [D, m]: the gradient, overwritten.
-template <class Real>
-void Decoder<Real>::embedding_backward(const WordRows& from, MatrixView<Real> embedded) const {
+void Decoder::embedding_backward(const WordRows& from, Matrix embedded) const {
   const std::size_t D = embedded.rows;
   drop(from, embedded);
   words.backward(std::span(from.distinct.words).subspan(from.zeros), embedded.row_range(from.zeros, D - from.zeros));
 }
 
 // If the vector of the readout takes the word's place, the only embedded word is <s> before the first step.
-template <class Real>
-void Decoder<Real>::start_backward(std::size_t B, MatrixView<Real> inputs) {
+void Decoder::start_backward(std::size_t B, Matrix inputs) {
   if (!feeds_start()) return;
   const auto fed = fed_first_.zeros(B, widths_.hidden);
   feed_backward(0, inputs, fed);
-  kernels::drop<Real>(dropout.mask(Place::kTargetWord).rows(0, B), fed);
+  kernels::drop(dropout.mask(Place::kTargetWord).rows(0, B), fed);
   words.backward(std::vector<WordId>(B, kStart), fed);
 }
 
 // ---- what is fed back
 
 // The vector that is fed to the first step of B sentences, [B, H]: zero, or the embedding of <s>.
-template <class Real>
-MatrixView<Real> Decoder<Real>::first_fed(std::size_t B) {
+Matrix Decoder::first_fed(std::size_t B) {
   const auto fed = fed_first_.zeros(B, widths_.hidden);
   if (feeds_start()) words.forward(std::vector<WordId>(B, kStart), fed);
   return fed;
 }
 
 // ADDS to fed [R, H] the gradient of the vector that was fed to the step at row `first`, the last one that went back.
-template <class Real>
-void Decoder<Real>::feed_backward(std::size_t first, MatrixView<Real> inputs, MatrixView<Real> fed) const {
+void Decoder::feed_backward(std::size_t first, Matrix inputs, Matrix fed) const {
   const auto state = stack_.others_gradient().row_range(0, fed.rows);
   const std::size_t word = feeds_words() ? widths_.state_word : 0;
-  add_columns<Real>(state.columns(word, widths_.state_fed), fed);
+  add_columns(state.columns(word, widths_.state_fed), fed);
   if (!feeds_words()) return;
-  add_columns<Real>(state.columns(0, word), fed);
-  add_columns<Real>(of_word(inputs.row_range(first, fed.rows)), fed);
+  add_columns(state.columns(0, word), fed);
+  add_columns(of_word(inputs.row_range(first, fed.rows)), fed);
 }
 
 // ---- inputs of state and readout
 
-template <class Real>
-typename Decoder<Real>::Blocks Decoder<Real>::state_inputs(std::size_t first, std::size_t R) const {
+Decoder::Blocks Decoder::state_inputs(std::size_t first, std::size_t R) const {
   Blocks blocks;
   if (feeds_words() && widths_.state_word > 0) blocks.push_back(fed_.view().row_range(first, R));
   if (widths_.state_fed > 0) blocks.push_back(fed_.view().row_range(first, R));
@@ -385,15 +352,13 @@ typename Decoder<Real>::Blocks Decoder<Real>::state_inputs(std::size_t first, st
 }
 
 // Those of all steps are those of the first one.
-template <class Real>
-ConstMatrixView<Real> Decoder<Real>::state_contexts(std::size_t B) const {
+ConstMatrix Decoder::state_contexts(std::size_t B) const {
   const bool reads = options.has_fixed_context() && widths_.state_context > 0;
-  return reads ? context_.view().row_range(0, B) : MatrixView<Real>();
+  return reads ? context_.view().row_range(0, B) : Matrix();
 }
 
-template <class Real>
-layers::ReadoutInput<Real> Decoder<Real>::readout_input(std::size_t first, std::size_t R) const {
-  layers::ReadoutInput<Real> blocks;
+layers::ReadoutInput Decoder::readout_input(std::size_t first, std::size_t R) const {
+  layers::ReadoutInput blocks;
   if (widths_.readout_state > 0) {
     blocks.push_back(options.updates_first() ? stack_.current(first, R) : stack_.previous(first, R));
   }
@@ -405,8 +370,5 @@ layers::ReadoutInput<Real> Decoder<Real>::readout_input(std::size_t first, std::
   if (widths_.readout_context > 0) blocks.push_back(context_.view().row_range(first, R));
   return blocks;
 }
-
-template class Decoder<float>;
-template class Decoder<double>;
 
 }  // namespace rnnsearch::model

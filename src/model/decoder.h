@@ -37,69 +37,61 @@ struct TargetRows {
 };
 
 /// The gradients that leave the decoder towards the source.
-template <class Real>
 struct SourceGradients {
-  MatrixView<Real> annotations;          // with attention: [X, C] ADDS, sentence by sentence
-  MatrixView<Real> keys;                 // with attention: [X, A] ADDS
-  std::vector<MatrixView<Real>> states;  // out: for each layer that of s_0, [B, S] in packed order
-  MatrixView<Real> contexts;             // out: [Y, C]; that of the context of a sentence is the sum of its rows
-  ConstMatrixView<Real> guide{};         // in: [Y, longest source] as in kernels::ScoredAttentionBackward, or empty
+  Matrix annotations;          // with attention: [X, C] ADDS, sentence by sentence
+  Matrix keys;                 // with attention: [X, A] ADDS
+  std::vector<Matrix> states;  // out: for each layer that of s_0, [B, S] in packed order
+  Matrix contexts;             // out: [Y, C]; that of the context of a sentence is the sum of its rows
+  ConstMatrix guide{};         // in: [Y, longest source] as in kernels::ScoredAttentionBackward, or empty
 };
 
 /// What a decoder is made of. The references must outlive it.
-template <class Real>
 struct DecoderParts {
   const ModelOptions& options;
-  const Weights<Real>& weights;
-  const Weights<Real>& gradient;
-  EmbeddingTable<Real> words;      // of the target
-  layers::Readout<Real>& readout;  // which the decoder runs if its vector is fed back
+  const Weights& weights;
+  const Weights& gradient;
+  EmbeddingTable words;      // of the target
+  layers::Readout& readout;  // which the decoder runs if its vector is fed back
   const Dropout& dropout;
   kernels::Scratch scratch;  // for temporary matrices
   PhaseTimes& phases;
 };
 
-template <class Real>
-class Decoder : private DecoderParts<Real> {
+class Decoder : private DecoderParts {
  public:
-  explicit Decoder(const DecoderParts<Real>& parts);
+  explicit Decoder(const DecoderParts& parts);
 
   /// Computes the keys of the attention from encoded.annotations.
-  void make_keys(Encoded<Real>& encoded);
+  void make_keys(Encoded& encoded);
 
   /// All steps of a batch. A decoder that feeds the vector of the readout back runs the readout, too, which must have
   /// begun.
-  void forward(const Encoded<Real>& encoded, const TargetRows& target);
+  void forward(const Encoded& encoded, const TargetRows& target);
   /// The number of embeddings that the cell multiplied in `forward`.
   std::size_t embeddings() const;
   /// The input of the readout after `forward` [Y, I], and after `predict` [R, I].
-  layers::ReadoutInput<Real> for_readout() const { return readout_input(0, positions_.size()); }
+  layers::ReadoutInput for_readout() const { return readout_input(0, positions_.size()); }
   /// ADDS to the gradient of the weights, target embeddings included, except what keys_backward does. inputs: [Y, I]
   /// the gradient of for_readout(), overwritten; a decoder that runs the readout computes it here.
-  void backward(const Encoded<Real>& encoded, const TargetRows& target, MatrixView<Real> inputs,
-                SourceGradients<Real>& gradients);
+  void backward(const Encoded& encoded, const TargetRows& target, Matrix inputs, SourceGradients& gradients);
   /// Propagates the gradient of the keys to the annotations. ADDS.
-  void keys_backward(const Encoded<Real>& encoded, const SourceGradients<Real>& gradients);
+  void keys_backward(const Encoded& encoded, const SourceGradients& gradients);
 
   /// alpha_ij and c_i of the last batch, by row; without columns if the model has none.
-  ConstMatrixView<Real> alpha() const { return attention_ ? attention_->alpha() : ConstMatrixView<Real>(); }
-  ConstMatrixView<Real> contexts() const { return context_.view(); }
+  ConstMatrix alpha() const { return attention_ ? attention_->alpha() : ConstMatrix(); }
+  ConstMatrix contexts() const { return context_.view(); }
 
   // The steps of a search, with the contracts of Model. There is at least one row.
   /// Fills state.fed. pack: the steps pack the matrices anew; otherwise those of the last search are still right.
-  void start(SearchState<Real>& state, bool pack);
+  void start(SearchState& state, bool pack);
   /// alpha: out, or empty. frame: memory until for_readout() has been read.
-  void predict(const Encoded<Real>& encoded, SearchState<Real>& state, MatrixView<Real> alpha,
-               kernels::Scratch::Frame& frame);
+  void predict(const Encoded& encoded, SearchState& state, Matrix alpha, kernels::Scratch::Frame& frame);
   /// Computes s_i, if `predict` has not.
-  void advance(SearchState<Real>& state);
+  void advance(SearchState& state);
 
  private:
   using Frame = kernels::Scratch::Frame;
-  using Blocks = typename DecoderStack<Real>::Blocks;
-  using DecoderParts<Real>::options, DecoderParts<Real>::weights, DecoderParts<Real>::gradient;
-  using DecoderParts<Real>::words, DecoderParts<Real>::readout, DecoderParts<Real>::dropout;
-  using DecoderParts<Real>::scratch, DecoderParts<Real>::phases;
+  using Blocks = DecoderStack::Blocks;
 
   /// The words that the rows read: each distinct one once, unless dropout makes a word differ from row to row.
   struct WordRows {
@@ -107,7 +99,7 @@ class Decoder : private DecoderParts<Real> {
     std::size_t zeros = 0;           // the number of words, at the beginning, whose embedding is 0 by definition
     std::uint32_t later = 0;         // by how many time steps they come after the words y_{i-1} of the rows
     kernels::Buffer<Real> embedded;  // [D, m]
-    layers::RepeatedRows<Real> rows() const { return {embedded.view(), distinct.repeats()}; }
+    layers::RepeatedRows rows() const { return {embedded.view(), distinct.repeats()}; }
   };
 
   /// Whether the embedding of <s> is fed to the first step.
@@ -120,43 +112,41 @@ class Decoder : private DecoderParts<Real> {
 
   void pack(Frame& frame);
   void begin_rows(std::size_t Y, std::size_t widest, Frame& frame);
-  void begin_step(const SearchState<Real>& state, Frame& frame);
+  void begin_step(const SearchState& state, Frame& frame);
   /// The whole step of R rows from `first` on, except for the update of the state if the readout comes first. The
   /// previous state is in the stack, and what is fed in fed_.
-  void step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory<Real>& memory,
+  void step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory& memory,
             std::span<const std::uint32_t> sentence, PhaseTimes::Scope& scope);
-  void step_backward(const layers::Packing& packing, std::size_t t, const layers::SoftAttentionMemory<Real>& memory,
-                     MatrixView<Real> inputs, SourceGradients<Real>& gradients);
-  layers::SoftAttentionMemory<Real> memory_of(const Encoded<Real>& encoded) const;
+  void step_backward(const layers::Packing& packing, std::size_t t, const layers::SoftAttentionMemory& memory,
+                     Matrix inputs, SourceGradients& gradients);
+  layers::SoftAttentionMemory memory_of(const Encoded& encoded) const;
 
   void embed(std::vector<WordId> of_rows, std::uint32_t later, WordRows& to);
   void embed_previous(std::vector<WordId> of_rows);
-  void embed_previous_of(const SearchState<Real>& state);
-  void drop(const WordRows& from, MatrixView<Real> embedded) const;
-  void embedding_backward(const WordRows& from, MatrixView<Real> embedded) const;
-  void start_backward(std::size_t B, MatrixView<Real> inputs);
+  void embed_previous_of(const SearchState& state);
+  void drop(const WordRows& from, Matrix embedded) const;
+  void embedding_backward(const WordRows& from, Matrix embedded) const;
+  void start_backward(std::size_t B, Matrix inputs);
   const WordRows& state_words() const { return reads_current_word() ? current_ : previous_; }
 
-  MatrixView<Real> first_fed(std::size_t B);
-  void feed_backward(std::size_t first, MatrixView<Real> inputs, MatrixView<Real> fed) const;
+  Matrix first_fed(std::size_t B);
+  void feed_backward(std::size_t first, Matrix inputs, Matrix fed) const;
 
   /// The inputs of R rows from `first` on: of the state, those that a step multiplies and, of B rows, the fixed
   /// context.
   Blocks state_inputs(std::size_t first, std::size_t R) const;
-  ConstMatrixView<Real> state_contexts(std::size_t B) const;
-  layers::ReadoutInput<Real> readout_input(std::size_t first, std::size_t R) const;
+  ConstMatrix state_contexts(std::size_t B) const;
+  layers::ReadoutInput readout_input(std::size_t first, std::size_t R) const;
   /// Column blocks of the gradient of the readout's input.
-  MatrixView<Real> of_state(MatrixView<Real> inputs) const { return inputs.columns(0, widths_.readout_state); }
-  MatrixView<Real> of_word(MatrixView<Real> inputs) const {
-    return inputs.columns(widths_.readout_state, widths_.readout_word);
-  }
-  MatrixView<Real> of_context(MatrixView<Real> inputs) const {
+  Matrix of_state(Matrix inputs) const { return inputs.columns(0, widths_.readout_state); }
+  Matrix of_word(Matrix inputs) const { return inputs.columns(widths_.readout_state, widths_.readout_word); }
+  Matrix of_context(Matrix inputs) const {
     return inputs.columns(widths_.readout_state + widths_.readout_word, widths_.readout_context);
   }
 
   const Widths widths_;
-  DecoderStack<Real> stack_;
-  std::unique_ptr<layers::SoftAttention<Real>> attention_;
+  DecoderStack stack_;
+  std::unique_ptr<layers::SoftAttention> attention_;
   kernels::Scratch packed_memory_;
   std::optional<Frame> packed_;  // holds the matrices, packed for the steps of a search
 

@@ -18,14 +18,13 @@
 
 namespace rnnsearch::model {
 
-template <class Real>
 class DecoderStack {
  public:
   /// Blocks of columns of the first layer's input, in the order of their rows in W_in.
-  using Blocks = std::vector<ConstMatrixView<Real>>;
+  using Blocks = std::vector<ConstMatrix>;
 
-  DecoderStack(const ModelOptions& options, const std::vector<layers::RecurrentWeights<Real>>& weights,
-               const std::vector<layers::RecurrentWeights<Real>>& gradient, const Dropout& dropout,
+  DecoderStack(const ModelOptions& options, const std::vector<layers::RecurrentWeights>& weights,
+               const std::vector<layers::RecurrentWeights>& gradient, const Dropout& dropout,
                const kernels::Scratch& scratch);
 
   /// Packs the weights into memory of `frame`, which must outlive the steps. Call it before the steps whenever weights
@@ -36,23 +35,22 @@ class DecoderStack {
   void begin(std::size_t Y, std::size_t widest, kernels::Scratch::Frame& frame);
 
   /// [R, n] outputs of the last layer in s_{i-1} and s_i, in R rows from `first` on.
-  MatrixView<Real> previous(std::size_t first, std::size_t R) const { return top(layers_.back().previous, first, R); }
+  Matrix previous(std::size_t first, std::size_t R) const { return top(layers_.back().previous, first, R); }
   /// s_i stays until the next step if the readout reads s_{i-1}, otherwise until the next pass.
-  MatrixView<Real> current(std::size_t first, std::size_t R) const {
+  Matrix current(std::size_t first, std::size_t R) const {
     return top(layers_.back().current, keeps_current_ ? first : 0, R);
   }
 
   /// states [R, layers * S]: s_{i-1} of the first R rows, where sentence k of the rows is sentence order[k].
-  void load(ConstMatrixView<Real> states, std::span<const std::uint32_t> order);
-  void load(ConstMatrixView<Real> states);
-  void store(MatrixView<Real> states) const;
+  void load(ConstMatrix states, std::span<const std::uint32_t> order);
+  void load(ConstMatrix states);
+  void store(Matrix states) const;
   /// s_i becomes the previous state of the step after t.
   void carry(const layers::Packing& packing, std::size_t t);
 
   /// Multiplies what is known before the steps. words [Y, word]: ignored if the word is not known. contexts: the fixed
   /// context, if it is an input; row i of every step reads row i. frame: as for `begin`.
-  void multiply_known(const layers::RepeatedRows<Real>& words, ConstMatrixView<Real> contexts,
-                      kernels::Scratch::Frame& frame);
+  void multiply_known(const layers::RepeatedRows& words, ConstMatrix contexts, kernels::Scratch::Frame& frame);
   /// s_i of R rows from `first` on, of which the first `needed` are needed. others: the other blocks, [R, .].
   void update(std::size_t first, std::size_t R, std::size_t needed, const Blocks& others);
 
@@ -62,39 +60,39 @@ class DecoderStack {
   /// `continuing` rows, left as that of s_{i-1}.
   void begin_step_backward(std::size_t R, std::size_t continuing);
   /// [R, n] the gradients of the outputs of the last layer in this step, to which others may add.
-  MatrixView<Real> previous_gradient() const { return top(layers_.back().previous_gradient, 0, rows_); }
-  MatrixView<Real> current_gradient() const { return top(layers_.back().current_gradient, 0, rows_); }
+  Matrix previous_gradient() const { return top(layers_.back().previous_gradient, 0, rows_); }
+  Matrix current_gradient() const { return top(layers_.back().current_gradient, 0, rows_); }
   /// [at least R, .] the gradient of the other blocks, from update_backward until that of another step.
-  MatrixView<Real> others_gradient() const { return layers_[0].input_gradient.view(); }
+  Matrix others_gradient() const { return layers_[0].input_gradient.view(); }
   void update_backward(std::size_t first, std::size_t needed);
   /// Call it after the steps. ADDS to the gradient of the weights. words, contexts: of `multiply_known`. others: the
   /// blocks of all Y rows. words_gradient [D, word] out. contexts_gradient [B, .] ADDS, of the fixed context over all
   /// steps.
-  void accumulate(const layers::RepeatedRows<Real>& words, ConstMatrixView<Real> contexts, const Blocks& others,
-                  const layers::Packing& packing, MatrixView<Real> words_gradient, MatrixView<Real> contexts_gradient,
+  void accumulate(const layers::RepeatedRows& words, ConstMatrix contexts, const Blocks& others,
+                  const layers::Packing& packing, Matrix words_gradient, Matrix contexts_gradient,
                   kernels::Scratch::Frame& frame);
   /// [B, S] of every layer, after the last step of the backward pass: the gradient of s_0.
-  std::vector<MatrixView<Real>> initial_gradients() const;
+  std::vector<Matrix> initial_gradients() const;
 
  private:
   using Buffer = kernels::Buffer<Real>;
   struct Layer {
-    std::unique_ptr<layers::Cell<Real>> cell;
-    std::size_t known, inputs;                      // rows of W_in: of the word, and of the blocks after it
-    std::vector<kernels::PackedMatrix<Real>> W_in;  // each of these blocks; in the backward pass all, transposed
-    Buffer input;                                   // [Y, n] of layers above the first
-    Buffer x;                                       // [Y, .]; after the backward pass its gradient
-    Buffer previous, current;                       // [Y, S] s_{i-1}, s_i
+    std::unique_ptr<layers::Cell> cell;
+    std::size_t known, inputs;                // rows of W_in: of the word, and of the blocks after it
+    std::vector<kernels::PackedMatrix> W_in;  // each of these blocks; in the backward pass all, transposed
+    Buffer input;                             // [Y, n] of layers above the first
+    Buffer x;                                 // [Y, .]; after the backward pass its gradient
+    Buffer previous, current;                 // [Y, S] s_{i-1}, s_i
     // Of one step of the backward pass, in their first R rows. The inputs are those that a step multiplies.
     Buffer input_gradient, previous_gradient, current_gradient;  // [widest, .]
   };
 
-  MatrixView<Real> top(const Buffer& states, std::size_t first, std::size_t R) const {
+  Matrix top(const Buffer& states, std::size_t first, std::size_t R) const {
     return states.view().row_range(first, R).columns(0, options_.state);
   }
 
   const ModelOptions& options_;
-  const std::vector<layers::RecurrentWeights<Real>> weights_, gradient_;
+  const std::vector<layers::RecurrentWeights> weights_, gradient_;
   const Dropout& dropout_;
   kernels::Scratch scratch_;
   const Widths widths_;
@@ -102,8 +100,8 @@ class DecoderStack {
   std::vector<std::size_t> others_;    // the widths of the other blocks
   std::size_t widest_ = 0, rows_ = 0;  // rows_: R of the step that goes back
   std::vector<Layer> layers_;
-  kernels::PackedMatrix<Real> W_word_, W_contexts_;
-  MatrixView<Real> of_contexts_;  // [B, .] the product of the fixed contexts
+  kernels::PackedMatrix W_word_, W_contexts_;
+  Matrix of_contexts_;  // [B, .] the product of the fixed contexts
 };
 
 }  // namespace rnnsearch::model

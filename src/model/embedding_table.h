@@ -8,21 +8,20 @@
 
 namespace rnnsearch::model {
 
-template <class Real>
 struct EmbeddingTable {
-  layers::EmbeddingWeights<Real> weights, gradient;
-  layers::RowGradient<Real>* rows = nullptr;  // nullptr: the gradient of the table is dense, in gradient.E
+  layers::EmbeddingWeights weights, gradient;
+  layers::RowGradient* rows = nullptr;  // nullptr: the gradient of the table is dense, in gradient.E
 
   /// output [words.size(), m] out.
-  void forward(std::span<const WordId> words, MatrixView<Real> output) const {
-    layers::embedding_forward<Real>(weights, words, output);
+  void forward(std::span<const WordId> words, Matrix output) const {
+    layers::embedding_forward(weights, words, output);
   }
   /// ADDS to the gradient.
-  void backward(std::span<const WordId> words, ConstMatrixView<Real> output_gradient) const {
+  void backward(std::span<const WordId> words, ConstMatrix output_gradient) const {
     if (rows) {
-      layers::embedding_backward<Real>(*rows, gradient.bias, words, output_gradient);
+      layers::embedding_backward(*rows, gradient.bias, words, output_gradient);
     } else {
-      layers::embedding_backward<Real>(gradient, words, output_gradient);
+      layers::embedding_backward(gradient, words, output_gradient);
     }
   }
 };

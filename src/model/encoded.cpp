@@ -7,8 +7,7 @@
 
 namespace rnnsearch::model {
 
-template <class Real>
-void Encoded<Real>::replace(std::span<const std::uint32_t> kept, Encoded more) {
+void Encoded::replace(std::span<const std::uint32_t> kept, Encoded more) {
   assert(std::is_sorted(kept.begin(), kept.end()));
   const std::vector<std::size_t> before = std::exchange(offsets, {0});
   const auto add_lengths = [&](const std::vector<std::size_t>& from, std::size_t b) {
@@ -42,8 +41,5 @@ void Encoded<Real>::replace(std::span<const std::uint32_t> kept, Encoded more) {
   join(contexts, more.contexts, false);
   join(initial_states, more.initial_states, false);
 }
-
-template struct Encoded<float>;
-template struct Encoded<double>;
 
 }  // namespace rnnsearch::model

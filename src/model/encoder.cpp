@@ -1,21 +1,19 @@
 #include "model/encoder.h"
 
-#include "model/network.h"
+#include "model/impl.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::model {
 
 using layers::Direction;
 
-template <class Real>
-SourceEncoder<Real>::SourceEncoder(const ModelOptions& options, const EncoderWeights<Real>& weights,
-                                   const EncoderWeights<Real>& gradient, const EmbeddingTable<Real>& words,
-                                   Dropout& dropout, const kernels::Scratch& memory)
+SourceEncoder::SourceEncoder(const ModelOptions& options, const EncoderWeights& weights, const EncoderWeights& gradient,
+                             const EmbeddingTable& words, Dropout& dropout, const kernels::Scratch& memory)
     : options_(options), words_(words), dropout_(dropout), memory_(memory), layers_(options.layers) {
   const layers::CellKind kind = Widths(options).encoder_cell;
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     for (std::size_t d = 0; d < directions(); ++d) {
-      layers_[k].directions[d] = std::make_unique<layers::RecurrentLayer<Real>>(
+      layers_[k].directions[d] = std::make_unique<layers::RecurrentLayer>(
           kind, options.encoder_width(), d == 0 ? Direction::kForward : Direction::kBackward, weights.layers[k][d],
           gradient.layers[k][d], memory);
     }
@@ -23,29 +21,25 @@ SourceEncoder<Real>::SourceEncoder(const ModelOptions& options, const EncoderWei
 }
 
 // Whether the annotations are the states of this layer.
-template <class Real>
-bool SourceEncoder<Real>::holds_states(std::size_t k) const {
+bool SourceEncoder::holds_states(std::size_t k) const {
   return options_.attends() && is_top(k) && layers_[k].directions[0]->state_width() == options_.encoder_width();
 }
 
 // The direction whose state the decoder begins from.
-template <class Real>
-std::size_t SourceEncoder<Real>::first_direction() const {
+std::size_t SourceEncoder::first_direction() const {
   if (options_.initial_state == InitialState::kProjected) return directions() - 1;
   return options_.initial_state == InitialState::kBackward ? 1 : 0;
 }
 
-template <class Real>
-layers::RepeatedRows<Real> SourceEncoder<Real>::embedded(kernels::Scratch::Frame& frame) const {
-  const auto words = frame.template matrix<Real>(distinct_.words.size(), options_.embedding);
+layers::RepeatedRows SourceEncoder::embedded(kernels::Scratch::Frame& frame) const {
+  const auto words = frame.matrix(distinct_.words.size(), options_.embedding);
   words_.forward(distinct_.words, words);
-  kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words);
-  kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words);
+  kernels::drop(dropout_.mask(Place::kSourceWord), words);
+  kernels::drop_rows(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words);
   return {words, distinct_.repeats()};
 }
 
-template <class Real>
-void SourceEncoder<Real>::forward(const Sentences& source, Encoded<Real>& encoded, PhaseTimes& phases) {
+void SourceEncoder::forward(const Sentences& source, Encoded& encoded, PhaseTimes& phases) {
   PhaseTimes::Scope scope(&phases, Phase::kPacking);
   check_words(source, options_.source_words, "source");
   rows_.lay_out(source, options_, encoded.offsets);
@@ -60,75 +54,74 @@ void SourceEncoder<Real>::forward(const Sentences& source, Encoded<Real>& encode
 
   scope.change(Phase::kEmbedding);
   kernels::Scratch::Frame frame(memory_);
-  layers::RepeatedRows<Real> input = embedded(frame);
+  layers::RepeatedRows input = embedded(frame);
   scope.change(Phase::kEncoder);
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     Layer& layer = layers_[k];
-    const auto output = is_top(k) ? MatrixView<Real>() : layer.output.shape(X, width);
+    const auto output = is_top(k) ? Matrix() : layer.output.shape(X, width);
     for (std::size_t d = 0; d < directions(); ++d) {
       const std::size_t S = layer.directions[d]->state_width();
-      const auto states = holds_states(k) ? frame.template matrix<Real>(X, S) : layer.states[d].shape(X, S);
+      const auto states = holds_states(k) ? frame.matrix(X, S) : layer.states[d].shape(X, S);
       layer.directions[d]->forward(rows_.packing, input, states, dropout_.mask(Place::kEncoderState, 2 * k + d));
       const auto outputs = states.columns(0, e);
-      if (d == first_direction()) kernels::gather_rows<Real>(states, last_rows(d), layer.first.shape(B, S));
+      if (d == first_direction()) kernels::gather_rows(states, last_rows(d), layer.first.shape(B, S));
       if (!is_top(k)) {
-        kernels::copy_rows<Real>(outputs, output.columns(d * e, e));
+        kernels::copy_rows(outputs, output.columns(d * e, e));
       } else if (options_.attends()) {
-        kernels::gather_rows<Real>(outputs, rows_.packed_row, annotations.columns(d * e, e));
+        kernels::gather_rows(outputs, rows_.packed_row, annotations.columns(d * e, e));
       } else if (options_.has_fixed_context()) {
-        kernels::gather_rows<Real>(outputs, last_rows(d), ends().columns(d * e, e));
+        kernels::gather_rows(outputs, last_rows(d), ends().columns(d * e, e));
       }
     }
-    if (!is_top(k)) kernels::drop<Real>(dropout_.mask(Place::kEncoderOutput, k), output);
+    if (!is_top(k)) kernels::drop(dropout_.mask(Place::kEncoderOutput, k), output);
     input = {output};
   }
 }
 
-template <class Real>
-void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients,
-                                   PhaseTimes& phases, const EncoderProgress& progress) {
+void SourceEncoder::backward(const Encoded& encoded, const EncoderGradients& gradients, PhaseTimes& phases,
+                             const EncoderProgress& progress) {
   const std::size_t X = rows_.packing.words(), e = options_.encoder_width(), width = options_.annotation_width();
   kernels::Scratch::Frame frame(memory_);
   PhaseTimes::Scope scope(&phases, Phase::kEncoder);
   const auto embedded_words = embedded(frame);
-  const auto words_gradient = frame.template zeros<Real>(distinct_.words.size(), options_.embedding);
-  MatrixView<Real> output_gradient;  // of a layer's output, from the layer above
+  const auto words_gradient = frame.zeros(distinct_.words.size(), options_.embedding);
+  Matrix output_gradient;  // of a layer's output, from the layer above
   for (std::size_t k = layers_.size(); k-- > 0;) {
     Layer& layer = layers_[k];
-    const auto input = k == 0 ? embedded_words : layers::RepeatedRows<Real>{layers_[k - 1].output.view()};
-    const auto input_gradient = k == 0 ? words_gradient : frame.template zeros<Real>(X, width);
+    const auto input = k == 0 ? embedded_words : layers::RepeatedRows{layers_[k - 1].output.view()};
+    const auto input_gradient = k == 0 ? words_gradient : frame.zeros(X, width);
     kernels::Scratch::Frame inner(memory_);
     for (std::size_t d = 0; d < directions(); ++d) {
-      const auto gradient = inner.template zeros<Real>(X, layer.directions[d]->state_width());
+      const auto gradient = inner.zeros(X, layer.directions[d]->state_width());
       const auto outputs_gradient = gradient.columns(0, e);
       if (is_top(k) && options_.attends()) {
-        kernels::gather_rows<Real>(gradients.annotations.columns(d * e, e), rows_.encoded_row, outputs_gradient);
+        kernels::gather_rows(gradients.annotations.columns(d * e, e), rows_.encoded_row, outputs_gradient);
       }
       if (d == first_direction() && !gradients.first.empty()) {
         const auto& first = gradients.first[k];
-        kernels::scatter_add_rows<Real>(first, last_rows(d), gradient.columns(0, first.cols));
+        kernels::scatter_add_rows(first, last_rows(d), gradient.columns(0, first.cols));
       }
       if (!is_top(k)) {
-        kernels::add<Real>(output_gradient.columns(d * e, e), outputs_gradient);
+        kernels::add(output_gradient.columns(d * e, e), outputs_gradient);
       } else if (gradients.ends.rows > 0) {
-        kernels::scatter_add_rows<Real>(gradients.ends.columns(d * e, e), last_rows(d), outputs_gradient);
+        kernels::scatter_add_rows(gradients.ends.columns(d * e, e), last_rows(d), outputs_gradient);
       }
-      MatrixView<Real> states = layer.states[d].view();
+      Matrix states = layer.states[d].view();
       if (holds_states(k)) {
-        states = inner.template matrix<Real>(X, e);
-        kernels::gather_rows<Real>(view_of(encoded.annotations, width).columns(d * e, e), rows_.encoded_row, states);
+        states = inner.matrix(X, e);
+        kernels::gather_rows(view_of(encoded.annotations, width).columns(d * e, e), rows_.encoded_row, states);
       }
       layer.directions[d]->backward(rows_.packing, input, states, gradient, input_gradient, inner);
     }
     if (k == 0) {  // before the weights, because the embeddings take longest to be summed over all ranks
       scope.change(Phase::kEmbedding);
-      kernels::drop<Real>(dropout_.mask(Place::kSourceWord), words_gradient);
-      kernels::drop_rows<Real>(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
+      kernels::drop(dropout_.mask(Place::kSourceWord), words_gradient);
+      kernels::drop_rows(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
       words_.backward(distinct_.words, words_gradient);
       if (progress.words) progress.words();
       scope.change(Phase::kEncoder);
     } else {
-      kernels::drop<Real>(dropout_.mask(Place::kEncoderOutput, k - 1), input_gradient);
+      kernels::drop(dropout_.mask(Place::kEncoderOutput, k - 1), input_gradient);
     }
     for (std::size_t d = 0; d < directions(); ++d) {
       layer.directions[d]->accumulate(input);
@@ -137,8 +130,5 @@ void SourceEncoder<Real>::backward(const Encoded<Real>& encoded, const EncoderGr
     output_gradient = input_gradient;
   }
 }
-
-template class SourceEncoder<float>;
-template class SourceEncoder<double>;
 
 }  // namespace rnnsearch::model

@@ -22,11 +22,10 @@
 namespace rnnsearch::model {
 
 /// The gradients that reach the encoder. An empty matrix: nothing does.
-template <class Real>
 struct EncoderGradients {
-  MatrixView<Real> annotations;         // [X, annotation width], sentence by sentence
-  MatrixView<Real> ends;                // [B, annotation width], of SourceEncoder::ends()
-  std::vector<MatrixView<Real>> first;  // for each layer: of the first columns of SourceEncoder::first
+  Matrix annotations;         // [X, annotation width], sentence by sentence
+  Matrix ends;                // [B, annotation width], of SourceEncoder::ends()
+  std::vector<Matrix> first;  // for each layer: of the first columns of SourceEncoder::first
 };
 
 /// Functions that the backward pass calls on its way, unless they are empty.
@@ -37,33 +36,32 @@ struct EncoderProgress {
   std::function<void()> first_direction;
 };
 
-template <class Real>
 class SourceEncoder {
  public:
   /// memory: for temporary matrices.
-  SourceEncoder(const ModelOptions& options, const EncoderWeights<Real>& weights, const EncoderWeights<Real>& gradient,
-                const EmbeddingTable<Real>& words, Dropout& dropout, const kernels::Scratch& memory);
+  SourceEncoder(const ModelOptions& options, const EncoderWeights& weights, const EncoderWeights& gradient,
+                const EmbeddingTable& words, Dropout& dropout, const kernels::Scratch& memory);
 
   /// The rows of the last batch.
   const SourceRows& rows() const { return rows_; }
   /// The number of embeddings that were multiplied, each distinct word's once.
   std::size_t embeddings() const { return distinct_.words.size(); }
   /// Fills encoded.offsets and, with attention, encoded.annotations.
-  void forward(const Sentences& source, Encoded<Real>& encoded, PhaseTimes& phases);
+  void forward(const Sentences& source, Encoded& encoded, PhaseTimes& phases);
   /// [B, annotation width] the last outputs of both directions, where a fixed context needs them: of the forward one at
   /// the last word, of the backward one at the first word.
-  MatrixView<Real> ends() const { return ends_.view(); }
+  Matrix ends() const { return ends_.view(); }
   /// [B, S] the state of layer k from which the initial state of the decoder's layer k is made: the backward state at
   /// the first word, or the forward state at the last one.
-  MatrixView<Real> first(std::size_t k) const { return layers_[k].first.view(); }
+  Matrix first(std::size_t k) const { return layers_[k].first.view(); }
 
   /// ADDS to the gradient of the weights and embeddings. encoded: of the forward pass.
-  void backward(const Encoded<Real>& encoded, const EncoderGradients<Real>& gradients, PhaseTimes& phases,
+  void backward(const Encoded& encoded, const EncoderGradients& gradients, PhaseTimes& phases,
                 const EncoderProgress& progress);
 
  private:
   struct Layer {
-    std::array<std::unique_ptr<layers::RecurrentLayer<Real>>, 2> directions;
+    std::array<std::unique_ptr<layers::RecurrentLayer>, 2> directions;
     std::array<kernels::Buffer<Real>, 2> states;  // [X, S], unless the annotations hold them
     kernels::Buffer<Real> output;                 // [X, annotation width] the input of the layer above
     kernels::Buffer<Real> first;
@@ -78,10 +76,10 @@ class SourceEncoder {
     return direction == 1 ? rows_.first_word_row : rows_.last_word_row;
   }
   /// The input of the lowest layer.
-  layers::RepeatedRows<Real> embedded(kernels::Scratch::Frame& frame) const;
+  layers::RepeatedRows embedded(kernels::Scratch::Frame& frame) const;
 
   const ModelOptions& options_;
-  EmbeddingTable<Real> words_;
+  EmbeddingTable words_;
   Dropout& dropout_;
   kernels::Scratch memory_;
   std::vector<Layer> layers_;

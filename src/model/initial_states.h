@@ -10,30 +10,27 @@
 
 namespace rnnsearch::model {
 
-template <class Real>
 class InitialStates {
  public:
-  InitialStates(const ModelOptions& options, const InitialStateWeights<Real>& weights,
-                const InitialStateWeights<Real>& gradient);
+  InitialStates(const ModelOptions& options, const InitialStateWeights& weights, const InitialStateWeights& gradient);
 
   /// Fills encoded.contexts and encoded.initial_states. encoder: after its forward pass.
-  void forward(const SourceEncoder<Real>& encoder, Encoded<Real>& encoded) const;
+  void forward(const SourceEncoder& encoder, Encoded& encoded) const;
 
   /// ADDS to the gradient of the weights, and returns the gradients that reach the encoder, in memory of `frame`.
   /// states: for each layer the gradient of s_0, [at least B, S], whose first B rows are the sentences in packed order.
   /// contexts: as SourceGradients::contexts.
-  EncoderGradients<Real> backward(const SourceEncoder<Real>& encoder, const Encoded<Real>& encoded,
-                                  const layers::Packing& target, const std::vector<MatrixView<Real>>& states,
-                                  ConstMatrixView<Real> contexts, kernels::Scratch::Frame& frame) const;
+  EncoderGradients backward(const SourceEncoder& encoder, const Encoded& encoded, const layers::Packing& target,
+                            const std::vector<Matrix>& states, ConstMatrix contexts,
+                            kernels::Scratch::Frame& frame) const;
 
  private:
   bool projects() const { return options_.initial_state == InitialState::kProjected; }
   bool has_summary() const { return weights_.summary.W.cols > 0; }
-  ConstMatrixView<Real> projected(const SourceEncoder<Real>& encoder, const Encoded<Real>& encoded,
-                                  std::size_t k) const;
+  ConstMatrix projected(const SourceEncoder& encoder, const Encoded& encoded, std::size_t k) const;
 
   const ModelOptions& options_;
-  InitialStateWeights<Real> weights_, gradient_;
+  InitialStateWeights weights_, gradient_;
   std::size_t state_width_;
 };
 

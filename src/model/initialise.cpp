@@ -117,7 +117,6 @@ std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::ui
   return q;
 }
 
-template <class Real>
 void initialise(const ParameterLayout& layout, const ModelOptions& options, std::uint64_t seed, std::span<Real> block) {
   const double deviation = options.initial_deviation;
   parallel_for(layout.parameters.size(), [&](std::size_t index) {
@@ -147,11 +146,8 @@ void initialise(const ParameterLayout& layout, const ModelOptions& options, std:
       for (double& value : values) value = (kind == Kind::kNarrow ? deviation / 10 : deviation) * random.normal();
     }
     const std::vector<Real> rounded(values.begin(), values.end());
-    copy_in<Real>(parameter, rounded, block);
+    copy_in(parameter, rounded, block);
   });
 }
-
-template void initialise(const ParameterLayout&, const ModelOptions&, std::uint64_t, std::span<float>);
-template void initialise(const ParameterLayout&, const ModelOptions&, std::uint64_t, std::span<double>);
 
 }  // namespace rnnsearch::model

@@ -20,7 +20,6 @@ namespace rnnsearch::model {
 ///   and biases of a Linear are uniform within 1 / sqrt(inputs), where matrices whose products are added count as one
 ///   Linear over their concatenated inputs; those of recurrent cells other than mlp are uniform within 1 / sqrt(state).
 ///   Every parameter has its own random stream, so its values do not depend on the sizes of the others.
-template <class Real>
 void initialise(const ParameterLayout& layout, const ModelOptions& options, std::uint64_t seed, std::span<Real> block);
 
 /// Draws a matrix [n, n], row-major, uniformly from the orthogonal matrices.

@@ -13,8 +13,7 @@ const Parameter& ParameterLayout::find(const std::string& name) const {
   return *found;
 }
 
-template <class Element>
-void copy_out(const Parameter& parameter, std::span<const Element> block, std::span<Element> dense) {
+void copy_out(const Parameter& parameter, std::span<const Real> block, std::span<Real> dense) {
   assert(dense.size() == parameter.count());
   for (std::size_t i = 0; i < parameter.rows(); ++i) {
     std::copy_n(block.data() + parameter.offset + i * parameter.stride, parameter.cols(),
@@ -22,18 +21,12 @@ void copy_out(const Parameter& parameter, std::span<const Element> block, std::s
   }
 }
 
-template <class Element>
-void copy_in(const Parameter& parameter, std::span<const Element> dense, std::span<Element> block) {
+void copy_in(const Parameter& parameter, std::span<const Real> dense, std::span<Real> block) {
   assert(dense.size() == parameter.count());
   for (std::size_t i = 0; i < parameter.rows(); ++i) {
     std::copy_n(dense.data() + i * parameter.cols(), parameter.cols(),
                 block.data() + parameter.offset + i * parameter.stride);
   }
 }
-
-template void copy_out(const Parameter&, std::span<const float>, std::span<float>);
-template void copy_out(const Parameter&, std::span<const double>, std::span<double>);
-template void copy_in(const Parameter&, std::span<const float>, std::span<float>);
-template void copy_in(const Parameter&, std::span<const double>, std::span<double>);
 
 }  // namespace rnnsearch::model

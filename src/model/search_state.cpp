@@ -7,8 +7,7 @@
 
 namespace rnnsearch::model {
 
-template <class Real>
-void SearchState<Real>::select(std::span<const std::uint32_t> parent, std::span<const WordId> chosen) {
+void SearchState::select(std::span<const std::uint32_t> parent, std::span<const WordId> chosen) {
   assert(parent.size() == chosen.size());
   const auto gather = [&](auto values) {
     decltype(values) gathered;
@@ -22,13 +21,12 @@ void SearchState<Real>::select(std::span<const std::uint32_t> parent, std::span<
   for (kernels::Buffer<Real>* const buffer : {&states, &fed, &context}) {
     const auto rows = buffer->view();
     if (rows.cols == 0) continue;
-    kernels::gather_rows<Real>(rows, parent, spare.shape(parent.size(), rows.cols));
+    kernels::gather_rows(rows, parent, spare.shape(parent.size(), rows.cols));
     std::swap(*buffer, spare);
   }
 }
 
-template <class Real>
-void SearchState<Real>::append(const SearchState& other, std::size_t first, std::size_t count, std::uint32_t shift) {
+void SearchState::append(const SearchState& other, std::size_t first, std::size_t count, std::uint32_t shift) {
   const std::size_t before = rows();
   for (std::size_t k = first; k < first + count; ++k) {
     sentence.push_back(other.sentence[k] + shift);
@@ -40,13 +38,10 @@ void SearchState<Real>::append(const SearchState& other, std::size_t first, std:
     const std::size_t width = more->view().cols;
     if (width == 0) continue;
     const auto joined = spare.shape(before + count, width);
-    if (before > 0) kernels::copy_rows<Real>(own->view(), joined.row_range(0, before));
-    kernels::copy_rows<Real>(more->view().row_range(first, count), joined.row_range(before, count));
+    if (before > 0) kernels::copy_rows(own->view(), joined.row_range(0, before));
+    kernels::copy_rows(more->view().row_range(first, count), joined.row_range(before, count));
     std::swap(*own, spare);
   }
 }
-
-template struct SearchState<float>;
-template struct SearchState<double>;
 
 }  // namespace rnnsearch::model

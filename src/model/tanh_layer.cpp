@@ -6,29 +6,18 @@
 
 namespace rnnsearch::model {
 
-template <class Real>
-void tanh_layer_forward(const TanhWeights<Real>& weights, ConstMatrixView<Real> input, MatrixView<Real> output) {
-  kernels::multiply<Real>(input, weights.W, output);
-  kernels::add_to_rows<Real>(weights.b, output);
-  kernels::tanh_forward<Real>(output);
+void tanh_layer_forward(const TanhWeights& weights, ConstMatrix input, Matrix output) {
+  kernels::multiply(input, weights.W, output);
+  kernels::add_to_rows(weights.b, output);
+  kernels::tanh_forward(output);
 }
 
-template <class Real>
-void tanh_layer_backward(const TanhWeights<Real>& weights, const TanhWeights<Real>& gradient,
-                         ConstMatrixView<Real> input, ConstMatrixView<Real> output, MatrixView<Real> output_gradient,
-                         MatrixView<Real> input_gradient) {
-  kernels::tanh_backward<Real>(output, output_gradient);
-  kernels::accumulate_outer<Real>(input, output_gradient, gradient.W);
-  kernels::add_column_sums<Real>(output_gradient, gradient.b);
-  kernels::multiply_transposed<Real>(output_gradient, weights.W, input_gradient);
+void tanh_layer_backward(const TanhWeights& weights, const TanhWeights& gradient, ConstMatrix input, ConstMatrix output,
+                         Matrix output_gradient, Matrix input_gradient) {
+  kernels::tanh_backward({output, output_gradient});
+  kernels::accumulate_outer(input, output_gradient, gradient.W);
+  kernels::add_column_sums(output_gradient, gradient.b);
+  kernels::multiply_transposed(output_gradient, weights.W, input_gradient);
 }
-
-#define RNNSEARCH_INSTANTIATE(Real)                                                                            \
-  template void tanh_layer_forward(const TanhWeights<Real>&, ConstMatrixView<Real>, MatrixView<Real>);         \
-  template void tanh_layer_backward(const TanhWeights<Real>&, const TanhWeights<Real>&, ConstMatrixView<Real>, \
-                                    ConstMatrixView<Real>, MatrixView<Real>, MatrixView<Real>);
-RNNSEARCH_INSTANTIATE(float)
-RNNSEARCH_INSTANTIATE(double)
-#undef RNNSEARCH_INSTANTIATE
 
 }  // namespace rnnsearch::model

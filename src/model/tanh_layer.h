@@ -6,13 +6,10 @@
 
 namespace rnnsearch::model {
 
-template <class Real>
-void tanh_layer_forward(const TanhWeights<Real>& weights, ConstMatrixView<Real> input, MatrixView<Real> output);
+void tanh_layer_forward(const TanhWeights& weights, ConstMatrix input, Matrix output);
 
 /// ADDS to `gradient`, writes input_gradient, and overwrites output_gradient.
-template <class Real>
-void tanh_layer_backward(const TanhWeights<Real>& weights, const TanhWeights<Real>& gradient,
-                         ConstMatrixView<Real> input, ConstMatrixView<Real> output, MatrixView<Real> output_gradient,
-                         MatrixView<Real> input_gradient);
+void tanh_layer_backward(const TanhWeights& weights, const TanhWeights& gradient, ConstMatrix input, ConstMatrix output,
+                         Matrix output_gradient, Matrix input_gradient);
 
 }  // namespace rnnsearch::model

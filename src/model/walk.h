@@ -12,7 +12,6 @@
 
 namespace rnnsearch::model {
 
-template <class Real>
 class Walk {
  public:
   /// With an empty block the parameters are only listed.
@@ -24,9 +23,9 @@ class Walk {
   };
   /// A matrix in memory whose column blocks are separate parameters in a checkpoint. Parts without columns are left
   /// out.
-  MatrixView<Real> matrix(std::size_t rows, const std::vector<Part>& parts) { return grid("", {{"", rows}}, parts); }
+  Matrix matrix(std::size_t rows, const std::vector<Part>& parts) { return grid("", {{"", rows}}, parts); }
   /// The same with row blocks too; the parameters are named at + above + beside. Parts without rows are left out.
-  MatrixView<Real> grid(const std::string& at, const std::vector<Part>& above, const std::vector<Part>& beside) {
+  Matrix grid(const std::string& at, const std::vector<Part>& above, const std::vector<Part>& beside) {
     std::size_t rows = 0, cols = 0;
     for (const auto& part : beside) cols += part.size;
     for (const auto& letter : above) {

@@ -41,10 +41,9 @@ std::vector<std::string> gates_of(CellKind kind) {
   }
 }
 
-template <class Real>
 class Composition {
  public:
-  using Part = typename Walk<Real>::Part;
+  using Part = Walk::Part;
 
   Composition(std::span<Real> block, const ModelOptions& options) : walk(block), o(options), widths(options) {}
 
@@ -56,9 +55,9 @@ class Composition {
     return columns;
   }
 
-  layers::RecurrentWeights<Real> recurrent(const std::string& at, CellKind kind, std::size_t n,
-                                           const std::vector<Part>& inputs) {
-    layers::RecurrentWeights<Real> w;
+  layers::RecurrentWeights recurrent(const std::string& at, CellKind kind, std::size_t n,
+                                     const std::vector<Part>& inputs) {
+    layers::RecurrentWeights w;
     const auto gates = beside(kind, n);
     w.W_in = walk.grid(at, inputs, gates);
     if (o.layer_normalization) {
@@ -105,7 +104,7 @@ class Composition {
     return walk.vector(biases);
   }
 
-  void normalised(layers::CellWeights<Real>& w, const std::string& at, CellKind kind, std::size_t n,
+  void normalised(layers::CellWeights& w, const std::string& at, CellKind kind, std::size_t n,
                   const std::vector<Part>& gates) {
     const auto beside_letter = [&](const std::string& letter) {
       std::vector<Part> together;
@@ -128,7 +127,7 @@ class Composition {
     return o.embedding_biases ? walk.vector({{at + "embedding_bias", o.embedding}}) : std::span<Real>{};
   }
 
-  void attention(Weights<Real>& w) {
+  void attention(Weights& w) {
     const kernels::Score& score = o.attention.score();
     const std::size_t n = o.state, C = widths.context, A = widths.score;
     if (score.joint) {
@@ -147,7 +146,7 @@ class Composition {
     }
   }
 
-  void readout(Weights<Real>& w) {
+  void readout(Weights& w) {
     const std::vector<Part> inputs{
         {"U_o", widths.readout_state}, {"V_o", widths.readout_word}, {"C_o", widths.readout_context}};
     const std::string at = "readout/";
@@ -177,11 +176,11 @@ class Composition {
     w.readout.output.b_w = walk.vector({{at + "b_w", o.target_words}});
   }
 
-  void tables(Weights<Real>& w) {
+  void tables(Weights& w) {
     const auto table = [&](const char* name, std::size_t words) { return walk.matrix(words, {{name, o.embedding}}); };
     const char* const of_target = o.ties_sides() ? "embedding" : "decoder/embedding";
-    starts.table = walk.size();
     if (o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
+    w.parts.output_table = part();
     walk.end_of_dense();
     if (!o.ties_sides()) w.encoder.embedding.E = table("encoder/embedding", o.source_words);
     if (!o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
@@ -189,8 +188,14 @@ class Composition {
     if (o.ties_output()) w.readout.output.E = w.target_embedding.E;
   }
 
-  Weights<Real> all() {
-    Weights<Real> w;
+  /// All elements since the last part.
+  GradientPart part() {
+    const std::size_t first = std::exchange(parted, walk.size());
+    return {first, parted - first};
+  }
+
+  Weights all() {
+    Weights w;
     const std::size_t e = o.encoder_width();
     w.encoder.embedding.bias = embedding_bias("encoder/");
     for (std::size_t k = 0; k < o.layers; ++k) {
@@ -198,11 +203,11 @@ class Composition {
       auto& directions = w.encoder.layers.emplace_back();
       directions[0] = recurrent("encoder/" + layer(k) + "forward/", widths.encoder_cell, e, input);
       if (o.bidirectional()) {
-        if (k == 0) starts.backward_encoder = walk.size();
+        if (k == 0) w.parts.first_direction = part();
         directions[1] = recurrent("encoder/" + layer(k) + "backward/", widths.encoder_cell, e, input);
       }
     }
-    starts.between = walk.size();
+    w.parts.encoder = part();
     if (o.attends()) {
       attention(w);
     } else if (o.has_context() && o.fixed_context == FixedContext::kTanh) {
@@ -215,23 +220,24 @@ class Composition {
       initial.W = walk.matrix(o.has_fixed_context() ? widths.context : e, {{at + "W_s", o.state}});
       initial.b = walk.vector({{at + "b_s", o.state}});
     }
-    starts.decoder = walk.size();
+    w.parts.between = part();
     w.target_embedding.bias = embedding_bias("decoder/");
     for (std::size_t k = 0; k < o.layers; ++k) {
       const std::vector<Part> first{{"W", widths.state_word}, {"F", widths.state_fed}, {"C", widths.state_context}};
       w.decoder.push_back(recurrent("decoder/" + layer(k), widths.decoder_cell, o.state,
                                     k == 0 ? first : std::vector<Part>{{"W", o.state}}));
     }
-    starts.readout = walk.size();
+    w.parts.decoder = part();
     readout(w);
+    w.parts.readout = part();
     tables(w);
     return w;
   }
 
-  Walk<Real> walk;
+  Walk walk;
   const ModelOptions& o;
   const Widths widths;
-  PartStarts starts;
+  std::size_t parted = 0;  // the number of elements that belong to a part
 };
 
 }  // namespace
@@ -253,22 +259,17 @@ Widths::Widths(const ModelOptions& o)
   state_context = o.state_inputs.context ? context : 0;
 }
 
-ParameterLayout layout_of(const ModelOptions& options, PartStarts* starts) {
-  Composition<float> composition({}, options);
+ParameterLayout layout_of(const ModelOptions& options) {
+  Composition composition({}, options);
   composition.all();
-  if (starts) *starts = composition.starts;
   return std::move(composition.walk).layout();
 }
 
-template <class Real>
-Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block) {
-  Composition<Real> composition(block, options);
-  Weights<Real> weights = composition.all();
-  assert(block.size() >= composition.starts.readout);
+Weights weights_in(const ModelOptions& options, std::span<Real> block) {
+  Composition composition(block, options);
+  Weights weights = composition.all();
+  assert(block.size() >= weights.parts.readout.first + weights.parts.readout.size);
   return weights;
 }
-
-template Weights<float> weights_in(const ModelOptions&, std::span<float>);
-template Weights<double> weights_in(const ModelOptions&, std::span<double>);
 
 }  // namespace rnnsearch::model

@@ -41,46 +41,41 @@ struct Widths {
 };
 
 /// The weights of tanh_layer.h.
-template <class Real>
 struct TanhWeights {
-  MatrixView<Real> W;
+  Matrix W;
   std::span<Real> b;
 };
 
-template <class Real>
 struct EncoderWeights {
-  layers::EmbeddingWeights<Real> embedding;
-  std::vector<std::array<layers::RecurrentWeights<Real>, 2>> layers;  // for each layer: forward, backward
+  layers::EmbeddingWeights embedding;
+  std::vector<std::array<layers::RecurrentWeights, 2>> layers;  // for each layer: forward, backward
 };
 
-template <class Real>
 struct InitialStateWeights {
-  TanhWeights<Real> summary;              // V, b_V of the tanh layer that computes the fixed context, if there is one
-  std::vector<TanhWeights<Real>> layers;  // W_s, b_s for each layer, if the initial state is projected
+  TanhWeights summary;              // V, b_V of the tanh layer that computes the fixed context, if there is one
+  std::vector<TanhWeights> layers;  // W_s, b_s for each layer, if the initial state is projected
 };
 
-template <class Real>
 struct Weights {
-  EncoderWeights<Real> encoder;
-  layers::EmbeddingWeights<Real> target_embedding;
-  layers::SoftAttentionWeights<Real> attention;
-  InitialStateWeights<Real> initial;
-  std::vector<layers::RecurrentWeights<Real>> decoder;  // for each layer; rows of the first: word, fed, context
-  layers::ReadoutWeights<Real> readout;
+  EncoderWeights encoder;
+  layers::EmbeddingWeights target_embedding;
+  layers::SoftAttentionWeights attention;
+  InitialStateWeights initial;
+  std::vector<layers::RecurrentWeights> decoder;  // for each layer; rows of the first: word, fed, context
+  layers::ReadoutWeights readout;
+
+  /// Where they are in the parameter block, by when their gradient becomes final.
+  struct Parts {
+    GradientPart first_direction, encoder;  // the lowest forward layer, if there are two directions; all other layers
+    GradientPart between;                   // attention and initial state
+    GradientPart decoder, readout;
+    GradientPart output_table;  // the table that is also the output matrix, if there is one
+  } parts;
 };
 
-/// The starts of the gradient parts (Model::GradientPart) in the parameter block.
-struct PartStarts {
-  std::size_t backward_encoder = 0;  // of the lowest layer; 0 without that direction
-  std::size_t between = 0;           // attention and initial state
-  std::size_t decoder = 0, readout = 0;
-  std::size_t table = 0;  // the table that is also the output matrix; the end of the dense part if there is none
-};
-
-ParameterLayout layout_of(const ModelOptions& options, PartStarts* starts = nullptr);
+ParameterLayout layout_of(const ModelOptions& options);
 
 /// Views into a block of layout_of(...).size elements, or of .dense elements without the embedding tables.
-template <class Real>
-Weights<Real> weights_in(const ModelOptions& options, std::span<Real> block);
+Weights weights_in(const ModelOptions& options, std::span<Real> block);
 
 }  // namespace rnnsearch::model

@@ -309,11 +309,10 @@ void write_checkpoint(storage::File& file, const CheckpointSource& source) {
 
 }  // namespace
 
-CheckpointSource::CheckpointSource(const model::Model<float>& model, Optimizer& optimizer,
-                                   const TrainingState& training_state, const History& training_history,
-                                   const corpus::Vocabulary& words_of_source, const corpus::Vocabulary& words_of_target,
-                                   const corpus::TextPipeline& text_pipeline, const TrainOptions& train_options,
-                                   std::span<const float> moving_average)
+CheckpointSource::CheckpointSource(const model::Model& model, Optimizer& optimizer, const TrainingState& training_state,
+                                   const History& training_history, const corpus::Vocabulary& words_of_source,
+                                   const corpus::Vocabulary& words_of_target, const corpus::TextPipeline& text_pipeline,
+                                   const TrainOptions& train_options, std::span<const float> moving_average)
     : model_options(model.options()),
       layout(model.layout()),
       source_vocabulary(words_of_source),
@@ -341,7 +340,7 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& 
 }
 
 TrainingState resume_checkpoint(const std::filesystem::path& path, const std::string& corpus_fingerprint,
-                                const TrainOptions& options, model::Model<float>& model, Optimizer& optimizer,
+                                const TrainOptions& options, model::Model& model, Optimizer& optimizer,
                                 History& history, std::span<float> average) {
   const storage::File file = open_checkpoint(path);
   if (file.has_attribute("/", kAverageOf)) {
@@ -422,7 +421,7 @@ LoadedModel load_model(const std::filesystem::path& checkpoint, const std::funct
   Config config = read_config(file);
   const char* const group = file.exists(kAverage) ? "average" : "parameters";
   check_parameters(file, group, config);  // before memory is allocated for them
-  model::Model<float> model(model_options_of(config));
+  model::Model model(model_options_of(config));
   read_block(file, group, model.layout(), model.parameters());
   LoadedModel loaded{std::move(model),
                      corpus::read_vocabulary(file, "source"),

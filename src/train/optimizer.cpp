@@ -97,8 +97,9 @@ class Adadelta final : public Optimizer {
 
   // Updates `count` elements of the parameter block from `first` on.
   void run(const Step& step, std::size_t first, const float* gradient, std::size_t count) {
-    kernels::adadelta({rho_, epsilon_, step.rate, step.scale}, count, gradient, step.parameters + first,
-                      squared_gradient_.from(first), squared_delta_.from(first));
+    kernels::adadelta(
+        {rho_, epsilon_, step.rate, step.scale},
+        {count, gradient, step.parameters + first, squared_gradient_.from(first), squared_delta_.from(first)});
   }
 
   void catch_up(Table& table, std::size_t row, std::uint64_t updates) {
@@ -167,7 +168,7 @@ class Adam final : public Optimizer {
                                  .rate = static_cast<float>(learning_rate / (1 - std::pow(beta1_, t))),
                                  .scale = static_cast<float>(scale)};
     const auto run = [&](std::size_t first, const float* gradient_there, std::size_t count) {
-      kernels::adam(step, count, gradient_there, parameters.data() + first, m_.from(first), v_.from(first));
+      kernels::adam(step, {count, gradient_there, parameters.data() + first, m_.from(first), v_.from(first)});
     };
     // All rows are updated, because m also moves a parameter whose gradient is 0.
     for_all(gradient, tables, run);
@@ -193,11 +194,11 @@ class GradientDescent final : public Optimizer {
   void update(std::span<float> parameters, std::span<const float> gradient, double learning_rate, double scale,
               std::span<const TableGradient> tables) override {
     assert(gradient.size() <= parameters.size());
-    const float rate = static_cast<float>(learning_rate), s = static_cast<float>(scale);
+    const kernels::DescentStep step{momentum_, static_cast<float>(learning_rate), static_cast<float>(scale)};
     ++steps;
     if (velocity_.values().empty()) {
       const auto run = [=](std::size_t first, const float* gradient_there, std::size_t count) {
-        kernels::gradient_descent(rate, s, count, gradient_there, parameters.data() + first);
+        kernels::gradient_descent(step, {count, gradient_there, parameters.data() + first});
       };
       for_blocks(gradient.size(),
                  [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
@@ -209,10 +210,8 @@ class GradientDescent final : public Optimizer {
       return;
     }
     assert(parameters.size() == velocity_.values().size());
-    const float momentum = momentum_;
     const auto run = [&](std::size_t first, const float* gradient_there, std::size_t count) {
-      kernels::momentum_descent(momentum, rate, s, count, gradient_there, parameters.data() + first,
-                                velocity_.from(first));
+      kernels::gradient_descent(step, {count, gradient_there, parameters.data() + first, velocity_.from(first)});
     };
     // All rows are updated, because the velocity also moves a parameter whose gradient is 0. That cannot be deferred:
     // the model reads such parameters.

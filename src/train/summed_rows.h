@@ -14,7 +14,7 @@ namespace rnnsearch::train {
 
 class SummedRows {
  public:
-  using OwnGradient = model::Model<float>::TableGradient;
+  using OwnGradient = model::Model::TableGradient;
 
   SummedRows(std::size_t table_rows, std::size_t cols);
 

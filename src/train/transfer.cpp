@@ -128,7 +128,7 @@ class Copier {
 };
 
 Transferred transfer_from(const std::filesystem::path& checkpoint, const corpus::Corpus& corpus,
-                          const TrainOptions& options, model::Model<float>& model, Optimizer* optimizer) {
+                          const TrainOptions& options, model::Model& model, Optimizer* optimizer) {
   const LoadedModel former = load_model(checkpoint);
   const Config& then = former.config;
   check_same_model(checkpoint, then, config_of(model.options()));
@@ -167,7 +167,7 @@ Transferred transfer_from(const std::filesystem::path& checkpoint, const corpus:
 }  // namespace
 
 Transferred transfer(const std::filesystem::path& initial, const corpus::Corpus& corpus, const TrainOptions& options,
-                     model::Model<float>& model, Optimizer* optimizer) {
+                     model::Model& model, Optimizer* optimizer) {
   return read_newest([&] { return checkpoint_of(initial); },
                      [&](const std::filesystem::path& checkpoint) {
                        return transfer_from(checkpoint, corpus, options, model, optimizer);

@@ -32,7 +32,7 @@ struct UpdateStep::Shards {
   std::vector<ShardSums> tables{};  // of the model's table_gradients
 };
 
-UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options)
+UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model& model, const TrainOptions& options)
     : communicator_(communicator),
       model_(model),
       options_(options),
@@ -49,8 +49,8 @@ UpdateStep::UpdateStep(const comm::Communicator& communicator, model::Model<floa
 
 UpdateStep::~UpdateStep() = default;
 
-void UpdateStep::begin_all_reduce(std::size_t part) {
-  const auto& [first, size, table] = model_.gradient_parts()[part];
+void UpdateStep::begin_all_reduce(const model::GradientPart& part) {
+  const auto& [first, size, table] = part;
   const PhaseTimes::Scope scope(&model_.phases(), Phase::kCommunication);
   const auto index = static_cast<std::size_t>(table);
   if (table >= 0) rows_[index].set(communicator_, model_.table_gradients()[index]);
@@ -80,7 +80,7 @@ void UpdateStep::put_aside(std::size_t shard) {
 }
 
 UpdateStep::Accumulated UpdateStep::accumulate(const UpdateInput& input,
-                                               const std::function<void(std::size_t part)>& finished) {
+                                               const std::function<void(const model::GradientPart& part)>& finished) {
   const std::size_t pieces = shards_ ? shards_->plan.count() : options_.accumulate;
   if (shards_) {
     assert(input.first_pair == shards_->plan.own().first && input.pair_stride == shards_->plan.shards());
@@ -146,7 +146,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   }
   const double zeroing_seconds = watch.lap();
   double begin_seconds = 0;  // time during which the backward pass waits for reductions to be started
-  const auto finished = [&](std::size_t part) {
+  const auto finished = [&](const model::GradientPart& part) {
     result.part_seconds.push_back(whole.seconds());
     if (!options_.overlap) return;
     const Stopwatch begin;
@@ -167,7 +167,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   {
     const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
     if (!options_.overlap) {
-      for (std::size_t part = 0; part < model_.gradient_parts().size(); ++part) begin_all_reduce(part);
+      for (const model::GradientPart& part : model_.gradient_parts()) begin_all_reduce(part);
     }
     // wait_for_all comes first, because it sleeps, while MPI's blocking reduction would keep this core busy.
     communicator_.wait_for_all();

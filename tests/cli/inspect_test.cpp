@@ -17,7 +17,7 @@ void save(const std::filesystem::path& path) {
   model::ModelOptions options;
   options.source_words = options.target_words = 5;
   options.embedding = options.state = options.alignment = options.maxout = 2;
-  const model::Model<float> model(options);
+  const model::Model model(options);
   const auto optimizer = train::make_optimizer({}, model.parameters().size());
   const corpus::Vocabulary vocabulary({"<unk>", "<s>", "</s>", "a", "b"});
   const train::History history{{{1, 2.5, 1, 100}}, {}};

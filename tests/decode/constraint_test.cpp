@@ -19,7 +19,7 @@ using Words = std::vector<WordId>;
 constexpr std::size_t kShortest = 3, kLongest = 5;  // long enough that models repeat words
 
 // All translations of this source, each with the scores of its words.
-std::vector<reference::Hypothesis> all_translations(const model::Model<float>& model, std::span<const WordId> source) {
+std::vector<reference::Hypothesis> all_translations(const model::Model& model, std::span<const WordId> source) {
   const reference::System systems[] = {system_of(model)};
   reference::SearchSettings settings;
   settings.shortest = kShortest;

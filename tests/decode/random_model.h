@@ -25,7 +25,7 @@ struct RandomModel {
   bool source_start = false, source_end = true;
 };
 
-inline model::Model<float> random_model(const RandomModel& wanted = {}) {
+inline model::Model random_model(const RandomModel& wanted = {}) {
   model::ModelOptions options;
   options.source_words = kSourceWords;
   options.target_words = wanted.target_words;
@@ -36,7 +36,7 @@ inline model::Model<float> random_model(const RandomModel& wanted = {}) {
   options.attention = wanted.attention;
   options.source_start = wanted.source_start;
   options.source_end = wanted.source_end;
-  model::Model<float> model(options);
+  model::Model model(options);
   // By name, so that a model does not depend on the order of parameters in memory.
   std::map<std::string, model::Parameter> parameters;
   for (const auto& parameter : model::parameter_layout_of(options).parameters) parameters[parameter.name] = parameter;
@@ -44,7 +44,7 @@ inline model::Model<float> random_model(const RandomModel& wanted = {}) {
   for (const auto& [name, parameter] : parameters) {
     std::vector<float> weights(parameter.count());
     for (float& weight : weights) weight = static_cast<float>(wanted.scale * random.normal());
-    model::copy_in<float>(parameter, weights, model.parameters());
+    model::copy_in(parameter, weights, model.parameters());
   }
   return model;
 }
@@ -62,7 +62,7 @@ inline Sentences some_sentences(std::size_t count, std::size_t longest, std::uin
 }
 
 /// log p(word | prefix) of every next word, stepping through the model one sentence and one hypothesis at a time.
-inline std::vector<float> next_word(model::Model<float>& model, std::span<const WordId> source,
+inline std::vector<float> next_word(model::Model& model, std::span<const WordId> source,
                                     const std::vector<WordId>& prefix) {
   Sentences one;
   one.add(source);

@@ -6,7 +6,7 @@
 
 namespace rnnsearch::decode {
 
-inline reference::System system_of(const model::Model<float>& model, double weight = 1) {
+inline reference::System system_of(const model::Model& model, double weight = 1) {
   reference::System system{{}, reference::StateReads::kCurrentWord, weight};
   for (const model::Parameter& parameter : model.layout().parameters) {
     reference::Matrix& matrix = system.parameters[parameter.name];

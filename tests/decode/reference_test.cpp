@@ -209,7 +209,7 @@ TEST(Prefix, StandsWholeInATranslationWhateverLengthsAndWordsAreAllowed) {
 
 /// An RNNsearch, an RNNencdec and a wider RNNsearch that reads the previous word in its state.
 struct Trio {
-  std::vector<model::Model<float>> models;
+  std::vector<model::Model> models;
   std::vector<double> weights{1, 0.5, 2.5};
   std::vector<reference::System> systems;
 
@@ -223,7 +223,7 @@ struct Trio {
     }
   }
   Ensemble ensemble(EnsembleOf of) {
-    std::vector<model::Model<float>*> pointers;
+    std::vector<model::Model*> pointers;
     for (auto& model : models) pointers.push_back(&model);
     return {pointers, weights, of};
   }

@@ -49,10 +49,10 @@ struct ChiSquare {
 };
 
 /// The probability of every outcome of at most `longest` words, from the definition: step by step, renormalised.
-void enumerate(std::span<model::Model<float>* const> models, std::span<const WordId> source, const Sampling& sampling,
+void enumerate(std::span<model::Model* const> models, std::span<const WordId> source, const Sampling& sampling,
                std::size_t shortest, std::size_t longest, const Words& prefix, double probability, Distribution& all) {
   std::vector<double> mean(models.front()->options().target_words, 0.0);
-  for (model::Model<float>* model : models) {
+  for (model::Model* model : models) {
     const auto row = next_word(*model, source, prefix);
     for (std::size_t y = 0; y < mean.size(); ++y) {
       mean[y] += std::exp(static_cast<double>(row[y])) / static_cast<double>(models.size());
@@ -95,7 +95,7 @@ TEST(Sampling, DrawsTranslationsAsOftenAsTheyAreProbable) {
   one.add(source);
   const Sampling samplings[] = {{}, {.temperature = 0.6}, {.temperature = 2}, {.top_k = 3}, {0.7, 4, 9}};
   for (const bool together : {false, true}) {
-    std::vector<model::Model<float>*> models{&first};
+    std::vector<model::Model*> models{&first};
     if (together) models.push_back(&second);
     const Ensemble ensemble(models, std::vector<double>(models.size(), 1.0), EnsembleOf::kProbabilities);
     for (const Sampling& sampling : samplings) {
@@ -129,7 +129,7 @@ TEST(Sampling, GivesEachSentenceAndSampleItsOwnStream) {
     seconds.push_back(samples.at(1));
     ++pairs[{samples[0].words.at(0), samples[1].words.at(0)}];
   }
-  std::vector<model::Model<float>*> models{&model};
+  std::vector<model::Model*> models{&model};
   Distribution expected, independent;
   enumerate(models, source[0], {}, 1, 2, {}, 1, expected);
   for (const auto* samples : {&firsts, &seconds}) {

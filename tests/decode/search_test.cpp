@@ -158,7 +158,7 @@ TEST(SystemsWithoutContext, AreSearched) {
   options.attention = model::Attention::kNone;
   options.state_inputs = {.word = true, .context = false};
   options.readout_inputs = {.state = true, .word = true, .context = false};
-  model::Model<float> model(options);
+  model::Model model(options);
   model.initialise(3);
   const Sentences source = some_sentences(4, 8);
   for (const std::size_t beam : {1u, 5u}) {

@@ -159,7 +159,7 @@ TEST(Shortlist, GivesTheSameBitsInAnyBatchesOnAnyNumberOfThreads) {
 }
 
 // A model whose words outside the list are never produced, because b_w makes them impossible: their exponentials are 0.
-reference::System restricted(const model::Model<float>& model, const Words& words, double weight) {
+reference::System restricted(const model::Model& model, const Words& words, double weight) {
   auto system = system_of(model, weight);
   auto& bias = system.parameters.at("readout/b_w").values;
   for (WordId word = 0; word < bias.size(); ++word) {

@@ -26,7 +26,7 @@ struct Found {
 /// The slow model: log p(. | prefix, source), each computed once.
 class Slow {
  public:
-  Slow(const model::Model<float>& model, std::span<const WordId> source) : system_(system_of(model)), source_(source) {}
+  Slow(const model::Model& model, std::span<const WordId> source) : system_(system_of(model)), source_(source) {}
 
   const reference::Vector& after(const Words& prefix) {
     const auto [found, is_new] = rows_.try_emplace(prefix);

@@ -17,7 +17,7 @@
 namespace rnnsearch::decode {
 namespace {
 
-double score_of(model::Model<float>& model, std::span<const WordId> source, const std::vector<WordId>& target) {
+double score_of(model::Model& model, std::span<const WordId> source, const std::vector<WordId>& target) {
   Sentences sources, targets;
   sources.add(source);
   targets.add(target);
@@ -51,7 +51,7 @@ TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
       model::ModelOptions options = random_model({.target_words = 13}).options();
       options.reverse_source = reverse_source;
       options.target_direction = direction;
-      model::Model<float> turned(options), plain(random_model({.target_words = 13}).options());
+      model::Model turned(options), plain(random_model({.target_words = 13}).options());
       Random random(1);
       for (float& weight : turned.parameters()) weight = static_cast<float>(0.6 * random.normal());
       std::copy(turned.parameters().begin(), turned.parameters().end(), plain.parameters().begin());
@@ -355,7 +355,7 @@ TEST(Search, GivesTheSameForAnyNumberTogetherFromRightToLeft) {
   auto first = random_model({.target_words = 9});
   model::ModelOptions options = first.options();
   options.target_direction = model::TargetDirection::kRightToLeft;
-  model::Model<float> model(options);
+  model::Model model(options);
   std::copy(first.parameters().begin(), first.parameters().end(), model.parameters().begin());
   expect_the_same_by_any_number_together(model);
 }
@@ -438,12 +438,12 @@ TEST(Search, AlignsAsTheModelDoesWhenItIsMadeToWriteTheSame) {
 constexpr WordId kA = 3, kB = 4, kC = 5, kD = 6, kE = 7;
 constexpr std::size_t kWords = 8;
 using Row = std::vector<std::pair<WordId, double>>;  // words and their probabilities, which sum to 1
-model::Model<float> bigram_model(const Row& first, const std::vector<std::pair<WordId, Row>>& after) {
+model::Model bigram_model(const Row& first, const std::vector<std::pair<WordId, Row>>& after) {
   model::ModelOptions options;
   options.source_words = 12;
   options.target_words = options.embedding = options.maxout = kWords;
   options.state = options.alignment = 2;
-  model::Model<float> model(options);
+  model::Model model(options);
   std::fill(model.parameters().begin(), model.parameters().end(), 0.0F);
   const auto at = [&](const char* name, std::size_t index) -> float& {
     return model.parameters()[model.layout().find(name).offset + index];
@@ -476,20 +476,20 @@ Sentences sentences_of(std::initializer_list<std::size_t> lengths) {
 }
 
 // Only C and D, the third and fourth of the first words, lead to </s>.
-model::Model<float> model_of_a_wide_beam() {
+model::Model model_of_a_wide_beam() {
   return bigram_model({{kA, 0.5}, {kB, 0.3}, {kC, 0.12}, {kD, 0.08}},
                       {{kA, {{kA, 1}}}, {kB, {{kB, 1}}}, {kC, {{kEnd, 1}}}, {kD, {{kEnd, 1}}}, {kE, {{kE, 1}}}});
 }
 
 // Only <unk> leads to </s>.
-model::Model<float> model_of_the_unknown() {
+model::Model model_of_the_unknown() {
   return bigram_model(
       {{kA, 0.9}, {kUnknown, 0.1}},
       {{kA, {{kA, 1}}}, {kB, {{kB, 1}}}, {kC, {{kC, 1}}}, {kD, {{kD, 1}}}, {kE, {{kE, 1}}}, {kUnknown, {{kEnd, 1}}}});
 }
 
 // A B C D </s> takes five words, more than Tx = 2 allows with a ratio of 2; E </s> is less probable.
-model::Model<float> model_of_a_chain() {
+model::Model model_of_a_chain() {
   return bigram_model({{kA, 0.9}, {kE, 0.1}},
                       {{kA, {{kB, 1}}}, {kB, {{kC, 1}}}, {kC, {{kD, 1}}}, {kD, {{kEnd, 1}}}, {kE, {{kEnd, 1}}}});
 }

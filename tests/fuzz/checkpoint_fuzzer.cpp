@@ -30,7 +30,7 @@ const Training& training() {
 }
 
 HostileFile good_checkpoint() {
-  model::Model<float> model(training().model_options);
+  model::Model model(training().model_options);
   model.initialise(1);
   const auto optimizer = train::make_optimizer(training().options, model.parameters().size());
   train::TrainingState state;
@@ -69,7 +69,7 @@ void load(const std::filesystem::path& path) {
 }
 
 void resume(const std::filesystem::path& path) {
-  model::Model<float> model(training().model_options);
+  model::Model model(training().model_options);
   const auto optimizer = train::make_optimizer(training().options, model.parameters().size());
   train::History history;
   std::vector<float> average(model.parameters().size());

@@ -23,13 +23,9 @@ struct Step {
       : R(rows), Tx(source_words), A(alignment), C(context_width) {
     for (std::size_t b = 0; b <= R; ++b) offsets.push_back(b * Tx);
   }
-  ScoredMemory<float> memory() const {
-    return {find_score("additive"), offsets, annotations.view(), keys.view(), v_a.span()};
-  }
+  ScoredMemory memory() const { return {find_score("additive"), offsets, annotations.view(), keys.view(), v_a.span()}; }
   support::Work work() const { return {.elements = static_cast<double>(R * Tx * A)}; }
-  void forward() const {
-    scored_attention_forward<float>(memory(), sentence, {}, query.view(), alpha.view(), context.view());
-  }
+  void forward() const { scored_attention_forward(memory(), sentence, {}, query.view(), alpha.view(), context.view()); }
 };
 
 [[maybe_unused]] const bool registered = [] {
@@ -47,15 +43,14 @@ struct Step {
         step.forward();
         const Operand context_gradient(kSentences, C), query_gradient(kSentences, A), v_a_gradient(kSentences, A);
         const Operand keys_gradient(kSentences * Tx, A);
-        const ScoredAttentionBackward<float> backward{step.query.view(),
-                                                      step.alpha.view(),
-                                                      context_gradient.view(),
-                                                      query_gradient.view(),
-                                                      keys_gradient.view(),
-                                                      v_a_gradient.view(),
-                                                      {}};
-        measure(state, step.work(),
-                [&] { scored_attention_backward<float>(step.memory(), step.sentence, {}, backward); });
+        const ScoredAttentionBackward backward{step.query.view(),
+                                               step.alpha.view(),
+                                               context_gradient.view(),
+                                               query_gradient.view(),
+                                               keys_gradient.view(),
+                                               v_a_gradient.view(),
+                                               {}};
+        measure(state, step.work(), [&] { scored_attention_backward(step.memory(), step.sentence, {}, backward); });
       });
     }
   }

@@ -85,7 +85,6 @@ struct Scalar {
 };
 
 // The kernels' operands, and the same in float64.
-template <class Real>
 struct Case {
   std::vector<std::size_t> offsets{0};
   std::vector<std::uint32_t> sentence;
@@ -118,8 +117,8 @@ struct Case {
     return all;
   }
 
-  ScoredMemory<Real> memory() { return {find_score("additive"), offsets, annotations.read(), keys.read(), v_a.row(0)}; }
-  void forward() { scored_attention_forward<Real>(memory(), sentence, {}, query.read(), alpha.view(), context.view()); }
+  ScoredMemory memory() { return {find_score("additive"), offsets, annotations.read(), keys.read(), v_a.row(0)}; }
+  void forward() { scored_attention_forward({{memory(), sentence, {}, query.read()}, alpha.view(), context.view()}); }
   Scalar scalar() const {
     Scalar scalar{A, C, padded, offsets, sentence, query.values(), keys.values(), annotations.values(), {}, {}, {}, {}};
     for (std::size_t b = 0; b + 1 < offsets.size(); ++b) {
@@ -136,10 +135,9 @@ struct Case {
   }
 };
 
-template <class Real>
 class Attention : public testing::Test {
  protected:
-  static bool follows_the_equations(Case<Real>& of, const std::string& what) {
+  static bool follows_the_equations(Case& of, const std::string& what) {
     of.forward();
     const Scalar expected = of.scalar();
     const double relative = 2 * of.energy_error() + 1e-6;
@@ -151,38 +149,35 @@ class Attention : public testing::Test {
         EXPECT_EQ(of.alpha(i, j), 0) << "padding, " << what;
       }
     }
-    return close(of.alpha, expected.alpha, bound<Real>(1e-30, relative), "alpha, " + what) &&
-           close(of.context, expected.context, bound<Real>(largest * relative), "context, " + what) &&
+    return close(of.alpha, expected.alpha, bound(1e-30, relative), "alpha, " + what) &&
+           close(of.context, expected.context, bound(largest * relative), "context, " + what) &&
            !testing::Test::HasFailure();
   }
 };
-using Reals = testing::Types<float, double>;
-TYPED_TEST_SUITE(Attention, Reals);
-
-TYPED_TEST(Attention, FollowsTheEquationsAtEveryWidth) {
+TEST_F(Attention, FollowsTheEquationsAtEveryWidth) {
   for (const std::size_t n : lengths()) {
-    Case<TypeParam> wide({3, 1, 6}, {2, 0, 1}, n, (n * 7) % 71 + 1, n);
-    ASSERT_TRUE(this->follows_the_equations(wide, "A = " + std::to_string(n)));
-    Case<TypeParam> deep({3, 1, 6}, {2, 0, 1}, (n * 5) % 67 + 1, n, n);
-    ASSERT_TRUE(this->follows_the_equations(deep, "C = " + std::to_string(n)));
+    Case wide({3, 1, 6}, {2, 0, 1}, n, (n * 7) % 71 + 1, n);
+    ASSERT_TRUE(follows_the_equations(wide, "A = " + std::to_string(n)));
+    Case deep({3, 1, 6}, {2, 0, 1}, (n * 5) % 67 + 1, n, n);
+    ASSERT_TRUE(follows_the_equations(deep, "C = " + std::to_string(n)));
   }
 }
 
-TYPED_TEST(Attention, FollowsTheEquationsAtEverySentenceLength) {
+TEST_F(Attention, FollowsTheEquationsAtEverySentenceLength) {
   for (const std::size_t Tx : lengths()) {
     if (Tx > 1000) continue;
-    Case<TypeParam> of({2, Tx, 1, 4}, {1, 3, 0}, 19, 21, Tx);
-    ASSERT_TRUE(this->follows_the_equations(of, "Tx = " + std::to_string(Tx)));
+    Case of({2, Tx, 1, 4}, {1, 3, 0}, 19, 21, Tx);
+    ASSERT_TRUE(follows_the_equations(of, "Tx = " + std::to_string(Tx)));
   }
 }
 
-TYPED_TEST(Attention, ServesManyHypothesesOfOneSentence) {
-  Case<TypeParam> of({4, 9}, {1, 0, 1, 1, 0, 1}, 33, 18, 5);
-  ASSERT_TRUE(this->follows_the_equations(of, "a beam"));
+TEST_F(Attention, ServesManyHypothesesOfOneSentence) {
+  Case of({4, 9}, {1, 0, 1, 1, 0, 1}, 33, 18, 5);
+  ASSERT_TRUE(follows_the_equations(of, "a beam"));
 }
 
-TYPED_TEST(Attention, ToASingleWordIsExactlyOne) {
-  Case<TypeParam> of({1, 1}, {0, 1}, 37, 29, 2);
+TEST_F(Attention, ToASingleWordIsExactlyOne) {
+  Case of({1, 1}, {0, 1}, 37, 29, 2);
   ASSERT_EQ(of.padded, 3u);
   of.forward();
   for (std::size_t i = 0; i < 2; ++i) {
@@ -191,8 +186,8 @@ TYPED_TEST(Attention, ToASingleWordIsExactlyOne) {
   }
 }
 
-TYPED_TEST(Attention, StaysFiniteAtTheExtremes) {
-  Case<TypeParam> of({5, 2}, {0, 1}, 40, 8, 3);
+TEST_F(Attention, StaysFiniteAtTheExtremes) {
+  Case of({5, 2}, {0, 1}, 40, 8, 3);
   of.v_a.fill([] { return 250.0; });  // energies of +-1e4
   of.query.fill([] { return 0.0; });
   Random random(1);
@@ -208,11 +203,10 @@ TYPED_TEST(Attention, StaysFiniteAtTheExtremes) {
   for (std::size_t j = 0; j < of.padded; ++j) EXPECT_EQ(alpha[of.padded + j], j < 2 ? 0.5 : 0.0) << j;
 }
 
-template <class Real>
 struct Gradients {
   Guarded<Real> context, query, annotations, keys, v_a;
   /// What is added to starts at random values, so that an overwrite shows.
-  Gradients(const Case<Real>& of, Random& random)
+  Gradients(const Case& of, Random& random)
       : context(of.sentence.size(), of.C, 1),
         query(of.sentence.size(), of.A, 2, 1),
         annotations(of.offsets.back(), of.C, 3),
@@ -220,12 +214,16 @@ struct Gradients {
         v_a(of.offsets.size() - 1, of.A, 4, 1) {
     for (auto* operand : {&context, &annotations, &keys, &v_a}) operand->normal(random);
   }
-  void backward(Case<Real>& of, const ScoredMemory<Real>& memory) {
-    scored_attention_backward<Real>(
-        memory, of.sentence, {},
-        {of.query.read(), of.alpha.read(), context.read(), query.view(), keys.view(), v_a.view(), {}});
+  void backward(Case& of, const ScoredMemory& memory) {
+    scored_attention_backward({{memory, of.sentence, {}, of.query.read()},
+                               of.alpha.read(),
+                               context.read(),
+                               query.view(),
+                               keys.view(),
+                               v_a.view(),
+                               {}});
   }
-  void backward(Case<Real>& of) {
+  void backward(Case& of) {
     backward(of, of.memory());
     // The rows of a case are steps of different sentences, or of none.
     std::vector<std::size_t> offsets{0};
@@ -236,7 +234,7 @@ struct Gradients {
       }
       offsets.push_back(rows.size());
     }
-    annotations_backward<Real>(of.offsets, {offsets, rows}, of.alpha.read(), context.read(), annotations.view());
+    annotations_backward({of.offsets, offsets, rows, of.alpha.read(), context.read(), annotations.view()});
   }
 };
 
@@ -245,14 +243,14 @@ Matrix sum(const Matrix& a, Matrix b) {
   return b;
 }
 
-TYPED_TEST(Attention, BackwardFollowsTheDerivativesAtEveryWidth) {
+TEST_F(Attention, BackwardFollowsTheDerivativesAtEveryWidth) {
   Random random(7);
   for (const std::size_t n : lengths()) {
     for (const bool wide : {true, false}) {
       const std::string what = (wide ? "A = " : "C = ") + std::to_string(n);
-      Case<TypeParam> of({3, 1 + n % 11, 1, 6}, {3, 0, 1}, wide ? n : 23, wide ? 17 : n, n);
+      Case of({3, 1 + n % 11, 1, 6}, {3, 0, 1}, wide ? n : 23, wide ? 17 : n, n);
       of.forward();
-      Gradients<TypeParam> gradients(of, random);
+      Gradients gradients(of, random);
       const Matrix annotations = gradients.annotations.values(), keys = gradients.keys.values(),
                    v_a = gradients.v_a.values();
       Scalar scalar = of.scalar();
@@ -261,7 +259,7 @@ TYPED_TEST(Attention, BackwardFollowsTheDerivativesAtEveryWidth) {
       gradients.backward(of);
       // dL/dalpha is a sum of C products of order 1
       const double scale = 3e-7 * (10 + std::sqrt(static_cast<double>(of.C)) * 4);
-      const Bound allowed = bound<TypeParam>(scale, scale);
+      const Bound allowed = bound(scale, scale);
       ASSERT_TRUE(close(gradients.query, expected.query, allowed, "dL/dq, " + what));
       ASSERT_TRUE(close(gradients.annotations, sum(annotations, expected.annotations), allowed, "dL/dh, " + what));
       ASSERT_TRUE(close(gradients.keys, sum(keys, expected.keys), allowed, "dL/dk, " + what));
@@ -270,13 +268,14 @@ TYPED_TEST(Attention, BackwardFollowsTheDerivativesAtEveryWidth) {
   }
 }
 
+#ifdef RNNSEARCH_DOUBLE
 // L = weights . c
 TEST(AttentionBackward, EqualsCentralDifferencesOfTheEquations) {
   Random random(8);
   for (const std::size_t A : {1u, 6u, 21u}) {
-    Case<double> of({3, 1, 4, 7}, {3, 0, 1}, A, 9, A);
+    Case of({3, 1, 4, 7}, {3, 0, 1}, A, 9, A);
     of.forward();
-    Gradients<double> gradients(of, random);
+    Gradients gradients(of, random);
     const Matrix weights = gradients.context.values();
     for (auto* operand : {&gradients.annotations, &gradients.keys, &gradients.v_a}) operand->fill([] { return 0.0; });
     gradients.backward(of);
@@ -293,8 +292,9 @@ TEST(AttentionBackward, EqualsCentralDifferencesOfTheEquations) {
     support::expect_gradient(scalar.v_a, gradients.v_a.values(), loss, {.name = "v_a"});
   }
 }
+#endif
 
-TYPED_TEST(Attention, GivesTheSameBitsOnAnyNumberOfThreads) {
+TEST_F(Attention, GivesTheSameBitsOnAnyNumberOfThreads) {
   expect_same_bits_on_any_number_of_threads([] {
     std::vector<std::size_t> sizes;
     std::vector<std::uint32_t> rows;
@@ -302,23 +302,23 @@ TYPED_TEST(Attention, GivesTheSameBitsOnAnyNumberOfThreads) {
       sizes.push_back(1 + b * 7 % 23);
       rows.push_back((b * 11 + 3) % 31);
     }
-    Case<TypeParam> of(sizes, rows, 131, 77, 9);
+    Case of(sizes, rows, 131, 77, 9);
     of.forward();
     Random random(10);
-    Gradients<TypeParam> gradients(of, random);
+    Gradients gradients(of, random);
     gradients.backward(of);
     return joined({of.alpha.values(), of.context.values(), gradients.query.values(), gradients.annotations.values(),
                    gradients.keys.values(), gradients.v_a.values()});
   });
 }
 
-TYPED_TEST(Attention, AddsTheAnnotationsGradientsOfAllSteps) {
+TEST_F(Attention, AddsTheAnnotationsGradientsOfAllSteps) {
   Random random(12);
   for (const std::size_t C : {1u, 7u, 64u, 65u, 200u}) {
     // sentence 0 of 11 words has 5 steps, sentence 1 of 1 word none, sentence 2 of 8 words one
     const std::vector<std::size_t> words{0, 11, 12, 20}, offsets{0, 5, 5, 6};
     const std::vector<std::uint32_t> rows{4, 0, 3, 5, 1, 2};
-    Guarded<TypeParam> alpha(6, 12, 1, 2), context(6, C, 2), gradient(20, C, 3, 1);
+    Guarded<Real> alpha(6, 12, 1, 2), context(6, C, 2), gradient(20, C, 3, 1);
     for (auto* operand : {&alpha, &context, &gradient}) operand->normal(random);
     Matrix expected = gradient.values();
     for (std::size_t b = 0; b < 3; ++b) {
@@ -331,16 +331,17 @@ TYPED_TEST(Attention, AddsTheAnnotationsGradientsOfAllSteps) {
         }
       }
     }
-    annotations_backward<TypeParam>(words, {offsets, rows}, alpha.read(), context.read(), gradient.view());
-    ASSERT_TRUE(close(gradient, expected, bound<TypeParam>(1e-6, 1e-6), "dL/dh, C = " + std::to_string(C)));
+    annotations_backward({words, offsets, rows, alpha.read(), context.read(), gradient.view()});
+    ASSERT_TRUE(close(gradient, expected, bound(1e-6, 1e-6), "dL/dh, C = " + std::to_string(C)));
   }
 }
 
+#ifndef RNNSEARCH_DOUBLE
 // What is given rounded gives the bits of the same numbers given whole, whatever else lies in their place.
 TEST(RoundedAttention, ReadsTheRoundedMemoryInPlaceOfTheOther) {
   Random random(13);
   for (const std::size_t n : lengths()) {
-    Case<float> of({3, 1 + n % 11, 1, 6}, {3, 0, 1}, n, (n * 7) % 71 + 1, n);
+    Case of({3, 1 + n % 11, 1, 6}, {3, 0, 1}, n, (n * 7) % 71 + 1, n);
     const std::size_t words = of.offsets.back();
     std::vector<BFloat16> keys(words * of.A + 1), annotations(words * of.C + 1);
     const MatrixView<BFloat16> rounded_keys(keys.data() + 1, words, of.A);  // misaligned
@@ -348,7 +349,7 @@ TEST(RoundedAttention, ReadsTheRoundedMemoryInPlaceOfTheOther) {
     of.keys.normal(random);
     round_to_bfloat16(of.keys.read(), rounded_keys);
     round_to_bfloat16(of.annotations.read(), rounded_annotations);
-    const auto whole = [](const MatrixView<BFloat16>& from, Guarded<float>& to) {
+    const auto whole = [](const MatrixView<BFloat16>& from, Guarded<Real>& to) {
       for (std::size_t i = 0; i < from.rows; ++i) {
         for (std::size_t j = 0; j < from.cols; ++j) {
           to(i, j) = std::bit_cast<float>(static_cast<std::uint32_t>(from(i, j).bits) << 16);
@@ -357,35 +358,36 @@ TEST(RoundedAttention, ReadsTheRoundedMemoryInPlaceOfTheOther) {
     };
     whole(rounded_keys, of.keys);
     whole(rounded_annotations, of.annotations);
-    const auto results = [&](const ScoredMemory<float>& memory) {
+    const auto results = [&](const ScoredMemory& memory) {
       Random same(n);
-      Gradients<float> gradients(of, same);
-      scored_attention_forward<float>(memory, of.sentence, {}, of.query.read(), of.alpha.view(), of.context.view());
+      Gradients gradients(of, same);
+      scored_attention_forward({{memory, of.sentence, {}, of.query.read()}, of.alpha.view(), of.context.view()});
       gradients.backward(of, memory);
       return joined({of.alpha.values(), of.context.values(), gradients.query.values(), gradients.keys.values(),
                      gradients.v_a.values()});
     };
     const auto expected = results(of.memory());
-    ScoredMemory<float> rounded = of.memory();
+    ScoredMemory rounded = of.memory();
     rounded.annotations = rounded.keys = {};
     rounded.rounded_annotations = rounded_annotations;
     rounded.rounded_keys = rounded_keys;
     ASSERT_EQ(results(rounded), expected) << n;
   }
 }
+#endif
 
-TYPED_TEST(Attention, LeavesOtherSentencesGradientsAlone) {
-  Case<TypeParam> of({2, 3, 4}, {2, 0}, 18, 5, 4);
+TEST_F(Attention, LeavesOtherSentencesGradientsAlone) {
+  Case of({2, 3, 4}, {2, 0}, 18, 5, 4);
   of.forward();
   Random random(11);
-  Gradients<TypeParam> gradients(of, random);
+  Gradients gradients(of, random);
   for (auto* operand : {&gradients.annotations, &gradients.keys, &gradients.v_a}) operand->fill([] { return 0.25; });
   gradients.backward(of);
   for (std::size_t word = 2; word < 5; ++word) {
-    for (std::size_t k = 0; k < of.A; ++k) EXPECT_EQ(gradients.keys(word, k), TypeParam{0.25});
-    for (std::size_t c = 0; c < of.C; ++c) EXPECT_EQ(gradients.annotations(word, c), TypeParam{0.25});
+    for (std::size_t k = 0; k < of.A; ++k) EXPECT_EQ(gradients.keys(word, k), Real{0.25});
+    for (std::size_t c = 0; c < of.C; ++c) EXPECT_EQ(gradients.annotations(word, c), Real{0.25});
   }
-  for (std::size_t k = 0; k < of.A; ++k) EXPECT_EQ(gradients.v_a(1, k), TypeParam{0.25});
+  for (std::size_t k = 0; k < of.A; ++k) EXPECT_EQ(gradients.v_a(1, k), Real{0.25});
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ void add_product(const std::string& function, const std::string& use, std::size_
 void add_multiply(const std::string& use, std::size_t M, std::size_t K, std::size_t N) {
   add_product("multiply", use, M, K, N, [=](Operand& c) -> support::Turn {
     return [a = std::make_shared<Operand>(M, K), b = std::make_shared<Operand>(K, N), &c] {
-      multiply<float>(a->view(), b->view(), c.view());
+      multiply(a->view(), b->view(), c.view());
     };
   });
 }
@@ -33,7 +33,7 @@ void add_multiply(const std::string& use, std::size_t M, std::size_t K, std::siz
 void add_multiply_transposed(const std::string& use, std::size_t M, std::size_t K, std::size_t N) {
   add_product("multiply_transposed", use, M, K, N, [=](Operand& c) -> support::Turn {
     return [a = std::make_shared<Operand>(M, K), b = std::make_shared<Operand>(N, K), &c] {
-      multiply_transposed<float>(a->view(), b->view(), c.view());
+      multiply_transposed(a->view(), b->view(), c.view());
     };
   });
 }
@@ -41,16 +41,16 @@ void add_multiply_transposed(const std::string& use, std::size_t M, std::size_t 
 void add_accumulate_outer(const std::string& use, std::size_t M, std::size_t R, std::size_t N) {
   add_product("accumulate_outer", use, M, R, N, [=](Operand& c) -> support::Turn {
     return [a = std::make_shared<Operand>(R, M), b = std::make_shared<Operand>(R, N), &c] {
-      accumulate_outer<float>(a->view(), b->view(), c.view());
+      accumulate_outer(a->view(), b->view(), c.view());
     };
   });
 }
 
 void add_packed(const std::string& use, std::size_t M, std::size_t K, std::size_t N) {
   add_product("multiply_packed", use, M, K, N, [=](Operand& c) -> support::Turn {
-    const auto packed = std::make_shared<PackedMatrix<float>>();
+    const auto packed = std::make_shared<PackedMatrix>();
     packed->pack(Operand(K, N).view());
-    return [a = std::make_shared<Operand>(M, K), packed, &c] { multiply<float>(a->view(), *packed, c.view()); };
+    return [a = std::make_shared<Operand>(M, K), packed, &c] { multiply(a->view(), *packed, c.view()); };
   });
 }
 
@@ -60,7 +60,7 @@ void add_pack(const std::string& use, std::size_t K, std::size_t N) {
         std::string(transposed ? "pack_transposed/" : "pack/") + use + "/" + support::shape_text({K, N}),
         [=](benchmark::State& state) {
           const Operand b(K, N);
-          PackedMatrix<float> packed;
+          PackedMatrix packed;
           support::measure(state, {.elements = static_cast<double>(K * N)},
                            [&] { transposed ? packed.pack_transposed(b.view()) : packed.pack(b.view()); });
         });

@@ -18,7 +18,6 @@ namespace {
 enum class Form { kPlain, kTransposed, kOuter };
 constexpr Form kForms[] = {Form::kPlain, Form::kTransposed, Form::kOuter};
 
-template <class Real>
 struct Product {
   Form form;
   Into into;
@@ -62,9 +61,9 @@ struct Product {
     return sums;
   }
   void run() {
-    if (form == Form::kPlain) multiply<Real>(a.read(), b.read(), c.view(), into);
-    if (form == Form::kTransposed) multiply_transposed<Real>(a.read(), b.read(), c.view(), into);
-    if (form == Form::kOuter) accumulate_outer<Real>(a.read(), b.read(), c.view());
+    if (form == Form::kPlain) multiply(a.read(), b.read(), c.view(), into);
+    if (form == Form::kTransposed) multiply_transposed(a.read(), b.read(), c.view(), into);
+    if (form == Form::kOuter) accumulate_outer(a.read(), b.read(), c.view());
   }
   std::string name() const {
     const char* const forms[] = {"a b", "a b^T", "a^T b"};
@@ -73,17 +72,11 @@ struct Product {
   }
 };
 
-template <class Real>
-class Gemm : public testing::Test {};
-using Reals = testing::Types<float, double>;
-TYPED_TEST_SUITE(Gemm, Reals);
-
 // Small integers: every sum is exact in float too, so a term lost, doubled or taken from elsewhere cannot hide.
-template <class Real>
 bool exact(Form form, Into into, std::size_t M, std::size_t N, std::size_t K) {
   if (form == Form::kOuter && into == Into::kOverwrite) return true;  // there is no such product
   Random random(M * 1000 + N * 10 + K);
-  Product<Real> product(form, into, M, N, K);
+  Product product(form, into, M, N, K);
   product.a.integers(random, 4);
   product.b.integers(random, 4);
   if (product.adds()) product.c.integers(random, 9);
@@ -92,46 +85,45 @@ bool exact(Form form, Into into, std::size_t M, std::size_t N, std::size_t K) {
   return close(product.c, expected, {0.0}, product.name());
 }
 
-TYPED_TEST(Gemm, SumsEveryTermOnceInEveryShapeAcrossTheTiles) {
+TEST(Gemm, SumsEveryTermOnceInEveryShapeAcrossTheTiles) {
   const std::size_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 12, 13, 63, 64, 65, 127, 128, 129, 159, 160, 161, 255, 256, 257};
   for (const std::size_t M : sizes)
     for (const std::size_t N : sizes)
       for (const Form form : kForms)
-        for (const Into into : {Into::kOverwrite, Into::kAdd})
-          ASSERT_TRUE(exact<TypeParam>(form, into, M, N, 1 + (M + N) % 5));
+        for (const Into into : {Into::kOverwrite, Into::kAdd}) ASSERT_TRUE(exact(form, into, M, N, 1 + (M + N) % 5));
 }
 
-TYPED_TEST(Gemm, SumsEveryTermOnceAtEveryDepth) {
+TEST(Gemm, SumsEveryTermOnceAtEveryDepth) {
   std::vector<std::size_t> depths = lengths();
   for (const std::size_t K : depths)
     for (const std::size_t M : {6u, 7u})  // one strip of floats, whose b is read where it lies, and two
-      for (const Form form : kForms) ASSERT_TRUE(exact<TypeParam>(form, Into::kAdd, M, 67, K));
+      for (const Form form : kForms) ASSERT_TRUE(exact(form, Into::kAdd, M, 67, K));
   for (const std::size_t K : {255u, 256u, 257u, 383u, 384u, 385u, 513u})
-    for (const Form form : kForms) ASSERT_TRUE(exact<TypeParam>(form, Into::kOverwrite, 33, 130, K));
+    for (const Form form : kForms) ASSERT_TRUE(exact(form, Into::kOverwrite, 33, 130, K));
 }
 
-TYPED_TEST(Gemm, OfDepthZeroIsZeroOrLeavesWhatItAddsTo) {
+TEST(Gemm, OfDepthZeroIsZeroOrLeavesWhatItAddsTo) {
   for (const Form form : kForms)
-    for (const Into into : {Into::kOverwrite, Into::kAdd}) ASSERT_TRUE(exact<TypeParam>(form, into, 5, 6, 0));
+    for (const Into into : {Into::kOverwrite, Into::kAdd}) ASSERT_TRUE(exact(form, into, 5, 6, 0));
 }
 
-TYPED_TEST(Gemm, DoesNothingForNoRowsOrNoColumns) {
+TEST(Gemm, DoesNothingForNoRowsOrNoColumns) {
   for (const Form form : kForms) {
     for (const Into into : {Into::kOverwrite, Into::kAdd}) {
-      ASSERT_TRUE(exact<TypeParam>(form, into, 0, 5, 3));
-      ASSERT_TRUE(exact<TypeParam>(form, into, 5, 0, 3));
-      ASSERT_TRUE(exact<TypeParam>(form, into, 0, 0, 0));
+      ASSERT_TRUE(exact(form, into, 0, 5, 3));
+      ASSERT_TRUE(exact(form, into, 5, 0, 3));
+      ASSERT_TRUE(exact(form, into, 0, 0, 0));
     }
   }
-  using Rows = ConstMatrixView<TypeParam>;
-  multiply<TypeParam>(Rows(), Rows(), {});
+  using Rows = ConstMatrix;
+  multiply(Rows(), Rows(), {});
 }
 
-TYPED_TEST(Gemm, RoundsNoMoreThanItsHeaderSays) {
+TEST(Gemm, RoundsNoMoreThanItsHeaderSays) {
   for (const Form form : kForms) {
     for (const std::size_t K : {1u, 30u, 1000u}) {
       Random random(K);
-      Product<TypeParam> product(form, Into::kAdd, 81, 131, K);
+      Product product(form, Into::kAdd, 81, 131, K);
       product.a.normal(random);
       product.b.normal(random);
       product.c.normal(random);
@@ -139,7 +131,7 @@ TYPED_TEST(Gemm, RoundsNoMoreThanItsHeaderSays) {
       const std::vector<double> expected = product.expected(&magnitude);
       product.run();
       const std::vector<double> found = product.c.values();
-      const double unit = sizeof(TypeParam) == 4 ? 0x1p-24 : 1e-15;
+      const double unit = sizeof(Real) == 4 ? 0x1p-24 : 1e-15;
       for (std::size_t i = 0; i < found.size(); ++i) {
         ASSERT_LE(std::abs(found[i] - expected[i]), unit * static_cast<double>(K + 1) * magnitude[i]) << product.name();
       }
@@ -147,7 +139,7 @@ TYPED_TEST(Gemm, RoundsNoMoreThanItsHeaderSays) {
   }
 }
 
-TYPED_TEST(Gemm, GivesTheSameBitsOnAnyNumberOfThreads) {
+TEST(Gemm, GivesTheSameBitsOnAnyNumberOfThreads) {
   for (const Form form : kForms) {
     for (const auto& [M, N, K] : {std::array{80, 300, 70}, std::array{161, 259, 33}, std::array{513, 129, 20},
                                   std::array{300, 520, 70}, std::array{5, 1000, 1500}}) {
@@ -155,7 +147,7 @@ TYPED_TEST(Gemm, GivesTheSameBitsOnAnyNumberOfThreads) {
                                                  cols = static_cast<std::size_t>(N),
                                                  depth = static_cast<std::size_t>(K)] {
         Random random(3);
-        Product<TypeParam> product(form, Into::kAdd, rows, cols, depth);
+        Product product(form, Into::kAdd, rows, cols, depth);
         product.a.normal(random);
         product.b.normal(random);
         product.c.normal(random);
@@ -166,14 +158,14 @@ TYPED_TEST(Gemm, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-TYPED_TEST(Gemm, OfAPackedMatrixHasTheBitsOfTheProductOfWhatWasPacked) {
+TEST(Gemm, OfAPackedMatrixHasTheBitsOfTheProductOfWhatWasPacked) {
   for (const std::size_t M : {1u, 5u, 80u, 131u}) {
     for (const std::size_t N : {1u, 16u, 33u, 200u}) {
       for (const std::size_t K : {1u, 31u, 700u}) {
         for (const Form form : {Form::kPlain, Form::kTransposed}) {
           for (const Into into : {Into::kOverwrite, Into::kAdd}) {
             Random random(M + N + K);
-            Product<TypeParam> product(form, into, M, N, K);
+            Product product(form, into, M, N, K);
             product.a.normal(random);
             product.b.normal(random);
             product.c.normal(random);
@@ -181,12 +173,12 @@ TYPED_TEST(Gemm, OfAPackedMatrixHasTheBitsOfTheProductOfWhatWasPacked) {
             product.run();
             const std::vector<double> expected = product.c.values();
             for (std::size_t i = 0; i < M; ++i)
-              for (std::size_t j = 0; j < N; ++j) product.c.view()(i, j) = static_cast<TypeParam>(before[i * N + j]);
-            PackedMatrix<TypeParam> packed;
+              for (std::size_t j = 0; j < N; ++j) product.c.view()(i, j) = static_cast<Real>(before[i * N + j]);
+            PackedMatrix packed;
             form == Form::kPlain ? packed.pack(product.b.read()) : packed.pack_transposed(product.b.read());
             ASSERT_EQ(packed.rows(), K);
             ASSERT_EQ(packed.cols(), N);
-            multiply<TypeParam>(product.a.read(), packed, product.c.view(), into);
+            multiply(product.a.read(), packed, product.c.view(), into);
             ASSERT_EQ(product.c.values(), expected) << product.name();
           }
         }
@@ -195,18 +187,17 @@ TYPED_TEST(Gemm, OfAPackedMatrixHasTheBitsOfTheProductOfWhatWasPacked) {
   }
 }
 
-TYPED_TEST(Gemm, GivesARowTheSameBitsWhateverTheOtherRowsAndColumnsAre) {
+TEST(Gemm, GivesARowTheSameBitsWhateverTheOtherRowsAndColumnsAre) {
   Random random(5);
-  Product<TypeParam> whole(Form::kPlain, Into::kOverwrite, 300, 90, 4500);
+  Product whole(Form::kPlain, Into::kOverwrite, 300, 90, 4500);
   whole.a.normal(random);
   whole.b.normal(random);
   whole.run();
   for (const std::size_t first : {0u, 7u, 299u}) {
     for (const std::size_t count : {1u, 2u, 6u, 13u, 40u}) {
       if (first + count > 300) continue;
-      std::vector<TypeParam> some(count * 70);
-      multiply<TypeParam>(whole.a.read().row_range(first, count), whole.b.read().columns(20, 70),
-                          {some.data(), count, 70});
+      std::vector<Real> some(count * 70);
+      multiply(whole.a.read().row_range(first, count), whole.b.read().columns(20, 70), {some.data(), count, 70});
       for (std::size_t i = 0; i < count; ++i)
         for (std::size_t j = 0; j < 70; ++j) ASSERT_EQ(some[i * 70 + j], whole.c.read()(first + i, 20 + j));
     }
@@ -214,48 +205,48 @@ TYPED_TEST(Gemm, GivesARowTheSameBitsWhateverTheOtherRowsAndColumnsAre) {
 }
 
 // Rows of a that are spread over the sets of a cache are read where they lie, others are packed: here in two slabs.
-TYPED_TEST(Gemm, HasTheSameBitsHoweverFarApartTheRowsOfAAre) {
+TEST(Gemm, HasTheSameBitsHoweverFarApartTheRowsOfAAre) {
   constexpr std::size_t M = 470, N = 70, K = 4500;
   Random random(9);
-  Guarded<TypeParam> near(M, K, 3, 1), far(M, K, 3, 4608 - K), b(K, N), b_transposed(N, K), first(M, N), second(M, N);
+  Guarded<Real> near(M, K, 3, 1), far(M, K, 3, 4608 - K), b(K, N), b_transposed(N, K), first(M, N), second(M, N);
   near.normal(random);
   b.normal(random);
   for (std::size_t i = 0; i < M; ++i) std::copy_n(near.row(i).data(), K, far.row(i).data());
   for (std::size_t k = 0; k < K; ++k) {
     for (std::size_t j = 0; j < N; ++j) b_transposed(j, k) = b(k, j);
   }
-  PackedMatrix<TypeParam> packed;
+  PackedMatrix packed;
   packed.pack(b.read());
-  multiply<TypeParam>(near.read(), b.read(), first.view());
+  multiply(near.read(), b.read(), first.view());
   const auto expect_the_same = [&](const char* form) {
     EXPECT_EQ(second.values(), first.values()) << form;
     EXPECT_TRUE(second.guards_hold()) << form;
   };
   for (const auto* a : {&near, &far}) {
-    multiply<TypeParam>(a->read(), b.read(), second.view());
+    multiply(a->read(), b.read(), second.view());
     expect_the_same("a b");
-    multiply<TypeParam>(a->read(), packed, second.view());
+    multiply(a->read(), packed, second.view());
     expect_the_same("a b, packed");
-    multiply_transposed<TypeParam>(a->read(), b_transposed.read(), second.view());
+    multiply_transposed(a->read(), b_transposed.read(), second.view());
     expect_the_same("a b^T");
   }
 }
 
 #ifndef NDEBUG
-TYPED_TEST(Gemm, IsNotWrittenOverItsOperands) {
-  std::vector<TypeParam> memory(40 * 40);
-  const MatrixView<TypeParam> all(memory.data(), 40, 40), left = all.columns(0, 20), right = all.columns(20, 20);
-  const std::vector<TypeParam> other(20 * 20);
-  const ConstMatrixView<TypeParam> square(other.data(), 20, 20);
-  multiply<TypeParam>(left, square, right);
-  multiply<TypeParam>(right.row_range(0, 20), square, left.row_range(20, 20));
-  EXPECT_DEATH(multiply<TypeParam>(left, square, left), "apart");
-  EXPECT_DEATH(parallel_for(1, [&](std::size_t) { multiply<TypeParam>(left, square, right); }), "inside_parallel_for");
-  EXPECT_DEATH(multiply<TypeParam>(left, square, all.columns(19, 20)), "apart");
-  EXPECT_DEATH(multiply<TypeParam>(square, left.row_range(0, 20), left.row_range(10, 20)), "apart");
-  PackedMatrix<TypeParam> packed;
+TEST(Gemm, IsNotWrittenOverItsOperands) {
+  std::vector<Real> memory(40 * 40);
+  const MatrixView<Real> all(memory.data(), 40, 40), left = all.columns(0, 20), right = all.columns(20, 20);
+  const std::vector<Real> other(20 * 20);
+  const ConstMatrix square(other.data(), 20, 20);
+  multiply(left, square, right);
+  multiply(right.row_range(0, 20), square, left.row_range(20, 20));
+  EXPECT_DEATH(multiply(left, square, left), "apart");
+  EXPECT_DEATH(parallel_for(1, [&](std::size_t) { multiply(left, square, right); }), "inside_parallel_for");
+  EXPECT_DEATH(multiply(left, square, all.columns(19, 20)), "apart");
+  EXPECT_DEATH(multiply(square, left.row_range(0, 20), left.row_range(10, 20)), "apart");
+  PackedMatrix packed;
   packed.pack(square);
-  EXPECT_DEATH(multiply<TypeParam>(right, packed, all.columns(1, 20)), "apart");
+  EXPECT_DEATH(multiply(right, packed, all.columns(1, 20)), "apart");
 }
 #endif
 
@@ -272,19 +263,19 @@ class Products : public testing::Test {
 
 // Every slab, block, strip and panel of a large product: sums of small integers are exact.
 TEST_F(Products, OfManyThousandsOfTermsLoseNone) {
-  for (const Form form : kForms) ASSERT_TRUE(exact<float>(form, Into::kAdd, 1300, 40, 9001));
+  for (const Form form : kForms) ASSERT_TRUE(exact(form, Into::kAdd, 1300, 40, 9001));
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
     set_precision(precision);  // 4 and 9 are exact in both
     for (const Form form : kForms)
-      for (const Into into : {Into::kOverwrite, Into::kAdd}) ASSERT_TRUE(exact<float>(form, into, 250, 35, 33801));
+      for (const Into into : {Into::kOverwrite, Into::kAdd}) ASSERT_TRUE(exact(form, into, 250, 35, 33801));
     Random random(1);
-    Product<float> product(Form::kTransposed, Into::kOverwrite, 250, 20, 33801);
+    Product product(Form::kTransposed, Into::kOverwrite, 250, 20, 33801);
     product.a.integers(random, 4);
     product.b.integers(random, 4);
     const std::vector<double> expected = product.expected();
-    PackedMatrix<float> packed;
+    PackedMatrix packed;
     packed.pack_transposed(product.b.read());
-    multiply<float>(product.a.read(), packed, product.c.view());
+    multiply(product.a.read(), packed, product.c.view());
     EXPECT_TRUE(close(product.c, expected, {0.0}, "packed"));
   }
 }
@@ -300,19 +291,19 @@ TEST_F(Products, OfManyPiecesHaveTheBitsOfTheirRowsAlone) {
       for (const auto& [M, N, K] :
            {std::array{1000, 1010, 2200}, std::array{1300, 290, 300}, std::array{90, 2300, 300}}) {
         Random random(11);
-        Product<float> product(form, Into::kOverwrite, static_cast<std::size_t>(M), static_cast<std::size_t>(N),
-                               static_cast<std::size_t>(K));
+        Product product(form, Into::kOverwrite, static_cast<std::size_t>(M), static_cast<std::size_t>(N),
+                        static_cast<std::size_t>(K));
         product.a.normal(random);
         product.b.normal(random);
         product.run();
         const auto part = [&](std::size_t first, std::size_t count, MatrixView<float> c) {
           const auto rows = product.a.read().row_range(first, count);
-          if (form == Form::kPlain) multiply<float>(rows, product.b.read(), c);
-          if (form == Form::kTransposed) multiply_transposed<float>(rows, product.b.read(), c);
+          if (form == Form::kPlain) multiply(rows, product.b.read(), c);
+          if (form == Form::kTransposed) multiply_transposed(rows, product.b.read(), c);
         };
         for (std::size_t first = 0; first < product.M; first += 23 * kFew) {
           const std::size_t count = std::min(kFew, product.M - first);
-          Guarded<float> few(count, product.N, 0, 0);
+          Guarded<Real> few(count, product.N, 0, 0);
           part(first, count, few.view());
           for (std::size_t i = 0; i < count; ++i) {
             ASSERT_EQ(std::memcmp(few.read().row(i), product.c.read().row(first + i), product.N * sizeof(float)), 0)

@@ -22,7 +22,7 @@ namespace rnnsearch::kernels {
 
 /// Every element starts as the guard, a NaN: what is read without having been written shows in the result, what is
 /// written outside the view shows in guards_hold(), and `was_written` tells elements inside that are still the guard.
-template <class Real>
+template <class Element>
 class Guarded {
  public:
   Guarded(std::size_t rows, std::size_t cols, std::size_t misalignment = 1, std::size_t gap = 3)
@@ -32,14 +32,14 @@ class Guarded {
         first_(kGuards + misalignment),
         memory_(first_ + rows * stride_ + kGuards, guard()) {}
 
-  MatrixView<Real> view() { return {memory_.data() + first_, rows_, cols_, stride_}; }
-  ConstMatrixView<Real> read() const { return {memory_.data() + first_, rows_, cols_, stride_}; }
-  std::span<Real> row(std::size_t i) { return {view().row(i), cols_}; }
-  Real& operator()(std::size_t i, std::size_t j) { return view()(i, j); }
+  MatrixView<Element> view() { return {memory_.data() + first_, rows_, cols_, stride_}; }
+  ConstMatrixView<Element> read() const { return {memory_.data() + first_, rows_, cols_, stride_}; }
+  std::span<Element> row(std::size_t i) { return {view().row(i), cols_}; }
+  Element& operator()(std::size_t i, std::size_t j) { return view()(i, j); }
 
   Guarded& fill(const std::function<double()>& draw) {
     for (std::size_t i = 0; i < rows_; ++i)
-      for (std::size_t j = 0; j < cols_; ++j) (*this)(i, j) = static_cast<Real>(draw());
+      for (std::size_t j = 0; j < cols_; ++j) (*this)(i, j) = static_cast<Element>(draw());
     return *this;
   }
   Guarded& normal(Random& random, double scale = 1) {
@@ -79,22 +79,22 @@ class Guarded {
 
  private:
   static constexpr std::size_t kGuards = 70;  // more than a whole step of the widest vectors
-  static Real guard() {
-    if constexpr (sizeof(Real) == 4) {
+  static Element guard() {
+    if constexpr (sizeof(Element) == 4) {
       return std::nanf("54321");
     } else {
       return std::nan("54321");
     }
   }
   bool guards(std::size_t first, std::size_t last) const {
-    const Real value = guard();
+    const Element value = guard();
     for (std::size_t i = first; i < last; ++i)
-      if (std::memcmp(&memory_[i], &value, sizeof(Real)) != 0) return false;
+      if (std::memcmp(&memory_[i], &value, sizeof(Element)) != 0) return false;
     return true;
   }
 
   std::size_t rows_, cols_, stride_, first_;
-  std::vector<Real> memory_;
+  std::vector<Element> memory_;
 };
 
 struct Bound {
@@ -103,8 +103,7 @@ struct Bound {
 };
 
 /// double is held to 1e-12 everywhere.
-template <class Real>
-Bound bound(double absolute, double relative = 0) {
+inline Bound bound(double absolute, double relative = 0) {
   return sizeof(Real) == 8 ? Bound{1e-12, 1e-12} : Bound{absolute, relative};
 }
 
@@ -132,8 +131,8 @@ inline bool close(const std::vector<double>& found, const std::vector<double>& e
   return false;
 }
 
-template <class Real>
-bool close(const Guarded<Real>& found, const std::vector<double>& expected, Bound allowed, const std::string& what) {
+template <class Element>
+bool close(const Guarded<Element>& found, const std::vector<double>& expected, Bound allowed, const std::string& what) {
   EXPECT_TRUE(found.guards_hold()) << what << ": written outside of the view";
   return close(found.values(), expected, allowed, what) && found.guards_hold();
 }

@@ -86,8 +86,7 @@ TEST_F(Int8, AGroupThatIsNotFiniteIsNan) {
     some[150] = bad;
     for (const bool on_the_left : {false, true}) {
       float c = 0;
-      multiply<float>({(on_the_left ? some : one).data(), 1, 300}, {(on_the_left ? one : some).data(), 300, 1},
-                      {&c, 1, 1});
+      multiply({(on_the_left ? some : one).data(), 1, 300}, {(on_the_left ? one : some).data(), 300, 1}, {&c, 1, 1});
       EXPECT_TRUE(std::isnan(c));
     }
   }
@@ -97,7 +96,7 @@ TEST_F(Int8, TheLargestAndTheLeastNumbersAreMultipliedToo) {
   const float most = std::numeric_limits<float>::max(), one = 1;
   for (const float value : {most, -most, 0x1p-99F, 0x1p-101F, 0.0F}) {
     float c = 1;
-    multiply<float>({&value, 1, 1}, {&one, 1, 1}, {&c, 1, 1});
+    multiply({&value, 1, 1}, {&one, 1, 1}, {&c, 1, 1});
     EXPECT_FLOAT_EQ(c, std::abs(value) < 0x1p-100F ? 0 : value);
   }
 }

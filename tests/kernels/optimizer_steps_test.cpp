@@ -69,7 +69,7 @@ TEST(OptimizerSteps, RoundEveryOperationOfAdadelta) {
   const float rho = 0.95F, rest = plus(1, -rho), epsilon = 1e-6F;
   expect_bits(
       [&](std::size_t n, Arrays& a) {
-        adadelta({rho, epsilon, kRate, kScale}, n, a.row(0), a.row(1), a.row(2), a.row(3));
+        adadelta({rho, epsilon, kRate, kScale}, {n, a.row(0), a.row(1), a.row(2), a.row(3)});
       },
       [&](float g, float& p, float& g2, float& d2) {
         g2 = normal_or_zero(plus(times(rho, g2), times(times(rest, g), g)));
@@ -81,22 +81,31 @@ TEST(OptimizerSteps, RoundEveryOperationOfAdadelta) {
 
 TEST(OptimizerSteps, RoundEveryOperationOfAdam) {
   const AdamStep step{0.9F, 0.1F, 0.999F, 0.001F, 1.5F, 1e-8F, kRate, kScale};
-  expect_bits([&](std::size_t n, Arrays& a) { adam(step, n, a.row(0), a.row(1), a.row(2), a.row(3)); },
-              [&](float g, float& p, float& m, float& v) {
-                m = normal_or_zero(plus(times(step.beta1, m), times(step.rest1, g)));
-                v = normal_or_zero(plus(times(step.beta2, v), times(times(step.rest2, g), g)));
-                p = plus(p, -over(times(kRate, m), plus(root(times(step.v_scale, v)), step.epsilon)));
-              });
+  expect_bits(
+      [&](std::size_t n, Arrays& a) {
+        adam(step, {n, a.row(0), a.row(1), a.row(2), a.row(3)});
+      },
+      [&](float g, float& p, float& m, float& v) {
+        m = normal_or_zero(plus(times(step.beta1, m), times(step.rest1, g)));
+        v = normal_or_zero(plus(times(step.beta2, v), times(times(step.rest2, g), g)));
+        p = plus(p, -over(times(kRate, m), plus(root(times(step.v_scale, v)), step.epsilon)));
+      });
 }
 
 TEST(OptimizerSteps, RoundEveryOperationOfGradientDescent) {
-  expect_bits([&](std::size_t n, Arrays& a) { gradient_descent(kRate, kScale, n, a.row(0), a.row(1)); },
-              [&](float g, float& p, float&, float&) { p = plus(p, -times(kRate, g)); });
-  expect_bits([&](std::size_t n, Arrays& a) { momentum_descent(0.9F, kRate, kScale, n, a.row(0), a.row(1), a.row(2)); },
-              [&](float g, float& p, float& v, float&) {
-                v = normal_or_zero(plus(times(0.9F, v), -times(kRate, g)));
-                p = plus(p, v);
-              });
+  expect_bits(
+      [&](std::size_t n, Arrays& a) {
+        gradient_descent({0, kRate, kScale}, {n, a.row(0), a.row(1)});
+      },
+      [&](float g, float& p, float&, float&) { p = plus(p, -times(kRate, g)); });
+  expect_bits(
+      [&](std::size_t n, Arrays& a) {
+        gradient_descent({0.9F, kRate, kScale}, {n, a.row(0), a.row(1), a.row(2)});
+      },
+      [&](float g, float& p, float& v, float&) {
+        v = normal_or_zero(plus(times(0.9F, v), -times(kRate, g)));
+        p = plus(p, v);
+      });
 }
 
 TEST(OptimizerSteps, DecayAsOftenAsTheyAreTold) {

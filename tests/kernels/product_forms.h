@@ -48,23 +48,23 @@ void check_every_form(std::size_t M, std::size_t N, std::size_t K, const Referen
   const ConstMatrixView<float> A(a.data(), M, K), B(b.data(), K, N), B_T(b_transposed.data(), N, K);
   std::vector<float> c = before;
   const MatrixView<float> C(c.data(), M, N);
-  multiply<float>(A, B, C);
+  multiply(A, B, C);
   expect(c, false, "a b");
   c = before;
-  multiply<float>(A, B, C, Into::kAdd);
+  multiply(A, B, C, Into::kAdd);
   expect(c, true, "a b added");
-  multiply_transposed<float>(A, B_T, C);
+  multiply_transposed(A, B_T, C);
   expect(c, false, "a b^T");
   c = before;
-  accumulate_outer<float>({a_transposed.data(), K, M}, B, C);
+  accumulate_outer({a_transposed.data(), K, M}, B, C);
   expect(c, true, "a^T b");
-  PackedMatrix<float> packed;
+  PackedMatrix packed;
   packed.pack(B);
-  multiply<float>(A, packed, C);
+  multiply(A, packed, C);
   expect(c, false, "packed");
   c = before;
   packed.pack_transposed(B_T);
-  multiply<float>(A, packed, C, Into::kAdd);
+  multiply(A, packed, C, Into::kAdd);
   expect(c, true, "packed transposed, added");
 }
 

@@ -23,11 +23,11 @@ void fill(MatrixView<float> matrix, float value) {
 TEST(Scratch, GivesMatricesThatDoNotOverlapWhileTheirFramesLast) {
   Scratch scratch;
   Scratch::Frame outer(scratch);
-  const auto a = outer.matrix<float>(3, 5);
+  const auto a = outer.matrix(3, 5);
   fill(a, 1);
   for (int turn = 0; turn < 3; ++turn) {
     Scratch::Frame inner(scratch);
-    const auto b = inner.matrix<float>(100, 1000), c = inner.zeros<float>(7, 1);
+    const auto b = inner.matrix(100, 1000), c = inner.zeros(7, 1);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b.data) % kLine, 0u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(c.data) % kLine, 0u);
     fill(b, 2);
@@ -35,7 +35,7 @@ TEST(Scratch, GivesMatricesThatDoNotOverlapWhileTheirFramesLast) {
     fill(c, 3);
     EXPECT_TRUE(is_filled(b, 2));
   }
-  const auto d = outer.matrix<float>(2, 2);
+  const auto d = outer.matrix(2, 2);
   fill(d, 4);
   EXPECT_TRUE(is_filled(a, 1));
 }
@@ -46,26 +46,26 @@ TEST(Scratch, TakesWhatItsHungriestMomentDoes) {
   const auto pass = [&] {
     {
       Scratch::Frame frame(scratch);
-      frame.matrix<float>(1000, kLine);
+      frame.matrix(1000, kLine);
     }
     Scratch::Frame frame(other);
-    frame.matrix<float>(500, kLine);
+    frame.matrix(500, kLine);
     Scratch::Frame inner(scratch);
-    inner.matrix<float>(700, kLine);
+    inner.matrix(700, kLine);
   };
   for (int turn = 0; turn < 3; ++turn) pass();
   Scratch::Frame frame(scratch);
-  const float* const first = frame.matrix<float>(1, 1).data;
+  const float* const first = frame.matrix(1, 1).data;
   EXPECT_EQ(scratch.capacity(), 1200 * kLine * sizeof(float));
   // One block now: nothing is allocated any more.
-  EXPECT_EQ(frame.matrix<float>(1, 1).data, first + kLine / sizeof(float));
+  EXPECT_EQ(frame.matrix(1, 1).data, first + kLine / sizeof(float));
 }
 
 TEST(Scratch, AnEmptyMatrixTakesNothing) {
   Scratch scratch;
   Scratch::Frame frame(scratch);
-  EXPECT_EQ(frame.zeros<double>(0, 5).rows, 0u);
-  EXPECT_EQ(frame.matrix<double>(5, 0).cols, 0u);
+  EXPECT_EQ(frame.zeros(0, 5).rows, 0u);
+  EXPECT_EQ(frame.matrix(5, 0).cols, 0u);
   EXPECT_EQ(scratch.capacity(), 0u);
 }
 

@@ -21,7 +21,7 @@ using support::Operand;
     add("log_softmax/" + name, [=](benchmark::State& state) {
       const Operand logits(R, K);
       const std::vector<float> bias(K);
-      measure(state, work, [&] { log_softmax<float>(bias, logits.view()); });
+      measure(state, work, [&] { log_softmax(bias, logits.view()); });
     });
     const auto add_loss = [=](const std::string& function, bool gradient) {
       add(function + "/" + name, [=](benchmark::State& state) {
@@ -30,8 +30,8 @@ using support::Operand;
         const std::vector<std::uint32_t> target = every_sentence(R);  // any words
         std::vector<double> loss(R);
         measure(state, work, [&] {
-          gradient ? softmax_cross_entropy<float>(bias, logits.view(), target, loss)
-                   : softmax_loss<float>(bias, logits.view(), target, loss);
+          gradient ? softmax_cross_entropy(bias, logits.view(), target, loss)
+                   : softmax_loss(bias, logits.view(), target, loss);
         });
       });
     };
@@ -43,11 +43,11 @@ using support::Operand;
     const Work maxout_work{.elements = static_cast<double>(kWords * 2 * l)};
     add("maxout_forward/" + maxout_name, [=](benchmark::State& state) {
       const Operand x(kWords, 2 * l), t(kWords, l);
-      measure(state, maxout_work, [&] { maxout_forward<float>(x.view(), t.view()); });
+      measure(state, maxout_work, [&] { maxout_forward(x.view(), t.view()); });
     });
     add("maxout_backward/" + maxout_name, [=](benchmark::State& state) {
       const Operand x(kWords, 2 * l), t_gradient(kWords, l), x_gradient(kWords, 2 * l);
-      measure(state, maxout_work, [&] { maxout_backward<float>(x.view(), t_gradient.view(), x_gradient.view()); });
+      measure(state, maxout_work, [&] { maxout_backward(x.view(), t_gradient.view(), x_gradient.view()); });
     });
   }
   return true;

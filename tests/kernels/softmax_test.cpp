@@ -37,12 +37,10 @@ std::vector<std::size_t> vocabularies() {
   return all;
 }
 
-template <class Real>
 std::vector<Real> no_bias(std::size_t K) {
   return std::vector<Real>(K);
 }
 
-template <class Real>
 class SoftmaxTest : public testing::Test {
  protected:
   // All three kernels on the same logits; the float bounds are the header's.
@@ -57,100 +55,98 @@ class SoftmaxTest : public testing::Test {
     }
     Guarded<Real> logs = logits, gradients = logits, again = logits;
     std::vector<double> loss(target.size()), loss_again(target.size());
-    const std::vector<Real> bias = no_bias<Real>(K);
-    log_softmax<Real>(bias, logs.view());
-    softmax_cross_entropy<Real>(bias, gradients.view(), target, loss);
-    softmax_loss<Real>(bias, again.view(), target, loss_again);
+    const std::vector<Real> bias = no_bias(K);
+    log_softmax(bias, logs.view());
+    softmax_cross_entropy({bias, gradients.view(), target, loss});
+    softmax_loss({bias, again.view(), target, loss_again});
     EXPECT_EQ(loss, loss_again) << what;
-    return close(logs, expected, bound<Real>(2e-6, 2e-7), "log softmax, " + what) &&
-           close(gradients, gradient, bound<Real>(1e-6, 1e-5), "gradient, " + what) &&
-           close(loss, losses, bound<Real>(2e-6, 2e-7), "loss, " + what);
+    return close(logs, expected, bound(2e-6, 2e-7), "log softmax, " + what) &&
+           close(gradients, gradient, bound(1e-6, 1e-5), "gradient, " + what) &&
+           close(loss, losses, bound(2e-6, 2e-7), "loss, " + what);
   }
 };
-using Reals = testing::Types<float, double>;
-TYPED_TEST_SUITE(SoftmaxTest, Reals);
-
-TYPED_TEST(SoftmaxTest, FollowsTheEquationsAtEveryLength) {
+TEST_F(SoftmaxTest, FollowsTheEquationsAtEveryLength) {
   Random random(1);
   for (const std::size_t K : vocabularies()) {
-    Guarded<TypeParam> logits(kRows, K, K % 5, K % 4);
+    Guarded<Real> logits(kRows, K, K % 5, K % 4);
     logits.normal(random, 3);
     const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
-    ASSERT_TRUE(this->follows_the_equations(logits, target, K, "K = " + std::to_string(K)));
+    ASSERT_TRUE(follows_the_equations(logits, target, K, "K = " + std::to_string(K)));
   }
 }
 
-TYPED_TEST(SoftmaxTest, HoldsItsBoundAtTheExtremes) {
+TEST_F(SoftmaxTest, HoldsItsBoundAtTheExtremes) {
   for (const std::size_t K : {1u, 2u, 7u, 16u, 33u, 70u, 1000u, 30000u}) {
     const std::string what = ", K = " + std::to_string(K);
     const auto last = static_cast<std::uint32_t>(K - 1);
     const std::vector<std::uint32_t> target{0, last, last / 2};
-    Guarded<TypeParam> logits(kRows, K, 1);
+    Guarded<Real> logits(kRows, K, 1);
     for (const double level : {0.0, 0.1, 1e4, -1e4}) {
       logits.fill([&] { return level; });
-      ASSERT_TRUE(this->follows_the_equations(logits, target, K, "all equal " + std::to_string(level) + what));
+      ASSERT_TRUE(follows_the_equations(logits, target, K, "all equal " + std::to_string(level) + what));
     }
     int next = 0;
     logits.fill([&] { return ++next % 2 ? 1e4 : -1e4; });
-    ASSERT_TRUE(this->follows_the_equations(logits, target, K, "+-1e4" + what));
+    ASSERT_TRUE(follows_the_equations(logits, target, K, "+-1e4" + what));
     Random random(K);
     logits.fill([&] { return 1e4 + random.normal(); });
-    ASSERT_TRUE(this->follows_the_equations(logits, target, K, "about 1e4" + what));
+    ASSERT_TRUE(follows_the_equations(logits, target, K, "about 1e4" + what));
     logits.normal(random);
     for (std::size_t i = 0; i < kRows; ++i) logits(i, target[i]) = 200;
-    ASSERT_TRUE(this->follows_the_equations(logits, target, K, "the target dominates" + what));
-    ASSERT_TRUE(this->follows_the_equations(logits, {last, 0, 0}, K, "another word dominates" + what));
+    ASSERT_TRUE(follows_the_equations(logits, target, K, "the target dominates" + what));
+    ASSERT_TRUE(follows_the_equations(logits, {last, 0, 0}, K, "another word dominates" + what));
     logits.fill([] { return -std::numeric_limits<double>::infinity(); });
     for (std::size_t i = 0; i < kRows; ++i) logits(i, target[i]) = 1;
     std::vector<double> loss(kRows);
-    softmax_cross_entropy<TypeParam>(no_bias<TypeParam>(K), logits.view(), target, loss);
+    softmax_cross_entropy({no_bias(K), logits.view(), target, loss});
     EXPECT_EQ(loss, std::vector<double>(kRows, 0.0)) << "the only word allowed is certain" << what;
     EXPECT_EQ(logits.values(), Matrix(kRows * K, 0.0)) << what;
   }
 }
 
-TYPED_TEST(SoftmaxTest, AddsItsBiasFirst) {
+TEST_F(SoftmaxTest, AddsItsBiasFirst) {
   Random random(2);
   for (const std::size_t K : vocabularies()) {
-    Guarded<TypeParam> logits(kRows, K, K % 5, K % 4), bias(1, K, K % 3);
+    Guarded<Real> logits(kRows, K, K % 5, K % 4), bias(1, K, K % 3);
     logits.normal(random, 3);
     bias.normal(random, 2);
-    Guarded<TypeParam> sums = logits;
-    const std::span<const TypeParam> b(bias.read().row(0), K);
-    add_to_rows<TypeParam>(b, sums.view());
+    Guarded<Real> sums = logits;
+    const std::span<const Real> b(bias.read().row(0), K);
+    add_to_rows(b, sums.view());
     const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
-    const auto results = [&](std::span<const TypeParam> added, const Guarded<TypeParam>& x) {
-      Guarded<TypeParam> logs = x, gradient = x, plain = x;
+    const auto results = [&](std::span<const Real> added, const Guarded<Real>& x) {
+      Guarded<Real> logs = x, gradient = x, plain = x;
       std::vector<double> loss(kRows), again(kRows);
-      log_softmax<TypeParam>(added, logs.view());
-      softmax_cross_entropy<TypeParam>(added, gradient.view(), target, loss);
-      softmax_loss<TypeParam>(added, plain.view(), target, again);
+      log_softmax(added, logs.view());
+      softmax_cross_entropy({added, gradient.view(), target, loss});
+      softmax_loss({added, plain.view(), target, again});
       return joined({logs.values(), gradient.values(), plain.values(), loss, again});
     };
-    ASSERT_EQ(results(b, logits), results(no_bias<TypeParam>(K), sums)) << "K = " << K;
+    ASSERT_EQ(results(b, logits), results(no_bias(K), sums)) << "K = " << K;
   }
 }
 
-TYPED_TEST(SoftmaxTest, PassesANanOn) {
+TEST_F(SoftmaxTest, PassesANanOn) {
   for (const std::size_t K : {2u, 16u, 37u}) {
     for (std::size_t at = 0; at < K; ++at) {
-      std::vector<TypeParam> x(K, TypeParam{1}), bias = no_bias<TypeParam>(K);
-      (K % 2 == 0 ? x : bias)[at] = std::numeric_limits<TypeParam>::quiet_NaN();
+      std::vector<Real> x(K, Real{1}), bias = no_bias(K);
+      (K % 2 == 0 ? x : bias)[at] = std::numeric_limits<Real>::quiet_NaN();
       const std::vector<std::uint32_t> target{static_cast<std::uint32_t>((at + 1) % K)};
       std::vector<double> loss(1), gradient_loss(1);
-      std::vector<TypeParam> again = x;
-      softmax_loss<TypeParam>(bias, {again.data(), 1, K}, target, loss);
-      softmax_cross_entropy<TypeParam>(bias, {x.data(), 1, K}, target, gradient_loss);
+      std::vector<Real> again = x;
+      softmax_loss({bias, {again.data(), 1, K}, target, loss});
+      softmax_cross_entropy({bias, {x.data(), 1, K}, target, gradient_loss});
       ASSERT_TRUE(std::isnan(loss[0]) && std::isnan(gradient_loss[0])) << "of " << K << ", number " << at;
-      for (const TypeParam value : x) ASSERT_TRUE(std::isnan(value)) << "became " << value;
+      for (const Real value : x) ASSERT_TRUE(std::isnan(value)) << "became " << value;
     }
   }
 }
 
+#ifdef RNNSEARCH_DOUBLE
 TEST(SoftmaxCrossEntropy, HasTheGradientOfItsLoss) {
   Random random(3);
   for (const std::size_t K : {1u, 2u, 23u}) {
-    Guarded<double> logits(kRows, K);
+    Guarded<Real> logits(kRows, K);
     logits.normal(random, 2);
     Matrix variables = logits.values();
     const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
@@ -161,16 +157,18 @@ TEST(SoftmaxCrossEntropy, HasTheGradientOfItsLoss) {
       return sum;
     };
     std::vector<double> loss(kRows);
-    softmax_cross_entropy<double>(no_bias<double>(K), logits.view(), target, loss);
+    softmax_cross_entropy({no_bias(K), logits.view(), target, loss});
     support::expect_gradient(variables, logits.values(), total, {.name = "logits"});
   }
 }
+#endif
 
+#ifdef RNNSEARCH_DOUBLE
 TEST(SoftmaxCrossEntropy, HasTheGradientOfTheSmoothedLoss) {
   Random random(8);
   for (const double smoothing : {0.1, 0.75}) {
     for (const std::size_t K : {1u, 2u, 23u}) {
-      Guarded<double> logits(kRows, K);
+      Guarded<Real> logits(kRows, K);
       logits.normal(random, 2);
       Matrix variables = logits.values();
       const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
@@ -186,23 +184,24 @@ TEST(SoftmaxCrossEntropy, HasTheGradientOfTheSmoothedLoss) {
         return sum;
       };
       std::vector<double> loss(kRows);
-      softmax_cross_entropy<double>(no_bias<double>(K), logits.view(), target, loss, smoothing);
+      softmax_cross_entropy({no_bias(K), logits.view(), target, loss, smoothing});
       EXPECT_NEAR(std::accumulate(loss.begin(), loss.end(), 0.0), total(0), 1e-12) << "the loss is the plain one";
       support::expect_gradient(variables, logits.values(), [&] { return total(smoothing); }, {.name = "logits"});
     }
   }
 }
+#endif
 
-TYPED_TEST(SoftmaxTest, HoldsItsBoundWhenSmoothed) {
+TEST_F(SoftmaxTest, HoldsItsBoundWhenSmoothed) {
   Random random(9);
   for (const std::size_t K : {2u, 33u, 30000u}) {
-    Guarded<TypeParam> logits(kRows, K);
+    Guarded<Real> logits(kRows, K);
     logits.normal(random, 3);
     const Matrix logs = log_softmax_of(logits.values(), K);
     const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
     std::vector<double> loss(kRows);
     constexpr double kSmoothing = 0.1;
-    softmax_cross_entropy<TypeParam>(no_bias<TypeParam>(K), logits.view(), target, loss, kSmoothing);
+    softmax_cross_entropy({no_bias(K), logits.view(), target, loss, kSmoothing});
     const Matrix gradient = logits.values();
     for (std::size_t i = 0; i < kRows; ++i) {
       for (std::size_t k = 0; k < K; ++k) {
@@ -214,34 +213,34 @@ TYPED_TEST(SoftmaxTest, HoldsItsBoundWhenSmoothed) {
   }
 }
 
-TYPED_TEST(SoftmaxTest, GivesTheSameBitsOnAnyNumberOfThreads) {
+TEST_F(SoftmaxTest, GivesTheSameBitsOnAnyNumberOfThreads) {
   expect_same_bits_on_any_number_of_threads([] {
     Random random(4);
     constexpr std::size_t kMany = 57, K = 1003;
-    Guarded<TypeParam> logits(kMany, K);
+    Guarded<Real> logits(kMany, K);
     logits.normal(random, 4);
-    Guarded<TypeParam> gradient = logits;
+    Guarded<Real> gradient = logits;
     std::vector<std::uint32_t> target(kMany);
     for (auto& word : target) word = static_cast<std::uint32_t>(random.below(K));
     std::vector<double> loss(kMany);
-    softmax_cross_entropy<TypeParam>(no_bias<TypeParam>(K), gradient.view(), target, loss);
-    log_softmax<TypeParam>(no_bias<TypeParam>(K), logits.view());
+    softmax_cross_entropy({no_bias(K), gradient.view(), target, loss});
+    log_softmax(no_bias(K), logits.view());
     return joined({logits.values(), gradient.values(), loss});
   });
 }
 
-TYPED_TEST(SoftmaxTest, DoesNothingForNoRows) {
-  Guarded<TypeParam> none(0, 5);
-  log_softmax<TypeParam>(no_bias<TypeParam>(5), none.view());
-  softmax_cross_entropy<TypeParam>(no_bias<TypeParam>(5), none.view(), {}, {});
-  softmax_loss<TypeParam>(no_bias<TypeParam>(5), none.view(), {}, {});
+TEST_F(SoftmaxTest, DoesNothingForNoRows) {
+  Guarded<Real> none(0, 5);
+  log_softmax(no_bias(5), none.view());
+  softmax_cross_entropy({no_bias(5), none.view(), {}, {}});
+  softmax_loss({no_bias(5), none.view(), {}, {}});
   EXPECT_TRUE(none.guards_hold());
 }
 
-TYPED_TEST(SoftmaxTest, MaxoutTakesTheLargerOfEachPair) {
+TEST_F(SoftmaxTest, MaxoutTakesTheLargerOfEachPair) {
   Random random(5);
   for (const std::size_t l : lengths()) {
-    Guarded<TypeParam> x(kRows, 2 * l, l % 5, l % 3), t(kRows, l, l % 4), t_gradient(kRows, l, 2),
+    Guarded<Real> x(kRows, 2 * l, l % 5, l % 3), t(kRows, l, l % 4), t_gradient(kRows, l, 2),
         x_gradient(kRows, 2 * l, 1, l % 6);
     x.integers(random, 2);  // many pairs are equal
     t_gradient.normal(random);
@@ -254,17 +253,18 @@ TYPED_TEST(SoftmaxTest, MaxoutTakesTheLargerOfEachPair) {
         gradient.push_back(second > first ? g : 0);
       }
     }
-    maxout_forward<TypeParam>(x.read(), t.view());
-    maxout_backward<TypeParam>(x.read(), t_gradient.read(), x_gradient.view());
+    maxout_forward(x.read(), t.view());
+    maxout_backward({x.read(), t_gradient.read(), x_gradient.view()});
     ASSERT_TRUE(close(t, larger, {0.0}, "l = " + std::to_string(l)));
     ASSERT_TRUE(close(x_gradient, gradient, {0.0}, "gradient, l = " + std::to_string(l)));
   }
 }
 
+#ifdef RNNSEARCH_DOUBLE
 TEST(MaxoutBackward, EqualsCentralDifferences) {
   Random random(6);
   constexpr std::size_t l = 19;
-  Guarded<double> x(kRows, 2 * l), weights(kRows, l), gradient(kRows, 2 * l);
+  Guarded<Real> x(kRows, 2 * l), weights(kRows, l), gradient(kRows, 2 * l);
   x.normal(random);
   weights.normal(random);
   Matrix variables = x.values();
@@ -274,13 +274,13 @@ TEST(MaxoutBackward, EqualsCentralDifferences) {
     for (std::size_t k = 0; k < w.size(); ++k) sum += w[k] * std::max(variables[2 * k], variables[2 * k + 1]);
     return sum;
   };
-  maxout_backward<double>(x.read(), weights.read(), gradient.view());
+  maxout_backward({x.read(), weights.read(), gradient.view()});
   support::expect_gradient(variables, gradient.values(), loss, {.name = "x"});
 }
+#endif
 
 /// log((1 - share) p + share q) in double; rows of several lengths, among them -inf, and equal values.
-TYPED_TEST(SoftmaxTest, MixesDistributionsWhoseLogarithmsAreGiven) {
-  using Real = TypeParam;
+TEST_F(SoftmaxTest, MixesDistributionsWhoseLogarithmsAreGiven) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   Random random(7);
   for (const std::size_t K : vocabularies()) {
@@ -296,7 +296,7 @@ TYPED_TEST(SoftmaxTest, MixesDistributionsWhoseLogarithmsAreGiven) {
     for (const double share : {0.5, 0.25, 0.999}) {
       const Matrix a = to.values(), b = from.values();
       Guarded<Real> mixed = to, mean = to;
-      mix_log_probabilities<Real>(from.view(), share, mixed.view());
+      mix_log_probabilities({from.view(), share, mixed.view()});
       Matrix expected(a.size());
       for (std::size_t i = 0; i < a.size(); ++i) {
         const double most = std::max(a[i], b[i]);
@@ -313,7 +313,7 @@ TYPED_TEST(SoftmaxTest, MixesDistributionsWhoseLogarithmsAreGiven) {
           ASSERT_NEAR(found[i], expected[i], bound) << "K = " << K << ", share " << share;
         }
       }
-      interpolate<Real>(from.view(), share, mean.view());
+      interpolate({from.view(), share, mean.view()});
       const Matrix means = mean.values();
       for (std::size_t i = 0; i < a.size(); ++i) {
         const double exact = (1 - share) * a[i] + share * b[i];
@@ -324,15 +324,14 @@ TYPED_TEST(SoftmaxTest, MixesDistributionsWhoseLogarithmsAreGiven) {
   }
 }
 
-TYPED_TEST(SoftmaxTest, MixesNothingWithANan) {
-  using Real = TypeParam;
+TEST_F(SoftmaxTest, MixesNothingWithANan) {
   const Real nan = std::numeric_limits<Real>::quiet_NaN();
   for (std::size_t k = 0; k < 40; ++k) {
     std::vector<Real> good(40, -1), bad(40, -2);
     bad[k] = nan;
     auto to_bad = bad, to_good = good;
-    mix_log_probabilities<Real>({good.data(), 1, 40}, 0.5, {to_bad.data(), 1, 40});
-    mix_log_probabilities<Real>({bad.data(), 1, 40}, 0.5, {to_good.data(), 1, 40});
+    mix_log_probabilities({{good.data(), 1, 40}, 0.5, {to_bad.data(), 1, 40}});
+    mix_log_probabilities({{bad.data(), 1, 40}, 0.5, {to_good.data(), 1, 40}});
     for (std::size_t i = 0; i < 40; ++i) {
       EXPECT_EQ(std::isnan(to_bad[i]), i == k);
       EXPECT_EQ(std::isnan(to_good[i]), i == k);

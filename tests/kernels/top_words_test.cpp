@@ -19,24 +19,20 @@ namespace {
 constexpr std::size_t kBlock = 512;  // words that are computed together
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-template <class Real>
-TopWords<Real> top_of(ConstMatrixView<Real> t, ConstMatrixView<Real> W_o, std::span<const Real> bias,
-                      std::size_t limit) {
-  PackedMatrix<Real> packed;
+TopWords top_of(ConstMatrix t, ConstMatrix W_o, std::span<const Real> bias, std::size_t limit) {
+  PackedMatrix packed;
   packed.pack(W_o);
-  TopWords<Real> top;
+  TopWords top;
   top.limit = limit;
-  top_words<Real>(t, packed, bias, top);
+  top_words(t, packed, bias, top);
   return top;
 }
 
-template <class Real>
 std::span<const Real> span_of(const Guarded<Real>& row) {
   return {row.read().row(0), row.read().cols};
 }
 
 // The lists against float64: all terms and sums are exact, so the scores are, and many of them tie.
-template <class Real>
 bool follows_the_definition(std::size_t R, std::size_t K, std::size_t limit, const std::string& what) {
   constexpr std::size_t H = 9;
   Random random(R * K + limit);
@@ -44,7 +40,7 @@ bool follows_the_definition(std::size_t R, std::size_t K, std::size_t limit, con
   t.integers(random, 1);
   W_o.grid(random, 1);
   bias.grid(random, 2);
-  const auto top = top_of<Real>(t.read(), W_o.read(), span_of(bias), limit);
+  const auto top = top_of(t.read(), W_o.read(), span_of(bias), limit);
   EXPECT_EQ(top.lengths, std::vector<std::uint32_t>(R, static_cast<std::uint32_t>(std::min(limit, K)))) << what;
   for (std::size_t i = 0; i < R; ++i) {
     std::vector<double> score(K);
@@ -74,34 +70,29 @@ bool follows_the_definition(std::size_t R, std::size_t K, std::size_t limit, con
     std::sort(order.begin(), order.end());
     std::sort(found.begin(), found.end());
     EXPECT_EQ(found, order) << what << ", row " << i;
-    if (!close(logs, expected, bound<Real>(2e-6, 2e-7), what) || found != order) return false;
+    if (!close(logs, expected, bound(2e-6, 2e-7), what) || found != order) return false;
   }
   return true;
 }
 
-template <class Real>
-class TopWordsTest : public testing::Test {};
-using Reals = testing::Types<float, double>;
-TYPED_TEST_SUITE(TopWordsTest, Reals);
-
-TYPED_TEST(TopWordsTest, FindsTheBestWordsInEveryVocabulary) {
+TEST(TopWordsTest, FindsTheBestWordsInEveryVocabulary) {
   for (const std::size_t K : {1u, 2u, 7u, 63u, 511u, 512u, 513u, 1100u, 2048u, 3001u}) {
     for (const std::size_t R : {1u, 5u, 14u}) {
       for (const std::size_t limit : {1u, 2u, 12u, 600u, 4000u}) {
         const std::string what =
             "K = " + std::to_string(K) + ", R = " + std::to_string(R) + ", limit = " + std::to_string(limit);
-        ASSERT_TRUE(follows_the_definition<TypeParam>(R, K, limit, what));
+        ASSERT_TRUE(follows_the_definition(R, K, limit, what));
       }
     }
   }
-  ASSERT_TRUE(follows_the_definition<TypeParam>(400, 700, 12, "more rows than are computed together"));
+  ASSERT_TRUE(follows_the_definition(400, 700, 12, "more rows than are computed together"));
 }
 
 TEST(TopWords, FindsTheBestWordsInBfloat16) {
   set_precision(Precision::kBFloat16);
   for (const std::size_t K : {7u, 513u, 1100u}) {
     for (const std::size_t R : {1u, 40u}) {
-      ASSERT_TRUE(follows_the_definition<float>(R, K, 12, "K = " + std::to_string(K) + ", R = " + std::to_string(R)));
+      ASSERT_TRUE(follows_the_definition(R, K, 12, "K = " + std::to_string(K) + ", R = " + std::to_string(R)));
     }
   }
   set_precision(Precision::kFloat32);
@@ -116,19 +107,19 @@ TEST(TopWords, HaveTheBitsOfTheLogSoftmaxOnAnyNumberOfThreads) {
     set_precision(precision);
     for (const auto [R, H, K] : {Shape{1, 30, 2000}, Shape{37, 70, 5003}, Shape{3, 1100, 900}, Shape{250, 5, 600}}) {
       Random random(R);
-      Guarded<float> t(R, H), W_o(H, K), bias(1, K), all(R, K);
+      Guarded<Real> t(R, H), W_o(H, K), bias(1, K), all(R, K);
       t.normal(random);
       W_o.normal(random);
       bias.normal(random);
-      PackedMatrix<float> packed;
+      PackedMatrix packed;
       packed.pack(W_o.read());
-      multiply<float>(t.read(), packed, all.view());
-      log_softmax<float>(span_of(bias), all.view());
+      multiply(t.read(), packed, all.view());
+      log_softmax(span_of(bias), all.view());
       for (const std::size_t threads : {1u, 2u, 3u}) {
         set_thread_count(threads);
-        TopWords<float> top;
+        TopWords top;
         top.limit = 20;
-        top_words<float>(t.read(), packed, span_of(bias), top);
+        top_words(t.read(), packed, span_of(bias), top);
         for (std::size_t i = 0; i < R; ++i) {
           std::vector<float> row(all.row(i).begin(), all.row(i).end());
           std::vector<float> found, expected;
@@ -151,13 +142,13 @@ TEST(TopWords, HaveTheBitsOfTheLogSoftmaxOnAnyNumberOfThreads) {
 TEST(TopWords, TakesTheLowerNumberOfEqualScoresAcrossBlocks) {
   const std::size_t threads_before = thread_count();
   constexpr std::size_t K = 4 * kBlock + 5;
-  const Guarded<float> t = Guarded<float>(1, 1).fill([] { return 0; });
-  const Guarded<float> W_o = Guarded<float>(1, K).fill([] { return 0; });
-  Guarded<float> bias = Guarded<float>(1, K).fill([] { return 1; });
+  const Guarded<Real> t = Guarded<Real>(1, 1).fill([] { return 0; });
+  const Guarded<Real> W_o = Guarded<Real>(1, K).fill([] { return 0; });
+  Guarded<Real> bias = Guarded<Real>(1, K).fill([] { return 1; });
   bias(0, 3 * kBlock) = 2;
   for (const std::size_t threads : {1u, 2u, 4u}) {
     set_thread_count(threads);
-    const auto top = top_of<float>(t.read(), W_o.read(), span_of(bias), 4);
+    const auto top = top_of(t.read(), W_o.read(), span_of(bias), 4);
     std::vector<std::uint32_t> words;
     for (const auto& entry : top.row(0)) words.push_back(entry.word);
     EXPECT_EQ(words, (std::vector<std::uint32_t>{3 * kBlock, 0, 1, 2}));
@@ -165,16 +156,15 @@ TEST(TopWords, TakesTheLowerNumberOfEqualScoresAcrossBlocks) {
   set_thread_count(threads_before);
 }
 
-TYPED_TEST(TopWordsTest, LeaveOutWordsOfProbabilityZero) {
-  constexpr auto kNever = -std::numeric_limits<TypeParam>::infinity();
+TEST(TopWordsTest, LeaveOutWordsOfProbabilityZero) {
+  constexpr auto kNever = -std::numeric_limits<Real>::infinity();
   for (const std::size_t K : {3u, 600u, 1500u}) {
-    const auto t = Guarded<TypeParam>(2, 3).fill([] { return 1; }),
-               W_o = Guarded<TypeParam>(3, K).fill([] { return 1; });
-    Guarded<TypeParam> bias(1, K);
+    const auto t = Guarded<Real>(2, 3).fill([] { return 1; }), W_o = Guarded<Real>(3, K).fill([] { return 1; });
+    Guarded<Real> bias(1, K);
     bias.fill([] { return kNever; });
     bias(0, 1) = 0;
     bias(0, K - 1) = 0;
-    const auto top = top_of<TypeParam>(t.read(), W_o.read(), span_of(bias), 5);
+    const auto top = top_of(t.read(), W_o.read(), span_of(bias), 5);
     for (std::size_t i = 0; i < 2; ++i) {
       ASSERT_EQ(top.row(i).size(), 2u) << K;
       EXPECT_TRUE(top.is_complete(i));
@@ -183,40 +173,39 @@ TYPED_TEST(TopWordsTest, LeaveOutWordsOfProbabilityZero) {
       EXPECT_EQ(top.row(i)[1].word, K - 1);
       EXPECT_NEAR(static_cast<double>(top.row(i)[0].log_probability), -std::log(2.0), 1e-6);
     }
-    EXPECT_FALSE(top_of<TypeParam>(t.read(), W_o.read(), span_of(bias), 1).is_complete(0)) << K;
+    EXPECT_FALSE(top_of(t.read(), W_o.read(), span_of(bias), 1).is_complete(0)) << K;
   }
 }
 
-TYPED_TEST(TopWordsTest, TellARowThatIsNan) {
-  constexpr auto kNan = std::numeric_limits<TypeParam>::quiet_NaN();
-  constexpr auto kMost = std::numeric_limits<TypeParam>::infinity();
+TEST(TopWordsTest, TellARowThatIsNan) {
+  constexpr auto kNan = std::numeric_limits<Real>::quiet_NaN();
+  constexpr auto kMost = std::numeric_limits<Real>::infinity();
   for (const std::size_t K : {5u, 700u, 1500u}) {
     for (const std::size_t place : {std::size_t{0}, K / 2, K - 1}) {
-      for (const TypeParam value : {kNan, kMost}) {
-        Guarded<TypeParam> t = Guarded<TypeParam>(3, 2).fill([] { return 1; });
-        Guarded<TypeParam> W_o = Guarded<TypeParam>(2, K).fill([] { return 1; });
-        Guarded<TypeParam> bias = Guarded<TypeParam>(1, K).fill([] { return 0; });
+      for (const Real value : {kNan, kMost}) {
+        Guarded<Real> t = Guarded<Real>(3, 2).fill([] { return 1; });
+        Guarded<Real> W_o = Guarded<Real>(2, K).fill([] { return 1; });
+        Guarded<Real> bias = Guarded<Real>(1, K).fill([] { return 0; });
         bias(0, place) = value;
-        auto top = top_of<TypeParam>(t.read(), W_o.read(), span_of(bias), 2);
+        auto top = top_of(t.read(), W_o.read(), span_of(bias), 2);
         for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(top.is_nan(i) && top.row(i).empty()) << K << ", " << place;
         bias(0, place) = 0;
         t(1, 0) = value == kMost ? kNan : value;
-        top = top_of<TypeParam>(t.read(), W_o.read(), span_of(bias), 2);
+        top = top_of(t.read(), W_o.read(), span_of(bias), 2);
         EXPECT_TRUE(!top.is_nan(0) && top.is_nan(1) && !top.is_nan(2)) << K;
         EXPECT_EQ(top.lengths, (std::vector<std::uint32_t>{2, 0, 2}));
       }
     }
-    const auto t = Guarded<TypeParam>(1, 2).fill([] { return 1; }),
-               W_o = Guarded<TypeParam>(2, K).fill([] { return 1; });
-    const auto bias = Guarded<TypeParam>(1, K).fill([] { return -kMost; });
-    EXPECT_TRUE(top_of<TypeParam>(t.read(), W_o.read(), span_of(bias), 2).is_nan(0)) << "no word is possible";
+    const auto t = Guarded<Real>(1, 2).fill([] { return 1; }), W_o = Guarded<Real>(2, K).fill([] { return 1; });
+    const auto bias = Guarded<Real>(1, K).fill([] { return -kMost; });
+    EXPECT_TRUE(top_of(t.read(), W_o.read(), span_of(bias), 2).is_nan(0)) << "no word is possible";
   }
 }
 
 TEST(TopWords, OfNoRowsAreNoLists) {
-  const Guarded<float> none(0, 3), W_o = Guarded<float>(3, 4).fill([] { return kInfinity; });
-  const auto bias = Guarded<float>(1, 4).fill([] { return 0; });
-  EXPECT_TRUE(top_of<float>(none.read(), W_o.read(), span_of(bias), 2).lengths.empty());
+  const Guarded<Real> none(0, 3), W_o = Guarded<Real>(3, 4).fill([] { return kInfinity; });
+  const auto bias = Guarded<Real>(1, 4).fill([] { return 0; });
+  EXPECT_TRUE(top_of(none.read(), W_o.read(), span_of(bias), 2).lengths.empty());
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Matrix {
   Matrix(std::size_t rows_, std::size_t cols_, double value = 0)
       : values(rows_ * cols_, value), rows(rows_), cols(cols_) {}
 
-  MatrixView<double> view() { return {values.data(), rows, cols}; }
+  MatrixView<Real> view() { return {values.data(), rows, cols}; }
   std::span<double> span() { return values; }
 };
 
@@ -37,7 +37,7 @@ inline Matrix random_matrix(Random& random, std::size_t rows, std::size_t cols) 
 
 /// The loss of these tests is a fixed random weighting of a layer's results, so the weighting is the gradient from
 /// above.
-inline double weighted_sum(const Matrix& weighting, ConstMatrixView<double> result) {
+inline double weighted_sum(const Matrix& weighting, ConstMatrix result) {
   EXPECT_EQ(weighting.rows, result.rows);
   EXPECT_EQ(weighting.cols, result.cols);
   double sum = 0;

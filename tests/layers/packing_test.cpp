@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/layers/fixtures.h"
+#include "rnnsearch/base/random.h"
 
 namespace rnnsearch::layers {
 namespace {

@@ -13,7 +13,7 @@ namespace {
 struct Owned {  // weights or their gradient
   Matrix W, b, W_2, b_2, W_o_left, W_o, b_w;
 
-  ReadoutWeights<double> views() {
+  ReadoutWeights views() {
     return {W.view(), b.span(), W_2.view(), b_2.span(), W_o_left.view(), {W_o.view(), b_w.span()}};
   }
 };
@@ -56,9 +56,9 @@ class Readouts : public testing::TestWithParam<Case> {
   kernels::DropoutMask dropout =
       GetParam().drops ? kernels::DropoutMask{.share = 0.3, .key = 1, .sentences = sentences} : kernels::DropoutMask{};
   kernels::Scratch memory;
-  Readout<double> readout{kind, weights.views(), gradient.views(), memory};
+  Readout readout{kind, weights.views(), gradient.views(), memory};
 
-  ReadoutInput<double> input() { return {state.view(), word.view(), context.view()}; }
+  ReadoutInput input() { return {state.view(), word.view(), context.view()}; }
   std::vector<double> losses() {
     std::vector<double> result(R, -1);
     kernels::Scratch::Frame frame(memory);
@@ -170,12 +170,12 @@ TEST(ReadoutBlocks, GiveEachRowTheLossItHasAlone) {
   const kernels::Scratch memory;
 
   const auto rows_gradient = [&](std::size_t first, std::size_t count, std::vector<double>& loss, Owned& gradient) {
-    Readout<double> readout(ReadoutKind::kMaxout, weights.views(), gradient.views(), memory);
+    Readout readout(ReadoutKind::kMaxout, weights.views(), gradient.views(), memory);
     kernels::Scratch::Frame frame(memory);
     const auto targets = std::span(target).subspan(first, count);
     const auto losses = std::span(loss).subspan(first, count);
-    const ReadoutInput<double> input{state.view().row_range(first, count), word.view().row_range(first, count),
-                                     context.view().row_range(first, count)};
+    const ReadoutInput input{state.view().row_range(first, count), word.view().row_range(first, count),
+                             context.view().row_range(first, count)};
     readout.begin(count, frame);
     readout.forward(0, input);
     std::vector<double> forward_only(count, -1);

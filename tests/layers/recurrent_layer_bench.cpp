@@ -20,8 +20,8 @@ struct Weights {
   Operand W_in, U_gates, U, b;
   Weights(std::size_t m, std::size_t n)
       : W_in(m, 3 * n, kWeight), U_gates(n, 2 * n, kWeight), U(n, n, kWeight), b(1, n, kWeight) {}
-  RecurrentWeights<float> views() const {
-    RecurrentWeights<float> weights;
+  RecurrentWeights views() const {
+    RecurrentWeights weights;
     weights.W_in = W_in.view();
     weights.b = b.span();
     weights.cell.U = U.view();
@@ -42,8 +42,7 @@ void add_passes(const support::ModelSize& size) {
           const Weights weights(m, n), gradient(m, n);
           const Operand input(X, m), above(X, n), states(X, n), state_gradient(X, n), input_gradient(X, m);
           const kernels::Scratch memory;
-          RecurrentLayer<float> layer(CellKind::kGru, n, Direction::kForward, weights.views(), gradient.views(),
-                                      memory);
+          RecurrentLayer layer(CellKind::kGru, n, Direction::kForward, weights.views(), gradient.views(), memory);
           const auto forward = [&] { layer.forward(packing, {input.view()}, states.view()); };
           if (!backward) {
             support::measure(state, {.gflop = gflop}, forward);

@@ -10,8 +10,8 @@ namespace {
 struct Owned {  // weights or their gradient
   Matrix W_in, U_gates, U, b;
 
-  RecurrentWeights<double> views() {
-    RecurrentWeights<double> weights;
+  RecurrentWeights views() {
+    RecurrentWeights weights;
     weights.W_in = W_in.view();
     weights.b = b.span();
     weights.cell.U = U.view();
@@ -39,7 +39,7 @@ class RecurrentLayers : public testing::TestWithParam<Case> {
   Owned gradient{Matrix(m, wide, kBefore), Matrix(n, gates, kBefore), Matrix(n, recurrent, kBefore),
                  Matrix(1, biases, kBefore)};
 
-  RecurrentLayer<double> layer() { return {kind, n, GetParam().direction, weights.views(), gradient.views(), memory}; }
+  RecurrentLayer layer() { return {kind, n, GetParam().direction, weights.views(), gradient.views(), memory}; }
   /// Of `distinct` rows, whose places in the batch are these.
   void check_backward(std::size_t distinct, std::span<const std::uint32_t> place);
 
@@ -62,7 +62,7 @@ TEST_P(RecurrentLayers, BackwardOfRowsThatDoNotRepeatEqualsCentralDifferences) {
 void RecurrentLayers::check_backward(std::size_t distinct, std::span<const std::uint32_t> place) {
   const std::size_t words = packing.words();
   Matrix input = random_matrix(random, distinct, m);
-  const RepeatedRows<double> repeated{input.view(), place};
+  const RepeatedRows repeated{input.view(), place};
   const Matrix above = random_matrix(random, words, S);
   auto one = layer();
   Matrix states(words, S);

@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "rnnsearch/base/random.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
-#include "tests/layers/fixtures.h"
 
 namespace rnnsearch::layers {
 namespace {
@@ -43,25 +43,26 @@ TEST(RepeatedRows, GiveTheBitsOfTheProductOfAllRows) {
   const ConstMatrixView<float> weights(W.data(), kInputs, kOutputs), few(distinct.data(), kDistinct, kInputs);
   std::vector<float> every(kRows * kInputs), expected(kRows * kOutputs), output(kRows * kOutputs, -1.0F);
   const MatrixView<float> all(every.data(), kRows, kInputs), product(expected.data(), kRows, kOutputs);
-  kernels::gather_rows<float>(few, place, all);
-  kernels::multiply<float>(all, weights, product);
-  kernels::add_to_rows<float>(b, product.columns(0, kBiases));
-  affine_forward<float>({few, place}, weights, b, {output.data(), kRows, kOutputs}, kernels::Scratch());
+  kernels::gather_rows(few, place, all);
+  kernels::multiply(all, weights, product);
+  kernels::add_to_rows(b, product.columns(0, kBiases));
+  affine_forward({few, place}, weights, b, {output.data(), kRows, kOutputs}, kernels::Scratch());
   EXPECT_EQ(output, expected);
-  affine_forward<float>({all, {}}, weights, b, {output.data(), kRows, kOutputs}, kernels::Scratch());
+  affine_forward({all, {}}, weights, b, {output.data(), kRows, kOutputs}, kernels::Scratch());
   EXPECT_EQ(output, expected);
 }
 
 TEST(RepeatedRows, AddUpTheGradientsOfEqualRows) {
-  Matrix distinct(3, 5), gradient(4, 2);
-  gradient.values = {1, 2, 10, 20, 100, 200, 1000, 2000};
+  std::vector<Real> inputs(3 * 5), gradients{1, 2, 10, 20, 100, 200, 1000, 2000};
+  const ConstMatrix distinct(inputs.data(), 3, 5);
+  const Matrix gradient(gradients.data(), 4, 2);
   const std::vector<std::uint32_t> place = {2, 0, 2, 2};
   const kernels::Scratch memory;
   kernels::Scratch::Frame frame(memory);
-  const auto sums = add_repeated<double>({distinct.view(), place}, gradient.view(), frame);
+  const auto sums = add_repeated({distinct, place}, gradient, frame);
   ASSERT_EQ(sums.rows, 3u);
-  EXPECT_EQ(std::vector<double>(sums.data, sums.data + 6), (std::vector<double>{10, 20, 0, 0, 1101, 2202}));
-  EXPECT_EQ(add_repeated<double>({distinct.view(), {}}, gradient.view(), frame).data, gradient.values.data());
+  EXPECT_EQ(std::vector<Real>(sums.data, sums.data + 6), (std::vector<Real>{10, 20, 0, 0, 1101, 2202}));
+  EXPECT_EQ(add_repeated({distinct, {}}, gradient, frame).data, gradients.data());
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "rnnsearch/layers/shortlist_output.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
 #include <set>
 #include <vector>
 
 #include "rnnsearch/base/parallel.h"
-#include "tests/layers/fixtures.h"
+#include "rnnsearch/base/random.h"
 
 namespace rnnsearch::layers {
 namespace {
@@ -16,7 +18,6 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 // Rows of four sentences; the third one has ended.
 const std::vector<std::uint32_t> kSentence{0, 0, 1, 3, 3, 3};
 
-template <class Real>
 struct Output {
   std::size_t H, K;
   std::vector<Real> W_o, E, b_w, t;
@@ -31,27 +32,24 @@ struct Output {
     for (Real& value : t) value = static_cast<Real>(random.normal());
   }
 
-  OutputWeights<Real> weights(bool tied) {
+  OutputWeights weights(bool tied) {
     if (tied) return {{}, b_w, {E.data(), K, H}};
     return {{W_o.data(), H, K}, b_w, {}};
   }
-  ConstMatrixView<Real> input() const { return {t.data(), kSentence.size(), H}; }
+  ConstMatrix input() const { return {t.data(), kSentence.size(), H}; }
 };
 
-template <class Real>
-std::vector<Real> log_probabilities(Output<Real>& output, bool tied, const Sentences& lists, std::size_t together) {
+std::vector<Real> log_probabilities(Output& output, bool tied, const Sentences& lists, std::size_t together) {
   std::vector<Real> all(kSentence.size() * output.K);
-  ShortlistOutput<Real>(output.weights(tied), lists, together)
+  ShortlistOutput(output.weights(tied), lists, together)
       .log_probabilities(output.input(), kSentence, {all.data(), kSentence.size(), output.K});
   return all;
 }
 
-template <class Real>
-kernels::TopWords<Real> top_words(Output<Real>& output, const Sentences& lists, std::size_t together,
-                                  std::size_t limit) {
-  kernels::TopWords<Real> top;
+kernels::TopWords top_words(Output& output, const Sentences& lists, std::size_t together, std::size_t limit) {
+  kernels::TopWords top;
   top.limit = limit;
-  ShortlistOutput<Real>(output.weights(false), lists, together).top_words(output.input(), kSentence, top);
+  ShortlistOutput(output.weights(false), lists, together).top_words(output.input(), kSentence, top);
   return top;
 }
 
@@ -67,7 +65,7 @@ Sentences some_lists(std::size_t K, std::size_t longest) {
 }
 
 TEST(ShortlistOutput, IsTheSoftmaxOverTheWordsOfTheList) {
-  Output<double> output(5, 40);
+  Output output(5, 40);
   const Sentences lists = some_lists(output.K, 12);
   for (const bool tied : {false, true}) {
     for (const std::size_t together : {1u, 3u}) {
@@ -78,7 +76,8 @@ TEST(ShortlistOutput, IsTheSoftmaxOverTheWordsOfTheList) {
         for (const WordId word : lists[kSentence[i]]) {
           scores[word] = output.b_w[word];
           for (std::size_t h = 0; h < output.H; ++h) {
-            scores[word] += output.t[i * output.H + h] * output.W_o[h * output.K + word];
+            scores[word] +=
+                static_cast<double>(output.t[i * output.H + h]) * static_cast<double>(output.W_o[h * output.K + word]);
           }
           sum += std::exp(scores[word]);
         }
@@ -86,7 +85,7 @@ TEST(ShortlistOutput, IsTheSoftmaxOverTheWordsOfTheList) {
           if (scores[k] == kNever) {
             EXPECT_EQ(found[i * output.K + k], kNever);
           } else {
-            EXPECT_NEAR(found[i * output.K + k], scores[k] - std::log(sum), 1e-12);
+            EXPECT_NEAR(found[i * output.K + k], scores[k] - std::log(sum), sizeof(Real) == 4 ? 3e-6 : 1e-12);
           }
         }
       }
@@ -95,20 +94,20 @@ TEST(ShortlistOutput, IsTheSoftmaxOverTheWordsOfTheList) {
 }
 
 TEST(ShortlistOutput, HasTheBitsOfTheVocabularyWhenTheListsHaveAllWords) {
-  Output<float> output(20, 1300);  // several blocks of a sum
+  Output output(20, 1300);  // several blocks of a sum
   std::vector<WordId> all(output.K);
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<WordId>(k);
   Sentences lists;
   for (int b = 0; b < 4; ++b) lists.add(all);
-  OutputActivations<float> activations;
-  std::vector<float> expected(kSentence.size() * output.K);
-  output_log_probabilities<float>(output.weights(false), output.input(), activations,
-                                  {expected.data(), kSentence.size(), output.K});
+  OutputActivations activations;
+  std::vector<Real> expected(kSentence.size() * output.K);
+  output_log_probabilities(output.weights(false), output.input(), activations,
+                           {expected.data(), kSentence.size(), output.K});
   for (const bool tied : {false, true}) EXPECT_EQ(log_probabilities(output, tied, lists, 2), expected);
 }
 
 TEST(ShortlistOutput, HasTheSameBitsHoweverManySentencesShareAProductOnAnyNumberOfThreads) {
-  Output<float> output(20, 1300);
+  Output output(20, 1300);
   const Sentences lists = some_lists(output.K, 900);
   const std::size_t threads = thread_count();
   set_thread_count(1);
@@ -124,13 +123,13 @@ TEST(ShortlistOutput, HasTheSameBitsHoweverManySentencesShareAProductOnAnyNumber
 }
 
 TEST(ShortlistOutput, FindsTheMostProbableWordsWithTheBitsOfAllWords) {
-  Output<float> output(20, 1300);
+  Output output(20, 1300);
   const Sentences lists = some_lists(output.K, 900);
   const auto all = log_probabilities(output, false, lists, 2);
   for (const std::size_t limit : {1u, 7u, 2000u}) {
     const auto top = top_words(output, lists, 2, limit);
     for (std::size_t i = 0; i < kSentence.size(); ++i) {
-      const float* const row = all.data() + i * output.K;
+      const Real* const row = all.data() + i * output.K;
       std::vector<WordId> order(lists[kSentence[i]].begin(), lists[kSentence[i]].end());
       std::stable_sort(order.begin(), order.end(), [&](WordId a, WordId b) { return row[a] > row[b]; });
       order.resize(std::min(order.size(), limit));
@@ -146,7 +145,7 @@ TEST(ShortlistOutput, FindsTheMostProbableWordsWithTheBitsOfAllWords) {
 }
 
 TEST(ShortlistOutput, IsNanWhereAScoreOfTheListIs) {
-  Output<float> output(20, 1300);
+  Output output(20, 1300);
   const Sentences lists = some_lists(output.K, 30);
   output.b_w[lists[1].back()] = std::numeric_limits<float>::quiet_NaN();
   const auto top = top_words(output, lists, 4, 3);

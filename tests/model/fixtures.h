@@ -56,8 +56,7 @@ inline ModelOptions widths(std::size_t vocabulary, std::size_t embedding, std::s
 }
 
 /// Normal values, matrices scaled by 1/sqrt(rows), so that no unit is idle and none saturated at any width.
-template <class Real>
-void fill(Model<Real>& model, std::uint64_t seed) {
+inline void fill(Model& model, std::uint64_t seed) {
   Random random(seed);
   for (const Parameter& parameter : model.layout().parameters) {
     const bool table = parameter.name.ends_with("embedding");
@@ -72,8 +71,7 @@ void fill(Model<Real>& model, std::uint64_t seed) {
 }
 
 /// The weights read element by element where the layout says they are.
-template <class Real>
-reference::Parameters named(const Model<Real>& model) {
+inline reference::Parameters named(const Model& model) {
   reference::Parameters result;
   for (const Parameter& parameter : model.layout().parameters) {
     reference::Matrix& matrix = result[parameter.name];

@@ -9,7 +9,7 @@ namespace {
 
 class GradientParts : public testing::TestWithParam<Variant> {};
 
-std::vector<float> copy_of(Model<float>& model, const Model<float>::GradientPart& part) {
+std::vector<float> copy_of(Model& model, const GradientPart& part) {
   if (part.table < 0) {
     const auto values = model.gradient().subspan(part.first, part.size);
     return {values.begin(), values.end()};
@@ -19,7 +19,7 @@ std::vector<float> copy_of(Model<float>& model, const Model<float>::GradientPart
 }
 
 TEST_P(GradientParts, AreAllOfTheGradientEachElementOnce) {
-  Model<float> model(GetParam().options);
+  Model model(GetParam().options);
   std::vector<int> elements(model.gradient().size()), tables(model.table_gradients().size());
   for (const auto& part : model.gradient_parts()) {
     if (part.table >= 0) ++tables[static_cast<std::size_t>(part.table)];
@@ -30,16 +30,16 @@ TEST_P(GradientParts, AreAllOfTheGradientEachElementOnce) {
 }
 
 TEST_P(GradientParts, DoNotChangeOnceTheyAreFinished) {
-  Model<float> model(GetParam().options);
+  Model model(GetParam().options);
   fill(model, 3);
   Random random(4);
   const Sentences source = random_sentences(random, 6, 9, GetParam().options.source_words);
   const Sentences target = random_sentences(random, 6, 9, GetParam().options.target_words);
   for (int batch = 0; batch < 2; ++batch) {
     std::vector<std::vector<float>> finished;
-    model.accumulate_gradient(source, target, {.finished = [&](std::size_t part) {
-                                ASSERT_EQ(part, finished.size());
-                                finished.push_back(copy_of(model, model.gradient_parts()[part]));
+    model.accumulate_gradient(source, target, {.finished = [&](const GradientPart& part) {
+                                ASSERT_EQ(part.first, model.gradient_parts()[finished.size()].first);
+                                finished.push_back(copy_of(model, part));
                               }});
     ASSERT_EQ(finished.size(), model.gradient_parts().size());
     for (std::size_t part = 0; part < finished.size(); ++part) {
@@ -49,16 +49,18 @@ TEST_P(GradientParts, DoNotChangeOnceTheyAreFinished) {
 }
 
 TEST_P(GradientParts, AreFinishedByNoPairsToo) {
-  Model<float> model(GetParam().options);
+  Model model(GetParam().options);
   std::size_t finished = 0;
-  model.accumulate_gradient({}, {}, {.finished = [&](std::size_t part) { EXPECT_EQ(part, finished++); }});
+  model.accumulate_gradient({}, {}, {.finished = [&](const GradientPart& part) {
+                              EXPECT_EQ(part.first, model.gradient_parts()[finished++].first);
+                            }});
   EXPECT_EQ(finished, model.gradient_parts().size());
 }
 
 // The sums of the source words over the ranks take longest, and weights can be computed while they travel.
 TEST(GradientPartsOfRnnsearch, OfTheSourceWordsComeBeforeTheEncodersWeights) {
   ModelOptions options = widths(30, 8, 12, 10, 6);
-  Model<float> model(options);
+  Model model(options);
   const auto parts = model.gradient_parts();
   ASSERT_GE(parts.size(), 3U);
   EXPECT_EQ(parts[parts.size() - 3].table, 0);

@@ -54,7 +54,7 @@ Sentences random_sentences(Random& random, const std::vector<std::size_t>& lengt
 class ModelGradient : public testing::TestWithParam<Case> {};
 
 TEST_P(ModelGradient, EqualsCentralDifferencesForEveryParameter) {
-  Model<double> model(GetParam().options);
+  Model model(GetParam().options);
   Random random(7);
   for (double& value : model.parameters()) value = 0.5 * random.normal();
   const Sentences source = random_sentences(random, {3, 1, 0, 5, 3}, 9);

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/network.h"
+#include "model/impl.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scores.h"
 #include "rnnsearch/model/option_rules.h"
@@ -137,10 +137,7 @@ Sentences sentences_of(const std::vector<std::vector<std::size_t>>& sequences) {
 /// notebook does not have, are drawn.
 class Replayed {
  public:
-  explicit Replayed(const Seq2SeqWithAttention& reference)
-      : reference_(reference),
-        network_(new Network<double>(options_for(reference))),
-        model_(std::unique_ptr<Network<double>>(network_)) {
+  explicit Replayed(const Seq2SeqWithAttention& reference) : reference_(reference), model_(options_for(reference)) {
     const notebook::EncoderRNN& encoder = reference.encoder;
     const notebook::AttentionDecoder& decoder = reference.decoder;
     const std::size_t n = reference.sizes.hidden_size, m = n, e = reference.sizes.encoder_hidden_size;
@@ -185,8 +182,8 @@ class Replayed {
     EXPECT_EQ(written_.size(), model_.layout().parameters.size()) << "a parameter was not copied";
   }
 
-  Model<double>& model() { return model_; }
-  const Network<double>& network() const { return *network_; }
+  Model& model() { return model_; }
+  const Model::Impl& impl() const { return model_.impl(); }
 
   /// The logarithms of softmax probabilities that the notebook's output gives: of itself where it has an entry a word,
   /// else of our output matrix on it. By our word.
@@ -207,7 +204,7 @@ class Replayed {
 
   /// e_j of one state over one encoded sentence, by the kernel and the projections that the network computes with. Its
   /// weights say how energies differ; the energy of a key that is added, which makes it 0, says what they are.
-  Vector energies(const Encoded<double>& encoded, std::size_t b, const double* state) const {
+  Vector energies(const Encoded& encoded, std::size_t b, const double* state) const {
     const ModelOptions& o = model_.options();
     const kernels::Score& score = o.attention.score();
     const std::size_t Tx = encoded.source_length(b), C = o.annotation_width();
@@ -216,8 +213,8 @@ class Replayed {
     if (score.projects_query) {
       const Parameter& W_a = model_.layout().find("attention/W_a");
       query.assign(A, 0.0);
-      kernels::multiply<double>({state, 1, o.state}, {model_.parameters().data() + W_a.offset, o.state, A, W_a.stride},
-                                {query.data(), 1, A});
+      kernels::multiply({state, 1, o.state}, {model_.parameters().data() + W_a.offset, o.state, A, W_a.stride},
+                        {query.data(), 1, A});
     }
     const auto& all = score.projects_keys ? encoded.keys : encoded.annotations;
     Vector keys(all.begin() + static_cast<std::ptrdiff_t>(first * A),
@@ -229,9 +226,9 @@ class Replayed {
     const std::vector<std::uint32_t> sentence{0};
     const Vector annotations((Tx + 1) * C, 0.0);
     Vector alpha(Tx + 1), context(C);
-    kernels::scored_attention_forward<double>(
-        {&score, offsets, {annotations.data(), Tx + 1, C}, {keys.data(), Tx + 1, A}, v}, sentence, {},
-        {query.data(), 1, A}, {alpha.data(), 1, Tx + 1}, {context.data(), 1, C});
+    const kernels::ScoredMemory memory{&score, offsets, {annotations.data(), Tx + 1, C}, {keys.data(), Tx + 1, A}, v};
+    kernels::scored_attention_forward(
+        {{memory, sentence, {}, {query.data(), 1, A}}, {alpha.data(), 1, Tx + 1}, {context.data(), 1, C}});
     Vector energies;
     for (std::size_t j = 0; j < Tx; ++j) energies.push_back(std::log(alpha[j] / alpha[Tx]));
     return energies;
@@ -270,8 +267,7 @@ class Replayed {
   }
 
   const Seq2SeqWithAttention& reference_;
-  Network<double>* network_;  // the model's
-  Model<double> model_;
+  Model model_;
   std::set<std::string> written_;
 };
 
@@ -280,7 +276,7 @@ class Replayed {
 void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vector<std::size_t>>& sequences,
              std::size_t max_length, Differences& differences) {
   Replayed replayed(reference);
-  Model<double>& model = replayed.model();
+  Model& model = replayed.model();
   const bool attends = model.options().attends(), feeds_output = reference.feeds == Feeds::kOutput;
   const std::size_t B = sequences.size(), n = reference.sizes.hidden_size, C = reference.annotation_size();
   const Sentences source = sentences_of(sequences);
@@ -291,9 +287,9 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
     longest = std::max(longest, sequence.size());
   }
 
-  const Encoded<double> encoded = model.encode(source);
+  const Encoded encoded = model.encode(source);
   const std::size_t K = model.options().target_words;
-  SearchState<double> state = model.start(encoded);
+  SearchState state = model.start(encoded);
   ASSERT_EQ(state.states.view().cols, n);
   ASSERT_EQ(state.fed.view().cols, feeds_output ? n : 0);
   for (std::size_t b = 0; b < B; ++b) {
@@ -352,12 +348,12 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
     }
     target.add(words);
   }
-  const std::vector<Alignment<double>> alignments = model.align(source, target);
-  const layers::Packing& packing = replayed.network().target.packing;
+  const std::vector<Alignment> alignments = model.align(source, target);
+  const layers::Packing& packing = replayed.impl().target.packing;
   for (std::size_t i = 0; i < packing.steps(); ++i) {
     for (std::size_t p = 0; p < packing.active[i]; ++p) {
       const std::uint32_t b = packing.order[p];
-      differences.add("contexts c_i", replayed.network().decoder.contexts().row(packing.first_row[i] + p),
+      differences.add("contexts c_i", replayed.impl().decoder.contexts().row(packing.first_row[i] + p),
                       expected[b].steps[i].context);
     }
   }

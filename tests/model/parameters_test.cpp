@@ -18,7 +18,7 @@ using Shapes = std::map<std::string, std::vector<std::size_t>>;
 
 Shapes shapes(const ModelOptions& options) {
   Shapes result;
-  const Model<float> model(options);
+  const Model model(options);
   for (const Parameter& parameter : model.layout().parameters) {
     EXPECT_TRUE(result.emplace(parameter.name, parameter.shape).second) << parameter.name << " occurs twice";
   }
@@ -112,7 +112,7 @@ TEST(Parameters, HaveTheWidthOfTheFixedContext) {
 class ParameterLayouts : public testing::TestWithParam<Variant> {};
 
 TEST_P(ParameterLayouts, GiveEveryElementToExactlyOneParameter) {
-  const Model<float> model(GetParam().options);
+  const Model model(GetParam().options);
   const ParameterLayout& layout = model.layout();
   ASSERT_EQ(model.parameters().size(), layout.size);
   std::vector<int> owners(layout.size);
@@ -125,20 +125,20 @@ TEST_P(ParameterLayouts, GiveEveryElementToExactlyOneParameter) {
 }
 
 TEST_P(ParameterLayouts, CopyOutAndInWithoutLossAndTouchNothingElse) {
-  Model<double> model(GetParam().options);
+  Model model(GetParam().options);
   std::iota(model.parameters().begin(), model.parameters().end(), 1.0);
   const std::vector<double> original(model.parameters().begin(), model.parameters().end());
   std::vector<double> rebuilt(original.size(), 0.0);
   for (const Parameter& parameter : model.layout().parameters) {
     std::vector<double> dense(parameter.count(), -1.0);
-    copy_out<double>(parameter, original, dense);
+    copy_out(parameter, original, dense);
     for (std::size_t i = 0; i < parameter.rows(); ++i) {
       for (std::size_t j = 0; j < parameter.cols(); ++j) {
         ASSERT_EQ(dense[i * parameter.cols() + j], original[parameter.offset + i * parameter.stride + j]);
       }
     }
     const auto zeros = std::count(rebuilt.begin(), rebuilt.end(), 0.0);
-    copy_in<double>(parameter, dense, rebuilt);
+    copy_in(parameter, dense, rebuilt);
     EXPECT_EQ(zeros - std::count(rebuilt.begin(), rebuilt.end(), 0.0), static_cast<std::ptrdiff_t>(parameter.count()));
   }
   EXPECT_EQ(rebuilt, original);
@@ -151,7 +151,7 @@ TEST(Parameters, AreAsManyAsInTheReleasedRnnsearch50) {
   ModelOptions options;  // the defaults are the paper's widths
   options.source_words = options.target_words = 30001;
   options.readout_rank = 620;
-  EXPECT_EQ(Model<float>(options).layout().size, 84'349'101u);
+  EXPECT_EQ(Model(options).layout().size, 84'349'101u);
 }
 
 /// Counted from appendix A of the paper with its widths (A.2.3), the factored output matrix and the biases of the
@@ -175,15 +175,15 @@ TEST(Parameters, AreAsManyAsThePapersRnnencdecHas) {
 }
 
 TEST(Parameters, AreFoundByNameOrRefused) {
-  const Model<float> model(distinct_widths());
+  const Model model(distinct_widths());
   EXPECT_EQ(model.layout().find("attention/U_a").shape, (std::vector<std::size_t>{10, 6}));
   EXPECT_THROW(model.layout().find("attention/U_b"), Error);
 }
 
-std::vector<double> values_of(const Model<double>& model, const std::string& name) {
+std::vector<double> values_of(const Model& model, const std::string& name) {
   const Parameter& parameter = model.layout().find(name);
   std::vector<double> dense(parameter.count());
-  copy_out<double>(parameter, model.parameters(), dense);
+  copy_out(parameter, model.parameters(), dense);
   return dense;
 }
 
@@ -197,7 +197,7 @@ ModelOptions initialised_options(Attention attention) {
 
 TEST(Initialisation, MakesRecurrentMatricesOrthogonal) {
   for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
-    Model<double> model(initialised_options(attention));
+    Model model(initialised_options(attention));
     model.initialise(5);
     int matrices = 0;
     for (const Parameter& parameter : model.layout().parameters) {
@@ -228,7 +228,7 @@ TEST(Initialisation, DrawsTheOthersWithTheRecipesDeviations) {
                                         std::pair{Attention::kAdditive, 0.05}}) {
     ModelOptions options = initialised_options(attention);
     if (wide != 0.01) options.initial_deviation = wide;  // 0.01 is the recipe's, and has to be the default
-    Model<double> model(options);
+    Model model(options);
     std::fill(model.parameters().begin(), model.parameters().end(), 9.0);  // nothing may be left as it was
     model.initialise(6);
     for (const Parameter& parameter : model.layout().parameters) {
@@ -265,7 +265,7 @@ TEST(Initialisation, DrawsAllParametersUniformlyWhereTheSourceDoes) {
     ModelOptions options = initialised_options(Attention::kAdditive);
     options.initialization = Initialization::kUniform;
     options.initial_deviation = bound / std::sqrt(3.0);
-    Model<double> model(options);
+    Model model(options);
     std::fill(model.parameters().begin(), model.parameters().end(), 9.0);
     model.initialise(6);
     for (const Parameter& parameter : model.layout().parameters) {
@@ -313,7 +313,7 @@ TEST(Initialisation, DrawsAsPyTorchDoesByTheInputsOfEachLayer) {
     if (name.starts_with("decoder/")) return 128 + 32 + 256;  // Wf
     return letter == "U" || letter == "b_U" ? 128 : 32;       // hh, xh
   };
-  Model<double> model(options);
+  Model model(options);
   model.initialise(6);
   for (const Parameter& parameter : model.layout().parameters) {
     const std::vector<double> values = values_of(model, parameter.name);
@@ -347,14 +347,14 @@ TEST(Initialisation, DrawsTheSoftmaxBiasAsPyTorchDoesWhereItsMatrixIsTheEmbeddin
   options.tied_embeddings = TiedEmbeddings::kTarget;
   options.readout_rank = 0;
   options.initialization = Initialization::kPytorch;
-  Model<double> model(options);
+  Model model(options);
   model.initialise(6);
   for (const double x : values_of(model, "readout/b_w")) EXPECT_LE(std::abs(x), 1 / std::sqrt(8.0));
 }
 
 TEST(Initialisation, IsAFunctionOfTheSeed) {
   const ModelOptions options = initialised_options(Attention::kAdditive);
-  Model<float> a(options), b(options), other(options);
+  Model a(options), b(options), other(options);
   std::fill(b.parameters().begin(), b.parameters().end(), 3.0f);
   a.initialise(7);
   b.initialise(7);
@@ -362,9 +362,9 @@ TEST(Initialisation, IsAFunctionOfTheSeed) {
   EXPECT_EQ(std::memcmp(a.parameters().data(), b.parameters().data(), a.parameters().size_bytes()), 0);
   for (const Parameter& parameter : a.layout().parameters) {
     if (parameter.shape.size() == 1) continue;
-    std::vector<float> x(parameter.count()), y(parameter.count());
-    copy_out<float>(parameter, a.parameters(), x);
-    copy_out<float>(parameter, other.parameters(), y);
+    std::vector<Real> x(parameter.count()), y(parameter.count());
+    copy_out(parameter, a.parameters(), x);
+    copy_out(parameter, other.parameters(), y);
     std::size_t equal = 0;
     for (std::size_t i = 0; i < x.size(); ++i) equal += x[i] == y[i] ? 1 : 0;
     EXPECT_LT(equal, x.size() / 100) << parameter.name;
@@ -372,7 +372,7 @@ TEST(Initialisation, IsAFunctionOfTheSeed) {
 }
 
 TEST(Initialisation, DrawsEveryParameterFromItsOwnStream) {
-  Model<double> model(initialised_options(Attention::kAdditive));
+  Model model(initialised_options(Attention::kAdditive));
   model.initialise(9);
   std::map<double, std::string> first;
   for (const Parameter& parameter : model.layout().parameters) {
@@ -384,10 +384,10 @@ TEST(Initialisation, DrawsEveryParameterFromItsOwnStream) {
 
 TEST(Initialisation, DoesNotDependOnTheVocabulary) {
   ModelOptions options = initialised_options(Attention::kAdditive);
-  Model<double> small(options);
+  Model small(options);
   options.source_words = 531;
   options.target_words = 777;
-  Model<double> large(options);
+  Model large(options);
   small.initialise(10);
   large.initialise(10);
   std::size_t compared = 0;

@@ -31,7 +31,7 @@ TEST_P(Threads, DoNotChangeABitOfTheGradient) {
     // more than once: the memory of the last batch is used again
     for (const std::size_t count : {1u, 2u, 3u, 1u, 3u}) {
       set_thread_count(count);
-      Model<float> model(options);
+      Model model(options);
       fill(model, 82);
       Loss loss;
       for (int batch = 0; batch < 2; ++batch) loss = model.accumulate_gradient(source, target);

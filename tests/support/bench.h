@@ -56,7 +56,7 @@ class Operand {
   std::span<float> span() const { return {view().data, view().rows * view().cols}; }
 
  private:
-  kernels::Buffer<float> buffer_;
+  kernels::Buffer buffer_;
 };
 
 /// The numbers 0, 1, 2 ... of the sentences of a batch.

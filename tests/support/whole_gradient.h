@@ -8,8 +8,7 @@
 
 namespace rnnsearch {
 
-template <class Real>
-std::vector<Real> whole_gradient(model::Model<Real>& model) {
+inline std::vector<Real> whole_gradient(model::Model& model) {
   std::vector<Real> whole(model.gradient().begin(), model.gradient().end());
   whole.resize(model.layout().size);
   for (const auto& table : model.table_gradients()) {

@@ -32,7 +32,7 @@ struct SavedRun {
 
   /// Parameters drawn from `seed`.
   std::vector<float> save(const fs::path& path, std::uint64_t update, std::uint64_t seed) const {
-    model::Model<float> model(model_options);
+    model::Model model(model_options);
     model.initialise(seed);
     const auto optimizer = make_optimizer(options, model.parameters().size());
     TrainingState state;
@@ -99,7 +99,7 @@ TEST_F(Average, IsNothingToResumeFrom) {
   run_.save(a_, 10, 1);
   run_.save(b_, 20, 2);
   average_checkpoints(std::vector{a_, b_}, output_, false);
-  model::Model<float> model(run_.model_options);
+  model::Model model(run_.model_options);
   const auto optimizer = make_optimizer(run_.options, model.parameters().size());
   History history;
   try {

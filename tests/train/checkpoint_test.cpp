@@ -62,7 +62,7 @@ class CheckpointFile : public testing::Test {
   /// What resuming says, for a run that would be done with these options.
   std::string refusal(const model::ModelOptions& model_options, const TrainOptions& options,
                       const std::string& fingerprint) {
-    model::Model<float> model(model_options);
+    model::Model model(model_options);
     const auto optimizer = make_optimizer(options, model.parameters().size());
     History history;
     try {
@@ -77,7 +77,7 @@ class CheckpointFile : public testing::Test {
   Scratch scratch_;
   corpus::Corpus corpus_{support::make_tiny_corpus(scratch_.path())};
   TrainOptions options_ = tiny_options();
-  model::Model<float> model_{tiny_model_options(corpus_)};
+  model::Model model_{tiny_model_options(corpus_)};
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer(options_, model_.parameters().size());
   TrainingState state_ = some_state(corpus_);
   History history_;
@@ -86,7 +86,7 @@ class CheckpointFile : public testing::Test {
 
 TEST_F(CheckpointFile, GivesBackEveryBit) {
   save();
-  model::Model<float> model(model_.options());
+  model::Model model(model_.options());
   const auto optimizer = make_optimizer(options_, model.parameters().size());
   History history;
   const auto state = resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history);
@@ -110,7 +110,7 @@ TEST_F(CheckpointFile, GivesBackEveryBitOfGradientDescent) {
     optimizer_ = make_optimizer(options_, model_.parameters().size());
     optimizer_->update(model_.parameters(), model_.gradient(), 1, 1);
     save();
-    model::Model<float> model(model_.options());
+    model::Model model(model_.options());
     const auto optimizer = make_optimizer(options_, model.parameters().size());
     History history;
     resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history);
@@ -175,7 +175,7 @@ TEST_F(CheckpointFile, KeepsTheAverageBesideTheParametersAndTranslatesWithIt) {
                           corpus_.target_vocabulary(), corpus_.pipeline(), options_, average});
   EXPECT_EQ(storage::open_sealed(path_, "checkpoint").integer_attribute("/", "format_version"), 2);
   EXPECT_EQ(bytes_of(load_model(path_).model.parameters()), bytes_of(average));
-  model::Model<float> model(model_.options());
+  model::Model model(model_.options());
   const auto optimizer = make_optimizer(options_, model.parameters().size());
   std::vector<float> resumed(average.size());
   History history;
@@ -189,7 +189,7 @@ TEST_F(CheckpointFile, WithoutAnAverageBeginsItWithTheParametersAndSaysSo) {
   save();
   EXPECT_EQ(storage::open_sealed(path_, "checkpoint").integer_attribute("/", "format_version"), 1);
   EXPECT_EQ(bytes_of(load_model(path_).model.parameters()), bytes_of(model_.parameters()));
-  model::Model<float> model(model_.options());
+  model::Model model(model_.options());
   const auto optimizer = make_optimizer(options_, model.parameters().size());
   std::vector<float> average(model.parameters().size());
   History history;
@@ -247,7 +247,7 @@ TEST_F(CheckpointFile, HasTheNamesAndShapesOfItsContract) {
   // W and W_z lie side by side in memory, apart in the file.
   const auto& W_z = model_.layout().find("decoder/W_z");
   std::vector<float> dense(W_z.count()), stored(W_z.count());
-  model::copy_out<float>(W_z, model_.parameters(), dense);
+  model::copy_out(W_z, model_.parameters(), dense);
   file.read_into<float>("/parameters/decoder/W_z", MatrixView<float>(stored.data(), 16, 24));
   EXPECT_EQ(stored, dense);
 }

@@ -188,7 +188,7 @@ class RandomAttempts {
   Record record_of(const std::string& name) const {
     const auto run = folder_ / name;
     const auto checkpoint = checkpoints_of(run).at(0);
-    model::Model<float> model(model_);
+    model::Model model(model_);
     const auto optimizer = make_optimizer(options_, model.parameters().size());
     std::vector<float> average(options_.average_decay > 0 ? model.parameters().size() : 0);
     History history;

@@ -61,7 +61,7 @@ class CheckpointContent : public testing::Test {
   Scratch scratch_;
   corpus::Corpus corpus_{support::make_tiny_corpus(scratch_.path())};
   TrainOptions options_ = tiny_options();
-  model::Model<float> model_{tiny_model_options(corpus_)};
+  model::Model model_{tiny_model_options(corpus_)};
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer(options_, model_.parameters().size());
   std::vector<float> average_;
   TrainingState state_;

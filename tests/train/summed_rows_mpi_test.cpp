@@ -40,7 +40,7 @@ struct Sums {
   std::vector<double> found = std::vector<double>(kTableRows * kCols), expected = found;  // of all updates
 };
 Sums sums_of(std::uint64_t updates) {
-  model::Model<float>::TableGradient table;
+  model::Model::TableGradient table;
   table.source = true;
   table.rows = {kTableRows, kCols};
   model::ModelOptions options;

@@ -47,7 +47,7 @@ inline TrainOptions tiny_options() {
 /// Dev loss; every rank computes all of it.
 inline Validator dev_loss(const corpus::Corpus& corpus) {
   const auto dev = std::make_shared<corpus::EvaluationSet>(corpus.read_set("dev"));
-  return [dev](model::Model<float>& model, std::uint64_t, const std::function<bool()>& should_stop) {
+  return [dev](model::Model& model, std::uint64_t, const std::function<bool()>& should_stop) {
     if (should_stop()) return ValidationResult{0, 0, true};
     const model::Loss loss = model.loss(dev->source, dev->target);
     return ValidationResult{loss.negative_log_likelihood / static_cast<double>(loss.words), std::nan(""), false};
@@ -86,7 +86,7 @@ inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path
                        const std::optional<model::ModelOptions>& model_options = {},
                        const std::string& dev_set = "dev") {
   const comm::Communicator world;
-  model::Model<float> model(model_options.value_or(tiny_model_options(corpus)));
+  model::Model model(model_options.value_or(tiny_model_options(corpus)));
   Outcome outcome;
   Recorder recorder(outcome.updates, std::move(after));
   std::unique_ptr<RunDirectory> run;

@@ -53,7 +53,7 @@ class DistributedTraining : public testing::Test {
 struct Reference {
   const corpus::Corpus& corpus;
   TrainOptions options;
-  model::Model<float> model{tiny_model_options(corpus)};
+  model::Model model{tiny_model_options(corpus)};
   std::unique_ptr<Optimizer> optimizer = make_optimizer(options, model.parameters().size());
   corpus::BatchSequence batches{corpus, batch_options(options), 0, 1};
   TrainingState state;

@@ -294,7 +294,7 @@ TEST_F(Training, WritesTheSameCheckpointsInTheBackgroundAsSynchronously) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].filename(), expected[i].filename());
     const auto in_state = [&](const std::filesystem::path& path) {
-      model::Model<float> model(tiny_model_options(corpus_));
+      model::Model model(tiny_model_options(corpus_));
       const auto optimizer = make_optimizer(options, model.parameters().size());
       std::vector<float> average(model.parameters().size());
       History history;
@@ -393,7 +393,7 @@ TEST_F(Training, DoesNothingWhenItIsDoneAlready) {
 /// Breaks one weight when update 10 is validated; mends it, if asked to, after three more updates.
 class Breakage : public Progress {
  public:
-  Breakage(model::Model<float>& model, const std::string& parameter, bool mends)
+  Breakage(model::Model& model, const std::string& parameter, bool mends)
       : weight_(model.parameters()[model.layout().find(parameter).offset]), mends_(mends) {}
 
   Validator validator() {
@@ -418,7 +418,7 @@ TEST_F(Training, SkipsUpdatesWhoseGradientIsNotFinite) {
   // Where a NaN enters: through the recurrence, the attention's softmax, the output's softmax.
   for (const std::string parameter : {"encoder/embedding_bias", "attention/v_a", "readout/b_w"}) {
     SCOPED_TRACE(parameter);
-    model::Model<float> model(tiny_model_options(corpus_));
+    model::Model model(tiny_model_options(corpus_));
     TrainOptions options = tiny_options();
     options.max_updates = 15;
     RunDirectory run(scratch_ / std::filesystem::path(parameter).filename(), options,
@@ -445,7 +445,7 @@ TEST_F(Training, LogsTheNormOfTheParameters) {
 }
 
 TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
-  model::Model<float> model(tiny_model_options(corpus_));
+  model::Model model(tiny_model_options(corpus_));
   TrainOptions options = tiny_options();
   options.max_skipped = 4;
   options.checkpoint_every = 8;
@@ -461,7 +461,7 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
 }
 
 TEST_F(Training, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
-  model::Model<float> model(tiny_model_options(corpus_));
+  model::Model model(tiny_model_options(corpus_));
   TrainOptions options = tiny_options();
   options.checkpoint_every = 4;
   options.max_skipped = 100;
@@ -524,7 +524,7 @@ TEST_F(Training, WritesNoCheckpointOfAnUpdateThatWasSkippedHoweverItEnds) {
 }
 
 TEST_F(Training, WritesADueCheckpointAfterTheNextUpdateThatIsNotSkipped) {
-  model::Model<float> model(tiny_model_options(corpus_));
+  model::Model model(tiny_model_options(corpus_));
   TrainOptions options = tiny_options();
   options.max_updates = 16;
   options.checkpoint_every = 12;

@@ -75,7 +75,7 @@ class Transfer : public testing::TestWithParam<System> {
     GetParam().set(options);
     return options;
   }
-  void save(const corpus::Corpus& corpus, std::optional<model::Model<float>>& model, const std::string& name) {
+  void save(const corpus::Corpus& corpus, std::optional<model::Model>& model, const std::string& name) {
     model.emplace(options_for(corpus));
     model->initialise(1);
     optimizer_ = make_optimizer(options_, model->parameters().size());
@@ -100,7 +100,7 @@ class Transfer : public testing::TestWithParam<System> {
   }
   /// Expects in `found` what the words say: an element of a word that both models have, or of none, is that of `then`,
   /// any other one that of `fresh`. Returns how many are of either kind.
-  std::pair<std::size_t, std::size_t> expect_by_words(const corpus::Corpus& corpus, const model::Model<float>& now,
+  std::pair<std::size_t, std::size_t> expect_by_words(const corpus::Corpus& corpus, const model::Model& now,
                                                       std::span<const float> then, std::span<const float> fresh,
                                                       std::span<const float> found) {
     std::pair<std::size_t, std::size_t> counts;
@@ -139,13 +139,13 @@ class Transfer : public testing::TestWithParam<System> {
   Scratch scratch_;
   TrainOptions options_;
   corpus::Corpus former_corpus_ = corpus_of(scratch_ / "former", {"a", "b", "c", "d", "e"}, GetParam().joint);
-  std::optional<model::Model<float>> former_;
+  std::optional<model::Model> former_;
   std::unique_ptr<Optimizer> optimizer_;
 };
 
 TEST_P(Transfer, CopiesWhatBelongsToWordsOfBothOrToNone) {
   const auto corpus = corpus_of(scratch_ / "now", {"f", "c", "g", "a", "h", "i"}, GetParam().joint);
-  model::Model<float> now(options_for(corpus)), fresh(options_for(corpus));
+  model::Model now(options_for(corpus)), fresh(options_for(corpus));
   now.initialise(2), fresh.initialise(2);
   const auto optimizer = make_optimizer(options_, now.parameters().size());
   const auto transferred = transfer(scratch_ / "former.h5", corpus, options_, now, optimizer.get());
@@ -170,7 +170,7 @@ TEST_P(Transfer, CopiesWhatBelongsToWordsOfBothOrToNone) {
 }
 
 TEST_P(Transfer, LeavesTheOptimizerAloneUnlessAsked) {
-  model::Model<float> now(options_for(former_corpus()));
+  model::Model now(options_for(former_corpus()));
   now.initialise(2);
   transfer(scratch_ / "former.h5", former_corpus(), options_, now);
   EXPECT_TRUE(bytes_of(now.parameters()) == bytes_of(former_->parameters()));
@@ -213,7 +213,7 @@ TEST_P(TransferOfRnnsearch, AllowsAnotherDropoutAndInitialisation) {
   auto options = options_for(former_corpus());
   options.dropout = 0.3;
   options.initialization = model::Initialization::kXavier;
-  model::Model<float> now(options);
+  model::Model now(options);
   transfer(scratch_ / "former.h5", former_corpus(), options_, now);
   EXPECT_EQ(expect_by_words(former_corpus(), now, former_->parameters(), {}, now.parameters()).second, 0U);
 }
@@ -221,19 +221,19 @@ TEST_P(TransferOfRnnsearch, AllowsAnotherDropoutAndInitialisation) {
 TEST_P(TransferOfRnnsearch, RefusesAnotherModelWithBothValues) {
   auto options = options_for(former_corpus());
   options.embedding = 20;
-  model::Model<float> wide(options);
+  model::Model wide(options);
   EXPECT_THAT(message_of([&] { transfer(scratch_ / "former.h5", former_corpus(), options_, wide); }),
               AllOf(HasSubstr("former.h5 has embedding = 16"), HasSubstr("this training has embedding = 20"),
                     HasSubstr("--config")));
   options = options_for(former_corpus());
   options.state_word = model::StateWord::kPrevious;  // the same shapes
-  model::Model<float> other(options);
+  model::Model other(options);
   EXPECT_THAT(message_of([&] { transfer(scratch_ / "former.h5", former_corpus(), options_, other); }),
               HasSubstr("state-word = current"));
 }
 
 TEST_P(TransferOfRnnsearch, RefusesAnotherOptimizerOrNone) {
-  model::Model<float> now(options_for(former_corpus()));
+  model::Model now(options_for(former_corpus()));
   TrainOptions adadelta = options_;
   adadelta.optimizer = OptimizerKind::kAdadelta;
   auto optimizer = make_optimizer(adadelta, now.parameters().size());
@@ -262,7 +262,7 @@ TEST_P(TransferOfRnnsearch, RefusesAnotherOptimizerOrNone) {
 
 TEST_P(TransferOfRnnsearch, SaysHowTheTextWasSplitOtherwise) {
   const auto corpus = corpus_of(scratch_ / "lower", {"a", "B"}, false, true);
-  model::Model<float> now(options_for(corpus));
+  model::Model now(options_for(corpus));
   EXPECT_EQ(transfer(scratch_ / "former.h5", corpus, options_, now).other_text, "lowercase no then and yes now");
 }
 

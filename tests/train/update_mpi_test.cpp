@@ -43,7 +43,7 @@ class Update : public testing::Test {
   }
 
   TrainOptions options_;
-  model::Model<float> model_;
+  model::Model model_;
   UpdateStep step_;
   const Sentences source_ = sentences(1), target_ = sentences(2);  // of every rank
 };
@@ -91,7 +91,7 @@ TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {
 
 /// Five updates, each rank with sentences of its own; some ranks of some updates have none.
 std::vector<float> weights_after_updates(const TrainOptions& options, const model::ModelOptions& sizes) {
-  model::Model<float> model(sizes);
+  model::Model model(sizes);
   model.initialise(1);
   UpdateStep step(world, model, options);
   for (std::uint64_t update = 0; update < 5; ++update) {
@@ -134,7 +134,7 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
     TrainOptions options;
     const auto found = weights_after_updates(options, sizes);
 
-    model::Model<float> model(sizes);
+    model::Model model(sizes);
     model.initialise(1);
     const auto optimizer = make_optimizer(options, model.parameters().size());
     for (std::uint64_t update = 0; update < 5; ++update) {
@@ -172,7 +172,7 @@ std::pair<Sentences, Sentences> shard_of(std::uint64_t shard, std::uint64_t shar
 /// in pairs, level by level.
 std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptions& options,
                                           const model::ModelOptions& sizes, std::vector<double>& losses) {
-  model::Model<float> model(sizes);
+  model::Model model(sizes);
   model.initialise(1);
   const auto optimizer = make_optimizer(options, model.parameters().size());
   for (std::uint64_t update = 0; update < 5; ++update) {
@@ -213,7 +213,7 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
         options.clip_norm = 0;
         options.reproducible_shards = each * ranks;
         options.overlap = overlap;
-        model::Model<float> model(sizes);
+        model::Model model(sizes);
         model.initialise(1);
         UpdateStep step(world, model, options);
         std::vector<double> losses, expected_losses;

@@ -7,6 +7,14 @@
 
 namespace rnnsearch {
 
+/// What all arithmetic of kernels, layers and models computes with. A program is compiled with one of the two as a
+/// whole: gradient checks need the digits of double.
+#ifdef RNNSEARCH_DOUBLE
+using Real = double;
+#else
+using Real = float;
+#endif
+
 /// [rows, cols], element (i, j) at data[i * stride + j]. `MatrixView<const float>` is read-only.
 template <class Element>
 struct MatrixView {
@@ -45,5 +53,8 @@ struct MatrixView {
 
 template <class Element>
 using ConstMatrixView = MatrixView<const Element>;
+
+using Matrix = MatrixView<Real>;
+using ConstMatrix = ConstMatrixView<Real>;
 
 }  // namespace rnnsearch

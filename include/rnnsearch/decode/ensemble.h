@@ -31,13 +31,13 @@ constexpr auto names_of(EnsembleOf) {
 class Ensemble {
  public:
   /// A single model; the results have the same bits as those of the model itself.
-  Ensemble(model::Model<float>& model);  // NOLINT(google-explicit-constructor): a model is an ensemble of one
+  Ensemble(model::Model& model);  // NOLINT(google-explicit-constructor): a model is an ensemble of one
   /// `weights`: positive, one for each model; they are divided by their sum. REQUIRES: at least one model, and all with
   /// the same numbers of source and target words and the same direction of the target.
-  Ensemble(std::vector<model::Model<float>*> models, std::vector<double> weights, EnsembleOf of);
+  Ensemble(std::vector<model::Model*> models, std::vector<double> weights, EnsembleOf of);
 
   std::size_t size() const { return models_.size(); }
-  model::Model<float>& model(std::size_t m) const { return *models_[m]; }
+  model::Model& model(std::size_t m) const { return *models_[m]; }
   double weight(std::size_t m) const { return weights_[m]; }
   EnsembleOf of() const { return of_; }
   std::size_t target_words() const { return models_.front()->options().target_words; }
@@ -50,7 +50,7 @@ class Ensemble {
   bool right_to_left() const { return models_.front()->options().right_to_left(); }
 
  private:
-  std::vector<model::Model<float>*> models_;
+  std::vector<model::Model*> models_;
   std::vector<double> weights_;  // their sum is 1
   EnsembleOf of_ = EnsembleOf::kProbabilities;
 };
@@ -91,23 +91,23 @@ class EnsembleSteps {
 
  private:
   struct Member {
-    model::Model<float>* model;
+    model::Model* model;
     bool attends;
-    model::Encoded<float> encoded{};
-    model::SearchState<float> state{};
-    model::SearchState<float> waiting{};  // of the sentences that were encoded last
-    std::optional<layers::ShortlistOutput<float>> shortlist{};
-    kernels::TopWords<float> top{};
+    model::Encoded encoded{};
+    model::SearchState state{};
+    model::SearchState waiting{};  // of the sentences that were encoded last
+    std::optional<layers::ShortlistOutput> shortlist{};
+    kernels::TopWords top{};
 
     // No word that is not in its list is more probable than that.
     float others(std::size_t row) const {
       return top.is_nan(row) || top.is_complete(row) ? kNever : top.row(row).back().log_probability;
     }
-    layers::ShortlistOutput<float>* output() { return shortlist ? &*shortlist : nullptr; }
+    layers::ShortlistOutput* output() { return shortlist ? &*shortlist : nullptr; }
   };
 
   // Runs model m. `wanted` has no alpha; where the model has attention, its weights join the mean in `alpha`.
-  void run(std::size_t m, model::Prediction<float> wanted, MatrixView<float> alpha);
+  void run(std::size_t m, model::Prediction wanted, MatrixView<float> alpha);
   // to = the mean of what write(m, matrix) writes for each model, weighted as `ensemble_` says.
   template <class Write>
   void mix(MatrixView<float> to, const Write& write);

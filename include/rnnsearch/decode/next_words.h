@@ -14,7 +14,7 @@ inline constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 /// The log-probabilities of the next words of a hypothesis: of all words, or of a list of words.
 struct NextWords {
-  using Entry = kernels::TopWords<float>::Entry;
+  using Entry = kernels::TopWords::Entry;
 
   std::span<const float> all{};     // [K], or empty
   std::span<const Entry> listed{};  // in place of it

@@ -154,7 +154,7 @@ void unpack(Unpacker& unpacker, Aligned& aligned);
 
 /// Aligns each pair: by forced decoding of its target if targets are `given`, and otherwise of the model's own
 /// translation of its source.
-std::vector<std::optional<Aligned>> align_batch(model::Model<float>& model, std::span<const WordPair* const> batch,
-                                                bool given, const SearchOptions& search);
+std::vector<std::optional<Aligned>> align_batch(model::Model& model, std::span<const WordPair* const> batch, bool given,
+                                                const SearchOptions& search);
 
 }  // namespace rnnsearch::decode

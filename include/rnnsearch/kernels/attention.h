@@ -11,18 +11,16 @@
 
 namespace rnnsearch::kernels {
 
-/// The rows that belong to a sentence in matrices of all steps: rows[offsets[b]] to rows[offsets[b + 1]] for sentence
-/// b.
-struct AttentionSteps {
+/// ADDS dL/dh_j = sum_i alpha_ij dL/dc_i over the steps i of each sentence, in their order. It handles all steps at
+/// once, because a separate pass for each step would read and write the gradient of every annotation.
+struct AnnotationsBackward {
+  std::span<const std::size_t> source_offsets;  // [B + 1] ScoredMemory::offsets
+  // The rows of sentence b in the matrices of all steps: rows[offsets[b]] to rows[offsets[b + 1]].
   std::span<const std::size_t> offsets;  // [B + 1]
   std::span<const std::uint32_t> rows;
+  ConstMatrix alpha, context_gradient;  // [all rows, Tx], [all rows, C]
+  Matrix annotations_gradient;          // [words, C]
 };
-/// ADDS dL/dh_j = sum_i alpha_ij dL/dc_i over the steps i of each sentence, in their order, to annotations_gradient
-/// [words, C]. It handles all steps at once, because a separate pass for each step would read and write the gradient of
-/// every annotation. source_offsets: [B + 1], ScoredMemory::offsets. alpha [rows, Tx], context_gradient [rows, C].
-template <class Real>
-void annotations_backward(std::span<const std::size_t> source_offsets, const AttentionSteps& steps,
-                          ConstMatrixView<Real> alpha, ConstMatrixView<Real> context_gradient,
-                          MatrixView<Real> annotations_gradient);
+void annotations_backward(const AnnotationsBackward& args);
 
 }  // namespace rnnsearch::kernels

@@ -13,6 +13,6 @@ struct BFloat16 {
 
 /// Rounds to nearest, ties to even: the error is at most 2^-8 |exact|, or 2^-134. Values above the largest bfloat16
 /// become infinity, and NaN stays NaN. Both matrices have the same shape.
-void round_to_bfloat16(ConstMatrixView<float> from, MatrixView<BFloat16> to);
+void round_to_bfloat16(ConstMatrix from, MatrixView<BFloat16> to);
 
 }  // namespace rnnsearch::kernels

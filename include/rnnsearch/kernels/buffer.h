@@ -16,35 +16,35 @@ struct Release {
   void operator()(void* memory) const;
 };
 
-template <class Real>
+template <class Element>
 class Buffer {
  public:
   /// Returns a matrix with unspecified content; the previous content is lost. Earlier views become invalid if the
   /// matrix is larger than all previous ones.
-  MatrixView<Real> shape(std::size_t rows, std::size_t cols) {
+  MatrixView<Element> shape(std::size_t rows, std::size_t cols) {
     const std::size_t count = rows * cols;
     if (count > capacity_) {
       memory_.reset();
       capacity_ = 0;  // stays correct if allocate throws
-      memory_.reset(static_cast<Real*>(allocate(count * sizeof(Real))));
+      memory_.reset(static_cast<Element*>(allocate(count * sizeof(Element))));
       capacity_ = count;
     }
     view_ = {memory_.get(), rows, cols};
     return view_;
   }
   /// The same, filled with zeros.
-  MatrixView<Real> zeros(std::size_t rows, std::size_t cols) {
+  MatrixView<Element> zeros(std::size_t rows, std::size_t cols) {
     shape(rows, cols);
-    if (rows * cols > 0) std::memset(memory_.get(), 0, rows * cols * sizeof(Real));
+    if (rows * cols > 0) std::memset(memory_.get(), 0, rows * cols * sizeof(Element));
     return view_;
   }
   /// The matrix returned last.
-  MatrixView<Real> view() const { return view_; }
+  MatrixView<Element> view() const { return view_; }
 
  private:
-  std::unique_ptr<Real[], Release> memory_;
+  std::unique_ptr<Element[], Release> memory_;
   std::size_t capacity_ = 0;
-  MatrixView<Real> view_;
+  MatrixView<Element> view_;
 };
 
 }  // namespace rnnsearch::kernels

@@ -10,73 +10,64 @@ namespace rnnsearch::kernels {
 ///   g = tanh(.)  i, f, o = sigma(.)   c = f o c' + i o g   h = o o tanh(c)
 /// The columns of gates are g | i | f | o. If cell_tanh and state (forward) or state_gradient (backward) are empty,
 /// only the part up to c is computed: a caller that inserts a layer between c and the tanh continues with lstm_output.
-template <class Real>
 struct LstmForward {
-  MatrixView<Real> gates;               // [R, 4n] in: sums before sigma and tanh; out: g, i, f, o
-  ConstMatrixView<Real> previous_cell;  // [R, n] c'
-  MatrixView<Real> cell, cell_tanh;     // [R, n] out: c, tanh(c)
-  MatrixView<Real> state;               // [R, n] out: h
+  Matrix gates;               // [R, 4n] in: sums before sigma and tanh; out: g, i, f, o
+  ConstMatrix previous_cell;  // [R, n] c'
+  Matrix cell, cell_tanh;     // [R, n] out: c, tanh(c)
+  Matrix state;               // [R, n] out: h
 };
-template <class Real>
-void lstm_forward(const LstmForward<Real>& of);
+void lstm_forward(const LstmForward& args);
 
-template <class Real>
 struct LstmBackward {
-  ConstMatrixView<Real> gates, previous_cell, cell_tanh;  // from the forward pass
-  ConstMatrixView<Real> state_gradient, cell_gradient;    // [R, n]
-  MatrixView<Real> gates_gradient;                        // [R, 4n] out: gradient of the sums
-  MatrixView<Real> previous_cell_gradient;                // [R, n] ADDS
+  ConstMatrix gates, previous_cell, cell_tanh;  // from the forward pass
+  ConstMatrix state_gradient, cell_gradient;    // [R, n]
+  Matrix gates_gradient;                        // [R, 4n] out: gradient of the sums
+  Matrix previous_cell_gradient;                // [R, n] ADDS
 };
-template <class Real>
-void lstm_backward(const LstmBackward<Real>& of);
+void lstm_backward(const LstmBackward& args);
 
 /// h = o o tanh(y), where y is the output of a layer that is applied to c.
-template <class Real>
 struct LstmOutputForward {
-  ConstMatrixView<Real> gates;  // [R, 4n] g, i, f, o
-  MatrixView<Real> y_tanh;      // [R, n] in: y; out: tanh(y)
-  MatrixView<Real> state;       // [R, n] out: h
+  ConstMatrix gates;  // [R, 4n] g, i, f, o
+  Matrix y_tanh;      // [R, n] in: y; out: tanh(y)
+  Matrix state;       // [R, n] out: h
 };
-template <class Real>
-void lstm_output_forward(const LstmOutputForward<Real>& of);
+void lstm_output_forward(const LstmOutputForward& args);
 
-template <class Real>
 struct LstmOutputBackward {
-  ConstMatrixView<Real> gates, y_tanh;   // from the forward pass
-  ConstMatrixView<Real> state_gradient;  // [R, n]
-  MatrixView<Real> gates_gradient;       // [R, 4n] out: only the columns of o, gradient of their sum
-  MatrixView<Real> y_gradient;           // [R, n] out
+  ConstMatrix gates, y_tanh;   // from the forward pass
+  ConstMatrix state_gradient;  // [R, n]
+  Matrix gates_gradient;       // [R, 4n] out: only the columns of o, gradient of their sum
+  Matrix y_gradient;           // [R, n] out
 };
-template <class Real>
-void lstm_output_backward(const LstmOutputBackward<Real>& of);
+void lstm_output_backward(const LstmOutputBackward& args);
 
 /// The gated unit whose reset gate acts after the product, as in cuDNN and PyTorch, with z as in Cho et al. (2014):
 ///   z = sigma(x_z + u_z)   r = sigma(x_r + u_r)   h~ = tanh(x_h + r o u_h)   h = (1 - z) o h' + z o h~
 /// The columns of x and of u = h' U are h | z | r; u_h includes the bias b_U.
-template <class Real>
 struct ResetAfterForward {
-  ConstMatrixView<Real> x, u;        // [R, 3n]
-  ConstMatrixView<Real> previous;    // [R, n] h'
-  MatrixView<Real> z, r, candidate;  // [R, n] out
-  MatrixView<Real> state;            // [R, n] out
+  ConstMatrix x, u;        // [R, 3n]
+  ConstMatrix previous;    // [R, n] h'
+  Matrix z, r, candidate;  // [R, n] out
+  Matrix state;            // [R, n] out
 };
-template <class Real>
-void reset_after_forward(const ResetAfterForward<Real>& of);
+void reset_after_forward(const ResetAfterForward& args);
 
-template <class Real>
 struct ResetAfterBackward {
-  ConstMatrixView<Real> gradient;                      // [R, n] dL/dh
-  ConstMatrixView<Real> u, previous, z, r, candidate;  // from the forward pass
-  MatrixView<Real> x_gradient, u_gradient;             // [R, 3n] out
-  MatrixView<Real> previous_gradient;                  // [R, n] ADDS the gradient except the part through u
+  ConstMatrix gradient;                      // [R, n] dL/dh
+  ConstMatrix u, previous, z, r, candidate;  // from the forward pass
+  Matrix x_gradient, u_gradient;             // [R, 3n] out
+  Matrix previous_gradient;                  // [R, n] ADDS the gradient except the part through u
 };
-template <class Real>
-void reset_after_backward(const ResetAfterBackward<Real>& of);
+void reset_after_backward(const ResetAfterBackward& args);
 
-/// Forward: y = max(y, 0) in place; NaN stays NaN. Backward: gradient = 0 where y is 0.
-template <class Real>
-void relu_forward(MatrixView<Real> y);
-template <class Real>
-void relu_backward(ConstMatrixView<Real> y, MatrixView<Real> gradient);
+/// y = max(y, 0) in place; NaN stays NaN.
+void relu_forward(const Matrix& y);
+
+struct ReluBackward {
+  ConstMatrix y;    // from the forward pass
+  Matrix gradient;  // in: dL/dy; out: the same where y > 0, else 0
+};
+void relu_backward(const ReluBackward& args);
 
 }  // namespace rnnsearch::kernels

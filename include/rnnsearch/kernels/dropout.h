@@ -23,6 +23,9 @@ struct DropoutMask {
   std::uint32_t shift = 0;                     // added to each step
 
   bool drops() const { return share > 0; }
+  bool fits(const Matrix& x) const {
+    return share < 1 && sentences.size() == x.rows && (steps.empty() || steps.size() == x.rows);
+  }
   DropoutMask rows(std::size_t first, std::size_t count) const {
     if (!drops()) return {};
     return {share, key, sentences.subspan(first, count), steps.empty() ? steps : steps.subspan(first, count), shift};
@@ -30,11 +33,9 @@ struct DropoutMask {
 };
 
 /// x [R, W] = x o mask / (1 - P). The mask of a row does not depend on the other rows, and that of a unit not on W.
-template <class Real>
-void drop(const DropoutMask& mask, MatrixView<Real> x);
+void drop(const DropoutMask& mask, Matrix x);
 
 /// Drops whole rows: row i of x is 0 where the mask drops its first unit, and divided by 1 - P elsewhere.
-template <class Real>
-void drop_rows(const DropoutMask& mask, MatrixView<Real> x);
+void drop_rows(const DropoutMask& mask, Matrix x);
 
 }  // namespace rnnsearch::kernels

@@ -12,53 +12,48 @@
 
 namespace rnnsearch::kernels {
 
-template <class Real>
 struct GatesForward {
-  ConstMatrixView<Real> x;          // [R, 3n]
-  ConstMatrixView<Real> recurrent;  // [R, 2n] h' [U_z | U_r]
-  ConstMatrixView<Real> previous;   // [R, n] h'
-  MatrixView<Real> z, r;            // [R, n] out
-  MatrixView<Real> reset;           // [R, n] out: r o h'
+  ConstMatrix x;          // [R, 3n]
+  ConstMatrix recurrent;  // [R, 2n] h' [U_z | U_r]
+  ConstMatrix previous;   // [R, n] h'
+  Matrix z, r;            // [R, n] out
+  Matrix reset;           // [R, n] out: r o h'
 };
-template <class Real>
-void gates_forward(const GatesForward<Real>& of);
+void gates_forward(const GatesForward& args);
 
-template <class Real>
 struct StateForward {
-  ConstMatrixView<Real> x;            // as above
-  ConstMatrixView<Real> recurrent;    // [R, n] (r o h') U
-  ConstMatrixView<Real> z, previous;  // [R, n]
-  MatrixView<Real> candidate;         // [R, n] out: h~
-  MatrixView<Real> state;             // [R, n] out: h
+  ConstMatrix x;            // as above
+  ConstMatrix recurrent;    // [R, n] (r o h') U
+  ConstMatrix z, previous;  // [R, n]
+  Matrix candidate;         // [R, n] out: h~
+  Matrix state;             // [R, n] out: h
 };
-template <class Real>
-void state_forward(const StateForward<Real>& of);
+void state_forward(const StateForward& args);
 
-template <class Real>
 struct StateBackward {
-  ConstMatrixView<Real> gradient;                // [R, n] dL/dh
-  ConstMatrixView<Real> z, candidate, previous;  // [R, n]
-  MatrixView<Real> x;                            // [R, 3n] out: gradients in the column blocks of x_h and x_z
-  MatrixView<Real> previous_gradient;            // [R, n] ADDS dL/dh o (1 - z)
+  ConstMatrix gradient;                // [R, n] dL/dh
+  ConstMatrix z, candidate, previous;  // [R, n]
+  Matrix x;                            // [R, 3n] out: gradients in the column blocks of x_h and x_z
+  Matrix previous_gradient;            // [R, n] ADDS dL/dh o (1 - z)
 };
-template <class Real>
-void state_backward(const StateBackward<Real>& of);
+void state_backward(const StateBackward& args);
 
-template <class Real>
 struct GatesBackward {
-  ConstMatrixView<Real> reset_gradient;  // [R, n] dL/d(r o h')
-  ConstMatrixView<Real> r, previous;     // [R, n]
-  MatrixView<Real> x;                    // [R, 3n] out: gradient in the column block of x_r
-  MatrixView<Real> previous_gradient;    // [R, n] ADDS dL/d(r o h') o r
-  MatrixView<Real> reset;                // [R, n] out: r o h', which the gradient of U needs
+  ConstMatrix reset_gradient;  // [R, n] dL/d(r o h')
+  ConstMatrix r, previous;     // [R, n]
+  Matrix x;                    // [R, 3n] out: gradient in the column block of x_r
+  Matrix previous_gradient;    // [R, n] ADDS dL/d(r o h') o r
+  Matrix reset;                // [R, n] out: r o h', which the gradient of U needs
 };
-template <class Real>
-void gates_backward(const GatesBackward<Real>& of);
+void gates_backward(const GatesBackward& args);
 
-/// Forward: y = tanh(y) in place. Backward: gradient *= 1 - y o y, with y from the forward pass.
-template <class Real>
-void tanh_forward(MatrixView<Real> y);
-template <class Real>
-void tanh_backward(ConstMatrixView<Real> y, MatrixView<Real> gradient);
+/// y = tanh(y) in place
+void tanh_forward(const Matrix& y);
+
+struct TanhBackward {
+  ConstMatrix y;    // from the forward pass
+  Matrix gradient;  // in: dL/dy; out: dL/dy o (1 - y o y)
+};
+void tanh_backward(const TanhBackward& args);
 
 }  // namespace rnnsearch::kernels

@@ -18,57 +18,42 @@ namespace rnnsearch::kernels {
 enum class Into { kOverwrite, kAdd };
 
 /// c = a b, or c += a b.  a [M, K], b [K, N], c [M, N]
-template <class Real>
-void multiply(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixView<Real> c, Into into = Into::kOverwrite);
+void multiply(ConstMatrix a, ConstMatrix b, Matrix c, Into into = Into::kOverwrite);
 
 /// c = a b^T: the gradient of a layer's input.  a [M, K], b [N, K], c [M, N]
-template <class Real>
-void multiply_transposed(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixView<Real> c,
-                         Into into = Into::kOverwrite);
+void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix c, Into into = Into::kOverwrite);
 
 /// c += a^T b: the gradient of a layer's weights, over all rows at once.  a [R, M], b [R, N], c [M, N]
-template <class Real>
-void accumulate_outer(ConstMatrixView<Real> a, ConstMatrixView<Real> b, MatrixView<Real> c);
+void accumulate_outer(ConstMatrix a, ConstMatrix b, Matrix c);
 
 struct ProductTiles;
 
 /// A right-hand side that many products share (for example recurrent weights in all steps of a batch), stored in the
-/// order in which a product reads it. It is a copy: pack it again when the original has changed. For double it is a
-/// plain copy.
-template <class Real>
+/// order in which a product reads it. It is a copy: pack it again when the original has changed.
 class PackedMatrix {
  public:
-  void pack(ConstMatrixView<Real> b) { pack(b, nullptr); }
+  /// frame: its memory is used, and the matrix is valid as long as the frame; without one the matrix owns its memory.
+  void pack(ConstMatrix b, Scratch::Frame* frame = nullptr) { pack(b, false, frame); }
   /// Packs the transpose of b.
-  void pack_transposed(ConstMatrixView<Real> b) { pack_transposed(b, nullptr); }
-  /// The same, in memory of the frame, valid as long as the frame.
-  void pack(ConstMatrixView<Real> b, Scratch::Frame& frame) { pack(b, &frame); }
-  void pack_transposed(ConstMatrixView<Real> b, Scratch::Frame& frame) { pack_transposed(b, &frame); }
+  void pack_transposed(ConstMatrix b, Scratch::Frame* frame = nullptr) { pack(b, true, frame); }
 
   std::size_t rows() const { return rows_; }  // K
   std::size_t cols() const { return cols_; }  // N
 
-  /// For products of this room (product_tiles.h): how the matrix is packed, and its panels, one after the other. Only
-  /// of float.
+  /// For products of this module (product_tiles.h): how the matrix is packed, and its panels, one after the other.
   const ProductTiles* tiles() const { return tiles_; }
   const std::byte* panels() const { return reinterpret_cast<const std::byte*>(elements_.data); }
 
  private:
-  template <class Other>
-  friend void multiply(ConstMatrixView<Other> a, const PackedMatrix<Other>& b, MatrixView<Other> c, Into into);
-
-  void pack(ConstMatrixView<Real> b, Scratch::Frame* frame);
-  void pack_transposed(ConstMatrixView<Real> b, Scratch::Frame* frame);
-  MatrixView<Real> space(std::size_t rows, std::size_t cols, Scratch::Frame* frame);
+  void pack(ConstMatrix b, bool transposed, Scratch::Frame* frame);
 
   const ProductTiles* tiles_ = nullptr;
   std::size_t rows_ = 0, cols_ = 0;
-  MatrixView<Real> elements_;
+  Matrix elements_;
   Buffer<Real> own_;  // memory of elements_, unless a frame was given
 };
 
 /// c = a b, or c += a b, bit-identical to the product with the unpacked matrix.
-template <class Real>
-void multiply(ConstMatrixView<Real> a, const PackedMatrix<Real>& b, MatrixView<Real> c, Into into = Into::kOverwrite);
+void multiply(ConstMatrix a, const PackedMatrix& b, Matrix c, Into into = Into::kOverwrite);
 
 }  // namespace rnnsearch::kernels

@@ -9,31 +9,28 @@
 
 namespace rnnsearch::kernels {
 
-template <class Real>
 struct NormaliseForward {
-  ConstMatrixView<Real> a;             // [R, W]
-  std::span<const Real> g, b;          // [W]
-  MatrixView<Real> normalised;         // [R, W] out: (a - mu) / sqrt(sigma^2 + epsilon)
-  MatrixView<Real> inverse_deviation;  // [R, 1] out: 1 / sqrt(sigma^2 + epsilon)
-  MatrixView<Real> y;                  // [R, W] out; may be a
+  ConstMatrix a;               // [R, W]
+  std::span<const Real> g, b;  // [W]
+  Matrix normalised;           // [R, W] out: (a - mu) / sqrt(sigma^2 + epsilon)
+  Matrix inverse_deviation;    // [R, 1] out: 1 / sqrt(sigma^2 + epsilon)
+  Matrix y;                    // [R, W] out; may be a
 };
-template <class Real>
-void normalise_forward(const NormaliseForward<Real>& of);
+void normalise_forward(const NormaliseForward& args);
 
-template <class Real>
 struct NormaliseBackward {
-  ConstMatrixView<Real> y_gradient;                     // [R, W]
-  std::span<const Real> g;                              // [W]
-  ConstMatrixView<Real> normalised, inverse_deviation;  // from the forward pass
-  MatrixView<Real> a_gradient;                          // [R, W] out; may be y_gradient
+  ConstMatrix y_gradient;                     // [R, W]
+  std::span<const Real> g;                    // [W]
+  ConstMatrix normalised, inverse_deviation;  // from the forward pass
+  Matrix a_gradient;                          // [R, W] out; may be y_gradient
 };
-template <class Real>
-void normalise_backward(const NormaliseBackward<Real>& of);
+void normalise_backward(const NormaliseBackward& args);
 
-/// ADDS over all rows, from the first to the last: g_gradient [W] += y_gradient o normalised, b_gradient [W] +=
-/// y_gradient.
-template <class Real>
-void normalise_accumulate(ConstMatrixView<Real> y_gradient, ConstMatrixView<Real> normalised,
-                          std::span<Real> g_gradient, std::span<Real> b_gradient);
+/// ADDS over all rows, from the first to the last.
+struct NormaliseAccumulate {
+  ConstMatrix y_gradient, normalised;      // [R, W]
+  std::span<Real> g_gradient, b_gradient;  // [W] += y_gradient o normalised; += y_gradient
+};
+void normalise_accumulate(const NormaliseAccumulate& args);
 
 }  // namespace rnnsearch::kernels

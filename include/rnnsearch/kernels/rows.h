@@ -9,28 +9,21 @@
 namespace rnnsearch::kernels {
 
 /// to row i = from row index[i].  to [index.size(), W], from [any, W]
-template <class Real>
-void gather_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to);
+void gather_rows(ConstMatrix from, std::span<const std::uint32_t> index, Matrix to);
 
 /// to row index[i] += from row i. Indices may be repeated; additions to one row are done in the order of i.
-template <class Real>
-void scatter_add_rows(ConstMatrixView<Real> from, std::span<const std::uint32_t> index, MatrixView<Real> to);
+void scatter_add_rows(ConstMatrix from, std::span<const std::uint32_t> index, Matrix to);
 
-template <class Real>
-void zero_rows(MatrixView<Real> rows);
+void zero_rows(Matrix rows);
 
-template <class Real>
-void copy_rows(ConstMatrixView<Real> from, MatrixView<Real> to);
+void copy_rows(ConstMatrix from, Matrix to);
 
-template <class Real>
-void add(ConstMatrixView<Real> from, MatrixView<Real> to);
+void add(ConstMatrix from, Matrix to);
 
 /// Adds bias [W] to every row of `to`.
-template <class Real>
-void add_to_rows(std::span<const Real> bias, MatrixView<Real> to);
+void add_to_rows(std::span<const Real> bias, Matrix to);
 
 /// sums [W] += the sum of all rows, added from the first to the last.
-template <class Real>
-void add_column_sums(ConstMatrixView<Real> from, std::span<Real> sums);
+void add_column_sums(ConstMatrix from, std::span<Real> sums);
 
 }  // namespace rnnsearch::kernels

@@ -41,12 +41,11 @@ std::span<const Score> scores();
 /// Returns nullptr if there is no score of this name.
 const Score* find_score(std::string_view name);
 
-template <class Real>
 struct ScoredMemory {
   const Score* score;                    // one of scores()
   std::span<const std::size_t> offsets;  // [B + 1]
-  ConstMatrixView<Real> annotations;     // [words, C] h_j
-  ConstMatrixView<Real> keys;            // [words, A] k_j
+  ConstMatrix annotations;               // [words, C] h_j
+  ConstMatrix keys;                      // [words, A] k_j
   std::span<const Real> v;               // [A]
   // For float, both may be given in bfloat16, which is then read in place of the float matrices (these may be empty).
   // Every step reads all of them, and they do not fit into the caches, so half the size takes nearly half the time.
@@ -54,40 +53,43 @@ struct ScoredMemory {
 };
 
 /// The window of each row. Positions count from 0 in the sentence of the row.
-template <class Real>
 struct Windows {
   std::span<const std::uint32_t> first, last;  // [R], last excluded, at least one word; both empty: all words
   std::span<const Real> centre;                // [R] p, where positions count from 1; empty: no centre
   Real deviation = 0;
 };
 
-/// Computes alpha [R, Tx] and context [R, C] from query [R, A]; row i attends to sentence[i]. alpha has at least as
-/// many columns as the longest sentence has words; columns outside the window are exactly 0. The maximum of e is
-/// subtracted before exp. Error of a score with tanh for float: an energy is within 1e-6 sum |v_a| of the exact one, so
-/// the relative error of alpha is at most twice that, plus one rounding. dropped is empty or has the shape of alpha.
-/// In: the dropout factor of each weight. Out: alpha times that factor, from which the context is computed.
-template <class Real>
-void scored_attention_forward(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence,
-                              const Windows<Real>& windows, ConstMatrixView<Real> query, MatrixView<Real> alpha,
-                              MatrixView<Real> context, MatrixView<Real> dropped = {});
-
-template <class Real>
-struct ScoredAttentionBackward {
-  ConstMatrixView<Real> query, alpha;      // [R, A], [R, Tx] from the forward pass (phi is recomputed, not stored)
-  ConstMatrixView<Real> context_gradient;  // [R, C]
-  MatrixView<Real> query_gradient;         // [R, A] out
-  MatrixView<Real> keys_gradient;          // [words, A] ADDS
-  MatrixView<Real> v_gradient;      // [B, A] ADDS to the row of the sentence, so that threads do not conflict; or empty
-  std::span<Real> centre_gradient;  // [R] out; empty without centres
-  ConstMatrixView<Real> dropped{};  // from the forward pass
-  // [R, Tx] g_j, at least 0: adds the cost -sum_j g_j log alpha_j; or empty. Only without windows.
-  ConstMatrixView<Real> guide{};
+/// A step of R rows: row i attends to sentence[i].
+struct AttentionStep {
+  const ScoredMemory& memory;
+  std::span<const std::uint32_t> sentence;  // [R]
+  const Windows& windows;
+  ConstMatrix query;  // [R, A]
 };
-/// Computes all gradients except that of the annotations, which annotations_backward of attention.h computes for all
-/// steps at once.
-/// REQUIRES: no sentence occurs twice in `sentence`.
-template <class Real>
-void scored_attention_backward(const ScoredMemory<Real>& memory, std::span<const std::uint32_t> sentence,
-                               const Windows<Real>& windows, const ScoredAttentionBackward<Real>& of);
+
+/// The maximum of e is subtracted before exp. Error of a score with tanh for float: an energy is within 1e-6 sum |v_a|
+/// of the exact one, so the relative error of alpha is at most twice that, plus one rounding.
+struct ScoredAttentionForward : AttentionStep {
+  Matrix alpha;    // [R, Tx] out, with at least as many columns as the longest sentence has words; 0 outside a window
+  Matrix context;  // [R, C] out
+  Matrix
+      dropped{};  // [R, Tx] or empty. In: the dropout factor of each weight; out: alpha times it, the context's weights
+};
+void scored_attention_forward(const ScoredAttentionForward& args);
+
+/// All gradients except that of the annotations, which annotations_backward of attention.h computes for all steps at
+/// once. REQUIRES: no sentence occurs twice in `sentence`.
+struct ScoredAttentionBackward : AttentionStep {
+  ConstMatrix alpha;                // [R, Tx] from the forward pass (phi is recomputed, not stored)
+  ConstMatrix context_gradient;     // [R, C]
+  Matrix query_gradient;            // [R, A] out
+  Matrix keys_gradient;             // [words, A] ADDS
+  Matrix v_gradient;                // [B, A] ADDS to the row of the sentence, so that threads do not conflict; or empty
+  std::span<Real> centre_gradient;  // [R] out; empty without centres
+  ConstMatrix dropped{};            // from the forward pass
+  // [R, Tx] g_j, at least 0: adds the cost -sum_j g_j log alpha_j; or empty. Only without windows.
+  ConstMatrix guide{};
+};
+void scored_attention_backward(const ScoredAttentionBackward& args);
 
 }  // namespace rnnsearch::kernels

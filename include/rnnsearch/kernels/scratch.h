@@ -27,13 +27,11 @@ class Scratch {
     Frame& operator=(const Frame&) = delete;
 
     /// The content is unspecified. Aligned to cache lines.
-    template <class Real>
-    MatrixView<Real> matrix(std::size_t rows, std::size_t cols) {
+    Matrix matrix(std::size_t rows, std::size_t cols) {
       return {static_cast<Real*>(take(rows * cols * sizeof(Real))), rows, cols};
     }
-    template <class Real>
-    MatrixView<Real> zeros(std::size_t rows, std::size_t cols) {
-      const auto zero = matrix<Real>(rows, cols);
+    Matrix zeros(std::size_t rows, std::size_t cols) {
+      const auto zero = matrix(rows, cols);
       if (rows * cols > 0) std::memset(zero.data, 0, rows * cols * sizeof(Real));
       return zero;
     }

@@ -13,7 +13,6 @@
 namespace rnnsearch::kernels {
 
 /// For each of R rows a list of its most probable words.
-template <class Real>
 struct TopWords {
   struct Entry {
     Real log_probability;
@@ -43,16 +42,17 @@ struct TopWords {
   }
 };
 
+/// Whether a belongs before b in a list: its log-probability is higher, or equal and its number is lower.
+bool belongs_before(const TopWords::Entry& a, const TopWords::Entry& b);
+
 /// Writes row i of `top`, which has its shape, from the log-probabilities of the words of that row. Ties and NaN as
 /// above.
-template <class Real>
-void select_top_words(std::span<const Real> log_probabilities, std::size_t i, TopWords<Real>& top);
+void select_top_words(std::span<const Real> log_probabilities, std::size_t i, TopWords& top);
 
 /// The `top.limit` most probable words of each row, or fewer if no others have a probability above 0. The
 /// log-probabilities have the bits that log_softmax (softmax.h) gives to the product t W_o, and do not depend on the
 /// other rows and on the number of threads. Must not be called inside parallel_for.
 /// t [R, H], W_o [H, K], bias [K]
-template <class Real>
-void top_words(ConstMatrixView<Real> t, const PackedMatrix<Real>& W_o, std::span<const Real> bias, TopWords<Real>& top);
+void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top);
 
 }  // namespace rnnsearch::kernels

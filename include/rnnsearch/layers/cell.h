@@ -48,31 +48,28 @@ enum class CellKind {
 std::size_t cell_input_width(CellKind kind, std::size_t n);
 std::size_t cell_state_width(CellKind kind, std::size_t n);
 
-template <class Real>
 struct CellWeights {
-  MatrixView<Real> U;                          // [n, n]; lstm [n, 4n]; gru, after or normalised [n, 3n]; mlp [n, n/2]
-  MatrixView<Real> U_gates;                    // gru [n, 2n]
-  MatrixView<Real> W_2;                        // mlp [n/2, n]
-  MatrixView<Real> U_2;                        // mlp, encoder [n/2, n]
-  std::span<Real> b_U;                         // gru, after [n], or empty; mlp, encoder [n/2]
-  std::span<Real> b_2;                         // mlp [n]
-  NormalisationWeights<Real> x_normalisation;  // tanh [n], for the whole sum; gru [3n]; lstm [4n]
-  NormalisationWeights<Real> U_normalisation;  // gru [3n]; lstm [4n]
-  NormalisationWeights<Real> c_normalisation;  // lstm [n]
+  Matrix U;                              // [n, n]; lstm [n, 4n]; gru, after or normalised [n, 3n]; mlp [n, n/2]
+  Matrix U_gates;                        // gru [n, 2n]
+  Matrix W_2;                            // mlp [n/2, n]
+  Matrix U_2;                            // mlp, encoder [n/2, n]
+  std::span<Real> b_U;                   // gru, after [n], or empty; mlp, encoder [n/2]
+  std::span<Real> b_2;                   // mlp [n]
+  NormalisationWeights x_normalisation;  // tanh [n], for the whole sum; gru [3n]; lstm [4n]
+  NormalisationWeights U_normalisation;  // gru [3n]; lstm [4n]
+  NormalisationWeights c_normalisation;  // lstm [n]
 };
 
-template <class Real>
 struct CellStep {
   std::size_t first = 0;  // the first of its R rows
   // U multiplies the previous state in the rows before this one alone: in the other rows it is 0, or nobody needs the
   // next state and its gradient is 0.
   std::size_t continuing = 0;
-  MatrixView<Real> x;              // [R, .]
-  ConstMatrixView<Real> previous;  // [R, S]
-  MatrixView<Real> next;           // [R, S]
+  Matrix x;              // [R, .]
+  ConstMatrix previous;  // [R, S]
+  Matrix next;           // [R, S]
 };
 
-template <class Real>
 class Cell {
  public:
   virtual ~Cell() = default;
@@ -86,19 +83,16 @@ class Cell {
   /// have changed or begin_backward was called.
   virtual void pack(kernels::Scratch::Frame& frame) = 0;
   /// Writes step.next and overwrites step.x with what the backward pass needs.
-  virtual void forward(const CellStep<Real>& step) = 0;
+  virtual void forward(const CellStep& step) = 0;
   /// Call it before the steps of the backward pass. It undoes `pack`. frame: as for `begin`, until `accumulate`.
   virtual void begin_backward(kernels::Scratch::Frame& frame) = 0;
   /// step.x becomes the gradient of x. next_gradient [R, S] is overwritten; previous_gradient [R, S] ADDS, and is not
   /// complete in rows without a previous state.
-  virtual void backward(const CellStep<Real>& step, MatrixView<Real> next_gradient,
-                        MatrixView<Real> previous_gradient) = 0;
+  virtual void backward(const CellStep& step, Matrix next_gradient, Matrix previous_gradient) = 0;
   /// Call it after the backward steps, with all rows. ADDS to the gradient of the weights.
-  virtual void accumulate(ConstMatrixView<Real> previous, ConstMatrixView<Real> x_gradient) = 0;
+  virtual void accumulate(ConstMatrix previous, ConstMatrix x_gradient) = 0;
 };
 
-template <class Real>
-std::unique_ptr<Cell<Real>> make_cell(CellKind kind, const CellWeights<Real>& weights,
-                                      const CellWeights<Real>& gradient);
+std::unique_ptr<Cell> make_cell(CellKind kind, const CellWeights& weights, const CellWeights& gradient);
 
 }  // namespace rnnsearch::layers

@@ -11,14 +11,12 @@
 
 namespace rnnsearch::layers {
 
-template <class Real>
 struct EmbeddingWeights {
-  MatrixView<Real> E;    // [K, m]
+  Matrix E;              // [K, m]
   std::span<Real> bias;  // [m] or empty
 };
 
 /// The sparse gradient of a table [K, m]. It stores only the rows of words that occur in the batch.
-template <class Real>
 class RowGradient {
  public:
   RowGradient() = default;
@@ -27,13 +25,13 @@ class RowGradient {
   /// Sets all rows to 0.
   void clear();
   /// Row words[i] += gradient row i, in the order of i.
-  void add(std::span<const WordId> words, ConstMatrixView<Real> gradient);
+  void add(std::span<const WordId> words, ConstMatrix gradient);
 
   std::size_t table_rows() const { return place_.size(); }
   std::size_t cols() const { return cols_; }
   /// The words with a gradient, each once, in the order of their first use, and their gradients [words.size(), m].
   std::span<const WordId> words() const { return words_; }
-  ConstMatrixView<Real> rows() const { return {rows_.data(), words_.size(), cols_}; }
+  ConstMatrix rows() const { return {rows_.data(), words_.size(), cols_}; }
   /// The gradient of a word's row, [m], or null if the batch has none.
   const Real* row_of(WordId word) const {
     return place_[word] == kNone ? nullptr : rows_.data() + std::size_t{place_[word]} * cols_;
@@ -49,16 +47,12 @@ class RowGradient {
 };
 
 /// output [words.size(), m]
-template <class Real>
-void embedding_forward(const EmbeddingWeights<Real>& weights, std::span<const WordId> words, MatrixView<Real> output);
+void embedding_forward(const EmbeddingWeights& weights, std::span<const WordId> words, Matrix output);
 /// ADDS the gradient to `table` and to bias_gradient [m], which may be empty.
-template <class Real>
-void embedding_backward(RowGradient<Real>& table, std::span<Real> bias_gradient, std::span<const WordId> words,
-                        ConstMatrixView<Real> output_gradient);
+void embedding_backward(RowGradient& table, std::span<Real> bias_gradient, std::span<const WordId> words,
+                        ConstMatrix output_gradient);
 /// The same with a dense gradient of the table, for tables that are also used elsewhere. ADDS to gradient.E and
 /// gradient.bias.
-template <class Real>
-void embedding_backward(const EmbeddingWeights<Real>& gradient, std::span<const WordId> words,
-                        ConstMatrixView<Real> output_gradient);
+void embedding_backward(const EmbeddingWeights& gradient, std::span<const WordId> words, ConstMatrix output_gradient);
 
 }  // namespace rnnsearch::layers

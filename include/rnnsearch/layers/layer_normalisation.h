@@ -12,29 +12,27 @@
 namespace rnnsearch::layers {
 
 /// Both spans are empty if there is no normalisation.
-template <class Real>
 struct NormalisationWeights {
   std::span<Real> g, b;  // [W] gain, bias
 };
 
 /// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
-template <class Real>
 class LayerNormalisation {
  public:
   /// groups: the widths of the groups from the first column on; their sum is W.
-  LayerNormalisation(const NormalisationWeights<Real>& weights, const NormalisationWeights<Real>& gradient,
+  LayerNormalisation(const NormalisationWeights& weights, const NormalisationWeights& gradient,
                      std::vector<std::size_t> groups);
 
   void begin(std::size_t rows);
   /// Replaces a [R, W] by y.
-  void forward(std::size_t first, MatrixView<Real> a);
+  void forward(std::size_t first, Matrix a);
   /// Replaces the gradient of y [R, W] by that of a.
-  void backward(std::size_t first, MatrixView<Real> gradient);
+  void backward(std::size_t first, Matrix gradient);
   /// Call it after the backward steps. ADDS to the gradient of g and b for all rows.
   void accumulate() const;
 
  private:
-  NormalisationWeights<Real> weights_, gradient_;
+  NormalisationWeights weights_, gradient_;
   std::vector<std::size_t> groups_;
   kernels::Buffer<Real> normalised_, inverse_deviation_, y_gradient_;  // [rows, W], [rows, groups], [rows, W]
 };

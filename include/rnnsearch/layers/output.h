@@ -14,44 +14,37 @@
 
 namespace rnnsearch::layers {
 
-template <class Real>
 struct OutputWeights {
-  MatrixView<Real> W_o;  // [H, K]; empty if E is given
-  std::span<Real> b_w;   // [K]
-  MatrixView<Real> E{};  // [K, H]; empty if W_o is given
+  Matrix W_o;           // [H, K]; empty if E is given
+  std::span<Real> b_w;  // [K]
+  Matrix E{};           // [K, H]; empty if W_o is given
 };
 
-template <class Real>
 struct OutputActivations {
   kernels::Scratch memory;
-  kernels::PackedMatrix<Real> packed_W_o;  // for output_log_probabilities and output_top_words
+  kernels::PackedMatrix packed_W_o;  // for output_log_probabilities and output_top_words
   /// Whether packed_W_o is up to date. These two functions set it after packing W_o, which they do once for many calls;
   /// the caller must reset it when the weights change.
   bool packed = false;
 };
 
 /// Computes log p of every word. t [R, H], log_probabilities [R, K] out.
-template <class Real>
-void output_log_probabilities(const OutputWeights<Real>& weights, ConstMatrixView<Real> t,
-                              OutputActivations<Real>& activations, MatrixView<Real> log_probabilities);
+void output_log_probabilities(const OutputWeights& weights, ConstMatrix t, OutputActivations& activations,
+                              Matrix log_probabilities);
 
 /// Computes only the most probable words, to the same bits: see kernels/top_words.h.
-template <class Real>
-void output_top_words(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, OutputActivations<Real>& activations,
-                      kernels::TopWords<Real>& top);
+void output_top_words(const OutputWeights& weights, ConstMatrix t, OutputActivations& activations,
+                      kernels::TopWords& top);
 
 /// loss[i] = -log p(target[i])
-template <class Real>
-void output_loss(const OutputWeights<Real>& weights, ConstMatrixView<Real> t, std::span<const WordId> target,
-                 OutputActivations<Real>& activations, std::span<double> loss);
+void output_loss(const OutputWeights& weights, ConstMatrix t, std::span<const WordId> target,
+                 OutputActivations& activations, std::span<double> loss);
 
 /// Computes the same losses and the gradient of their sum: ADDS to `gradient` and overwrites t_gradient [R, H], which
 /// may be t. With label_smoothing it is the gradient of the smoothed cross entropy (kernels/softmax.h), while the
 /// losses are not smoothed.
-template <class Real>
-void output_loss_and_backward(const OutputWeights<Real>& weights, const OutputWeights<Real>& gradient,
-                              ConstMatrixView<Real> t, std::span<const WordId> target,
-                              OutputActivations<Real>& activations, std::span<double> loss, MatrixView<Real> t_gradient,
-                              double label_smoothing = 0);
+void output_loss_and_backward(const OutputWeights& weights, const OutputWeights& gradient, ConstMatrix t,
+                              std::span<const WordId> target, OutputActivations& activations, std::span<double> loss,
+                              Matrix t_gradient, double label_smoothing = 0);
 
 }  // namespace rnnsearch::layers

@@ -24,27 +24,24 @@ namespace rnnsearch::layers {
 
 enum class ReadoutKind { kMaxout, kTanh, kLinear, kAffine, kMlp };
 
-template <class Real>
 struct ReadoutWeights {
-  MatrixView<Real> W;  // U_o, V_o and C_o one below the other, as far as x has these parts
+  Matrix W;  // U_o, V_o and C_o one below the other, as far as x has these parts
   std::span<Real> b;
-  MatrixView<Real> W_2;
+  Matrix W_2;
   std::span<Real> b_2;
-  MatrixView<Real> W_o_left;  // [H, rank] or empty
-  OutputWeights<Real> output;
+  Matrix W_o_left;  // [H, rank] or empty
+  OutputWeights output;
 };
 
 /// x [R, I] as blocks of columns, which may lie anywhere. Each block is a product of its own with its rows of W, so no
 /// copy is needed. In bf16 the division into blocks is part of the bits.
-template <class Real>
-using ReadoutInput = std::vector<ConstMatrixView<Real>>;
+using ReadoutInput = std::vector<ConstMatrix>;
 
 /// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
-template <class Real>
 class Readout {
  public:
   /// memory: for temporary matrices.
-  Readout(ReadoutKind kind, const ReadoutWeights<Real>& weights, const ReadoutWeights<Real>& gradient,
+  Readout(ReadoutKind kind, const ReadoutWeights& weights, const ReadoutWeights& gradient,
           const kernels::Scratch& memory);
 
   /// Call it before the steps of a pass over `rows` rows. frame: memory that must outlive the pass, backward included.
@@ -53,9 +50,9 @@ class Readout {
   void begin(std::size_t rows, kernels::Scratch::Frame& frame, const kernels::DropoutMask& dropout = {},
              bool packed = false);
   /// Computes t of R rows from `first` on.
-  void forward(std::size_t first, const ReadoutInput<Real>& input);
+  void forward(std::size_t first, const ReadoutInput& input);
   /// [rows, H] t, after dropout if there is any.
-  MatrixView<Real> vector() const { return dropout_.drops() ? dropped_ : t_; }
+  Matrix vector() const { return dropout_.drops() ? dropped_ : t_; }
 
   /// loss[i] = -log p(target[i]) of all rows.
   void loss(std::span<const WordId> target, std::span<double> loss);
@@ -65,38 +62,37 @@ class Readout {
   void loss_and_backward(std::span<const WordId> target, std::span<double> loss, kernels::Scratch::Frame& frame,
                          double label_smoothing = 0);
   /// [rows, H]. A caller that feeds t back may add to it before `backward`.
-  MatrixView<Real> vector_gradient() const { return t_gradient_; }
+  Matrix vector_gradient() const { return t_gradient_; }
   /// input_gradient [R, I] out; overwrites vector_gradient().
-  void backward(std::size_t first, MatrixView<Real> input_gradient);
+  void backward(std::size_t first, Matrix input_gradient);
   /// Call it after the steps, with the input of all rows. ADDS to the gradient of the other weights.
-  void accumulate(const ReadoutInput<Real>& input);
+  void accumulate(const ReadoutInput& input);
 
   /// Packs the matrices for the steps that follow, each when a step needs it.
   void pack();
   /// The output of a search whose softmax is over these lists, for the functions below.
-  ShortlistOutput<Real> shortlist(const Sentences& lists, std::size_t together) const {
+  ShortlistOutput shortlist(const Sentences& lists, std::size_t together) const {
     return {weights_.output, lists, together};
   }
   /// log p of every word for all rows, [rows, K] out.
-  void log_probabilities(MatrixView<Real> log_probabilities, const ShortlistRows<Real>& lists = {});
+  void log_probabilities(Matrix log_probabilities, const ShortlistRows& lists = {});
   /// The most probable words of all rows, with the same bits.
-  void top_words(kernels::TopWords<Real>& top, const ShortlistRows<Real>& lists = {});
+  void top_words(kernels::TopWords& top, const ShortlistRows& lists = {});
   /// log p of every word for these rows of the last call of `top_words`, [row.size(), K] out. lists: of all its rows.
-  void log_probabilities(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities,
-                         const ShortlistRows<Real>& lists = {});
+  void log_probabilities(std::span<const std::uint32_t> row, Matrix log_probabilities, const ShortlistRows& lists = {});
 
  private:
-  MatrixView<Real> output_input();
+  Matrix output_input();
 
   ReadoutKind kind_;
-  ReadoutWeights<Real> weights_, gradient_;
-  OutputActivations<Real> output_;
+  ReadoutWeights weights_, gradient_;
+  OutputActivations output_;
   kernels::DropoutMask dropout_;
-  MatrixView<Real> sums_, t_, dropped_, factor_, sums_gradient_, t_gradient_;
+  Matrix sums_, t_, dropped_, factor_, sums_gradient_, t_gradient_;
   bool uses_packed_ = false;
-  kernels::Buffer<Real> top_input_, gathered_;         // rows of output_input() of the last call of `top_words`
-  std::vector<kernels::PackedMatrix<Real>> packed_W_;  // for each block of x; `forward` packs them
-  kernels::PackedMatrix<Real> packed_W_2_, W_transposed_, W_2_transposed_;
+  kernels::Buffer<Real> top_input_, gathered_;   // rows of output_input() of the last call of `top_words`
+  std::vector<kernels::PackedMatrix> packed_W_;  // for each block of x; `forward` packs them
+  kernels::PackedMatrix packed_W_2_, W_transposed_, W_2_transposed_;
 };
 
 }  // namespace rnnsearch::layers

@@ -28,22 +28,18 @@ struct DistinctWords {
 };
 
 /// Row i is row place[i] of `distinct`; without `place` it is row i, for rows that are not known to repeat.
-template <class Real>
 struct RepeatedRows {
-  ConstMatrixView<Real> distinct;          // [D, I]
+  ConstMatrix distinct;                    // [D, I]
   std::span<const std::uint32_t> place{};  // [X] or empty
 };
 
 /// output [X, O] = rows W, plus b in the first b.size() columns. W [I, O]. The bits are those of the product of all
 /// rows. memory: for temporary matrices.
-template <class Real>
-void affine_forward(const RepeatedRows<Real>& rows, ConstMatrixView<Real> W, std::span<const Real> b,
-                    MatrixView<Real> output, const kernels::Scratch& memory);
+void affine_forward(const RepeatedRows& rows, ConstMatrix W, std::span<const Real> b, Matrix output,
+                    const kernels::Scratch& memory);
 
 /// The gradient of the output, in which the rows of equal input are added up: [D, O], in the frame or output_gradient
 /// itself. The gradients of the distinct rows, of W and of b are made of it as if there were no other rows.
-template <class Real>
-MatrixView<Real> add_repeated(const RepeatedRows<Real>& rows, MatrixView<Real> output_gradient,
-                              kernels::Scratch::Frame& frame);
+Matrix add_repeated(const RepeatedRows& rows, Matrix output_gradient, kernels::Scratch::Frame& frame);
 
 }  // namespace rnnsearch::layers

@@ -22,39 +22,36 @@ namespace rnnsearch::layers {
 /// of the union of their lists; then each row takes the columns of its own sentence's list, in the order of the
 /// vocabulary, and its softmax sums over these alone. So the bits of a row depend neither on the other sentences nor on
 /// how many share a product, and a list with all words gives those of output_log_probabilities.
-template <class Real>
 class ShortlistOutput {
  public:
   ShortlistOutput() = default;
   /// Copies what it needs of `weights`. lists: one for each sentence, ascending words of the vocabulary, at least one.
   /// together: the number of sentences that share a product, at least 1. With several rows of each sentence 1 computes
   /// least; with one row a product of a single sentence would read its columns for that row alone.
-  ShortlistOutput(const OutputWeights<Real>& weights, const Sentences& lists, std::size_t together);
+  ShortlistOutput(const OutputWeights& weights, const Sentences& lists, std::size_t together);
 
   /// Computes log p of every word, -infinity for those that are not in the list. Row i belongs to sentence[i], which
   /// ascend. t [R, H], log_probabilities [R, K] out.
-  void log_probabilities(ConstMatrixView<Real> t, std::span<const std::uint32_t> sentence,
-                         MatrixView<Real> log_probabilities);
+  void log_probabilities(ConstMatrix t, std::span<const std::uint32_t> sentence, Matrix log_probabilities);
   /// Only the most probable words, with the same bits.
-  void top_words(ConstMatrixView<Real> t, std::span<const std::uint32_t> sentence, kernels::TopWords<Real>& top);
+  void top_words(ConstMatrix t, std::span<const std::uint32_t> sentence, kernels::TopWords& top);
 
  private:
   // Calls use(i, list, log_probabilities of the list) for each row, on all threads.
   template <class Use>
-  void for_each_row(ConstMatrixView<Real> t, std::span<const std::uint32_t> sentence, const Use& use);
+  void for_each_row(ConstMatrix t, std::span<const std::uint32_t> sentence, const Use& use);
 
   std::size_t together_ = 1, vocabulary_ = 0;
   Sentences lists_;
-  std::vector<std::uint32_t> columns_;               // of the words of lists_, in the product of their group
-  std::vector<Real> bias_;                           // of the words of lists_
-  std::vector<kernels::PackedMatrix<Real>> unions_;  // [H, U] of each group of `together_` sentences
+  std::vector<std::uint32_t> columns_;         // of the words of lists_, in the product of their group
+  std::vector<Real> bias_;                     // of the words of lists_
+  std::vector<kernels::PackedMatrix> unions_;  // [H, U] of each group of `together_` sentences
   kernels::Buffer<Real> logits_;
 };
 
 /// The lists of the rows of a step; none if there is no output.
-template <class Real>
 struct ShortlistRows {
-  ShortlistOutput<Real>* output = nullptr;
+  ShortlistOutput* output = nullptr;
   std::span<const std::uint32_t> sentence{};  // [R], ascending
 };
 

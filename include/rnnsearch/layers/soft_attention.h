@@ -18,37 +18,34 @@ namespace rnnsearch::layers {
 
 enum class WindowKind { kGlobal, kLocalM, kLocalP };
 
-template <class Real>
 struct SoftAttentionWeights {
-  MatrixView<Real> W_a;  // [n, A] or empty
-  MatrixView<Real> U_a;  // [C, A] or empty
-  std::span<Real> b_a;   // [A] or empty
-  std::span<Real> v_a;   // [A] or empty
-  MatrixView<Real> W_p;  // [n, n'] for local-p, otherwise empty
-  std::span<Real> v_p;   // [n'] for local-p, otherwise empty
+  Matrix W_a;           // [n, A] or empty
+  Matrix U_a;           // [C, A] or empty
+  std::span<Real> b_a;  // [A] or empty
+  std::span<Real> v_a;  // [A] or empty
+  Matrix W_p;           // [n, n'] for local-p, otherwise empty
+  std::span<Real> v_p;  // [n'] for local-p, otherwise empty
 };
 
 /// The source sentences, word by word: rows offsets[b] to offsets[b + 1] belong to sentence b.
-template <class Real>
 struct SoftAttentionMemory {
   std::span<const std::size_t> offsets;  // [B + 1]
-  ConstMatrixView<Real> annotations;     // [words, C]
-  ConstMatrixView<Real> keys;            // [words, A]; without U_a the annotations themselves
+  ConstMatrix annotations;               // [words, C]
+  ConstMatrix keys;                      // [words, A]; without U_a the annotations themselves
   // Of float, both may be given in bfloat16 instead (kernels/scores.h).
   ConstMatrixView<kernels::BFloat16> rounded_annotations{}, rounded_keys{};
 };
 
 /// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
-template <class Real>
 class SoftAttention {
  public:
   /// score: one of kernels::scores(). D: half the width of a window, at least 1. A: kernels::Score::width for these
   /// widths.
   SoftAttention(const kernels::Score& score, WindowKind kind, std::size_t D, std::size_t A,
-                const SoftAttentionWeights<Real>& weights, const SoftAttentionWeights<Real>& gradient);
+                const SoftAttentionWeights& weights, const SoftAttentionWeights& gradient);
 
   bool has_keys() const { return score_.projects_keys; }
-  void keys(ConstMatrixView<Real> annotations, MatrixView<Real> keys) const;
+  void keys(ConstMatrix annotations, Matrix keys) const;
 
   /// Packs the weights into memory of `frame`, which must outlive the steps. Call it before the steps whenever weights
   /// have changed or begin_backward was called.
@@ -58,49 +55,46 @@ class SoftAttention {
   /// the backward pass.
   void begin(std::size_t rows, std::size_t longest, const kernels::DropoutMask& dropout = {});
   /// state [R, n]; positions [R]: the number of words written so far, used by local-m; context [R, C] out.
-  void forward(std::size_t first, const SoftAttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
-               ConstMatrixView<Real> state, std::span<const std::uint32_t> positions, MatrixView<Real> context);
+  void forward(std::size_t first, const SoftAttentionMemory& memory, std::span<const std::uint32_t> sentence,
+               ConstMatrix state, std::span<const std::uint32_t> positions, Matrix context);
   /// [rows, longest]; 0 outside the windows.
-  ConstMatrixView<Real> alpha() const { return alpha_.view(); }
+  ConstMatrix alpha() const { return alpha_.view(); }
   /// The weights from which the contexts are computed: alpha, after dropout if there is any.
-  ConstMatrixView<Real> context_weights() const { return dropout_.drops() ? dropped_.view() : alpha_.view(); }
+  ConstMatrix context_weights() const { return dropout_.drops() ? dropped_.view() : alpha_.view(); }
 
   /// Call it before the steps of the backward pass. It undoes `pack`. frame: memory until `accumulate`.
   /// guide: see kernels::ScoredAttentionBackward, for the rows of all steps; only with global attention. It must
   /// outlive the backward pass.
-  void begin_backward(std::size_t sentences, kernels::Scratch::Frame& frame, ConstMatrixView<Real> guide = {});
+  void begin_backward(std::size_t sentences, kernels::Scratch::Frame& frame, ConstMatrix guide = {});
   /// ADDS to state_gradient [R, n] and keys_gradient [words, A]. REQUIRES: no sentence occurs twice in `sentence`.
-  void backward(std::size_t first, const SoftAttentionMemory<Real>& memory, std::span<const std::uint32_t> sentence,
-                ConstMatrixView<Real> context_gradient, MatrixView<Real> state_gradient,
-                MatrixView<Real> keys_gradient);
+  void backward(std::size_t first, const SoftAttentionMemory& memory, std::span<const std::uint32_t> sentence,
+                ConstMatrix context_gradient, Matrix state_gradient, Matrix keys_gradient);
   /// Call it after the steps, with the state [rows, n] of all of them. ADDS to the gradient of the weights.
-  void accumulate(ConstMatrixView<Real> state);
+  void accumulate(ConstMatrix state);
   /// Call it after the steps if has_keys(). ADDS to the gradient of the weights and to annotations_gradient [words, C].
-  void keys_backward(ConstMatrixView<Real> annotations, ConstMatrixView<Real> keys_gradient,
-                     MatrixView<Real> annotations_gradient);
+  void keys_backward(ConstMatrix annotations, ConstMatrix keys_gradient, Matrix annotations_gradient);
 
  private:
-  kernels::ScoredMemory<Real> scored(const SoftAttentionMemory<Real>& memory) const;
-  kernels::Windows<Real> windows(std::size_t first, std::size_t count) const;
-  MatrixView<Real> dropped(std::size_t first, std::size_t count) const {
-    return dropout_.drops() ? dropped_.view().row_range(first, count) : MatrixView<Real>();
+  kernels::ScoredMemory scored(const SoftAttentionMemory& memory) const;
+  kernels::Windows windows(std::size_t first, std::size_t count) const;
+  Matrix dropped(std::size_t first, std::size_t count) const {
+    return dropout_.drops() ? dropped_.view().row_range(first, count) : Matrix();
   }
-  void place_windows(std::size_t first, const SoftAttentionMemory<Real>& memory,
-                     std::span<const std::uint32_t> sentence, ConstMatrixView<Real> state,
-                     std::span<const std::uint32_t> positions);
+  void place_windows(std::size_t first, const SoftAttentionMemory& memory, std::span<const std::uint32_t> sentence,
+                     ConstMatrix state, std::span<const std::uint32_t> positions);
 
   const kernels::Score& score_;
   WindowKind kind_;
   std::size_t D_, A_;
-  SoftAttentionWeights<Real> weights_, gradient_;
-  kernels::PackedMatrix<Real> W_a_, W_p_;              // transposed in the backward pass
+  SoftAttentionWeights weights_, gradient_;
+  kernels::PackedMatrix W_a_, W_p_;                    // transposed in the backward pass
   std::vector<Real> ones_;                             // v for scores without v_a
   std::vector<std::uint32_t> first_word_, last_word_;  // the local window of each row
   std::vector<Real> centre_;
   kernels::DropoutMask dropout_;
-  ConstMatrixView<Real> guide_;
+  ConstMatrix guide_;
   kernels::Buffer<Real> query_, alpha_, dropped_, centre_hidden_, centre_sum_;
-  MatrixView<Real> query_gradient_, v_gradient_, centre_hidden_gradient_;
+  Matrix query_gradient_, v_gradient_, centre_hidden_gradient_;
 };
 
 }  // namespace rnnsearch::layers

@@ -13,7 +13,6 @@
 namespace rnnsearch::model {
 
 /// Model::encode creates it; the caller owns it, and must change it only by `replace`.
-template <class Real>
 struct Encoded {
   std::vector<std::size_t> offsets;  // [B + 1] rows of sentence b, including </s>, are offsets[b] to offsets[b + 1]
   template <class Element>
@@ -32,8 +31,5 @@ struct Encoded {
   /// the same precision. They get the numbers 0, 1, ... in that order.
   void replace(std::span<const std::uint32_t> kept, Encoded more);
 };
-
-extern template struct Encoded<float>;
-extern template struct Encoded<double>;
 
 }  // namespace rnnsearch::model

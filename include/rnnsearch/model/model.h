@@ -3,8 +3,7 @@
 //
 // Letters used in shapes: B sentences, R rows (hypotheses), m embedding, n state, C width of c_i
 // (ModelOptions::context_width(): 2n for RNNsearch, n for RNNencdec), S width of the state of a decoder layer, K target
-// vocabulary. Real is float; double is for the central-difference check. A Model is not thread-safe, but uses all
-// threads of base/parallel.h itself.
+// vocabulary. A Model is not thread-safe, but uses all threads of base/parallel.h itself.
 #pragma once
 
 #include <cstddef>
@@ -36,20 +35,18 @@ struct Loss {
 };
 
 /// What Model::predict computes for the R rows of a search.
-template <class Real>
 struct Prediction {
-  MatrixView<Real> log_probabilities;  // [R, K] out: natural logarithm of p(y_i | ...); empty if `top` is given
+  Matrix log_probabilities;  // [R, K] out: natural logarithm of p(y_i | ...); empty if `top` is given
   /// [R, at least the longest source length of the rows] out, or empty if not needed. Columns past the source length of
   /// a row are exactly 0; without attention all columns are.
-  MatrixView<Real> alpha{};
+  Matrix alpha{};
   /// Only the most probable words of each row, with the same bits but faster, if not null.
-  kernels::TopWords<Real>* top = nullptr;
+  kernels::TopWords* top = nullptr;
   /// Model::shortlist of the encoded sentences: the words whose probability is not 0. Null: all.
-  layers::ShortlistOutput<Real>* shortlist = nullptr;
+  layers::ShortlistOutput* shortlist = nullptr;
 };
 
 /// The attention weights of one pair in forced decoding.
-template <class Real>
 struct Alignment {
   double log_probability = 0;  // log p(target | source), including </s>
   /// alpha_ij, [Ty, Tx] row-major, including </s> on both sides. Every row sums to 1, except with local-p.
@@ -77,9 +74,9 @@ struct GuidedAlignment {
 
 /// Options of accumulate_gradient.
 struct GradientOptions {
-  /// If set, finished(i) is called when this batch adds nothing more to gradient_parts()[i]. It is called for all
-  /// parts, in their order, on the calling thread, while later parts are still to be computed.
-  std::function<void(std::size_t part)> finished{};
+  /// If set, finished(part) is called when this batch adds nothing more to a part. It is called for all parts of
+  /// Model::gradient_parts, in their order, on the calling thread, while later parts are still to be computed.
+  std::function<void(const GradientPart& part)> finished{};
   /// At least 0 and below 1. The gradient is that of the smoothed cost (kernels/softmax.h); the loss is not smoothed.
   double label_smoothing = 0;
   DropoutSeed dropout_seed{};          // used if options() have dropout
@@ -89,16 +86,10 @@ struct GradientOptions {
 /// The parameters of a Model(options), without allocating them. Throws Error as check(options) does.
 ParameterLayout parameter_layout_of(const ModelOptions& options);
 
-template <class Real>
-class Network;
-
-template <class Real>
 class Model {
  public:
   /// Weights are zero until `initialise` is called or they are written through `parameters`.
   explicit Model(const ModelOptions& options);
-  /// For tests that read what is inside: uses this network of src/model.
-  explicit Model(std::unique_ptr<Network<Real>> network);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -112,17 +103,11 @@ class Model {
   struct TableGradient {
     std::size_t offset = 0;               // offset of the table in the parameter block
     bool source = false, target = false;  // the sides whose words select its rows
-    layers::RowGradient<Real> rows;
+    layers::RowGradient rows;
   };
   /// One for the source and one for the target, or one for a table that both share. A table that is also the output
   /// matrix is not included: its gradient is dense, so it belongs to the dense part of the layout.
   std::span<TableGradient> table_gradients();
-  /// A part of the gradient that becomes final at once while a batch is computed: elements [first, first + size) of
-  /// gradient(), or a table.
-  struct GradientPart {
-    std::size_t first = 0, size = 0;
-    int table = -1;  // index in table_gradients(), or negative
-  };
   /// All parts of the gradient, each element once, in the order in which accumulate_gradient finishes them (from the
   /// readout back to the source words and the weights of the encoder). Depends only on the options.
   std::span<const GradientPart> gradient_parts() const;
@@ -152,39 +137,40 @@ class Model {
   /// The same as `score`, with the attention weights of each target word (section 3.1, equation 6), including </s> on
   /// both sides. The result for a pair does not depend on the other pairs, except for rounding. Without attention alpha
   /// is empty.
-  std::vector<Alignment<Real>> align(const Sentences& source, const Sentences& target);
+  std::vector<Alignment> align(const Sentences& source, const Sentences& target);
 
   /// Encodes sentences in any order; the rows of the result are in the caller's order, and those of a sentence in the
   /// order of its words, also with options().reverse_source.
-  Encoded<Real> encode(const Sentences& source);
+  Encoded encode(const Sentences& source);
   /// The state of a search before its first step: one row for each sentence, in their order. Sentences may begin while
   /// others are searched: encoded.replace and state.append join them. Weights must not change between `start` and the
   /// last step, because `start` prepares the matrices for all steps.
-  SearchState<Real> start(const Encoded<Real>& encoded);
+  SearchState start(const Encoded& encoded);
   /// The first half of a decoder step: the distribution of the next word y_i of every row. It also completes `state`
   /// for `advance`. encoded: must hold every sentence that a row of `state` names. A model with
   /// options().right_to_left() predicts the last word of the sentence first; all other functions take and return
   /// targets in the order of their words.
-  void predict(const Encoded<Real>& encoded, SearchState<Real>& state, const Prediction<Real>& prediction);
+  void predict(const Encoded& encoded, SearchState& state, const Prediction& prediction);
   /// log p of every word, [row.size(), K] out, for these rows, which ascend, of the last call of `predict`, which had
   /// `top`. lists: the shortlist that it had, and the sentences of all rows.
-  void predict_all(std::span<const std::uint32_t> row, MatrixView<Real> log_probabilities,
-                   const layers::ShortlistRows<Real>& lists = {});
+  void predict_all(std::span<const std::uint32_t> row, Matrix log_probabilities,
+                   const layers::ShortlistRows& lists = {});
   /// For Prediction::shortlist: lists[b] are the words of encoded sentence b, ascending, at least one. Rows of a search
   /// with a shortlist must be in the order of their sentences. It holds a copy of parameters, and `together` is for
   /// speed alone: see layers::ShortlistOutput.
-  layers::ShortlistOutput<Real> shortlist(const Sentences& lists, std::size_t together);
+  layers::ShortlistOutput shortlist(const Sentences& lists, std::size_t together);
   /// The second half of the step, after state.select(...) has chosen y_i: s_i, and y_i becomes the previous word.
-  void advance(SearchState<Real>& state);
+  void advance(SearchState& state);
 
   /// The time spent in each phase since the last clear(). The caller may count its own time in it too.
   PhaseTimes& phases();
 
- private:
-  std::unique_ptr<Network<Real>> network_;
-};
+  /// What the model is made of, for tests: src/model/impl.h.
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
 
-extern template class Model<float>;
-extern template class Model<double>;
+ private:
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace rnnsearch::model

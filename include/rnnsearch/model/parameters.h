@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/base/matrix.h"
+
 namespace rnnsearch::model {
 
 /// One weight with its name in a checkpoint, such as "decoder/W_z" [m, n]. A matrix is multiplied by a row vector from
@@ -34,10 +36,15 @@ struct ParameterLayout {
   const Parameter& find(const std::string& name) const;
 };
 
+/// A part of a model's gradient that becomes final at once while a batch is computed: elements [first, first + size) of
+/// Model::gradient, or a table.
+struct GradientPart {
+  std::size_t first = 0, size = 0;
+  int table = -1;  // index in Model::table_gradients, or negative
+};
+
 /// Copies one parameter from a block with the size of the layout to row-major `dense` [parameter.count()], and back.
-template <class Element>
-void copy_out(const Parameter& parameter, std::span<const Element> block, std::span<Element> dense);
-template <class Element>
-void copy_in(const Parameter& parameter, std::span<const Element> dense, std::span<Element> block);
+void copy_out(const Parameter& parameter, std::span<const Real> block, std::span<Real> dense);
+void copy_in(const Parameter& parameter, std::span<const Real> dense, std::span<Real> block);
 
 }  // namespace rnnsearch::model

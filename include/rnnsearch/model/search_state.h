@@ -15,7 +15,6 @@ namespace rnnsearch::model {
 
 /// Model::start creates it, and only Model::predict, Model::advance and `select` change it. Step i of a search is
 /// `predict`, `select` with the chosen words y_i, and `advance`.
-template <class Real>
 struct SearchState {
   std::vector<std::uint32_t> sentence;  // [R] the encoded sentence that each row translates
   std::vector<WordId> previous;         // [R] y_{i-1}; kStart at i = 1
@@ -34,8 +33,5 @@ struct SearchState {
   /// sentences get the numbers that they have there plus `shift`.
   void append(const SearchState& other, std::size_t first, std::size_t count, std::uint32_t shift);
 };
-
-extern template struct SearchState<float>;
-extern template struct SearchState<double>;
 
 }  // namespace rnnsearch::model

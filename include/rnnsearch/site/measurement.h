@@ -87,8 +87,8 @@ struct Measured {
   std::size_t untimed = 0, timed = 0;
   std::uint64_t updates_to_estimate = 0;  // 0: none
   model::ModelOptions model;
-  std::string method;                                    // "adadelta", "beam 12"
-  std::vector<model::Model<float>::GradientPart> parts;  // in the order in which backward finishes them
+  std::string method;                      // "adadelta", "beam 12"
+  std::vector<model::GradientPart> parts;  // in the order in which backward finishes them
   std::size_t parameters = 0;
   std::size_t threads = 1;                // of each rank
   std::vector<comm::RankPlace> places{};  // one a rank

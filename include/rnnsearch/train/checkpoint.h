@@ -87,7 +87,7 @@ struct CheckpointSource {
 
   /// Completes the deferred updates of the optimizer (Optimizer::accumulators). `moving_average`
   /// (parameter_average.h) is empty if the training keeps none.
-  CheckpointSource(const model::Model<float>& model, Optimizer& optimizer, const TrainingState& training_state,
+  CheckpointSource(const model::Model& model, Optimizer& optimizer, const TrainingState& training_state,
                    const History& training_history, const corpus::Vocabulary& words_of_source,
                    const corpus::Vocabulary& words_of_target, const corpus::TextPipeline& text_pipeline,
                    const TrainOptions& train_options, std::span<const float> moving_average = {});
@@ -124,7 +124,7 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& 
 /// checkpoint or of a newer version, for different model options or another optimiser (the message names the option and
 /// both values), and for another corpus.
 TrainingState resume_checkpoint(const std::filesystem::path& path, const std::string& corpus_fingerprint,
-                                const TrainOptions& options, model::Model<float>& model, Optimizer& optimizer,
+                                const TrainOptions& options, model::Model& model, Optimizer& optimizer,
                                 History& history, std::span<float> average = {});
 
 /// The precision that the checkpoint was trained in; kFloat32 if the file does not record it. Throws Error as
@@ -138,7 +138,7 @@ model::ParameterLayout check_parameters(const storage::File& file, const std::st
 
 /// What translate, score and evaluate need from a checkpoint.
 struct LoadedModel {
-  model::Model<float> model;
+  model::Model model;
   corpus::Vocabulary source_vocabulary, target_vocabulary;
   corpus::TextPipeline pipeline;
   Config config;  // option name -> value as text

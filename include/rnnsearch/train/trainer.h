@@ -34,7 +34,7 @@ struct ValidationResult {
 
 /// Validates the model after `update`. COLLECTIVE: every rank calls it, and every rank calls should_stop (which is
 /// collective too) equally often; when that returns true, the validator gives up. The result of the root is used.
-using Validator = std::function<ValidationResult(model::Model<float>& model, std::uint64_t update,
+using Validator = std::function<ValidationResult(model::Model& model, std::uint64_t update,
                                                  const std::function<bool()>& should_stop)>;
 
 enum class StopReason { kUpdates, kEpochs, kMinutes, kPatience, kSignal, kDeadline };
@@ -65,7 +65,7 @@ class Progress {
 struct TrainerParts {
   const comm::Communicator& communicator;
   const corpus::Corpus& corpus;
-  model::Model<float>& model;  // with the vocabulary sizes of the corpus; `train` initialises or reads its weights
+  model::Model& model;  // with the vocabulary sizes of the corpus; `train` initialises or reads its weights
   TrainOptions options;
   RunDirectory* run = nullptr;   // set at the root only
   Validator validator{};         // if empty, there is no validation

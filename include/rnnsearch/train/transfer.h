@@ -34,6 +34,6 @@ struct Transferred {
 /// options other than those of the vocabularies, of dropout and of the initialisation; with `optimizer`, when the
 /// checkpoint was made by another one or holds no state of it.
 Transferred transfer(const std::filesystem::path& initial, const corpus::Corpus& corpus, const TrainOptions& options,
-                     model::Model<float>& model, Optimizer* optimizer = nullptr);
+                     model::Model& model, Optimizer* optimizer = nullptr);
 
 }  // namespace rnnsearch::train

@@ -57,7 +57,7 @@ class UpdateStep {
   /// All arguments must outlive this object. Of the options it reads those of the optimiser, accumulate, seed (for
   /// dropout), gradient_of, label_smoothing, guided_alignment, clip_norm, overlap and
   /// reproducible_shards. Throws Error as check_ranks does.
-  UpdateStep(const comm::Communicator& communicator, model::Model<float>& model, const TrainOptions& options);
+  UpdateStep(const comm::Communicator& communicator, model::Model& model, const TrainOptions& options);
   ~UpdateStep();
   UpdateStep(const UpdateStep&) = delete;
   UpdateStep& operator=(const UpdateStep&) = delete;
@@ -78,13 +78,14 @@ class UpdateStep {
   };
   /// Computes the gradient of this rank's share in options.accumulate pieces, or shard by shard. `finished` is called
   /// for the gradient parts of the last piece or shard.
-  Accumulated accumulate(const UpdateInput& input, const std::function<void(std::size_t part)>& finished);
+  Accumulated accumulate(const UpdateInput& input,
+                         const std::function<void(const model::GradientPart& part)>& finished);
   /// Puts the gradient of a shard, but the last one, aside; the model's gradient is 0 afterwards.
   void put_aside(std::size_t shard);
-  void begin_all_reduce(std::size_t part);
+  void begin_all_reduce(const model::GradientPart& part);
 
   const comm::Communicator& communicator_;
-  model::Model<float>& model_;
+  model::Model& model_;
   const TrainOptions& options_;
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<SummedRows> rows_;       // one for each of the model's table_gradients

@@ -1,0 +1,212 @@
+#include "model/impl.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "rnnsearch/base/error.h"
+
+namespace rnnsearch::model {
+namespace {
+
+layers::ReadoutKind readout_kind_of(const ModelOptions& options) {
+  if (options.has_linear_vector()) return layers::ReadoutKind::kAffine;
+  switch (options.readout) {
+    case Readout::kMaxout:
+      return layers::ReadoutKind::kMaxout;
+    case Readout::kTanh:
+      return layers::ReadoutKind::kTanh;
+    case Readout::kLinear:
+      return layers::ReadoutKind::kLinear;
+    case Readout::kMlp:
+      return layers::ReadoutKind::kMlp;
+  }
+  return layers::ReadoutKind::kMaxout;
+}
+
+kernels::Buffer<Real> zeros(std::size_t size) {
+  kernels::Buffer<Real> block;
+  block.zeros(1, size);
+  return block;
+}
+
+std::vector<Model::TableGradient> tables_of(const ModelOptions& options, const ParameterLayout& layout) {
+  std::vector<Model::TableGradient> tables;
+  const auto add = [&](const char* name, bool source, bool target) {
+    const Parameter& E = layout.find(name);
+    if (E.offset >= layout.dense) tables.push_back({E.offset, source, target, {E.rows(), E.cols()}});
+  };
+  if (options.ties_sides()) {
+    add("embedding", true, true);
+  } else {
+    add("encoder/embedding", true, false);
+    add("decoder/embedding", false, true);
+  }
+  return tables;
+}
+
+// The gradient of the table that embeds the words of a side: rows, or nullptr if it is dense.
+layers::RowGradient* rows_of(std::vector<Model::TableGradient>& tables, bool target) {
+  for (auto& table : tables) {
+    if (target ? table.target : table.source) return &table.rows;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Model::Impl::Impl(const ModelOptions& chosen)
+    : options(chosen),
+      layout(layout_of(chosen)),
+      parameter_block(zeros(layout.size)),
+      gradient_block(zeros(layout.dense)),
+      widths(chosen),
+      weights(weights_in(chosen, parameters())),
+      gradient(weights_in(chosen, gradients())),
+      tables(tables_of(options, layout)),
+      dropout(options),
+      encoder(options, weights.encoder, gradient.encoder,
+              {weights.encoder.embedding, gradient.encoder.embedding, rows_of(tables, false)}, dropout, scratch),
+      initial_states(options, weights.initial, gradient.initial),
+      readout(readout_kind_of(options), weights.readout, gradient.readout, scratch),
+      decoder({options, weights, gradient,
+               EmbeddingTable{weights.target_embedding, gradient.target_embedding, rows_of(tables, true)}, readout,
+               dropout, scratch, phases}) {
+  // The table of both sides is final after the source's words.
+  const auto& of = weights.parts;
+  source_words = options.ties_sides() && options.ties_output() ? of.output_table : GradientPart{0, 0, 0};
+  if (!options.ties_sides()) target_words = options.ties_output() ? of.output_table : GradientPart{0, 0, 1};
+  for (const GradientPart& part :
+       {of.readout, of.decoder, target_words, of.between, source_words, of.first_direction, of.encoder}) {
+    if (part.size > 0 || part.table >= 0) parts.push_back(part);
+  }
+}
+
+void Model::Impl::encode(const Sentences& source, Encoded& encoded) {
+  encoder.forward(source, encoded, phases);
+  const PhaseTimes::Scope scope(&phases, Phase::kEncoder);
+  if (options.attends()) decoder.make_keys(encoded);
+  initial_states.forward(encoder, encoded);
+}
+
+void Model::Impl::run_decoder(const Sentences& target_sentences, kernels::Scratch::Frame& frame) {
+  {
+    const PhaseTimes::Scope scope(&phases, Phase::kPacking);
+    check_words(target_sentences, options.target_words, "target");
+    target.packing = layers::Packing(layers::lengths_with_end(target_sentences));
+    target.words = layers::pack_words(
+        target.packing, options.right_to_left() ? with_last_word_first(target_sentences) : target_sentences);
+    dropout.lay_out_target(target.packing);
+    losses.resize(target.words.size());
+    target_lengths.resize(target_sentences.size());
+    for (std::size_t b = 0; b < target_lengths.size(); ++b) target_lengths[b] = target_sentences.length(b);
+  }
+  const auto begin_readout = [&] {
+    readout.begin(target.words.size(), frame, dropout.mask(Place::kReadout), options.feeds());
+  };
+  packed_for.reset();
+  if (options.feeds()) {
+    readout.pack();
+    begin_readout();
+  }
+  decoder.forward(batch, target);
+  if (!options.feeds()) begin_readout();  // only now, so that both can use the same temporary memory
+}
+
+ConstMatrix Model::Impl::guide(const GuidedAlignment& guided, kernels::Scratch::Frame& frame) {
+  alignment_cost = 0;
+  if (guided.weight == 0 || !guided.links || guided.links->words.empty()) return {};
+  assert(options.attends() && options.attention_window == AttentionWindow::kGlobal);
+  const ConstMatrix alpha = decoder.alpha();
+  const auto links = frame.zeros(target.words.size(), alpha.cols);
+  std::vector<std::uint32_t> count;  // the number of links of each target word of a sentence
+  for (std::size_t p = 0; p < target.packing.sentences(); ++p) {
+    const std::uint32_t b = target.packing.order[p];
+    const auto all = (*guided.links)[b];
+    const std::size_t Ty = target_lengths[b];
+    count.assign(Ty, 0);
+    for (std::size_t k = 0; k + 1 < all.size(); k += 2) {
+      assert(all[k] < batch.source_length(b) && all[k + 1] < Ty);
+      ++count[all[k + 1]];
+    }
+    for (std::size_t k = 0; k + 1 < all.size(); k += 2) {
+      const std::size_t t = place_at(all[k + 1], Ty, options.right_to_left());
+      const std::size_t row = target.packing.first_row[t] + p;
+      const double A = 1 / static_cast<double>(count[all[k + 1]]);
+      links(row, all[k]) += static_cast<Real>(guided.weight * A);
+      const auto weight = std::max(alpha(row, all[k]), std::numeric_limits<Real>::min());
+      alignment_cost -= guided.weight * A * std::log(static_cast<double>(weight));
+    }
+  }
+  return links;
+}
+
+void Model::Impl::forward(const Sentences& source, const Sentences& target_sentences) {
+  encode(source, batch);
+  kernels::Scratch::Frame frame(scratch);
+  run_decoder(target_sentences, frame);
+  const PhaseTimes::Scope scope(&phases, Phase::kReadout);
+  if (!options.feeds()) readout.forward(0, decoder.for_readout());
+  readout.loss(target.words, losses);
+}
+
+void Model::Impl::forward_and_backward(const Sentences& source, const Sentences& target_sentences,
+                                       const GradientOptions& how) {
+  const auto finish = [&](const GradientPart& part) {
+    if (how.finished && (part.size > 0 || part.table >= 0)) how.finished(part);
+  };
+  const Dropout::Batch drops(dropout, how.dropout_seed);
+  encode(source, batch);
+  kernels::Scratch::Frame frame(scratch);
+  run_decoder(target_sentences, frame);
+  const auto count = [](std::size_t rows) { return static_cast<double>(rows); };
+  batch_size = {.pairs = count(source.size()),
+                .source_words = count(encoder.rows().words.size()),
+                .target_words = count(target.words.size()),
+                .source_embeddings = count(encoder.embeddings()),
+                .target_embeddings = count(decoder.embeddings())};
+
+  PhaseTimes::Scope scope(&phases, Phase::kReadout);
+  if (!options.feeds()) readout.forward(0, decoder.for_readout());
+  readout.loss_and_backward(target.words, losses, frame, how.label_smoothing);
+  const auto inputs = frame.matrix(target.words.size(), widths.readout_input());
+  if (!options.feeds()) {
+    readout.backward(0, inputs);
+    readout.accumulate(decoder.for_readout());
+  }
+  if (!options.feeds()) finish(weights.parts.readout);
+
+  scope.change(Phase::kDecoder);
+  const std::size_t attended = options.attends() ? batch.offsets.back() : 0;
+  SourceGradients gradients;
+  gradients.annotations = frame.zeros(attended, widths.annotation);
+  gradients.keys = frame.zeros(attended, widths.score);
+  gradients.guide = guide(how.guided_alignment, frame);
+  decoder.backward(batch, target, inputs, gradients);
+  if (options.feeds()) finish(weights.parts.readout);
+  finish(weights.parts.decoder);
+  finish(target_words);
+
+  scope.change(Phase::kEncoder);
+  if (options.attends()) decoder.keys_backward(batch, gradients);
+  auto to_encoder =
+      initial_states.backward(encoder, batch, target.packing, gradients.states, gradients.contexts, frame);
+  to_encoder.annotations = gradients.annotations;
+  finish(weights.parts.between);
+  encoder.backward(
+      batch, to_encoder, phases,
+      {.words = [&] { finish(source_words); }, .first_direction = [&] { finish(weights.parts.first_direction); }});
+  finish(weights.parts.encoder);
+}
+
+void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side) {
+  for (const WordId word : sentences.words) {
+    if (word >= vocabulary) {
+      throw Error(text_of("model: a ", side, " sentence holds word id ", word, ", but the vocabulary has only ",
+                          vocabulary, " words"));
+    }
+  }
+}
+
+}  // namespace rnnsearch::model
