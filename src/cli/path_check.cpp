@@ -52,7 +52,7 @@ bool replaces(const GivenPath& output, const GivenPath& other) {
   }
   if (output.as.kind == Path::kOutputRun && other.as.kind == Path::kInputRun) return false;  // it resumes
   const Place place = place_of(other.path);
-  if (place == place_of(output.path)) return !other.as.updated;
+  if (place == place_of(output.path)) return true;
   const fs::path written = itself(output.path), read = itself(other.path);
   if (output.as.kind == Path::kOutputFolder) {
     return read.extension() == output.as.extension && place_of(read.parent_path()) == place_of(output.path);

@@ -14,7 +14,6 @@
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/corpus/merge.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/prepare_report.h"
 #include "rnnsearch/corpus/team.h"
@@ -24,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void show(const auto& report, const fs::path& output, bool json) {
+void show(const corpus::PrepareReport& report, const fs::path& output, bool json) {
   if (report.unchanged)
     std::cerr << "[prepare] " << output.string() << " holds all this already, so there was nothing to do\n";
   if (json) {
@@ -37,18 +36,6 @@ void show(const auto& report, const fs::path& output, bool json) {
 int work(const Options& options, PrepareSettings& settings) {
   const comm::Communicator world;
   settings.corpus.only_check = options.only_checks();
-  if (!settings.merged.empty()) {
-    if (options.only_checks()) return 0;
-    if (world.size() > 1) throw UsageError("--merge is for one process; start it without a launcher, or with -n 1");
-    const corpus::MergeReport report = corpus::merge({{settings.merged.begin(), settings.merged.end()},
-                                                      settings.corpus.output,
-                                                      settings.corpus.shard_pairs,
-                                                      settings.corpus.overwrite});
-    for (const std::string& warning : report.warnings) std::cerr << "[prepare] warning: " << warning << "\n";
-    show(report, settings.corpus.output, settings.json);
-    return 0;
-  }
-
   check_same_options(world, options);
   settle_threads(settings.threads, world);
   std::unique_ptr<corpus::Team> team = std::make_unique<corpus::Alone>();

@@ -11,9 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kText = "Text", *kCorpora = "Corpora", *kWords = "Words", *kSubwords = "Subwords",
-                     *kCleaning = corpus::kCleaningGroup, *kMachine = "Machine";
-
 /// NAME:SRC:REF:REF...
 constexpr Path kTestSet{.kind = Path::kInputFile, .in = [](const std::string& text) {
                           corpus::EvaluationFiles files = corpus::evaluation_files(text);
@@ -21,25 +18,8 @@ constexpr Path kTestSet{.kind = Path::kInputFile, .in = [](const std::string& te
                           return files.references;
                         }};
 
-/// An option that says what to do, and the groups of options that are then without effect.
-struct Mode {
-  const char *option, *why;
-  std::vector<const char*> idle;
-};
-
 /// Throws Error for an option that was given and would do nothing.
 void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOptions& settings) {
-  const Mode append{"append", "which treats text as the text of its corpus was", {kWords, kSubwords, kCleaning}};
-  const Mode merge{"merge", "which takes corpora as they are", {kText, kWords, kSubwords, kCleaning, kMachine}};
-  const bool appends = options.given(append.option), merges = options.given(merge.option);
-  if (appends && merges)
-    throw UsageError("--merge is not for --append, which adds text to one corpus; leave one of them out");
-  if (appends || merges) {
-    const Mode& mode = appends ? append : merge;
-    for (const char* group : mode.idle)
-      for (const std::string& option : options.given_in(group))
-        throw UsageError(text_of("--", option, " is not for --", mode.option, ", ", mode.why, "; leave it out"));
-  }
   const auto needs = [&](bool effect, std::initializer_list<const char*> idle, const char* why) {
     for (const char* option : idle)
       if (!effect && options.given(option)) throw UsageError(text_of("--", option, " ", why, ", or leave it out"));
@@ -101,7 +81,7 @@ void take_text(const Options& options, PrepareSettings& s) {
 }  // namespace
 
 void declare(Options& options, PrepareSettings& s) {
-  options.group(kText);
+  options.group("Text");
   options.add(
       "train-source", s.train_source,
       {.help = "training text of the source language; repeat the option for several files, which are read one after "
@@ -130,22 +110,11 @@ void declare(Options& options, PrepareSettings& s) {
                .value = "NAME:SRC:REF",
                .path = kTestSet});
   options.take(line_limit_table(), s.corpus.line_limit);
-  options.group(kCorpora);
-  options.add("append", s.corpus.append_to,
-              {.help = "add pairs and sets to this corpus, prepared with its options and vocabularies; "
-                       "--drop-repeated compares with its pairs, too. Without --output the corpus itself is replaced "
-                       "after the longer one is complete, and text that was just appended is not appended again",
-               .value = "CORPUS",
-               .path = kUpdatedFile});
-  options.add("merge", s.merged,
-              {.help = "join corpora that were prepared separately with the same vocabularies (--vocabulary-of) and "
-                       "options, in this order; repeat the option for each corpus, and give no text",
-               .value = "CORPUS",
-               .path = kInputFile});
+  options.group("Corpus");
   options.add("output", s.corpus.output, {.help = "corpus file to write", .path = kOutputFile});
   options.add("overwrite", s.corpus.overwrite,
               {.help = "replace an existing output file (atomically, after the corpus is complete)"});
-  options.group(kWords);
+  options.group("Words");
   options.add("source-language", s.corpus.pipeline.source_language,
               {.help = "language of the source side, recorded in the corpus; --tokenizer moses needs en, fr or de",
                .value = "NAME"});
@@ -182,7 +151,7 @@ void declare(Options& options, PrepareSettings& s) {
               {.help = "take vocabularies, tokenizer, normalization, lower-casing and languages from this corpus, so "
                        "that systems trained on different parts of a text have the same vocabularies",
                .path = kInputFile});
-  options.group(kSubwords);
+  options.group("Subwords");
   options.add("subwords", s.corpus.subwords.learned,
               {.help = "learn a SentencePiece model of this kind for each side from the raw text, with byte fallback, "
                        "so that no word is unknown; --source-words and --target-words are the sizes, and "
@@ -212,7 +181,7 @@ void declare(Options& options, PrepareSettings& s) {
   options.add("target-bpe-codes", s.corpus.subwords.target_codes,
               {.help = "BPE codes of subword-nmt for the target side", .path = kInputFile});
   options.take(corpus::cleaning_option_table(), s.corpus.cleaning);
-  options.group(kMachine);
+  options.group("Machine");
   add_threads(options, s.threads);
   options.add("memory", s.memory,
               {.help = "MiB of memory on each rank for counting distinct words; counts that do not fit go to temporary "
@@ -225,14 +194,8 @@ void declare(Options& options, PrepareSettings& s) {
 
 void check(const Options& options, PrepareSettings& s) {
   refuse_what_has_no_effect(options, s.corpus);
-  if (!s.corpus.append_to.empty()) {
-    if (s.corpus.output.empty()) {
-      s.corpus.output = s.corpus.append_to;
-      s.corpus.overwrite = true;
-    }
-  }
   if (s.corpus.output.empty()) throw UsageError("--output is missing: the corpus to write");
-  if (s.merged.empty()) take_text(options, s);
+  take_text(options, s);
 }
 
 }  // namespace rnnsearch::cli

@@ -16,7 +16,6 @@ struct PrepareSettings {
   corpus::PrepareOptions corpus;
   std::vector<std::string> train_source, train_target, train_tsv, train_alignments, tests, copy_patterns;
   std::filesystem::path dev_source, dev_target, both_models, both_codes;
-  std::vector<std::string> merged;  // corpora to join; empty: make one from text
   ThreadOptions threads;
   std::size_t memory = corpus.memory >> 20;  // MiB
   bool json = false;

@@ -13,8 +13,6 @@
 namespace rnnsearch::corpus {
 namespace {
 
-constexpr std::uint64_t kCopiedPairs = 1 << 16;  // pairs copied at once
-
 std::vector<WordId> ids_of(const TextPipeline& pipeline, const std::string& line, corpus::Side side,
                            const Vocabulary& vocabulary) {
   text::WordList words;
@@ -49,12 +47,6 @@ const Selection& selection_of(const Corpus& corpus) {
         text_of("corpus: ", corpus.path().string(),
                 " does not record how its pairs were selected, because an earlier version wrote it; prepare it again"));
   return *corpus.selection();
-}
-
-Vocabulary add_counts(const Vocabulary& a, const Vocabulary& b) {
-  std::vector<std::uint64_t> counts = a.counts();
-  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += b.counts()[i];
-  return Vocabulary(a.words(), std::move(counts));
 }
 
 void check_output(const std::filesystem::path& output, bool overwrite,
@@ -116,13 +108,6 @@ void check_still_absent(const std::filesystem::path& output) {
                         ": another process has written it in the meantime; choose another name, or give --overwrite"));
 }
 
-void check_still_the_same(const std::filesystem::path& corpus, const std::string& digest) {
-  if (storage::sealed_digest(corpus, "corpus") != digest)
-    throw Error(text_of("corpus: ", corpus.string(),
-                        " was changed by another process while this text was prepared, so nothing was appended; append "
-                        "the text again"));
-}
-
 SideWriter::SideWriter(storage::File& file, const std::string& group, const std::string& side)
     : words_(file, group + "/" + side + "_words", kWordsChunk),
       offset_(file, group + "/" + side + "_offset", kOffsetChunk) {
@@ -147,7 +132,6 @@ void SideWriter::add_offset() {
 void CorpusWriter::Side::add(std::span<const WordId> ids) {
   const std::uint64_t length = ids.size();
   digest.add(std::as_bytes(std::span(&length, 1))).add(std::as_bytes(ids));
-  words += length;
 }
 
 CorpusWriter::CorpusWriter(const std::filesystem::path& output, const CorpusHead& head, std::uint64_t shard_pairs)
@@ -176,15 +160,6 @@ void CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> t
   if (!head_.aligned) return;
   shard_->alignment->add(links);
   links_.add(links);
-}
-
-void CorpusWriter::add(const Corpus& corpus) {
-  for (std::uint64_t first = 0; first < corpus.train_pairs(); first += kCopiedPairs) {
-    const PairBlock block = corpus.read_pairs(first, std::min(kCopiedPairs, corpus.train_pairs() - first));
-    for (std::size_t i = 0; i < block.source.size(); ++i) {
-      add(block.source[i], block.target[i], block.links.empty() ? std::span<const WordId>() : block.links[i]);
-    }
-  }
 }
 
 void CorpusWriter::add_set(const RawSet& set) {

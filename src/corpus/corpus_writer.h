@@ -71,22 +71,16 @@ class CorpusWriter {
 
   /// links: positions as read_links gives them; none unless head.aligned.
   void add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {});
-  /// Adds all training pairs of a corpus with the same vocabularies.
-  void add(const Corpus& corpus);
   void add_set(const RawSet& set);
   /// Completes the file and returns the fingerprint. `check`: see AtomicFile::publish.
   std::string publish(const std::function<void()>& check);
 
   /// Of what was added so far.
   std::string fingerprint() const;
-  std::uint64_t pairs() const { return pairs_; }
-  std::uint64_t source_words() const { return source_.words; }
-  std::uint64_t target_words() const { return target_.words; }
 
  private:
-  struct Side {  // digest and number of the words, independent of the division into shards
+  struct Side {  // digest of the words, independent of the division into shards
     storage::Digest digest;
-    std::uint64_t words = 0;
     void add(std::span<const WordId> ids);
   };
   void close_shard();
@@ -103,9 +97,6 @@ std::vector<RawSet> sets_of(const Corpus& corpus);
 /// Throws Error for a corpus that does not record how its pairs were selected.
 const Selection& selection_of(const Corpus& corpus);
 
-/// The vocabulary of two corpora with the same words, with the sum of their counts.
-Vocabulary add_counts(const Vocabulary& a, const Vocabulary& b);
-
 /// Throws Error if the output cannot be written or is one of `inputs`.
 void check_output(const std::filesystem::path& output, bool overwrite,
                   const std::vector<std::filesystem::path>& inputs);
@@ -118,9 +109,6 @@ bool is_there(const std::filesystem::path& output, const CorpusHead& head, const
 /// Call it just before publishing. Throws Error if another process has written the output since check_output found that
 /// it does not exist.
 void check_still_absent(const std::filesystem::path& output);
-/// Call it just before replacing a corpus by a longer one. Throws Error if another process has changed the corpus.
-/// digest: storage::sealed_digest of the corpus when it was read.
-void check_still_the_same(const std::filesystem::path& corpus, const std::string& digest);
 
 /// Replaces `ids` by the ids of the words.
 void encode(const text::WordList& words, const Vocabulary& vocabulary, std::vector<WordId>& ids);

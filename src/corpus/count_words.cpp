@@ -188,11 +188,6 @@ CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, co
     CorpusHead& head = counted.head;
     head.pipeline = options.pipeline;
     head.selection = {options.cleaning, counted.totals.pairs_read, counted.totals.dropped};
-    if (options.append_to.empty()) return "";
-    head.selection.pairs_read += given->selection()->pairs_read;
-    head.selection.dropped += given->selection()->dropped;
-    head.source = add_counts(head.source, given->source_vocabulary());
-    head.target = add_counts(head.target, given->target_vocabulary());
     return "";
   });
   return counted;

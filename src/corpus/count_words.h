@@ -9,7 +9,7 @@
 namespace rnnsearch::corpus {
 
 /// COLLECTIVE. Finds the repeated pairs, if these are dropped, then counts the words and makes the vocabularies.
-/// given: the corpus that is appended to or whose words are used, or nullptr; it is read at rank 0 only. Only the
+/// given: the corpus whose words are used, or nullptr; it is read at rank 0 only. Only the
 /// result of rank 0 is complete. Throws Error on every rank: the text changed while it was read, none of its pairs is
 /// kept, or the disk is full.
 CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, const Corpus* given);

@@ -42,7 +42,7 @@ std::string key_of(const PrepareOptions& options, const Corpus* given) {
   add(options.source_words.value_or(0), " ", options.target_words.value_or(0), " ", options.joint_vocabulary);
   const PrepareOptions::SubwordOptions& subwords = options.subwords;  // given models are part of the pipeline
   add(subwords.learned, " ", subwords.normalization, " ", subwords.sample_pairs, " ", subwords.seed);
-  if (given) add(options.append_to.empty() ? "vocabulary of " : "appended to ", given->fingerprint());
+  if (given) add("vocabulary of ", given->fingerprint());
   return digest.hex();
 }
 

@@ -36,7 +36,7 @@ struct CountedText {
 /// After subword training and before counting it holds only format and key, /pipeline and the models of /vocabulary.
 class CountedFile {
  public:
-  /// given: the corpus of options.vocabulary_of or options.append_to, or nullptr.
+  /// given: the corpus of options.vocabulary_of, or nullptr.
   CountedFile(const PrepareOptions& options, const Corpus* given);
   ~CountedFile();
   CountedFile(const CountedFile&) = delete;

@@ -8,7 +8,6 @@
 #include "corpus/corpus_writer.h"
 #include "corpus/count_words.h"
 #include "corpus/counted_text.h"
-#include "corpus/last_pairs.h"
 #include "corpus/line_reader.h"
 #include "corpus/pair_cleaner.h"
 #include "corpus/subword_models.h"
@@ -20,7 +19,6 @@
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/vocabulary.h"
-#include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
@@ -79,7 +77,6 @@ void check_options(const PrepareOptions& options) try {
   throw UsageError(error.what());
 }
 
-/// All input files except the corpus to append to, which the output may replace.
 std::vector<fs::path> inputs_of(const PrepareOptions& options) {
   std::vector<fs::path> inputs = files_of(options.train);
   const auto add = [&](const EvaluationFiles& set) {
@@ -190,29 +187,12 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   PrepareReport report;
   PrepareOptions options = asked;
   std::optional<Corpus> given;
-  std::string digest_of_given;  // at rank 0
-  if (!options.append_to.empty()) {
-    team.meet(
-        [&] {
-          if (team.rank() == 0) digest_of_given = storage::sealed_digest(options.append_to, "corpus");
-          given.emplace(options.append_to, team.rank() == 0 ? Verify::kDigest : Verify::kSkip);
-          options.cleaning = selection_of(*given).cleaning;
-          options.pipeline = given->pipeline();
-          options.vocabulary_of.clear();
-          options.subwords = {};
-          options.joint_vocabulary = false;
-          return std::string();
-        },
-        [](const auto&) { return std::string(); });
-  }
-  const bool appends = given.has_value();
   std::optional<CountedFile> file;
   std::vector<RawSet> sets;
   at_root(team, [&] {
     check_options(options);
     check_output(options.output, options.overwrite, inputs_of(options));
     remove_abandoned(options.output);  // before anything is written, because abandoned files may fill the disk
-    if (appends) sets = sets_of(*given);
     if (!options.vocabulary_of.empty()) {
       given.emplace(options.vocabulary_of);
       check_vocabulary_of(options, *given);
@@ -230,13 +210,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     };
     if (options.dev) add_set(*options.dev, "dev");
     for (const EvaluationFiles& test : options.tests) add_set(test, "test/" + test.name);
-    std::set<std::string> names;
-    for (const RawSet& set : sets) {
-      report.sets.emplace_back(set.name, set.lines[0].size());
-      if (!names.insert(set.name).second)
-        throw Error(text_of("corpus: ", options.append_to.string(), " has a set ", set.name,
-                            " already; leave this set out, or give the test set another name"));
-    }
+    for (const RawSet& set : sets) report.sets.emplace_back(set.name, set.lines[0].size());
     const bool large = text_bytes(options.train) >= options.keep_counts_from;
     const CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}};
     if (!options.overwrite) is_there(options.output, expected, sets, "");
@@ -258,7 +232,7 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     const std::string changed = changed_libraries(options.pipeline);
     if (!changed.empty()) log_line(text_of("[prepare] corpus ", given->path().string(), ": ", changed));
   }
-  if (!appends) options.pipeline.libraries = {};  // all text is split here
+  options.pipeline.libraries = {};  // all text is split here
   TrainingText text{options, team, progress, {}};
   if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
   const PairCleaner cleaner(options.cleaning);
@@ -274,17 +248,11 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   share(team, counted);
 
   std::optional<CorpusWriter> writer;
-  std::optional<LastPairs> appended_before;
   at_root(team, [&] {
     if (file && !report.counted_before) file->write(counted);
-    counted.head.aligned = (appends && given->has_alignments()) ||
-                           std::any_of(options.train.begin(), options.train.end(),
+    counted.head.aligned = std::any_of(options.train.begin(), options.train.end(),
                                        [](const TextFiles& files) { return !files.alignments.empty(); });
     writer.emplace(options.output, counted.head, options.shard_pairs);
-    if (appends) writer->add(*given);
-    std::error_code ignored;
-    if (appends && fs::equivalent(options.append_to, options.output, ignored))
-      appended_before.emplace(*given, counted.totals.pairs_kept);
     return "";
   });
   PassSteps write;
@@ -303,7 +271,6 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
         const std::size_t positions = piece.links.sizes.empty() ? 0 : piece.links.sizes[i];
         writer->add(source, target, std::span(piece.links.positions).subspan(links_begin, positions));
         links_begin += positions;
-        if (appended_before) appended_before->add(source, target);
         source_begin += piece.source.sizes[i];
         target_begin += piece.target.sizes[i];
       }
@@ -312,16 +279,13 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
   const PassTotals written = text.read(write);
   report.fingerprint = at_root(team, [&] {
     if (written.digest != counted.totals.digest) fail_on_change(options.train);
-    report.unchanged = (appended_before && appended_before->are_these()) ||
-                       (!options.overwrite && is_there(options.output, counted.head, sets, writer->fingerprint()));
-    if (report.unchanged) return Corpus(options.output, Verify::kSkip).fingerprint();
+    report.unchanged = !options.overwrite && is_there(options.output, counted.head, sets, writer->fingerprint());
+    if (report.unchanged) return writer->fingerprint();
     for (const RawSet& set : sets) writer->add_set(set);
     return writer->publish([&] {
-      if (appended_before) check_still_the_same(options.append_to, digest_of_given);
       if (!options.overwrite) check_still_absent(options.output);
     });
   });
-  if (appends) report.pairs_before = given->train_pairs();
   report.pairs_read = counted.totals.pairs_read;
   report.pairs_kept = counted.totals.pairs_kept;
   report.further_columns = written.further_columns;

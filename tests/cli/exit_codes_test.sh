@@ -69,7 +69,6 @@ for ranks in 1 2; do
 done
 expect 2 "--every is for --follow" 1 report --run nowhere --terminal --every 5
 expect 2 "--chart-of is for --chart" 1 report --run nowhere --terminal --chart-of BLEU
-expect 2 "one process" 2 prepare --merge a.h5 --merge b.h5 --output x.h5
 # Whichever rank is misused, all leave with the same code and one sentence.
 echo 'beam = many' >wrong.ini
 for ranks in 2 3; do

@@ -86,7 +86,7 @@ TEST(Outputs, AreNoInputAndNoOtherOutputOfAnyCommand) {
     if (!of_output.path.is_output()) return;
     for (const auto& [other, of_other] : command.make()->options().abouts()) {
       const bool resumes = of_output.path.kind == Path::kOutputRun && of_other.path.kind == Path::kInputRun;
-      if (other == output || of_other.path.kind == Path::kNone || of_other.path.updated || resumes) continue;
+      if (other == output || of_other.path.kind == Path::kNone || resumes) continue;
       for (const auto& [name, aliases] : names) {
         if (other == "config" && name == "new") continue;  // it is read before
         for (const std::string& alias : aliases) {
@@ -127,13 +127,6 @@ TEST(Outputs, AreNotUnderANameThatAnotherOutputGets) {
       EXPECT_NO_THROW(check_paths(paths)) << output << " " << input;
     }
   }
-}
-
-TEST(Outputs, ReplaceAnInputThatTheCommandUpdates) {
-  const GivenPath output{"--output", kOutputFile, "out"};
-  EXPECT_NO_THROW(check_paths({output, {"--append", kUpdatedFile, "out"}}));
-  EXPECT_THROW(check_paths({output, {"--append", kUpdatedFile, "out.partial"}}), UsageError);
-  EXPECT_THROW(check_paths({output, {"--merge", kInputFile, "out"}}), UsageError);
 }
 
 TEST(Outputs, AreNoFileOfARun) {

@@ -51,17 +51,6 @@ for option in pairs=100 seed=2 normalization=nfkc; do
   misused "--subword-${option%=*}|--subwords unigram or bpe" prepare "${text[@]}" --output x.h5 --subword-$option
 done
 misused "--script-share|--source-script" prepare "${text[@]}" --output x.h5 --script-share 0.9
-merge=(prepare --merge corpus.h5 --merge corpus.h5 --output x.h5)
-for option in train-tsv=a dev-source=a test=n:a:b lowercase source-words=9 subwords=bpe max-ratio=2 script-share=0.9 \
-  max-line-bytes=9 threads=1 memory=100 stall-timeout=9; do
-  misused "--${option%=*} is not for --merge|leave it out" "${merge[@]}" --$option
-done
-for option in source-language=en tokenizer=none vocabulary-of=corpus.h5 subword-seed=2 bpe-codes=a drop-copies; do
-  misused "--${option%=*} is not for --append|leave it out" prepare --append corpus.h5 "${text[@]::4}" --$option
-done
-misused "--merge is not for --append" "${merge[@]}" --append corpus.h5
-printf 'memory = 100\n' >few.ini
-misused "--memory is not for --merge" "${merge[@]}" --config few.ini
 misused "--beam|'0'" translate --model run --beam 0
 cp -r run bestless
 rm bestless/checkpoints/update-00000002.h5

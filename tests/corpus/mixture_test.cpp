@@ -6,7 +6,9 @@
 #include <map>
 #include <set>
 
+#include "corpus/corpus_writer.h"
 #include "rnnsearch/corpus/batches.h"
+#include "rnnsearch/text/unicode.h"
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
@@ -218,6 +220,27 @@ TEST(Mixture, RefusesCorporaWithOtherWordsAndWeightsThatMakeNoSense) {
   EXPECT_THAT(said_of(corpora.all[1], 0), HasSubstr("must be above 0"));
   EXPECT_THAT(said_of(corpora.all[1], -1), HasSubstr("must be above 0"));
   EXPECT_THAT(said_of(corpora.all[1], 1e9), HasSubstr("choose a lower weight"));
+}
+
+TEST(OtherLibraries, AreThoseOfTextThatAnotherVersionSplit) {
+  const Corpora corpora({});
+  PrepareOptions options = corpora.options("one", "a b\n");
+  options.pipeline.normalization = "nfc";  // which is ICU's
+  prepare(options);
+  const Corpus one(options.output);
+  const auto beside = [&](const std::string& libraries) {
+    CorpusHead head{one.source_vocabulary(), one.target_vocabulary(), false, one.pipeline(), *one.selection()};
+    head.pipeline.libraries.text = libraries;
+    CorpusWriter writer(corpora.scratch / "changed.h5", head, 1000);
+    const PairBlock pair = one.read_pairs(0, 1);
+    writer.add(pair.source[0], pair.target[0]);
+    writer.publish([] {});
+    return other_libraries(one, Corpus(corpora.scratch / "changed.h5"));
+  };
+  EXPECT_EQ(beside(text::icu()), "");
+  EXPECT_EQ(beside(kUnknownLibraries), "");
+  EXPECT_THAT(beside("ICU 50.1"), AllOf(HasSubstr("changed.h5 was split into words with ICU 50.1"),
+                                        HasSubstr("one.h5 with " + text::icu())));
 }
 
 TEST(Mixture, IsKnownByItsCorporaAndWeights) {

@@ -20,13 +20,7 @@ TEST(PrepareReport, NamesTheReasonsForWhichPairsWereDropped) {
   std::ostringstream out;
   print(report, "c.h5", out);
   EXPECT_THAT(out.str(), HasSubstr("pairs read     1,200\npairs kept     1,199\npairs dropped  1: "));
-  EXPECT_THAT(out.str(), Not(HasSubstr("pairs before")));
   EXPECT_THAT(out.str(), Not(HasSubstr("\x1b")));  // a name of somebody else's corpus
-  report.pairs_before = 5;
-  out.str("");
-  print(report, "c.h5", out);
-  EXPECT_THAT(out.str(), testing::StartsWith("pairs before   5\n"));
-  EXPECT_EQ(json_of(report, "c.h5").at("pairs_before").integer(), 5);
 }
 
 }  // namespace

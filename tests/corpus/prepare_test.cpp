@@ -493,6 +493,20 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
   }
 }
 
+TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "a b\n", "x\n");
+  const auto write = [&](const PrepareProgress& progress) {
+    if (progress.pass == 2) write_text(options.output, "of another");
+  };
+  EXPECT_THAT(message_of([&] { prepare(options, write); }),
+              AllOf(HasSubstr("corpus.h5: it already exists"), HasSubstr("--overwrite")));
+  EXPECT_TRUE(read_file(options.output) == "of another");
+  options.overwrite = true;
+  prepare(options, write);
+  EXPECT_GT(Corpus(options.output).train_pairs(), 0u);
+}
+
 TEST(Prepare, TakesAllWordsThereAreWhenNoNumberWasAsked) {
   const Scratch scratch;
   const PrepareOptions options = options_of(scratch, "a b\n", "x\n");

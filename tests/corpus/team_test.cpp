@@ -179,24 +179,6 @@ TEST(Team, TakesThePipelineWithTheVocabularies) {
   EXPECT_TRUE(read_file(options.output) == bytes);
 }
 
-TEST(Team, AppendsToACorpus) {
-  const Scratch scratch;
-  PrepareOptions options = several_texts(scratch, 9000);
-  prepare(options);
-  options.append_to = options.output;
-  options.train.pop_back();
-  options.output = scratch / "alone.h5";
-  prepare(options);
-  const std::string bytes = read_file(options.output);
-  options.output = options.append_to;
-  PrepareReport report;
-  EXPECT_THAT(prepare_together(3, options, report), testing::Each("nothing was thrown"));
-  EXPECT_TRUE(read_file(options.output) == bytes);
-  EXPECT_THAT(prepare_together(3, options, report), testing::Each("nothing was thrown"));
-  EXPECT_TRUE(report.unchanged) << "the text was appended already";
-  EXPECT_TRUE(read_file(options.output) == bytes);
-}
-
 TEST(Team, SaysOnEveryRankWhatOneProcessWouldSay) {
   const Scratch scratch;
   const auto same = [](PrepareOptions options, const std::string& part) {

@@ -127,8 +127,6 @@ refused 2 "'[0-9' is not a regular expression" prepare "${text[@]}" --copy-patte
 refused 2 "matches the empty string" prepare "${text[@]}" --copy-pattern '[0-9]*' --output x.h5
 refused 1 "no model can learn to copy" prepare "${text[@]}" --copy-pattern 'nowhere' --output x.h5
 refused 1 "its copy patterns are none" prepare "${text[@]}" --copy-pattern '[0-9]+' --vocabulary-of plain.h5 --output x.h5
-refused 2 "--copy-pattern is not for --append" prepare --train-source train.source --train-target train.target \
-  --append corpus.h5 --copy-pattern x
 sed 's/.*/0-0/' train.source >links
 refused 2 "train-alignments count the words of the text" prepare "${text[@]}" --train-alignments links --copy-pattern '[0-9]+' --output x.h5
 [[ ! -e x.h5 ]] || fail "a refused command has written a corpus"

@@ -136,7 +136,6 @@ struct Path {
     kOutputRun,  // the run directory to which the command writes
   } kind = kNone;
   bool stream = false;         // text: - is standard input, or standard output
-  bool updated = false;        // an input that the command's output may replace, once it is complete
   const char* extension = "";  // of all files that the command writes to a folder
   /// The paths in a value with more than one path; null: the value is the path.
   std::vector<std::filesystem::path> (*in)(const std::string& value) = nullptr;
@@ -144,8 +143,7 @@ struct Path {
   bool is_output() const { return kind >= kOutputFile; }
 };
 inline constexpr Path kInputFile{Path::kInputFile}, kInputText{Path::kInputFile, true}, kInputRun{Path::kInputRun},
-    kOutputFile{Path::kOutputFile}, kOutputText{Path::kOutputFile, true},
-    kUpdatedFile{.kind = Path::kInputFile, .updated = true};
+    kOutputFile{Path::kOutputFile}, kOutputText{Path::kOutputFile, true};
 
 /// How the texts of one option reach its member of S, and come from there. All are captureless lambdas, so that rows
 /// are constants of the program.

@@ -67,12 +67,6 @@ struct PrepareOptions {
     std::uint64_t sample_pairs = 500000, seed = 1;
   } subwords;
 
-  /// If not empty, a corpus whose pairs and sets precede those of this text. Its vocabularies, pipeline and cleaning
-  /// are used, and the options for these are ignored. `output` may be the same file, which is then replaced, unless its
-  /// last pairs are those of this text: a job that is repeated must not append twice. Repeated pairs are searched in
-  /// this text only. The result is the same as if both texts had been prepared at once with those vocabularies.
-  std::filesystem::path append_to;
-
   CleaningOptions cleaning;
   TextPipeline pipeline;  // prepare itself sets its subwords
   /// The pipeline settings that the user asked for. With vocabulary_of they must agree with that corpus; the other
@@ -104,7 +98,6 @@ struct PrepareReport {
       return words == 0 ? 1 : 1 - static_cast<double>(unknown_words) / static_cast<double>(words);
     }
   };
-  std::uint64_t pairs_before = 0;  // pairs of the corpus that was appended to; the other counts are of this text only
   std::uint64_t pairs_read = 0, pairs_kept = 0;
   std::uint64_t further_columns = 0;  // pairs behind which their line has further columns, which are not read
   DropCounts dropped;
@@ -136,8 +129,8 @@ struct PrepareProgress {
 /// without a tab; alignments that are none of their pairs; text that changes while it is read; text of which no pair is
 /// kept; fewer distinct words than requested; a `vocabulary_of` that is not a valid corpus or whose pipeline differs
 /// from the requested one; an output that cannot be written, or holds something else than what would be written; an
-/// output that another process writes or changes at the same time. An output that is what would be written, or ends
-/// with the text that is to be appended to it, is left as it is: a job that is repeated ends well.
+/// output that another process writes at the same time. An output that is what would be written is left as it is: a
+/// job that is repeated ends well.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 /// COLLECTIVE. The same on several processes, which must all see the same files. Rank 0 alone writes the corpus, with
