@@ -15,7 +15,8 @@ fail() {
 }
 (($# == 1)) || fail "usage: data/wmt14-en-fr.sh OUT_DIR"
 [[ ! -e $1/.complete ]] || exit 0
-for tool in curl tar gzip sha256sum; do
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+for tool in curl tar gzip perl sha256sum; do
   command -v $tool >/dev/null || fail "$tool is missing; install it: apt-get install $tool"
 done
 mkdir -p -- "$1/archives" "$1/text" || fail "cannot write to $1"
@@ -52,8 +53,7 @@ plain() {  # NAME: prints the text of this file of the archives, also if it is g
   case $file in
     '') fail "$1 is in none of the archives; statmt.org must have changed them" ;;
     *.gz) gzip -dc "$file" ;;
-    *.sgm) sed -n 's,.*<seg[^>]*> *\(.*[^ ]\) *</seg>.*,\1,p' "$file" |
-      sed "s/&quot;/\"/g; s/&apos;/'/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g" ;;
+    *.sgm) "$here/lines.pl" "$file" text/set >&2 && cat text/set.* && rm text/set.* ;;
     *) cat "$file" ;;
   esac
 }

@@ -126,18 +126,16 @@ struct Text {
 
 Text read_text(const Settings& settings) {
   Text text;
-  text.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource, settings.line_limit);
+  text.sources = corpus::read_lines(settings.source, settings.line_limit);
   if (!settings.target.empty()) {
-    text.targets = corpus::read_lines(settings.target, corpus::TestSetPart::kReference, settings.line_limit);
-    corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
-                             {settings.target, corpus::TestSetPart::kReference, text.targets.size()});
+    text.targets = corpus::read_lines(settings.target, settings.line_limit);
+    corpus::check_same_lines({settings.source, text.sources.size()}, {settings.target, text.targets.size()});
   }
   if (!settings.gold_links.empty()) {
-    text.gold = evaluate::read_gold_links(
-        corpus::read_lines(settings.gold_links, corpus::TestSetPart::kReference, settings.line_limit),
-        settings.gold_links.string(), static_cast<std::uint32_t>(settings.gold_first_word));
-    corpus::check_same_lines({settings.source, corpus::TestSetPart::kSource, text.sources.size()},
-                             {settings.gold_links, corpus::TestSetPart::kReference, text.gold.size()});
+    text.gold =
+        evaluate::read_gold_links(corpus::read_lines(settings.gold_links, settings.line_limit),
+                                  settings.gold_links.string(), static_cast<std::uint32_t>(settings.gold_first_word));
+    corpus::check_same_lines({settings.source, text.sources.size()}, {settings.gold_links, text.gold.size()});
   }
   text.lines = corpus::chosen_lines(settings.lines, text.sources.size(), settings.source);
   const auto choose = [&](auto& all) {

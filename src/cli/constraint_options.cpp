@@ -123,7 +123,7 @@ void take_constraints(const Constraints& constraints, const LineLimit& limit, co
   const auto lines_of = [&](const std::filesystem::path& path, const auto& check) {
     Packer packer;
     comm::root_does(world, [&] {
-      const auto lines = corpus::read_lines(path, corpus::TestSetPart::kReference, limit);
+      const auto lines = corpus::read_lines(path, limit);
       check(lines);
       packer.add(std::uint64_t{lines.size()});
       for (const std::string& line : lines) packer.add_text(line);

@@ -69,16 +69,14 @@ Test test_of(const Settings& settings) {
   Test test;
   if (settings.corpus.empty()) {
     for (const auto& path : settings.references) {
-      test.references.push_back(corpus::read_lines(path, corpus::TestSetPart::kReference, settings.line_limit));
-      corpus::check_same_lines(
-          {settings.references.front(), corpus::TestSetPart::kReference, test.references.front().size()},
-          {path, corpus::TestSetPart::kReference, test.references.back().size()});
+      test.references.push_back(corpus::read_lines(path, settings.line_limit));
+      corpus::check_same_lines({settings.references.front(), test.references.front().size()},
+                               {path, test.references.back().size()});
     }
     test.place = settings.references.front();
     if (!settings.source.empty()) {
-      test.sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource, settings.line_limit);
-      corpus::check_same_lines({test.place, corpus::TestSetPart::kReference, test.references.front().size()},
-                               {settings.source, corpus::TestSetPart::kSource, test.sources.size()});
+      test.sources = corpus::read_lines(settings.source, settings.line_limit);
+      corpus::check_same_lines({test.place, test.references.front().size()}, {settings.source, test.sources.size()});
     }
     return test;
   }
@@ -247,9 +245,8 @@ int work(const Options& options, Settings& settings) {
       test = test_of(settings);
       for (const std::string& text : settings.hypotheses) {
         const fs::path path = named_path(text).path;
-        systems.push_back(corpus::read_lines(path, corpus::TestSetPart::kHypothesis, settings.line_limit));
-        corpus::check_same_lines({path, corpus::TestSetPart::kHypothesis, systems.back().size()},
-                                 {test.place, corpus::TestSetPart::kReference, test.references.front().size()});
+        systems.push_back(corpus::read_lines(path, settings.line_limit));
+        corpus::check_same_lines({path, systems.back().size()}, {test.place, test.references.front().size()});
       }
     });
   }
@@ -302,8 +299,7 @@ std::unique_ptr<Invocation> make_evaluate() {
       "evaluate",
       "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
       "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
-      "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Texts are plain text or WMT test "
-      "sets (FILE.sgm, FILE.sgml, FILE.xml, FILE.xml@WHO). Under mpirun the models translate on all "
+      "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Under mpirun the models translate on all "
       "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.",
       Steps<Settings>{declare, check, work});
 }

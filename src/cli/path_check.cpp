@@ -4,7 +4,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
@@ -87,8 +86,7 @@ void check_paths(const std::vector<GivenPath>& paths) {
   for (const GivenPath& output : paths) {
     for (const GivenPath& other : paths) {
       if (!output.as.is_output() || &other == &output) continue;
-      const GivenPath named{other.option, other.as, corpus::file_named(other.path)};
-      if (!replaces(output, named)) continue;
+      if (!replaces(output, other)) continue;
       if (is_standard_stream(output)) {
         throw UsageError(text_of(output.option, " and ", other.option,
                                  " both go to standard output, where they would mix; name a file for one"));

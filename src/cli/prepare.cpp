@@ -82,8 +82,7 @@ std::unique_ptr<Invocation> make_prepare() {
       "prepare",
       "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the "
       "vocabularies, drops empty and long pairs, and keeps the raw references of dev and test sets. "
-      "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz), or WMT test "
-      "sets (FILE.sgm, FILE.sgml, FILE.xml; FILE.xml@WHO selects a translator). Under mpirun the ranks "
+      "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz). Under mpirun the ranks "
       "share the work and write the same bytes; all of them must see the files. A command that was "
       "killed after it learned subwords or counted the words of a large text resumes from there when it "
       "is repeated.",

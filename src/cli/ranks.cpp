@@ -9,7 +9,6 @@
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::cli {
 
@@ -94,7 +93,7 @@ PatienceForPipes::PatienceForPipes(const std::vector<std::filesystem::path>& tex
     : stall_timeout_(stall_timeout) {
   std::uint64_t waits = std::any_of(texts.begin(), texts.end(), [](const std::filesystem::path& text) {
     std::error_code ignored;
-    const auto status = std::filesystem::status(corpus::file_named(text), ignored);
+    const auto status = std::filesystem::status(text, ignored);
     return text.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
   });
   world.broadcast(std::span(&waits, 1));

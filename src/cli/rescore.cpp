@@ -50,7 +50,7 @@ void declare(Options& options, Settings& settings) {
                .path = kInputFile,
                .required = true});
   options.add("source", settings.source,
-              {.help = "source sentences of the list, one per line, or a WMT test set (FILE.sgm, FILE.xml); needed "
+              {.help = "source sentences of the list, one per line; needed "
                        "with --model",
                .path = kInputFile});
   options.add("model", settings.model,
@@ -137,7 +137,7 @@ int work(const Options& options, Settings& settings) {
     comm::root_does(world, [&] {
       list = read_list(settings.list, settings.line_limit);
       if (!settings.source.empty()) {
-        sources = corpus::read_lines(settings.source, corpus::TestSetPart::kSource, settings.line_limit);
+        sources = corpus::read_lines(settings.source, settings.line_limit);
         evaluate::check_line_count(list, settings.list.string(), sources.size(), settings.source.string());
       }
       evaluate::check_feature_names(list, names);

@@ -38,9 +38,7 @@ void declare(Options& options, Settings& s) {
   options.group("Files");
   add_models(options, s.models);
   options.add("source", s.source_path,
-              {.help = "source sentences, one per line, or a WMT test set (FILE.sgm, FILE.xml)",
-               .path = kInputFile,
-               .required = true});
+              {.help = "source sentences, one per line", .path = kInputFile, .required = true});
   options.add("target", s.target_path,
               {.help = "translations of --source, line by line", .path = kInputFile, .required = true});
   options.add("output", s.output,
@@ -72,10 +70,9 @@ int work(const Options& options, Settings& s) {
   {
     const PatienceForPipes patience({s.source_path, s.target_path}, s.threads.stall_timeout, world);
     comm::root_does(world, [&] {
-      sources = corpus::read_lines(s.source_path, corpus::TestSetPart::kSource, s.line_limit);
-      targets = corpus::read_lines(s.target_path, corpus::TestSetPart::kReference, s.line_limit);
-      corpus::check_same_lines({s.source_path, corpus::TestSetPart::kSource, sources.size()},
-                               {s.target_path, corpus::TestSetPart::kReference, targets.size()});
+      sources = corpus::read_lines(s.source_path, s.line_limit);
+      targets = corpus::read_lines(s.target_path, s.line_limit);
+      corpus::check_same_lines({s.source_path, sources.size()}, {s.target_path, targets.size()});
     });
   }
   OpenModels opened(s.models, world);

@@ -259,7 +259,7 @@ int work(const Options& options, Settings& s) {
 std::unique_ptr<Invocation> make_translate() {
   return std::make_unique<InvocationOf<Settings>>(
       "translate",
-      "Translates text, one sentence per line, or WMT test sets (FILE.sgm, FILE.sgml, FILE.xml), with a trained "
+      "Translates text, one sentence per line, with a trained "
       "model or an ensemble. Under mpirun the lines are distributed over the ranks; the output is in the order of "
       "the input. The translation of a line without words is an empty line. After SIGTERM or SIGUSR1 the command "
       "stops at once, even inside a sentence, prints the number of finished lines, and ends with exit code 85. With "

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -88,31 +87,17 @@ std::optional<TranslationInput::Beside> TranslationInput::open_beside(const std:
 
 TranslationInput::TranslationInput(const std::filesystem::path& path, const LineFiles& files, const LineLimit& limit)
     : path_(path),
+      lines_(path.empty() ? standard_input(name()) : corpus::open_text(path, stop_if_signal_came), name(), limit),
       prefixes_(open_beside("--prefix", files.prefixes, limit)),
-      required_(open_beside("--require", files.required, limit)) {
-  if (const auto test_set = corpus::test_set_name(path)) {
-    segments_ = corpus::read_test_set(*test_set, corpus::TestSetPart::kSource, limit).lines;
-    return;
-  }
-  lines_.emplace(path.empty() ? standard_input(name()) : corpus::open_text(path, stop_if_signal_came), name(), limit);
-}
+      required_(open_beside("--require", files.required, limit)) {}
 
 TranslationInput::TranslationInput(InputFormat format, Refusals refusals, const LineLimit& limit)
-    : format_(format),
-      refusals_(std::move(refusals)),
-      lines_(std::in_place, standard_input(name()), name(), limit),
-      arriving_(true) {}
+    : format_(format), refusals_(std::move(refusals)), lines_(standard_input(name()), name(), limit), arriving_(true) {}
 
 Portion TranslationInput::next(std::size_t count) {
   if (arriving_) return arrived(count);
   Portion portion;
-  if (lines_) {
-    portion.lines = lines_->next(count);
-  } else {
-    const auto first = segments_->begin() + static_cast<std::ptrdiff_t>(given_);
-    const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, segments_->size() - given_));
-    portion.lines.assign(std::make_move_iterator(first), std::make_move_iterator(last));
-  }
+  portion.lines = lines_.next(count);
   portion.prefixes = lines_beside(prefixes_, portion.lines.size(), count);
   portion.required = lines_beside(required_, portion.lines.size(), count);
   given_ += portion.lines.size();
@@ -135,9 +120,9 @@ std::vector<std::string> TranslationInput::lines_beside(std::optional<Beside>& f
 }
 
 Portion TranslationInput::arrived(std::size_t count) {
-  if (!next_.problem.empty()) lines_->refuse(next_);
+  if (!next_.problem.empty()) lines_.refuse(next_);
   Portion portion;
-  for (Line line; portion.lines.size() < count && lines_->next(line, portion.lines.empty());) {
+  for (Line line; portion.lines.size() < count && lines_.next(line, portion.lines.empty());) {
     if (format_ == InputFormat::kJson) {
       Asked asked;
       portion.requests.push_back(request_of(line, text_of(name(), ", line ", given_ + 1), refusals_, asked));
@@ -147,7 +132,7 @@ Portion TranslationInput::arrived(std::size_t count) {
     } else if (line.problem.empty()) {
       portion.lines.push_back(std::move(line.text));
     } else {
-      if (portion.lines.empty()) lines_->refuse(line);
+      if (portion.lines.empty()) lines_.refuse(line);
       next_ = line;
       break;
     }

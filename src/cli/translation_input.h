@@ -46,7 +46,7 @@ struct Refusals {
 
 class TranslationInput {
  public:
-  /// A text or a test set; standard input if the path is empty.
+  /// A text; standard input if the path is empty.
   TranslationInput(const std::filesystem::path& path, const LineFiles& files, const LineLimit& limit);
   /// Standard input, line by line.
   TranslationInput(InputFormat format, Refusals refusals, const LineLimit& limit);
@@ -73,12 +73,11 @@ class TranslationInput {
   std::filesystem::path path_;
   InputFormat format_ = InputFormat::kPlain;
   Refusals refusals_{};
-  std::optional<LineSource> lines_;
+  LineSource lines_;
   bool arriving_ = false;  // the lines are answered as they come
   std::optional<Beside> prefixes_, required_;
-  std::optional<std::vector<std::string>> segments_;  // of a test set
-  std::size_t given_ = 0;                             // lines, so far
-  Line next_;                                         // the next arrived line, if it has a problem
+  std::size_t given_ = 0;  // lines, so far
+  Line next_;              // the next arrived line, if it has a problem
 };
 
 /// {"id": ..., "translation": "..."}, with "n_best", the n-best entries, if wanted; {"id": ..., "error": "..."} for a

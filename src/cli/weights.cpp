@@ -38,7 +38,7 @@ std::vector<double> read_weights(const WeightOptions& weights, const std::vector
   std::vector<evaluate::FeatureWeight> all;
   if (!weights.file.empty()) {
     std::string text;
-    const auto lines = corpus::read_lines(weights.file, corpus::TestSetPart::kSource, limit);
+    const auto lines = corpus::read_lines(weights.file, limit);
     for (const std::string& line : lines) text += line + "\n";
     all = evaluate::read_weights(text, weights.file.string());
   }
@@ -47,8 +47,7 @@ std::vector<double> read_weights(const WeightOptions& weights, const std::vector
 }
 
 evaluate::NBestList read_list(const std::filesystem::path& path, const LineLimit& limit) {
-  return evaluate::read_n_best_list(corpus::read_lines(path, corpus::TestSetPart::kHypothesis, limit), path.string(),
-                                    stop_if_signal_came);
+  return evaluate::read_n_best_list(corpus::read_lines(path, limit), path.string(), stop_if_signal_came);
 }
 
 }  // namespace rnnsearch::cli

@@ -218,6 +218,9 @@ std::unique_ptr<ByteSource> ByteSource::open(const fs::path& path) {
   if (!fs::is_regular_file(status)) {
     refuse(path, "it is not a regular file, but training text is read twice; write it to a file first");
   }
+  for (const std::string name = path.filename().string(); const std::string packed : {"", ".gz", ".xz", ".zst"})
+    for (const char* markup : {".sgm", ".sgml", ".xml", ".tmx"})
+      if (name.ends_with(markup + packed)) refuse(path, "it is markup; data/lines.pl turns it into lines of text");
   FileHandle file(std::fopen(path.c_str(), "rb"));
   if (!file) refuse(path, std::strerror(errno));
   const std::uint64_t size = fs::file_size(path);

@@ -15,7 +15,8 @@ namespace rnnsearch::corpus {
 /// thread-safe.
 class ByteSource {
  public:
-  /// Throws Error for a file that is missing, a folder, not a regular file (text is read twice) or empty.
+  /// Throws Error for a file that is missing, a folder, not a regular file (text is read twice) or empty, and for one
+  /// that is markup by its name (.sgm, .sgml, .xml, .tmx).
   static std::unique_ptr<ByteSource> open(const std::filesystem::path& path);
   virtual ~ByteSource() = default;
   ByteSource(const ByteSource&) = delete;

@@ -8,7 +8,6 @@
 #include "corpus/difference.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/format.h"
-#include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -62,7 +61,7 @@ void check_output(const std::filesystem::path& output, bool overwrite,
   if (fs::is_directory(output, reason)) refuse("it is a folder, but a file name was expected");
   if (!overwrite || !fs::exists(output, reason)) return;
   for (const fs::path& input : inputs)
-    if (fs::equivalent(file_named(input), output, reason)) refuse("it is one of the input files; choose another name");
+    if (fs::equivalent(input, output, reason)) refuse("it is one of the input files; choose another name");
 }
 
 bool is_there(const std::filesystem::path& output, const CorpusHead& head, const std::vector<RawSet>& sets,

@@ -8,7 +8,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/corpus/format.h"
-#include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/storage/digest.h"
 #include "rnnsearch/storage/sealed_file.h"
 
@@ -30,8 +29,8 @@ std::string key_of(const PrepareOptions& options, const Corpus* given) {
       if (file.empty()) {
         add("columns");
       } else {
-        add(fs::absolute(file).string(), " ", fs::file_size(file_named(file)), " ",
-            fs::last_write_time(file_named(file)).time_since_epoch().count());
+        add(fs::absolute(file).string(), " ", fs::file_size(file), " ",
+            fs::last_write_time(file).time_since_epoch().count());
       }
     }
     if (!text.alignments.empty()) {  // they decide nothing that is counted, except that they were found to be sound

@@ -8,7 +8,6 @@
 #include "corpus/byte_source.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -55,9 +54,9 @@ std::vector<std::optional<LineIndex>> index_lines(const std::vector<std::filesys
       [&] {
         Packer packer;
         for (const auto& file : files) {
-          const auto source = ByteSource::open(file_named(file));
+          const auto source = ByteSource::open(file);
           const std::uint64_t size = source->size();
-          const bool plain = !test_set_name(file) && source->seek(0);
+          const bool plain = source->seek(0);
           const PartLines lines =
               plain ? lines_of(*source, size / ranks * rank, rank + 1 == ranks ? size : size / ranks * (rank + 1))
                     : PartLines{};

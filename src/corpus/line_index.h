@@ -32,7 +32,7 @@ class LineIndex {
 };
 
 /// COLLECTIVE. Each process counts the lines in a part of each file. There is no index for compressed files, because
-/// they can only be read from the start, and none for test sets. Throws Error for files that cannot be read, or whose
+/// they can only be read from the start. Throws Error for files that cannot be read, or whose
 /// size differs between ranks.
 std::vector<std::optional<LineIndex>> index_lines(const std::vector<std::filesystem::path>& files, Team& team);
 

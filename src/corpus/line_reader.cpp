@@ -8,16 +8,8 @@
 
 namespace rnnsearch::corpus {
 
-LineReader::LineReader(const std::filesystem::path& path, const LineLimit& limit, std::optional<TestSetPart> part)
-    : limit_(limit) {
-  const auto name = part ? test_set_name(path) : std::nullopt;
-  source_ = ByteSource::open(name ? name->file : path);
-  if (name) {
-    test_set_ = read_test_set(*name, *part, limit);
-  } else {
-    buffer_.resize(1 << 18);
-  }
-}
+LineReader::LineReader(const std::filesystem::path& path, const LineLimit& limit)
+    : source_(ByteSource::open(path)), limit_(limit), buffer_(1 << 18) {}
 
 bool LineReader::fill() {
   begin_ = 0;
@@ -26,7 +18,6 @@ bool LineReader::fill() {
 }
 
 bool LineReader::at_end() {
-  if (test_set_) return lines_ == test_set_->lines.size();
   const bool more = begin_ < end_ || fill();
   if (lines_ == 0 && begin_ == 0 && std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) {
     begin_ = kByteOrderMark.size();
@@ -39,10 +30,6 @@ bool LineReader::at_end() {
 
 bool LineReader::append(std::string& text) {
   if (at_end()) return false;
-  if (test_set_) {
-    text += test_set_->lines[lines_++];
-    return true;
-  }
   ++lines_;
   const std::size_t first = text.size();
   std::string_view line;
@@ -87,7 +74,6 @@ void LineReader::skip_to(std::uint64_t line, const LineIndex* index) {
 }
 
 std::uint64_t LineReader::skip(std::uint64_t lines) {
-  if (test_set_) return std::min<std::uint64_t>(lines, test_set_->lines.size() - lines_);
   std::uint64_t skipped = 0;
   bool inside = false;  // in a line whose end has not been found yet
   while (skipped < lines && (begin_ < end_ || fill())) {

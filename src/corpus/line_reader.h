@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,17 +11,15 @@
 #include "corpus/byte_source.h"
 #include "corpus/line_index.h"
 #include "rnnsearch/base/line_source.h"
-#include "rnnsearch/corpus/test_set_file.h"
 
 namespace rnnsearch::corpus {
 
-/// Memory: a small buffer, or the whole file for a test set. Errors name the file, the line and the byte in the line,
+/// Memory: a small buffer. Errors name the file, the line and the byte in the line,
 /// both counted from 1.
 class LineReader {
  public:
-  /// If `part` is given, a file that test_set_name() recognises is read as a test set, whose segments are the lines.
-  /// Throws Error as ByteSource::open and read_test_set do.
-  LineReader(const std::filesystem::path& path, const LineLimit& limit, std::optional<TestSetPart> part = std::nullopt);
+  /// Throws Error as ByteSource::open does.
+  LineReader(const std::filesystem::path& path, const LineLimit& limit);
 
   /// Whether all lines were read. Throws Error for a file that is empty after unpacking.
   bool at_end();
@@ -38,11 +35,9 @@ class LineReader {
   std::uint64_t skip_rest();
 
   const std::filesystem::path& path() const { return source_->path(); }
-  const std::optional<TestSet>& test_set() const { return test_set_; }  // empty if the file is plain text
-  std::string_view unit() const { return test_set_ ? "segments" : "lines"; }
-  std::uint64_t lines() const { return lines_; }                                    // lines read or skipped so far
-  std::uint64_t bytes() const { return test_set_ ? size() : source_->position(); }  // bytes of the file read so far
-  std::uint64_t size() const { return source_->size(); }                            // size of the file in bytes
+  std::uint64_t lines() const { return lines_; }               // lines read or skipped so far
+  std::uint64_t bytes() const { return source_->position(); }  // bytes of the file read so far
+  std::uint64_t size() const { return source_->size(); }       // size of the file in bytes
 
  private:
   bool fill();
@@ -50,7 +45,6 @@ class LineReader {
 
   std::unique_ptr<ByteSource> source_;
   LineLimit limit_;
-  std::optional<TestSet> test_set_;
   std::uint64_t lines_ = 0;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // the part of the buffer that is still to be read

@@ -9,14 +9,8 @@ namespace rnnsearch::corpus {
 
 void fail_on_counts(LineReader& a, LineReader& b) {
   const std::uint64_t a_lines = a.lines() + a.skip_rest(), b_lines = b.lines() + b.skip_rest();
-  throw Error(text_of("corpus: ", a.path().string(), " has ", a_lines, " ", a.unit(), " but ", b.path().string(),
-                      " has ", b_lines, a.unit() == b.unit() ? "" : text_of(" ", b.unit()),
-                      "; line i of one file must be the translation of line i of the other"));
-}
-
-void check_same_segments(const LineReader& a, const LineReader& b) {
-  if (a.test_set() && b.test_set() && a.test_set()->lines.size() == b.test_set()->lines.size())
-    check_same_segments(a.path(), *a.test_set(), b.path(), *b.test_set());
+  throw Error(text_of("corpus: ", a.path().string(), " has ", a_lines, " lines but ", b.path().string(), " has ",
+                      b_lines, "; line i of one file must be the translation of line i of the other"));
 }
 
 std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts) {
@@ -32,13 +26,12 @@ std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts)
 namespace {
 
 std::unique_ptr<LineReader> source_of(const TextFiles& text, const LineLimit& limit) {
-  if (text.target.empty()) return std::make_unique<LineReader>(text.source, limit);
-  return std::make_unique<LineReader>(text.source, limit, TestSetPart::kSource);
+  return std::make_unique<LineReader>(text.source, limit);
 }
 
 std::unique_ptr<LineReader> target_of(const TextFiles& text, const LineLimit& limit) {
   if (text.target.empty()) return nullptr;
-  return std::make_unique<LineReader>(text.target, limit, TestSetPart::kReference);
+  return std::make_unique<LineReader>(text.target, limit);
 }
 
 std::unique_ptr<LineReader> alignments_of(const TextFiles& text, const LineLimit& limit) {
@@ -79,10 +72,7 @@ void PairReader::open_text() {
   source_ = source_of(text, limit_);
   source_index_ = next_index();
   target_ = target_of(text, limit_);
-  if (target_) {
-    target_index_ = next_index();
-    check_same_segments(*source_, *target_);
-  }
+  if (target_) target_index_ = next_index();
   alignments_ = alignments_of(text, limit_);
   if (alignments_) alignments_index_ = next_index();
   round_ = 0;

@@ -99,9 +99,6 @@ class PairReader {
   std::uint64_t bytes_before_ = 0, pairs_before_ = 0;  // bytes and pairs of the texts before the current one
 };
 
-/// Throws Error for two test sets with equally many segments that do not belong together (see test_set_file.h).
-void check_same_segments(const LineReader& a, const LineReader& b);
-
 /// Counts the remaining lines of two files and throws Error with the different numbers of lines.
 [[noreturn]] void fail_on_counts(LineReader& a, LineReader& b);
 

@@ -17,7 +17,6 @@
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/corpus/corpus.h"
-#include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/text/unicode.h"
 
@@ -31,10 +30,9 @@ RawSet read_raw_set(const EvaluationFiles& files, const LineLimit& limit, const 
   if (files.references.empty()) throw Error(text_of("corpus: the set ", name, " has no reference translation"));
   RawSet set{name, {}};
   std::vector<LineReader> readers;
-  readers.emplace_back(files.source, limit, TestSetPart::kSource);
-  for (const fs::path& reference : files.references) readers.emplace_back(reference, limit, TestSetPart::kReference);
+  readers.emplace_back(files.source, limit);
+  for (const fs::path& reference : files.references) readers.emplace_back(reference, limit);
   for (LineReader& reader : readers) {
-    check_same_segments(readers.front(), reader);
     auto& lines = set.lines.emplace_back();
     for (std::string line; reader.next(line);) lines.push_back(line);
     if (reader.lines() != readers.front().lines()) fail_on_counts(readers.front(), reader);
@@ -93,7 +91,7 @@ std::vector<fs::path> inputs_of(const PrepareOptions& options) {
 
 std::uint64_t text_bytes(const std::vector<TextFiles>& texts) {
   std::uint64_t bytes = 0;
-  for (const fs::path& file : files_of(texts)) bytes += ByteSource::open(file_named(file))->size();
+  for (const fs::path& file : files_of(texts)) bytes += ByteSource::open(file)->size();
   return bytes;
 }
 

@@ -12,8 +12,7 @@
 
 namespace rnnsearch::corpus {
 
-std::vector<std::string> read_lines(const std::filesystem::path& path, TestSetPart part, const LineLimit& limit) {
-  if (const auto test_set = test_set_name(path)) return read_test_set(*test_set, part, limit).lines;
+std::vector<std::string> read_lines(const std::filesystem::path& path, const LineLimit& limit) {
   auto lines =
       LineSource(open_text(path, stop_if_signal_came), path.string(), limit).next(static_cast<std::size_t>(-1));
   if (lines.empty()) throw Error(text_of(path.string(), " is empty: it must hold one sentence a line"));
@@ -54,16 +53,9 @@ std::vector<std::size_t> chosen_lines(const std::string& asked, std::size_t line
 }
 
 void check_same_lines(const CountedLines& a, const CountedLines& b) {
-  const auto a_set = test_set_name(a.path), b_set = test_set_name(b.path);
   if (a.lines != b.lines) {
-    throw Error(text_of(a.path.string(), " has ", a.lines, a_set ? " segments" : " lines", " but ", b.path.string(),
-                        " has ", b.lines, b_set ? " segments" : " lines",
+    throw Error(text_of(a.path.string(), " has ", a.lines, " lines but ", b.path.string(), " has ", b.lines,
                         "; line i of one must belong to line i of the other"));
-  }
-  if (a_set && b_set) {
-    const LineLimit none{static_cast<std::size_t>(-1)};  // they were read before, within the limit
-    check_same_segments(a_set->file, read_test_set(*a_set, a.part, none), b_set->file,
-                        read_test_set(*b_set, b.part, none));
   }
 }
 

@@ -186,17 +186,6 @@ for entry in evaluate:config translate:config; do odd $entry "${whole[$entry]/@i
 echo "$cells files with oddities"
 ((cells > 300)) || fail "only $cells files with oddities were tried"
 
-# A test set's segments are lines.
-{
-  echo '<srcset setid="x" srclang="any"><doc docid="x">'
-  sed 's/.*/<seg>&<\/seg>/' long
-  echo '</doc></srcset>'
-} >long.sgm
-status=0
-"$RNNSEARCH" translate --model run --input long.sgm --threads 1 --max-line-bytes 100 >out 2>err || status=$?
-[[ $status == 1 && $(<err) == *"long.sgm line 3: the segment is longer than the 100 bytes of --max-line-bytes"* ]] ||
-  fail "a test set: exit code $status: $(<err)"
-
 # What never ends is refused when the limit is passed.
 status=0
 "$RNNSEARCH" translate --model run --threads 1 < <(yes | tr -d '\n' 2>/dev/null) >out 2>err || status=$?

@@ -14,7 +14,6 @@
 #include "corpus/pair_cleaner.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/corpus/test_set_file.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/chrf.h"
@@ -156,13 +155,6 @@ std::vector<Work> all_work(const Scratch& scratch) {
   once("reading", [written](const std::string& line) {
     corpus::LineReader reader(written(line), {});
     for (std::string read; reader.next(read);) {
-    }
-  });
-  once("test-set", [](const std::string& line) {
-    try {
-      corpus::segments_of("<srcset><doc><seg>" + line + "</seg></doc></srcset>", {"a.sgm", ""},
-                          corpus::TestSetPart::kSource);
-    } catch (const Error&) {  // also what is no test set must be refused in time
     }
   });
   once("alignment-file", [written](const std::string& line) {

@@ -121,6 +121,8 @@ TEST(ByteSource, RefusesWhatIsNoFile) {
   const Scratch scratch;
   EXPECT_THAT(message_of([&] { ByteSource::open(scratch / "none"); }), HasSubstr("no such file"));
   EXPECT_THAT(message_of([&] { ByteSource::open(scratch.path()); }), HasSubstr("folder"));
+  write(scratch / "set.xml.gz", "a\n");
+  EXPECT_THAT(message_of([&] { ByteSource::open(scratch / "set.xml.gz"); }), HasSubstr("markup; data/lines.pl"));
   write(scratch / "empty", "");
   EXPECT_THAT(message_of([&] { ByteSource::open(scratch / "empty"); }), HasSubstr("empty"));
 }

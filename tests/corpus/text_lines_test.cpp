@@ -11,24 +11,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(ReadLines, HoldsTheSegmentsOfATestSetToTheLimit) {
-  const Scratch scratch;
-  const auto set = write_text(scratch / "a.sgm", "<refset><doc>\n<seg>a  b</seg>\n<seg>a b c</seg></doc></refset>");
-  EXPECT_THAT(read_lines(set, TestSetPart::kReference, {5}), ElementsAre("a b", "a b c"));
-  EXPECT_THAT(
-      message_of([&] { read_lines(set, TestSetPart::kReference, {4}); }),
-      HasSubstr("a.sgm line 3: the segment is longer than the 4 bytes of --max-line-bytes, beginning with 'a b c'"));
-}
-
 TEST(ReadLines, RefusesAnEmptyFileAndFilesOfDifferentLengths) {
   const Scratch scratch;
   const auto empty = write_text(scratch / "empty", ""), one = write_text(scratch / "one", "a\n");
-  EXPECT_THAT(message_of([&] { read_lines(empty, TestSetPart::kSource, {}); }), HasSubstr("is empty"));
-  EXPECT_THAT(read_lines(one, TestSetPart::kSource, {}), ElementsAre("a"));
-  EXPECT_THAT(message_of([&] {
-                check_same_lines({one, TestSetPart::kSource, 1}, {empty, TestSetPart::kReference, 2});
-              }),
-              HasSubstr("one has 1 lines but"));
+  EXPECT_THAT(message_of([&] { read_lines(empty, {}); }), HasSubstr("is empty"));
+  EXPECT_THAT(read_lines(one, {}), ElementsAre("a"));
+  EXPECT_THAT(message_of([&] { check_same_lines({one, 1}, {empty, 2}); }), HasSubstr("one has 1 lines but"));
 }
 
 TEST(ChosenLines, AreEachOnceAndInOrder) {

@@ -18,9 +18,7 @@
 namespace rnnsearch::corpus {
 
 /// Parallel text: line i of each file belongs to line i of the others. Files are UTF-8 with lines that end at "\n"
-/// only, plain or compressed with gzip, Zstandard or xz (recognised by their first bytes). If test_set_name()
-/// recognises the name (test_set_file.h), the file is a WMT test set whose segments are the lines: <src> for the
-/// source, <ref> for a translation.
+/// only, plain or compressed with gzip, Zstandard or xz (recognised by their first bytes).
 struct TextFiles {
   std::filesystem::path source;
   std::filesystem::path target;  // if empty, each line of `source` is a source sentence, a tab and its translation
