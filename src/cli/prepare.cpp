@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "cli/prepare_options.h"
 #include "cli/progress.h"
-#include "cli/rank_team.h"
 #include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
@@ -16,7 +17,6 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/prepare_report.h"
-#include "rnnsearch/corpus/team.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -38,40 +38,36 @@ int work(const Options& options, PrepareSettings& settings) {
   settings.corpus.only_check = options.only_checks();
   check_same_options(world, options);
   settle_threads(settings.threads, world);
-  std::unique_ptr<corpus::Team> team = std::make_unique<corpus::Alone>();
   if (world.size() > 1) {
-    team = std::make_unique<RankTeam>();
-    // Rank 0 learns alone, for as long as that takes, and the others wait for it.
-    if (settings.corpus.subwords.learned != "none") comm::set_stall_timeout(0);
+    comm::set_stall_timeout(0);  // rank 0 may take as long as it needs
+    if (world.is_root())
+      log_line("[prepare] runs in one process: rank 0 prepares the corpus, and the other ranks wait");
   }
-  std::optional<Progress> progress(std::in_place, team->rank() != 0);
-  Stopwatch watch;
-  int pass = -2;  // none yet
-  const auto report = corpus::prepare(settings.corpus, *team, [&](const corpus::PrepareProgress& p) {
-    if (!p.event.empty()) {
-      progress->say("[prepare] " + p.event);
-      return;
-    }
-    if (p.pass != pass) watch.lap();
-    pass = p.pass;
-    const double share = static_cast<double>(p.bytes) / static_cast<double>(std::max<std::uint64_t>(p.total_bytes, 1));
-    const double left = share > 0 ? watch.seconds() * (1 - share) / share : 0;
-    progress->show(text_of("[prepare] ",
-                           pass == -1  ? "sampling for subwords: "
-                           : pass == 0 ? "seeking repeated pairs: "
-                           : pass == 1 ? "counting words: "
-                                       : "writing: ",
-                           static_cast<int>(100 * share), "%, ", grouped(p.pairs), " pairs, ", duration(left),
-                           " of this left"));
+  comm::root_does(world, [&] {
+    std::optional<Progress> progress(std::in_place, false);
+    Stopwatch watch;
+    int pass = -2;  // none yet
+    const auto report = corpus::prepare(settings.corpus, [&](const corpus::PrepareProgress& p) {
+      if (!p.event.empty()) {
+        progress->say("[prepare] " + p.event);
+        return;
+      }
+      if (p.pass != pass) watch.lap();
+      pass = p.pass;
+      const double share =
+          static_cast<double>(p.bytes) / static_cast<double>(std::max<std::uint64_t>(p.total_bytes, 1));
+      const double left = share > 0 ? watch.seconds() * (1 - share) / share : 0;
+      progress->show(text_of("[prepare] ",
+                             pass == -1  ? "sampling for subwords: "
+                             : pass == 0 ? "seeking repeated pairs: "
+                             : pass == 1 ? "counting words: "
+                                         : "writing: ",
+                             static_cast<int>(100 * share), "%, ", grouped(p.pairs), " pairs, ", duration(left),
+                             " of this left"));
+    });
+    progress.reset();
+    if (!options.only_checks()) show(report, settings.corpus.output, settings.json);
   });
-  if (report.learned_before || report.counted_before)
-    progress->say(text_of("[prepare] resumes a killed run, which had ",
-                          report.learned_before ? "learned the subwords" : "",
-                          report.learned_before && report.counted_before ? " and " : "",
-                          report.counted_before ? "counted the words" : ""));
-  progress.reset();
-  if (team->rank() != 0 || options.only_checks()) return 0;
-  show(report, settings.corpus.output, settings.json);
   return 0;
 }
 
@@ -82,10 +78,8 @@ std::unique_ptr<Invocation> make_prepare() {
       "prepare",
       "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the "
       "vocabularies, drops empty and long pairs, and keeps the raw references of dev and test sets. "
-      "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz). Under mpirun the ranks "
-      "share the work and write the same bytes; all of them must see the files. A command that was "
-      "killed after it learned subwords or counted the words of a large text resumes from there when it "
-      "is repeated.",
+      "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz). It runs in one process, "
+      "on all its threads: under mpirun rank 0 prepares, and the other ranks wait.",
       Steps<PrepareSettings>{declare, check, work, true});
 }
 

@@ -184,7 +184,7 @@ void declare(Options& options, PrepareSettings& s) {
   options.group("Machine");
   add_threads(options, s.threads);
   options.add("memory", s.memory,
-              {.help = "MiB of memory on each rank for counting distinct words; counts that do not fit go to temporary "
+              {.help = "MiB of memory for counting distinct words; counts that do not fit go to temporary "
                        "files beside the output",
                .low = 16,
                .high = 1 << 24});

@@ -42,11 +42,6 @@ class PlainSource : public ByteSource {
     position_ += count;
     return count;
   }
-  bool seek(std::uint64_t position) override {
-    if (fseeko(file_.get(), static_cast<off_t>(position), SEEK_SET) != 0) refuse(path(), std::strerror(errno));
-    position_ = position;
-    return true;
-  }
   std::uint64_t position() const override { return position_; }
 
  private:
@@ -204,10 +199,6 @@ class XzSource : public CompressedSource {
 };
 
 }  // namespace
-
-bool ByteSource::seek(std::uint64_t) {
-  return false;
-}
 
 std::unique_ptr<ByteSource> ByteSource::open(const fs::path& path) {
   std::error_code reason;

@@ -25,8 +25,6 @@ class ByteSource {
   /// Reads up to buffer.size() bytes and returns their number; 0 only at the end. Throws Error for a file that cannot
   /// be read, and for compressed data that is damaged or truncated.
   virtual std::size_t read(std::span<char> buffer) = 0;
-  /// Continues reading at a position. Returns false and does nothing for compressed data.
-  virtual bool seek(std::uint64_t position);
   /// The position in the file itself, which for compressed data counts compressed bytes.
   virtual std::uint64_t position() const = 0;
 

@@ -11,7 +11,6 @@
 #include "corpus/subword_models.h"
 #include "corpus/word_statistics.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/corpus/vocabulary.h"
 
@@ -20,13 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// COLLECTIVE. Returns the repeated pairs, and at rank 0 the digest of the text.
+/// Returns the repeated pairs and the digest of the text.
 std::pair<PairSet, std::string> find_repeated(const TrainingText& text) {
-  std::optional<RepeatedPairs> pairs;
-  at_root(text.team, [&] {
-    pairs.emplace(text.options.memory, text.folder());
-    return "";
-  });
+  RepeatedPairs pairs(text.options.memory, text.folder());
   PassSteps steps;
   steps.pass = 0;
   steps.work = [](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
@@ -36,11 +31,11 @@ std::pair<PairSet, std::string> find_repeated(const TrainingText& text) {
       piece.digests.push_back(RepeatedPairs::digest_of(block.source[i], block.target[i]));
     }
   };
-  steps.collect = [&](const std::vector<Piece>& pieces) {
-    for (const Piece& piece : pieces) pairs->add(piece.digests);
+  steps.keep = [&](const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) pairs.add(piece.digests);
   };
   std::string digest = text.read(steps).digest;
-  return {PairSet(at_root(text.team, [&] { return pairs->take().bits(); })), std::move(digest)};
+  return {pairs.take(), std::move(digest)};
 }
 
 /// The word counts of the training text.
@@ -68,36 +63,6 @@ struct WordTables {
         joint->add(piece.target.words, piece.target.hashed, group);
       }
     });
-  }
-  std::vector<WordStatistics*> all() {
-    std::vector<WordStatistics*> all{&source, &target};
-    if (joint) all.push_back(&*joint);
-    return all;
-  }
-  /// COLLECTIVE. Adds up the counts of all processes at rank 0: process by process, one group of words at a time.
-  void gather(Team& team) {
-    for (WordStatistics* statistics : all()) {
-      team.meet(
-          [&] {
-            Packer packer;
-            packer.add(statistics->running());
-            return packer.take();
-          },
-          [&](const std::vector<std::string>& parts) {
-            for (std::size_t rank = 1; rank < parts.size(); ++rank)
-              statistics->add_running(Unpacker(parts[rank]).next<std::uint64_t>());
-            return std::string();
-          });
-      for (int rank = 1; rank < team.size(); ++rank) {
-        for (std::size_t group = 0; group < HashedWords::kGroups; ++group) {
-          team.meet([&] { return team.rank() == rank ? statistics->pack(group) : std::string(); },
-                    [&](const std::vector<std::string>& parts) {
-                      statistics->merge(group, parts[static_cast<std::size_t>(rank)]);
-                      return std::string();
-                    });
-        }
-      }
-    }
   }
 };
 
@@ -156,40 +121,25 @@ CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, co
   CountedText counted;
   std::string digest;
   if (options.cleaning.drop_repeated) std::tie(counted.repeated, digest) = find_repeated(text);
-  std::optional<WordTables> tables;
-  text.team.meet(
-      [&] {
-        tables.emplace(options, text.folder());
-        return std::string();
-      },
-      [](const auto&) { return std::string(); });
+  WordTables tables(options, text.folder());
   PassSteps steps;
   steps.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
     split_pairs(options.pipeline, cleaner, counted.repeated, block, first, last, piece);
     piece.source.hashed.group(piece.source.words);
     piece.target.hashed.group(piece.target.words);
   };
-  steps.keep = [&](const std::vector<Piece>& pieces) { tables->add(pieces); };
+  steps.keep = [&](const std::vector<Piece>& pieces) { tables.add(pieces); };
   counted.totals = text.read(steps);
-  at_root(text.team, [&] {
-    if (!digest.empty() && digest != counted.totals.digest) fail_on_change(options.train);
-    if (counted.totals.pairs_kept == 0) fail_on_nothing(options, counted.totals);
-    return "";
-  });
-  tables->gather(text.team);
-  at_root(text.team, [&] {
-    cut_vocabularies(options, given, *tables, counted);
-    if (options.pipeline.copies &&
-        known_placeholders(options.pipeline, counted.head.source, counted.head.target).empty())
-      throw Error(text_of("corpus: no model can learn to copy: in ", names_of(options.train).first,
-                          " no match of the copy patterns (", copy_patterns_of(options.pipeline),
-                          ") that also stands in the translation is frequent enough for both vocabularies; correct "
-                          "--copy-pattern, give more words, or leave it out"));
-    CorpusHead& head = counted.head;
-    head.pipeline = options.pipeline;
-    head.selection = {options.cleaning, counted.totals.pairs_read, counted.totals.dropped};
-    return "";
-  });
+  if (!digest.empty() && digest != counted.totals.digest) fail_on_change(options.train);
+  if (counted.totals.pairs_kept == 0) fail_on_nothing(options, counted.totals);
+  cut_vocabularies(options, given, tables, counted);
+  if (options.pipeline.copies && known_placeholders(options.pipeline, counted.head.source, counted.head.target).empty())
+    throw Error(text_of("corpus: no model can learn to copy: in ", names_of(options.train).first,
+                        " no match of the copy patterns (", copy_patterns_of(options.pipeline),
+                        ") that also stands in the translation is frequent enough for both vocabularies; correct "
+                        "--copy-pattern, give more words, or leave it out"));
+  counted.head.pipeline = options.pipeline;
+  counted.head.selection = {options.cleaning, counted.totals.pairs_read, counted.totals.dropped};
   return counted;
 }
 

@@ -1,8 +1,6 @@
 #include "corpus/line_reader.h"
 
-#include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "rnnsearch/base/error.h"
 
@@ -58,25 +56,10 @@ bool LineReader::next(std::string& line) {
   return true;
 }
 
-void LineReader::skip_to(std::uint64_t line, const LineIndex* index) {
-  if (index) {
-    const auto [marked, offset] = index->before(line);
-    if (marked > lines_) {
-      source_->seek(offset - 1);  // read the preceding line end again, to check that it is still there
-      begin_ = end_ = 0;
-      if (!fill() || buffer_[begin_++] != '\n')
-        throw Error(text_of("corpus: ", path().string(),
-                            " changed while it was read; prepare again when no other process writes to it"));
-      lines_ = marked;
-    }
-  }
-  if (line > lines_) lines_ += skip(line - lines_);
-}
-
-std::uint64_t LineReader::skip(std::uint64_t lines) {
+std::uint64_t LineReader::skip_rest() {
   std::uint64_t skipped = 0;
   bool inside = false;  // in a line whose end has not been found yet
-  while (skipped < lines && (begin_ < end_ || fill())) {
+  while (begin_ < end_ || fill()) {
     const char* const start = buffer_.data() + begin_;
     const void* const newline = std::memchr(start, '\n', end_ - begin_);
     inside = newline == nullptr;
@@ -84,10 +67,6 @@ std::uint64_t LineReader::skip(std::uint64_t lines) {
     begin_ = inside ? end_ : begin_ + static_cast<std::size_t>(static_cast<const char*>(newline) - start) + 1;
   }
   return skipped + inside;
-}
-
-std::uint64_t LineReader::skip_rest() {
-  return skip(std::numeric_limits<std::uint64_t>::max());
 }
 
 }  // namespace rnnsearch::corpus

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "corpus/byte_source.h"
-#include "corpus/line_index.h"
 #include "rnnsearch/base/line_source.h"
 
 namespace rnnsearch::corpus {
@@ -28,9 +27,6 @@ class LineReader {
   bool append(std::string& text);
   /// Reads the next line and checks it with check_text; returns false at the end.
   bool next(std::string& line);
-  /// Skips lines, without checking them, until `line` lines were passed or the text ends. `index` is the index of this
-  /// file or nullptr. Throws Error if a line no longer begins where the index says.
-  void skip_to(std::uint64_t line, const LineIndex* index);
   /// Skips and counts the remaining lines, without checking them.
   std::uint64_t skip_rest();
 
@@ -41,7 +37,6 @@ class LineReader {
 
  private:
   bool fill();
-  std::uint64_t skip(std::uint64_t lines);  // returns how many lines were skipped
 
   std::unique_ptr<ByteSource> source_;
   LineLimit limit_;

@@ -48,14 +48,7 @@ std::unique_ptr<LineReader> alignments_of(const TextFiles& text, const LineLimit
 
 }  // namespace
 
-PairReader::PairReader(std::vector<TextFiles> texts, const LineLimit& limit,
-                       std::vector<std::optional<LineIndex>> index, int rank, int ranks)
-    : texts_(std::move(texts)),
-      limit_(limit),
-      index_(std::move(index)),
-      rank_(static_cast<std::uint64_t>(rank)),
-      ranks_(static_cast<std::uint64_t>(ranks)) {
-  index_.resize(files_of(texts_).size());
+PairReader::PairReader(std::vector<TextFiles> texts, const LineLimit& limit) : texts_(std::move(texts)), limit_(limit) {
   for (const TextFiles& text : texts_) {  // open all texts now, so that a missing file is not found after an hour
     size_ += source_of(text, limit_)->size();
     if (const auto target = target_of(text, limit_)) size_ += target->size();
@@ -65,18 +58,9 @@ PairReader::PairReader(std::vector<TextFiles> texts, const LineLimit& limit,
 
 void PairReader::open_text() {
   const TextFiles& text = texts_[next_text_++];
-  const auto next_index = [&] {
-    const auto& index = index_[next_file_++];
-    return index ? &*index : nullptr;
-  };
   source_ = source_of(text, limit_);
-  source_index_ = next_index();
   target_ = target_of(text, limit_);
-  if (target_) target_index_ = next_index();
   alignments_ = alignments_of(text, limit_);
-  if (alignments_) alignments_index_ = next_index();
-  round_ = 0;
-  in_unit_ = false;
 }
 
 void PairReader::close_text() {
@@ -85,26 +69,6 @@ void PairReader::close_text() {
   source_.reset();
   target_.reset();
   alignments_.reset();
-}
-
-PairReader::Found PairReader::begin_unit() {
-  const std::uint64_t round_begin = round_ * ranks_ * kPairs, first = round_begin + rank_ * kPairs;
-  source_->skip_to(first, source_index_);
-  if (target_) {
-    target_->skip_to(first, target_index_);
-    if (source_->lines() != target_->lines() || source_->at_end() != target_->at_end()) {
-      fail_on_counts(*source_, *target_);
-    }
-  }
-  if (alignments_) {
-    alignments_->skip_to(first, alignments_index_);
-    if (source_->lines() != alignments_->lines() || source_->at_end() != alignments_->at_end()) {
-      fail_on_count_of_alignments(*source_, *alignments_);
-    }
-  }
-  unit_end_ = first + kPairs;
-  if (source_->lines() == first && !source_->at_end()) return Found::kUnit;
-  return source_->lines() > round_begin ? Found::kEmptyRound : Found::kNoRound;
 }
 
 // Appends the links of the next pair, if there are alignments and there is `more` text. Returns `more`.
@@ -138,15 +102,12 @@ bool PairReader::append(TextBlock& block) {
   return true;
 }
 
-// Reads pairs of the current unit until the unit or the block is complete, the text ends, or an error occurs.
-void PairReader::read_unit(TextBlock& block) {
+// Reads pairs of the current text until the block is complete, the text ends, or an error occurs.
+void PairReader::read(TextBlock& block) {
   bool more = true;
   try {
-    while (more && source_->lines() < unit_end_ && block.source.bytes.size() < kBytes &&
-           block.target.bytes.size() < kBytes) {
+    while (more && block.size() < kPairs && block.source.bytes.size() < kBytes && block.target.bytes.size() < kBytes)
       more = append(block);
-    }
-    if (more && source_->lines() < unit_end_ && source_->at_end()) more = append(block);
   } catch (...) {
     if (block.size() == 0) throw;
     const std::size_t whole = std::min(block.source.ends.size(), block.target.ends.size());
@@ -157,9 +118,6 @@ void PairReader::read_unit(TextBlock& block) {
   }
   block.bytes_read =
       bytes_before_ + source_->bytes() + (target_ ? target_->bytes() : 0) + (alignments_ ? alignments_->bytes() : 0);
-  in_unit_ = error_ || (more && source_->lines() < unit_end_);
-  block.ends_round = !in_unit_ || ranks_ == 1;
-  if (!in_unit_) ++round_;
   if (!more) close_text();
 }
 
@@ -169,27 +127,20 @@ bool PairReader::next(TextBlock& block) {
   block.target.clear();
   block.alignments.clear();
   block.further_columns = 0;
-  for (Found found = Found::kUnit;;) {
+  while (block.size() == 0) {
     if (!source_) {
       if (next_text_ == texts_.size()) return false;
       open_text();
     }
-    if (!in_unit_) found = begin_unit();
     block.source.path = source_->path();
     block.target.path = target_ ? target_->path() : source_->path();
     if (alignments_) block.alignments.path = alignments_->path();
     block.columns = !target_;
     block.first_line = source_->lines() + 1;
     block.first_pair = pairs_before_ + source_->lines();
-    if (found == Found::kUnit) {
-      read_unit(block);
-      return true;
-    }
-    close_text();
-    block.bytes_read = bytes_before_;
-    block.ends_round = true;
-    if (found == Found::kEmptyRound) return true;
+    read(block);
   }
+  return true;
 }
 
 }  // namespace rnnsearch::corpus

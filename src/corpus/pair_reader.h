@@ -6,12 +6,10 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "corpus/line_index.h"
 #include "corpus/line_reader.h"
 #include "rnnsearch/corpus/prepare.h"
 
@@ -44,7 +42,6 @@ struct TextBlock {
   std::uint64_t first_pair = 0;       // number of the first pair over all texts, from 0
   std::uint64_t further_columns = 0;  // pairs behind which their line has further columns, which are not read
   std::uint64_t bytes_read = 0;       // bytes of all files up to the end of this block
-  bool ends_round = true;             // whether this is the last block of a round, see PairReader
 
   std::size_t size() const { return source.ends.size(); }
 };
@@ -52,48 +49,33 @@ struct TextBlock {
 /// The files of the texts: source and target, or the one file of tab-separated values, and the alignments.
 std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts);
 
-/// Reads one process's share of the text. A text is divided into units of kPairs pairs, which are distributed in
-/// rounds: in each round, rank r of R reads one unit, the one after that of rank r - 1. The pairs of all ranks, round
-/// by round in rank order, are therefore the text. In the last round of a text some ranks may have none. Memory: a
-/// block and one line, where a block is a unit, or a part of it that reaches kBytes on one side. The division into
-/// blocks does not depend on the number of ranks.
+/// Memory: a block and one line, where a block has kPairs pairs of one text, or fewer that reach kBytes on one side.
 class PairReader {
  public:
   static constexpr std::size_t kPairs = 1 << 13, kBytes = 4 << 20;
 
-  /// index: the result of index_lines for files_of(texts), or empty; without an index, the units of other ranks are
-  /// read (and unpacked) and skipped. Throws Error for files that cannot be opened.
-  PairReader(std::vector<TextFiles> texts, const LineLimit& limit, std::vector<std::optional<LineIndex>> index = {},
-             int rank = 0, int ranks = 1);
+  /// Throws Error for files that cannot be opened.
+  PairReader(std::vector<TextFiles> texts, const LineLimit& limit);
 
-  /// Reads the next block, which is empty in a round without pairs for this rank; returns false at the end. Throws
-  /// Error for files with different numbers of lines, for tab-separated lines without a tab, and as LineReader::append
-  /// does; the pairs in front of such a line are returned first.
+  /// Reads the next block, which is not empty; returns false at the end. Throws Error for files with different numbers
+  /// of lines, for tab-separated lines without a tab, and as LineReader::append does; the pairs in front of such a line
+  /// are returned first.
   bool next(TextBlock& block);
   std::uint64_t size() const { return size_; }  // size of all files in bytes
 
  private:
-  enum class Found { kUnit, kEmptyRound, kNoRound };
-
   void open_text();
   void close_text();
-  Found begin_unit();
   bool append(TextBlock& block);
   bool append_links(bool more, TextBlock& block);
-  void read_unit(TextBlock& block);
+  void read(TextBlock& block);
 
   std::vector<TextFiles> texts_;
   LineLimit limit_;
-  std::vector<std::optional<LineIndex>> index_;
-  std::uint64_t rank_, ranks_;
-  std::size_t next_text_ = 0, next_file_ = 0;
+  std::size_t next_text_ = 0;
   std::unique_ptr<LineReader> source_, target_;  // files of the current text; tab-separated values have no target_
   std::unique_ptr<LineReader> alignments_;       // if the current text has them
-  const LineIndex *source_index_ = nullptr, *target_index_ = nullptr, *alignments_index_ = nullptr;
-  std::uint64_t round_ = 0;     // round in the current text
-  std::uint64_t unit_end_ = 0;  // number of the pair after the last one of the current unit
-  bool in_unit_ = false;
-  std::exception_ptr error_;  // the error that follows the pairs that were returned last
+  std::exception_ptr error_;                     // the error that follows the pairs that were returned last
   std::string line_;
   std::uint64_t size_ = 0;                             // bytes of all files
   std::uint64_t bytes_before_ = 0, pairs_before_ = 0;  // bytes and pairs of the texts before the current one

@@ -4,18 +4,16 @@
 #include <set>
 #include <span>
 
-#include "corpus/byte_source.h"
 #include "corpus/corpus_writer.h"
 #include "corpus/count_words.h"
-#include "corpus/counted_text.h"
 #include "corpus/line_reader.h"
 #include "corpus/pair_cleaner.h"
+#include "corpus/pair_reader.h"
 #include "corpus/subword_models.h"
 #include "corpus/training_text.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
-#include "rnnsearch/base/packed.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/text/unicode.h"
@@ -89,34 +87,6 @@ std::vector<fs::path> inputs_of(const PrepareOptions& options) {
   return inputs;
 }
 
-std::uint64_t text_bytes(const std::vector<TextFiles>& texts) {
-  std::uint64_t bytes = 0;
-  for (const fs::path& file : files_of(texts)) bytes += ByteSource::open(file)->size();
-  return bytes;
-}
-
-/// COLLECTIVE. Sends the words and the repeated pairs from rank 0 to all ranks.
-void share(Team& team, CountedText& counted) {
-  if (team.size() == 1) return;
-  const std::string shared = at_root(team, [&] {
-    Packer packer;
-    packer.add_text(counted.repeated.bits());
-    for (const Vocabulary* vocabulary : {&counted.head.source, &counted.head.target}) {
-      packer.add(std::uint64_t{vocabulary->size()});
-      for (const std::string& word : vocabulary->words()) packer.add_text(word);
-    }
-    return packer.take();
-  });
-  if (team.rank() == 0) return;
-  Unpacker unpacker(shared);
-  counted.repeated = PairSet(std::string(unpacker.next_text()));
-  for (Vocabulary* vocabulary : {&counted.head.source, &counted.head.target}) {
-    std::vector<std::string> words(unpacker.next<std::uint64_t>());
-    for (std::string& word : words) word = unpacker.next_text();
-    *vocabulary = Vocabulary(std::move(words));
-  }
-}
-
 void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
   const TextPipeline &there = given.pipeline(), &here = options.pipeline;
   const PrepareOptions::Explicit& set = options.given;
@@ -142,117 +112,54 @@ void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
                         "--vocabulary-of out"));
 }
 
-/// COLLECTIVE. Sends the pipeline of rank 0, which read it or learned its subwords, to every rank.
-void share_pipeline(Team& team, TextPipeline& pipeline) {
-  const std::string shared = at_root(team, [&] {
-    Packer packer;
-    for (const std::string* text :
-         {&pipeline.source_language, &pipeline.target_language, &pipeline.tokenizer, &pipeline.normalization})
-      packer.add_text(*text);
-    packer.add(std::uint64_t{pipeline.lowercase});
-    packer.add(std::uint64_t{pipeline.copies.patterns().size()});
-    for (const std::string& pattern : pipeline.copies.patterns()) packer.add_text(pattern);
-    if (!pipeline.source_subwords) return packer.take();
-    packer.add_text(subwords_of(pipeline));
-    packer.add_text(pipeline.source_subwords.bytes());
-    packer.add_text(pipeline.target_subwords.bytes());
-    return packer.take();
-  });
-  if (team.rank() == 0) return;
-  Unpacker unpacker(shared);
-  for (std::string* text :
-       {&pipeline.source_language, &pipeline.target_language, &pipeline.tokenizer, &pipeline.normalization})
-    *text = unpacker.next_text();
-  pipeline.lowercase = unpacker.next<std::uint64_t>() != 0;
-  std::vector<std::string> patterns(unpacker.next<std::uint64_t>());
-  for (std::string& pattern : patterns) pattern = unpacker.next_text();
-  pipeline.copies = text::CopyPatterns(std::move(patterns));
-  if (unpacker.empty()) return;
-  const auto kind = text::subword_kind_of(std::string(unpacker.next_text()));
-  pipeline.source_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));
-  pipeline.target_subwords = text::Subwords::of(kind, std::string(unpacker.next_text()));
-  if (pipeline.source_subwords == pipeline.target_subwords) pipeline.target_subwords = pipeline.source_subwords;
+RawSet read_set(const EvaluationFiles& files, const LineLimit& limit, const std::string& name) {
+  RawSet set = read_raw_set(files, limit, name);
+  for (std::size_t i = 0; i < set.lines.size(); ++i) {
+    const auto is_blank = [](const std::string& line) { return text::split_views(line).empty(); };
+    if (!std::all_of(set.lines[i].begin(), set.lines[i].end(), is_blank)) continue;
+    throw Error(text_of("corpus: ", (i == 0 ? files.source : files.references[i - 1]).string(), " of the set ", name,
+                        " has ", set.lines[i].size(),
+                        " lines, which are all blank, so that nothing can be measured with it; give another file"));
+  }
+  return set;
 }
 
 }  // namespace
 
-PrepareReport prepare(const PrepareOptions& options, const Progress& progress) {
-  Alone alone;
-  return prepare(options, alone, progress);
-}
-
-PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& progress) {
+PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   PrepareReport report;
   PrepareOptions options = asked;
+  check_options(options);
+  check_output(options.output, options.overwrite, inputs_of(options));
+  remove_abandoned(options.output);  // before anything is written, because abandoned files may fill the disk
   std::optional<Corpus> given;
-  std::optional<CountedFile> file;
+  if (!options.vocabulary_of.empty()) {
+    given.emplace(options.vocabulary_of);
+    check_vocabulary_of(options, *given);
+    options.pipeline = given->pipeline();
+  }
   std::vector<RawSet> sets;
-  at_root(team, [&] {
-    check_options(options);
-    check_output(options.output, options.overwrite, inputs_of(options));
-    remove_abandoned(options.output);  // before anything is written, because abandoned files may fill the disk
-    if (!options.vocabulary_of.empty()) {
-      given.emplace(options.vocabulary_of);
-      check_vocabulary_of(options, *given);
-      options.pipeline = given->pipeline();
-    }
-    const auto add_set = [&](const EvaluationFiles& files, const std::string& name) {
-      const RawSet& set = sets.emplace_back(read_raw_set(files, options.line_limit, name));
-      for (std::size_t i = 0; i < set.lines.size(); ++i) {
-        const auto is_blank = [](const std::string& line) { return text::split_views(line).empty(); };
-        if (!std::all_of(set.lines[i].begin(), set.lines[i].end(), is_blank)) continue;
-        throw Error(text_of("corpus: ", (i == 0 ? files.source : files.references[i - 1]).string(), " of the set ",
-                            name, " has ", set.lines[i].size(),
-                            " lines, which are all blank, so that nothing can be measured with it; give another file"));
-      }
-    };
-    if (options.dev) add_set(*options.dev, "dev");
-    for (const EvaluationFiles& test : options.tests) add_set(test, "test/" + test.name);
-    for (const RawSet& set : sets) report.sets.emplace_back(set.name, set.lines[0].size());
-    const bool large = text_bytes(options.train) >= options.keep_counts_from;
-    const CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}};
-    if (!options.overwrite) is_there(options.output, expected, sets, "");
-    if (options.only_check) return "";
-    if (large) file.emplace(options, given ? &*given : nullptr);
-    const bool learns = !given && options.subwords.learned != "none";
-    if (const auto learned = learns && file ? file->read_learned(options) : std::nullopt) {
-      options.pipeline = *learned;
-      report.learned_before = true;
-    } else if (!given) {
-      options.pipeline = with_subwords(options, progress);
-      if (learns && file) file->write_learned(options.pipeline);
-    }
-    return "";
-  });
+  if (options.dev) sets.push_back(read_set(*options.dev, options.line_limit, "dev"));
+  for (const EvaluationFiles& test : options.tests)
+    sets.push_back(read_set(test, options.line_limit, "test/" + test.name));
+  for (const RawSet& set : sets) report.sets.emplace_back(set.name, set.lines[0].size());
+  const PairReader opened(options.train, options.line_limit);  // a missing file is found before anything is learned
+  const CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}};
+  if (!options.overwrite) is_there(options.output, expected, sets, "");
   if (options.only_check) return report;
-  share_pipeline(team, options.pipeline);
-  if (given && team.rank() == 0) {
+  if (given) {
     const std::string changed = changed_libraries(options.pipeline);
     if (!changed.empty()) log_line(text_of("[prepare] corpus ", given->path().string(), ": ", changed));
+  } else {
+    options.pipeline = with_subwords(options, progress);
   }
   options.pipeline.libraries = {};  // all text is split here
-  TrainingText text{options, team, progress, {}};
-  if (team.size() > 1) text.index = index_lines(files_of(options.train), team);
+  const TrainingText text{options, progress};
   const PairCleaner cleaner(options.cleaning);
-  CountedText counted;
-  report.counted_before = !at_root(team, [&] {
-                             if (!file) return "";
-                             auto before = file->read(options);
-                             if (!before) return "";
-                             counted = *std::move(before);
-                             return "it was counted before";
-                           }).empty();
-  if (!report.counted_before) counted = count_words(text, cleaner, given ? &*given : nullptr);
-  share(team, counted);
-
-  std::optional<CorpusWriter> writer;
-  at_root(team, [&] {
-    if (file && !report.counted_before) file->write(counted);
-    counted.head.aligned = std::any_of(options.train.begin(), options.train.end(),
-                                       [](const TextFiles& files) { return !files.alignments.empty(); });
-    writer.emplace(options.output, counted.head, options.shard_pairs);
-    return "";
-  });
+  CountedText counted = count_words(text, cleaner, given ? &*given : nullptr);
+  counted.head.aligned = std::any_of(options.train.begin(), options.train.end(),
+                                     [](const TextFiles& files) { return !files.alignments.empty(); });
+  CorpusWriter writer(options.output, counted.head, options.shard_pairs);
   PassSteps write;
   write.pass = 2;
   write.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
@@ -260,14 +167,14 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     encode(piece.source.words, counted.head.source, piece.source.ids);
     encode(piece.target.words, counted.head.target, piece.target.ids);
   };
-  write.collect = [&](const std::vector<Piece>& pieces) {
+  write.keep = [&](const std::vector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
       std::size_t source_begin = 0, target_begin = 0, links_begin = 0;
       for (std::size_t i = 0; i < piece.kept(); ++i) {
-        const auto source = std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]);
-        const auto target = std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]);
         const std::size_t positions = piece.links.sizes.empty() ? 0 : piece.links.sizes[i];
-        writer->add(source, target, std::span(piece.links.positions).subspan(links_begin, positions));
+        writer.add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
+                   std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]),
+                   std::span(piece.links.positions).subspan(links_begin, positions));
         links_begin += positions;
         source_begin += piece.source.sizes[i];
         target_begin += piece.target.sizes[i];
@@ -275,15 +182,16 @@ PrepareReport prepare(const PrepareOptions& asked, Team& team, const Progress& p
     }
   };
   const PassTotals written = text.read(write);
-  report.fingerprint = at_root(team, [&] {
-    if (written.digest != counted.totals.digest) fail_on_change(options.train);
-    report.unchanged = !options.overwrite && is_there(options.output, counted.head, sets, writer->fingerprint());
-    if (report.unchanged) return writer->fingerprint();
-    for (const RawSet& set : sets) writer->add_set(set);
-    return writer->publish([&] {
+  if (written.digest != counted.totals.digest) fail_on_change(options.train);
+  report.unchanged = !options.overwrite && is_there(options.output, counted.head, sets, writer.fingerprint());
+  if (report.unchanged) {
+    report.fingerprint = writer.fingerprint();
+  } else {
+    for (const RawSet& set : sets) writer.add_set(set);
+    report.fingerprint = writer.publish([&] {
       if (!options.overwrite) check_still_absent(options.output);
     });
-  });
+  }
   report.pairs_read = counted.totals.pairs_read;
   report.pairs_kept = counted.totals.pairs_kept;
   report.further_columns = written.further_columns;

@@ -18,8 +18,6 @@ namespace rnnsearch::corpus {
 /// A set of pair numbers with one bit for each pair of the text: 5 MB for 40 million pairs.
 class PairSet {
  public:
-  PairSet() = default;
-  explicit PairSet(std::string bits) : bits_(std::move(bits)) {}
   bool contains(std::uint64_t pair) const {
     return pair / 8 < bits_.size() && (static_cast<unsigned char>(bits_[pair / 8]) >> (pair % 8) & 1U) != 0;
   }
@@ -27,7 +25,6 @@ class PairSet {
     if (pair / 8 >= bits_.size()) bits_.resize(pair / 8 + 1, '\0');
     bits_[pair / 8] = static_cast<char>(static_cast<unsigned char>(bits_[pair / 8]) | 1U << (pair % 8));
   }
-  const std::string& bits() const { return bits_; }
 
  private:
   std::string bits_;

@@ -1,20 +1,17 @@
-// One pass over the training text, by one or several processes, each on all its threads.
+// One pass over the training text, on all threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "corpus/line_index.h"
 #include "corpus/pair_reader.h"
 #include "corpus/word_statistics.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/prepare.h"
-#include "rnnsearch/corpus/team.h"
 #include "rnnsearch/storage/digest.h"
 #include "rnnsearch/text/word_list.h"
 
@@ -43,26 +40,21 @@ struct PassSteps {
   int pass = 1;  // PrepareProgress::pass
   /// Called on all threads: processes pairs [first, last) of the block. `piece` still holds the result of its last use.
   std::function<void(const TextBlock& block, std::size_t first, std::size_t last, Piece& piece)> work;
-  /// Called on each process with the pieces of its own pairs, in their order, while `work` processes the next ones. The
-  /// two must not use the same data.
+  /// Called with the pieces of a block, in the order of the text, while `work` processes the next block. The two must
+  /// not use the same data.
   std::function<void(const std::vector<Piece>& pieces)> keep;
-  /// Called at rank 0 with the sizes and ids, or the digests, of all pairs in the order of the text, also while `work`
-  /// processes the next ones.
-  std::function<void(const std::vector<Piece>& pieces)> collect;
 };
 
-/// Totals of the whole text, at rank 0.
+/// Totals of the whole text.
 struct PassTotals {
   std::uint64_t pairs_read = 0, pairs_kept = 0;
   DropCounts dropped;
-  std::string digest;                 // digest of the text, 32 hexadecimal digits, the same for any number of processes
+  std::string digest;                 // digest of the text, 32 hexadecimal digits
   std::uint64_t further_columns = 0;  // see TextBlock
 };
 
-/// COLLECTIVE. index: see PairReader. Throws Error as PairReader and the steps do; of several errors, the first one in
-/// the text.
-PassTotals read_text(const std::vector<TextFiles>& texts, const LineLimit& limit,
-                     const std::vector<std::optional<LineIndex>>& index, Team& team, const PassSteps& steps,
+/// Throws Error as PairReader and the steps do; of several errors, the first one in the text.
+PassTotals read_text(const std::vector<TextFiles>& texts, const LineLimit& limit, const PassSteps& steps,
                      const std::function<void(const PrepareProgress&)>& progress);
 
 /// Calls check_line for both lines of a pair.

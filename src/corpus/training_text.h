@@ -4,15 +4,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <optional>
-#include <vector>
 
-#include "corpus/line_index.h"
 #include "corpus/pair_cleaner.h"
 #include "corpus/repeated_pairs.h"
 #include "corpus/text_pass.h"
 #include "rnnsearch/corpus/prepare.h"
-#include "rnnsearch/corpus/team.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 
 namespace rnnsearch::corpus {
@@ -20,17 +16,15 @@ namespace rnnsearch::corpus {
 /// All references outlive this.
 struct TrainingText {
   const PrepareOptions& options;
-  Team& team;
   const std::function<void(const PrepareProgress&)>& progress;
-  std::vector<std::optional<LineIndex>> index;  // empty for one process
 
   /// The folder of the output, which has room for temporary files, too.
   std::filesystem::path folder() const {
     return options.output.has_parent_path() ? options.output.parent_path() : std::filesystem::path(".");
   }
-  /// COLLECTIVE. One pass, see read_text.
+  /// One pass, see read_text.
   PassTotals read(const PassSteps& steps) const {
-    return read_text(options.train, options.line_limit, index, team, steps, progress);
+    return read_text(options.train, options.line_limit, steps, progress);
   }
 };
 

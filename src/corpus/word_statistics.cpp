@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/packed.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -86,23 +85,6 @@ WordStatistics::WordStatistics(std::size_t memory, const std::filesystem::path& 
 void WordStatistics::add(const text::WordList& words, const HashedWords& hashed, std::size_t group) {
   for (std::size_t i = hashed.begin(group); i < hashed.end(group); ++i) {
     groups_[group].add(words[hashed.word(i)], hashed.hash(i));
-  }
-}
-
-std::string WordStatistics::pack(std::size_t group) {
-  Packer packer;
-  groups_[group].for_each([&](std::string_view word, std::uint64_t count) {
-    packer.add(count);
-    packer.add_text(word);
-  });
-  return packer.take();
-}
-
-void WordStatistics::merge(std::size_t group, std::string_view packed) {
-  for (Unpacker unpacker(packed); !unpacker.empty();) {
-    const auto count = unpacker.next<std::uint64_t>();
-    const std::string_view word = unpacker.next_text();
-    groups_[group].add(word, std::max<std::uint64_t>(WordCounter::hash_of(word), 1), count);
   }
 }
 

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "corpus/word_counter.h"
@@ -44,11 +43,6 @@ class WordStatistics {
   /// Counts the words of one group. Different groups may be counted at the same time.
   void add(const text::WordList& words, const HashedWords& hashed, std::size_t group);
   void add_running(std::uint64_t words) { running_ += words; }
-
-  /// Serialises the words and counts of one group, for `merge` on another process, and empties the group.
-  std::string pack(std::size_t group);
-  void merge(std::size_t group, std::string_view packed);
-  std::uint64_t running() const { return running_; }
 
   /// Makes a vocabulary of the most frequent words. wanted: PrepareOptions::source_words or target_words. `option` and
   /// `text` are named in the error message. Empties the statistics.

@@ -114,7 +114,7 @@ TEST(Outputs, AreNotUnderANameThatAnotherOutputGets) {
            {"dangling", kOutputFile, "here/new.partial", true},
            {"out", kOutputFile, "sub/out.partial", false},
            {"out", kOutputFile, ".out.tmp-host-1-2-3", true},
-           {"here/out", kOutputFile, "./.out.counted", true},
+           {"here/out", kOutputFile, "./.out.tmp-x", true},
            {"out", kOutputFile, "out.txt", false},
            {"sub", csv, "sub/table.csv", true},
            {"sub/", csv, "here/sub/table.csv", true},

@@ -12,7 +12,6 @@
 
 #include "rnnsearch/base/line_limit.h"
 #include "rnnsearch/corpus/cleaning.h"
-#include "rnnsearch/corpus/team.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 
 namespace rnnsearch::corpus {
@@ -77,10 +76,6 @@ struct PrepareOptions {
   /// Bytes for the tables of distinct words. Words that do not fit are sorted and written to unnamed temporary files
   /// beside the output. This does not change the corpus.
   std::size_t memory = std::size_t{1} << 30;
-  /// For text of at least this many bytes, the learned subwords and the word counts are kept beside the output in
-  /// ".OUTPUT.counted" until the corpus is complete or an error ends the work. If the process is killed, the same
-  /// options and files resume from there.
-  std::uint64_t keep_counts_from = std::uint64_t{64} << 20;
   bool only_check = false;  // check the options and the files, and write nothing
   bool overwrite = false;   // replace an existing output file (atomically, after the new one is complete)
 };
@@ -102,8 +97,7 @@ struct PrepareReport {
   Side source, target;
   std::vector<std::pair<std::string, std::uint64_t>> sets;  // name ("dev" or "test/NAME") and number of pairs
   std::string fingerprint;
-  bool unchanged = false;                               // the output held all this already, so it was left as it is
-  bool learned_before = false, counted_before = false;  // taken over from a process that was killed
+  bool unchanged = false;  // the output held all this already, so it was left as it is
 };
 
 struct PrepareProgress {
@@ -130,12 +124,5 @@ struct PrepareProgress {
 /// output that another process writes at the same time. An output that is what would be written is left as it is: a
 /// job that is repeated ends well.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
-
-/// COLLECTIVE. The same on several processes, which must all see the same files. Rank 0 alone writes the corpus, with
-/// the same bits as one process, and gets the whole report. The text is distributed in units of a few thousand pairs:
-/// of plain files every process reads only its own units; compressed files are unpacked by every process. Every process
-/// counts words within `memory`, and rank 0 adds up the counts. Rank 0 holds one unit of each process in memory.
-PrepareReport prepare(const PrepareOptions& options, Team& team,
-                      const std::function<void(const PrepareProgress&)>& progress = {});
 
 }  // namespace rnnsearch::corpus
