@@ -6,10 +6,7 @@
 # space end no line; what is not UTF-8, a NUL byte and an empty file are refused with the file's name.
 # shellcheck disable=SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
-fail() {
-  echo "$*"
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 # Options of files that are no text: corpora, checkpoints, what a command writes, and models of SentencePiece.
 no_text="prepare:output prepare:vocabulary-of prepare:subword-model prepare:source-subword-model prepare:target-subword-model train:corpus train:mix train:resume train:initial-model
   translate:model translate:output score:model score:output rescore:output rescore:n-best-output evaluate:corpus align:model align:json

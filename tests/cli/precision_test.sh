@@ -84,7 +84,3 @@ for scores in score-int8 score-emulated; do
   paste "$scores" score-f32 | awk '{ d = $1 - $2; if (d * d > (0.02 * $2) ^ 2 + 0.01) bad = NR " " $0 } END { if (bad) { print bad; exit 1 } }' ||
     fail "$scores differ much from those of f32"
 done
-! "$RNNSEARCH" train --corpus corpus.h5 --run refused --precision int8 2>log || fail "a training in int8"
-grep -q "f32, bf16 or auto" log || fail "train does not say which precisions it has: $(<log)"
-! "$RNNSEARCH" benchmark --precision int8 2>log || fail "a benchmark of updates in int8"
-grep -q -e "--decode" log || fail "benchmark does not say what int8 is for: $(<log)"

@@ -2,10 +2,7 @@
 # cluster/scaling/plan.py: hours and node-hours of RNNsearch-50 from given speeds and a given network, against numbers computed by hand;
 # it reads what `rnnsearch benchmark --json` writes, and refuses other files with a one-line error.
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 export PYTHONDONTWRITEBYTECODE=1
 plan=("$SOURCE/cluster/scaling/plan.py" --measured measured.json --spread 0)
 

@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # What cluster/submit and cluster/experiment give to SLURM for each job: script and dependencies; their records and their errors.
 set -euo pipefail
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 mkdir bin
 # A stub sbatch that records its calls, and each script under the job's number.
 cat >bin/sbatch <<'END'

@@ -3,10 +3,7 @@
 set -euo pipefail
 command -v apt-get >/dev/null || exit 77
 debian=$SOURCE/data/debian.sh
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 architecture=$(dpkg --print-architecture)
 stable=archive/dists/stable

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # data/hold_out.pl: sets are stratified by length, the same for any order of the text, and not in train; wrong input is rejected.
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 # 300 pairs of each of the seven lengths, and a few of one length only; every tenth source occurs twice
 perl -e 'for my $i (1 .. 300) { for my $l (0 .. 6) {
   my $s = join " ", map { "w$i" . "x" . ($l * 10 + $_) } 1 .. $l * 10 + 1 + $i % 10;

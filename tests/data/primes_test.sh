@@ -3,10 +3,7 @@
 # grow), the same arguments give the same bytes, and wrong arguments are rejected.
 set -euo pipefail
 primes=$SOURCE/data/primes.pl
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 "$primes" first 20000 40 1
 "$primes" second 20000 40 1

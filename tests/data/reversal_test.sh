@@ -3,10 +3,7 @@
 # wrong options are rejected.
 set -euo pipefail
 reversal=$SOURCE/data/reversal.sh
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 small=(--vocabulary 5 --min-length 2 --max-length 6 --train 300 --dev 40 --test 60)
 "$reversal" first "${small[@]}"

@@ -64,21 +64,10 @@ paste -d'|' source prefix | sed 's/\(.*\)|\(.*\)/{"source": "\1", "prefix": "\2"
   "$RNNSEARCH" translate --model a --precision f32 --stream --input-format json --beam 4 2>/dev/null |
   sed 's/^{"id":null,"translation":"\(.*\)"}$/\1/' | cmp - plain || fail "prefixes of JSON"
 
-refused() { # CODE FACTS OPTION...: translate refuses these options with one sentence that has the facts
-  local facts=$2 fact code=0
-  "$RNNSEARCH" translate --input source "${@:3}" >out 2>err </dev/null || code=$?
-  [[ $code == "$1" && ! -s out && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "${*:3}: code $code: $(<err)"
-  while IFS= read -r -d '|' fact; do
-    [[ $(<err) == *"$fact"* ]] || fail "${*:3}: '$fact' is not in: $(<err)"
-  done <<<"$facts|"
-}
-for option in "--temperature 2" "--top-k 3" "--sampling-seed 4"; do refused 2 "${option% *} is for --sample" --model a $option; done
-for option in "--beam 2" "--retry-below 0"; do refused 2 "${option% *} is for a search|--sample" --model a --sample $option; done
+translate=("$RNNSEARCH" translate --input source)
 head -n 5 prefix >short
 { cat prefix && echo; } >long
-refused 1 "--prefix short has 5 lines but source has more" --model a --prefix short
-refused 1 "--prefix long has more than $(wc -l <source) lines but source has no more" --model a --prefix long
+refused 1 "--prefix short has 5 lines but source has more" "${translate[@]}" --model a --prefix short
+refused 1 "--prefix long has more than $(wc -l <source) lines but source has no more" "${translate[@]}" --model a --prefix long
 "$RNNSEARCH" $(train_arguments leftwards 1) --target-direction right-to-left 2>/dev/null
-refused 1 "--prefix|from right to left" --model leftwards --prefix prefix
-answer=$(echo '{"id": 1, "source": "3", "prefix": "4"}' | "$RNNSEARCH" translate --model leftwards --stream --input-format json 2>/dev/null)
-[[ $answer == '{"id":1,"error":"standard input, line 1: a prefix needs a model'*'"}' ]] || fail "a prefix from right to left: $answer"
+refused 1 "--prefix|from right to left" "${translate[@]}" --model leftwards --prefix prefix

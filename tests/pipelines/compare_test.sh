@@ -2,10 +2,7 @@
 # pipelines/benchmark/compare.pl with stubs in place of trainers: the order of the runs, what is read, the ratios, the errors.
 set -euo pipefail
 compare=$SOURCE/pipelines/benchmark/compare.pl
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 { command -v perl >/dev/null && perl -MJSON::PP -e1; } || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
 
 # stub.sh NAME FORMAT NUMBER...: the i-th call with this name prints the i-th number, and is recorded in `calls`

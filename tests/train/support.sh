@@ -2,12 +2,7 @@
 # Shared by scripts: a tiny corpus, the arguments of a run, the comparison of the last checkpoints of two runs, and pairs to score.
 command -v h5diff >/dev/null || { echo "skipped: h5diff (Debian: hdf5-tools) is not installed" >&2; exit 77; }
 
-: "${MPIEXEC:=mpirun}" # the launcher
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 # Ends all trainings when a test fails.
 trap '[[ -z $(jobs -p) ]] || { kill -CONT $(jobs -p); kill $(jobs -p); } 2>/dev/null || true' EXIT
