@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,31 +54,14 @@ TEST(Links, MayBeCountedFromOne) {
 }
 
 TEST(Links, ThatAreNoneAreRefused) {
-  for (const char* text : {"0",
-                           "-",
-                           "0-",
-                           "-0",
-                           "--",
-                           "0-0-0",
-                           "0 - 0",
-                           "a-b",
-                           "0-0x",
-                           "x0-0",
-                           "0--1",
-                           "+1-0",
-                           "1.0-2",
-                           "0_1",
-                           "0-1,1-2",
-                           "4294967296-0",
-                           "0-99999999999999999999",
-                           "0/1",
-                           "0:1",
-                           "0?",
-                           "?0",
-                           "0P1"}) {
+  std::istringstream texts(
+      "0 - 0- -0 -- 0-0-0 a-b 0-0x x0-0 0--1 +1-0 1.0-2 0_1 0-1,1-2 4294967296-0 0-99999999999999999999 0/1 0:1 0? ?0 "
+      "0P1");
+  for (std::string text; texts >> text;) {
     EXPECT_THROW(links_of(text, "x"), Error) << text;
     EXPECT_THROW(gold_links_of(text, "x"), Error) << text;
   }
+  EXPECT_THROW(links_of("0 - 0", "x"), Error);
   EXPECT_THROW(links_of("0?0", "x"), Error) << "nothing is possible only, outside gold alignments";
   EXPECT_THROW(links_of("0p0", "x"), Error);
 }
@@ -86,9 +70,6 @@ TEST(Links, AreRefusedInOneSentenceWithThePlace) {
   EXPECT_THAT(error_of([] { links_of("0-0 1x2", "links.txt, line 3"); }),
               AllOf(HasSubstr("links.txt, line 3, link 2: '1x2' is not a link"), HasSubstr("0-1"),
                     testing::Not(HasSubstr("possible"))));
-  EXPECT_THAT(error_of([] { gold_links_of("0_0", "gold.txt, line 1", 1); }),
-              AllOf(HasSubstr("'0_0' is not a link"), HasSubstr("1?2"), HasSubstr("counted from 1")));
-  EXPECT_THAT(error_of([] { links_of("0?0", "links.txt, line 1"); }), HasSubstr("only a gold alignment has"));
   const std::string garbage = std::string("\x89HDF\x01\0\n", 7) + std::string(1000, '\xFF');
   const std::string error = error_of([&] { links_of(garbage, "x"); });
   EXPECT_LT(error.size(), 200u);

@@ -74,12 +74,6 @@ TEST(HeatMap, CanBeEmbeddedManyTimesInOnePage) {
   EXPECT_EQ(svg, heat_map(small()));
 }
 
-TEST(HeatMap, KeepsItsColoursUnlessAPageSetsThem) {
-  const std::string svg = heat_map(small());
-  EXPECT_THAT(svg, HasSubstr("fill=\"#ffffff\" style=\"fill:var(--figure-paper,#ffffff)\""));
-  EXPECT_THAT(svg, HasSubstr("fill=\"#1a1a1a\" style=\"fill:var(--figure-ink,#1a1a1a)\""));
-}
-
 TEST(HeatMap, HoldsAnyWord) {
   const std::vector<std::string> words{"<b>&\"'",  "日本語",       "שלום", "👩‍👩‍👧", "]]>", "\x01\x1F",
                                        "\xFF\xC3", "\xED\xA0\x80", "",     "\xEF\xBF\xBE"};

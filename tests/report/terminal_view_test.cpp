@@ -80,15 +80,6 @@ TEST(TerminalView, SaysHowFarTheTrainingIs) {
   EXPECT_THAT(text, HasSubstr("3 ranks, 24 threads on 2 hosts: n1 (2x8), n2 (1x8)\n"));
 }
 
-TEST(TerminalView, SaysWhyATrainingHasEndedOrIsSilent) {
-  report::Run run = training();
-  EXPECT_THAT(terminal_view(run, kNow + 1041, 100), HasSubstr("no line in its log for")) << "60 s and 10 times 100 s";
-  EXPECT_THAT(terminal_view(run, kNow + 1039, 100), HasSubstr("training, last line"));
-  run.stopped = "max-updates reached";
-  EXPECT_THAT(terminal_view(run, kNow, 100), HasSubstr("search: ended: max-updates reached\n"));
-  EXPECT_THAT(terminal_view(run, kNow, 100), Not(HasSubstr(" left")));
-}
-
 TEST(TerminalView, FitsIntoItsWidth) {
   report::Run run = training();
   run.name = std::string(300, 'n');
