@@ -101,6 +101,13 @@ grep -q 'words per second' table || fail "no table: $(<table)"
 "$RNNSEARCH" benchmark "${tiny[@]}" --updates 1 --machine false --json >json
 ! grep -q -e '"machine": {' -e share_of_bound json || fail "--machine false measured the machine: $(<json)"
 
+# An update in pieces needs less memory.
+peak() { # PIECES
+  "$RNNSEARCH" benchmark --embedding 32 --state 128 --alignment 128 --maxout 32 --source-words 200 --target-words 200 --batch-sentences 320 \
+    --updates 1 --untimed-updates 0 --threads 1 --machine false --json --accumulate "$1" | sed -n 's/.*"peak_memory_bytes": \([0-9]*\).*/\1/p'
+}
+(($(peak 8) < $(peak 1) * 6 / 10)) || fail "eight pieces need $(peak 8) bytes, one needs $(peak 1)"
+
 # Latency: the batch of five is translated in pieces of 1, 2, 4 and 5 sentences.
 "${alone[@]}" "${lengths[@]}" --updates 1 --machine false --decode --beam 2 --latency-sentences 7 --json >json || fail "no latency"
 found=$(perl -MJSON::PP -e 'local $/; my $l = decode_json(<STDIN>)->{latency};

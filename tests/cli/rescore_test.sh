@@ -65,27 +65,6 @@ PYTHON
 python3 compare.py || fail "the features are not the scores of score, or something else has changed"
 
 echo '{"weights": {"LogProbability": 0.5, "right": 0.3, "other": 0.2}}' >weights.json
-"$RNNSEARCH" rescore --list dev.features --weights weights.json --output best --n-best-output dev.ranked
-
-# The list is ranked by the sum of weight times feature, and has the same hypotheses.
-cat >ranked.py <<'PYTHON'
-import json
-weights = json.load(open("weights.json"))["weights"]
-def lines_of(name): return [line.split(" ||| ", 3) for line in open(name).read().split("\n")[:-1]]
-ranked, best, before = lines_of("dev.ranked"), [], None
-for number, text, features, rest in ranked:
-    words = features.split()
-    total = sum(weights.get(name[:-1], 0) * float(value) for name, value in zip(words[::2], words[1::2]))
-    score = float(rest.split(" |||")[0])
-    assert abs(score - total) < 1e-9 * max(1, abs(total)), (score, total)
-    if before and before[0] == number: assert before[1] >= score
-    else: best.append(text)
-    before = number, score
-assert best == open("best").read().split("\n")[:-1]
-assert sorted(line[:3] for line in ranked) == sorted(line[:3] for line in lines_of("dev.features"))
-PYTHON
-python3 ranked.py || fail "the list is not ranked by the weights"
-
 # The test set, in one go, and evaluated.
 "$RNNSEARCH" rescore --list test.json --source test.source "${models[@]}" --weights weights.json >test.out 2>err || fail "$(<err)"
 [[ $(wc -l <test.out) == 17 ]] || fail "17 lines have $(wc -l <test.out) translations"

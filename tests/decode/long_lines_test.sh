@@ -57,30 +57,5 @@ cmp whole default || fail "1,000 words are not the default, or short lines are s
 ! grep 'in parts' said || fail "lines are split without need"
 ! cmp -s whole found || fail "the whole lines are translated as their parts are"
 
-# The numbers of n-best lists.
-"$RNNSEARCH" translate --model run --input lines --output list $search --n-best 3 --n-best-format json --maximum-source-length $longest \
-  2>/dev/null
-python3 - <<'PYTHON' || fail "the n-best list of lines in parts"
-import json
-lines = open("lines").read().split("\n")[:-1]
-found = open("found").read().split("\n")[:-1]
-parts = [0] * len(lines)
-for line in open("numbered"): parts[int(line.split()[0]) - 1] += 1
-before = None
-for text in open("list"):
-    one = json.loads(text)
-    i = one["line"]
-    assert one["source_words"] == lines[i].split() and one["parts"] == parts[i], one
-    assert len(one["words"]) == len(one["word_scores"]) == one["length"]
-    if one["finished"] and one["length"]: assert one["words"].count("</s>") == parts[i]
-    assert " ".join(word for word in one["words"] if word != "</s>") == one["text"]
-    assert abs(sum(one["word_scores"]) - one["log_probability"]) < 2e-5 * max(1, -one["log_probability"])
-    assert all(s < len(one["source_words"]) and one["words"][t] != "</s>" for s, t in one["alignment"])
-    if one["length"]: assert abs(one["score"] - one["log_probability"] / one["length"]) < 1e-5
-    if one["rank"] == 1: assert one["text"] == found[i]
-    else: assert before["line"] == i and before["score"] >= one["score"]
-    before = one
-PYTHON
-
 "$RNNSEARCH" evaluate --model run --corpus corpus.h5 --set dev --maximum-source-length 2 2>said >/dev/null
 grep -q '^\[evaluate\] run: [0-9]* lines have more words than --maximum-source-length, 2,' said || fail "evaluate: $(<said)"

@@ -20,11 +20,8 @@ listed plain plain $ranking
 "$RNNSEARCH" translate --model run --input source --output best --precision f32 $ranking
 "$RNNSEARCH" translate --model run --input source --output one.json --precision f32 $ranking --n-best-format json
 
-"$MPIEXEC" -n 3 "$RNNSEARCH" translate --model run --input source --output of-ranks --precision f32 --n-best 4 --n-best-format json \
-  --threads 1 $ranking 2>err || fail "three ranks: $(<err)"
-cmp json of-ranks || fail "three ranks write another list"
-listed threads json $ranking --batch-sentences 7 --threads 2
-cmp json threads || fail "two threads, or batches of 7, write another list"
+everywhere again-json --model run --n-best 4 $ranking
+cmp json again-json || fail "again it is another list"
 listed alone json $ranking --batch-sentences 1
 cmp json alone || fail "batches of 1 write another list"
 
@@ -80,13 +77,6 @@ PYTHON
 "$RNNSEARCH" score --model run --source pairs --target pairs.target --precision f32 >scores
 paste scores pairs.expected | awk '{d = $1 - $2; if (d < -1e-4 || d > 1e-4) {print "score: " $1 ", translate: " $2; bad = 1}}
   END {exit bad}' || fail "score does not agree with the log-probabilities of what was found"
-
-# An option changes the ranking, and only what it is for.
-listed unranked plain --beam 5
-! cmp -s unranked plain || fail "the penalties change nothing"
-listed normalized plain --beam 5 --normalize
-listed penalised plain --beam 5 --length-penalty 1
-! cmp -s normalized penalised || fail "a length penalty of 1 is not a division by the length"
 
 "$RNNSEARCH" $(train_arguments fixed 4) --attention none 2>/dev/null
 refused 1 "--coverage-penalty needs a model with attention" "$RNNSEARCH" translate --model fixed --input source --coverage-penalty 0.1

@@ -32,11 +32,6 @@ PYTHON
 "$MPIEXEC" -n 3 "$RNNSEARCH" align --model a --source pairs.source --target pairs.target --lexical-table of-ranks --threads 1 2>/dev/null
 cmp lex of-ranks || fail "three ranks write another table"
 
-translated() { # NAME OPTIONS...
-  "${launcher[@]}" "$RNNSEARCH" translate --input source --output "$1" --precision f32 --n-best-format json "${@:2}" 2>err ||
-    fail "$*: $(<err)"
-}
-launcher=()
 gzip -k lex
 narrow="--shortlist lex --shortlist-frequent 1 --shortlist-translations 2"
 for models in "--model a" "--model a --model b --model-weight 2 --model-weight 1"; do
@@ -45,16 +40,8 @@ for models in "--model a" "--model a --model b --model-weight 2 --model-weight 1
     translated without $search --threads 1
     translated whole $search --threads 1 --shortlist lex.gz --shortlist-frequent 1000 --shortlist-translations 0
     cmp without whole || fail "$search: a shortlist with the whole vocabulary changes something"
-    translated one $search --threads 1 $narrow
+    everywhere one $search $narrow
     ! cmp -s without one || fail "$search: the shortlist changes nothing"
-    for batch in 1 7; do
-      translated again $search --threads 2 --batch-sentences $batch $narrow
-      cmp one again || fail "$search: two threads and batches of $batch find something else"
-    done
-    launcher=("$MPIEXEC" -n 3)
-    translated again $search --threads 1 $narrow
-    launcher=()
-    cmp one again || fail "$search: three ranks find something else"
   done
 done
 # A sentence has the words of its own list alone, and those that it is given.

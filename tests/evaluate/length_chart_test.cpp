@@ -89,23 +89,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(LengthChart, ChoosesTheAxisByTheLargestScore) {
-  const std::vector<std::string> labels{"up to 10", "over 10"};
-  const auto first_row = [&](double bleu) {
-    Evaluation evaluation;
-    evaluation.systems = {system("a", labels, {{bleu}, {bleu / 2}})};
-    return lines_of(render_length_chart(evaluation))[2].substr(0, 6);
-  };
-  EXPECT_EQ(first_row(0), " 0.1 +");
-  EXPECT_EQ(first_row(0.03), " 0.1 +");
-  EXPECT_EQ(first_row(0.61), " 0.7 +");
-  EXPECT_EQ(first_row(3), " 3.0 +");
-  EXPECT_EQ(first_row(6.5), "   7 +");
-  EXPECT_EQ(first_row(35), "  35 +");
-  EXPECT_EQ(first_row(35.1), "  40 +");
-  EXPECT_EQ(first_row(100), " 100 +");
-}
-
 TEST(LengthChart, StaysWithinEightyColumnsOfPlainAscii) {
   std::vector<std::string> labels{"up to 10"};
   for (std::size_t edge = 20; edge <= 80; edge += 10) labels.push_back(text_of(edge - 9, "-", edge));

@@ -113,19 +113,6 @@ TEST(RenderTable, MarksOnlyWhatWasComparedThoughLabelsAreAlike) {
   EXPECT_NE(table.find("10-99                               126     100.00      77.65\n"), table.npos) << table;
 }
 
-TEST(RenderTable, MarksSmallSetsAndGivesIntervalsWhateverTheScore) {
-  const std::vector<Lines> references{{"a b c d e"}};
-  const Lines right{"a b c d e"}, nothing{""};
-  const SystemOutput systems[] = {{"right", right}, {"nothing", nothing}};
-  EvaluationOptions options = with_edges();
-  options.ter = true;
-  const std::string table = render_table(evaluate({{}, references, {}, {}, {}, nullptr}, systems, options));
-  EXPECT_NE(table.find("all                      1*  100.00 [100.00, 100.00]      0.00 [ 0.00,  0.00]\n"), table.npos)
-      << table;
-  EXPECT_NE(table.find("TER                      1*      0.00 [ 0.00,  0.00]  100.00 [100.00, 100.00]\n"), table.npos)
-      << table;
-}
-
 TEST(RenderTable, KeepsItsColumnsWhateverTheNames) {
   const std::vector<Lines> references{{"a b c d e"}};
   const Lines right{"a b c d e"};

@@ -124,3 +124,31 @@ with open("pairs", "w") as pairs, open("pairs.target", "w") as targets, open("ex
         print(found["log_probability"], file=expected)
 PYTHON
 }
+
+# translated NAME OPTION...: writes an n-best list in JSON of the translations of the file source to NAME, and what is said to err
+translated() {
+  "${started_by[@]}" "$RNNSEARCH" translate --input source --output "$1" --precision f32 --n-best-format json "${@:2}" 2>err ||
+    fail "$*: $(<err)"
+}
+started_by=()
+
+# everywhere NAME OPTION...: the same, and three ranks of two threads, in batches of 5, find the same bytes
+everywhere() {
+  translated "$1" --threads 1 "${@:2}"
+  started_by=("$MPIEXEC" -n 3)
+  translated again --threads 2 --batch-sentences 5 "${@:2}"
+  started_by=()
+  cmp "$1" again || fail "${*:2}: three ranks of two threads, or batches of 5, find something else"
+}
+
+# expect_scores LIST LEAST OPTION...: forced decoding of the translations that have ended, at least so many, has their log-probabilities, on
+# three ranks, too
+expect_scores() {
+  local score=("$RNNSEARCH" score --source pairs --target pairs.target --precision f32 --threads 1 "${@:3}")
+  pairs_of "$1"
+  (($(wc -l <pairs) > $2)) || fail "$1: only $(wc -l <pairs) translations ended"
+  "${score[@]}" >scores
+  "$MPIEXEC" -n 3 "${score[@]}" 2>/dev/null | cmp - scores || fail "$1: three ranks score otherwise than one"
+  paste scores expected | awk '{ d = $1 - $2; if (d < -1e-4 || d > 1e-4) { print "score: " $1 ", translate: " $2; bad = 1 } } END { exit bad }' ||
+    fail "$1: score does not agree with translate"
+}
