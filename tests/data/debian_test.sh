@@ -38,6 +38,7 @@ odd=$'-o\'dd "na: me" #1 \\1 $x\nand & more'
 "$debian" en fr "$odd" --dev 0 --test 0 >log || fail "into a folder with an odd name: $(<log)"
 cmp "./$odd/train.en" corpus/train.en || fail "a corpus in a folder with an odd name is another"
 
+# shellcheck disable=SC2016  # that shell expands them
 refuses() { refused 1 "$1" bash -c '"$0" "$@" >/dev/null' "$debian" "${@:2}"; } # FACTS ARGUMENTS...
 refuses "usage" en fr
 refuses "name two languages" en en new

@@ -89,7 +89,8 @@ inline void expect_same_bits(const std::vector<std::vector<Translation>>& one,
     for (std::size_t k = 0; k < one[i].size(); ++k) {
       const Translation &a = one[i][k], &b = two[i][k];
       EXPECT_TRUE(a.words == b.words && a.log_probability == b.log_probability && a.word_scores == b.word_scores &&
-                  a.alignment == b.alignment && a.coverage == b.coverage && a.finished == b.finished)
+                  a.alignment == b.alignment && a.coverage == b.coverage && a.finished == b.finished &&
+                  a.retries == b.retries)
           << what << ", sentence " << i << ", translation " << k;
     }
   }

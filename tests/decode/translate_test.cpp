@@ -239,16 +239,7 @@ void expect_the_same_by_any_number_together(const Ensemble& ensemble) {
   const auto one = translate(ensemble, source, options);
   for (const std::size_t together : {2, 7, 100}) {
     options.batch_sentences = together;
-    const auto many = translate(ensemble, source, options);
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      SCOPED_TRACE(testing::Message() << "sentence " << i << ", " << together << " together");
-      ASSERT_EQ(many[i].size(), one[i].size());
-      for (std::size_t k = 0; k < one[i].size(); ++k) {
-        EXPECT_EQ(many[i][k].words, one[i][k].words);
-        EXPECT_EQ(many[i][k].log_probability, one[i][k].log_probability);
-        EXPECT_EQ(many[i][k].alignment, one[i][k].alignment);
-      }
-    }
+    expect_same_bits(translate(ensemble, source, options), one, text_of(together, " together"));
   }
 }
 
@@ -261,17 +252,13 @@ TEST(Search, GivesEnsemblesTheSameForAnyNumberTogether) {
   expect_the_same_by_any_number_together(without);
 }
 
-TEST(Search, GivesTheSameForAnyNumberTogetherFromRightToLeft) {
-  auto first = random_model({.target_words = 9});
-  model::ModelOptions options = first.options();
-  options.target_direction = model::TargetDirection::kRightToLeft;
-  model::Model<float> model(options);
-  std::copy(first.parameters().begin(), first.parameters().end(), model.parameters().begin());
-  expect_the_same_by_any_number_together(model);
-}
-
-TEST(Search, GivesTheSameForAnyNumberTogetherInEveryPrecision) {
+TEST(Search, GivesTheSameForAnyNumberTogetherInEveryPrecisionAndFromRightToLeft) {
   auto model = random_model({.target_words = 9, .state = 16});
+  model::ModelOptions options = model.options();
+  options.target_direction = model::TargetDirection::kRightToLeft;
+  model::Model<float> leftwards(options);
+  std::copy(model.parameters().begin(), model.parameters().end(), leftwards.parameters().begin());
+  expect_the_same_by_any_number_together(leftwards);
   for (const auto precision :
        {kernels::Precision::kFloat32, kernels::Precision::kBFloat16, kernels::Precision::kInt8}) {
     kernels::set_precision(precision);
@@ -280,19 +267,22 @@ TEST(Search, GivesTheSameForAnyNumberTogetherInEveryPrecision) {
   kernels::set_precision(kernels::Precision::kFloat32);
 }
 
-TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
-  auto model = random_model({.target_words = 9});
-  const Sentences source = some_sentences(20, 9);
+/// The same bits on one thread and on three; the result.
+std::vector<std::vector<Translation>> expect_the_same_on_any_number_of_threads(model::Model<float>& model,
+                                                                               const Sentences& source,
+                                                                               const SearchOptions& options) {
   const std::size_t threads = thread_count();
   set_thread_count(1);
-  const auto one = translate(model, source, {.beam = 4});
+  auto one = translate(model, source, options);
   set_thread_count(3);
-  const auto three = translate(model, source, {.beam = 4});
+  expect_same_bits(translate(model, source, options), one);
   set_thread_count(threads);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    EXPECT_EQ(three[i].front().words, one[i].front().words);
-    EXPECT_EQ(three[i].front().log_probability, one[i].front().log_probability);
-  }
+  return one;
+}
+
+TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
+  auto model = random_model({.target_words = 9});
+  expect_the_same_on_any_number_of_threads(model, some_sentences(20, 9), {.beam = 4});
 }
 
 TEST(Search, PrefersTheLowerIdAmongEquallyProbableWords) {
@@ -477,20 +467,10 @@ TEST(Retry, LeavesOutWhatWaitsForItWhenItIsStopped) {
 
 TEST(Retry, FindsTheSameOnAnyNumberOfThreads) {
   auto model = model_of_a_chain();
-  const Sentences source = some_sentences(20, 5);
-  const SearchOptions options{.beam = 1, .maximum_length_ratio = 2.0};
-  const std::size_t threads = thread_count();
-  set_thread_count(1);
-  const auto one = translate(model, source, options);
-  set_thread_count(3);
-  const auto three = translate(model, source, options);
-  set_thread_count(threads);
   std::set<std::size_t> retries;
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    EXPECT_EQ(three[i][0].words, one[i][0].words);
-    EXPECT_EQ(three[i][0].log_probability, one[i][0].log_probability);
-    EXPECT_EQ(three[i][0].retries, one[i][0].retries);
-    retries.insert(one[i][0].retries);
+  for (const auto& found : expect_the_same_on_any_number_of_threads(model, some_sentences(20, 5),
+                                                                    {.beam = 1, .maximum_length_ratio = 2.0})) {
+    retries.insert(found[0].retries);
   }
   EXPECT_EQ(retries, (std::set<std::size_t>{0, 1}));
 }

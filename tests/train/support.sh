@@ -144,11 +144,11 @@ everywhere() {
 # expect_scores LIST LEAST OPTION...: forced decoding of the translations that have ended, at least so many, has their log-probabilities, on
 # three ranks, too
 expect_scores() {
-  local score=("$RNNSEARCH" score --source pairs --target pairs.target --precision f32 --threads 1 "${@:3}")
+  local scoring=("$RNNSEARCH" score --source pairs --target pairs.target --precision f32 --threads 1 "${@:3}")
   pairs_of "$1"
   (($(wc -l <pairs) > $2)) || fail "$1: only $(wc -l <pairs) translations ended"
-  "${score[@]}" >scores
-  "$MPIEXEC" -n 3 "${score[@]}" 2>/dev/null | cmp - scores || fail "$1: three ranks score otherwise than one"
+  "${scoring[@]}" >scores
+  "$MPIEXEC" -n 3 "${scoring[@]}" 2>/dev/null | cmp - scores || fail "$1: three ranks score otherwise than one"
   paste scores expected | awk '{ d = $1 - $2; if (d < -1e-4 || d > 1e-4) { print "score: " $1 ", translate: " $2; bad = 1 } } END { exit bad }' ||
     fail "$1: score does not agree with translate"
 }
