@@ -53,7 +53,8 @@ while read -r hypothesis references case chrf chrf_with_words scores; do
     [[ $value == 0 ]] || options+=(--smooth-value "$value")
     [[ $case == mixed ]] || options+=(--lowercase)
     for file in ${references//,/ }; do options+=(--references "$file"); done
-    evaluate --hypotheses "$hypothesis" "${options[@]}" >"found-$((++compared)).json"
+    compared=$((compared + 1))
+    evaluate --hypotheses "$hypothesis" "${options[@]}" >found-$compared.json
     echo "$bleu $chrf $chrf_with_words $hypothesis $references $case $score" >>expected
   done
 done <<'END'

@@ -41,5 +41,4 @@ mv moved general
 
 adapt=("$RNNSEARCH" train --config general/config.ini --corpus domain.h5 --run refused --max-updates 2 --initial-model)
 refused 1 "has state = 24, and this training has state = 20; give the same value" "${adapt[@]}" general --state 20
-refused 1 "was trained with optimizer = adam, and this training has adadelta" "${adapt[@]}" general --initial-optimizer --optimizer adadelta
 refused 1 "nowhere" "${adapt[@]}" nowhere

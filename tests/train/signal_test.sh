@@ -114,5 +114,4 @@ at_any_moment() {
   goes_on "$run" "$@"
   echo "$run: $attempts signals, $early of them before the training began"
 }
-at_any_moment often 1 "$RNNSEARCH"
 at_any_moment often-two 2 "$MPIEXEC" -n 2 "$RNNSEARCH"
