@@ -143,15 +143,4 @@ std::string signature(const BleuOptions& options, std::size_t references, const 
                  "|tok:", text::name_of(options.tokenizer), "|smooth:", smooth, "|version:rnnsearch-", kVersion);
 }
 
-std::string describe(const Bleu& bleu) {
-  std::string precisions;
-  for (const double precision : bleu.precisions) {
-    if (!precisions.empty()) precisions.push_back('/');
-    precisions.append(fixed(precision, 1));
-  }
-  return text_of(fixed(bleu.score, 2), " ", precisions, " (BP = ", fixed(bleu.brevity_penalty, 3),
-                 " ratio = ", fixed(bleu.ratio, 3), " hyp_len = ", bleu.statistics.hypothesis_length,
-                 " ref_len = ", bleu.statistics.reference_length, ")");
-}
-
 }  // namespace rnnsearch::evaluate

@@ -26,25 +26,12 @@ h5diff -q mean.h5 $last /parameters /parameters && fail "the mean is the newest 
 [[ $("$RNNSEARCH" score --model mean.h5 --source text/test.source --target text/test.target 2>/dev/null | wc -l) == 16 ]] ||
   fail "score does not give a line a pair"
 
-refused() {  # WORDS ARGUMENTS...: the one-line error contains WORDS
-  local words=$1 answer status=0
-  shift
-  "$RNNSEARCH" "$@" >/dev/null 2>answer || status=$?
-  answer=$(grep -v '^\[' answer) || true  # lines in brackets are progress
-  [[ $status == "${expected:-1}" && $answer == *"$words"* && $(wc -l <<<"$answer") == 1 ]] || fail "rnnsearch $*: '$words' is not in: $answer"
-}
-refused "is the mean of update-00000040.h5" $(train_arguments onwards 50) --resume mean.h5
-[[ ! -e onwards/config.ini ]] || fail "a run was begun on a mean"
-refused "mean.h5 exists" average --run run --last 3 --output mean.h5
+refused 1 "is the mean of update-00000040.h5" "$RNNSEARCH" $(train_arguments onwards 50) --resume mean.h5
+refused 1 "mean.h5 exists" "$RNNSEARCH" average --run run --last 3 --output mean.h5
 "$RNNSEARCH" average --run run --last 2 --output mean.h5 --overwrite >/dev/null
 h5diff -q mean.h5 again.h5 /parameters /parameters && fail "--overwrite did not replace the mean"
-refused "--last is 9 but run holds" average --run run --last 9 --output other.h5
-expected=2 refused "--run and --last" average --run run --output other.h5
-expected=2 refused "either --checkpoint" average --output other.h5
-expected=2 refused "either --checkpoint" average --checkpoint mean.h5 --run run --last 2 --output other.h5
-expected=2 refused "at least two" average --checkpoint $last --output other.h5
-refused "no history" inspect mean.h5 --history
+refused 1 "--last is 9 but run holds" "$RNNSEARCH" average --run run --last 9 --output other.h5
+refused 1 "no history" "$RNNSEARCH" inspect mean.h5 --history
 "$RNNSEARCH" $(train_arguments seed 8) --seed 2 2>/dev/null
-refused "seed is 1 in the first and 2 in the second" average --checkpoint $last \
+refused 1 "seed is 1 in the first and 2 in the second" "$RNNSEARCH" average --checkpoint $last \
   --checkpoint seed/checkpoints/update-00000008.h5 --output other.h5
-[[ ! -e other.h5 ]] || fail "a refusal wrote a file"

@@ -2,12 +2,7 @@
 # The benchmark at a small size: its figures are consistent, on one rank and on two, for updates and for translation; wrong
 # options are rejected.
 set -euo pipefail
-: "${MPIEXEC:=mpirun}" # the launcher
-
-fail() {
-  echo "$*"
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 tiny=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --target-words 60 --threads 1)
 
 # adds_up NAME: checks that the figures of the JSON are consistent; prints a line of those to be compared
@@ -77,7 +72,6 @@ one_word=("$RNNSEARCH" benchmark "${tiny[@]:0:8}" --threads 1 --source-words 4)
 once() {  # SHARES
   awk "BEGIN { printf \"%.6f\", 6 * (5 * 64 + 35 * (2 * 8 * 24 + 16 * 8) + 25 * (64 + 8 * 24 + 16 * 40 + 16 * 16 + 8 * 4) + $1 * 2 * 3 * 8 * 24) / 1e9 }"
 }
-is "updates 3 1 1 30 20 $(once 1) -" "${one_word[@]}" --target-words 4 "${lengths[@]}" --updates 3
 is "updates 3 1 1 30 20 $(once 2) -" "${one_word[@]}" --target-words 4 "${lengths[@]}" --updates 3 --accumulate 2
 is "updates 3 2 1 30 20 $(once 4) -" "$MPIEXEC" -n 2 "${one_word[@]}" --target-words 4 "${lengths[@]}" --updates 3 --accumulate 2
 # Greedy and beam: every translation has target-length words. 2 operations per weight and row; the steps are 4 of one hypothesis, or one
@@ -85,8 +79,6 @@ is "updates 3 2 1 30 20 $(once 4) -" "$MPIEXEC" -n 2 "${one_word[@]}" --target-w
 translation_gflop() { # STEPS SHORTLIST RANKS: of five sentences of one word, with so many steps each over so many words
   awk "BEGIN { printf \"%.6f\", 2 * (5 * 64 + 35 * (2 * 8 * 24 + 16 * 8) + $3 * 2 * 2 * 8 * 24 + 5 * $1 * (64 + 16 * 24 + 16 * 40 + 16 * 16 + 8 * $2)) / 1e9 }"
 }
-is "batches translated 2 1 1 30 20 $(translation_gflop 4 60 1) -" "${one_word[@]}" --target-words 60 "${lengths[@]}" --updates 2 \
-  --decode --beam 1
 is "batches translated 2 1 1 30 20 $(translation_gflop 4 23 1) -" "${one_word[@]}" --target-words 60 "${lengths[@]}" --updates 2 \
   --decode --beam 1 --shortlist-frequent 20
 is "batches translated 2 2 1 30 35 $(translation_gflop 19 60 2) -" "$MPIEXEC" -n 2 "${one_word[@]}" --target-words 60 \
@@ -105,13 +97,16 @@ is "updates 1 2 1 6 4 0.000093 1800 1800.000" "${together[@]}" --config limit.in
   >/dev/null
 "$RNNSEARCH" train --corpus corpus.h5 --run run "${tiny[@]:0:8}" --max-updates 1 --threads 1 2>/dev/null
 "$RNNSEARCH" benchmark --config run/config.ini --updates 2 --threads 1 >table || fail "a run's config.ini was refused"
-for words in RNNsearch 'seconds per update  *median' 'words per second' 'GFLOP/s' 'waiting for data .*% of both' 'peak memory' \
-  '^1 update ' '100.0%'; do
-  grep -q "$words" table || fail "'$words' is not in the table: $(<table)"
-done
-
+grep -q 'words per second' table || fail "no table: $(<table)"
 "$RNNSEARCH" benchmark "${tiny[@]}" --updates 1 --machine false --json >json
 ! grep -q -e '"machine": {' -e share_of_bound json || fail "--machine false measured the machine: $(<json)"
+
+# An update in pieces needs less memory.
+peak() { # PIECES
+  "$RNNSEARCH" benchmark --embedding 32 --state 128 --alignment 128 --maxout 32 --source-words 200 --target-words 200 --batch-sentences 320 \
+    --updates 1 --untimed-updates 0 --threads 1 --machine false --json --accumulate "$1" | sed -n 's/.*"peak_memory_bytes": \([0-9]*\).*/\1/p'
+}
+(($(peak 8) < $(peak 1) * 6 / 10)) || fail "eight pieces need $(peak 8) bytes, one needs $(peak 1)"
 
 # Latency: the batch of five is translated in pieces of 1, 2, 4 and 5 sentences.
 "${alone[@]}" "${lengths[@]}" --updates 1 --machine false --decode --beam 2 --latency-sentences 7 --json >json || fail "no latency"
@@ -141,38 +136,12 @@ found=$(perl -MJSON::PP -e '
 [[ $found == "1 2 3, 3 runs. concluded" ]] || fail "--threads 3,1,2: $found"
 "$MPIEXEC" -n 2 "$RNNSEARCH" benchmark --config run/config.ini --updates 1 --threads 1,2 --machine false >table 2>log ||
   fail "two ranks with --threads 1,2: $(<log)"
-{ grep -q '^2 ranks of 1, 2 threads each; ' table && [[ $(grep -cE '^ +[12] +[0-9.]+ +[0-9.]+ +[0-9]+% +[0-9]+$' table) == 2 ]] &&
-  grep -q '^More threads pay up to [12]' table; } || fail "the scaling of two ranks: $(<table)"
+grep -q '^More threads pay up to [12]' table || fail "the scaling of two ranks: $(<table)"
 
-refused() {  # FACTS ARGUMENTS...: the one-line error contains FACTS, which are separated by |
-  local facts=$1 status=0 fact
-  shift
-  "$RNNSEARCH" benchmark "$@" >out 2>err </dev/null || status=$?
-  [[ $status == "${expected:-1}" && ! -s out && $(wc -l <err) == 1 ]] || fail "benchmark $*: code $status, $(<out) $(<err)"
-  while IFS= read -r -d '|' fact; do
-    [[ $(<err) == "rnnsearch benchmark: "*"$fact"* ]] || fail "benchmark $*: '$fact' is not in: $(<err)"
-  done <<<"$facts|"
-}
-refused "missing" "${tiny[@]}" --lengths missing
-: >empty
-refused "empty" "${tiny[@]}" --lengths empty
+benchmark=("$RNNSEARCH" benchmark "${tiny[@]}")
 printf '3 4\n5\n' >malformed
-refused "malformed, line 2|'5'" "${tiny[@]}" --lengths malformed
+refused 1 "malformed, line 2|'5'" "$MPIEXEC" -n 2 "${benchmark[@]}" --lengths malformed
 printf '3 4\n5 0\n' >zero
-refused "zero, line 2|'5 0'" "${tiny[@]}" --lengths zero
-expected=2 refused "--source-length|'0'" "${tiny[@]}" --source-length 0
-expected=2 refused "--updates|'0'" "${tiny[@]}" --updates 0
-expected=2 refused "--lengths|--target-length" "${tiny[@]}" --lengths lengths --target-length 3
-expected=2 refused "--corpus|--source-words" "${tiny[@]}" --corpus corpus.h5
-expected=2 refused "--beam|--decode" "${tiny[@]}" --beam 2
-expected=2 refused "--estimate-updates|--decode" "${tiny[@]}" --decode --estimate-updates 5
-expected=2 refused "--shortlist-frequent|--decode" "${tiny[@]}" --shortlist-frequent 5
-expected=2 refused "--threads|'0,2'" "${tiny[@]:0:12}" --threads 2,0
-expected=2 refused "--threads|twice|1,1,2" "${tiny[@]:0:12}" --threads 1,2,1
-expected=2 refused "--threads is '1,,2'" "${tiny[@]:0:12}" --threads 1,,2
-RNNSEARCH_OVERSUBSCRIBE='' refused "4096 threads" "${tiny[@]:0:12}" --threads 1,4096
-expected=2 refused "unknown preset" --preset smal
-refused "missing.h5" --corpus missing.h5
-status=0
-"$MPIEXEC" -n 2 "$RNNSEARCH" benchmark "${tiny[@]}" --lengths malformed >out 2>err || status=$?
-[[ $status == 1 && $(grep -c "malformed, line 2" err) == 1 ]] || fail "two ranks: code $status, $(<err)"
+refused 1 "zero, line 2|'5 0'" "${benchmark[@]}" --lengths zero
+RNNSEARCH_OVERSUBSCRIBE='' refused 1 "4096 threads" "${benchmark[@]:0:14}" --threads 1,4096
+refused 1 "missing.h5" "$RNNSEARCH" benchmark --corpus missing.h5

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # `--check` says what is wrong with a command, with the exit code that the command would have, and writes nothing.
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 printf '%s\n' 'a b' 'b c' 'c a' >text
 "$RNNSEARCH" prepare --train-source text --train-target text --dev-source text --dev-target text --output c.h5 >/dev/null
 printf '%s\n' 'corpus = c.h5' 'embedding = 4' 'state = 4' 'alignment = 4' 'maxout = 4' 'threads = 1' 'batch-sentences = 3' >small.ini

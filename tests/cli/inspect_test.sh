@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # inspect of a corpus: dropped pairs with reasons, lengths, unknown words, pairs as plain text; the same in JSON.
 set -euo pipefail
-fail() {
-  echo "$*"
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 printf '%s\n' 'A dog, a cat.' 'A dog.' '' 'one two three four five six' 'Собака и кот.' 'A dog.' 'one two three' >en
 printf '%s\n' 'Un chien, un chat !' 'A dog.' 'Rien.' 'un' 'Un chien et un chat.' 'Un chien.' 'un deux trois' >fr

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # translate, score, rescore and align take a number of instructions for each byte of a line that does not grow with the line: one line of
-# 200 kB takes at most 1.3 times as many as 20 lines of 10 kB, for each option that names a file of text. (What the other commands do to a
+# 200 kB takes at most 1.3 times as many as 20 lines of 10 kB, for each reader that an option names a file of text for. (What the other commands do to a
 # line is counted by long_lines_test.sh.) Words are long, so that the work of the model, which grows with the square of the number of words,
 # is small beside that of the text.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
@@ -45,12 +45,8 @@ translate:prefix translate --input short@ --prefix words@ SEARCH
 translate:forbid translate --input short0 --forbid digits@ SEARCH
 translate:require translate --input short@ --require phrases@ SEARCH
 translate:shortlist translate --input short0 --shortlist table@ SEARCH
-score:source score --model run --source words@ --target short@ --batch-sentences 1
 score:target score --model run --source short@ --target words@ --batch-sentences 1
 rescore:list rescore --list list@ --weight F=1
-rescore:source rescore --list list@ --source words@ --model x=run --batch-sentences 1
-align:source align --model run --source words@ --target short@ --json alignment
-align:target align --model run --source short@ --target words@ --json alignment
 align:gold align --model run --source short@ --target short@ --gold links@ --json alignment
 END
 ((bad == 0)) || fail "see above"

@@ -7,10 +7,7 @@ for tool in man zsh fish script; do
 done
 bash_completion=/usr/share/bash-completion/bash_completion
 [[ -e $bash_completion ]] || { echo "skipped: bash-completion is not installed" >&2; exit 77; }
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 cmake --install "$(dirname "$RNNSEARCH")" --prefix "$PWD/prefix" >install.log || fail "$(<install.log)"
 share=$PWD/prefix/share

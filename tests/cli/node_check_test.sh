@@ -4,11 +4,7 @@
 set -euo pipefail
 unset RNNSEARCH_OVERSUBSCRIBE
 export OMPI_MCA_hwloc_base_binding_policy=none
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 # check CODE FACTS COMMAND...: COMMAND exits with CODE and prints lines that begin with FACTS, which are separated by |; spaces are
 # ignored
 check() {

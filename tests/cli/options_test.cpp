@@ -9,6 +9,7 @@
 #include "cli/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::cli {
@@ -53,14 +54,11 @@ struct Fixture {
   }
 };
 
+const std::string kAccepted = message_of([] {});
+
 std::string refusal(const Arguments& arguments) {
   Fixture fixture;
-  try {
-    fixture.options.parse(arguments);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
+  return message_of([&] { fixture.options.parse(arguments); });
 }
 
 TEST(Options, SetTheFieldsFromTheCommandLine) {
@@ -139,12 +137,12 @@ TEST(Options, RefuseAFileWithControlCharacters) {
     return refusal({"--config", file});
   };
   using namespace std::string_literals;
-  EXPECT_EQ(refusal_of("beam = 3\r\ntokenizer =\tnone\r\n"), "accepted");
-  EXPECT_EQ(refusal_of("beam = 3\r"), "accepted");
+  EXPECT_EQ(refusal_of("beam = 3\r\ntokenizer =\tnone\r\n"), kAccepted);
+  EXPECT_EQ(refusal_of("beam = 3\r"), kAccepted);
   EXPECT_THAT(refusal_of("beam = 3\n\0beam = 4\n"s), HasSubstr(file + ", line 2, byte 1: a NUL byte"));
   EXPECT_EQ(refusal_of("\xef\xbb\xbf"
                        "beam = 3\n"),
-            "accepted");
+            kAccepted);
   EXPECT_THAT(refusal_of("beam\r = 3\n"), HasSubstr("line 1 holds the control character 0x0d"));
   EXPECT_THAT(refusal_of("test = a\x1b[1m\n"), HasSubstr("0x1b"));
   EXPECT_THAT(refusal_of("test = a\x7f\n"), HasSubstr("0x7f"));
@@ -236,7 +234,7 @@ TEST(Options, HaveTheLastOfSeveralValuesOnTheCommandLine) {
 }
 
 TEST(Options, AreRefusedWithoutValueAndWithoutDashes) {
-  EXPECT_EQ(refusal({"--normalize", "--beam", "3"}), "accepted");
+  EXPECT_EQ(refusal({"--normalize", "--beam", "3"}), kAccepted);
   for (const Arguments& arguments : {Arguments{"--beam"}, {"--beam", "--normalize"}, {"--beam", ""}, {"--beam="}}) {
     EXPECT_EQ(refusal(arguments),
               "--beam needs a value: it is missing or empty, perhaps because a variable is not set; give one, or leave "

@@ -34,12 +34,6 @@ is "auto, going on" "$(precision_of parts)" bf16
 grep -q '"event":"resume".*"precision":"bf16"' parts/log.jsonl || fail "log.jsonl does not say bf16 at the resume"
 expect_equal parts whole
 
-# another precision is accepted and reported
-train parts 42 --precision f32 2>changed.log
-is "lines that say f32" "$(lines '^\[train\] precision from here on: f32; before: bf16$' changed.log)" 1
-is "f32, going on" "$(precision_of parts)" f32
-is "unit of f32" "$(unit_of parts)" null
-
 # the losses change a little
 train floats 40 --precision f32 2>floats.log
 is "warnings of f32" "$(lines "$warning" floats.log)" 0
@@ -64,15 +58,6 @@ for command in "$(arguments two 2)" \
   is "warnings of $command" "$(lines "$warning" two.log)" $expected
 done
 grep -q ', bf16 (' benchmark.out || fail "the benchmark does not say bf16: $(<benchmark.out)"
-for asked in bf16 auto; do
-  "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision $asked >"score-$asked" 2>log
-  [[ $asked == bf16 ]] && wanted=$expected || wanted=0
-  is "warnings of score in $asked" "$(lines "$warning" log)" $wanted
-done
-if [[ $auto == f32 ]]; then ! cmp -s score-bf16 score-auto; else cmp score-bf16 score-auto; fi || fail "scores of bf16 and auto"
-"$RNNSEARCH" evaluate --hypotheses dev.out --corpus corpus.h5 --set dev --bootstrap 0 --precision bf16 2>log >/dev/null
-is "lines of an evaluation that computes nothing" "$(wc -l <log)" 0
-
 # int8: only trained models; the same scores with and without a unit, near those of float32, and one warning without
 "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision int8 >score-int8 2>log
 RNNSEARCH_SIMD=avx2 "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision int8 \
@@ -84,7 +69,3 @@ for scores in score-int8 score-emulated; do
   paste "$scores" score-f32 | awk '{ d = $1 - $2; if (d * d > (0.02 * $2) ^ 2 + 0.01) bad = NR " " $0 } END { if (bad) { print bad; exit 1 } }' ||
     fail "$scores differ much from those of f32"
 done
-! "$RNNSEARCH" train --corpus corpus.h5 --run refused --precision int8 2>log || fail "a training in int8"
-grep -q "f32, bf16 or auto" log || fail "train does not say which precisions it has: $(<log)"
-! "$RNNSEARCH" benchmark --precision int8 2>log || fail "a benchmark of updates in int8"
-grep -q -e "--decode" log || fail "benchmark does not say what int8 is for: $(<log)"

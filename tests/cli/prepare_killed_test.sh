@@ -2,10 +2,7 @@
 # A prepare that is killed (SIGKILL) while it writes leaves a temporary file. The next prepare removes it, but not the file of a
 # prepare that is still running.
 set -euo pipefail
-fail() {
-  echo "$*"
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 trap '[[ -z $(jobs -p) ]] || kill -9 $(jobs -p) 2>/dev/null' EXIT
 
 awk 'BEGIN { srand(1); for (i = 0; i < 300000; ++i) print int(rand() * 1000), int(rand() * 1000) "\t" int(rand() * 1000) }' >text

@@ -1,32 +1,10 @@
 #!/usr/bin/env bash
 # Every preset, at small widths, through all commands: it trains; killed and resumed, it has the bits of an undisturbed run, on one
 # thread and on two; it translates, and `score` agrees with the scores that search found; it aligns if it has attention, and otherwise
-# says why not; `inspect` names its system, and `benchmark` times it. A few presets run in bf16, too.
+# says why not; and `benchmark` times it. A few presets run in bf16, too.
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
-
-# system_of PRESET: prints the name that inspect and train give to its system
-system_of() {
-  case $1 in
-    rnnsearch-30 | rnnsearch-50 | small) echo 'RNNsearch' ;;
-    rnnencdec-30 | rnnencdec-50) echo 'RNNencdec' ;;
-    notebook) echo 'attention notebook, additive; tanh cells, bidirectional encoder' ;;
-    notebook-as-printed) echo 'attention notebook as printed, additive; tanh cells, bidirectional encoder' ;;
-    notebook-*) echo "attention notebook, ${1#notebook-}; tanh cells, bidirectional encoder" ;;
-    replication) echo 'replication with perceptrons, mlp; mlp cells, bidirectional encoder' ;;
-    replication-a) echo 'replication with perceptrons, mlp, a: the state begins from zero; mlp cells, bidirectional encoder' ;;
-    replication-b) echo 'replication with perceptrons, mlp, b: the readout sees the state alone; mlp cells, bidirectional encoder' ;;
-    replication-c) echo 'replication with perceptrons, mlp, c: nothing sees the previous word; mlp cells, bidirectional encoder' ;;
-    replication-d) echo 'replication with perceptrons, mlp, d: the state sees itself alone; mlp cells, bidirectional encoder' ;;
-    seq2seq) echo 'traditional sequence to sequence; lstm cells, forward encoder' ;;
-    sutskever) echo 'Sutskever et al. (2014); 2 layers of lstm cells, forward encoder, reversed source' ;;
-    stacked-gru) echo 'Dive into Deep Learning, stacked GRU, additive; 2 layers of gru cells, forward encoder' ;;
-    luong-local-p) echo 'Luong et al. (2015), local-p, general; 2 layers of lstm cells, forward encoder, reversed source' ;;
-    luong-*) echo "Luong et al. (2015), global, ${1#luong-}; 2 layers of lstm cells, forward encoder, reversed source" ;;
-    *) fail "this test knows no name for the system of the preset $1" ;;
-  esac
-}
 
 # setting PRESET OPTION: prints the value of an option in a preset, or in the preset that it changes
 setting() {
@@ -88,13 +66,6 @@ try() {  # preset, precision
   train whole "$last" 2 || fail "$preset, $precision: $(<whole.log)"
   expect_equal killed whole
 
-  local name parameters
-  name=$(system_of "$preset")
-  "$RNNSEARCH" inspect whole >inspected
-  grep -qxF "system                    $name" inspected || fail "inspect $preset: expected '$name' in $(grep ^system inspected)"
-  parameters=$(awk '$1 == "parameter_count" { print $2 }' inspected)
-  grep -qF "[train] $name, $parameters parameters" whole.log || fail "train $preset does not say '$name, $parameters parameters': $(<whole.log)"
-
   local machine=(--threads 2 --precision "$precision")
   translate() { "$RNNSEARCH" translate --model whole --input text/dev.source --no-unknown "${machine[@]}" "$@"; }
   translate --beam 1 >greedy
@@ -121,14 +92,9 @@ try() {  # preset, precision
     (($(wc -l <aligned) == $(wc -l <greedy))) || fail "align $preset: not a line a sentence"
   fi
 
-  # What the machine attains does not depend on the preset, and takes seconds to measure: two systems are enough, one without attention.
-  local measure=false
-  [[ $preset,$precision != replication,bf16 && $preset != seq2seq ]] || measure=true
   # shellcheck disable=SC2046  # widths prints options
   "$RNNSEARCH" benchmark --preset "$preset" $(widths "$preset") --corpus corpus.h5 --batch-sentences 12 --updates 1 \
-    --untimed-updates 0 --machine $measure "${machine[@]}" >timed 2>/dev/null || fail "benchmark $preset"
-  [[ $measure == false ]] || grep -q '^this machine' timed || fail "benchmark $preset does not show what the machine attains: $(<timed)"
-  grep -qF "$name, $parameters parameters" timed || fail "benchmark $preset does not say '$name, $parameters parameters': $(head -1 timed)"
+    --untimed-updates 0 --machine false "${machine[@]}" >timed 2>/dev/null || fail "benchmark $preset"
 }
 
 for file in "$SOURCE"/pipelines/presets/*.ini; do

@@ -2,12 +2,7 @@
 # All commands at a small size: prepare, train on two ranks, stop and resume, translate, score, evaluate. The task is to reverse
 # sequences of up to 6 of 8 words; pipelines/reversal has the full experiment.
 set -euo pipefail
-: "${MPIEXEC:=mpirun}" # the launcher
-
-fail() {
-  echo "$*"
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 "$SOURCE/data/reversal.sh" text --vocabulary 8 --max-length 6 --train 4000 --dev 100 --test 200 >/dev/null
 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none \
   --dev-source text/dev.source --dev-target text/dev.target --test t:text/test.source:text/test.target \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# SIGTERM and SIGUSR1 end translate, score, rescore, align and evaluate with code 85 and one line: finished lines of a translation are
-# kept, in order (resume_test.sh continues them); alignments and evaluations write nothing. --stop-before ends a training in time.
+# SIGTERM and SIGUSR1 end translate, score, align and evaluate with code 85 and one line, also wherever they wait: for a named pipe that
+# nobody opens for writing or whose writer is silent, for a configuration, and during one long sentence. Finished lines of a translation
+# are kept, in order (resume_test.sh continues them); alignments and evaluations write nothing. --stop-before ends a training in time.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -21,11 +22,11 @@ stop() {
   for ((attempt = 1; ; ++attempt)); do
     rm -rf out err output output.partial output.partial.json links
     [[ $condition != at_gate ]] || exec 9<>gate
-    "${launcher[@]}" "$RNNSEARCH" "$@" <"${input:-/dev/null}" >out 2>err 9>&- &
+    "${launcher[@]}" "$RNNSEARCH" "$@" </dev/null >out 2>err 9>&- &
     job=$! code=0
     until_caught $job "$ranks"
     while kill -0 $job 2>/dev/null && ! eval "$condition"; do sleep 0.01; done
-    kill -"$signal" $job 2>/dev/null || true
+    kill -"$signal" $job 2>/dev/null || true # mpirun passes USR1 on, and ends at TERM
     while [[ $condition == at_gate ]] && kill -0 $job 2>/dev/null; do
       exec 9<>gate 9>&- # end of file, also for a rank that opens it later
       sleep 0.05
@@ -57,31 +58,52 @@ stop TERM 1 '[[ -s out ]]' translate "${search[@]}" --input source
 is_beginning out "$(lines_said)"
 [[ $said == *"continue with line $(($(lines_said) + 1)) of the input"* ]] || fail "no word of the line to continue with: $said"
 
-# The program waits for lines that do not come, and has not read its model yet.
-mkfifo lines
-sleep 1000 >lines &
-writer=$!
-trap '[[ -z $(jobs -p) ]] || kill $(jobs -p) 2>/dev/null || true' EXIT
-input=lines
-stop TERM 1 'sleep 1.5' translate "${search[@]}"
-[[ $said == *no* && ! -s out ]] || fail "while it waits for lines: $said"
-kill $writer
-input=
-stop USR1 1 at_gate translate "${search[@]}" --input source --output output --config gate
-stop USR1 2 at_gate translate "${search[@]}" --input source --output output --config gate
-[[ ! -e output && ! -e output.partial ]] || fail "something was written before anything was translated"
+# Pipes that nobody writes to.
+mkfifo silent unopened
+sleep 10000 >silent &
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+reads() { # PIPE: it is open in the program, or in its first rank
+  local pid pids=$job
+  ((ranks == 1)) || pids=$(pgrep -P "$job" || true)
+  for pid in $pids; do
+    [[ -z $(find "/proc/$pid/fd" -lname "$PWD/$1" 2>/dev/null) ]] || return 0
+  done
+  return 1
+}
+model=(--model run --threads 1)
+while read -r ranks signal condition arguments; do
+  # shellcheck disable=SC2086  # the arguments
+  stop "$signal" "$ranks" "${condition/-/ }" ${arguments/MODEL/${model[*]}}
+  [[ ! -s out ]] || fail "$arguments: printed $(head -c 200 out)"
+done <<'END'
+1 TERM reads-silent translate MODEL --input silent
+2 USR1 reads-unopened translate MODEL --input unopened
+1 TERM reads-unopened score MODEL --source unopened --target text/dev.target
+2 USR1 reads-silent score MODEL --source silent --target text/dev.target
+1 TERM reads-silent align MODEL --source text/dev.source --target silent
+1 TERM reads-silent align MODEL --source text/dev.source --target text/dev.target --gold silent
+1 TERM reads-unopened evaluate --hypotheses unopened --references text/dev.target
+1 TERM reads-silent translate MODEL --config silent
+1 USR1 at_gate translate MODEL --input source --output output --config gate
+2 USR1 at_gate translate MODEL --input source --output output --config gate
+END
+# A sentence whose translation would take hours, whole and in parts.
+for _ in {1..3000}; do head -n 1 text/dev.source; done | tr "\n" " " >long
+echo >>long
+for ranks in 1 2; do
+  stop USR1 $ranks '[[ -e output.partial ]]' translate "${model[@]}" --beam 500 --minimum-length-ratio 90 --maximum-length-ratio 100 \
+    --maximum-source-length $((1000 * ranks - 1000)) --input long --output output
+done
+[[ ! -e output && ! -e output.partial && ! -e output.partial.json ]] || fail "something was written before anything was translated"
 
 # Commands that write all of their output or nothing.
 yes "$(<text/dev.source)" | head -n 200000 >many-source || true
 yes "$(<text/dev.target)" | head -n 200000 >many-target || true
-for ranks in 1 2; do
-  stop USR1 $ranks 'sleep 1.5' align --model run --source many-source --target many-target --batch-sentences 1 --threads 1 \
-    --json - --pharaoh links
-  [[ ! -s out && ! -e links ]] || fail "align printed something"
-  stop USR1 $ranks 'sleep 0.7' evaluate --model run --corpus corpus.h5 --set dev --beam 1000 --batch-sentences 1 --threads 1 \
-    --minimum-length-ratio 90 --maximum-length-ratio 100
-  [[ ! -s out ]] || fail "evaluate printed something"
-done
+stop USR1 2 'sleep 1.5' align "${model[@]}" --source many-source --target many-target --batch-sentences 1 --json - --pharaoh links
+[[ ! -s out && ! -e links ]] || fail "align printed something"
+stop USR1 1 'sleep 0.7' evaluate "${model[@]}" --corpus corpus.h5 --set dev --beam 1000 --batch-sentences 1 \
+  --minimum-length-ratio 90 --maximum-length-ratio 100
+[[ ! -s out ]] || fail "evaluate printed something"
 
 # The job ends in some seconds, or later if a start takes that long.
 read -ra train <<<"$(train_arguments timed "$endless")"
@@ -101,21 +123,5 @@ updates=$(sed -n 's/.*"event":"stop","update":\([0-9]*\),.*/\1/p' timed/log.json
 "$RNNSEARCH" $(train_arguments whole-run $((updates + 5))) 2>/dev/null
 expect_equal timed whole-run
 
-refused() {  # FACTS NAME=VALUE|ARGUMENT...: train with these variables and arguments prints an error that contains FACTS
-  local facts=$1 fact code=0
-  shift
-  env "$1" "$RNNSEARCH" $(train_arguments refused 2) "${@:2}" 2>err || code=$?
-  [[ $code == "${expected:-1}" && $(wc -l <err) == 1 && ! -e refused ]] || fail "$*: code $code: $(<err)"
-  while IFS= read -r -d '|' fact; do
-    [[ $(<err) == *"$fact"* ]] || fail "$*: '$fact' is not in: $(<err)"
-  done <<<"$facts|"
-}
-refused "RNNSEARCH_END_TIME|'tomorrow'|seconds since 1970" RNNSEARCH_END_TIME=tomorrow
-refused "SLURM_JOB_END_TIME|'12:00'" SLURM_JOB_END_TIME=12:00
-refused "SLURM_JOB_END_TIME|2 minutes|no time is left|--stop-before" SLURM_JOB_END_TIME=$(($(date +%s) + 60))
-expected=2 refused "--stop-before|'-1'" A=b --stop-before -1
-expected=2 refused "--stop-before|'soon'" A=b --stop-before soon
-"$RNNSEARCH" $(train_arguments free 2) --stop-before 5 2>err || fail "--stop-before without an end: $(<err)"
-grep -q '^\[train\] stop-before does nothing' err || fail "it does not say that stop-before does nothing: $(<err)"
-SLURM_JOB_END_TIME=$(($(date +%s) + 60)) RNNSEARCH_END_TIME=0 "$RNNSEARCH" $(train_arguments free 3) 2>err ||
-  fail "RNNSEARCH_END_TIME=0 does not mean that there is no end: $(<err)"
+read -ra train <<<"$(train_arguments refused 2)"
+refused 1 "RNNSEARCH_END_TIME|'tomorrow'|seconds since 1970" env RNNSEARCH_END_TIME=tomorrow "$RNNSEARCH" "${train[@]}"

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -33,105 +34,48 @@ struct Another {
   const char* value;
   Values with{};
 };
-const std::map<std::string, Another> kOthers{
-    {"corpus", {"COPY"}},
-    {"check-ranks", {"1"}},
-    {"mix", {"COPY:1", {{"mix", "CORPUS:1"}}}},
-    {"resume", {"CHECKPOINT"}},
-    {"initial-model", {"RUN"}},
-    {"initial-optimizer", {"true", {{"initial-model", "RUN"}}}},
-    {"attention", {"general"}},
-    {"embedding", {"10"}},
-    {"state", {"10"}},
-    {"encoder-state", {"4"}},
-    {"alignment", {"10"}},
-    {"maxout", {"10"}},
-    {"readout-rank", {"4"}},
-    {"cell", {"lstm"}},
-    {"gru-reset", {"after"}},
-    {"layers", {"2"}},
-    {"encoder", {"forward"}},
-    {"source-start", {"true", {{"attention", "none"}}}},
-    {"source-end", {"false", {{"attention", "none"}, {"source-start", "true"}}}},
-    {"reverse-source", {"true"}},
-    {"target-direction", {"right-to-left"}},
-    {"attend-from", {"current", {{"readout-state", "current"}, {"state-word", "previous"}, {"state-inputs", "word"}}}},
-    {"attention-window", {"local-m"}},
-    {"window", {"4", {{"attention-window", "local-m"}}}},
-    {"fixed-context", {"tanh", {{"attention", "none"}}}},
-    {"initial-state", {"zero"}},
-    {"state-word", {"previous"}},
-    {"state-inputs", {"word"}},
-    {"readout", {"tanh"}},
-    {"readout-state", {"current", {{"state-word", "previous"}}}},
-    {"readout-inputs", {"state,word"}},
-    {"input-feeding", {"true", {{"readout-state", "current"}, {"state-word", "previous"}}}},
-    {"feedback", {"output", {{"readout-state", "current"}, {"state-word", "previous"}}}},
-    {"start", {"embedded"}},
-    {"gate-biases", {"true"}},
-    {"embedding-biases", {"false"}},
-    {"layer-normalization", {"true", {{"gru-reset", "after"}}}},
-    {"dropout", {"0.1"}},
-    {"dropout-kind", {"variational", {{"dropout", "0.1"}}}},
-    {"attention-dropout", {"0.1"}},
-    {"source-word-dropout", {"0.1"}},
-    {"target-word-dropout", {"0.1"}},
-    {"tied-embeddings", {"source-target"}},
-    {"initialization", {"xavier"}},
-    {"initial-deviation", {"0.02"}},
-    {"batch-sentences", {"11"}},
-    {"batch-words", {"100"}},
-    {"accumulate", {"2"}},
-    {"pool-batches", {"3"}},
-    {"shuffle", {"once"}},
-    {"batch-order", {"by-length"}},
-    {"seed", {"2"}},
-    {"prefetch", {"false"}},
-    {"optimizer", {"adadelta"}},
-    {"learning-rate", {"0.001"}},
-    {"scale-learning-rate", {"square-root", {{"scale-learning-rate", "linear"}, {"reference-batch", "20"}}}},
-    {"reference-batch", {"10", {{"scale-learning-rate", "linear"}, {"reference-batch", "20"}}}},
-    {"rho", {"0.9"}},
-    {"epsilon", {"1e-05"}},
-    {"adam-beta1", {"0.8"}},
-    {"adam-beta2", {"0.99"}},
-    {"adam-epsilon", {"1e-07"}},
-    {"momentum", {"0.5", {{"optimizer", "sgd"}}}},
-    {"gradient-of", {"word"}},
-    {"label-smoothing", {"0.1"}},
-    {"guided-alignment", {"0.5"}},
-    {"clip-norm", {"2"}},
-    {"average-decay", {"0.5"}},
-    {"max-skipped", {"10"}},
-    {"schedule", {"plateau"}},
-    {"warmup-updates", {"3"}},
-    {"plateau-patience", {"2"}},
-    {"halve-after-epochs", {"3"}},
-    {"halve-every-epochs", {"2"}},
-    {"overlap", {"false"}},
-    {"reproducible-shards", {"2"}},
-    {"max-updates", {"5"}},
-    {"max-epochs", {"100"}},
-    {"max-minutes", {"100"}},
-    {"early-stop-patience", {"9"}},
-    {"stop-before", {"5"}},
-    {"validate-every", {"3"}},
-    {"validate-minutes", {"5"}},
-    {"validation-share", {"0.5"}},
-    {"best-metric", {"bleu"}},
-    {"validate-bleu", {"false"}},
-    {"validate-beam", {"2"}},
-    {"validate-sentences", {"32"}},
-    {"checkpoint-every", {"3"}},
-    {"checkpoint-minutes", {"5"}},
-    {"synchronous-checkpoints", {"true"}},
-    {"keep-checkpoints", {"3"}},
-    {"log-every", {"2"}},
-    {"threads", {"2", {{"oversubscribe", "true"}}}},
-    {"oversubscribe", {"true"}},
-    {"stall-timeout", {"100"}},
-    {"precision", {"bf16"}},
-};
+constexpr const char* kAlone =
+    "corpus COPY check-ranks 1 resume CHECKPOINT initial-model RUN attention general embedding 10 state 10 "
+    "encoder-state 4 alignment 10 maxout 10 readout-rank 4 cell lstm gru-reset after layers 2 encoder forward "
+    "reverse-source true target-direction right-to-left attention-window local-m initial-state zero "
+    "state-word previous state-inputs word readout tanh readout-inputs state,word start embedded "
+    "gate-biases true embedding-biases false dropout 0.1 attention-dropout 0.1 source-word-dropout 0.1 "
+    "target-word-dropout 0.1 tied-embeddings source-target initialization xavier initial-deviation 0.02 "
+    "batch-sentences 11 batch-words 100 accumulate 2 pool-batches 3 shuffle once batch-order by-length seed 2 "
+    "prefetch false optimizer adadelta learning-rate 0.001 rho 0.9 epsilon 1e-05 adam-beta1 0.8 "
+    "adam-beta2 0.99 adam-epsilon 1e-07 gradient-of word label-smoothing 0.1 guided-alignment 0.5 clip-norm 2 "
+    "average-decay 0.5 max-skipped 10 schedule plateau warmup-updates 3 plateau-patience 2 "
+    "halve-after-epochs 3 halve-every-epochs 2 overlap false reproducible-shards 2 max-updates 5 "
+    "max-epochs 100 max-minutes 100 early-stop-patience 9 stop-before 5 validate-every 3 validate-minutes 5 "
+    "validation-share 0.5 best-metric bleu validate-bleu false validate-beam 2 validate-sentences 32 "
+    "checkpoint-every 3 checkpoint-minutes 5 synchronous-checkpoints true keep-checkpoints 3 log-every 2 "
+    "oversubscribe true stall-timeout 100 precision bf16 ";
+const std::map<std::string, Another> kOthers = [] {
+  std::map<std::string, Another> all{
+      {"mix", {"COPY:1", {{"mix", "CORPUS:1"}}}},
+      {"initial-optimizer", {"true", {{"initial-model", "RUN"}}}},
+      {"source-start", {"true", {{"attention", "none"}}}},
+      {"source-end", {"false", {{"attention", "none"}, {"source-start", "true"}}}},
+      {"attend-from",
+       {"current", {{"readout-state", "current"}, {"state-word", "previous"}, {"state-inputs", "word"}}}},
+      {"window", {"4", {{"attention-window", "local-m"}}}},
+      {"fixed-context", {"tanh", {{"attention", "none"}}}},
+      {"readout-state", {"current", {{"state-word", "previous"}}}},
+      {"input-feeding", {"true", {{"readout-state", "current"}, {"state-word", "previous"}}}},
+      {"feedback", {"output", {{"readout-state", "current"}, {"state-word", "previous"}}}},
+      {"layer-normalization", {"true", {{"gru-reset", "after"}}}},
+      {"dropout-kind", {"variational", {{"dropout", "0.1"}}}},
+      {"scale-learning-rate", {"square-root", {{"scale-learning-rate", "linear"}, {"reference-batch", "20"}}}},
+      {"reference-batch", {"10", {{"scale-learning-rate", "linear"}, {"reference-batch", "20"}}}},
+      {"momentum", {"0.5", {{"optimizer", "sgd"}}}},
+      {"threads", {"2", {{"oversubscribe", "true"}}}},
+  };
+  static std::vector<std::string> words;
+  std::istringstream stream(kAlone);
+  for (std::string word; stream >> word;) words.push_back(word);
+  for (std::size_t i = 0; i < words.size(); i += 2) all[words[i]] = {words[i + 1].c_str()};
+  return all;
+}();
 
 class Resumed : public testing::Test {
  protected:

@@ -2,10 +2,7 @@
 # cluster/scaling/plan.py: hours and node-hours of RNNsearch-50 from given speeds and a given network, against numbers computed by hand;
 # it reads what `rnnsearch benchmark --json` writes, and refuses other files with a one-line error.
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 export PYTHONDONTWRITEBYTECODE=1
 plan=("$SOURCE/cluster/scaling/plan.py" --measured measured.json --spread 0)
 
@@ -91,20 +88,15 @@ for files in one.json two.json 'one.json two.json'; do
   [[ $(grep -c '^| *[0-9]' table) == 12 ]] || fail "$files: $(<table)"
 done
 
-refused() {  # WORDS ARGUMENTS...: the one-line error contains WORDS
-  local words=$1 status=0
-  shift
-  "${plan[@]}" "$@" >out 2>err || status=$?
-  [[ $status != 0 && ! -s out && $(wc -l <err) == 1 && $(<err) == "scaling: "*"$words"* ]] || fail "$*: code $status, $(<out) $(<err)"
-}
+refuses() { refused 1 "scaling: |$1" "${plan[@]}" "${@:2}"; } # WORDS ARGUMENTS...
 sed 's/"embedding": "8"/"embedding": "256"/' one.json >other.json
 grep -q '"embedding": "256"' other.json || fail "no other model: $(<other.json)"
-refused "other.json has embedding = 256, RNNsearch-50 has 8" --benchmark other.json
+refuses "other.json has embedding = 256, RNNsearch-50 has 8" --benchmark other.json
 echo 'no JSON' >text
-refused "text: " --benchmark text
+refuses "text: " --benchmark text
 echo '{"timed": "updates"}' >short.json
-refused "short.json is not from rnnsearch benchmark" --benchmark short.json
+refuses "short.json is not from rnnsearch benchmark" --benchmark short.json
 "$RNNSEARCH" benchmark "${tiny[@]}" --batch-sentences 4 --threads 1 --decode --json >decoded.json
-refused "decoded.json has batches translated" --benchmark decoded.json
-refused "same batch-sentences" --benchmark one.json one.json
-refused "optimiser alone needs" --words-per-second 1e6
+refuses "decoded.json has batches translated" --benchmark decoded.json
+refuses "same batch-sentences" --benchmark one.json one.json
+refuses "optimiser alone needs" --words-per-second 1e6

@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # The decisions of cluster/run, with a stub launcher and stub SLURM commands that only record their calls.
 set -euo pipefail
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 mkdir bin
 for program in scontrol scancel; do
   printf '#!/usr/bin/env bash\necho "%s $*" >>calls\n' $program >bin/$program

@@ -2,10 +2,7 @@
 # The simulator of cluster/scaling, which uses the engine's own all-reduces: it builds, gives every rank the same, correct bits
 # on 2, 3, 16 and 20 simulated ranks, and agrees with the analytic model on 2, 4 and 16.
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 scaling=$SOURCE/cluster/scaling
 
 status=0

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# The scripts of cluster/ on a real SLURM with virtual nodes: trainings that are preempted, lose a node or their network, or reach
-# the time limit of their job end with the bits of an undisturbed training; and an experiment goes from text to table. With
-# SLURM_TEST_LONG=1 also what SLURM itself does at a time limit, and the loss of the node of the batch script (4 minutes). With
-# SLURM_TEST_LOSSES=N instead only N further rounds, in each of which four trainings lose a node, two by its power and two by its
-# cable, SEED determines which node and when; about a minute and a half a round.
+# The scripts of cluster/ on a real SLURM with virtual nodes: a training that is preempted ends with the bits of an undisturbed one. With
+# SLURM_TEST_LONG=1 also trainings that lose a node or their network, are stopped, reach the time limit of their job, chains, arrays, and an
+# experiment from text to table (8 minutes). With SLURM_TEST_LOSSES=N instead only N further rounds, in each of which four trainings lose a
+# node, two by its power and two by its cable, SEED determines which node and when; about a minute and a half a round.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
@@ -62,13 +61,17 @@ expect_undisturbed() { # RUN LOG: RUN was disturbed, and ends with the bits of t
 }
 
 make_corpus
-"$lab" up 14
+nodes=4
+if [[ -n ${SLURM_TEST_LONG:-}${SLURM_TEST_LOSSES:-} ]]; then
+  # n11 and n12 are for trainings that must last, n13 and n14 for node_check, which sends much.
+  nodes=14
+  export SBATCH_OPTIONS="--exclude=n[11-14]"
+fi
+"$lab" up $nodes
 "$lab" slurm
 # Slows the cables, so that also a fast machine does not finish before the faults: an update sends 62 kB in each direction,
 # which takes 100 ms, and 300 updates 30 s. SLURM may need ten seconds until it preempts a job.
-for ((i = 1; i <= 10; ++i)); do "$lab" slow n$i 5; done
-# n11 and n12 are for trainings that must last, n13 and n14 for node_check, which sends much.
-export SBATCH_OPTIONS="--exclude=n[11-14]"
+for ((i = 1; i <= nodes && i <= 10; ++i)); do "$lab" slow n$i 5; done
 
 step "undisturbed, by srun"
 submit --wait $(training undisturbed) >/dev/null 2>undisturbed.log || fail "no training at all: $(<undisturbed.log)"
@@ -112,18 +115,6 @@ if [[ -n ${SLURM_TEST_LOSSES:-} ]]; then
   step "$((4 * SLURM_TEST_LOSSES)) nodes lost, seed $SEED: all trainings ended with the bits of the undisturbed one"
   exit 0
 fi
-
-# Two trainings that lose a node, one started by srun and one by mpirun. SLURM needs half a minute to notice, so they are checked at
-# the end.
-lost_srun=$(submit $(training lost-srun))
-lost_mpirun=$(LAUNCHER=$mpirun submit $(training lost-mpirun))
-until_true 90 "two trainings at once" is_training lost-srun
-until_true 90 "two trainings at once" is_training lost-mpirun
-second_srun=$(nodes_of_job "$lost_srun" | tail -n 1) second_mpirun=$(nodes_of_job "$lost_mpirun" | tail -n 1)
-[[ $second_srun != "$second_mpirun" ]] || fail "both jobs are on $second_srun"
-step "$second_srun loses its power, $second_mpirun its network"
-"$lab" kill "$second_srun"
-"$lab" cut "$second_mpirun"
 
 # The following cases are functions that run at the same time, because SLURM needs seconds to requeue a job.
 stopped() { # a training that mpirun started in a job is told to stop
@@ -228,18 +219,6 @@ END_OF_INI
   grep -q '^all ' experiment/bleu.txt || fail "no table: $(<experiment/bleu.txt)"
 }
 
-paper() { # pipelines/paper: its trainings are jobs; when they are done, the same command makes the tables
-  local command job
-  command=(login "$SOURCE/pipelines/paper/run.sh" --launch slurm --text text --source source --target target --units words --words 13 --beam 2 --retry-below 0
-    --folder paper -- --max-updates 30 --validate-every 10 --checkpoint-every 10 --embedding 8 --state 8 --alignment 8 --maxout 4)
-  NODES=1 "${command[@]}" >paper.1 2>&1 || fail "the paper's trainings were not submitted: $(tail -n 3 paper.1)"
-  [[ $(grep -c ': job [0-9]' paper.1) == 4 ]] || fail "the paper's four trainings: $(<paper.1)"
-  NODES=1 "${command[@]}" >paper.2 2>&1 || fail "$(tail -n 3 paper.2)"
-  ! grep -q ': job [0-9]' paper.2 || fail "trainings that are queued were submitted again: $(<paper.2)"
-  while read -r job; do until_true 90 "the end of the paper's training, job $job" is "$job" COMPLETED; done < <(cat paper/*.jobs/jobs)
-  NODES=1 "${command[@]}" >paper.3 2>&1 || fail "$(tail -n 3 paper.3)"
-  [[ $(grep -cE '^\| RNN(search|encdec)-[35]0 \| [0-9.]+ \[' paper/table1.md) == 4 && -s paper/report.html ]] || fail "no tables: $(<paper.3)"
-}
 together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   local jobs=() words=() word job
   step "side by side: $1"
@@ -255,10 +234,23 @@ together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   done
   for job in "${jobs[@]}"; do wait "$job" || fail "see above"; done
 }
-together "told to stop; preempted without grace, and with it; near its end" -- stopped -- preempted preempted normal -- \
-  preempted graced grace -- at_its_end before-end '--stop-before 0.7' 30 '' 5
-together "cancelled; chain; array; from text to table; the paper" -- cancelled -- chained -- array -- experiment -- \
-  paper -- node_check
+preempted preempted normal
+[[ -n ${SLURM_TEST_LONG:-} ]] || { step "done; SLURM_TEST_LONG=1 for all" && exit 0; }
+
+# Two trainings that lose a node, one started by srun and one by mpirun. SLURM needs half a minute to notice, so they are checked at
+# the end.
+lost_srun=$(submit $(training lost-srun))
+lost_mpirun=$(LAUNCHER=$mpirun submit $(training lost-mpirun))
+until_true 90 "two trainings at once" is_training lost-srun
+until_true 90 "two trainings at once" is_training lost-mpirun
+second_srun=$(nodes_of_job "$lost_srun" | tail -n 1) second_mpirun=$(nodes_of_job "$lost_mpirun" | tail -n 1)
+[[ $second_srun != "$second_mpirun" ]] || fail "both jobs are on $second_srun"
+step "$second_srun loses its power, $second_mpirun its network"
+"$lab" kill "$second_srun"
+"$lab" cut "$second_mpirun"
+
+together "told to stop; preempted with grace; near its end" -- stopped -- preempted graced grace -- at_its_end before-end '--stop-before 0.7' 30 '' 5
+together "cancelled; chain; array; from text to table" -- cancelled -- chained -- array -- experiment -- node_check
 
 step "what the lost nodes' trainings came to"
 for job in $lost_srun $lost_mpirun; do
@@ -266,9 +258,7 @@ for job in $lost_srun $lost_mpirun; do
 done
 expect_undisturbed lost-srun lost-srun.jobs/train-"$lost_srun".log
 expect_undisturbed lost-mpirun lost-mpirun.jobs/train-"$lost_mpirun".log
-if [[ -n ${SLURM_TEST_LONG:-} ]]; then
-  # RNNSEARCH_END_TIME=0: the program does not know of the end, and only SLURM stops it.
-  together "SLURM's signal before the limit; the script's node is lost" -- at_its_end signalled '' 50 0 2 -- lost_batch_host
-  together "SLURM's limit" -- at_its_end limited '' 0 0 1
-fi
+# RNNSEARCH_END_TIME=0: the program does not know of the end, and only SLURM stops it.
+together "SLURM's signal before the limit; the script's node is lost" -- at_its_end signalled '' 50 0 2 -- lost_batch_host
+together "SLURM's limit" -- at_its_end limited '' 0 0 1
 step "done"

@@ -2,10 +2,7 @@
 # data/debian_pairs.pl on small made-up Translation files: which text is paired, dropped (and why) and held out.
 set -euo pipefail
 pairs=$SOURCE/data/debian_pairs.pl
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 cat >stanzas <<'STANZAS'
 Package: zoo

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # data/hold_out.pl: sets are stratified by length, the same for any order of the text, and not in train; wrong input is rejected.
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 # 300 pairs of each of the seven lengths, and a few of one length only; every tenth source occurs twice
 perl -e 'for my $i (1 .. 300) { for my $l (0 .. 6) {
   my $s = join " ", map { "w$i" . "x" . ($l * 10 + $_) } 1 .. $l * 10 + 1 + $i % 10;
@@ -41,19 +38,13 @@ for _ in 1 2 3 4; do cat few.fr; done >again.fr
 "$SOURCE/data/hold_out.pl" again.en again.fr en fr again test=20 >/dev/null
 cmp <(sort few/test.en) <(sort again/test.en) || fail "repeated pairs were counted more than once"
 
-refused() {  # TEXT ARGUMENTS...: the one-line error contains TEXT
-  local fact=$1 status=0
-  shift
-  "$SOURCE/data/hold_out.pl" "$@" >out.txt 2>err || status=$?
-  [[ $status == 1 && $(wc -l <err) == 1 && $(<err) == "hold_out: "*"$fact"* ]] || fail "$*: code $status: $(<err)"
-}
-refused "usage: hold_out.pl" t.en t.fr en fr out
-refused "is not NAME=N" t.en t.fr en fr out test=0
-refused "cannot be named train" t.en t.fr en fr out train=5
-refused "cannot read none.en" none.en t.fr en fr out test=5
+refused 1 "usage: hold_out.pl" "$SOURCE/data/hold_out.pl" t.en t.fr en fr out
+refused 1 "is not NAME=N" "$SOURCE/data/hold_out.pl" t.en t.fr en fr out test=0
+refused 1 "cannot be named train" "$SOURCE/data/hold_out.pl" t.en t.fr en fr out train=5
+refused 1 "cannot read none.en" "$SOURCE/data/hold_out.pl" none.en t.fr en fr out test=5
 head -7 t.fr >short.fr
-refused "different numbers of lines" t.en short.fr en fr refused test=5
+refused 1 "different numbers of lines" "$SOURCE/data/hold_out.pl" t.en short.fr en fr refused test=5
 head -2 t.en >two.en
 head -2 t.fr >two.fr
-refused "too few pairs" two.en two.fr en fr refused test=5
+refused 1 "too few pairs" "$SOURCE/data/hold_out.pl" two.en two.fr en fr refused test=5
 [[ ! -e refused/test.en ]] || fail "a refused text left files"

@@ -3,10 +3,7 @@
 # grow), the same arguments give the same bytes, and wrong arguments are rejected.
 set -euo pipefail
 primes=$SOURCE/data/primes.pl
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 "$primes" first 20000 40 1
 "$primes" second 20000 40 1
@@ -50,14 +47,8 @@ longest() { sed -n "$1,$2p" growing.source | awk 'NF > most { most = NF } END { 
 long=$(sed -n '19001,20000p' growing.source | awk 'NF > 50' | wc -l)
 ((long > 240 && long < 420)) || fail "$long of the last 1,000 sequences have more than 50 numbers, expected some 325"
 
-refuses() { # pattern, arguments
-  local pattern=$1
-  shift
-  if "$primes" "$@" 2>error; then fail "accepted: $*"; fi
-  { grep -q -- "$pattern" error && (($(wc -l <error) == 1)); } || fail "$*: not one sentence with '$pattern': $(<error)"
-}
-refuses "usage" first 10
-refuses "PAIRS is 'many'" x many 10 1
-refuses "MAX_LENGTH is '0'" x 10 0 1
-refuses "lengths are 'odd'" x 10 10 1 odd
-refuses "cannot write" no/such/folder/x 10 10 1
+refused 1 "usage" "$primes" first 10
+refused 1 "PAIRS is 'many'" "$primes" x many 10 1
+refused 1 "MAX_LENGTH is '0'" "$primes" x 10 0 1
+refused 1 "lengths are 'odd'" "$primes" x 10 10 1 odd
+refused 1 "cannot write" "$primes" no/such/folder/x 10 10 1

@@ -3,10 +3,7 @@
 # wrong options are rejected.
 set -euo pipefail
 reversal=$SOURCE/data/reversal.sh
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 small=(--vocabulary 5 --min-length 2 --max-length 6 --train 300 --dev 40 --test 60)
 "$reversal" first "${small[@]}"
@@ -41,18 +38,10 @@ touch -d '2001-01-01' first/train.source
 "$reversal" first "${small[@]}"
 [[ $(date -r first/train.source +%Y) == 2001 ]] || fail "a complete corpus was made again"
 
-refuses() {  # pattern, arguments
-  local pattern=$1
-  shift
-  if "$reversal" "$@" 2>error; then fail "accepted: $*"; fi
-  { grep -q -- "$pattern" error && (($(wc -l <error) == 1)); } || fail "$*: not one sentence with '$pattern': $(<error)"
-}
-refuses "another folder" first "${small[@]}" --seed 3
-refuses "unknown option '--sead'" new --sead 3
-refuses "whole number, not 'x'" new --seed x
-refuses "min-length 7" new --min-length 7 --max-length 6
-refuses "too few sequences" new --vocabulary 2 --max-length 3
-[[ ! -e new ]] || fail "a refused call left something behind: $(ls -A new)"
+refused 1 "another folder" "$reversal" first "${small[@]}" --seed 3
+refused 1 "unknown option '--sead'" "$reversal" new --sead 3
+refused 1 "whole number, not 'x'" "$reversal" new --seed x
+refused 1 "min-length 7" "$reversal" new --min-length 7 --max-length 6
+refused 1 "too few sequences" "$reversal" new --vocabulary 2 --max-length 3
 mkdir taken && touch taken/mine
-refuses "something else" taken
-[[ $(ls -A taken) == mine ]] || fail "a refused call changed the folder: $(ls -A taken)"
+refused 1 "something else" "$reversal" taken

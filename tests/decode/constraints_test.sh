@@ -39,11 +39,6 @@ for model in words pieces; do
     awk -v term="strange $(head -n 1 others)" 'NR < 3 {print $2 "\t" (NR == 1 ? term : "odd")} END {print "\nno such\tthing"}' >$model.glossary
 done
 
-# translated MODEL NAME OPTIONS...: writes a list to NAME, and what is said to err
-translated() {
-  "$RNNSEARCH" translate --model "$1" --input "$1.source" --output "$2" --precision f32 --n-best-format json "${@:3}" 2>err ||
-    fail "$*: $(<err)"
-}
 # check MODEL LIST WHAT
 check() {
   python3 - "$@" <<'PYTHON' || fail "$*"
@@ -76,33 +71,19 @@ PYTHON
 }
 
 for model in words pieces; do
-  for how in "--forbid $model.forbid" "--require $model.require" "--beam-groups 2 --diversity 1 --n-best 4" \
-    "--forbid $model.forbid --require $model.require" "--glossary $model.glossary --no-repeat-ngram 3" \
-    "--forbid $model.forbid --sample --n-best 3"; do
+  ln -sf $model.source source
+  for how in "--beam-groups 2 --diversity 1 --n-best 4" "--forbid $model.forbid --require $model.require" \
+    "--glossary $model.glossary --no-repeat-ngram 3" "--forbid $model.forbid --sample --n-best 3"; do
     [[ $how == *--sample* ]] || how+=" --beam 4 --retry-below 0"
-    how+=" --maximum-length-ratio 8"
-    translated $model one $how --threads 1
+    everywhere one --model $model $how --maximum-length-ratio 8
     check $model one "$how"
-    [[ $how != "--forbid $model.forbid --beam "* && $how != "--require "* ]] || continue  # both together are tested below
-    translated $model again $how --threads 2 --batch-sentences 5
-    cmp one again || fail "$model $how: two threads, or batches of 5, find something else"
-    for ranks in 2 3; do
-      "$MPIEXEC" -n $ranks "$RNNSEARCH" translate --model $model --input $model.source --output of-ranks --precision f32 \
-        --n-best-format json --threads 1 $how 2>err || fail "$model $how, $ranks ranks: $(<err)"
-      cmp one of-ranks || fail "$model $how: $ranks ranks find something else"
-    done
   done
-  # Groups find translations that one beam does not.
-  translated $model beam --beam 4 --n-best 4
-  translated $model groups --beam 4 --n-best 4 --beam-groups 4 --diversity 2
-  ! cmp -s beam groups || fail "$model: groups change nothing"
-  translated $model one-group --beam 4 --n-best 4 --beam-groups 1
-  cmp beam one-group || fail "$model: one group is another search"
 done
 
 # Lines that lack something are named, and the line with an empty source is one of them.
-translated words short --require words.require --maximum-length 2 --beam 4
-[[ $(<err) == *"words.source, line 2: the translation lacks 1 of the required phrases"* ]] || fail "the short line: $(<err)"
+ln -sf words.source source
+translated short --model words --require words.require --maximum-length 2 --beam 4
+[[ $(<err) == *"source, line 2: the translation lacks 1 of the required phrases"* ]] || fail "the short line: $(<err)"
 [[ $(<err) != *"line 3:"* ]] || fail "a line without phrases is named: $(<err)"
 
 # Lines of JSON have their own phrases.
@@ -110,30 +91,9 @@ translated words short --require words.require --maximum-length 2 --beam 4
 paste -d'|' words.source words.require | sed 's/\(.*\)|\(.*\)/{"source": "\1", "require": ["\2"]}/; s/\t/", "/' |
   "$RNNSEARCH" translate --model words --precision f32 --stream --input-format json --beam 4 2>/dev/null |
   sed 's/^{"id":null,"translation":"\([^"]*\)".*}$/\1/' | cmp - plain || fail "phrases of JSON"
-answer=$(echo '{"source": "3", "require": "4"}' | "$RNNSEARCH" translate --model words --stream --input-format json 2>/dev/null)
-[[ $answer == *'its \"require\" is not a list of strings'* ]] || fail "phrases that are no list: $answer"
-
-refused() { # CODE FACTS OPTION...: translate refuses these options with one sentence that has the facts
-  local facts=$2 fact code=0
-  "$RNNSEARCH" translate --model words --input words.source "${@:3}" >out 2>err </dev/null || code=$?
-  [[ $code == "$1" && ! -s out && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "${*:3}: code $code: $(<err)"
-  while IFS= read -r -d '|' fact; do
-    [[ $(<err) == *"$fact"* ]] || fail "${*:3}: '$fact' is not in: $(<err)"
-  done <<<"$facts|"
-}
+translate=("$RNNSEARCH" translate --model words --input words.source)
 head -n 5 words.require >short
-refused 1 "--require short has 5 lines but words.source has more" --require short
-refused 2 "--diversity is for --beam-groups" --diversity 1
-refused 2 "--beam 4 cannot be divided into --beam-groups 3" --beam 4 --beam-groups 3
-refused 2 "--require and --beam-groups both" --beam 4 --beam-groups 2 --require words.require
-refused 2 "--require is for a search|--sample" --sample --require words.require
-refused 2 "--beam-groups is for a search|--sample" --sample --beam-groups 2
-for option in sample "beam-groups 2"; do refused 2 "--glossary|--${option% 2}" --beam 4 --$option --glossary words.glossary; done
+refused 1 "--require short has 5 lines but words.source has more" "${translate[@]}" --require short
 printf 'a\tb\n\na b\n' >bad
-refused 1 "bad, line 3: 'a b' is not a source term, a tab and a target term" --glossary bad
-refused 2 "--repetition-penalty|'0.5'" --repetition-penalty 0.5
-refused 2 "--forbid|--replace-unknown" --forbid words.forbid --replace-unknown
-refused 1 "missing" --forbid missing
-code=0
-"$RNNSEARCH" translate --model words --stream --require words.require >out 2>err </dev/null || code=$?
-[[ $code == 2 && $(<err) == *'--stream takes no --require; give each line its own'*'"require": [...]}'* ]] || fail "a stream: $(<err)"
+refused 1 "bad, line 3: 'a b' is not a source term, a tab and a target term" "${translate[@]}" --glossary bad
+refused 1 "missing" "${translate[@]}" --forbid missing

@@ -14,21 +14,6 @@ namespace {
 
 // That the numbers are right is in reference_test.cpp.
 
-void expect_same_bits(const std::vector<std::vector<Translation>>& one,
-                      const std::vector<std::vector<Translation>>& two) {
-  ASSERT_EQ(one.size(), two.size());
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    ASSERT_EQ(one[i].size(), two[i].size()) << "sentence " << i;
-    for (std::size_t k = 0; k < one[i].size(); ++k) {
-      EXPECT_EQ(one[i][k].words, two[i][k].words) << "sentence " << i;
-      EXPECT_EQ(one[i][k].log_probability, two[i][k].log_probability) << "sentence " << i;
-      EXPECT_EQ(one[i][k].word_scores, two[i][k].word_scores) << "sentence " << i;
-      EXPECT_EQ(one[i][k].alignment, two[i][k].alignment) << "sentence " << i;
-      EXPECT_EQ(one[i][k].coverage, two[i][k].coverage) << "sentence " << i;
-    }
-  }
-}
-
 TEST(Ensemble, OfOneModelIsThatModelToTheBit) {
   auto model = random_model({.seed = 1});
   const Sentences source = some_sentences(20, 7);

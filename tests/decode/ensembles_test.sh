@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # An ensemble of other seeds and another system translates and scores: alike on any number of ranks and threads, and in batches of any
-# size. One model given twice translates as that model. Models with other vocabularies, and weights that are none, are refused.
+# size. One model given twice translates as that model. Models with other vocabularies are refused.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -10,73 +10,37 @@ make_corpus
 "$RNNSEARCH" $(train_arguments c 40) --seed 8 --attention none 2>/dev/null
 for _ in 1 2 3; do cat text/dev.source; echo; done >source
 
-# translated NAME OPTIONS...
-translated() {
-  "$RNNSEARCH" translate --input source --output "$1" --precision f32 --beam 4 --n-best 3 --n-best-format json "${@:2}" 2>err ||
-    fail "$1: $(<err)"
-}
-search="--length-penalty 0.8 --coverage-penalty 0.2"
+search="--beam 4 --n-best 3 --length-penalty 0.8 --coverage-penalty 0.2"
 for of in probabilities logarithms; do
-  ensemble="--model a --model b --model c --ensemble-of $of --model-weight 1 --model-weight 2 --model-weight 0.5"
-  translated one-$of $ensemble $search --threads 1
-  translated again $ensemble $search --threads 2 --batch-sentences 5
-  cmp one-$of again || fail "$of: two threads, or batches of 5, find something else"
-  for ranks in 2 3; do
-    "$MPIEXEC" -n $ranks "$RNNSEARCH" translate --input source --output of-ranks --precision f32 --beam 4 --n-best 3 \
-      --n-best-format json $ensemble $search --threads 1 2>err || fail "$of, $ranks ranks: $(<err)"
-    cmp one-$of of-ranks || fail "$of: $ranks ranks find something else"
-  done
-  translated weightless --model a --model b --model c --ensemble-of $of $search
+  models="--model a --model b --model c --ensemble-of $of"
+  weights="--model-weight 1 --model-weight 2 --model-weight 0.5"
+  everywhere one-$of $models $weights $search
+  translated weightless $models $search
   ! cmp -s one-$of weightless || fail "$of: the weights change nothing"
-
-  # Forced decoding of what was found has its scores, on any number of ranks.
-  pairs_of one-$of
-  (($(wc -l <pairs) > 50)) || fail "$of: only $(wc -l <pairs) translations ended"
-  "$RNNSEARCH" score $ensemble --source pairs --target pairs.target --precision f32 --threads 1 >scores
-  "$MPIEXEC" -n 3 "$RNNSEARCH" score $ensemble --source pairs --target pairs.target --precision f32 --threads 1 2>/dev/null |
-    cmp - scores || fail "$of: three ranks score otherwise than one"
-  paste scores expected | awk '{d = $1 - $2; if (d < -1e-4 || d > 1e-4) {print "score: " $1 ", translate: " $2; bad = 1}}
-    END {exit bad}' || fail "$of: score does not agree with translate"
+  expect_scores one-$of 50 $models $weights
 done
 ! cmp -s one-probabilities one-logarithms || fail "the two averages are the same"
-translated alone --model a
-translated twice --model a --model a --model-weight 3 --model-weight 4
-diff <(sed 's/"word_scores.*//; s/-\{0,1\}[0-9]*\.[0-9e-]*/X/g' alone) <(sed 's/"word_scores.*//; s/-\{0,1\}[0-9]*\.[0-9e-]*/X/g' twice) ||
-  fail "a model with itself translates otherwise than alone"
-
-refused() { # CODE FACTS ARGUMENT...: these arguments are refused with one sentence that has the facts
-  local facts=$2 fact code=0
-  "${launcher[@]}" "$RNNSEARCH" "${@:3}" >out 2>err </dev/null || code=$?
-  [[ $code == "$1" && ! -s out && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "${*:3}: code $code: $(<err)"
-  while IFS= read -r -d '|' fact; do
-    [[ $(<err) == *"$fact"* ]] || fail "${*:3}: '$fact' is not in: $(<err)"
-  done <<<"$facts|"
-}
-launcher=()
-refused 2 "--model is given 2 times|--model-weight 1 times" translate --model a --model b --model-weight 1
-refused 2 "--model-weight is '0'|above 0" translate --model a --model b --model-weight 0 --model-weight 1
-refused 2 "--model-weight is 'much'" score --model a --model b --model-weight much --model-weight 1 --source source --target source
-refused 2 "--ensemble-of|--model more than once" translate --model a --ensemble-of logarithms
-refused 2 "--ensemble-of|'medians'|probabilities or logarithms" translate --model a --model b --ensemble-of medians
-refused 1 "missing" translate --model a --model missing
+for models in "--model a" "--model a --model a --model-weight 3 --model-weight 4"; do
+  translated list $models --beam 4 --n-best 3
+  sed 's/"word_scores.*//; s/-\{0,1\}[0-9]*\.[0-9e-]*/X/g' list >"${models// /}"
+done
+cmp ./--model* || fail "a model with itself translates otherwise than alone"
 
 # Corpora with other vocabularies: a smaller target side, another word on the source side, another tokenizer.
 tiny="--max-updates 2 --embedding 8 --state 8 --alignment 8 --maxout 8 --batch-sentences 8 --checkpoint-minutes 0 --threads 1"
-other() { # NAME PREPARE-OPTIONS...
-  "$RNNSEARCH" prepare --train-source $1.source --train-target $1.target --output $1.h5 "${@:2}" >/dev/null
-  "$RNNSEARCH" train --corpus $1.h5 --run $1 $tiny 2>/dev/null
-}
-cp text/train.source small.source && cp text/train.target small.target
-other small --tokenizer none --target-words 8
-sed 's/\<1\>/one/g' text/train.source >word.source && cp text/train.target word.target
-other word --tokenizer none
-cp text/train.source tokens.source && cp text/train.target tokens.target
-other tokens
+sed 's/\<1\>/one/g' text/train.source >word.source
+while read -r name from options; do
+  "$RNNSEARCH" prepare --train-source $from --train-target text/train.target --output $name.h5 $options >/dev/null
+  "$RNNSEARCH" train --corpus $name.h5 --run $name $tiny 2>/dev/null
+done <<'END'
+small text/train.source --tokenizer none --target-words 8
+word word.source --tokenizer none
+tokens text/train.source
+END
 "$RNNSEARCH" $(train_arguments leftwards 1) --target-direction right-to-left 2>/dev/null
-for ranks in 1 2; do
-  ((ranks == 1)) || launcher=("$MPIEXEC" -n "$ranks")
-  refused 1 "small has another target vocabulary|8 words" translate --model a --model b --model small --input source
-  refused 1 "--model a|word has another source vocabulary|'one'" translate --model a --model word --input source
-  refused 1 "tokens splits text into words differently" score --model a --model tokens --source source --target source
-  refused 1 "leftwards and --model a|left to right, the other from right to left" translate --model a --model leftwards --input source
-done
+translate=(translate --input source --model a)
+refused 1 "missing" "$RNNSEARCH" "${translate[@]}" --model missing
+refused 1 "small has another target vocabulary|8 words" "$RNNSEARCH" "${translate[@]}" --model b --model small
+refused 1 "--model a|word has another source vocabulary|'one'" "$MPIEXEC" -n 2 "$RNNSEARCH" "${translate[@]}" --model word
+refused 1 "tokens splits text into words differently" "$RNNSEARCH" score --model a --model tokens --source source --target source
+refused 1 "leftwards and --model a|left to right, the other from right to left" "$RNNSEARCH" "${translate[@]}" --model leftwards

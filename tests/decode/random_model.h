@@ -1,6 +1,8 @@
 // Small models with random weights, and sentences for them: what the tests of this folder translate.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,6 +12,7 @@
 
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/decode/translate.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::decode {
@@ -75,6 +78,21 @@ inline std::vector<float> next_word(model::Model& model, std::span<const WordId>
     if (k == prefix.size()) return log_probabilities;
     state.select(same, std::vector<WordId>{prefix[k]});
     model.advance(state);
+  }
+}
+
+inline void expect_same_bits(const std::vector<std::vector<Translation>>& one,
+                             const std::vector<std::vector<Translation>>& two, const std::string& what = {}) {
+  ASSERT_EQ(one.size(), two.size()) << what;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    ASSERT_EQ(one[i].size(), two[i].size()) << what << ", sentence " << i;
+    for (std::size_t k = 0; k < one[i].size(); ++k) {
+      const Translation &a = one[i][k], &b = two[i][k];
+      EXPECT_TRUE(a.words == b.words && a.log_probability == b.log_probability && a.word_scores == b.word_scores &&
+                  a.alignment == b.alignment && a.coverage == b.coverage && a.finished == b.finished &&
+                  a.retries == b.retries)
+          << what << ", sentence " << i << ", translation " << k;
+    }
   }
 }
 

@@ -18,7 +18,7 @@ translated() {
 }
 
 lines=$(wc -l <source)
-for search in "--beam 1" "--beam 2 --no-unknown" "--beam 2 --n-best 2"; do
+for search in "--beam 1" "--beam 2 --n-best 2"; do
   translated one 1 $search
   translated two 2 $search
   cmp one two || fail "$search: one rank and two differ"
@@ -31,10 +31,3 @@ for search in "--beam 1" "--beam 2 --no-unknown" "--beam 2 --n-best 2"; do
   ((retried > 0 && retried <= lines)) || fail "$search: $(<one.said)"
 done
 
-# The help explains the option.
-"$RNNSEARCH" translate --help >help
-grep -q -- '--retry-below' help || fail "--help does not name --retry-below"
-# Evaluating files of translations searches nothing.
-code=0
-"$RNNSEARCH" evaluate --hypotheses one --references one --retry-below 5 2>err || code=$?
-[[ $code == 2 && $(<err) == *"--retry-below is for --model"* ]] || fail "evaluate without a model: code $code: $(<err)"

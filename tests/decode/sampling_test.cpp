@@ -186,13 +186,7 @@ TEST(Sampling, OfTheMostProbableWordAloneIsGreedySearch) {
   const auto greedy = translate(model, source, options);
   options.sampling = Sampling{.top_k = 1};
   const auto samples = translate(model, source, options);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    EXPECT_EQ(samples[i].at(0).words, greedy[i].at(0).words);
-    EXPECT_EQ(samples[i][0].finished, greedy[i][0].finished);
-    EXPECT_EQ(samples[i][0].log_probability, greedy[i][0].log_probability);
-    EXPECT_EQ(samples[i][0].coverage, greedy[i][0].coverage);
-    EXPECT_EQ(samples[i][0].alignment, greedy[i][0].alignment);
-  }
+  expect_same_bits(samples, greedy);
 }
 
 TEST(Draw, TakesTheWordAtThisPlaceOfTheDistribution) {

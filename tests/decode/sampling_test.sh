@@ -10,30 +10,12 @@ make_corpus
 for _ in 1 2 3; do cat text/dev.source; echo; done >source
 for _ in 1 2 3; do cut -d' ' -f1-2 text/dev.target; echo; done | sed '3s/.*/strange words/; 5s/.*//' >prefix
 
-# translated NAME OPTIONS...: writes a list to NAME
-translated() {
-  "$RNNSEARCH" translate --input source --output "$1" --precision f32 --n-best-format json "${@:2}" 2>err || fail "$1: $(<err)"
-}
-# check_scores MODELS LIST: forced decoding of what has ended has its log-probabilities
-check_scores() {
-  pairs_of "$2"
-  (($(wc -l <pairs) > 20)) || fail "$2: only $(wc -l <pairs) translations ended"
-  "$RNNSEARCH" score $1 --source pairs --target pairs.target --precision f32 --threads 1 >scores
-  paste scores expected | awk '{d = $1 - $2; if (d < -1e-4 || d > 1e-4) {print "score: " $1 ", translate: " $2; bad = 1}}
-    END {exit bad}' || fail "$2: score does not agree with translate"
-}
-
 sample="--sample --n-best 3 --temperature 0.8 --top-k 8"
-for models in "--model a" "--model a --model b --ensemble-of logarithms"; do
-  for how in "$sample" "--prefix prefix --beam 4" "--sample --prefix prefix"; do
-    translated one $models $how --threads 1
-    check_scores "$models" one
-    translated again $models $how --threads 2 --batch-sentences 5
-    cmp one again || fail "$models $how: two threads, or batches of 5, find something else"
-    "$MPIEXEC" -n 3 "$RNNSEARCH" translate --input source --output of-ranks --precision f32 --n-best-format json --threads 1 \
-      $models $how 2>err || fail "$models $how, three ranks: $(<err)"
-    cmp one of-ranks || fail "$models $how: three ranks find something else"
-    [[ $how != *--prefix* ]] || python3 - <<'PYTHON' || fail "$models $how: the prefixes"
+both="--model a --model b --ensemble-of logarithms"
+for how in "--model a $sample" "$both $sample" "--model a --prefix prefix --beam 4" "$both --sample --prefix prefix"; do
+  everywhere one $how
+  expect_scores one 20 ${how%% --[sp]*}
+  [[ $how != *--prefix* ]] || python3 - <<'PYTHON' || fail "$how: the prefixes"
 import json
 source, prefix = open("source").read().split("\n"), open("prefix").read().split("\n")
 texts = [json.loads(line)["text"] for line in open("one")]
@@ -42,7 +24,6 @@ for line, text in enumerate(texts):
     words = prefix[line].split()
     assert (text.split()[:len(words)] == words) if source[line] else text == "", (line, text, words)
 PYTHON
-  done
 done
 
 # Samples: of their seeds, of the line, and of their numbers.
@@ -54,9 +35,6 @@ translated other --model a $sample --sampling-seed 2
 ! cmp -s samples other || fail "the seed changes nothing"
 "$RNNSEARCH" translate --model a --stream --precision f32 --n-best-format json $sample <source 2>/dev/null | cmp - samples ||
   fail "a stream draws other samples"
-translated greedy --model a --beam 1 --retry-below 0
-translated most-probable --model a --sample --top-k 1
-cmp greedy most-probable || fail "samples of the most probable word are not greedy search"
 
 # Lines of JSON have their own prefixes.
 "$RNNSEARCH" translate --model a --precision f32 --input source --prefix prefix --output plain --beam 4 2>/dev/null
@@ -64,21 +42,9 @@ paste -d'|' source prefix | sed 's/\(.*\)|\(.*\)/{"source": "\1", "prefix": "\2"
   "$RNNSEARCH" translate --model a --precision f32 --stream --input-format json --beam 4 2>/dev/null |
   sed 's/^{"id":null,"translation":"\(.*\)"}$/\1/' | cmp - plain || fail "prefixes of JSON"
 
-refused() { # CODE FACTS OPTION...: translate refuses these options with one sentence that has the facts
-  local facts=$2 fact code=0
-  "$RNNSEARCH" translate --input source "${@:3}" >out 2>err </dev/null || code=$?
-  [[ $code == "$1" && ! -s out && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "${*:3}: code $code: $(<err)"
-  while IFS= read -r -d '|' fact; do
-    [[ $(<err) == *"$fact"* ]] || fail "${*:3}: '$fact' is not in: $(<err)"
-  done <<<"$facts|"
-}
-for option in "--temperature 2" "--top-k 3" "--sampling-seed 4"; do refused 2 "${option% *} is for --sample" --model a $option; done
-for option in "--beam 2" "--retry-below 0"; do refused 2 "${option% *} is for a search|--sample" --model a --sample $option; done
 head -n 5 prefix >short
 { cat prefix && echo; } >long
-refused 1 "--prefix short has 5 lines but source has more" --model a --prefix short
-refused 1 "--prefix long has more than $(wc -l <source) lines but source has no more" --model a --prefix long
+refused 1 "--prefix short has 5 lines but source has more" "$RNNSEARCH" translate --input source --model a --prefix short
+refused 1 "--prefix long has more than $(wc -l <source) lines but source has no more" "$RNNSEARCH" translate --input source --model a --prefix long
 "$RNNSEARCH" $(train_arguments leftwards 1) --target-direction right-to-left 2>/dev/null
-refused 1 "--prefix|from right to left" --model leftwards --prefix prefix
-answer=$(echo '{"id": 1, "source": "3", "prefix": "4"}' | "$RNNSEARCH" translate --model leftwards --stream --input-format json 2>/dev/null)
-[[ $answer == '{"id":1,"error":"standard input, line 1: a prefix needs a model'*'"}' ]] || fail "a prefix from right to left: $answer"
+refused 1 "--prefix|from right to left" "$RNNSEARCH" translate --input source --model leftwards --prefix prefix

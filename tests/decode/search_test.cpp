@@ -49,11 +49,6 @@ std::vector<NextWords> all_words(const std::vector<float>& log_probabilities) {
   return next;
 }
 
-bool operator==(const Translation& a, const Translation& b) {
-  return a.words == b.words && a.word_scores == b.word_scores && a.log_probability == b.log_probability &&
-         a.finished == b.finished;
-}
-
 // Scores with many ties between words, between hypotheses, and with words that are impossible.
 TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
   Random random(3);
@@ -82,9 +77,7 @@ TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
       }
       ASSERT_EQ(by_lists.live(), by_all.live());
     }
-    const auto found = by_lists.result(), expected = by_all.result();
-    ASSERT_EQ(found.size(), expected.size());
-    for (std::size_t i = 0; i < found.size(); ++i) ASSERT_TRUE(found[i] == expected[i]) << search;
+    expect_same_bits({by_lists.result()}, {by_all.result()}, text_of("search ", search));
   }
   EXPECT_GT(decided, 0u);
   EXPECT_LT(decided, steps);
@@ -117,7 +110,7 @@ TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
   auto third = random_model(wanted);
   const Sentences source = some_sentences(6, 8);
   const std::vector<WordId> prefix(90, 5);
-  const auto expect_same_bits = [&](const Ensemble& ensemble, std::size_t beam, std::size_t groups) {
+  const auto expect_the_same = [&](const Ensemble& ensemble, std::size_t beam, std::size_t groups) {
     SearchOptions options{.beam = beam, .n_best = beam, .retry_below = 0, .batch_sentences = 100};
     options.groups = groups;
     options.diversity = 0.5;
@@ -134,18 +127,16 @@ TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
       with_others.add(source[0]);
       forced.prefixes.add(prefix);
     }
-    const auto by_all = translate(ensemble, with_others, options, {}, forced);
-    for (std::size_t b = 0; b < source.size(); ++b) {
-      ASSERT_EQ(by_lists[b].size(), by_all[b].size());
-      for (std::size_t i = 0; i < by_lists[b].size(); ++i) ASSERT_TRUE(by_lists[b][i] == by_all[b][i]) << beam;
-    }
+    auto by_all = translate(ensemble, with_others, options, {}, forced);
+    by_all.resize(source.size());
+    expect_same_bits(by_lists, by_all, text_of("beam ", beam));
   };
   for (const std::size_t beam : {1u, 2u, 12u}) {
-    expect_same_bits(model, beam, 1);
-    expect_same_bits(model, beam, beam == 12 ? 4 : beam);
+    expect_the_same(model, beam, 1);
+    expect_the_same(model, beam, beam == 12 ? 4 : beam);
     for (const EnsembleOf how : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
-      expect_same_bits(Ensemble({&model, &second, &third}, {1, 2, 0.5}, how), beam, 1);
-      expect_same_bits(Ensemble({&model, &third}, {1, 1}, how), beam, beam == 12 ? 4 : beam);
+      expect_the_same(Ensemble({&model, &second, &third}, {1, 2, 0.5}, how), beam, 1);
+      expect_the_same(Ensemble({&model, &third}, {1, 1}, how), beam, beam == 12 ? 4 : beam);
     }
   }
 }
@@ -173,16 +164,12 @@ TEST(FixedParameters, GiveTheSameTranslationsUntilTheyChange) {
   options.beam = 3;
   const auto expected = translate(model, source, options);
   model.fix_parameters();
-  for (int again = 0; again < 2; ++again) {
-    const auto found = translate(model, source, options);
-    for (std::size_t b = 0; b < source.size(); ++b) EXPECT_TRUE(found[b].front() == expected[b].front());
-  }
+  for (int again = 0; again < 2; ++again) expect_same_bits(translate(model, source, options), expected);
   auto other = random_model({.seed = 9});
   const std::vector<float> parameters(other.parameters().begin(), other.parameters().end());
   std::copy(parameters.begin(), parameters.end(), model.parameters().begin());
   model.fix_parameters();
-  const auto changed = translate(other, source, options), found = translate(model, source, options);
-  for (std::size_t b = 0; b < source.size(); ++b) EXPECT_TRUE(found[b].front() == changed[b].front());
+  expect_same_bits(translate(model, source, options), translate(other, source, options));
 }
 
 }  // namespace

@@ -105,18 +105,6 @@ std::shared_ptr<const Shortlist> some_shortlist(std::size_t frequent = 2) {
   return std::make_shared<Shortlist>(shortlist_of(translations, frequent, kTargetWords));
 }
 
-void expect_same_bits(const std::vector<std::vector<Translation>>& one,
-                      const std::vector<std::vector<Translation>>& two, const std::string& what) {
-  ASSERT_EQ(one.size(), two.size());
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    ASSERT_EQ(one[i].size(), two[i].size()) << what << ", sentence " << i;
-    for (std::size_t k = 0; k < one[i].size(); ++k) {
-      EXPECT_EQ(one[i][k].words, two[i][k].words) << what << ", sentence " << i;
-      EXPECT_EQ(one[i][k].word_scores, two[i][k].word_scores) << what << ", sentence " << i;
-    }
-  }
-}
-
 SearchOptions searched(std::size_t beam, std::shared_ptr<const Shortlist> shortlist) {
   SearchOptions options{.beam = beam, .n_best = beam, .retry_below = 0};
   options.shortlist = std::move(shortlist);

@@ -32,11 +32,6 @@ PYTHON
 "$MPIEXEC" -n 3 "$RNNSEARCH" align --model a --source pairs.source --target pairs.target --lexical-table of-ranks --threads 1 2>/dev/null
 cmp lex of-ranks || fail "three ranks write another table"
 
-translated() { # NAME OPTIONS...
-  "${launcher[@]}" "$RNNSEARCH" translate --input source --output "$1" --precision f32 --n-best-format json "${@:2}" 2>err ||
-    fail "$*: $(<err)"
-}
-launcher=()
 gzip -k lex
 narrow="--shortlist lex --shortlist-frequent 1 --shortlist-translations 2"
 for models in "--model a" "--model a --model b --model-weight 2 --model-weight 1"; do
@@ -45,18 +40,8 @@ for models in "--model a" "--model a --model b --model-weight 2 --model-weight 1
     translated without $search --threads 1
     translated whole $search --threads 1 --shortlist lex.gz --shortlist-frequent 1000 --shortlist-translations 0
     cmp without whole || fail "$search: a shortlist with the whole vocabulary changes something"
-    translated one $search --threads 1 $narrow
+    everywhere one $search $narrow
     ! cmp -s without one || fail "$search: the shortlist changes nothing"
-    for batch in 1 7 32; do
-      translated again $search --threads 2 --batch-sentences $batch $narrow
-      cmp one again || fail "$search: two threads and batches of $batch find something else"
-    done
-    for ranks in 2 3; do
-      launcher=("$MPIEXEC" -n "$ranks")
-      translated again $search --threads 1 $narrow
-      launcher=()
-      cmp one again || fail "$search: $ranks ranks find something else"
-    done
   done
 done
 # A sentence has the words of its own list alone, and those that it is given.
@@ -77,28 +62,15 @@ translated prefixed --model a --beam 4 --shortlist lex --shortlist-frequent 0 --
 translated required --model a --beam 8 --shortlist lex --shortlist-frequent 0 --shortlist-translations 1 --require begun
 grep -q '"unmet":[1-9]\|lacks' required err && fail "required words are missing: $(<err)"
 
-refused() { # CODE FACTS ARGUMENT...: these arguments are refused with one sentence that has the facts
-  local facts=$2 fact code=0
-  "${launcher[@]}" "$RNNSEARCH" translate --model a --input source "${@:3}" >out 2>err </dev/null || code=$?
-  [[ $code == "$1" && ! -s out && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "${*:3}: code $code: $(<err)"
-  while IFS= read -r -d '|' fact; do
-    [[ $(<err) == *"$fact"* ]] || fail "${*:3}: '$fact' is not in: $(<err)"
-  done <<<"$facts|"
-}
-refused 2 "--shortlist-frequent|--shortlist FILE" --shortlist-frequent 5
-refused 2 "--shortlist-translations|--shortlist FILE" --shortlist-translations 5
-refused 1 "missing" --shortlist missing
+translate=("$RNNSEARCH" translate --model a --input source)
+refused 1 "missing" "${translate[@]}" --shortlist missing
 { head -n 2 lex && echo "1 2" && tail -n +3 lex; } >short
 { head -n 2 lex && echo "1 2 -0.7"; } >logarithms
 echo "the house 0.5" >foreign
 : >empty
 head -c 1000 lex.gz | head -c -20 >cut.gz
-for ranks in 1 2; do
-  ((ranks == 1)) || launcher=("$MPIEXEC" -n "$ranks")
-  refused 1 "short, line 3: '1 2'|probability|align --lexical-table" --shortlist short
-  refused 1 "logarithms, line 3: '1 2 -0.7'" --shortlist logarithms
-  refused 1 "foreign: none of its 1 lines|of this model" --shortlist foreign
-  refused 1 "empty" --shortlist empty
-  refused 1 "cut.gz" --shortlist cut.gz
-done
-launcher=()
+refused 1 "short, line 3: '1 2'|probability|align --lexical-table" "${translate[@]}" --shortlist short
+refused 1 "logarithms, line 3: '1 2 -0.7'" "${translate[@]}" --shortlist logarithms
+refused 1 "foreign: none of its 1 lines|of this model" "${translate[@]}" --shortlist foreign
+refused 1 "empty" "${translate[@]}" --shortlist empty
+refused 1 "cut.gz" "$MPIEXEC" -n 2 "${translate[@]}" --shortlist cut.gz

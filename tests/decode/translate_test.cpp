@@ -24,25 +24,6 @@ double score_of(model::Model& model, std::span<const WordId> source, const std::
   return model.score(sources, targets).front();
 }
 
-class BothSystems : public testing::TestWithParam<model::Attention> {};
-INSTANTIATE_TEST_SUITE_P(Search, BothSystems, testing::Values(model::Attention::kAdditive, model::Attention::kNone));
-
-TEST_P(BothSystems, FindsTranslationsAsProbableAsTheModelScoresThem) {
-  auto model = random_model({.target_words = 13, .attention = GetParam()});
-  const Sentences source = some_sentences(20, 7);
-  const auto translations = translate(model, source, {.beam = 4, .n_best = 4, .batch_sentences = 6});
-  ASSERT_EQ(translations.size(), source.size());
-  std::size_t finished = 0;
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    for (const Translation& translation : translations[i]) {
-      if (!translation.finished) continue;
-      ++finished;
-      EXPECT_NEAR(translation.log_probability, score_of(model, source[i], translation.words), 1e-4);
-    }
-  }
-  EXPECT_GT(finished, 10u);
-}
-
 /// A model that reads or writes the last word first returns words and alignments in the order of the sentence.
 TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
   for (const bool reverse_source : {false, true}) {
@@ -93,58 +74,6 @@ TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
       }
       EXPECT_GT(finished, 10u);
       EXPECT_GT(long_ones, 5u);
-    }
-  }
-}
-
-TEST_P(BothSystems, IsGreedyWithABeamOfOne) {
-  auto model = random_model({.target_words = 9, .attention = GetParam()});
-  const Sentences source = some_sentences(6, 5);
-  const auto translations = translate(model, source, {.beam = 1, .retry_below = 0});
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::size_t Tx = source.length(i) + 1;
-    std::vector<WordId> words;
-    while (words.size() < 3 * Tx) {
-      auto log_probabilities = next_word(model, source[i], words);
-      log_probabilities[kStart] = -1e30f;
-      if (words.size() < Tx / 2) log_probabilities[kEnd] = -1e30f;
-      const auto best = std::max_element(log_probabilities.begin(), log_probabilities.end());
-      const auto word = static_cast<WordId>(best - log_probabilities.begin());
-      if (word == kEnd) break;
-      words.push_back(word);
-    }
-    EXPECT_EQ(translations[i].front().words, words) << "sentence " << i;
-  }
-}
-
-// Every translation of up to the maximum length, by brute force, against a beam that can hold them all.
-TEST_P(BothSystems, FindsTheTrueOptimumWhenTheBeamIsWide) {
-  auto model = random_model({.target_words = 6, .attention = GetParam()});
-  Sentences source;
-  source.add(std::vector<WordId>{5});  // Tx = 2: at least 1 word, at most 4 with </s>
-  source.add(std::vector<WordId>{3});
-  const std::vector<WordId> alphabet{0, 3, 4, 5};
-  const auto translations = translate(model, source, {.beam = 500, .n_best = 500, .maximum_length_ratio = 2.0});
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    std::vector<std::vector<WordId>> all, layer{{}};
-    for (std::size_t length = 1; length <= 3; ++length) {
-      std::vector<std::vector<WordId>> longer;
-      for (const auto& prefix : layer) {
-        for (const WordId word : alphabet) {
-          longer.push_back(prefix);
-          longer.back().push_back(word);
-        }
-      }
-      all.insert(all.end(), longer.begin(), longer.end());
-      layer = std::move(longer);
-    }
-    std::vector<std::pair<double, std::vector<WordId>>> ranked;
-    for (const auto& words : all) ranked.emplace_back(score_of(model, source[i], words), words);
-    std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    ASSERT_EQ(translations[i].size(), ranked.size());  // 4 + 16 + 64
-    for (std::size_t k = 0; k < ranked.size(); ++k) {
-      EXPECT_EQ(translations[i][k].words, ranked[k].second);
-      EXPECT_NEAR(translations[i][k].log_probability, ranked[k].first, 1e-4);
     }
   }
 }
@@ -302,25 +231,6 @@ TEST(Search, LetsASentenceBeginWhereAnotherHasEnded) {
   }
 }
 
-TEST(Search, DoesNotDependOnWhichSentencesAreSearchedTogether) {
-  auto model = random_model({.target_words = 9});
-  const Sentences source = some_sentences(33, 9);
-  const auto one = translate(model, source, {.beam = 4, .n_best = 2, .batch_sentences = 1});
-  for (const std::size_t batch_sentences : {5u, 32u, 100u}) {
-    std::vector<std::size_t> done;
-    const auto many =
-        translate(model, source, {.beam = 4, .n_best = 2, .batch_sentences = batch_sentences}, [&](std::size_t count) {
-          done.push_back(count);
-          return true;
-        });
-    EXPECT_EQ(done.back(), source.size());
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      EXPECT_EQ(many[i].front().words, one[i].front().words) << "sentence " << i;
-      EXPECT_NEAR(many[i].front().log_probability, one[i].front().log_probability, 1e-4);
-    }
-  }
-}
-
 // Few sentences together, so that most begin while others are searched.
 void expect_the_same_by_any_number_together(const Ensemble& ensemble) {
   const Sentences source = some_sentences(25, 9);
@@ -329,16 +239,7 @@ void expect_the_same_by_any_number_together(const Ensemble& ensemble) {
   const auto one = translate(ensemble, source, options);
   for (const std::size_t together : {2, 7, 100}) {
     options.batch_sentences = together;
-    const auto many = translate(ensemble, source, options);
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      SCOPED_TRACE(testing::Message() << "sentence " << i << ", " << together << " together");
-      ASSERT_EQ(many[i].size(), one[i].size());
-      for (std::size_t k = 0; k < one[i].size(); ++k) {
-        EXPECT_EQ(many[i][k].words, one[i][k].words);
-        EXPECT_EQ(many[i][k].log_probability, one[i][k].log_probability);
-        EXPECT_EQ(many[i][k].alignment, one[i][k].alignment);
-      }
-    }
+    expect_same_bits(translate(ensemble, source, options), one, text_of(together, " together"));
   }
 }
 
@@ -351,17 +252,13 @@ TEST(Search, GivesEnsemblesTheSameForAnyNumberTogether) {
   expect_the_same_by_any_number_together(without);
 }
 
-TEST(Search, GivesTheSameForAnyNumberTogetherFromRightToLeft) {
-  auto first = random_model({.target_words = 9});
-  model::ModelOptions options = first.options();
-  options.target_direction = model::TargetDirection::kRightToLeft;
-  model::Model model(options);
-  std::copy(first.parameters().begin(), first.parameters().end(), model.parameters().begin());
-  expect_the_same_by_any_number_together(model);
-}
-
-TEST(Search, GivesTheSameForAnyNumberTogetherInEveryPrecision) {
+TEST(Search, GivesTheSameForAnyNumberTogetherInEveryPrecisionAndFromRightToLeft) {
   auto model = random_model({.target_words = 9, .state = 16});
+  model::ModelOptions options = model.options();
+  options.target_direction = model::TargetDirection::kRightToLeft;
+  model::Model leftwards(options);
+  std::copy(model.parameters().begin(), model.parameters().end(), leftwards.parameters().begin());
+  expect_the_same_by_any_number_together(leftwards);
   for (const auto precision :
        {kernels::Precision::kFloat32, kernels::Precision::kBFloat16, kernels::Precision::kInt8}) {
     kernels::set_precision(precision);
@@ -370,19 +267,22 @@ TEST(Search, GivesTheSameForAnyNumberTogetherInEveryPrecision) {
   kernels::set_precision(kernels::Precision::kFloat32);
 }
 
-TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
-  auto model = random_model({.target_words = 9});
-  const Sentences source = some_sentences(20, 9);
+/// The same bits on one thread and on three; the result.
+std::vector<std::vector<Translation>> expect_the_same_on_any_number_of_threads(model::Model& model,
+                                                                               const Sentences& source,
+                                                                               const SearchOptions& options) {
   const std::size_t threads = thread_count();
   set_thread_count(1);
-  const auto one = translate(model, source, {.beam = 4});
+  auto one = translate(model, source, options);
   set_thread_count(3);
-  const auto three = translate(model, source, {.beam = 4});
+  expect_same_bits(translate(model, source, options), one);
   set_thread_count(threads);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    EXPECT_EQ(three[i].front().words, one[i].front().words);
-    EXPECT_EQ(three[i].front().log_probability, one[i].front().log_probability);
-  }
+  return one;
+}
+
+TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
+  auto model = random_model({.target_words = 9});
+  expect_the_same_on_any_number_of_threads(model, some_sentences(20, 9), {.beam = 4});
 }
 
 TEST(Search, PrefersTheLowerIdAmongEquallyProbableWords) {
@@ -393,44 +293,6 @@ TEST(Search, PrefersTheLowerIdAmongEquallyProbableWords) {
   const auto again = translate(model, source, {.beam = 3, .n_best = 3});
   EXPECT_EQ(translations[0][0].words, (std::vector<WordId>{0, 0}));  // Tx = 4: </s> may come third
   EXPECT_EQ(translations[0][0].words, again[0][0].words);
-}
-
-TEST(Search, GivesAlignmentsWhoseRowsSumToOne) {
-  auto model = random_model({.target_words = 9});
-  const Sentences source = some_sentences(10, 7);
-  const auto translations = translate(model, source, {.beam = 4, .n_best = 2, .alignments = true});
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::size_t Tx = source.length(i) + 1;
-    for (const Translation& t : translations[i]) {
-      const std::size_t rows = t.words.size() + (t.finished ? 1 : 0);
-      ASSERT_EQ(t.alignment.size(), rows * Tx);
-      for (std::size_t k = 0; k < rows; ++k) {
-        float sum = 0;
-        for (std::size_t j = 0; j < Tx; ++j) sum += t.alignment[k * Tx + j];
-        EXPECT_NEAR(sum, 1, 1e-5);
-      }
-    }
-  }
-}
-
-TEST(Search, AlignsAsTheModelDoesWhenItIsMadeToWriteTheSame) {
-  auto model = random_model({.target_words = 13});
-  const Sentences source = some_sentences(20, 7);
-  Sentences target;
-  const auto translations = translate(model, source, {.beam = 4, .batch_sentences = 6, .alignments = true});
-  for (const auto& best : translations) target.add(best.front().words);
-  const auto alignments = model.align(source, target);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const Translation& best = translations[i].front();
-    ASSERT_LE(best.alignment.size(), alignments[i].alpha.size());  // one that was cut off has no row for </s>
-    if (best.finished) {
-      EXPECT_EQ(best.alignment.size(), alignments[i].alpha.size());
-      EXPECT_NEAR(best.log_probability, alignments[i].log_probability, 1e-4);
-    }
-    for (std::size_t k = 0; k < best.alignment.size(); ++k) {
-      EXPECT_NEAR(best.alignment[k], alignments[i].alpha[k], 1e-5) << "sentence " << i;
-    }
-  }
 }
 
 // A model that ignores its source: the probability of a word depends on the word before it alone. What a row does not
@@ -508,46 +370,28 @@ void expect_cut_off(const Translation& translation, const std::vector<WordId>& w
   EXPECT_EQ(translation.retries, 0u);
 }
 
-TEST(Retry, IsNotMadeWhenAHypothesisEnds) {
-  auto model = model_of_a_wide_beam();
-  expect_translation(translate(model, sentences_of({1}), {.beam = 4})[0][0], {kC}, 0.12, 0);
-}
-
-TEST(Retry, AllowsUnknownWordsWithTheSameBeam) {
-  auto model = model_of_the_unknown();
-  expect_translation(translate(model, sentences_of({1}), {.beam = 2})[0][0], {kUnknown}, 0.1, 0);
-  expect_translation(translate(model, sentences_of({1}), {.beam = 2, .no_unknown = true})[0][0], {kUnknown}, 0.1, 1);
-}
-
-TEST(Retry, DoublesTheBeam) {
-  auto model = model_of_a_wide_beam();
-  expect_translation(translate(model, sentences_of({1}), {.beam = 2})[0][0], {kC}, 0.12, 1);
-  expect_translation(translate(model, sentences_of({1}), {.beam = 1})[0][0], {kC}, 0.12, 2);  // 2, then 4
-}
-
-TEST(Retry, AllowsUnknownWordsBeforeItDoublesTheBeam) {
-  auto model = model_of_the_unknown();
-  // With a beam of one only A is kept, <unk> or not: 1 without it, 1 with it, 2.
-  expect_translation(translate(model, sentences_of({1}), {.beam = 1, .no_unknown = true})[0][0], {kUnknown}, 0.1, 2);
-}
-
-TEST(Retry, DoublesTheBeamOnlyWhileItIsBelowTheLimit) {
-  auto model = model_of_a_wide_beam();
+TEST(Retry, AllowsUnknownWordsAndThenDoublesTheBeamWhileItIsBelowTheLimit) {
+  auto wide = model_of_a_wide_beam(), unknown = model_of_the_unknown();
   const std::vector<WordId> cut(6, kA);  // Tx = 2: at most 6 words
-  for (const std::size_t retry_below : {0u, 1u, 2u}) {
-    expect_cut_off(translate(model, sentences_of({1}), {.beam = 1, .retry_below = retry_below})[0][0], cut);
-  }
-  expect_translation(translate(model, sentences_of({1}), {.beam = 1, .retry_below = 3})[0][0], {kC}, 0.12, 2);
-  expect_cut_off(translate(model, sentences_of({1}), {.beam = 2, .retry_below = 2})[0][0], cut);
-}
-
-TEST(Retry, AllowsUnknownWordsHoweverWideTheBeamIs) {
-  auto model = model_of_the_unknown();
-  const auto with = [](std::size_t retry_below) {
-    return SearchOptions{.beam = 2, .no_unknown = true, .retry_below = retry_below};
+  constexpr std::size_t kNever = 99;
+  const auto expect = [&](model::Model& model, const SearchOptions& options, std::size_t retries) {
+    const Translation found = translate(model, sentences_of({1}), options)[0][0];
+    if (retries == kNever) return expect_cut_off(found, cut);
+    &model == &wide ? expect_translation(found, {kC}, 0.12, retries)
+                    : expect_translation(found, {kUnknown}, 0.1, retries);
   };
-  expect_translation(translate(model, sentences_of({1}), with(1))[0][0], {kUnknown}, 0.1, 1);
-  expect_cut_off(translate(model, sentences_of({1}), with(0))[0][0], std::vector<WordId>(6, kA));
+  expect(wide, {.beam = 4}, 0);
+  expect(wide, {.beam = 2}, 1);
+  expect(wide, {.beam = 1}, 2);  // 2, then 4
+  for (const std::size_t retry_below : {0u, 1u, 2u}) expect(wide, {.beam = 1, .retry_below = retry_below}, kNever);
+  expect(wide, {.beam = 1, .retry_below = 3}, 2);
+  expect(wide, {.beam = 2, .retry_below = 2}, kNever);
+  expect(unknown, {.beam = 2}, 0);
+  expect(unknown, {.beam = 2, .no_unknown = true}, 1);
+  expect(unknown, {.beam = 2, .no_unknown = true, .retry_below = 1}, 1);
+  expect(unknown, {.beam = 2, .no_unknown = true, .retry_below = 0}, kNever);
+  // With a beam of one only A is kept, <unk> or not: 1 without it, 1 with it, 2.
+  expect(unknown, {.beam = 1, .no_unknown = true}, 2);
 }
 
 TEST(Retry, LeavesWhatNeverEndsAsTheFirstSearchHadIt) {
@@ -623,20 +467,10 @@ TEST(Retry, LeavesOutWhatWaitsForItWhenItIsStopped) {
 
 TEST(Retry, FindsTheSameOnAnyNumberOfThreads) {
   auto model = model_of_a_chain();
-  const Sentences source = some_sentences(20, 5);
-  const SearchOptions options{.beam = 1, .maximum_length_ratio = 2.0};
-  const std::size_t threads = thread_count();
-  set_thread_count(1);
-  const auto one = translate(model, source, options);
-  set_thread_count(3);
-  const auto three = translate(model, source, options);
-  set_thread_count(threads);
   std::set<std::size_t> retries;
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    EXPECT_EQ(three[i][0].words, one[i][0].words);
-    EXPECT_EQ(three[i][0].log_probability, one[i][0].log_probability);
-    EXPECT_EQ(three[i][0].retries, one[i][0].retries);
-    retries.insert(one[i][0].retries);
+  for (const auto& found : expect_the_same_on_any_number_of_threads(model, some_sentences(20, 5),
+                                                                    {.beam = 1, .maximum_length_ratio = 2.0})) {
+    retries.insert(found[0].retries);
   }
   EXPECT_EQ(retries, (std::set<std::size_t>{0, 1}));
 }

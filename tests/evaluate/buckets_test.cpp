@@ -54,16 +54,6 @@ TEST(ByLength, RefusesEdgesThatDoNotAscend) {
   }
 }
 
-TEST(LengthOf, HasNamesBothWays) {
-  for (const std::string name : {"reference", "source", "longest"}) {
-    LengthOf read{};
-    EXPECT_TRUE(value::read(name, read)) << name;
-    EXPECT_EQ(name_of(read), name);
-  }
-  LengthOf unknown{};
-  EXPECT_FALSE(value::read("target", unknown));
-}
-
 TEST(ByUnknownShare, HasABucketForNoneOfThem) {
   const double shares[] = {0, 0.01, 0.05, 0.0500001, 0.1, 0.2, 0.21, 1};
   const Buckets buckets = by_unknown_share(shares);

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rnnsearch/base/error.h"
+#include "tests/support/message_of.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -12,15 +12,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 using Lines = std::vector<std::string>;
-
-std::string error_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 const Lines kMoses{"0 ||| a b ||| LogProbability= -1.5 Length= 3 ||| -0.5 ||| 0-0 1-1 ||| -1 -0.25 -0.25",
                    "0 |||  ||| LogProbability= -2 Length= 1 ||| -2 |||  ||| -2",
@@ -74,28 +65,28 @@ TEST(NBestList, NumbersTheValuesOfOneName) {
 }
 
 TEST(NBestList, RefusesBrokenLinesByTheirNumber) {
-  const auto refusal = [](const std::string& line) {
-    return error_of([&] { read_n_best_list(Lines{kMoses[0], line}, "x.list"); });
-  };
-  EXPECT_THAT(refusal("0 ||| a ||| -1.5"), HasSubstr("x.list, line 2: it has fewer than the four fields"));
-  EXPECT_THAT(refusal("x ||| a ||| F= 1 ||| 1"), HasSubstr("'x', not a line number"));
-  EXPECT_THAT(refusal("2 ||| a ||| LogProbability= -1.5 Length= 3 ||| 1"), HasSubstr("source line 2, but after those"));
-  EXPECT_THAT(refusal("1 ||| a ||| b ||| LogProbability= -1.5 Length= 3 ||| 1"), HasSubstr("begins with 'b'"));
-  EXPECT_THAT(refusal("1 ||| a ||| LogProbability= nan Length= 3 ||| 1"), HasSubstr("LogProbability is 'nan'"));
-  EXPECT_THAT(refusal("1 ||| a ||| LogProbability= Length= 3 ||| 1"), HasSubstr("LogProbability has no value"));
-  EXPECT_THAT(refusal("1 ||| a ||| Length= 3 ||| 1"), HasSubstr("its features are Length, but those of line 1 are"));
-  EXPECT_THAT(error_of([&] { read_n_best_list(Lines{kMoses[2]}, "x.list"); }), HasSubstr("begins with line 0"));
-  EXPECT_THAT(error_of([&] { read_n_best_list(Lines{R"({"line":0,"text":"a","length":"3"})"}, "x.list"); }),
+  for (const auto& [line, said] :
+       {std::pair{"0 ||| a ||| -1.5", "x.list, line 2: it has fewer than the four fields"},
+        {"x ||| a ||| F= 1 ||| 1", "'x', not a line number"},
+        {"2 ||| a ||| LogProbability= -1.5 Length= 3 ||| 1", "source line 2, but after those"},
+        {"1 ||| a ||| b ||| LogProbability= -1.5 Length= 3 ||| 1", "begins with 'b'"},
+        {"1 ||| a ||| LogProbability= nan Length= 3 ||| 1", "LogProbability is 'nan'"},
+        {"1 ||| a ||| LogProbability= Length= 3 ||| 1", "LogProbability has no value"},
+        {"1 ||| a ||| Length= 3 ||| 1", "its features are Length, but those of line 1 are"}}) {
+    EXPECT_THAT(message_of([&] { read_n_best_list(Lines{kMoses[0], line}, "x.list"); }), HasSubstr(said));
+  }
+  EXPECT_THAT(message_of([&] { read_n_best_list(Lines{kMoses[2]}, "x.list"); }), HasSubstr("begins with line 0"));
+  EXPECT_THAT(message_of([&] { read_n_best_list(Lines{R"({"line":0,"text":"a","length":"3"})"}, "x.list"); }),
               HasSubstr("line 1: feature Length is \"3\", not a number of at most"));
-  EXPECT_THAT(error_of([&] { read_n_best_list(Lines{R"({"line":0})"}, "x.list"); }), HasSubstr("text"));
+  EXPECT_THAT(message_of([&] { read_n_best_list(Lines{R"({"line":0})"}, "x.list"); }), HasSubstr("text"));
   const NBestList list = read_n_best_list(kMoses, "x.list");
-  EXPECT_THAT(error_of([&] { check_line_count(list, "x.list", 3, "ref"); }),
+  EXPECT_THAT(message_of([&] { check_line_count(list, "x.list", 3, "ref"); }),
               HasSubstr("2 source lines, but ref has 3"));
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(message_of([&] {
                 check_feature_names(list, Lines{"a", "Length"});
               }),
               HasSubstr("two features are named L"));
-  EXPECT_THAT(error_of([&] { check_feature_names(list, Lines{"a b"}); }), HasSubstr("'a b' cannot be the name"));
+  EXPECT_THAT(message_of([&] { check_feature_names(list, Lines{"a b"}); }), HasSubstr("'a b' cannot be the name"));
 }
 
 TEST(Weights, ComeFromAFileAndGoToTheFeaturesOfTheirNames) {
@@ -104,12 +95,12 @@ TEST(Weights, ComeFromAFileAndGoToTheFeaturesOfTheirNames) {
   EXPECT_THAT(weights_of(list, "x.list", weights), ElementsAre(0.5, 2));
   EXPECT_THAT(weights_of(list, "x.list", std::vector<FeatureWeight>{{"Length", 1}, {"Length", -1}}),
               ElementsAre(0, -1));
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(message_of([&] {
                 weights_of(list, "x.list", std::vector<FeatureWeight>{{"left", 1}});
               }),
               HasSubstr("weight for left, but the features of x.list are LogProbability, Length"));
-  EXPECT_THAT(error_of([] { read_weights("{}", "w.json"); }), HasSubstr("w.json has no object \"weights\""));
-  EXPECT_THAT(error_of([] { read_weights(R"({"weights": {"a": null}})", "w.json"); }),
+  EXPECT_THAT(message_of([] { read_weights("{}", "w.json"); }), HasSubstr("w.json has no object \"weights\""));
+  EXPECT_THAT(message_of([] { read_weights(R"({"weights": {"a": null}})", "w.json"); }),
               HasSubstr("the weight of a is not"));
 }
 

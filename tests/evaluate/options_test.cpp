@@ -39,16 +39,6 @@ TEST(EvaluationOptions, ReadBackWhatTheyWrite) {
   EXPECT_FALSE(row("tokenizer").field.read("moses", options));
 }
 
-TEST(EvaluationOptions, RefuseWhatWouldBeIgnored) {
-  EvaluationOptions options;
-  options.bleu.smooth_value = 1;
-  EXPECT_EQ(message_of([&] { check(options); }), "--smooth-value is for --smoothing floor or add-k, not for exp");
-  options.bleu.smooth_value.reset();
-  options.significance.samples = 5;
-  EXPECT_EQ(message_of([&] { check(options); }),
-            "--significance-samples is for --significance bootstrap or randomization");
-}
-
 TEST(EvaluationOptions, RefuseABaselineThatIsNoSystem) {
   EvaluationOptions options;
   const std::vector<std::string> one(1, "a"), two{"a", "b"};

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 
 namespace rnnsearch::evaluate {
@@ -132,20 +131,6 @@ TEST(Resampling, TakesRowsOfAnyWidth) {
   };
   check({}, [](const ChrfStatistics& sum) { return chrf_of(sum, {}); });
   check({.word_orders = 1}, [](const ChrfStatistics& sum) { return chrf_of(sum, {.word_orders = 1}); });
-}
-
-TEST(RandomizedDifferences, AreTheSameOnAnyNumberOfThreads) {
-  const Counts a = counts_of(sentences(150, 21), {}), b = counts_of(sentences(150, 22), {});
-  const auto chosen = every_third(150);
-  const std::size_t before = thread_count();
-  std::vector<double> first;
-  for (const std::size_t threads : {1u, 2u, 3u}) {
-    set_thread_count(threads);
-    const auto differences = randomized_differences(a, b, chosen, 1700, 3);
-    if (first.empty()) first = differences;
-    EXPECT_EQ(differences, first) << threads << " threads";
-  }
-  set_thread_count(before);
 }
 
 TEST(ScoreOf, IsTheScoreOfTheChosenSentences) {

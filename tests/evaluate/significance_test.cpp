@@ -170,15 +170,5 @@ TEST(Significance, IsFoundByChanceAsOftenAsItsLevelSays) {
   EXPECT_LE(found, 37);
 }
 
-TEST(SignificanceTest, HasNamesBothWays) {
-  for (const std::string name : {"none", "bootstrap", "randomization"}) {
-    SignificanceTest read{};
-    EXPECT_TRUE(value::read(name, read)) << name;
-    EXPECT_EQ(name_of(read), name);
-  }
-  SignificanceTest unknown{};
-  EXPECT_FALSE(value::read("t", unknown));
-}
-
 }  // namespace
 }  // namespace rnnsearch::evaluate

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
@@ -45,22 +43,6 @@ std::string joined(const Lines& words) {
 }
 std::string tokenized(std::string_view line, const TerOptions& options) {
   return joined(words_of(line, options));
-}
-
-// The edit distance from its definition, every cell of the matrix.
-std::uint64_t edit_distance(const Lines& words, const Lines& reference) {
-  std::vector<std::vector<std::uint64_t>> d(words.size() + 1, std::vector<std::uint64_t>(reference.size() + 1));
-  for (std::size_t i = 0; i <= words.size(); ++i) {
-    for (std::size_t j = 0; j <= reference.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-      } else {
-        d[i][j] =
-            std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (words[i - 1] == reference[j - 1] ? 0 : 1)});
-      }
-    }
-  }
-  return d.back().back();
 }
 
 Lines random_words(Random& random, std::size_t count, std::uint64_t vocabulary) {
@@ -179,23 +161,6 @@ TEST(Ter, StaysWithinTwentyFiveWordsOfTheDiagonal) {
   EXPECT_EQ(edits(words('x', 20) + words('s', 60), words('s', 60) + words('y', 20)), 40u);
   EXPECT_GT(edits(words('x', 30) + words('s', 60), words('s', 60) + words('y', 30)), 60u);
 }
-
-TEST(Ter, IsTheEditDistanceWhereNothingCanShift) {
-  Random random(41);
-  for (int round = 0; round < 300; ++round) {
-    // Words are left out on one side, or become words that the other side does not have: what both have stands right.
-    const Lines line = random_words(random, 1 + random.below(24), 12);
-    Lines hypothesis, reference;
-    for (const std::string& word : line) {
-      const bool changes = random.below(3) == 0;
-      if (!changes || round % 3 != 0) hypothesis.push_back(changes && round % 3 == 2 ? "other" : word);
-      if (!changes || round % 3 != 1) reference.push_back(word);
-    }
-    EXPECT_EQ(edits(joined(hypothesis), joined(reference)), edit_distance(hypothesis, reference))
-        << joined(hypothesis) << " | " << joined(reference);
-  }
-}
-
 // TER from its description: the whole matrix, every shift tried on a copy, the best taken from a list of all.
 struct Slow {
   Lines words, reference;
@@ -306,45 +271,6 @@ TEST(Ter, GivesUpAfterAThousandShiftsTried) {
   // One shift would do for both; among seven and seven words it is one of 952 to be tried, among eight of more.
   EXPECT_EQ(edits(line(7, "a ", "b "), line(7, "b ", "a ")), 1u);
   EXPECT_EQ(edits(line(8, "a ", "b "), line(8, "b ", "a ")), 16u);
-}
-
-TEST(Ter, LiesBetweenTheWordsThatNothingCanMatchAndTheEditDistance) {
-  Random random(42);
-  std::size_t shifted = 0;
-  for (int round = 0; round < 400; ++round) {
-    const std::uint64_t vocabulary = 2 + random.below(30);
-    const Lines hypothesis = random_words(random, random.below(22), vocabulary);
-    const Lines reference = random_words(random, 1 + random.below(21), vocabulary);
-    // Sorted, both lines hold the same words in the same order wherever they can: shifts do no better.
-    Lines a = hypothesis, b = reference, common;
-    std::sort(a.begin(), a.end());
-    std::sort(b.begin(), b.end());
-    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
-    const std::uint64_t result = edits(joined(hypothesis), joined(reference));
-    const std::uint64_t distance = edit_distance(hypothesis, reference);
-    EXPECT_LE(result, distance);
-    EXPECT_GE(result, std::max(a.size(), b.size()) - common.size());
-    if (result < distance) ++shifted;
-  }
-  EXPECT_GT(shifted, 50u) << "the lines are such that shifts matter";
-}
-
-TEST(Ter, DoesNotAskWhatTheWordsAre) {
-  Random random(43);
-  for (int round = 0; round < 100; ++round) {
-    const Lines hypothesis = random_words(random, random.below(30), 8);
-    const Lines reference = random_words(random, random.below(30), 8);
-    const auto renamed = [](Lines words) {  // another order of the alphabet, other lengths, other bytes
-      for (std::string& word : words) {
-        const int number = std::stoi(word.substr(1));
-        word = text_of(std::string(static_cast<std::size_t>(9 - number), 'z'), "é", number);
-      }
-      return words;
-    };
-    EXPECT_EQ(statistics(joined(hypothesis), joined(reference)),
-              statistics(joined(renamed(hypothesis)), joined(renamed(reference))));
-    EXPECT_EQ(edits(joined(reference), joined(reference)), 0u);
-  }
 }
 
 TEST(Ter, TakesTheFewestEditsAndTheMeanLengthOfSeveralReferences) {

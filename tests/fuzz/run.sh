@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh [--jobs N] [SECONDS [READER...]]: builds the fuzzers with clang (Debian's clang-14) and runs all of
 # them, or the named ones, for SECONDS (10) each, N at a time (1; each may take 3 GB): text, vocabulary,
-# subwords, corpus, checkpoint, config, alignment, n_best, lengths, report, command_line. Inputs of new coverage are kept in
+# subwords, corpus, checkpoint, alignment, n_best, lengths, report, command_line. Inputs of new coverage are kept in
 # build-fuzz/corpus for the next run. A finding ends its reader and prints the name of the input. Once it is fixed, add the input to
 # tests/fuzz/seeds/READER: the test fuzz_READER runs these inputs in every build. README.md lists past findings.
 set -euo pipefail
@@ -24,7 +24,7 @@ export seconds=${1:-10}
 }
 shift $(($# > 0))
 readers=("$@")
-[[ $# -gt 0 ]] || readers=(text vocabulary subwords corpus checkpoint config alignment n_best lengths report
+[[ $# -gt 0 ]] || readers=(text vocabulary subwords corpus checkpoint alignment n_best lengths report
   command_line)
 command -v clang++-14 >/dev/null || {
   echo "run.sh: there is no clang++-14; on Debian: apt-get install clang-14" >&2

@@ -9,14 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 
 #include "corpus/subword_models.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/byte_pair_codes.h"
 #include "text/model_proto.h"
-#include "text/utf8_size.h"
 
 namespace rnnsearch::fuzz {
 namespace {
@@ -220,62 +219,8 @@ void check_model(const Subwords& model, std::string_view given) {
 
 // --- codes of subword-nmt
 
-struct Codes {
-  bool joins_end = false;
-  std::map<std::pair<std::string, std::string>, std::size_t> merges;
-
-  explicit Codes(std::string_view file) {
-    for (std::size_t number = 0; !file.empty(); ++number) {
-      std::string_view line = file.substr(0, file.find('\n'));
-      file.remove_prefix(std::min(line.size() + 1, file.size()));
-      if (number == 0 && line.starts_with("#version:")) {
-        joins_end = line.find("0.2") != line.npos;
-        continue;
-      }
-      while (line.ends_with(' ')) line.remove_suffix(1);
-      while (line.starts_with(' ')) line.remove_prefix(1);
-      const std::size_t space = line.find(' ');
-      if (space == line.npos) continue;
-      merges.try_emplace({std::string(line.substr(0, space)), std::string(line.substr(space + 1))}, number);
-    }
-  }
-
-  /// apply_bpe.py's encode, step by step.
-  std::vector<std::string> split(std::string_view text) const {
-    std::vector<std::string> word;
-    for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(word.back().size())) {
-      word.emplace_back(rest.substr(0, text::utf8_size(rest)));
-    }
-    if (word.size() <= 1) return word;
-    if (joins_end) {
-      word.back() += "</w>";
-    } else {
-      word.push_back("</w>");
-    }
-    while (word.size() > 1) {
-      auto best = merges.end();
-      for (std::size_t i = 0; i + 1 < word.size(); ++i) {
-        const auto merge = merges.find({word[i], word[i + 1]});
-        if (merge != merges.end() && (best == merges.end() || merge->second < best->second)) best = merge;
-      }
-      if (best == merges.end()) break;
-      std::vector<std::string> next;
-      for (std::size_t i = 0; i < word.size(); ++i) {
-        next.push_back(word[i]);
-        if (i + 1 == word.size() || std::pair(word[i], word[i + 1]) != best->first) continue;
-        next.back() += word[++i];
-      }
-      word = std::move(next);
-    }
-    word.back().resize(word.back().size() - 4);
-    if (word.back().empty()) word.pop_back();
-    for (std::size_t i = 0; i + 1 < word.size(); ++i) word[i] += "@@";
-    return word;
-  }
-};
-
 void check_codes(const Subwords& subwords, std::string_view given) {
-  const Codes codes(subwords.bytes());
+  const support::BytePairCodes codes(subwords.bytes());
   std::vector<std::string> all = texts();
   if (!text::first_invalid_utf8(given)) all.emplace_back(given);
   for (int round = 0; round < 2; ++round) {  // then words are remembered

@@ -2,10 +2,7 @@
 # pipelines/dependencies.sh: its list, its command line, tarballs that are missing or damaged, and a library that it builds, fails to build,
 # and does not build again. The library is a small one of this test's own, which stands in for xxHash.
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 unset CMAKE_PREFIX_PATH
 dependencies() { "$SOURCE/pipelines/dependencies.sh" "$@"; }
 refuses() { # EXIT_CODE TEXT OPTION...

@@ -41,10 +41,6 @@ refused() { # FACT OPTIONS...
 }
 refused "few/task was made with --max-length 6 --updates 12" "${few[@]}" --updates 13 "${tiny[@]}"
 refused "give another --folder" "${few[@]}" "${tiny[@]}" --learning-rate 0.5
-refused "there is no system 'notebok'" --systems notebok --folder none
-refused "must be a whole number" --rounds many --folder none
-refused "must be local or slurm" --launch cloud --folder none
-[[ ! -e none ]] || fail "refused, but a folder is made"
 
 # Interrupted: exit code 85, and the same command resumes from the checkpoint.
 long=(--systems notebook-dot --rounds 1 --max-length 6 --updates "$endless" --folder cut)
@@ -91,13 +87,3 @@ code=0
 PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || code=$?
 { [[ $code == 1 && $(wc -l <calls) == 2 ]] && grep -q 'squeue does not say whether .* Unable to contact' slurm.out; } ||
   fail "no answer of squeue: code $code: $(<calls) $(<slurm.out)"
-# Jobs that end while the queue is asked: SLURM has forgotten them, and all that they had to train is done.
-cat >bin/squeue <<'END'
-#!/bin/sh
-for task in few/*-seed-?.jobs; do touch "$task/done"; done
-echo "slurm_load_jobs error: Invalid job id specified" >&2
-exit 1
-END
-code=0
-PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || code=$?
-{ [[ $code == 1 && $(wc -l <calls) == 2 ]] && grep -q '^| replication | 3 |' slurm.out; } || fail "no tables after the jobs: $(<slurm.out)"

@@ -3,10 +3,7 @@
 # of BLEU by minute, the chart, finished stages, and the errors.
 # shellcheck disable=SC2016  # commands of peers are expanded by the shell that runs them
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 { command -v perl >/dev/null && perl -MJSON::PP -e1; } || { echo "skipped: perl has no JSON::PP" >&2; exit 77; }
 command -v h5dump >/dev/null || { echo "skipped: h5dump (Debian: hdf5-tools) is not installed" >&2; exit 77; }
 

@@ -40,15 +40,6 @@ TEST(AttentionBars, OfAFixedContextAreAllOnTheLastSourceWord) {
   EXPECT_THAT(heights(picture, "fixed-context"), ElementsAre(0, 0, 100, 0, 0, 100));
 }
 
-TEST(AttentionBars, NameStepsAndWords) {
-  const Picture picture(attention_bars(kSmall));
-  EXPECT_THAT(picture.texts("target"), ElementsAre("le", "chien"));
-  EXPECT_THAT(picture.texts("source"),
-              ElementsAre("attention", "the", "<dog>", "</s>", "fixed context", "the", "<dog>", "</s>"));
-  EXPECT_STREQ(picture.root().attribute("role").value(), "img");
-  picture.expect_all_inside();
-}
-
 TEST(AttentionBars, RefuseWhatIsNoAlignment) {
   EXPECT_THROW(attention_bars({{"a", "b"}, {"x"}, {1}}), Error);
   Picture(attention_bars({{}, {}, {}})).expect_all_inside();

@@ -119,17 +119,6 @@ TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
         << files.at(1).content;
   }
 }
-
-TEST_F(EvaluationFileTest, RefusesWhatIsNoneInOneSentence) {
-  EXPECT_THAT(refusal("{"), AllOf(HasSubstr("one.json"), HasSubstr("not valid JSON")));
-  EXPECT_THAT(refusal("[]"),
-              AllOf(HasSubstr("one.json"), HasSubstr("it names no format"), HasSubstr("evaluate --json")));
-  EXPECT_THAT(refusal(R"({"format":"rnnsearch-alignment","format_version":1})"),
-              HasSubstr("its format is rnnsearch-alignment"));
-  EXPECT_THAT(refusal(R"({"format":"rnnsearch-evaluation","format_version":2})"), HasSubstr("newer rnnsearch"));
-  EXPECT_THAT(refusal(R"({"format":"rnnsearch-evaluation"})"), HasSubstr("format_version"));
-}
-
 struct Spoilt {
   std::string member;
   bool missing;  // else of another kind

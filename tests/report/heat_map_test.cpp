@@ -54,16 +54,6 @@ TEST(HeatMap, TellsWordsAndWeightOfEachSquare) {
                           "</s> → </s>: 0.88"));
 }
 
-TEST(HeatMap, IsAnImageWithANameAndADescription) {
-  const Picture picture(heat_map(small(), {.title = "line 7 <of> \"many\" & more"}));
-  EXPECT_STREQ(picture.root().attribute("role").value(), "img");
-  EXPECT_STREQ(picture.root().attribute("aria-label").value(), "line 7 <of> \"many\" & more");
-  EXPECT_STREQ(picture.root().child_value("title"), "line 7 <of> \"many\" & more");
-  EXPECT_THAT(picture.root().child_value("desc"), HasSubstr("le: the 0.75; </s>: </s> 0.88."));
-  EXPECT_STREQ(Picture(heat_map(small())).root().child_value("title"),
-               "Soft alignment of 2 target words with 3 source words");
-}
-
 TEST(HeatMap, CanBeEmbeddedManyTimesInOnePage) {
   const std::string svg = heat_map(small());
   EXPECT_TRUE(svg.starts_with("<svg "));  // no declaration, which a page must not hold
@@ -72,12 +62,6 @@ TEST(HeatMap, CanBeEmbeddedManyTimesInOnePage) {
   }
   EXPECT_THAT(svg, HasSubstr("viewBox=\"0 0 "));
   EXPECT_EQ(svg, heat_map(small()));
-}
-
-TEST(HeatMap, KeepsItsColoursUnlessAPageSetsThem) {
-  const std::string svg = heat_map(small());
-  EXPECT_THAT(svg, HasSubstr("fill=\"#ffffff\" style=\"fill:var(--figure-paper,#ffffff)\""));
-  EXPECT_THAT(svg, HasSubstr("fill=\"#1a1a1a\" style=\"fill:var(--figure-ink,#1a1a1a)\""));
 }
 
 TEST(HeatMap, HoldsAnyWord) {

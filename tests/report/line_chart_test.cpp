@@ -92,19 +92,5 @@ TEST(Chart, KeepsLongLinesSmall) {
   EXPECT_LT(svg_of(chart_of(std::move(points))).size(), 60000u);
 }
 
-TEST(Key, HasDashesOfItsOwnWhenTheColoursBeginAnew) {
-  const std::string first = key_svg(0), seventh = key_svg(kColours);
-  EXPECT_THAT(first, HasSubstr("class=\"key s0\""));
-  EXPECT_THAT(seventh, HasSubstr("class=\"key s0\""));
-  EXPECT_NE(first, seventh);
-}
-
-TEST(Bar, SaysItsPartsInWords) {
-  const std::vector<Part> parts{{"compute", 0.75}, {"data", 0.25}};
-  const auto document = parsed(bar_svg("search", parts));
-  EXPECT_STREQ(document.document_element().attribute("aria-label").value(), "search: compute 75.0%, data 25.0%");
-  EXPECT_STREQ(document.select_node("//rect[2]").node().attribute("x").value(), "360");
-}
-
 }  // namespace
 }  // namespace rnnsearch::report

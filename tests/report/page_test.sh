@@ -49,11 +49,6 @@ for id in chart-length table-scores table-comparison-1 chart-frequency chart-unk
   grep -q "id=\"$id\"" real.html || fail "a page of what evaluate and align wrote has no $id"
 done
 
-# sections that an experiment wrote
-report --section section.json --run search --output section.html --markdown section.md --csv section-csv || fail "a section is not read"
-{ grep -qF 'Long &lt;b&gt; sentences</h2>' section.html && grep -qF 'un <mark>deux &lt;i&gt;</mark>' section.html &&
-  grep -q '^| 1-10 | 88% |' section.md && grep -q '^1-10,88%' section-csv/section-1-table-1.csv; } || fail "the section is not on the page"
-
 # rounds: systems that were trained from several seeds
 cp real.json second.json
 report --round real.json --round second.json --output rounds.html --markdown rounds.md --csv rounds-csv || fail "rounds are not read"
@@ -69,10 +64,7 @@ grep -q 'not ended' going.html || fail "a run that goes on is not called so"
 
 # as text: a line for what the log says last, and why it ended
 report --run search --run going --terminal >view
-for words in '^search: ended: max-updates reached' '^going: ' '^  update 120 of 120, epoch' '^  loss [0-9.]* ' '^  dev set: loss ' \
-  'words/s; compute [0-9]*%' '^  1 rank, 1 threads\? on 1 host: '; do
-  grep -q "$words" view || fail "--terminal does not show '$words': $(<view)"
-done
+grep -q '^search: ended: max-updates reached' view || fail "--terminal: $(<view)"
 
 # --follow: waits for the first update, writes what is new, and ends when the training does. The log is written here, in three parts.
 wait_until() { # COMMAND...: returns when it succeeds
@@ -97,50 +89,19 @@ grep -q '^live: ended: max-updates reached' live.txt || fail "--follow does not 
 grep -q 'http-equiv="refresh"' live.html && fail "the last page is loaded again"
 { report --run live --output same.html && cmp live.html same.html; } || fail "the last page is not that of the whole training"
 
-# unreadable input: a one-line error, and no page
-refused() {  # FACT ARGUMENTS...: the one-line error contains FACT
-  local fact=$1 answer status=0
-  shift
-  answer=$(report "$@" --output refused.html 2>&1) || status=$?
-  [[ $status == "${expected:-1}" && $(wc -l <<<"$answer") == 1 && $answer == "rnnsearch report: "*"$fact"* ]] ||
-    fail "report $*: code $status, no '$fact' in: $answer"
-  [[ ! -e refused.html ]] || fail "report $*: left a page"
-}
-expected=2 refused "nothing to report"
-refused "there is no run nowhere" --run nowhere
-expected=2 refused "would count twice" --run search --run ./search/
+# unreadable input; what else is refused is in evaluation_file_test.cpp and its neighbours
+refused 1 "there is no run nowhere" "$RNNSEARCH" report --run nowhere --output refused.html
+refused 2 "would count twice" "$RNNSEARCH" report --run search --run ./search/ --output refused.html
 mkdir again && cp -r search again
-expected=2 refused "would both be called search" --run search --run again/search
-mkdir -p fresh && cp search/config.ini fresh
-refused "log.jsonl" --run fresh
-: >fresh/log.jsonl
-refused "no update yet" --run fresh
+refused 2 "would both be called search" "$RNNSEARCH" report --run search --run again/search --output refused.html
 cp -r search damaged && sed -i '5s/.*/{"event":"upd/' damaged/log.jsonl
-"$RNNSEARCH" report --run damaged --output damaged.html 2>err || fail "a damaged line refuses the page: $(<err)"
+report --run damaged --output damaged.html 2>err || fail "a damaged line refuses the page: $(<err)"
 grep -q 'damaged and not counted' damaged.html || fail "the page does not say that a line of the log is damaged"
-refused "config.ini" --run text
-refused "not valid JSON" --evaluation page.html
-refused "its format is rnnsearch-alignment" --evaluation alignment.json
-refused "its format is rnnsearch-evaluation" --alignment evaluation.json
-sed 's/"format_version": 1/"format_version": 7/' evaluation.json >newer.json
-refused "newer.json has format_version 7" --evaluation newer.json
-sed 's/"bleu": 19.07/"blue": 19.07/' evaluation.json >other.json
-refused 'entry 1 of systems, entry 3 of buckets has no "bleu"' --evaluation other.json
-refused "cannot open missing.json" --alignment missing.json
-refused "evaluation.json and real.json score different sentences or use different options" --round real.json --round evaluation.json
-expected=2 refused "there are none" --run search --markdown none.md
-expected=2 refused "give --run RUN" --evaluation evaluation.json --follow
-expected=2 refused "give --run RUN" --evaluation evaluation.json --terminal
-sed 's/"88%"/88/' section.json >number.json
-refused 'number.json, entry 1 of tables has a cell that is not a text' --section number.json
-refused "is a file" --run search --csv page.html
-mkfifo pipe
-status=0
-report --run search --output pipe 2>refused.err || status=$?
-{ [[ $status == 1 && -p pipe ]] && grep -q 'pipe is a pipe or a device' refused.err; } || fail "a pipe as --output: $(<refused.err)"
-status=0
-mpirun -n 2 "$RNNSEARCH" report --run search --output two.html >/dev/null 2>&1 || status=$?
-[[ $status != 0 && ! -e two.html ]] || fail "report ran under mpirun"
+refused 1 "not valid JSON" "$RNNSEARCH" report --evaluation page.html --output refused.html
+refused 1 "its format is rnnsearch-evaluation" "$RNNSEARCH" report --alignment evaluation.json --output refused.html
+refused 1 "evaluation.json and real.json score different sentences or use different options" \
+  "$RNNSEARCH" report --round real.json --round evaluation.json --output refused.html
+refused 1 "is a file" "$RNNSEARCH" report --run search --csv page.html --output refused.html
 
 # the browser
 for program in npm chromium; do

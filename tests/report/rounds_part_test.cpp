@@ -74,22 +74,6 @@ TEST(RoundTables, SayNoIntervalOfOneRoundAndNothingOfNone) {
   EXPECT_TRUE(round_tables({}).empty());
 }
 
-TEST(RoundsOfThePage, HaveAChartAMetricWithALineASystem) {
-  Report report;
-  report.title = "rounds";
-  report.rounds = three_rounds();
-  const std::string page = html_page(report);
-  EXPECT_THAT(page, AllOf(HasSubstr("id=\"table-rounds\""), HasSubstr("id=\"chart-rounds-1\""),
-                          HasSubstr("id=\"chart-rounds-2\""), HasSubstr("Scores of a and b in 3 rounds.")));
-  EXPECT_THAT(markdown_tables(report), HasSubstr("PSA of each round"));
-  const auto files = csv_files(report);
-  ASSERT_EQ(files.size(), 1u);
-  EXPECT_EQ(files[0].name, "rounds.csv");
-  EXPECT_THAT(files[0].content, HasSubstr("\r\n2,2.json,a,PSA,96.0\r\n"));
-  report.rounds.clear();
-  EXPECT_THAT(html_page(report), Not(HasSubstr("id=\"rounds\"")));
-}
-
 TEST(CheckSameTest, RefusesRoundsOfOtherSentences) {
   auto rounds = three_rounds();
   EXPECT_NO_THROW(check_same_test(rounds));

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "report/html.h"
-
 namespace rnnsearch::report {
 namespace {
 
@@ -37,20 +35,6 @@ TEST(Table, IsMarkdownOfOneLineARow) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7) << text;
     EXPECT_EQ(text.find("\uFFFD"), text.npos) << text;
   }
-}
-
-TEST(Table, IsHtmlWithHeadingsInARegionThatScrolls) {
-  pugi::xml_document document;
-  add_table(document, table());
-  EXPECT_EQ(
-      html_of(document),
-      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"caption-t\"><table id=\"t\">"
-      "<caption id=\"caption-t\">Scores &lt;b&gt;</caption>"
-      "<thead><tr><th scope=\"col\" class=\"text\">system</th><th scope=\"col\" class=\"number\">BLEU</th></tr></thead>"
-      "<tbody><tr><th scope=\"row\" class=\"text\">a|b_c</th>"
-      "<td class=\"number\"><strong>20.00<sup>*</sup></strong></td></tr>"
-      "<tr><th scope=\"row\" class=\"text\">&lt;unk&gt; &amp; x</th><td class=\"number\"></td></tr></tbody>"
-      "</table></div><p class=\"note\">* p &lt; 0.05</p>");
 }
 
 }  // namespace

@@ -66,29 +66,6 @@ TEST(SecondsLeft, AreUnknownWithoutALimitAndAfterTheEnd) {
   EXPECT_FALSE(seconds_left(run));
 }
 
-TEST(TerminalView, SaysHowFarTheTrainingIs) {
-  report::Run run = training();
-  run.validations = {{50, 50, 2.5, 20.25, true}, {100, 150, 2.75, std::nan(""), false}};
-  const std::string text = terminal_view(run, kNow, 100);
-  EXPECT_THAT(text, HasSubstr("search: training, last line of its log 20 s ago\n"));
-  EXPECT_THAT(text, HasSubstr("update 100 of 200, epoch 2 50%, 2 min 30 s trained, 2 min 30 s left\n"));
-  EXPECT_THAT(text, HasSubstr("loss 3.000 █▁\n"));
-  EXPECT_THAT(text, HasSubstr("dev set: loss 2.750 at update 100; best: loss 2.500, BLEU 20.25 at update 50\n"));
-  run.validations.back().share = 0.124;
-  EXPECT_THAT(terminal_view(run, kNow, 120), HasSubstr("at update 50; validations take 12% of the time\n"));
-  EXPECT_THAT(text, HasSubstr("1,234 + 4,321 words/s; compute 90%, optimizer 0%, communication 10%, data 0%\n"));
-  EXPECT_THAT(text, HasSubstr("3 ranks, 24 threads on 2 hosts: n1 (2x8), n2 (1x8)\n"));
-}
-
-TEST(TerminalView, SaysWhyATrainingHasEndedOrIsSilent) {
-  report::Run run = training();
-  EXPECT_THAT(terminal_view(run, kNow + 1041, 100), HasSubstr("no line in its log for")) << "60 s and 10 times 100 s";
-  EXPECT_THAT(terminal_view(run, kNow + 1039, 100), HasSubstr("training, last line"));
-  run.stopped = "max-updates reached";
-  EXPECT_THAT(terminal_view(run, kNow, 100), HasSubstr("search: ended: max-updates reached\n"));
-  EXPECT_THAT(terminal_view(run, kNow, 100), Not(HasSubstr(" left")));
-}
-
 TEST(TerminalView, FitsIntoItsWidth) {
   report::Run run = training();
   run.name = std::string(300, 'n');

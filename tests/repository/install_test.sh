@@ -2,10 +2,7 @@
 # cmake --install: everything arrives under any prefix or DESTDIR, nothing refers to the build folder, what the installed texts link to is
 # installed, and an installed tree that is moved still works: the program, and the scripts for clusters, which find it.
 set -euo pipefail
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 build=$(dirname "$RNNSEARCH")
 
 cmake --install "$build" --prefix "$PWD/first" >install.log || fail "$(<install.log)"

@@ -9,10 +9,7 @@ done
 [[ $(id -u) == 0 && $(</etc/os-release) == *$'\nID=debian\n'* ]] ||
   { echo "skipped: only root on Debian can make a Debian root" >&2; exit 77; }
 unshare --mount --pid --fork mount -t tmpfs tmpfs /mnt 2>/dev/null || { echo "skipped: this root may not mount" >&2; exit 77; }
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 build=$(dirname "$RNNSEARCH")
 
 # --- the package ---

@@ -110,15 +110,5 @@ TEST(BleuTokenizer, LetsInvalidBytesPass) {
   }
 }
 
-TEST(BleuTokenizer, HasNamesBothWays) {
-  for (const std::string name : {"13a", "intl", "char", "zh", "none"}) {
-    BleuTokenizer read{};
-    EXPECT_TRUE(value::read(name, read)) << name;
-    EXPECT_EQ(name_of(read), name);
-  }
-  BleuTokenizer unknown{};
-  EXPECT_FALSE(value::read("moses", unknown));
-}
-
 }  // namespace
 }  // namespace rnnsearch::text

@@ -9,6 +9,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"
+#include "tests/support/byte_pair_codes.h"
 #include "tests/support/message_of.h"
 
 namespace rnnsearch::text {
@@ -327,53 +328,27 @@ TEST(BytePairCodes, WithoutAVersionTheEndOfTheWordIsASymbolOfItsOwn) {
   EXPECT_THAT(split(subwords, "ba"), ElementsAre("b@@", "a"));
 }
 
-/// apply_bpe.py's loop: the best pair of all, all of its places at once.
-std::vector<std::string> by_definition(const std::vector<std::pair<std::string, std::string>>& codes,
-                                       const std::string& letters) {
-  std::vector<std::string> word;
-  for (const char letter : letters) word.emplace_back(1, letter);
-  word.back() += "</w>";
-  while (word.size() > 1) {
-    auto best = codes.end();
-    for (std::size_t i = 0; i + 1 < word.size(); ++i) {
-      best = std::min(best, std::find(codes.begin(), codes.end(), std::pair(word[i], word[i + 1])));
-    }
-    if (best == codes.end()) break;
-    std::vector<std::string> merged;
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      const bool here = i + 1 < word.size() && word[i] == best->first && word[i + 1] == best->second;
-      merged.push_back(here ? word[i] + word[i + 1] : word[i]);
-      i += here;
-    }
-    word = merged;
-  }
-  word.back().resize(word.back().size() - 4);
-  for (std::size_t i = 0; i + 1 < word.size(); ++i) word[i] += "@@";
-  return word;
-}
-
 TEST(BytePairCodes, MergesAsDefinedWhateverTheCodes) {
   Random random(3);
   for (int model = 0; model < 40; ++model) {
     std::vector<std::string> symbols{"a", "b", "a</w>", "b</w>"};
     std::vector<std::pair<std::string, std::string>> codes;
-    std::string file = "#version: 0.2\n";
     for (int i = 0; i < 25; ++i) {  // also pairs of what is made later only, and pairs twice
       const std::string& left = symbols[random.below(symbols.size())];
       const std::string& right = symbols[random.below(symbols.size())];
       if (left.ends_with(">")) continue;
       codes.emplace_back(left, right);
-      file += left + " " + right + "\n";
       symbols.push_back(left + right);
     }
     for (std::size_t i = codes.size(); i > 1 && model % 2; --i) std::swap(codes[i - 1], codes[random.below(i)]);
-    file = "#version: 0.2\n";
+    std::string file = "#version: 0.2\n";
     for (const auto& [left, right] : codes) file += left + " " + right + "\n";
     const Subwords subwords = Subwords::byte_pair_codes(file);
+    const support::BytePairCodes reference(file);
     for (int i = 0; i < 40; ++i) {
       std::string word;
       for (std::uint64_t n = 2 + random.below(i % 4 == 0 ? 120 : 20); n > 0; --n) word += "ab"[random.below(2)];
-      const auto expected = by_definition(codes, word);
+      const auto expected = reference.split(word);
       ASSERT_EQ(split(subwords, word), expected) << file << word;
       ASSERT_EQ(split(subwords, word), expected) << file << word;
     }

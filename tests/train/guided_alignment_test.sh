@@ -18,7 +18,6 @@ prepare plain.h5 >/dev/null
 "$MPIEXEC" -n 2 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \
   --dev-target text/dev.target --tokenizer none --output two.h5 --train-alignments train.links --threads 1 >/dev/null
 cmp corpus.h5 two.h5 || fail "two ranks prepare another corpus"
-grep -q '^alignments  *true$' <<<"$("$RNNSEARCH" inspect corpus.h5)" || fail "inspect does not say that there are alignments"
 
 train() { "$RNNSEARCH" $(train_arguments "$1" "$2") "${@:3}" 2>"$1.log" || fail "$1: $(<"$1.log")"; }
 error_rate() { # RUN
@@ -52,21 +51,7 @@ train first 1 --guided-alignment 1
 train plain 1
 [[ $(losses first) == "$(losses plain)" ]] || fail "the reported loss has the cost of the alignments in it"
 
-refused() { # REASON OPTION...
-  if "$RNNSEARCH" $(train_arguments refused 1 | sed "s/corpus.h5/$corpus.h5/") "${@:2}" 2>refused.log; then fail "${*:2} is not refused"; fi
-  grep -q -- "$1" refused.log || fail "${*:2} is refused without '$1': $(<refused.log)"
-}
-corpus=plain
-refused "has no word alignments" --guided-alignment 1
-corpus=corpus
-refused "there are no weights to guide" --attention none --guided-alignment 1
-refused "a word outside the window" --guided-alignment 1 --attention-window local-p
-refused "must be a number" --guided-alignment -1
-if "$RNNSEARCH" $(train_arguments halves 30) 2>refused.log; then fail "a guided run resumes without guidance"; fi
-grep -q guided-alignment refused.log || fail "resuming without guidance is refused without the option: $(<refused.log)"
-
+refused 1 "has no word alignments" "$RNNSEARCH" $(train_arguments refused 1 | sed s/corpus.h5/plain.h5/) --guided-alignment 1
 sed '5s/$/ 9-0/' train.links >wrong
 if prepare wrong.h5 --train-alignments wrong 2>said; then fail "a link past the end is taken"; fi
 grep -q 'wrong line 5: the link 9-0 is past' said || fail "a link past the end: $(<said)"
-if prepare wrong.h5 --train-alignments train.links --train-alignments train.links 2>said; then fail "alignments of no text are taken"; fi
-grep -q 'train-alignments 2 times' said || fail "alignments of no text: $(<said)"

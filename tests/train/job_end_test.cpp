@@ -42,18 +42,6 @@ TEST(JobEnd, IsWhatTheUserSaysBeforeWhatSlurmSays) {
   EXPECT_FALSE(deadline_of({}, of({{"SLURM_JOB_END_TIME", "10000"}, {"RNNSEARCH_END_TIME", "0"}}), 1000).unix_seconds);
 }
 
-TEST(JobEnd, SaysWhenTheRunWillStop) {
-  EXPECT_THAT(deadline_of(1, of({{"SLURM_JOB_END_TIME", "1790000060"}}), 1789996400).line,
-              AllOf(HasSubstr("2026-09-21 14:13:20 UTC"), HasSubstr("1h00m"), HasSubstr("1 minute before"),
-                    HasSubstr("SLURM_JOB_END_TIME")));
-}
-
-TEST(JobEnd, SaysThatTheOptionDoesNothingWithoutAnEnd) {
-  const auto deadline = deadline_of(5, of({}), 1000);
-  EXPECT_FALSE(deadline.unix_seconds);
-  EXPECT_THAT(deadline.line, HasSubstr("RNNSEARCH_END_TIME"));
-}
-
 TEST(JobEnd, RefusesWhatIsNoTime) {
   for (const char* text : {"soon", "12:30", "-5", "nan", "1e300", "10000 ", "0x10"}) {
     EXPECT_THAT(message_of([&] {

@@ -26,17 +26,6 @@ expect_equal parts whole
 on 1 plain 30
 ! h5diff -q "$(last_checkpoint plain)" "$(last_checkpoint whole)" /parameters /parameters || fail "the mixture has no effect"
 
-refused() { # WORDS RUN OPTION...
-  local status=0
-  "$RNNSEARCH" $(arguments "$2" 35) "${@:3}" 2>refused.log || status=$?
-  ((status != 0)) || fail "'${*:3}' is not refused"
-  grep -q -- "$1" refused.log || fail "'${*:3}' is refused without '$1': $(<refused.log)"
-}
-for other in "--mix some.h5:0.25" "--mix some.h5:0.5 --mix some.h5:0.5" ""; do
-  [[ $other == *some*some* ]] && fact="are the same file" || fact="another corpus .*with the same --mix"
-  refused "$fact" whole $other
-done
+refused 1 "another corpus|with the same --mix" "$RNNSEARCH" $(arguments whole 35) --mix some.h5:0.25
 "$RNNSEARCH" prepare --train-source some.source --train-target some.target --tokenizer none --output other.h5 --source-words 9 >/dev/null
-refused "other.h5 cannot be mixed into $PWD/corpus.h5: .*--vocabulary-of" other --mix other.h5:1
-for wrong in some.h5 some.h5:0 some.h5:-1 some.h5:x :1; do refused "must be a corpus, a colon and a weight" other "--mix=$wrong"; done
-[[ ! -e other ]] || fail "a run was begun that is refused"
+refused 1 "other.h5 cannot be mixed into $PWD/corpus.h5: |--vocabulary-of" "$RNNSEARCH" $(arguments other 35) --mix other.h5:1

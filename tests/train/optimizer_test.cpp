@@ -181,10 +181,6 @@ TEST(Optimizer, OfATableByRowsHasTheBitsOfTheWholeGradient) {
   }
 }
 
-TEST(Optimizer, LeavesUntouchedParametersWhereTheyWere) {
-  for (const TrainOptions& options : every_optimizer()) EXPECT_EQ(trained(options, 5)[7], 0.5F);
-}
-
 TEST(Norm, IsExactWhereFloatsWouldNotBe) {
   std::vector<float> many(1'000'003, 1e-3F);
   EXPECT_NEAR(squared_norm_of(many), 1e-6 * 1'000'003.0, 1e-6);

@@ -14,44 +14,25 @@
 namespace rnnsearch::train {
 namespace {
 
-TEST(ModelConfig, ReadsBackAsTheSameOptions) {
+TEST(ModelConfig, ReadsBackAsTheSameOptionsWithAnotherValueOfEach) {
   model::ModelOptions o;
   o.source_words = 30;
   o.target_words = 31;
   EXPECT_EQ(model_options_of(config_of(o)), o);
-  o.cell = model::Cell::kLstm;
-  o.gru_reset = model::GruReset::kAfter;
-  o.encoder = model::Encoder::kForward;
-  o.encoder_state = 7;
-  o.source_start = true;
-  o.source_end = false;
-  o.reverse_source = true;
-  o.target_direction = model::TargetDirection::kRightToLeft;
-  o.layers = 3;
-  o.attention = model::attention_of("scaled-dot");
-  o.attend_from = model::Step::kCurrent;
-  o.attention_window = model::AttentionWindow::kLocalP;
-  o.window = 4;
-  o.initial_state = model::InitialState::kFinal;
-  o.state_word = model::Step::kPrevious;
-  o.state_inputs = {.word = true};
-  o.readout_inputs = {.state = true, .context = true};
-  o.readout = model::Readout::kTanh;
-  o.readout_state = model::Step::kCurrent;
-  o.input_feeding = true;
-  o.feedback = model::Feedback::kOutput;
-  o.start = model::Start::kEmbedded;
-  o.dropout = 0.2;
-  o.dropout_kind = model::DropoutKind::kVariational;
-  o.attention_dropout = 0.1;
-  o.source_word_dropout = 0.3;
-  o.target_word_dropout = 0.4;
-  o.layer_normalization = true;
-  o.initialization = model::Initialization::kXavier;
-  o.tied_embeddings = model::TiedEmbeddings::kAll;
-  EXPECT_EQ(model_options_of(config_of(o)), o);
-  o.fixed_context = model::FixedContext::kTanh;
-  EXPECT_EQ(model_options_of(config_of(o)), o);
+  for (const auto& row : model::option_table()) {
+    const std::string before = row.field.write(o);
+    std::vector<std::string> others = row.field.choices();
+    others.insert(others.end(), {"true", "false", "word", "state,context", "scaled-dot", "3", "0.25"});
+    for (const std::string& other : others) {
+      model::ModelOptions changed = o;
+      if (row.field.read(other, changed) && row.field.write(changed) != before) {
+        o = changed;
+        break;
+      }
+    }
+    EXPECT_NE(row.field.write(o), before) << row.name << ": give another value above";
+    EXPECT_EQ(model_options_of(config_of(o)), o) << row.name;
+  }
 }
 
 /// In float32 1e-46 is 0 and 1e39 infinite.

@@ -230,19 +230,6 @@ TEST(ReadNewest, ReadsWhatIsFoundNextWhereATrainingRemovedWhatWasFoundFirst) {
   EXPECT_THROW(read_newest(find, [](int) -> int { throw Error("gone"); }), Error) << "a run that is always ahead";
 }
 
-TEST_F(Run, BeginsWithTheCheckpointOfAnotherRunAndResumesFromItsOwn) {
-  make_checkpoint(10);
-  const auto other = path_ / "checkpoints/update-00000010.h5";
-  path_ = scratch_ / "descendant";
-  const auto resume = [&] { return open(other)->checkpoint_to_resume(); };
-  EXPECT_EQ(resume(), other);
-  EXPECT_EQ(resume(), other) << "it was killed before its first checkpoint";
-  make_checkpoint(20);
-  EXPECT_EQ(resume(), path_ / "checkpoints/update-00000020.h5");
-  std::filesystem::remove(other);
-  EXPECT_EQ(resume(), path_ / "checkpoints/update-00000020.h5");
-}
-
 TEST_F(Run, KeepsWhatItBeganWithAndSaysWhatElseChanged) {
   std::vector<std::string> said;
   set_log_sink([&](std::string_view line) { said.emplace_back(line); });
@@ -265,13 +252,6 @@ TEST_F(Run, KeepsWhatItBeganWithAndSaysWhatElseChanged) {
   EXPECT_THAT(read_file(path_ / "config.ini"), testing::Not(HasSubstr("/c")));
   EXPECT_THAT(said, testing::ElementsAre("[train] initial-model = /c is ignored, because this run has begun already"));
   set_log_sink({});
-}
-
-TEST_F(Run, ThatMayNotResumeResumesWhenTheSameCommandIsRepeated) {
-  ini_ += "resume = never\n";
-  open("never");
-  make_checkpoint(10);
-  EXPECT_EQ(open("never")->checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
 }
 
 /// A copy with the attempt of a trainer that lives writes to another folder.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # --reproducible-shards 12: 1, 2, 3 and 4 ranks, a run that was killed on 4 ranks and resumed on 3 and on 1, and runs with and without
 # --overlap have the same parameters, averages, optimiser state, losses and validations, bit for bit. Numbers of ranks that do not
-# divide 12, and options that make no sense with shards, are refused.
+# divide 12 are refused.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
@@ -66,18 +66,5 @@ for ranks in 1 2; do shards=0 on $ranks without$ranks 21; done
 ! h5diff -q "$(last_checkpoint without1)" "$(last_checkpoint without2)" /parameters /parameters ||
   fail "one rank and two have the same bits without shards, so this test shows nothing"
 
-refused() { # RANKS WORDS OPTION...
-  local status=0 answer
-  "$MPIEXEC" -n "$1" "$RNNSEARCH" $(arguments refused 5) "${@:3}" 2>answer || status=$?
-  answer=$(grep '^rnnsearch' answer) || true
-  [[ $status == 2 && $answer == *"$2"* && $(wc -l <<<"$answer") == 1 ]] || fail "code $status, '$2' is not in: $(<answer)"
-  [[ ! -e refused ]] || fail "a run was begun that is refused"
-}
-refused 5 "reproducible-shards = 12 on 5 ranks: each rank needs the same number of shards; start 1, 2, 3, 4, 6 or 12 ranks"
-refused 1 "each rank already computes its shards one after the other" --accumulate 2
-pairs=11 refused 1 "choose at most as many shards as sentence pairs"
-status=0
-"$RNNSEARCH" $(shards=6 arguments one $updates) 2>answer || status=$?
-if ((status == 0)) || ! grep -q reproducible-shards answer; then
-  fail "code $status: a run is resumed with other shards: $(<answer)"
-fi
+refused 2 "reproducible-shards = 12 on 5 ranks: each rank needs the same number of shards; start 1, 2, 3, 4, 6 or 12 ranks" \
+  "$MPIEXEC" -n 5 "$RNNSEARCH" $(arguments refused 5)

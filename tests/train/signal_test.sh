@@ -45,7 +45,6 @@ stop_and_resume() {
   goes_on "$run" "$@"
 }
 stop_and_resume terminated TERM 1 "$RNNSEARCH"
-stop_and_resume told USR1 1 "$RNNSEARCH"
 stop_and_resume two USR1 2 "$MPIEXEC" -n 2 "$RNNSEARCH"
 
 # Before anything was read, when the run's folder does not exist yet: the program waits for the end of its configuration, which does not
@@ -96,7 +95,7 @@ at_any_moment() {
   shift 2
   start=$(milliseconds_of_a_short_run "$ranks" "$@")
   ((start < 1000)) || start=1000 # a start that had to wait for a processor does not predict the next one
-  while ((attempts < 14)); do
+  while ((attempts < 8)); do
     attempts=$((attempts + 1))
     delay=$(((attempts % 2 ? 10 : start) * (RANDOM % 100) / 100))
     run_and_signal "$run" $endless USR1 "$ranks" $((attempts % 2 * (1 + RANDOM % 75))) \
@@ -105,7 +104,7 @@ at_any_moment() {
   done
   early=$(grep -c '^rnnsearch train: a signal asked to stop' "$run.log" || true)
   updates=$(newest_update "$run")
-  while ((attempts < 20)); do
+  while ((attempts < 11)); do
     attempts=$((attempts + 1)) updates=$(((updates / 7 + 1) * 7)) # at an update where the undisturbed run validates, too
     run_and_signal "$run" $updates USR1 "$ranks" $((1 + RANDOM % 8)) 0.0$((RANDOM % 3)) "$@"
     # mpirun removes its handlers when its ranks have ended: a signal that comes later ends mpirun, but the run is done
@@ -115,5 +114,4 @@ at_any_moment() {
   goes_on "$run" "$@"
   echo "$run: $attempts signals, $early of them before the training began"
 }
-at_any_moment often 1 "$RNNSEARCH"
 at_any_moment often-two 2 "$MPIEXEC" -n 2 "$RNNSEARCH"

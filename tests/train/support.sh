@@ -2,12 +2,7 @@
 # Shared by scripts: a tiny corpus, the arguments of a run, the comparison of the last checkpoints of two runs, and pairs to score.
 command -v h5diff >/dev/null || { echo "skipped: h5diff (Debian: hdf5-tools) is not installed" >&2; exit 77; }
 
-: "${MPIEXEC:=mpirun}" # the launcher
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 # Ends all trainings when a test fails.
 trap '[[ -z $(jobs -p) ]] || { kill -CONT $(jobs -p); kill $(jobs -p); } 2>/dev/null || true' EXIT
@@ -128,4 +123,32 @@ with open("pairs", "w") as pairs, open("pairs.target", "w") as targets, open("ex
         print(found["text"], file=targets)
         print(found["log_probability"], file=expected)
 PYTHON
+}
+
+# translated NAME OPTION...: writes an n-best list in JSON of the translations of the file source to NAME, and what is said to err
+translated() {
+  "${started_by[@]}" "$RNNSEARCH" translate --input source --output "$1" --precision f32 --n-best-format json "${@:2}" 2>err ||
+    fail "$*: $(<err)"
+}
+started_by=()
+
+# everywhere NAME OPTION...: the same, and three ranks of two threads, in batches of 5, find the same bytes
+everywhere() {
+  translated "$1" --threads 1 "${@:2}"
+  started_by=("$MPIEXEC" -n 3)
+  translated again --threads 2 --batch-sentences 5 "${@:2}"
+  started_by=()
+  cmp "$1" again || fail "${*:2}: three ranks of two threads, or batches of 5, find something else"
+}
+
+# expect_scores LIST LEAST OPTION...: forced decoding of the translations that have ended, at least so many, has their log-probabilities, on
+# three ranks, too
+expect_scores() {
+  local scoring=("$RNNSEARCH" score --source pairs --target pairs.target --precision f32 --threads 1 "${@:3}")
+  pairs_of "$1"
+  (($(wc -l <pairs) > $2)) || fail "$1: only $(wc -l <pairs) translations ended"
+  "${scoring[@]}" >scores
+  "$MPIEXEC" -n 3 "${scoring[@]}" 2>/dev/null | cmp - scores || fail "$1: three ranks score otherwise than one"
+  paste scores expected | awk '{ d = $1 - $2; if (d < -1e-4 || d > 1e-4) { print "score: " $1 ", translate: " $2; bad = 1 } } END { exit bad }' ||
+    fail "$1: score does not agree with translate"
 }

@@ -91,22 +91,21 @@ void expect_losses(const std::vector<UpdateReport>& updates, const std::vector<d
 }
 
 TEST_F(DistributedTraining, HasTheLossesOfOneProcess) {
-  Reference reference(*corpus_, tiny_options());
-  reference.train(50);
-  expect_losses(run("run", tiny_options()).updates, reference.losses);
-}
-
-TEST_F(DistributedTraining, HasTheLossesOfOneProcessInBatchesOfWords) {
-  TrainOptions options = tiny_options();
-  options.batch_words = 90;
-  Reference reference(*corpus_, options);
-  reference.train(50);
-  const auto whole = run("run", options);
-  expect_losses(whole.updates, reference.losses);
-  TrainOptions first = options;
-  first.max_updates = 33;
-  run("halves", first);
-  EXPECT_TRUE(run("halves", options).weights == whole.weights);
+  std::vector<TrainOptions> every(3, tiny_options());
+  every[1].batch_words = 90;
+  every[2].shuffle = Shuffle::kOnce;
+  every[2].batch_order = BatchOrder::kByLength;
+  for (std::size_t i = 0; i < every.size(); ++i) {
+    SCOPED_TRACE(i);
+    Reference reference(*corpus_, every[i]);
+    reference.train(50);
+    const auto whole = run(text_of("whole-", i), every[i]);
+    expect_losses(whole.updates, reference.losses);
+    TrainOptions first = every[i];
+    first.max_updates = 33;  // in the second epoch
+    run(text_of("halves-", i), first);
+    EXPECT_TRUE(run(text_of("halves-", i), every[i]).weights == whole.weights);
+  }
 }
 
 TEST_F(DistributedTraining, GivesEveryRankTheSameBits) {
@@ -114,30 +113,8 @@ TEST_F(DistributedTraining, GivesEveryRankTheSameBits) {
   for (const auto& one : all) EXPECT_TRUE(one == all.front());
 }
 
-TEST_F(DistributedTraining, HasTheLossesOfOneProcessWhereTheCorpusIsShuffledOnceAndRepeatsThemWhenResumed) {
-  TrainOptions options = tiny_options();
-  options.shuffle = Shuffle::kOnce;
-  options.batch_order = BatchOrder::kByLength;
-  Reference reference(*corpus_, options);
-  reference.train(50);
-  const auto whole = run("run", options);
-  expect_losses(whole.updates, reference.losses);
-  TrainOptions first = options;
-  first.max_updates = 33;  // in the second epoch
-  run("halves", first);
-  EXPECT_TRUE(run("halves", options).weights == whole.weights);
-}
-
 TEST_F(DistributedTraining, EndsWithTheSameBitsHoweverItIsCutIntoAttempts) {
   expect_no_difference_by_random_attempts(*corpus_, folder(), 3, false);
-}
-
-TEST_F(DistributedTraining, ResumedRepeatsTheUninterruptedRunBitForBit) {
-  const auto whole = run("whole", tiny_options());
-  TrainOptions half = tiny_options();
-  half.max_updates = 23;
-  run("halves", half);
-  EXPECT_TRUE(run("halves", tiny_options()).weights == whole.weights);
 }
 
 TEST_F(DistributedTraining, GoesOnWithTheSameBatchesAfterAnotherNumberOfRanks) {

@@ -78,7 +78,5 @@ struct Bootstrap {
 /// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:..."; with a bootstrap "nrefs:1|bs:1000|seed:12345|case:...".
 std::string signature(const BleuOptions& options, std::size_t references,
                       const std::optional<Bootstrap>& bootstrap = std::nullopt);
-/// A line such as "48.53 82.4/50.0/45.5/37.5 (BP = 0.943 ratio = 0.944 hyp_len = 17 ref_len = 18)", as in sacreBLEU.
-std::string describe(const Bleu& bleu);
 
 }  // namespace rnnsearch::evaluate
