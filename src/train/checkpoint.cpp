@@ -228,7 +228,7 @@ std::string libraries() {
   return text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library(), ", ", corpus::libraries());
 }
 
-storage::File open_checkpoint(const std::filesystem::path& path, const storage::Poll& poll) {
+storage::File open_checkpoint(const std::filesystem::path& path, const Poll& poll) {
   storage::File file = storage::open_sealed(path, "checkpoint", storage::SealCheck::kDigest, poll);
   storage::check_format(file, kFormat, kCheckpointVersion);
   if (!file.has_attribute("/", "complete"))

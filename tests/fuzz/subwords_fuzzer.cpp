@@ -16,7 +16,6 @@
 #include "rnnsearch/corpus/vocabulary.h"
 #include "tests/fuzz/fuzz.h"
 #include "text/model_proto.h"
-#include "text/utf8_size.h"
 
 namespace rnnsearch::fuzz {
 namespace {
@@ -244,7 +243,7 @@ struct Codes {
   std::vector<std::string> split(std::string_view text) const {
     std::vector<std::string> word;
     for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(word.back().size())) {
-      word.emplace_back(rest.substr(0, text::utf8_size(rest)));
+      word.emplace_back(rest.substr(0, utf8_size(rest.front())));
     }
     if (word.size() <= 1) return word;
     if (joins_end) {
