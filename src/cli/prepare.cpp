@@ -34,8 +34,7 @@ void show(const auto& report, const fs::path& output, bool json) {
   }
 }
 
-int work(const Options& options, PrepareSettings& settings) {
-  const comm::Communicator world;
+int work(const Options& options, PrepareSettings& settings, const comm::Communicator& world) {
   settings.corpus.only_check = options.only_checks();
   if (!settings.merged.empty()) {
     if (options.only_checks()) return 0;
@@ -49,13 +48,12 @@ int work(const Options& options, PrepareSettings& settings) {
     return 0;
   }
 
-  check_same_options(world, options);
   settle_threads(settings.threads, world);
   std::unique_ptr<corpus::Team> team = std::make_unique<corpus::Alone>();
   if (world.size() > 1) {
-    team = std::make_unique<RankTeam>();
+    team = std::make_unique<RankTeam>(world);
     // Rank 0 learns alone, for as long as that takes, and the others wait for it.
-    if (settings.corpus.subwords.learned != "none") comm::set_stall_timeout(0);
+    if (settings.corpus.subwords.learned != "none") world.set_stall_timeout(0);
   }
   std::optional<Progress> progress(std::in_place, team->rank() != 0);
   Stopwatch watch;

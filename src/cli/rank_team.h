@@ -13,12 +13,14 @@ namespace rnnsearch::cli {
 
 class RankTeam : public corpus::Team {
  public:
-  int rank() const override { return world_.rank(); }
-  int size() const override { return world_.size(); }
+  /// `communicator` must outlive the object.
+  explicit RankTeam(const comm::Communicator& communicator) : communicator_(communicator) {}
+  int rank() const override { return communicator_.rank(); }
+  int size() const override { return communicator_.size(); }
   /// What is thrown is AgreedError; of a rank other than the root it says which one.
   std::string meet(const std::function<std::string()>& part,
                    const std::function<std::string(std::vector<std::string> parts)>& combine) override {
-    return comm::meet(world_, part, [&](std::span<const comm::Outcome> outcomes) {
+    return comm::meet(communicator_, part, [&](std::span<const comm::Outcome> outcomes) {
       std::vector<std::string> parts;
       for (const comm::Outcome& outcome : outcomes) {
         if (!outcome.done()) {
@@ -31,7 +33,7 @@ class RankTeam : public corpus::Team {
   }
 
  private:
-  comm::Communicator world_;
+  const comm::Communicator& communicator_;
 };
 
 }  // namespace rnnsearch::cli

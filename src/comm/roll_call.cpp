@@ -1,5 +1,7 @@
 #include "comm/roll_call.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <thread>
@@ -7,6 +9,7 @@
 
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/communicator.h"
 
@@ -88,6 +91,17 @@ void RollCall::answer(const RankStatus& own) {
   }
 }
 
+void RollCall::end_all_ranks(int exit_code, const std::string& line) {
+  try {
+    if (rank_ != 0) tell_the_root(exit_code, line);
+  } catch (const Error&) {  // it cannot be told
+  }
+  while (rank_ == 0 && has_spoken_.test_and_set()) ::pause();  // another thread ends this process
+  log_line(line);
+  Environment::abort(exit_code);
+}
+
+// The root ends all ranks, and so this one, when it has printed the line. Returns only if it does not respond.
 void RollCall::tell_the_root(int exit_code, const std::string& line) const {
   Packer packer;
   packer.add(exit_code);

@@ -18,21 +18,21 @@ namespace {
 
 using testing::HasSubstr;
 
-const comm::Communicator world;
+using support::communicator;
 
 /// A folder that all ranks see.
 std::filesystem::path shared_folder() {
   std::string path;
-  if (world.is_root()) {
+  if (communicator().is_root()) {
     path = (std::filesystem::temp_directory_path() / "rnnsearch-XXXXXX").string();
     if (!::mkdtemp(path.data())) throw Error("cannot make a temporary folder");
   }
-  world.broadcast(path);
+  communicator().broadcast(path);
   return path;
 }
 
 TEST(RankTeam, PreparesTheCorpusOfOneProcess) {
-  const support::Watchdog watchdog(300, text_of("preparing, rank ", world.rank()));
+  const support::Watchdog watchdog(300, text_of("preparing, rank ", communicator().rank()));
   const std::filesystem::path folder = shared_folder();
   corpus::PrepareOptions options;
   options.train = {{folder / "source", folder / "target"}};
@@ -40,17 +40,17 @@ TEST(RankTeam, PreparesTheCorpusOfOneProcess) {
   options.pipeline.tokenizer = "none";
   options.cleaning.drop_repeated = true;
   options.source_words = 400;
-  if (world.is_root()) {
+  if (communicator().is_root()) {
     std::ofstream source(options.train[0].source), target(options.train[0].target);
     for (int i = 0; i < 25000; ++i) {
       source << "a" << i % 8000 % 421 << " b" << i % 8000 << "\n";
       target << "x y" << i % 8000 % 100 << "\n";
     }
   }
-  world.barrier();
-  RankTeam team;
+  communicator().barrier();
+  RankTeam team(communicator());
   corpus::prepare(options, team);
-  if (world.is_root()) {
+  if (communicator().is_root()) {
     corpus::PrepareOptions one = options;
     one.output = folder / "one.h5";
     EXPECT_EQ(corpus::prepare(one).dropped[corpus::Drop::kRepeated], 17000U);
@@ -58,10 +58,10 @@ TEST(RankTeam, PreparesTheCorpusOfOneProcess) {
     std::fstream(options.train[0].target, std::ios::in | std::ios::out).seekp(120000) << '\xff';
   }
   options.overwrite = true;
-  world.barrier();
+  communicator().barrier();
   EXPECT_THAT(message_of([&] { corpus::prepare(options, team); }), HasSubstr("target, line "));
-  world.barrier();
-  if (world.is_root()) std::filesystem::remove_all(folder);
+  communicator().barrier();
+  if (communicator().is_root()) std::filesystem::remove_all(folder);
 }
 
 }  // namespace

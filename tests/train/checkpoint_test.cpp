@@ -14,6 +14,7 @@
 #include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/train/average.h"
 #include "rnnsearch/train/shared_files.h"
+#include "tests/support/communicator.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
@@ -147,7 +148,7 @@ TEST_F(CheckpointFile, SaysWhatMadeItAndWhenItsTextWasSplitByAnotherLibrary) {
                             corpus_.target_vocabulary(), pipeline, options_});
     std::string said;
     set_log_sink([&](std::string_view line) { said += line; });
-    EXPECT_EQ(open_model(path_, comm::Communicator()).pipeline, pipeline);
+    EXPECT_EQ(open_model(path_, support::communicator()).pipeline, pipeline);
     set_log_sink([](std::string_view) {});
     return said;
   };
