@@ -3,6 +3,7 @@
 # stop_test.sh.) Errors, help and version are printed once, however many ranks there are.
 set -euo pipefail
 : "${MPIEXEC:=mpirun}" # the launcher
+export OMPI_MCA_odls_base_sigkill_timeout=0 # otherwise mpirun waits a second whenever a rank ends with an error
 fail() {
   echo "$*"
   exit 1
