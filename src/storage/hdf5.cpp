@@ -143,6 +143,12 @@ void read_all(hid_t file, const Place& place, MatrixView<T> values, const std::v
   read_numbers(dataset, place, 0, bytes_of(values));
 }
 
+/// Writes all of a dataset and closes it. values: nullptr if it is empty.
+void write_whole(Handle dataset, const Place& place, hid_t type, hid_t memory, const void* values) {
+  if (values && H5Dwrite(dataset.get(), type, memory, H5S_ALL, H5P_DEFAULT, values) < 0) cannot("write", place);
+  if (!dataset.close()) cannot("write", place);
+}
+
 /// The first `cols` columns of memory [rows, stride].
 template <class T>
 Handle memory_space(const MatrixView<T>& view) {
@@ -236,11 +242,9 @@ template <Number T>
 void File::write(const std::string& dataset, std::span<const T> values) {
   const Lock lock;
   const Place place{name_, dataset};
-  Handle handle =
-      create_dataset(id_, place, type_of<T>(), {values.size()}, {std::min(values.size(), kChunkElements)}, false);
-  if (!values.empty() && H5Dwrite(handle.get(), type_of<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-    cannot("write", place);
-  if (!handle.close()) cannot("write", place);
+  const std::size_t chunk = std::min(values.size(), kChunkElements);
+  write_whole(create_dataset(id_, place, type_of<T>(), {values.size()}, {chunk}, false), place, type_of<T>(), H5S_ALL,
+              values.empty() ? nullptr : values.data());
 }
 
 template <Number T>
@@ -251,12 +255,9 @@ void File::write(const std::string& dataset, ConstMatrixView<T> values) {
   const std::size_t chunk_rows = kMostChunkBytes / sizeof(T) / std::max<std::size_t>(chunk_cols, 1);
   Handle handle = create_dataset(id_, place, type_of<T>(), {values.rows, values.cols},
                                  {std::min(values.rows, chunk_rows), chunk_cols}, false);
-  if (values.rows * values.cols > 0) {
-    const Handle memory = memory_space(values);
-    if (H5Dwrite(handle.get(), type_of<T>(), memory.get(), H5S_ALL, H5P_DEFAULT, values.data) < 0)
-      cannot("write", place);
-  }
-  if (!handle.close()) cannot("write", place);
+  const Handle memory = memory_space(values);
+  write_whole(std::move(handle), place, type_of<T>(), memory.get(),
+              values.rows * values.cols == 0 ? nullptr : values.data);
 }
 
 void File::write_texts(const std::string& dataset, std::span<const std::string> texts) {
@@ -266,10 +267,8 @@ void File::write_texts(const std::string& dataset, std::span<const std::string> 
   pointers.reserve(texts.size());
   for (const std::string& text : texts) pointers.push_back(text.c_str());
   const Handle type = text_type();
-  Handle handle = create_dataset(id_, place, type.get(), {texts.size()}, {}, false);
-  if (!texts.empty() && H5Dwrite(handle.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0)
-    cannot("write", place);
-  if (!handle.close()) cannot("write", place);
+  write_whole(create_dataset(id_, place, type.get(), {texts.size()}, {}, false), place, type.get(), H5S_ALL,
+              texts.empty() ? nullptr : pointers.data());
 }
 
 template <Number T>
