@@ -28,10 +28,6 @@ static_assert(MPI_VERSION > 3 || (MPI_VERSION == 3 && MPI_SUBVERSION >= 1), "rnn
 
 constexpr double kSecondsToAbort = 5;
 
-const char* variable(const char* name) {
-  return std::getenv(name);
-}
-
 /// COLLECTIVE. None for one rank, which has nobody to send to.
 std::unique_ptr<ProgressThread> thread_for(MPI_Comm comm) {
   int size = 0;
@@ -40,7 +36,7 @@ std::unique_ptr<ProgressThread> thread_for(MPI_Comm comm) {
 }
 
 std::string waits_too_long(const char* call, double seconds) {
-  return text_of("[comm] ", place(variable), " has waited in ", call, " for ", seconds,
+  return text_of("[comm] ", place(::getenv), " has waited in ", call, " for ", seconds,
                  " s: another rank is stopped, gone or was never started, or the network between hosts does not "
                  "deliver; ending this rank, and with it all others");
 }
@@ -82,7 +78,7 @@ Activity::~Activity() {
 }
 
 Environment::Environment() {
-  const Lookup environment = variable;
+  const Lookup environment = ::getenv;
   double timeout = kStartTimeout;
   try {
     timeout = start_timeout(environment);
@@ -115,7 +111,7 @@ Environment::Environment() {
   try {
     communicator_ = Communicator(thread_for(MPI_COMM_WORLD));
   } catch (const std::exception& error) {  // it may have failed on this rank only; the others would wait for it
-    log_line(text_of("[comm] ", place(variable), " cannot begin: ", sentence_of(error), "; ending all ranks"));
+    log_line(text_of("[comm] ", place(::getenv), " cannot begin: ", sentence_of(error), "; ending all ranks"));
     abort(1);
   }
   // This stall timeout holds until the options are read.

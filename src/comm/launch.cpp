@@ -92,7 +92,7 @@ Launch launch_of(const Lookup& environment) {
 }
 
 Launch this_launch() {
-  return launch_of([](const char* name) -> const char* { return std::getenv(name); });
+  return launch_of(::getenv);
 }
 
 double start_timeout(const Lookup& environment) {

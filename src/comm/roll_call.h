@@ -54,14 +54,13 @@ class RollCall {
   void answer(const RankStatus& own);
   void ask();
   std::optional<Finding> evaluate(const RankStatus& own, double stall_timeout);
-  const RankStatus& of(int rank, const RankStatus& own) const;
   std::string list(const std::vector<int>& ranks, bool with_doing) const;
   void tell_the_root(int exit_code, const std::string& line) const;
 
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 1;
   std::vector<std::string> hosts_;
-  std::vector<std::optional<RankStatus>> answers_;  // by rank: the answers to the roll call in progress
+  std::vector<std::optional<RankStatus>> answers_;  // by rank: the answers to the roll call in progress, also its own
   std::vector<MPI_Request> asking_;                 // by rank: the question sent to it
   std::vector<MPI_Request> answering_;              // by rank: the answer sent to it
   std::vector<RankStatus> answered_with_;           // send buffers of answering_

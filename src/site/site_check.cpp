@@ -99,8 +99,7 @@ class FolderTrial {
 
   /// COLLECTIVE. At the root what was found; nothing elsewhere.
   std::vector<Finding> run() {
-    const std::string there =
-        agreed(first_of(failures(communicator_, communicator_.is_root(), [&] { make_folder(); }), hosts_));
+    const std::string there = failure_at_root([&] { make_folder(); });
     if (!there.empty()) {
       add({Level::kFailed, "folder", there, "name a --folder that this user may write"});
       return std::move(findings_);
@@ -121,13 +120,11 @@ class FolderTrial {
     // As checkpoints are written by the root and read by others.
     double seconds = 0;
     const fs::path file = trial_ / "first.h5";
-    const auto write_failure = agreed(first_of(failures(communicator_, communicator_.is_root(),
-                                                        [&] {
-                                                          const Stopwatch watch;
-                                                          write(file, 1, kFloats);
-                                                          seconds = watch.seconds();
-                                                        }),
-                                               hosts_));
+    const auto write_failure = failure_at_root([&] {
+      const Stopwatch watch;
+      write(file, 1, kFloats);
+      seconds = watch.seconds();
+    });
     if (!write_failure.empty()) {
       add({Level::kFailed, "write", write_failure, "choose a --folder with room, on a file system that can fsync"});
       return;
@@ -145,8 +142,7 @@ class FolderTrial {
     say_of_delay("read", waited, "a file that rank 0 had written became visible to all ranks");
 
     // A second checkpoint under the same name: what `latest` and `best` do.
-    const auto replace_failure =
-        agreed(first_of(failures(communicator_, communicator_.is_root(), [&] { write(file, 2, 1); }), hosts_));
+    const auto replace_failure = failure_at_root([&] { write(file, 2, 1); });
     const auto replaced = failures(communicator_, replace_failure.empty(), [&] { waited = read_at_last(file, 2); });
     const auto second_failure = replace_failure.empty() ? first_of(replaced, hosts_) : replace_failure;
     if (report("rename", second_failure, "every rank sees the file that replaced another", kShare)) {
@@ -156,14 +152,10 @@ class FolderTrial {
     // The root of the next attempt may be on any host.
     const auto own = [&](std::size_t rank) { return trial_ / text_of("rank-", rank, ".h5"); };
     const auto rank = static_cast<std::size_t>(communicator_.rank());
-    const bool first_of_host =
-        std::find(hosts_.begin(), hosts_.end(), hosts_[rank]) == hosts_.begin() + static_cast<std::ptrdiff_t>(rank);
-    auto from_all = failures(communicator_, first_of_host, [&] { write(own(rank), 3, 1); });
+    const auto is_first_of_host = [&](std::size_t r) { return &*std::ranges::find(hosts_, hosts_[r]) == &hosts_[r]; };
+    auto from_all = failures(communicator_, is_first_of_host(rank), [&] { write(own(rank), 3, 1); });
     for (std::size_t r = 0; r < from_all.size(); ++r) {  // the root
-      if (!from_all[r].empty() ||
-          std::find(hosts_.begin(), hosts_.end(), hosts_[r]) - hosts_.begin() != static_cast<std::ptrdiff_t>(r)) {
-        continue;
-      }
+      if (!from_all[r].empty() || !is_first_of_host(r)) continue;
       try {
         read_at_last(own(r), 3);
       } catch (const std::exception& error) {
@@ -174,9 +166,7 @@ class FolderTrial {
 
     const auto lock_failures = failures(communicator_, true, [&] { lock(trial_ / "lock"); });
     const char* const set = std::getenv("HDF5_USE_FILE_LOCKING");
-    if (communicator_.is_root()) {
-      add(lock_finding(first_of(lock_failures, hosts_), set ? set : ""));
-    }
+    add(lock_finding(first_of(lock_failures, hosts_), set ? set : ""));
   }
 
   void make_folder() const {
@@ -236,6 +226,11 @@ class FolderTrial {
     const int reason = errno;
     ::close(file);
     if (!locked) throw Error(std::strerror(reason));
+  }
+
+  /// COLLECTIVE. Why `act` failed at the root, on all ranks; empty if it did not.
+  std::string failure_at_root(const std::function<void()>& act) const {
+    return agreed(first_of(failures(communicator_, communicator_.is_root(), act), hosts_));
   }
 
   /// The root's text, on all ranks.
